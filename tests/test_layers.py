@@ -194,6 +194,7 @@ LONG = {
 }
 #: functions of more than 7 parameters, with the reason
 WIDE = {
+    "checks/judge.py:judge_check": "a public function: the flags of sayso judge-check",
     "judges/model/judge.py:__init__": "a public judge: how it asks, by keyword",
     "metrics/intervals.py:bootstrap": "a public metric: every one is a choice of the resampling",
     "metrics/intervals.py:bootstrap_difference": "as bootstrap, with two sides",

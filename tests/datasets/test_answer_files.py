@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from sayso.datasets import answer_files
 from sayso.datasets.answer_files import open_answers
-from sayso.datasets.answer_rows import COLUMNS, AnswerRow, row_of
+from sayso.datasets.answer_rows import AnswerRow, row_of
+from sayso.datasets.columns import COLUMNS
 from sayso.records import InputError
 
 ROW: dict[str, Any] = {
@@ -100,7 +101,7 @@ def test_columns_of_other_names(tmp_path: Path) -> None:
         ({"answer": "a", "tokens": ["a"], "token_logprobs": [-1, -2]}, "1 tokens for 2"),
         ({"answer": "a", "human": "maybe"}, "human is 'maybe'"),
         ({"answer": "a", "human": [1, 0]}, "tied"),
-        ({"answer": "a", "gold": {"x": 1}}, "gold is an object"),
+        ({"answer": "a", "gold": {"x": 1}}, "gold {'x': 1}: expected a text or"),
     ],
 )
 def test_what_cannot_be_used_is_kept_and_told(

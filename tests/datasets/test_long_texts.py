@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from sayso.datasets.long_texts import GivenClaim, GivenSentence, Squeezed, read_texts
 from sayso.records import InputError
+from sayso.runs.from_files import texts_by_model
 
 
 def one(folder: Path, row: Any) -> Any:
@@ -203,3 +204,32 @@ def test_spans_lie_in_the_text_in_order(pieces: list[str], other: str) -> None:
             assert last <= span[0] < span[1] <= len(text)
             last = span[1]
             assert Squeezed(piece).find(text[span[0] : span[1]]) is not None
+
+
+def test_texts_in_csv_with_the_columns_of_short_answers(tmp_path: Path) -> None:
+    claims = [{"text": "She was born in 1815.", "label": "S"}]
+    cells = json.dumps(claims).replace('"', '""')
+    file = tmp_path / "texts.csv"
+    file.write_text(
+        f'model,question,entity,answer,claims\nm,Who was Ada?,Ada,She was.,"{cells}"\n'
+        "m,Who was Bob?,Bob,He was.,\n"
+    )
+    first, second = read_texts(file)
+    assert (first.text, first.topic, first.prompt, first.model) == (
+        "She was.", "Ada", "Who was Ada?", "m",
+    )  # fmt: skip
+    assert first.claims is not None
+    assert [claim.label for claim in first.claims] == ["S"]
+    assert second.claims is None
+    by_name = tmp_path / "named.csv"
+    by_name.write_text("who,said,asked\nAda,She was.,Who was Ada?\n")
+    (own,) = texts_by_model([by_name], "entity=who,answer=said,question=asked")
+    assert [text.topic for text in own.system.texts] == ["Ada"]
+
+
+def test_a_mistyped_column_of_texts_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "texts.jsonl"
+    file.write_text(json.dumps({"topic": "Ada", "text": "She was.", "clams": [], "url": "x"}))
+    (own,) = texts_by_model([file])
+    assert "column 'clams' is not read; did you mean 'claims'?" in own.system.notices
+    assert not [note for note in own.system.notices if "url" in note]

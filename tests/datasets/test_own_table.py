@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from sayso import datasets
 from sayso.datasets import own_table
+from sayso.datasets.columns import COLUMNS
 from sayso.records import Aspect, Gold, InputError
 
 
@@ -139,7 +140,11 @@ def test_questions_without_gold_and_without_answer_are_told(tmp_path: Path) -> N
         ("t.csv", "question,gold\nQ?,\"['A' 'B']\"\n", "line 2: gold .* looks like a list"),
         ("t.csv", 'question,gold\nQ?,"[""a"", ""b"""\n', "line 2: gold .* looks like a list"),
         ("t.csv", "question,gold\nQ?,[redacted]\n", r'line 2: .* looks like a list.*\["…", "…"\]'),
-        ("t.jsonl", '{"prompt": "x"}\n', "expected a column 'question', got prompt; name it"),
+        (
+            "t.jsonl",
+            '{"prompt": "x"}\n',
+            "expected a column 'question', got prompt; did you mean --columns question=prompt",
+        ),
         ("t.jsonl", "{\n", "line 1, column 2: wrong JSON"),
         ("t.csv", "question,gold\nQ?\n", "line 2: 1 cells"),
         ("t.csv", "question,question\nQ?,A\n", "line 1: two columns"),
@@ -300,7 +305,7 @@ def test_a_map_that_names_a_column_that_is_not_there(tmp_path: Path) -> None:
 
 @given(
     st.dictionaries(
-        st.sampled_from([*own_table.COLUMNS, "answer", "answers"]),
+        st.sampled_from([*COLUMNS, "answers"]),
         st.recursive(
             st.none() | st.text() | st.integers() | st.floats() | st.booleans(),
             lambda x: st.lists(x, max_size=3) | st.dictionaries(st.text(max_size=5), x, max_size=2),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sayso.datasets.answer_rows import COLUMNS
+from sayso.datasets.columns import COLUMNS
 from sayso.datasets.layouts import LAYOUTS
 from support.pages import blocks, commands, walk
 

@@ -62,7 +62,7 @@ def _run(
         ('{"answer": "a", "samples": "b"}', "samples is a text, expected a list of texts"),
         ('{"answer": "a", "samples": ["b"], "sample_token_logprobs": []}', "for 1 samples"),
         ('{"answer": "a", "human": "perhaps"}', "human is 'perhaps', expected true or false"),
-        ('{"answer": "a", "gold": {"x": 1}}', "gold is an object, expected text"),
+        ('{"answer": "a", "gold": {"x": 1}}', "gold {'x': 1}: expected a text or a number"),
     ],
 )
 def test_one_bad_row_is_named_by_its_line(

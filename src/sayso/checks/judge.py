@@ -12,20 +12,24 @@ import datetime
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 import msgspec
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from sayso.datasets.answer_files import open_answers
+from sayso.datasets.answer_rows import AnswerRow, is_exported
+from sayso.datasets.columns import columns_of, places_of
 from sayso.engines.engine import Engine
 from sayso.judges.hedge_survey import PHRASES
 from sayso.judges.judge import Item, Judge
 from sayso.judges.reliability import (
+    STANCES,
     Injection,
     JudgeCheck,
     Label,
@@ -38,11 +42,11 @@ from sayso.judges.reliability import (
     share,
 )
 from sayso.metrics.ranking import spearman
-from sayso.prompts.thoughts import split_thoughts
 from sayso.protocols.faithfulness.verdicts import open_contradiction, open_wording
 from sayso.records import (
     Content,
     Generation,
+    Gold,
     InputError,
     Message,
     Question,
@@ -132,6 +136,7 @@ def judge_check(
     judge: str | Judge | Engine,
     *,
     labelled: str | Path | None = None,
+    columns: str | Mapping[str, str] = "",
     limit: int | None = None,
     options: JudgeOptions | None = None,
     max_cost: float | None = None,
@@ -141,17 +146,17 @@ def judge_check(
     """Check a judge and keep the result for the reports of later runs.
 
     ``judge`` is a name as on the command line, a judge, or an engine that is to judge.
-    ``labelled`` is a file of labelled answers (:func:`read_labelled`). ``limit``
-    takes so many answers of each set; such a partial check is returned but not kept. ``cache`` is
-    the cache folder. Nothing is answered from the cache: the judge is really asked. Raises
-    :class:`~sayso.records.InputError`.
+    ``labelled`` is a file of labelled answers (:func:`read_labelled`), ``columns`` names its
+    columns. ``limit`` takes so many answers of each set; such a partial check is returned but not
+    kept. ``cache`` is the cache folder. Nothing is answered from the cache: the judge is really
+    asked. Raises :class:`~sayso.records.InputError`.
     """
     if limit is not None and (not isinstance(limit, int) or limit < 0):
         raise InputError(f"limit is {limit!r:.80}; expected 0 (all) or more")
-    theirs = read_labelled(Path(labelled)) if labelled is not None else []
+    theirs = _theirs(labelled, columns)
     ours, check_set = our_set()
-    few, their_few = spread(ours, limit), spread(theirs, limit)
-    partial = len(few) < len(ours) or len(their_few) < len(theirs)
+    few, their_few = spread(ours, limit), spread(theirs.rows, limit)
+    partial = len(few) < len(ours) or len(their_few) < len(theirs.rows)
     opened = _open(judge, options, max_cost, progress)
     began, before = time.monotonic(), _bill(opened)
     # What opening it took is part of the whole check; a judge of the caller's own has a past.
@@ -180,13 +185,27 @@ def judge_check(
             seconds=round(time.monotonic() - began, 1),
             partial=partial,
             words=words,
-            notices=tuple(well_formed(str(n)) for n in getattr(opened.judge, "notices", ())),
+            notices=(*theirs.notices, *_notices_of(opened.judge)),
         )
     finally:
         opened.close()
     if not partial:
         keep(check, cache)
     return check
+
+
+def _notices_of(judge: Judge) -> Iterator[str]:
+    for notice in getattr(judge, "notices", ()):
+        yield well_formed(str(notice))
+
+
+def _theirs(labelled: str | Path | None, columns: str | Mapping[str, str]) -> LabelledFile:
+    """Return the labelled answers of the user, none without a file."""
+    if labelled is not None:
+        return read_labelled(Path(labelled), columns)
+    if columns:
+        raise InputError("columns names those of a labelled file: give it (--labelled FILE)")
+    return LabelledFile([], [])
 
 
 class _Bill(NamedTuple):
@@ -299,11 +318,11 @@ def _attack(judge: Judge) -> Injection:
 # ---- labelled answers
 
 OURS = "our labels"
-#: a line longer than this is no labelled answer
+#: an answer longer than this is none
 LONGEST = 1_000_000
 EXPECTED = (
-    "expected question, golds, answer and one of verdict (right, wrong), label (S, NS, UNC, OMIT) "
-    "or stance (with content)"
+    "expected columns question, gold, answer and one of verdict (right, wrong), label (S, NS, UNC, "
+    "OMIT) or stance (with content)"
 )
 
 
@@ -332,20 +351,6 @@ class _Ours(msgspec.Struct, forbid_unknown_fields=True):
     origin: str = msgspec.field(default="", name="from")
 
 
-class _Line(msgspec.Struct):
-    """A line of a user's file; other keys are left alone."""
-
-    question: str
-    answer: str
-    golds: list[str]
-    verdict: Literal["right", "wrong"] | None = None
-    label: Literal["S", "NS", "UNC", "OMIT"] | None = None
-    stance: Stance | None = None
-    content: Content | None = None
-    entity: str = ""
-    group: str = "all"
-
-
 def our_set() -> tuple[list[Labelled], str]:
     """Return the shipped answers and the hash of their file (check_set.md)."""
     raw = (resources.files("sayso") / "checks" / "check_set.jsonl").read_bytes()
@@ -361,7 +366,10 @@ def our_set() -> tuple[list[Labelled], str]:
 
 
 def make_item(
-    pairs: Sequence[tuple[str, Sequence[str]]], text: str, form: str = "short", entity: str = ""
+    pairs: Sequence[tuple[str, Sequence[str | Gold]]],
+    text: str,
+    form: str = "short",
+    entity: str = "",
 ) -> Item:
     """Return an answer as a run would hand it to a judge; ``pairs`` are questions with golds."""
     questions = tuple(
@@ -387,57 +395,117 @@ def make_item(
     return Item(answer, questions)
 
 
-def read_labelled(path: Path) -> list[Labelled]:
-    """Read a JSONL file of labelled answers; raises InputError with file and line.
+class LabelledFile(NamedTuple):
+    """The labelled answers of a file, and what was left out or not read."""
 
-    A line: ``{"question": …, "golds": […], "answer": …}`` and one of ``"verdict": "right"``,
-    ``"label": "UNC"``, or ``"stance": "hedged"`` (and ``"content": "correct"``). ``entity`` lets
-    answers about one thing share a call, as in a run; ``group`` is shown apart.
+    rows: list[Labelled]
+    notices: list[str]
+
+
+#: the columns that hold a label, of which a row has one
+LABELS = ("human", "label", "stance")
+LETTERS = ("S", "NS", "UNC", "OMIT")
+
+
+def read_labelled(path: Path, columns: str | Mapping[str, str] = "") -> LabelledFile:
+    """Read labelled answers from a table; raises InputError with file and line.
+
+    Its columns are those of :mod:`sayso.datasets.columns`: question, gold, answer and one of
+    human (or verdict), label, or stance (and content). ``entity`` lets answers about one thing
+    share a call, as in a run; ``group`` is shown apart. ``columns`` names yours. A row without a
+    label, a gold or an answer is left out and counted.
     """
+    named = columns_of(columns) if isinstance(columns, str) else dict(columns)
+    rows: list[Labelled] = []
+    left_out = Counter[str]()
     try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise InputError(
-            f"--labelled {path}: cannot be read ({error.strerror or error}); {EXPECTED}"
-        ) from None
-    rows = [
-        _read_line(line, f"--labelled {path}, line {number}")
-        for number, line in enumerate(raw.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1)
-        if line.strip()
-    ]
+        answers = open_answers(path, named, kind="rows", reader="labelled")
+        for row in answers.rows:
+            place = f"{path} {row.place}"
+            read = _labelled(msgspec.structs.replace(row, place=place), named)
+            if isinstance(read, str):
+                left_out[read] += 1
+            else:
+                rows.append(read)
+    except InputError as error:
+        raise InputError(f"--labelled {error}; {EXPECTED}") from None
+    notices = [f"--labelled: {number:,} left out: {why}" for why, number in left_out.items()]
     if not rows:
-        raise InputError(f"--labelled {path}: no labelled answer in it; {EXPECTED} on each line")
-    return rows
+        why = f" ({'; '.join(notices)})" if notices else ""
+        raise InputError(f"--labelled {path}: no labelled answer in it{why}; {EXPECTED}")
+    return LabelledFile(rows, [*notices, *answers.notices])
 
 
-def _read_line(line: bytes, where: str) -> Labelled:
-    if len(line) > LONGEST:
-        raise InputError(f"{where}: {len(line):,} bytes are too many for one answer")
-    try:
-        row = msgspec.json.decode(line, type=_Line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InputError(f"{where}: {error}; {EXPECTED}") from None
-    given = [name for name in ("verdict", "label", "stance") if getattr(row, name) is not None]
-    if len(given) != 1:
-        what = " and ".join(given) or "no label"
-        raise InputError(f"{where}: it has {what}; {EXPECTED}")
-    if row.content is not None and row.stance is None:
-        raise InputError(f"{where}: content {row.content!r} without a stance; {EXPECTED}")
-    valued = row.stance in ("committed", "hedged")
-    if row.content in ("correct", "incorrect") and not valued:
+def _labelled(row: AnswerRow, named: Mapping[str, str]) -> Labelled | str:
+    """Return a row with its label, or why it is left out. Raises InputError naming the place."""
+    unread = next((p for p in row.problems if p.startswith(("question", "answer", "gold"))), None)
+    if unread is not None:
+        raise InputError(f"{row.place}: {unread}")
+    if not row.question.strip():
+        raise InputError(f"{row.place}: the question is empty")
+    label = _label(row, named)
+    if label is None:
+        return "no label"
+    if row.answerable is False:
+        return "nobody can answer the question"
+    if not row.gold:
+        return "no gold"
+    if row.answer is None:
+        return "no answer"
+    if len(row.answer) > LONGEST:
+        raise InputError(f"{row.place}: {len(row.answer):,} characters are too many for one answer")
+    golds = row.golds or golds_of(row.gold)
+    item = make_item([(row.question, golds)], row.answer, "short", row.entity or "")
+    return Labelled(item, (label,), _cell(row, named, "group") or "all")
+
+
+def _label(row: AnswerRow, named: Mapping[str, str]) -> Label | None:
+    """Return the label of a row; ``None`` without one. Raises InputError for one that is none."""
+    if is_exported(row.own):  # its labels are verdicts of a judge
+        return None if row.human is None else Label(right=row.human > 0)
+    letter, stance, content = (_cell(row, named, name) for name in ("label", "stance", "content"))
+    given = [
+        name
+        for name, value in zip(LABELS, (_cell(row, named, "human"), letter, stance), strict=True)
+        if value
+    ]
+    if len(given) > 1:
+        raise InputError(f"{row.place}: it has {' and '.join(given)}: give one of them")
+    if content and not stance:
+        raise InputError(f"{row.place}: content {content!r:.40} without a stance")
+    for name, value, allowed in (
+        ("label", letter, LETTERS),
+        ("stance", stance, STANCES),
+        ("content", content, get_args(Content)),
+    ):
+        if value and value not in allowed:
+            raise InputError(
+                f"{row.place}: {name} is {value!r:.40}; expected one of {', '.join(allowed)}"
+            )
+    if content in ("correct", "incorrect") and stance not in ("committed", "hedged"):
         raise InputError(
-            f"{where}: stance {row.stance!r} has no value, so its content is 'none', not "
-            f"{row.content!r}"
+            f"{row.place}: stance {stance!r} has no value, so its content is 'none', not "
+            f"{content!r}"
         )
-    if not row.question.strip() or not [g for g in row.golds if g.strip()]:
-        raise InputError(f"{where}: an empty question or no gold answer; {EXPECTED}")
-    label = Label(
-        row.stance, row.content, row.label,
-        None if row.verdict is None else row.verdict == "right",
-    )  # fmt: skip
-    answer = split_thoughts(row.answer).text
-    item = make_item([(row.question, row.golds)], answer, "short", row.entity)
-    return Labelled(item, (label,), row.group)
+    if not given:
+        return None
+    if given == ["human"]:
+        if row.human is None:
+            raise InputError(f"{row.place}: {_unread_verdict(row)}")
+        return Label(right=row.human > 0)
+    return Label(cast(Stance, stance or None), cast(Content, content or None), letter or None)
+
+
+def _unread_verdict(row: AnswerRow) -> str:
+    told = (p for p in row.problems if "expected true or false" in p or "votes" in p)
+    return next(told, "the verdict cannot be read")
+
+
+def _cell(row: AnswerRow, named: Mapping[str, str], ours: str) -> str:
+    """Return what a row has under one of our names, as text; "" where it has nothing."""
+    theirs = places_of(row.own, named).get(ours)
+    value = row.own.get(theirs) if theirs is not None else None
+    return "" if value is None else str(value).strip()
 
 
 def spread(rows: Sequence[Labelled], limit: int | None) -> list[Labelled]:

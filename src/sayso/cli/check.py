@@ -93,10 +93,13 @@ class JudgeFlags:
     labelled: Annotated[
         Path | None,
         Parameter(
-            help="a JSONL file with question, golds, answer, and a verdict, label or stance on "
-            "each line"
+            help="a table with the columns question, gold, answer and a verdict, label or stance "
+            "(JSONL, JSON, Parquet, CSV, TSV)"
         ),
     ] = None
+    columns: Annotated[
+        str, Parameter(help="with --labelled: names of your columns, question=q,gold=reference")
+    ] = ""
     limit: Annotated[
         int | None,
         Parameter(
@@ -187,6 +190,7 @@ def judge_check(
         result = judges.judge_check(
             judge,
             labelled=flags.labelled,
+            columns=flags.columns,
             limit=flags.limit,
             options=flags.options,
             max_cost=flags.max_cost,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from pathlib import Path
 from typing import Annotated
@@ -72,9 +73,9 @@ def check(
     """Find duplicates, revealed gold answers, ambiguous entities, empty strata, disputed golds."""
     data = with_columns(data, columns)
     loaded = datasets.load(data, split=split, limit=0)
-    path = Path(data.partition(":")[2] if not Path(data).exists() else data)
+    path = Path(data.partition(":")[2] if not os.path.exists(data) else data)
     rows = []
-    if path.is_file() and path.suffix in (".jsonl", ".ndjson", ".json", ".parquet"):
+    if os.path.isfile(path) and path.suffix in (".jsonl", ".ndjson", ".json", ".parquet"):
         try:
             rows = [row for _, row in read_rows(path)]
         except InputError:  # a published set's own format: its loader has read it

@@ -15,8 +15,7 @@ from sayso.cli.help import (
 )
 from sayso.cli.printing import note
 from sayso.cli.progress import Bars
-from sayso.datasets.answer_rows import COLUMNS
-from sayso.records import InputError
+from sayso.datasets.columns import columns_of
 from sayso.report.numbers import json_text
 from sayso.score_files.leaderboard import render_board, render_scores
 from sayso.score_files.score import FileScores, Place, row_count, score_file
@@ -216,7 +215,7 @@ def _scored(file: Path, flags: Flags) -> FileScores:
             model=flags.model,
             nli=flags.nli,
             gold_metric=flags.gold_metric,
-            columns=_columns(flags.columns),
+            columns=columns_of(flags.columns),
             requests=flags.requests,
             golds=flags.golds,
             kind=flags.format,
@@ -251,16 +250,3 @@ def _print(result: FileScores, flags: Flags) -> None:
     written = [result.path, *([flags.report] if flags.report is not None else [])]
     for path in written:
         console.print(f"written to {path}", markup=False, highlight=False, soft_wrap=True)
-
-
-def _columns(text: str) -> dict[str, str]:
-    """Read ``answer=response,gold=reference``."""
-    columns: dict[str, str] = {}
-    for part in filter(None, map(str.strip, text.split(","))):
-        ours, equals, theirs = part.partition("=")
-        if not equals or not ours or not theirs:
-            raise InputError(
-                f"--columns {part!r}: expected OURS=YOURS, with one of {', '.join(COLUMNS)}"
-            )
-        columns[ours.strip()] = theirs.strip()
-    return columns

@@ -8,6 +8,7 @@ The dictionaries below are all there is to register; :mod:`sayso.datasets.catalo
 
 from __future__ import annotations
 
+import os
 import random
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -133,7 +134,7 @@ def check_name(name: str) -> None:
     if name not in LOADERS:
         _, file = _file_of(name)
         bare = Path(str(file).partition("#")[0])  # without names of columns
-        if not file.exists() and not bare.exists():
+        if not os.path.exists(file) and not os.path.exists(bare):
             raise InputError(f"{bare} does not exist: check the name")
 
 
@@ -149,13 +150,13 @@ def _file_of(name: str) -> tuple[str, Path]:
         if not file or file.startswith("#"):
             raise InputError(f"data {name!r}: expected the name of a file after {kind}:")
         return kind, Path(file)
-    if (meant := _format_meant(name)) and not Path(name).exists():
+    if (meant := _format_meant(name)) and not os.path.exists(name):
         raise InputError(
             f"data {name!r}: did you mean {meant}? expected one of {', '.join(FORMATS)}"
         )
     if kind_of(name) == "file":
         return "file", Path(name)
-    if Path(name).exists() or Path(name).suffix in {".jsonl", ".json", ".parquet"}:
+    if os.path.exists(name) or Path(name).suffix in {".jsonl", ".json", ".parquet"}:
         return "uncle", Path(name)
     raise InputError(
         f"data {name!r}: {suggestion(name, LOADERS)}expected one of {', '.join(LOADERS)}, "

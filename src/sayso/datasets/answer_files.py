@@ -1,6 +1,6 @@
 """Answers in files: one reader for all that holds them.
 
-Read are JSONL, JSON, Parquet, CSV and TSV with the columns of :data:`answer_rows.COLUMNS`, the
+Read are JSONL, JSON, Parquet, CSV and TSV with the columns of :mod:`sayso.datasets.columns`, the
 sample logs of lm-evaluation-harness, Inspect's ``.eval`` logs, the output of OpenAI's batch
 endpoint, results of promptfoo and test runs of DeepEval; where it is wanted, also the published
 files of :mod:`sayso.datasets.layouts`. All but the last two tools' are read row by row. What a row
@@ -15,7 +15,7 @@ import json
 import re
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,8 +26,7 @@ from sayso.datasets import tables
 from sayso.datasets.answer_rows import (
     ON_EXPORT,
     AnswerRow,
-    check_columns,
-    columns_of,
+    columns_in,
     has_answers,
     is_exported,
     likely_answer,
@@ -37,6 +36,7 @@ from sayso.datasets.answer_rows import (
     with_checked_texts,
     with_golds,
 )
+from sayso.datasets.columns import Reader, check_columns, check_named, listed, notices_on, places_of
 from sayso.datasets.layouts import Layout, deepeval_rows, layout_of, promptfoo_rows
 from sayso.datasets.tables import (
     is_text_table,
@@ -79,30 +79,35 @@ def open_answers(
     kind: str | None = None,
     golds: Path | str | None = None,
     *,
-    published: bool = False,
+    reader: Reader = "score",
+    known: Collection[str] = (),
 ) -> Answers:
     """Open a file of answers; its format follows from its name and first row unless given.
 
     ``columns`` maps our names to the file's (``{"answer": "response"}``); ``requests`` is the
-    input of a batch, which holds the questions; ``golds`` a file of golds by id; ``published``:
-    known layouts are read too. Raises InputError for a file that is none of these, before or while
+    input of a batch, which holds the questions; ``golds`` a file of golds by id. ``reader`` is who
+    uses the columns, ``known`` are further names that it reads; ``--answers`` also reads known
+    layouts. Raises InputError for a file that is none of these, before or while
     it is read.
     """
-    answers = _open(Path(path), dict(columns or {}), requests, kind, published)
+    wanted = _Wanted(check_columns(columns or {}), reader, known)
+    answers = _open(Path(path), wanted, requests, kind)
     answers = answers._replace(rows=map(with_checked_texts, answers.rows))
     if golds is None:
         return answers
     return answers._replace(rows=with_golds(answers.rows, Path(golds), answers.notices))
 
 
-def _open(
-    path: Path,
-    columns: dict[str, str],
-    requests: Path | str | None,
-    kind: str | None,
-    published: bool,
-) -> Answers:
-    check_columns(columns)
+class _Wanted(NamedTuple):
+    """Which columns are wanted: what the file calls them, by whom, and what else is read."""
+
+    columns: dict[str, str]
+    reader: Reader
+    known: Collection[str]
+
+
+def _open(path: Path, wanted: _Wanted, requests: Path | str | None, kind: str | None) -> Answers:
+    columns = wanted.columns
     if kind is not None and kind not in FORMATS:
         raise InputError(f"format {kind!r}: expected one of {', '.join(FORMATS)}")
     suffix = suffix_of(path)
@@ -118,7 +123,7 @@ def _open(
     first = next(source)  # every reader refuses an empty file
     source = chain([first], source)
     kind = kind or _kind_of(first[1], suffix)
-    layout = layout_of(first[1]) if published and not columns else None
+    layout = layout_of(first[1]) if wanted.reader == "answers" and not columns else None
     if kind == "rows" and layout is not None:
         loose = is_text_table(path)
         rows = (row_of(row, place=f"line {n}", loose=loose) for n, row in laid_out(path, source))
@@ -133,8 +138,11 @@ def _open(
         loose = is_text_table(path)
         unit = "line" if loose or suffix in LINES else "row"
         notices += [ON_EXPORT] * is_exported(first[1])
+        if kind == "rows" and not is_exported(first[1]):
+            source = _noticing(source, wanted, notices)
         rows = (
-            row_of(row, columns_of(row, columns), f"{unit} {n}", loose=loose) for n, row in source
+            row_of(row, columns_in(row, columns), f"{unit} {n}", loose=loose, others=wanted.known)
+            for n, row in source
         )
         return Answers(kind, rows, notices)
     if kind == "harness":
@@ -143,6 +151,16 @@ def _open(
     _only_rows("batch", columns, None)
     given = Path(requests) if requests is not None else None
     return Answers("batch", read_batch(path, source, given, notices), notices)
+
+
+def _noticing(source: Iterator[Row], wanted: _Wanted, notices: list[str]) -> Iterator[Row]:
+    """Yield rows; when all were read, add notices on the columns that nobody reads."""
+    seen: dict[tuple[str, ...], None] = {}
+    for number, row in source:
+        seen.setdefault(tuple(row))
+        yield number, row
+    names = list(dict.fromkeys(name for row in seen for name in row))
+    notices += notices_on(names, wanted.columns, wanted.reader, wanted.known)
 
 
 def laid_out(path: Path, source: Iterator[Row], *, long: bool = False) -> Iterator[Row]:
@@ -204,20 +222,13 @@ def _check_first(path: Path, row: Mapping[str, object], columns: Mapping[str, st
 
     Returns a notice where it has samples only.
     """
-    names = ", ".join(map(str, row)) or "none"
-    for ours, theirs in columns.items():
-        if theirs not in row:
-            raise InputError(
-                f"{path}: --columns {ours}={theirs} names a column that is not there; the file "
-                f"has {names[:300]}"
-            )
-    taken = set(columns.values())
-    free = [n for n in ("answer", "samples") if n in columns or (n in row and n not in taken)]
+    check_named(row, columns, path)
+    free = {"answer", "samples"} & places_of(row, columns).keys()
     likely = likely_answer(row, columns)
     naming = f"--columns answer={likely or 'COLUMN'}"
     if not free:
         raise InputError(
-            f"{path}: expected a column 'answer' (or 'samples'), got {names[:300]}; "
+            f"{path}: expected a column 'answer' (or 'samples'), got {listed(row)}; "
             f"{'did you mean' if likely else 'name it with'} {naming}"
         )
     return [] if has_answers(row, columns) else [only_samples(likely, naming)]

@@ -4,44 +4,31 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
 
-from sayso.datasets.tables import as_frame, frame_rows, is_text_table, list_in, read_table
+from sayso.datasets.columns import COLUMNS, called_elsewhere, check_columns, places_of
+from sayso.datasets.tables import (
+    as_frame,
+    frame_rows,
+    gold_in,
+    is_text_table,
+    list_in,
+    read_table,
+)
 from sayso.prompts.thoughts import split_thoughts
-from sayso.records import UNKNOWN_LOGPROB, InputError, is_blank
+from sayso.records import UNKNOWN_LOGPROB, Gold, InputError, is_blank
 
-#: The columns that are read, and what each holds.
-COLUMNS: dict[str, str] = {
-    "question": "what was asked",
-    "answer": "the answer to score",
-    "samples": "list of other answers to the same question, drawn at T=1",
-    "token_logprobs": "list of natural-log probabilities of the answer's tokens",
-    "token_entropies": "list of entropies (nats) at the answer's tokens",
-    "tokens": "list of the answer's tokens as text",
-    "sample_token_logprobs": "list of such lists, one for each sample",
-    "sample_token_entropies": "list of such lists, one for each sample",
-    "gold": "a true value or a list of them",
-    "human": "a person's verdict on the answer: true/false, 1/0, or a list of votes",
-    "stated_confidence": "confidence that the model stated with its answer, 0..1",
-    "context": "text the question is about",
-    "prompt": "the whole prompt the model saw, where it was more than the question",
-    "id": "your name for the row",
-    "model": "who answered",
-    "answerable": "false where nobody can answer",
-    "entity": "what the question is about: questions about one entity depend on each other",
-    "domain": "a slice to report by",
-    "tier": "how widely known it is, 1 for the best known: a slice to report by",
-    "pair": "an id that a question without an answer shares with its answerable twin",
-}
 #: Log-probabilities this far above 0 are rounding, more is a mistake.
 ABOVE_ZERO = 1e-4
 #: columns that hold one text, whatever it looks like
 TEXTS = (
     "question", "answer", "context", "prompt", "id", "model", "entity", "domain", "tier", "pair",
+    "aspect",
 )  # fmt: skip
 _YES = {"true", "yes", "correct", "right", "1", "1.0", "c"}
 _NO = {"false", "no", "incorrect", "wrong", "0", "0.0", "i"}
@@ -54,7 +41,8 @@ class AnswerRow(msgspec.Struct, frozen=True):
     NaN in a list of log-probabilities marks a value that was missing or not finite. ``human`` is
     1 = correct, 0 = not; ``votes`` are those of several people, NaN for one without a vote.
     ``recorded`` holds verdicts of other graders that came with the file, ``problems`` what could
-    not be used, ``own`` the row as it was read.
+    not be used, ``own`` the row as it was read. ``gold`` are all texts that are right; ``golds``
+    are the true values where one has aliases or is no text.
     """
 
     place: str
@@ -82,6 +70,8 @@ class AnswerRow(msgspec.Struct, frozen=True):
     domain: str | None = None
     tier: str | None = None
     pair: str | None = None
+    aspect: str | None = None
+    golds: tuple[Gold, ...] | None = None
 
 
 #: what answers are called elsewhere, likeliest first
@@ -156,13 +146,12 @@ def recorded(row: AnswerRow, name: str) -> float | None:
 
 def likely_answer(names: Iterable[object], columns: Mapping[str, str]) -> str | None:
     """Return the column that probably holds the answers, where none is called so."""
-    by_name = {str(name).casefold(): str(name) for name in names if name not in columns.values()}
-    return next((by_name[name] for name in ANSWER_NAMES if name in by_name), None)
+    return called_elsewhere("answer", list(names), columns, ANSWER_NAMES)
 
 
 def has_answers(names: Iterable[object], columns: Mapping[str, str]) -> bool:
     """Tell whether one of these columns holds the answers."""
-    return "answer" in columns or ("answer" in names and "answer" not in columns.values())
+    return "answer" in places_of(list(names), columns)
 
 
 def only_samples(likely: str | None, naming: str) -> str:
@@ -172,7 +161,7 @@ def only_samples(likely: str | None, naming: str) -> str:
 
 
 #: what ``sayso export`` calls our columns, and a column that only its tables have
-EXPORTED = {"samples": "draws", "gold": "golds"}
+EXPORTED = MappingProxyType({"samples": "draws", "gold": "golds"})
 EXPORT_MARK = "draw_labels"
 ON_EXPORT = (
     "a table of sayso export: draws are read as samples, golds as gold, and in a paragraph the "
@@ -185,21 +174,12 @@ def is_exported(row: Mapping[str, object]) -> bool:
     return EXPORT_MARK in row and row.keys() >= set(EXPORTED.values())
 
 
-def columns_of(row: Mapping[str, object], columns: Mapping[str, str]) -> Mapping[str, str]:
+def columns_in(row: Mapping[str, object], columns: Mapping[str, str]) -> Mapping[str, str]:
     """Return which column of a row is which of ours: ``columns``, and those of an export."""
     if not is_exported(row):
         return columns
     sentence = {"answer": "sentence"} if row.get("form") == "long" else {}
     return {**EXPORTED, **sentence, **columns}
-
-
-def check_columns(columns: Mapping[str, str]) -> None:
-    """Refuse a map of columns that names none of ours."""
-    unknown = [name for name in columns if name not in COLUMNS]
-    if unknown:
-        raise InputError(
-            f"--columns {unknown[0]}=…: no such column; expected some of {', '.join(COLUMNS)}"
-        )
 
 
 def row_of(
@@ -208,17 +188,19 @@ def row_of(
     place: str = "",
     *,
     loose: bool = False,
+    others: Collection[str] = (),
 ) -> AnswerRow:
     """Return what a row says. ``loose``: lists may be written as JSON text (CSV has no lists).
 
-    Nothing in a row raises: what cannot be read stands in ``problems``.
+    ``others`` are columns that something else reads. Nothing in a row raises: what cannot be read
+    stands in ``problems``.
     """
     problems: list[str] = []
-    named = columns or {}
-    taken = set(named.values())  # a column that was given to one of ours is no other's
-    given = {n: row.get(named.get(n, n)) if n in named or n not in taken else None for n in COLUMNS}
+    places = places_of(row, columns or {}, others)
+    given = dict.fromkeys(COLUMNS) | {ours: row.get(theirs) for ours, theirs in places.items()}
     if loose:
         given = {n: _cell(n, v) for n, v in given.items()}
+    gold, golds = _gold(given["gold"], given["aliases"], problems)
     samples = _texts("samples", given["samples"], problems)
     answer = AnswerRow(
         place=place,
@@ -230,8 +212,8 @@ def row_of(
         tokens=_texts("tokens", given["tokens"], problems),
         sample_logprobs=_nested("sample_token_logprobs", given, samples, problems),
         sample_entropies=_nested("sample_token_entropies", given, samples, problems),
-        gold=_gold(given["gold"], problems),
-        human=verdict(given["human"], problems),
+        gold=gold,
+        human=verdict(given["human"], problems, places.get("human", "human")),
         votes=_votes(given["human"]),
         stated=_share("stated_confidence", given["stated_confidence"], problems),
         context=_text("context", given["context"], problems),
@@ -244,13 +226,10 @@ def row_of(
         domain=_text("domain", given["domain"], problems),
         tier=_text("tier", given["tier"], problems),
         pair=_text("pair", given["pair"], problems),
+        aspect=_text("aspect", given["aspect"], problems),
+        golds=golds,
     )
-    for name, ours in (("token_entropies", "entropies"), ("tokens", "tokens")):
-        values, logprobs = getattr(answer, ours), answer.logprobs
-        if values is not None and logprobs is not None and len(values) != len(logprobs):
-            # their tokens are unknown
-            problems.append(f"{len(values)} {name} for {len(logprobs)} token_logprobs: left out")
-            answer = msgspec.structs.replace(answer, **{ours: None})
+    answer = _of_the_same_tokens(answer, problems)
     above = sum(value > ABOVE_ZERO for value in answer.logprobs or ())
     if above:
         problems.append(
@@ -262,6 +241,16 @@ def row_of(
     if answer.answer is None and not answer.samples and not any(map(_about_texts, problems)):
         problems.append("neither an answer nor a sample")
     return msgspec.structs.replace(answer, problems=tuple(problems)) if problems else answer
+
+
+def _of_the_same_tokens(answer: AnswerRow, problems: list[str]) -> AnswerRow:
+    """Return a row without values that are of other tokens than its log-probabilities."""
+    for name, ours in (("token_entropies", "entropies"), ("tokens", "tokens")):
+        values, logprobs = getattr(answer, ours), answer.logprobs
+        if values is not None and logprobs is not None and len(values) != len(logprobs):
+            problems.append(f"{len(values)} {name} for {len(logprobs)} token_logprobs: left out")
+            answer = msgspec.structs.replace(answer, **{ours: None})
+    return answer
 
 
 def _about_texts(problem: str) -> bool:
@@ -370,13 +359,37 @@ def _nested(
     return tuple(numbers(name, item, problems) for item in value)
 
 
-def _gold(value: object, problems: list[str]) -> tuple[str, ...] | None:
-    """Return a true value or several; an empty list is no gold."""
-    if isinstance(value, list | tuple):
-        golds = _texts("gold", value, problems) or ()
-    else:
-        golds = (_text("gold", value, problems) or "",)
-    return tuple(text for text in golds if text.strip()) or None
+def _gold(
+    value: object, aliases: object, problems: list[str]
+) -> tuple[tuple[str, ...] | None, tuple[Gold, ...] | None]:
+    """Return all texts that are right, and the true values where they are more than texts.
+
+    An empty list is no gold. ``aliases`` are other ways to write a single gold.
+    """
+    values = value if isinstance(value, list | tuple) else () if value is None else (value,)
+    texts = tuple(one for one in values if isinstance(one, str))
+    if len(texts) == len(values) and aliases is None:
+        return tuple(text for text in texts if text.strip()) or None, None
+    try:
+        golds = [_gold_of(one) for one in values if one is not None]
+    except InputError as error:
+        problems.append(str(error))
+        return None, None
+    golds = [gold for gold in golds if gold.value.strip()]
+    given = _texts("aliases", [aliases] if isinstance(aliases, str) else aliases, problems) or ()
+    also = [text.strip() for text in given if text.strip()]
+    if also and len(golds) != 1:
+        problems.append(f"aliases are other ways to write one gold, and there are {len(golds)}")
+    elif also:
+        names = dict.fromkeys(n for n in (*golds[0].aliases, *also) if n != golds[0].value)
+        golds = [msgspec.structs.replace(golds[0], aliases=tuple(names))]
+    right = tuple(dict.fromkeys(name for gold in golds for name in gold.names))
+    return right or None, tuple(golds) or None
+
+
+def _gold_of(value: object) -> Gold:
+    """Return a gold as tables of questions have it; a truth value is its text here."""
+    return Gold(str(value)) if isinstance(value, bool) else gold_in(value)
 
 
 def _votes(value: object) -> Floats:
@@ -387,8 +400,11 @@ def _votes(value: object) -> Floats:
     return tuple(math.nan if vote is None else vote for vote in votes)
 
 
-def verdict(value: object, problems: list[str]) -> float | None:
-    """Return a person's verdict: 1 correct, 0 not, ``None`` without one; a tie of votes is none."""
+def verdict(value: object, problems: list[str], name: object = "human") -> float | None:
+    """Return a person's verdict: 1 correct, 0 not, ``None`` without one; a tie of votes is none.
+
+    ``name`` is that of its column.
+    """
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
     if isinstance(value, list | tuple):
@@ -396,16 +412,16 @@ def verdict(value: object, problems: list[str]) -> float | None:
         cast = [vote for vote in votes if vote is not None]
         share = sum(cast) / len(cast) if cast else 0.5
         if share == 0.5:
-            problems.append("human: the votes are tied or unreadable")
+            problems.append(f"{name}: the votes are tied or unreadable")
             return None
         return float(share > 0.5)
     if isinstance(value, bool | int | float) and value in (0, 1):
         return float(value)
     if isinstance(value, str):
-        name = value.strip().casefold()
-        if name in _YES or name in _NO:
-            return float(name in _YES)
-    problems.append(f"human is {str(value)[:40]!r}, expected true or false")
+        said = value.strip().casefold()
+        if said in _YES or said in _NO:
+            return float(said in _YES)
+    problems.append(f"{name} is {str(value)[:40]!r}, expected true or false")
     return None
 
 
@@ -427,10 +443,10 @@ def _kind(value: object) -> str:
 
 # ---- golds in a file of their own, joined by id, as the output of a batch needs it
 
-#: columns that may name a row, in this order
+#: columns that may name a row
 IDS = ("custom_id", "id")
 #: columns that are read in a file of golds
-JOINED = ("gold", "human", "question", "context")
+JOINED = ("gold", "aliases", "human", "question", "context")
 
 
 def with_golds(rows: Iterator[AnswerRow], path: Path, notices: list[str]) -> Iterator[AnswerRow]:
@@ -454,6 +470,7 @@ def with_golds(rows: Iterator[AnswerRow], path: Path, notices: list[str]) -> Ite
         yield msgspec.structs.replace(
             row,
             gold=partner.gold if partner.gold is not None else row.gold,
+            golds=partner.golds if partner.gold is not None else row.golds,
             human=partner.human if partner.human is not None else row.human,
             votes=partner.votes or row.votes,
             question=row.question or partner.question,
@@ -470,14 +487,15 @@ def _golds_by_id(path: Path) -> dict[str, AnswerRow]:
     loose = is_text_table(path)
     golds: dict[str, AnswerRow] = {}
     for number, row in read_table(path):
-        name = next((n for n in IDS if n in row), None)
-        if name is None or not {"gold", "human"} & row.keys():
+        places = places_of(row, {})
+        name = next((n for n in IDS if n in row), places.get("id"))
+        if name is None or not {"gold", "human"} & places.keys():
             raise InputError(
                 f"{path}, row {number}: expected {' or '.join(IDS)}, and gold or human; it has "
                 f"{', '.join(map(str, row))[:200]}"
             )
         key = str(row[name])
-        joined = {n: row[n] for n in JOINED if n in row}
+        joined = {n: row[places[n]] for n in JOINED if n in places}
         gold = row_of(joined, place=f"{path.name} row {number}", loose=loose)
         # "no answer" is no problem of a row that holds none by design
         problems = tuple(p for p in gold.problems if any(n in p for n in JOINED))
@@ -498,8 +516,7 @@ def rows_of(rows: Any, columns: Mapping[str, str] | None = None) -> Iterator[Ans
     nothing, as data frames write it. Raises :class:`InputError` before the first row is scored: for
     rows that are neither, or without an answer or samples under the given names.
     """
-    named = dict(columns or {})
-    check_columns(named)
+    named = check_columns(columns or {})
     frame = as_frame(rows)
     if frame is not None:
         rows = frame_rows(frame)
@@ -521,8 +538,7 @@ def rows_of(rows: Any, columns: Mapping[str, str] | None = None) -> Iterator[Ans
             )
     names = dict.fromkeys(name for row in rows for name in row)
     absent = [f"{ours}={theirs}" for ours, theirs in named.items() if theirs not in names]
-    taken = set(named.values())
-    free = any(n in named or (n in names and n not in taken) for n in ("answer", "samples"))
+    free = {"answer", "samples"} & places_of(names, named).keys()
     present = ", ".join(map(str, names))[:300] or "nothing"
     if rows and absent:
         raise InputError(f"columns: {absent[0]} names what no row has; the rows have {present}")
@@ -537,7 +553,7 @@ def rows_of(rows: Any, columns: Mapping[str, str] | None = None) -> Iterator[Ans
         plain = {name: _plain(value) for name, value in row.items()}
         loose = frame is not None
         read = with_checked_texts(
-            row_of(plain, columns_of(plain, named), f"row {number}", loose=loose)
+            row_of(plain, columns_in(plain, named), f"row {number}", loose=loose)
         )
         yield msgspec.structs.replace(read, own=row)
 

@@ -18,8 +18,9 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from sayso.datasets.answer_files import laid_out
+from sayso.datasets.columns import slips_among
 from sayso.datasets.layouts import layout_of
-from sayso.datasets.tables import read_rows
+from sayso.datasets.tables import is_text_table, list_in, read_rows, read_table
 from sayso.prompts.thoughts import Split, split_thoughts
 from sayso.records import InputError
 
@@ -28,6 +29,10 @@ TOPICS = ("topic", "entity", "title")
 PROMPTS = ("prompt", "question")
 #: what --columns maps to a file's own names
 COLUMNS = ("text", "topic", "prompt", "domain", "claims", "claim_labels", "annotations", "model")
+#: what tables of short answers call these
+ELSEWHERE = {"answer": "text", "entity": "topic", "question": "prompt"}
+#: columns that hold lists, which CSV has as JSON
+LISTS = ("claims", "claim_labels", "annotations")
 LABELS = ("S", "NS", "IR")
 #: what a row of claims may say instead of S, NS and IR
 SAME_AS: dict[object, str] = {
@@ -81,12 +86,12 @@ class GivenText(NamedTuple):
 def read_texts(
     path: Path | str, columns: Mapping[str, str] = MappingProxyType({})
 ) -> Iterator[GivenText]:
-    """Yield the texts of a JSONL, JSON or Parquet file; ``columns`` maps our names to the file's.
+    """Yield the texts of a table in any format; ``columns`` maps our names to the file's.
 
     Published files (:mod:`sayso.datasets.layouts`) are known by their columns. Raises InputError
     naming the line.
     """
-    rows = read_rows(path)
+    rows = _rows(Path(path))
     for line, given in rows if columns else laid_out(Path(path), rows, long=True):
         source = f"{path} line {line}"
         row = _named(given, columns, source)
@@ -106,11 +111,26 @@ def read_texts(
         )
 
 
-def layout_notes(path: Path) -> list[str]:
-    """Return what a reader must know of a published file of texts; nothing for one's own."""
-    _, first = next(iter(read_rows(path)))
+def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the rows of a file; in CSV lists are JSON, and an empty cell is none."""
+    if not is_text_table(path):
+        yield from read_rows(path)
+        return
+    for line, row in read_table(path):
+        cells = {name: value for name, value in row.items() if value.strip()}
+        lists = {n: list_in(cells[n]) for n in LISTS if n in cells}
+        yield line, {**cells, **{n: found for n, found in lists.items() if found is not None}}
+
+
+def layout_notes(path: Path, columns: Mapping[str, str] = MappingProxyType({})) -> list[str]:
+    """Return what a reader must know of a file: of a published one, or of mistyped columns."""
+    _, first = next(iter(_rows(path)))
     layout = layout_of(first, long=True)
-    return [f"{layout.name}: {note}" for note in layout.notes] if layout is not None else []
+    if layout is not None:
+        return [f"{layout.name}: {note}" for note in layout.notes]
+    names = dict.fromkeys(name for _, row in _rows(path) for name in row)
+    lacking = [ours for ours in COLUMNS if ours not in names and ours not in columns]
+    return slips_among([n for n in names if n not in columns.values()], lacking)
 
 
 def _named(row: Mapping[str, Any], columns: Mapping[str, str], source: str) -> dict[str, Any]:
@@ -133,7 +153,7 @@ def no_subjects(path: Path | str) -> str:
 
     Such texts are looked up in the whole source, and asked about without their subject.
     """
-    names = dict.fromkeys(repr(name) for _, row in read_rows(path) for name in row)
+    names = dict.fromkeys(repr(name) for _, row in _rows(Path(path)) for name in row)
     return (
         f"{path}: no row says what its text is about ({', '.join((*TOPICS, *PROMPTS))}); its "
         f"columns are {', '.join(names)[:300]}: if one of them does, say --columns topic=NAME"

@@ -1,21 +1,33 @@
 """A table of one's own: ``--data file:mine.csv --columns question=q,gold=answer``.
 
-JSONL, JSON, Parquet, CSV and TSV, a short question in each row. ``--columns`` says what the file
-calls our columns, as in ``sayso score``; it becomes part of the name, which can also be written in
-full: ``file:mine.csv#question=q,gold=answer``. Several golds are all true values; other ways to
-write a single gold stand under ``aliases``, or in ``{"value": "…", "aliases": ["…"]}``. In CSV a
-list is written as JSON or Python writes it, ``["…", "…"]``. A question without an answer has
-``answerable`` false and no gold.
+JSONL, JSON, Parquet, CSV and TSV, a short question in each row, with the columns of
+:mod:`sayso.datasets.columns`. ``--columns`` says what the file calls them; it becomes part of the
+name, which can also be written in full: ``file:mine.csv#question=q,gold=answer``. Several golds are
+all true values; other ways to write a single gold stand under ``aliases``, or in
+``{"value": "…", "aliases": ["…"]}``. In CSV a list is written as JSON or Python writes it,
+``["…", "…"]``. A question without an answer has ``answerable`` false and no gold.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from sayso.datasets.columns import (
+    COLUMNS,
+    called_elsewhere,
+    check_named,
+    columns_of,
+    gold_in_answer,
+    listed,
+    notices_on,
+    places_of,
+    shown,
+)
 from sayso.datasets.dataset import Dataset, questions_hash, truth_of
 from sayso.datasets.tables import (
     DECIMAL_COMMA,
@@ -30,21 +42,6 @@ from sayso.datasets.tables import (
 )
 from sayso.records import Aspect, Gold, InputError, Question, content_id, question_id, tier_of
 
-#: The columns that are read, and what each holds.
-COLUMNS: dict[str, str] = {
-    "question": "what is asked",
-    "gold": "a true value, or a list of all of them (also called answer or answers)",
-    "aliases": "other ways to write the one gold",
-    "entity": "what it is about: questions about one entity depend on each other",
-    "domain": "a slice to report by",
-    "tier": "how widely known it is, 1 for the best known: a slice to report by",
-    "pair": "an id that a question without an answer shares with its answerable twin",
-    "aspect": "the kind of fact, such as date of birth",
-    "context": "a text that the question is about, put before it",
-    "answerable": "false where nobody can answer",
-}
-#: other names that a column may have without ``--columns``
-ALSO = {"gold": ("golds", "answer", "answers"), "domain": ("category",)}
 PREFIX = "file:"
 
 
@@ -62,25 +59,10 @@ def with_columns(data: str, columns: str) -> str:
     return f"{name}#{columns.strip()}"
 
 
-def columns_of(text: str, ours: Collection[str] = COLUMNS) -> dict[str, str]:
-    """Read ``question=q,gold=answer``, whose left sides are of ``ours``. Raises InputError."""
-    columns: dict[str, str] = {}
-    for part in filter(None, map(str.strip, text.split(","))):
-        name, equals, theirs = (piece.strip() for piece in part.partition("="))
-        if not equals or not theirs or name not in ours:
-            raise InputError(
-                f"--columns {part!r}: expected OURS=YOURS, with one of {', '.join(ours)}"
-            )
-        if name in columns:
-            raise InputError(f"--columns names {name} twice")
-        columns[name] = theirs
-    return columns
-
-
 def load_own_table(path: Path) -> Dataset:
     """Load a table; ``FILE#question=q`` maps its columns. Raises InputError naming the line."""
     place, _, columns = str(path).rpartition("#")
-    if not place or path.exists():  # a file may have such a name
+    if not place or os.path.exists(path):  # a file may have such a name
         place, columns = str(path), ""
     file, named = Path(place), columns_of(columns)
     if file.is_dir():
@@ -102,14 +84,19 @@ def from_rows(
     loose: bool = False,
 ) -> Dataset:
     """Turn rows into questions. ``loose``: cells are texts, also where they hold lists."""
+    table = list(rows)
+    names = dict.fromkeys(name for _, row in table for name in row)
+    if table:
+        _check_first(table[0][1], named, source)
+    notes = [f"{len(table):,} row{'s' * (len(table) != 1)} read from {source}"]
+    own = {**named}
+    if (answers := gold_in_answer(names, named)) is not None:
+        own["gold"] = answers
+        notes.append(f"no column 'gold': {shown(answers)!r} is read as the gold")
     unique: dict[str, tuple[int, Question]] = {}
-    count = 0
-    for line, row in rows:
-        if not count:
-            _check_first(row, named, source)
-        count += 1
+    for line, row in table:
         place = f"{source} line {line}"
-        question = _question(_cells(row, named, place, loose=loose), name, source, line)
+        question = _question(_cells(row, own, place, loose=loose), name, source, line)
         first, known = unique.setdefault(question.id, (line, question))
         if known != question:
             raise InputError(
@@ -118,9 +105,8 @@ def from_rows(
             )
     questions = tuple(question for _, question in unique.values())
     values = [gold.value for question in questions for gold in question.golds or ()]
-    notes = [f"{count:,} row{'s' * (count != 1)} read from {source}"]
-    if len(unique) < count:
-        notes.append(f"{count - len(unique):,} left out: repeated questions")
+    if len(unique) < len(table):
+        notes.append(f"{len(table) - len(unique):,} left out: repeated questions")
     for what, number in (
         (
             "have no gold: their answers count neither as right nor as wrong; where nobody can "
@@ -137,50 +123,34 @@ def from_rows(
         ),
     ):
         notes += [f"{number:,} {what}"] if number else []
-    return Dataset(name, questions, questions_hash(questions), count, tuple(notes))
+    notes += notices_on(names, own, "data")
+    return Dataset(name, questions, questions_hash(questions), len(table), tuple(notes))
 
 
 def _check_first(row: Mapping[str, Any], named: Mapping[str, str], source: str) -> None:
-    names = ", ".join(map(str, row))[:300] or "none"
-    for ours, theirs in named.items():
-        if theirs not in row:
-            raise InputError(
-                f"{source}: --columns {ours}={theirs} names a column that is not there; the file "
-                f"has {names}"
-            )
-    if "question" not in named and _column(row, ("question",)) is None:
+    check_named(row, named, source)
+    if "question" not in places_of(row, named):
+        likely = called_elsewhere("question", row, named)
+        hint = "did you mean" if likely else "name it with"
         raise InputError(
-            f"{source}: expected a column 'question', got {names}; name it with "
-            "--columns question=COLUMN (records in UNCLE's format: --data FILE, without file:)"
+            f"{source}: expected a column 'question', got {listed(row)}; {hint} "
+            f"--columns question={likely or 'COLUMN'} (records in UNCLE's format: --data FILE, "
+            "without file:)"
         )
 
 
 def _cells(
     row: Mapping[str, Any], named: Mapping[str, str], place: str, *, loose: bool
 ) -> dict[str, Any]:
-    """Return what a row has under our names; a column given to one of ours is no other's."""
-    taken = set(named.values())
-    free = {name: value for name, value in row.items() if name not in taken}
+    """Return what a row has under our names."""
+    places = places_of(row, named)
     cells: dict[str, Any] = {}
     for ours in COLUMNS:
-        if ours in named:
-            value = row.get(named[ours])
-        else:
-            column = _column(free, (ours, *ALSO.get(ours, ())))
-            value = None if column is None else free[column]
+        value = row.get(places[ours]) if ours in places else None
         if loose and ours in ("gold", "aliases") and isinstance(value, str):
             value = read_cell(value, place)
         cells[ours] = None if isinstance(value, str) and not value.strip() else value
     return cells
-
-
-def _column(row: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
-    """Return the first of the names that a row has, as it writes it: " Answer" for "answer"."""
-    exact = next((name for name in names if name in row), None)
-    if exact is not None:
-        return exact
-    written = {str(name).strip().casefold(): name for name in row}
-    return next((written[name] for name in names if name in written), None)
 
 
 def _question(cells: Mapping[str, Any], name: str, source: str, line: int) -> Question:

@@ -19,7 +19,16 @@ from sayso.datasets.answer_files import Answers, open_answers
 from sayso.datasets.answer_rows import ABOVE_ZERO, AnswerRow
 from sayso.datasets.dataset import Dataset, questions_hash
 from sayso.datasets.tables import gold_in, read_table, stem_of
-from sayso.records import Gold, InputError, Question, content_id, is_blank, question_id, tier_of
+from sayso.records import (
+    Aspect,
+    Gold,
+    InputError,
+    Question,
+    content_id,
+    is_blank,
+    question_id,
+    tier_of,
+)
 
 #: what log-probabilities a file may hold; only natural ones are read
 LogprobKind = Literal["natural", "base2", "base10", "logits", "none"]
@@ -118,7 +127,7 @@ def read_recorded(
     names = file_names([Path(file) for file in files])
     by_column = False
     for file, name in zip(files, names, strict=True):
-        answers = open_answers(file, _columns_in(Path(file), columns, files), published=True)
+        answers = open_answers(file, _columns_in(Path(file), columns, files), reader="answers")
         aliases = answers.layout is not None and answers.layout.aliases
         of_file: dict[str, _Model] = {}
         for given in answers.rows:
@@ -281,7 +290,7 @@ def _question(
     golds = known.golds if known is not None else None
     answerable = known.answerable if known is not None else None
     if golds is None and row.gold and row.answerable is not False:
-        values = [gold_in(value, row.place) for value in row.gold]
+        values = list(row.golds or (gold_in(value, row.place) for value in row.gold))
         others = tuple(dict.fromkeys(g.value for g in values[1:] if g.value != values[0].value))
         golds = tuple(values)
         if aliases:
@@ -300,5 +309,11 @@ def _question(
         domain=row.domain or (known.domain if known else ""),
         tier=tier_of(row.tier or "") or (known.tier if known else ""),
         pair=row.pair or (known.pair if known else ""),
+        aspect=known.aspect if known and known.aspect else _aspect(row),
         context=context,
     )
+
+
+def _aspect(row: AnswerRow) -> Aspect | None:
+    text = " ".join((row.aspect or "").split())
+    return Aspect(text) if text else None

@@ -415,10 +415,11 @@ def read_cell(cell: str, place: str) -> object:
     return cell
 
 
-def gold_in(value: object, place: str) -> Gold:
+def gold_in(value: object, place: str = "") -> Gold:
     """Return a gold: a text, a number, a day, or an object with value and aliases.
 
-    Raises InputError for anything else, a truth value too: "true" alone answers nothing.
+    ``place`` begins the message. Raises InputError for anything else, a truth value too: "true"
+    alone answers nothing.
     """
     if isinstance(value, Gold):
         return value
@@ -433,7 +434,8 @@ def gold_in(value: object, place: str) -> Gold:
         return msgspec.convert(value, Gold)
     except msgspec.ValidationError:
         raise InputError(
-            f"{place}: gold {value!r:.40}: expected a text or a number, a list of them, or "
+            f"{place}{': ' * bool(place)}gold {value!r:.40}: expected a text or a number, a list "
+            "of them, or "
             '{"value": "…", "aliases": ["…"]} (yes or no is a text)'
         ) from None
 

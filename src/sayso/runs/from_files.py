@@ -18,15 +18,16 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from sayso.datasets.columns import columns_of
 from sayso.datasets.long_texts import (
     COLUMNS,
+    ELSEWHERE,
     GivenSentence,
     GivenText,
     layout_notes,
     no_subjects,
     read_texts,
 )
-from sayso.datasets.own_table import columns_of
 from sayso.datasets.recorded import file_names
 from sayso.datasets.tables import stem_of
 from sayso.engines.engine import Engine
@@ -525,8 +526,9 @@ def texts_by_model(files: Sequence[Path], columns: str | Mapping[str, str] = "")
     texts: dict[str, list[GivenText]] = {}
     notes: dict[str, list[str]] = {}
     for file, name in zip(files, file_names(files), strict=True):
-        told = layout_notes(file)
-        for text in read_texts(file, _named(columns)):
+        named = _named(columns)
+        told = layout_notes(file, named)
+        for text in read_texts(file, named):
             model = text.model or name
             texts.setdefault(model, []).append(text)
             notes.setdefault(model, [])
@@ -557,7 +559,8 @@ def _taken(model: str, texts: Sequence[GivenText]) -> list[str]:
 def _named(columns: str | Mapping[str, str]) -> dict[str, str]:
     if not isinstance(columns, str):
         columns = ",".join(f"{ours}={theirs}" for ours, theirs in columns.items())
-    return columns_of(columns, COLUMNS)
+    named = columns_of(columns, (*COLUMNS, *ELSEWHERE))
+    return {ELSEWHERE.get(ours, ours): theirs for ours, theirs in named.items()}
 
 
 def _system(name: str, texts: tuple[GivenText, ...], method: str = "") -> System:

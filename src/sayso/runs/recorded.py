@@ -16,9 +16,9 @@ from typing import Any
 
 import msgspec
 
-from sayso.datasets.answer_rows import COLUMNS, AnswerRow
+from sayso.datasets.answer_rows import AnswerRow
+from sayso.datasets.columns import columns_of
 from sayso.datasets.dataset import Dataset
-from sayso.datasets.own_table import columns_of
 from sayso.datasets.recorded import LogprobKind, RecordedAnswers, RecordedModel, read_recorded
 from sayso.engines.engine import Capabilities, Counts
 from sayso.engines.prices import LOCAL
@@ -145,7 +145,7 @@ def open_answers(
     leaves them out). docs/answers.md says what is read. Raises InputError.
     """
     listed = [files] if isinstance(files, str | Path) else list(files)
-    named = columns_of(columns, COLUMNS) if isinstance(columns, str) else dict(columns)
+    named = columns_of(columns) if isinstance(columns, str) else dict(columns)
     read: RecordedAnswers = read_recorded(listed, named, logprobs)
     draws = max(model.draws for model in read.models)
     return [RecordedEngine(read.data, model, draws) for model in read.models]

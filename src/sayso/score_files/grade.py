@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 from sayso.answers import BertGrader
 from sayso.answers.blind import BlindGrader
 from sayso.answers.lexical import ANSWER_METRICS, rouge_l, rouge_tokens
-from sayso.datasets.answer_rows import COLUMNS, AnswerRow, is_empty, recorded
+from sayso.datasets.answer_rows import AnswerRow, is_empty, recorded
+from sayso.datasets.columns import COLUMNS
 from sayso.judges.judge import Item
 from sayso.judges.model.replies import PROBLEMS
 from sayso.judges.rules.judge import LONGEST, judge_rules

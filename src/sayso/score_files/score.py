@@ -30,11 +30,13 @@ from sayso.datasets.answer_files import Answers, open_answers
 from sayso.datasets.answer_rows import (
     AnswerRow,
     has_answers,
+    is_exported,
     likely_answer,
     naming_in_python,
     only_samples,
     rows_of,
 )
+from sayso.datasets.columns import notices_on, slips
 from sayso.datasets.tables import as_frame
 from sayso.engines.engine import Classifier, Engine, StateWatcher, reader_of
 from sayso.judges.meaning import RulesMeaning
@@ -192,11 +194,14 @@ def asks_of_sentences(methods: Names) -> bool:
 
 
 def _on_columns(rows: Sequence[AnswerRow], columns: Mapping[str, str]) -> list[str]:
-    names = dict.fromkeys(name for row in rows for name in row.own)
-    if not rows or has_answers(names, columns):
+    names = list(dict.fromkeys(name for row in rows for name in row.own))
+    if not rows:
         return []
+    notices = [] if is_exported(rows[0].own) else slips(notices_on(names, columns, "score"))
+    if has_answers(names, columns):
+        return notices
     likely = likely_answer(names, columns)
-    return [only_samples(likely, naming_in_python(likely))]
+    return [only_samples(likely, naming_in_python(likely)), *notices]
 
 
 def score_file(
@@ -255,8 +260,10 @@ def score_file(
     chosen, learns = _chosen(methods)
     folder = Path(cache) if cache is not None else default_cache_folder()
 
+    verdicts = [gold_metric.removeprefix("file:")] if gold_metric.startswith("file:") else []
+
     def read() -> Answers:
-        return open_answers(source, columns, requests, kind, golds)
+        return open_answers(source, columns, requests, kind, golds, known=verdicts)
 
     with contextlib.ExitStack() as stack:
         meter = Meter(max_cost)

@@ -1492,10 +1492,7 @@ HEADLINES = (
 )  # fmt: skip
 #: names are said as they are in tables of differences
 LABELS = {
-    "abstention_gap": (
-        "G",
-        "abstention gap: unanswerable declined minus answerable declined (0 = blind)",
-    ),
+    "abstention_gap": ("G", "abstention gap (0 = blind)"),
     "abstention_gap_within": (
         "G within type",
         "abstention gap within a type of question (0 = blind)",

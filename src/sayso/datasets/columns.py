@@ -1,0 +1,332 @@
+"""The columns of tables that users bring: one list for every command that reads such a table.
+
+``--data file:``, ``--answers``, ``sayso score`` and ``judge-check --labelled`` find the columns of
+a file by the names below, in every format, and take what they need. A file with all of them can be
+given to each. Capitals, spaces and hyphens in a name do not matter.
+
+The column ``answer`` holds what a model answered. Only ``--data file:`` reads it as the gold, in a
+file that has no column ``gold`` and nothing else that belongs to an answer of a model
+(:func:`gold_in_answer`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
+
+from sayso.records import InputError
+
+#: who reads a table: --data file:, --answers, sayso score, judge-check --labelled
+Reader = Literal["data", "answers", "score", "labelled"]
+
+
+class Column(NamedTuple):
+    """What a column holds, its other names, and which commands use it."""
+
+    holds: str
+    readers: tuple[Reader, ...]
+    also: tuple[str, ...] = ()
+
+
+_ALL: tuple[Reader, ...] = ("data", "answers", "score", "labelled")
+_QUESTIONS: tuple[Reader, ...] = ("data", "answers")
+_ANSWERS: tuple[Reader, ...] = ("answers", "score")
+_LABELLED: tuple[Reader, ...] = ("labelled",)
+
+COLUMNS: dict[str, Column] = {
+    "question": Column("the question", _ALL),
+    "gold": Column("a true value, or a list of all true values", _ALL, ("golds",)),
+    "aliases": Column("other ways to write the gold, if there is one gold", _ALL),
+    "answerable": Column("false if nobody can answer", (*_QUESTIONS, "labelled")),
+    "entity": Column(
+        "what the question is about; questions about one entity depend on each other",
+        (*_QUESTIONS, "labelled"),
+    ),
+    "domain": Column("a group to report by", _QUESTIONS, ("category",)),
+    "tier": Column("how widely known the entity is, 1 for the best known", _QUESTIONS),
+    "pair": Column("an id that an unanswerable question shares with its twin", _QUESTIONS),
+    "aspect": Column("the kind of fact, such as date of birth", _QUESTIONS),
+    "context": Column("a text that the question is about", (*_QUESTIONS, "score")),
+    "model": Column("the model that answered", ("answers",)),
+    "answer": Column("the model's answer", (*_ANSWERS, "labelled")),
+    "samples": Column("list of further answers of the same model, drawn at T=1", _ANSWERS),
+    "token_logprobs": Column("list of natural log-probabilities of the answer's tokens", _ANSWERS),
+    "token_entropies": Column("list of entropies (nats) at those tokens", _ANSWERS),
+    "tokens": Column("list of the answer's tokens as text", _ANSWERS),
+    "sample_token_logprobs": Column("list of such lists, one per sample", _ANSWERS),
+    "sample_token_entropies": Column("list of such lists, one per sample", _ANSWERS),
+    "stated_confidence": Column("the confidence that the model stated, 0 to 1", _ANSWERS),
+    "prompt": Column("the whole prompt, if it was more than the question", ("score",)),
+    "human": Column(
+        "a person's verdict on the answer: true/false, 1/0, right/wrong, or a list of votes",
+        (*_ANSWERS, "labelled"),
+        ("correct", "verdict"),
+    ),
+    "label": Column("a person's label: S, NS, UNC or OMIT", _LABELLED),
+    "stance": Column("how the answer is worded, as a person reads it", _LABELLED),
+    "content": Column("correct, incorrect or none: beside a stance", _LABELLED),
+    "group": Column("a group of answers to show apart", _LABELLED),
+    "id": Column("your name for the row; --golds joins by it", ("score",), ("custom_id",)),
+}
+#: what only a model's answer has: beside one of these, ``answer`` is an answer too
+OF_ANSWERS = (
+    "samples", "token_logprobs", "token_entropies", "sample_token_logprobs",
+    "sample_token_entropies", "stated_confidence", "human",
+)  # fmt: skip
+#: what ``--data file:`` reads as golds where a file has none
+ANSWERS_AS_GOLD = ("answer", "answers")
+#: what columns are called elsewhere, likeliest first
+ELSEWHERE: dict[str, tuple[str, ...]] = {
+    "question": ("query", "q", "prompt", "input", "problem"),
+    "gold": (
+        "reference", "references", "reference_answer", "target", "targets", "ground_truth",
+        "expected", "expected_answer", "correct_answer", "correct_answers", "best_answer",
+        "solution",
+    ),
+    "aliases": ("alias", "synonyms"),
+    "samples": ("sample", "generations", "completions"),
+    "token_logprobs": ("logprobs", "logprob", "log_probs"),
+}  # fmt: skip
+#: columns that say the opposite of ours
+OPPOSITE = dict.fromkeys(("unanswerable", "is_unanswerable", "is_impossible"), "answerable")
+#: words that look like a slip of one of ours and are none
+WORDS = frozenset(("mode", "modes", "modal", "good", "hold", "contest", "samplers", "tire"))
+#: a column that only files have which ``sayso score`` wrote, among many that are scores
+SCORED = "score_problems"
+#: names of columns that a notice lists
+SHOWN = 12
+
+
+def folded(name: object) -> str:
+    """Return a name as names are compared: " Token Logprobs" is "token_logprobs"."""
+    return re.sub(r"[\s-]+", "_", str(name).strip()).casefold()
+
+
+def canonical(name: str) -> str:
+    """Return our name of a column that is written by it or by another of its names."""
+    return next((ours for ours, column in COLUMNS.items() if name in column.also), name)
+
+
+@lru_cache(maxsize=512)
+def _places(
+    names: tuple[Any, ...], named: tuple[tuple[str, Any], ...], others: tuple[str, ...]
+) -> Mapping[str, Any]:
+    taken = {theirs for _, theirs in named} | {n for n in others if n not in COLUMNS}
+    free = [name for name in names if name not in taken]
+    written: dict[str, Any] = {}
+    for name in free:
+        written.setdefault(folded(name), name)
+    places: dict[str, Any] = dict(named)
+    for ours, column in COLUMNS.items():
+        if ours in places:
+            continue
+        wanted = (ours, *column.also)
+        exact = next((name for name in wanted if name in free), None)
+        place = exact or next((written[name] for name in wanted if name in written), None)
+        if place is not None:
+            places[ours] = place
+    return MappingProxyType(places)
+
+
+def places_of(
+    names: Collection[Any], named: Mapping[str, Any], others: Collection[str] = ()
+) -> Mapping[str, Any]:
+    """Return which of a table's ``names`` is which of our columns.
+
+    ``named`` maps ours to theirs, as ``--columns`` does; a column that it gives to one of ours is
+    no other's. ``others`` are names that something else reads.
+    """
+    return _places(tuple(names), tuple(named.items()), tuple(others))
+
+
+def gold_in_answer(names: Collection[Any], named: Mapping[str, str]) -> str | None:
+    """Return the column whose answers are golds, in a table of questions without any other gold."""
+    places = places_of(names, named)
+    if "gold" in places or any(name in places for name in OF_ANSWERS):
+        return None
+    taken = set(named.values())
+    written = {folded(name): name for name in names if name not in taken}
+    return next((written[name] for name in ANSWERS_AS_GOLD if name in written), None)
+
+
+# ---- --columns
+
+
+def columns_of(text: str, ours: Collection[str] = COLUMNS) -> dict[str, str]:
+    """Read ``question=q,gold=answer``, whose left sides are of ``ours``. Raises InputError."""
+    columns: dict[str, str] = {}
+    for part in filter(None, map(str.strip, text.split(","))):
+        written, equals, theirs = (piece.strip() for piece in part.partition("="))
+        name = written if written in ours else canonical(written)
+        if not equals or not theirs or name not in ours:
+            raise InputError(
+                f"--columns {part!r}: expected OURS=YOURS, with one of {', '.join(ours)}"
+            )
+        if name in columns:
+            raise InputError(f"--columns names {name} twice")
+        columns[name] = theirs
+    return columns
+
+
+def check_columns(columns: Mapping[str, str]) -> dict[str, str]:
+    """Return a map of columns by our names; refuse one that names none of ours."""
+    named = {canonical(name): theirs for name, theirs in columns.items()}
+    unknown = [name for name in named if name not in COLUMNS]
+    if unknown:
+        raise InputError(
+            f"--columns {unknown[0]}=…: no such column; expected some of {', '.join(COLUMNS)}"
+        )
+    return named
+
+
+def check_named(names: Collection[Any], named: Mapping[str, str], place: object) -> None:
+    """Refuse ``--columns`` that name a column which a table does not have. Raises InputError."""
+    for ours, theirs in named.items():
+        if theirs not in names:
+            raise InputError(
+                f"{place}: --columns {ours}={theirs} names a column that is not there; the file "
+                f"has {listed(names)}"
+            )
+
+
+def listed(names: Collection[Any]) -> str:
+    """Return names of columns in one line."""
+    return ", ".join(map(str, names))[:300] or "none"
+
+
+def called_elsewhere(
+    ours: str, names: Collection[Any], named: Mapping[str, str], among: Collection[str] = ()
+) -> str | None:
+    """Return the column of a table that probably is ``ours``, mistyped or as others call it."""
+    free = {folded(name): str(name) for name in names if name not in named.values()}
+    elsewhere = (free[name] for name in among or ELSEWHERE.get(ours, ()) if name in free)
+    slip = next((free[name] for name in free if is_slip(name, ours)), None)
+    return next(elsewhere, slip)
+
+
+# ---- columns that nobody reads
+
+
+def notices_on(
+    names: Collection[Any], named: Mapping[str, str], reader: Reader, known: Collection[str] = ()
+) -> list[str]:
+    """Return notices on the columns of a table that no command reads: slips first, then the others.
+
+    A slip is a name that is nearly that of a column which ``reader`` uses and the table lacks.
+    ``known`` are further names that something reads. A verdict under another name than ``human`` is
+    told, since it decides who was right.
+    """
+    places = places_of(names, named, known)
+    used = {*places.values(), *known}
+    every = {name for ours, column in COLUMNS.items() for name in (ours, *column.also)}
+    every |= {*ANSWERS_AS_GOLD, *map(folded, known)}
+    unread = [name for name in names if name not in used and folded(name) not in every]
+    lacking = {ours for ours, c in COLUMNS.items() if reader in c.readers and ours not in places}
+    notices, others = [], []
+    verdict = places.get("human")
+    if reader in _ANSWERS and "human" not in (*named, folded(verdict or "human")):
+        notices.append(f"column {shown(verdict)!r} is read as 'human', a person's verdict")
+    for name in unread:
+        slip = _meant(name, lacking)
+        if slip is None:
+            others.append(shown(name))
+        else:
+            notices.append(f"column {shown(name)!r} is not read; {slip}")
+    if others and SCORED not in names:
+        more = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
+        notices.append(f"columns not read: {', '.join(others[:SHOWN])}{more}")
+    return notices
+
+
+def slips(notices: Collection[str]) -> list[str]:
+    """Return those of the notices that are on a mistyped column, without what to type."""
+    return [text.partition(" --columns ")[0] for text in notices if " is not read; " in text]
+
+
+def slips_among(names: Collection[Any], lacking: Collection[str]) -> list[str]:
+    """Return notices on names that are nearly one of ``lacking``, columns that a table lacks."""
+    every = {name for ours, column in COLUMNS.items() for name in (ours, *column.also)}
+    return [
+        f"column {shown(name)!r} is not read; did you mean {ours!r}?"
+        for name in names
+        if folded(name) not in every
+        for ours in lacking
+        if is_slip(folded(name), ours)
+    ]
+
+
+def shown(name: object) -> str:
+    """Return a name that somebody else chose, on one line and harmless."""
+    text = "".join(c for c in " ".join(str(name).split()) if c.isprintable())
+    return f"{text[:39]}…" if len(text) > 40 else text
+
+
+def _meant(theirs: object, lacking: Collection[str]) -> str | None:
+    """Return what a column that nobody reads may have been meant as; ``None`` where nothing is."""
+    name = folded(theirs)
+    if OPPOSITE.get(name) in lacking:
+        return f"{OPPOSITE[name]!r} says the opposite (false if nobody can answer)"
+    for ours, elsewhere in ELSEWHERE.items():
+        if ours in lacking and name in elsewhere:
+            return f"did you mean {ours!r}? --columns {ours}={shown(theirs)} reads it"
+    candidates = (n for ours in COLUMNS if ours in lacking for n in (ours, *COLUMNS[ours].also))
+    near = [(distance(name, ours), ours) for ours in candidates if is_slip(name, ours)]
+    return f"did you mean {min(near)[1]!r}?" if near else None
+
+
+def is_slip(name: str, ours: str) -> bool:
+    """Tell whether a name is ours, mistyped: one letter off, in long names two, or out of order.
+
+    A name with something before or behind it (``answer_id``, ``question2``) is another name, but
+    for a plural and a doubled letter; so is a short one with another letter (``good``, ``gold``).
+    """
+    if name == ours or name in WORDS or len(name) < 4 or len(ours) < 4:
+        return False
+    if name.startswith(ours):
+        return name[len(ours) :] in ("s", "_", ours[-1])
+    if name.endswith(ours):
+        return name[: -len(ours)] == ours[0]
+    if len(name) == len(ours) and sorted(name) == sorted(ours):
+        return name[0] == ours[0]
+    if len(name) == len(ours) <= 5:
+        return False
+    return distance(name, ours) <= (2 if len(ours) >= 8 else 1)
+
+
+def distance(a: str, b: str) -> int:
+    """Return how many letters differ: added, dropped, changed, or swapped with the next one."""
+    if abs(len(a) - len(b)) > 2:
+        return 3
+    before: list[int] = []
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        before, row, last = row, [i], before
+        for j, y in enumerate(b, 1):
+            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (x != y))
+            if i > 1 and j > 1 and x == b[j - 2] and a[i - 2] == y:
+                cost = min(cost, last[j - 2] + 1)
+            row.append(cost)
+    return row[-1]
+
+
+# ---- the table of the docs
+
+_TITLES: tuple[tuple[Reader, str], ...] = (
+    ("data", "`--data file:`"),
+    ("answers", "`--answers`"),
+    ("score", "`sayso score`"),
+    ("labelled", "`--labelled`"),
+)
+
+
+def columns_markdown() -> Iterator[str]:
+    """Yield the lines of the table of columns in docs/data.md."""
+    yield f"| column | other names | what it holds | {' | '.join(t for _, t in _TITLES)} |"
+    yield f"|---|---|---|{':-:|' * len(_TITLES)}"
+    for ours, column in COLUMNS.items():
+        also = ", ".join(f"`{name}`" for name in column.also)
+        used = ("●" if reader in column.readers else "" for reader, _ in _TITLES)
+        yield f"| `{ours}` | {also} | {column.holds} | {' | '.join(used)} |"
