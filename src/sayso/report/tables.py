@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+import msgspec
 from markupsafe import Markup
 
 from sayso.metrics.uncle_rates import EMPTY
@@ -47,6 +48,24 @@ def why_undefined(estimate: Estimate) -> str:
     if estimate.problem:
         return estimate.problem.rstrip(".")
     return "nothing to count" if empty else "not computed in this run"
+
+
+#: what tiers are, below a table of them
+TIERS = (
+    "A tier says how widely known the subject of a question is. Tier 1 has the best-known subjects."
+)
+
+
+def tier_label(tier: str) -> str:
+    """Return a tier in words: "tier 1"; names of other kinds stay as they are."""
+    return f"tier {tier}" if tier.isdecimal() else line(tier, 60)
+
+
+def with_interval_only(estimate: Estimate) -> Estimate:
+    """Return an estimate without its value where it has no interval: it would mislead alone."""
+    if estimate.value is None or estimate.low is not None:
+        return estimate
+    return msgspec.structs.replace(estimate, value=None)
 
 
 class Cell(NamedTuple):

@@ -58,7 +58,7 @@ from sayso.protocols.selective.settings import (
     listed,
     probing,
 )
-from sayso.records import Estimate, Slice, part_of, signature_of, slice_of
+from sayso.records import Estimate, Slice, part_of, signature_of, slice_of, tier_order
 from sayso.scores.p_ik import P_IK, fold_ranks
 from sayso.scores.text_only import TEXT_ONLY
 
@@ -84,8 +84,9 @@ def estimates(run: Run, settings: Settings) -> list[Estimate]:
     numbers: list[Estimate] = []
     for rows in load_rows(run, settings, judge).values():
         parts = (
-            counts(rows, settings), abstentions(rows, settings), board(rows, settings),
-            best_of(rows, settings), length_shares(rows), curves(rows, settings),
+            counts(rows, settings), abstentions(rows, settings), by_tier(rows, settings),
+            board(rows, settings), best_of(rows, settings), length_shares(rows),
+            curves(rows, settings),
             audits(rows, settings), by_length(rows, settings), refusals_by_length(rows, settings),
             flips(rows, settings, CORE), agreements(rows, settings), diagnostics(rows, settings),
         )  # fmt: skip
@@ -206,6 +207,22 @@ def _share(
 ) -> Estimate:
     s = settings
     return bootstrap_share(name, hits, held, rows.entity, s.resamples, s.ci_seed)
+
+
+def by_tier(rows: Rows, settings: Settings) -> Iterator[Estimate]:
+    """Yield of each tier's answerable questions the errors, and how often the model abstains."""
+    if rows.tier is None or rows.unanswerable is None:
+        return
+    wrong = rows.wrong.get(rows.judge)
+    for tier in sorted(filter(None, set(rows.tier.tolist())), key=tier_order):
+        among = (rows.tier == tier) & ~rows.unanswerable
+        for name, column in (("error_rate", wrong), ("abstains_answerable", rows.withheld)):
+            if column is None or not among.any():
+                continue
+            read = ~np.isnan(column)
+            share = _share(rows, settings, name, column > 0, read & among)
+            where = slice_of(against=rows.judge, tier=tier)
+            yield msgspec.structs.replace(share, where=where, missing=int((among & ~read).sum()))
 
 
 def _why_no_verdict(rows: Rows, by: str, settings: Settings) -> str:

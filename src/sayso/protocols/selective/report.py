@@ -25,7 +25,7 @@ from sayso.protocols.selective.rows import Rows as SelectiveRows
 from sayso.protocols.selective.rows import load_rows
 from sayso.protocols.selective.settings import BERT, Settings
 from sayso.protocols.stored import stored_run, stored_settings
-from sayso.records import Estimate, Generation, Question, Results, part_of
+from sayso.records import Estimate, Generation, Question, Results, part_of, tier_order
 from sayso.report import terminal
 from sayso.report.answers import cards, golds_text
 from sayso.report.charts import (
@@ -49,12 +49,15 @@ from sayso.report.charts import (
 from sayso.report.differences import Headline
 from sayso.report.numbers import (
     FORMS,
+    counts,
     covers,
+    interval,
     line,
     number,
     percent,
     plain,
     range_of,
+    show,
     signed,
     with_interval,
 )
@@ -71,7 +74,17 @@ from sayso.report.opening import (
 )
 from sayso.report.page import refuse_beside, stored_answers, with_answers
 from sayso.report.scatter import Cloud, cloud, figure
-from sayso.report.tables import Cell, Figure, Notes, Table, figure_of, signatures, tight
+from sayso.report.tables import (
+    TIERS,
+    Cell,
+    Figure,
+    Notes,
+    Table,
+    figure_of,
+    signatures,
+    tier_label,
+    tight,
+)
 from sayso.report.terminal import begin, data, plain_table, say
 from sayso.storage.run_folder import Manifest, RunFolder
 
@@ -731,6 +744,8 @@ def render(
             console.print(terminal_board(results, form, console))
         else:
             say(console, FORMS[form].capitalize(), "bold")
+        for table in terminal_tiers(results, form, console):
+            console.print(table)
         for text in _below(results, form):
             say(console, text, "")
     for text in not_computed(results) if verbose else in_one_line(results):
@@ -1213,6 +1228,8 @@ def abstention_table(results: SelectiveResults, form: str) -> Table:
     judge, rows, notes = results.judge(form), [], Notes()
     for name in ABSTENTION_ROWS:
         for e in results.each(name, form=form, against=judge):
+            if part_of(e.where, "tier"):
+                continue
             rest = [part_label(k, v) for k, v in e.where if k not in ("form", "against")]
             symbol, meaning = LABELS[name]
             label = ", ".join([f"{symbol}: {meaning}" if symbol else meaning, *rest])
@@ -1225,6 +1242,55 @@ def abstention_table(results: SelectiveResults, form: str) -> Table:
     )
     head = ["", "value", "answers", "without a verdict"]
     return Table("Abstaining, with 95 % intervals", head, rows, [text, *notes.lines()])
+
+
+def tiers_table(results: SelectiveResults, form: str) -> Table:
+    """Return errors and abstention of each tier's answerable questions; no rows without tiers."""
+    notes, rows = Notes(), []
+    for tier, errors in tiers_of(results, form):
+        label = tier_label(tier)
+        silent = results.get("abstains_answerable", **_tier(results, form, tier))
+        rows.append(
+            [
+                Cell(label, head=True),
+                Cell(f"{errors.n:,}"),
+                notes.cell(errors, f"wrong ({label})"),
+                notes.cell(silent, f"abstained ({label})"),
+            ]
+        )
+    head = ["", "questions with a verdict", "wrong", "abstained"]
+    caption = "Answerable questions by tier: wrong answers and abstentions"
+    return Table(caption, head, rows, [TIERS, *notes.lines()] if rows else [])
+
+
+def tiers_of(results: SelectiveResults, form: str) -> list[tuple[str, Estimate]]:
+    """Return each tier with the error rate of its answerable questions, best known first."""
+    rates = results.by("tier", "error_rate", form=form, against=results.judge(form))
+    return sorted(rates, key=lambda pair: tier_order(pair[0]))
+
+
+def _tier(results: SelectiveResults, form: str, tier: str) -> dict[str, str]:
+    return {"form": form, "against": results.judge(form), "tier": tier}
+
+
+def terminal_tiers(
+    results: SelectiveResults, form: str, console: Console
+) -> Iterator[rich_table.Table]:
+    """Yield the same table for the terminal; nothing without tiers."""
+    tiers = tiers_of(results, form)
+    if not tiers:
+        return
+    table = plain_table()
+    table.add_column(data(f"{FORMS[form]}, answerable, by tier", console, "bold"))
+    for head in ("wrong", "abstained"):
+        table.add_column(data(head, console, "dim"), no_wrap=True)
+    for tier, errors in tiers:
+        silent = results.get("abstains_answerable", **_tier(results, form, tier))
+        cells = (
+            data(f"{show(e)} {interval(e)} {counts(e)}".strip(), console) for e in (errors, silent)
+        )
+        table.add_row(data(tier_label(tier), console), *cells)
+    yield table
 
 
 def agreement_table(results: SelectiveResults, form: str) -> Table:
@@ -1441,6 +1507,7 @@ def _form(results: SelectiveResults, form: str) -> dict[str, Any]:
         "name": form,
         "title": FORMS[form].capitalize(),
         "abstention": abstention_table(results, form),
+        "tiers": tiers_table(results, form),
         "abstention_text": abstention_lines(results, form),
         "board": board_table(results, form, SHOWN_ON_PAGE),
         "whole": board_table(results, form) if len(results.ranked(form)) > SHOWN_ON_PAGE else None,

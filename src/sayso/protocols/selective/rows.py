@@ -83,6 +83,8 @@ class Rows(NamedTuple):
     reference_words: Floats | None = None
     withheld: Floats | None = None
     unanswerable: NDArray[np.bool_] | None = None
+    #: how widely known the subjects are, "" where nobody said
+    tier: NDArray[np.str_] | None = None
     #: the judge's stance, "" where it has none
     stance: NDArray[np.str_] | None = None
     #: 1 right, -1 wrong, 0 withheld or nothing said, NaN where nobody can say
@@ -244,6 +246,7 @@ def _rows(
         reference_words=reference_words,
         withheld=np.array([_withheld(f, judge) for f in facts], dtype=np.float64),
         unanswerable=np.array([f.question.answerable is False for f in facts], dtype=np.bool_),
+        tier=np.array([f.question.tier for f in facts], dtype=np.str_),
         stance=np.array([_stance(f.verdicts.get(judge)) for f in facts], dtype=np.str_),
         outcome=np.array([_outcome(f, judge, labeled=labeled) for f in facts], dtype=np.float64),
         ungraded=np.array([ungraded(f.question) and not labeled for f in facts], dtype=np.bool_),

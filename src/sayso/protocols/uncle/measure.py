@@ -85,7 +85,7 @@ from sayso.protocols.uncle.rows import (
     view_of,
 )
 from sayso.protocols.uncle.settings import FORMS, PROPENSITY_SAMPLE, Settings, names_of, stage_of
-from sayso.records import Estimate, Generation, Results, Slice, Verdict, slice_of
+from sayso.records import Estimate, Generation, Results, Slice, Verdict, slice_of, tier_order
 
 Bools = NDArray[np.bool_]
 
@@ -217,10 +217,16 @@ def _matrix(context: Context, label: Ints, where: Slice, form: str, prompt: str)
 
 
 def slices(context: Context) -> list[Estimate]:
-    """Return the headline rates by domain and by aspect type."""
+    """Return the headline rates by domain, by aspect type, and by tier where there are tiers."""
     numbers: list[Estimate] = []
-    for key, names in (("domain", context.aspects.domain), ("type", context.aspects.type)):
-        for name in np.unique(names).tolist():
+    a = context.aspects
+    tiers = sorted(filter(None, set(a.tier.tolist())), key=tier_order)
+    for key, names, values in (
+        ("domain", a.domain, np.unique(a.domain).tolist()),
+        ("type", a.type, np.unique(a.type).tolist()),
+        ("tier", a.tier, tiers),
+    ):
+        for name in values:
             for form in FORMS:
                 rates = rates_of(context, context.known["any"], context.labels(form), names == name)
                 where = slice_of(form=form, **{key: name})

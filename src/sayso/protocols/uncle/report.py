@@ -16,7 +16,7 @@ from rich.text import Text
 
 from sayso.prompts.methods import METHOD_LABELS
 from sayso.protocols.uncle.compare import STUDIED
-from sayso.records import Estimate, Question, Results, part_of
+from sayso.records import Estimate, Question, Results, part_of, tier_order
 from sayso.report import charts, terminal
 from sayso.report.answers import Card, Fact, Tables, cards
 from sayso.report.charts import (
@@ -50,7 +50,18 @@ from sayso.report.opening import (
     open_page,
 )
 from sayso.report.page import refuse_beside, stored_answers, with_answers
-from sayso.report.tables import Cell, Figure, Notes, Table, figure_of, signatures, why_undefined
+from sayso.report.tables import (
+    TIERS,
+    Cell,
+    Figure,
+    Notes,
+    Table,
+    figure_of,
+    signatures,
+    tier_label,
+    why_undefined,
+    with_interval_only,
+)
 from sayso.report.terminal import begin, data, plain_table, say
 from sayso.storage.run_folder import Manifest, RunFolder
 
@@ -851,6 +862,29 @@ def slices_table(numbers: Results, key: str, names: dict[str, str]) -> Table:
     return Table(f"Every {name}", head, rows, [*further, *notes.lines()[:20]])
 
 
+def tiers_table(numbers: Results) -> Table:
+    """Return the share known in each tier, and J and UUR of each form; no rows without tiers."""
+    notes, rows = Notes(), []
+    for tier, known in tiers_of(numbers):
+        label = tier_label(tier)
+        cells = [notes.cell(known, f"known ({label})")]
+        for form in numbers.forms:
+            for name in ("J", "UUR"):
+                estimate = with_interval_only(numbers.get(name, form=form, tier=tier))
+                cells.append(notes.cell(estimate, f"{name} ({label}, {FORMS[form]})"))
+        rows.append([Cell(label, head=True), Cell(f"{known.n:,}"), *cells])
+    measured = [f"{name}, {FORMS[form]}" for form in numbers.forms for name in ("J", "UUR")]
+    head = ["", "facts", "known", *measured]
+    return Table("Known share by tier", head, rows, [TIERS, *notes.lines()] if rows else [])
+
+
+def tiers_of(numbers: Results) -> list[tuple[str, Estimate]]:
+    """Return each tier with the share of its facts that the model knows, best known first."""
+    forms = numbers.forms[:1]
+    shares = [pair for form in forms for pair in numbers.by("tier", "p_known", form=form)]
+    return sorted(shares, key=lambda pair: tier_order(pair[0]))
+
+
 def _guess(rate: Estimate | None, rows: int) -> Cell:
     if rate is None or rate.value is None:
         return Cell(show(Estimate("")), rows=rows)
@@ -1113,7 +1147,7 @@ def render(
         console.print()
         console.print(_references(numbers, console))
         console.print()
-    for table in _methods(numbers, console):
+    for table in (*_tiers(numbers, console), *_methods(numbers, console)):
         console.print(table)
         console.print()
     for text in robustness_sentences(numbers):
@@ -1188,6 +1222,26 @@ def _references(numbers: Results, console: Console) -> rich_table.Table:
     return table
 
 
+def _tiers(numbers: Results, console: Console) -> Iterator[rich_table.Table]:
+    """Yield the table of known shares by tier; nothing without tiers."""
+    tiers = tiers_of(numbers)
+    if not tiers:
+        return
+    table = plain_table()
+    table.add_column(data("known share by tier", console, "bold"))
+    table.add_column("", no_wrap=True, justify="right")
+    table.add_column(data("[95 % range]  count", console, "dim"), no_wrap=True)
+    for form in numbers.forms:
+        table.add_column(data(f"J, {FORMS[form]}", console, "dim"), no_wrap=True)
+    for tier, known in tiers:
+        row = [data(tier_label(tier), console), *_cells(known, console)]
+        for form in numbers.forms:
+            j = with_interval_only(numbers.get("J", form=form, tier=tier))
+            row.append(data(f"{show(j)} {interval(j)}".strip(), console))
+        table.add_row(*row)
+    yield table
+
+
 def _methods(numbers: Results, console: Console) -> Iterator[rich_table.Table]:
     """Yield a table of other methods for each form, intervals below the numbers."""
     shares = [share for _, _, share in COLUMNS]
@@ -1256,6 +1310,7 @@ def context(
         "levels": levels_table(numbers),
         "stance_split": stances_table(numbers),
         "variants": [known_table(numbers, form) for form in numbers.forms],
+        "tiers": tiers_table(numbers),
         "domains": slices_table(numbers, "domain", {}),
         "types": slices_table(numbers, "type", names),
         "alignment": alignment_table(numbers),

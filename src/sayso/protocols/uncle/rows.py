@@ -66,6 +66,7 @@ class Aspects(NamedTuple):
     entity: Ints
     domain: NDArray[np.str_]
     type: NDArray[np.str_]
+    tier: NDArray[np.str_]
     known: Ints
     hits: Ints
     drawn: Ints
@@ -193,6 +194,7 @@ def load_aspects(run: Run, values: Mapping[str, list[str | None]], total: int) -
         entity=np.array([entities[s.domain, s.entity] for s in shorts], dtype=np.int64),
         domain=np.array([s.domain for s in shorts], dtype=np.str_),
         type=np.array([s.type for s in shorts], dtype=np.str_),
+        tier=np.array([s.tier for s in shorts], dtype=np.str_),
         known=np.array([probe_state(v, total) for v in probed], dtype=np.int64),
         hits=np.array([v.count("correct") for v in probed], dtype=np.int64),
         drawn=np.array([len(v) - v.count(None) for v in probed], dtype=np.int64),
