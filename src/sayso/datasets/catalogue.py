@@ -42,7 +42,7 @@ CATALOGUE: dict[str, Entry] = {
         "people, companies, films, planets, diseases of the real world in four tiers, from "
         "household names to obscure ones, in paragraphs and alone; and 100 questions that nobody "
         "can answer, each with an answerable twin",
-        "145 entities, 100 pairs", "MIT", ("uncle", *SHORT, *LONG), "", "", "",
+        "170 entities, 931 facts, 100 pairs", "MIT", ("uncle", *SHORT, *LONG), "", "", "",
     ),
     "world-50": Entry(
         "people, places, works and science that many texts name, in paragraphs and alone, and "
