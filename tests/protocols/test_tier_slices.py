@@ -179,4 +179,4 @@ def test_the_selective_page_has_the_tiers_once(chosen: Result) -> None:
     labels = [row[0].text for row in selective.abstention_table(results, "short").rows]
     assert len(labels) == len(set(labels))  # no row of a tier among them
     printed = text_of(selective.render, chosen)
-    assert "short answers, answerable, by tier" in printed
+    assert "short answers to answerable questions, by tier" in printed

@@ -1281,7 +1281,9 @@ def terminal_tiers(
     if not tiers:
         return
     table = plain_table()
-    table.add_column(data(f"{FORMS[form]}, answerable, by tier", console, "bold"))
+    title = f"{FORMS[form]} to answerable questions, by tier"
+    table.title, table.title_justify = data(title, console, "bold"), "left"
+    table.add_column("", no_wrap=True)
     for head in ("wrong", "abstained"):
         table.add_column(data(head, console, "dim"), no_wrap=True)
     for tier, errors in tiers:

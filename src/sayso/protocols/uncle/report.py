@@ -1228,7 +1228,8 @@ def _tiers(numbers: Results, console: Console) -> Iterator[rich_table.Table]:
     if not tiers:
         return
     table = plain_table()
-    table.add_column(data("known share by tier", console, "bold"))
+    table.title, table.title_justify = data("known share by tier", console, "bold"), "left"
+    table.add_column("", no_wrap=True)
     table.add_column("", no_wrap=True, justify="right")
     table.add_column(data("[95 % range]  count", console, "dim"), no_wrap=True)
     for form in numbers.forms:
