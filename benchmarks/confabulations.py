@@ -4,7 +4,8 @@
 
 Recorded answers of systems of 2024-25 to questions about articles (lechmazur/confabulations): to
 some the article has no answer, which people verified. ``sayso study --answers`` makes a run of each
-system, judged by the rules, and ``OUT/board.html``; then the published rates are looked for in it.
+system of ``board.yaml``, judged by the rules, and ``OUT/board.html``; then the published rates are
+looked for in it. The picture of the board is made by ``sayso study`` alone: see ``board.yaml``.
 The data state no licence and are not in the repository. Rows have neither question nor golds, so
 only the stance matters.
 
@@ -17,8 +18,6 @@ bootstrap.
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
 import os
 import re
 import sys
@@ -36,9 +35,12 @@ import sayso
 from sayso.metrics.cmfg import kendall
 from sayso.records import Generation, Question, Verdict
 from sayso.storage.run_folder import RunFolder
+from sayso.storage.yaml_file import read_yaml
 from sayso.studies.report import board_place, write_board
 from sayso.studies.results import Study, of_folders
 
+#: the study, which names the systems
+STUDY = Path(__file__).with_name("board.yaml")
 SEEDS = range(5)
 #: what the prompt of the publisher asked for where the article has no answer
 SAID_SO = re.compile(r"\W*n\s*/?\s*a\b", re.IGNORECASE)
@@ -51,77 +53,56 @@ READINGS = {
 
 
 class Entry(NamedTuple):
-    """A system: its published name and rates in percent (2025-07-10; GPT-5 later), and what its
-    id or name says of it."""
+    """A system: its name in ``board.yaml``, and its published rates in percent.
+
+    Of 2025-07-10, those of GPT-5 later.
+    """
 
     name: str
-    confabulated: float | None
-    silent: float | None
-    group: str = ""
-    thinking: str = ""
-    date: str = ""
+    confabulated: float
+    silent: float
 
 
-SYSTEMS = {
-    "gemini-2_5-pro-preview-05-06": Entry(
-        "Gemini 2.5 Pro Preview 05-06", 5.9, 15.3, "Gemini 2.5 Pro", "on", "2025-05-06"
-    ),
-    "grok-3-mini-beta-high": Entry("Grok 3 Mini Beta (high)", 6.9, 14.7, "Grok 3 Mini", "high", ""),
-    "gemini-2.5-pro-exp-03-25": Entry(
-        "Gemini 2.5 Pro Exp 03-25", 4.0, 17.6, "Gemini 2.5 Pro", "on", "2025-03-25"
-    ),
-    "o1-2024-12-17": Entry("o1 (medium reasoning)", 10.9, 12.6, "", "medium", "2024-12-17"),
+PUBLISHED = {
+    "gemini-2_5-pro-preview-05-06": Entry("Gemini 2.5 Pro Preview 05-06", 5.9, 15.3),
+    "grok-3-mini-beta-high": Entry("Grok 3 Mini Beta (high)", 6.9, 14.7),
+    "gemini-2.5-pro-exp-03-25": Entry("Gemini 2.5 Pro Exp 03-25", 4.0, 17.6),
+    "o1-2024-12-17": Entry("o1 (medium reasoning)", 10.9, 12.6),
     "qwen3-30b-a3b": Entry("Qwen 3 30B A3B", 12.9, 11.7),
-    "gemini-2_5-pro-preview-06-05": Entry(
-        "Gemini 2.5 Pro", 4.0, 20.8, "Gemini 2.5 Pro", "on", "2025-06-05"
-    ),
-    "grok-4-0709": Entry("Grok 4", 4.0, 20.9, "", "on", "2025-07-09"),
-    "gemini_20_flash_thinking_exp_0121": Entry(
-        "Gemini 2.0 Flash Think Exp 01-21", 14.9, 10.0, "Gemini 2.0 Flash", "on", ""
-    ),
-    "r1-fireworks": Entry("DeepSeek R1", 17.3, 8.0, "DeepSeek R1", "on", "2025-01-20"),
+    "gemini-2_5-pro-preview-06-05": Entry("Gemini 2.5 Pro", 4.0, 20.8),
+    "grok-4-0709": Entry("Grok 4", 4.0, 20.9),
+    "gemini_20_flash_thinking_exp_0121": Entry("Gemini 2.0 Flash Think Exp 01-21", 14.9, 10.0),
+    "r1-fireworks": Entry("DeepSeek R1", 17.3, 8.0),
     "o1-preview": Entry("o1-preview", 18.3, 7.8),
-    "claude-sonnet-4-20250514-16K": Entry(
-        "Claude Sonnet 4 Thinking 16K", 2.5, 23.9, "Claude Sonnet 4", "on", "2025-05-14"
-    ),
+    "claude-sonnet-4-20250514-16K": Entry("Claude Sonnet 4 Thinking 16K", 2.5, 23.9),
     "gemini": Entry("Gemini 1.5 Pro (Sept)", 16.8, 10.2),
-    "gpt-4.5-preview-2025-02-27": Entry("GPT-4.5 Preview", 11.9, 15.4, "", "", "2025-02-27"),
-    "grok-3-mini-beta": Entry("Grok 3 Mini Beta (low)", 10.9, 17.2, "Grok 3 Mini", "low", ""),
+    "gpt-4.5-preview-2025-02-27": Entry("GPT-4.5 Preview", 11.9, 15.4),
+    "grok-3-mini-beta": Entry("Grok 3 Mini Beta (low)", 10.9, 17.2),
     "grok-3-beta": Entry("Grok 3 Beta (no reasoning)", 17.8, 10.6),
     "o3-pro-medium": Entry("o3-pro (medium reasoning)", 23.4, 5.1),
     "o3-high": Entry("o3 (high reasoning)", 24.8, 4.0),
-    "r1-0528": Entry("DeepSeek R1 05/28", 12.9, 16.2, "DeepSeek R1", "on", "2025-05-28"),
-    "claude-3-7-sonnet-20250219-thinking": Entry(
-        "Claude 3.7 Sonnet Thinking 16K", 7.9, 21.5, "Claude 3.7 Sonnet", "on", "2025-02-19"
-    ),
-    "claude-sonnet-4-20250514-0": Entry(
-        "Claude Sonnet 4 (no reasoning)", 5.4, 24.2, "Claude Sonnet 4", "off", "2025-05-14"
-    ),
-    "gpt-4o": Entry("GPT-4o 2024-08-06", 22.3, 8.4, "GPT-4o", "", "2024-08-06"),
+    "r1-0528": Entry("DeepSeek R1 05/28", 12.9, 16.2),
+    "claude-3-7-sonnet-20250219-thinking": Entry("Claude 3.7 Sonnet Thinking 16K", 7.9, 21.5),
+    "claude-sonnet-4-20250514-0": Entry("Claude Sonnet 4 (no reasoning)", 5.4, 24.2),
+    "gpt-4o": Entry("GPT-4o 2024-08-06", 22.3, 8.4),
     "qwq_fireworks": Entry("Qwen QwQ-32B 16K", 25.2, 5.9),
     "qwen3-235B": Entry("Qwen 3 235B A22B", 23.3, 8.0),
     "o4-mini-high": Entry("o4-mini (high reasoning)", 26.7, 4.8),
-    "claude-opus-4-20250514-16K": Entry(
-        "Claude Opus 4 Thinking 16K", 2.5, 29.4, "Claude Opus", "on", "2025-05-14"
-    ),
-    "chatgpt-4o-latest": Entry("GPT-4o Feb 2025", 26.7, 6.5, "GPT-4o", "", "2025-02"),
+    "claude-opus-4-20250514-16K": Entry("Claude Opus 4 Thinking 16K", 2.5, 29.4),
+    "chatgpt-4o-latest": Entry("GPT-4o Feb 2025", 26.7, 6.5),
     "gemini-flash-2-5-24k": Entry("Gemini 2.5 Flash Preview 24K", 4.5, 29.2),
-    "claude-opus-4-20250514-0K": Entry(
-        "Claude Opus 4 (no reasoning)", 3.0, 31.2, "Claude Opus", "off", "2025-05-14"
-    ),
-    "gpt-4o-2024-11-20": Entry("GPT-4o 2024-11-20", 26.2, 8.2, "GPT-4o", "", "2024-11-20"),
+    "claude-opus-4-20250514-0K": Entry("Claude Opus 4 (no reasoning)", 3.0, 31.2),
+    "gpt-4o-2024-11-20": Entry("GPT-4o 2024-11-20", 26.2, 8.2),
     "llama": Entry("Llama 3.1 405B", 14.4, 20.9),
-    "o3-mini": Entry("o3-mini (medium reasoning)", 27.2, 8.6, "o3-mini", "medium", ""),
+    "o3-mini": Entry("o3-mini (medium reasoning)", 27.2, 8.6),
     "gemini_20_pro_exp": Entry("Gemini 2.0 Pro Exp 02-05", 15.8, 21.0),
-    "o3-mini-high": Entry("o3-mini (high reasoning)", 30.7, 6.2, "o3-mini", "high", ""),
+    "o3-mini-high": Entry("o3-mini (high reasoning)", 30.7, 6.2),
     "o1-mini": Entry("o1-mini", 26.2, 10.9),
     "qwen": Entry("Qwen 2.5 72B", 32.2, 6.0),
-    "claude-3-7-sonnet-20250219": Entry(
-        "Claude 3.7 Sonnet", 25.2, 14.3, "Claude 3.7 Sonnet", "off", "2025-02-19"
-    ),
-    "sonnet-20241022": Entry("Claude 3.5 Sonnet 2024-10-22", 12.9, 27.0, "", "off", "2024-10-22"),
-    "grok2-12-12": Entry("Grok 2 12-12", 25.7, 14.5, "", "", "2024-12-12"),
-    "chatgpt-4o-03-27": Entry("GPT-4o Mar 2025", 38.1, 3.5, "GPT-4o", "", "2025-03-27"),
+    "claude-3-7-sonnet-20250219": Entry("Claude 3.7 Sonnet", 25.2, 14.3),
+    "sonnet-20241022": Entry("Claude 3.5 Sonnet 2024-10-22", 12.9, 27.0),
+    "grok2-12-12": Entry("Grok 2 12-12", 25.7, 14.5),
+    "chatgpt-4o-03-27": Entry("GPT-4o Mar 2025", 38.1, 3.5),
     "mistral": Entry("Mistral Large 2", 32.2, 10.6),
     "qwen-max": Entry("Qwen 2.5 Max", 31.2, 12.4),
     "mistral-medium": Entry("Mistral Medium 3", 38.1, 5.7),
@@ -131,7 +112,7 @@ SYSTEMS = {
     "minimax": Entry("MiniMax-Text-01", 44.6, 3.3),
     "mistral-small-2501": Entry("Mistral Small 3", 38.6, 11.8),
     "deepseek-fireworks-v3-0324": Entry("DeepSeek V3-0324", 39.1, 13.2),
-    "gemini_20_flash": Entry("Gemini 2.0 Flash", 24.3, 29.4, "Gemini 2.0 Flash", "off", ""),
+    "gemini_20_flash": Entry("Gemini 2.0 Flash", 24.3, 29.4),
     "gemma": Entry("Gemma 2 27B", 47.3, 7.2),
     "gpt-4t": Entry("GPT-4 Turbo", 26.7, 30.1),
     "phi-4": Entry("Microsoft Phi-4", 52.5, 6.4),
@@ -140,32 +121,14 @@ SYSTEMS = {
     "haiku35": Entry("Claude 3.5 Haiku", 65.8, 7.6),
     "gpt-4o_mini": Entry("GPT-4o mini", 60.9, 13.5),
     "gemma3": Entry("Gemma 3 27B", 66.3, 14.2),
-    "gpt-5-medium": Entry("GPT-5 (medium)", 10.9, 9.8, "GPT-5", "medium", ""),
-    "claude-opus-4-1-20250805-0K": Entry(
-        "Claude Opus 4.1", None, None, "Claude Opus", "off", "2025-08-05"
-    ),
-    "claude-opus-4-1-20250805-16K": Entry(
-        "Claude Opus 4.1 Thinking 16K", None, None, "Claude Opus", "on", "2025-08-05"
-    ),
-    "gpt-5-mini-medium": Entry("GPT-5 mini (medium)", None, None, "GPT-5 mini", "medium", ""),
+    "gpt-5-medium": Entry("GPT-5 (medium)", 10.9, 9.8),
 }
 
 
 def specification(file: Path, out: Path) -> dict[str, Any]:
-    """Return the study, as a file would have it."""
-    with gzip.open(file, "rt", encoding="utf-8") as lines:
-        there = sorted({json.loads(line)["model"] for line in lines})
-    models: list[Any] = []
-    for model in there:
-        entry = SYSTEMS.get(model)
-        if entry is None:
-            models.append(model)
-            continue
-        told = {"group": entry.group, "thinking": entry.thinking, "date": entry.date}
-        about = {key: value for key, value in told.items() if value}
-        models.append({"model": model, "name": entry.name, **about})
-    protocols = [{"selective": {"resamples": 1000, "scores": "length_words"}}]
-    return {"out": str(out), "answers": [str(file)], "models": models, "protocols": protocols}
+    """Return the study of ``board.yaml`` on a file of answers."""
+    study = read_yaml(STUDY, str(STUDY))
+    return {**study, "out": str(out), "answers": [str(file)]}
 
 
 class Answers(NamedTuple):
@@ -236,7 +199,7 @@ def rates(
 
 def denominators() -> None:
     """Print of how many questions every published share of confabulations can be."""
-    shares = [e.confabulated for e in SYSTEMS.values() if e.confabulated is not None]
+    shares = [e.confabulated for e in PUBLISHED.values()]
     fits = {
         n: sum(any(round(100 * k / n, 1) == share for k in range(n + 1)) for share in shares)
         for n in range(150, 260)
@@ -250,7 +213,7 @@ def denominators() -> None:
 
 def against_published(runs: dict[str, Answers]) -> None:
     """Print how far the rates are from the published ones, and Kendall's tau of the orders."""
-    named = {m: e for m, e in SYSTEMS.items() if m in runs and e.confabulated is not None}
+    named = {m: e for m, e in PUBLISHED.items() if m in runs}
     six = [m for m in named if named[m].name in SIX]
     for title, models in ((f"{len(six)} in the README of the data", six), ("all", list(named))):
         print(f"\n{len(models)} systems that both name ({title})")
@@ -284,8 +247,8 @@ def halves(runs: dict[str, Answers], draws: int = 200) -> None:
     The whole is taken to be twice these articles, each with a twin that was answered alike; a half
     of it is drawn at random.
     """
-    models = [m for m in SYSTEMS if m in runs and SYSTEMS[m].confabulated is not None]
-    few = [models.index(m) for m in models if SYSTEMS[m].name in SIX]
+    models = [m for m in PUBLISHED if m in runs]
+    few = [models.index(m) for m in models if PUBLISHED[m].name in SIX]
     reading = next(iter(READINGS))
     articles = sorted({a for answers in runs.values() for a in answers.article.values()})
     whole = np.array([rates(runs[m], reading) for m in models])
@@ -349,7 +312,7 @@ def main() -> None:
             f"{len(found.models)} systems, {time.process_time() - began:.0f} CPU seconds; "
             f"{board_place(out, 'board')}: {board.stat().st_size / 1000:.0f} kB"
         )
-        titles = {SYSTEMS[m].name: m for m in SYSTEMS}
+        titles = {PUBLISHED[m].name: m for m in PUBLISHED}
         runs = {titles.get(run.model, run.model): read(run.path) for run in found.runs}
         sizes = Counter(
             (sum(not a for a in r.answerable.values()), sum(r.answerable.values()))

@@ -330,4 +330,5 @@ def test_every_flag_of_a_run_reaches_its_job(monkeypatch: pytest.MonkeyPatch) ->
     known = {f.name for f in flags.dataclasses.fields(flags.Common)}
     known -= {"json", "dry_run", "domain", "verbose", "columns", "out", "split", "cache"}
     known -= {"answers", "logprobs"}  # make a job for each model in files
+    known -= {"figures", "figure_width"}  # files beside the page
     assert known <= wanted.keys() | local.keys() | spread.keys()

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from sayso.report.charts import WIDE
-from sayso.report.scatter import MOST_POINTS, cloud, figure, scatter
+from sayso.report.scatter import MOST_POINTS, Scattered, cloud, figure, scatter
 
 NAMES = ("right", "wrong")
 
@@ -29,9 +29,10 @@ def test_many_points_are_a_part_drawn_by_lot_and_the_caption_says_so() -> None:
     assert first == again
     assert len(first.rows) == MOST_POINTS
     assert first.thinned == "250 of 1,000 answers, drawn by lot; equal ones stand side by side."
-    drawn = figure(first, NAMES, ("words", "score"), "a scatter", 0.5)
+    of = Scattered("by words", ("words", "score"), "a scatter", 0.5)
+    drawn = figure(first, NAMES, of)
     assert drawn is not None
-    for markup in drawn:
+    for markup in (drawn.wide, drawn.narrow):
         assert len(markup) < 16_000
         # every point is there: dots, and diamonds of four sides
         dots = re.findall(r'M[\d.]+,[\d.]+h0(?=M|")', markup)

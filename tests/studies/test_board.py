@@ -17,7 +17,16 @@ from sayso import cli
 from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import selective
 from sayso.records import Estimate, InputError
-from sayso.studies.board import About, System, board_page, check_date, joined, year_of
+from sayso.studies.board import (
+    About,
+    System,
+    board_figure,
+    board_page,
+    check_date,
+    joined,
+    place_labels,
+    year_of,
+)
 from sayso.studies.grid import read_grid
 from sayso.studies.report import board_place, write_board, write_study
 from sayso.studies.results import of_folders, of_grid
@@ -70,6 +79,112 @@ def test_one_system_alone_and_on_the_edge_is_drawn(without: float, with_one: flo
     page = board_page([System("only", gap, *exact, about=About(date="2024"))], "A board", HEADS)
     assert not re.search(r"\bnan\b", page.lower())
     assert page.count('class="dot') == 2
+
+
+def field_of(page: str, view: str) -> tuple[list[tuple[float, float]], ...]:
+    """Return the ticks of both axes of the first plot, each with its share and its place."""
+    plot = page.split(f'class="chart plot {view}"')[1].split("</svg>")[0]
+    across = re.findall(r'd="M([\d.]+) [\d.]+V[^>]*/><text class="tick"[^>]*>(\d+) %', plot)
+    up = re.findall(r'd="M[\d.]+ ([\d.]+)H[^>]*/><text class="tick"[^>]*>(\d+) %', plot)
+    return tuple([(float(share), float(at)) for at, share in ticks] for ticks in (across, up))
+
+
+@pytest.mark.parametrize("view", ["wide", "narrow"])
+@pytest.mark.parametrize("invents", [(0.05, 0.9), (0.05, 0.2), (0.6, 0.7)])
+@pytest.mark.parametrize("misses", [(0.01, 0.3), (0.02, 0.05), (0.5, 0.98)])
+def test_a_point_is_as_long_on_both_axes(
+    view: str, invents: tuple[float, float], misses: tuple[float, float]
+) -> None:
+    both = [system(str(n), 1 - x, y) for n, (x, y) in enumerate(zip(invents, misses, strict=True))]
+    page = board_page(both, "A board", HEADS)
+    lengths = []
+    for ticks in field_of(page, view):
+        (first, start), *_, (last, end) = ticks
+        lengths.append(abs(end - start) / (last - first))
+    assert lengths[0] == pytest.approx(lengths[1], rel=0.01)
+
+
+def test_the_plot_shows_what_is_invented_against_what_is_missed() -> None:
+    page = board_page(THREE, "A board", HEADS)
+    plot = page.split('class="chart plot wide"')[1].split("</svg>")[0]
+    (careful,) = re.findall(r'data-system="0">.*?cx="([\d.]+)" cy="([\d.]+)"', plot)
+    ticks = [dict(axis) for axis in field_of(page, "wide")]
+    # careful abstains from .9 of those without an answer and .25 of the others
+    assert float(careful[0]) == pytest.approx(ticks[0][10], abs=0.2)
+    assert ticks[1][30] < float(careful[1]) < ticks[1][20]
+    assert "unanswerable questions answered with something invented" in plot
+    # one that declines both kinds alike lies on the line, which is named
+    assert "declines both kinds alike (G = 0)" in plot
+
+
+def test_the_caption_explains_only_marks_that_are_there() -> None:
+    def caption(*thinking: str) -> str:
+        some = [system(str(n), 0.9, 0.1, About(thinking=t)) for n, t in enumerate(thinking)]
+        page = board_page(some, "A board", HEADS)
+        return page.split("<figcaption>")[1].split("</figcaption>")[0]
+
+    assert "◆" not in caption("", "")
+    assert re.findall("[◆○●]", caption("on", "")) == ["◆", "●"]
+    assert re.findall("[◆○●]", caption("on", "off")) == ["◆", "○"]
+
+
+def test_a_plot_cut_out_of_the_page_has_colors_and_hides_what_the_page_hides() -> None:
+    plot = board_page(THREE, "A board", HEADS).split("<svg")[1].split("</svg>")[0]
+    assert "var(" not in plot
+    assert 'xmlns="http://www.w3.org/2000/svg"' in plot
+    for kind, shown in (("cross", 'visibility="hidden"'), ("grid", 'stroke="#dddddd"')):
+        assert shown in re.findall(f'<path class="{kind}"[^>]*>', plot)[0]
+    assert plot.count('class="mark" fill="#0072b2"') == 3
+
+
+def test_the_figure_names_the_systems_that_have_a_label() -> None:
+    draw = random.Random(0)
+    many = [
+        system(f"s{n}", 1 - 0.7 * draw.random(), 0.3 * draw.random(), About(label="GPT" * (n < 3)))
+        for n in range(60)
+    ]
+    many[1] = many[1]._replace(about=About(label="<b>Llama</b> & co"))
+    figure = board_figure([*many, System("mute", *[Estimate("x", problem="none")] * 3)])
+    assert figure is not None
+    assert figure.label.startswith("60 systems")
+    svg = figure.render("svg").decode()
+    names = re.findall(r"<title>([^<]*)</title>", svg)
+    assert names.count("GPT") == 2 * 2  # white behind black
+    assert "&lt;b&gt;Llama&lt;/b&gt; &amp; co" in names
+    assert "s5" not in names
+    spec = json.loads(figure.render("json"))
+    x, y = (spec["layer"][-1]["encoding"][axis]["scale"]["domain"] for axis in "xy")
+    assert spec["width"] / (x[1] - x[0]) == pytest.approx(spec["height"] / (y[1] - y[0]))
+    assert board_figure([]) is None
+
+
+def test_few_systems_are_all_named() -> None:
+    figure = board_figure(THREE)
+    assert figure is not None
+    assert {"careless", "careful", "blind"} <= set(
+        re.findall(r"<title>([^<]*)</title>", figure.render("svg").decode())
+    )
+
+
+def test_labels_lie_over_no_other_label_and_inside_the_field() -> None:
+    draw = random.Random(1)
+    dots = [(draw.uniform(0, 300), draw.uniform(0, 200)) for _ in range(80)]
+    named = [(f"system {n}", dot) for n, dot in enumerate(dots[:15])]
+    labels = place_labels(named, dots, (300, 200))
+    assert len(labels) > 10
+    boxes = [label.box for label in labels]
+    for n, one in enumerate(boxes):
+        assert one[0] >= 0
+        assert one[2] <= 300
+        for other in boxes[n + 1 :]:
+            apart = one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1]
+            assert apart or other[3] <= one[1]
+    # with room enough it stands at the right of its dot, without a line
+    (alone,) = place_labels([("alone", (100, 100))], [(100, 100)], (300, 200))
+    assert (alone.x, alone.y, alone.align, alone.joined) == (109, 100, "left", False)
+    # and with another dot there somewhere else
+    (moved,) = place_labels([("alone", (100, 100))], [(100, 100), (120, 100)], (300, 200))
+    assert (moved.x, moved.y) != (109, 100)
 
 
 def test_a_system_without_a_gap_stands_last_with_the_reason() -> None:
@@ -224,6 +339,7 @@ def test_what_the_file_said_is_kept_with_the_study(
     )
     assert code == 0
     assert "board.html" in capsys.readouterr().out
+    assert not (tmp_path / "o" / "figures").exists()
     assert "thinking off, 2025-01" in (tmp_path / "o" / "board.html").read_text(encoding="utf-8")
     # a page of somebody else's is left alone
     theirs = tmp_path / "theirs"
@@ -242,6 +358,22 @@ def test_a_board_is_written_from_python(made: Path, tmp_path: Path) -> None:
         sayso.study(made, layout=["board"], **options)
     with pytest.raises(InputError, match="layout 'bord' is unknown; did you mean board"):
         sayso.study(made, out=tmp_path / "p", layout="bord", **options)
+
+
+def test_a_study_writes_its_figures(
+    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "o"
+    shared = ["study", str(made), "--out", str(out), "--resamples", "100", "--allow", "thinking"]
+    figures = ["--layout", "board", "--figures", "svg,json", "--figure-width", "8.4cm"]
+    assert cli.execute([*shared, *figures]) == 0
+    told = capsys.readouterr().err
+    names = sorted(file.name for file in (out / "figures").iterdir())
+    assert {"board.svg", "board.json"} <= set(names)
+    assert f"figures (json, svg) in {out / 'figures'}" in told.replace("svg, json", "json, svg")
+    assert 'width="238.11pt"' in (out / "figures" / "board.svg").read_text()
+    assert cli.execute([*shared, "--figures", "gif"]) == 2
+    assert "--figures gif: expected a format of figures" in capsys.readouterr().err
 
 
 def test_a_bad_date_in_the_file_is_told(tmp_path: Path) -> None:

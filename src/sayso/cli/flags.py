@@ -18,6 +18,8 @@ from sayso.cli.help import (
     LOCAL,
     BatchFiles,
     EngineName,
+    Figures,
+    FigureWidth,
     Jobs,
     Opening,
     RayActors,
@@ -30,6 +32,7 @@ from sayso.datasets.recorded import LogprobKind
 from sayso.protocols import PROTOCOLS, settings
 from sayso.protocols.protocol import Protocol
 from sayso.records import InputError
+from sayso.report.formats import Wanted, wanted
 from sayso.report.numbers import line
 from sayso.runs.judge import Batch, Labels, Mode
 from sayso.runs.recorded import open_answers
@@ -154,6 +157,8 @@ class Common(Opening):
             "of the answer's limit; default: the model's own"
         ),
     ] = ""
+    figures: Figures = ""
+    figure_width: FigureWidth = ""
     end_loops: Annotated[
         bool,
         Parameter(
@@ -233,10 +238,16 @@ class Common(Opening):
     ray_actors: RayActors = None
     jobs: Jobs = None
 
+    @property
+    def files(self) -> Wanted:
+        """Return which files of figures are wanted. Raises InputError."""
+        return wanted(self.figures, self.figure_width)
+
     def job(self, protocol: str, options: Any) -> Job:
         """Return the job that these flags describe."""
         own = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        for name in ("json", "dry_run", "verbose", "answers", "logprobs"):
+        shown = ("json", "dry_run", "verbose", "figures", "figure_width")
+        for name in (*shown, "answers", "logprobs"):
             del own[name]
         if self.logprobs is not None and not self.answers:
             raise InputError("--logprobs says what the log-probabilities of --answers are")

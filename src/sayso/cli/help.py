@@ -74,6 +74,23 @@ class Opening:
     patience: Patience = None
 
 
+#: the charts of a page as files
+Figures = Annotated[
+    str,
+    Parameter(
+        help="also write the charts of the page as files: svg, pdf, png, json (the Vega-Lite "
+        "specification), or several: svg,pdf"
+    ),
+]
+FigureWidth = Annotated[
+    str,
+    Parameter(
+        help="how wide the figures are: column (3.33 in), page (6.75 in, the default), or a "
+        "length such as 8.4cm"
+    ),
+]
+
+
 CONFIG = (
     "YAML file of settings by their long names: limit: 20, probe: {k: 3}; command-line flags win"
 )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -12,6 +14,16 @@ from sayso.report.numbers import plain_json
 def note(text: str) -> None:
     """Print a note on standard error."""
     print("note:", one_line(text), file=sys.stderr)
+
+
+def note_figures(files: Sequence[Path], folder: Path) -> None:
+    """Print how many figures were written, and where they are."""
+    suffixes = dict.fromkeys(file.suffix.removeprefix(".") for file in files)
+    count = len({file.stem for file in files})
+    if not count:
+        note(f"no figures in {folder}: there is nothing to draw")
+        return
+    note(f"{count} figure{'s' * (count != 1)} ({', '.join(suffixes)}) in {folder}")
 
 
 def tell(text: str) -> None:

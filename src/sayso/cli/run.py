@@ -7,7 +7,7 @@ import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import cyclopts
 import msgspec
@@ -22,14 +22,15 @@ from sayso.cli.flags import (
     protocol_settings,
     settings_in,
 )
-from sayso.cli.help import ENDPOINT, OPTIONS, Opening, examples
-from sayso.cli.printing import note, tell
+from sayso.cli.help import ENDPOINT, OPTIONS, Figures, FigureWidth, Opening, examples
+from sayso.cli.printing import note, note_figures, tell
 from sayso.cli.progress import Bars
 from sayso.protocols import PROTOCOLS
 from sayso.protocols.protocol import Protocol, Unsuited
 from sayso.protocols.self_known import settings as self_known
 from sayso.records import InputError
 from sayso.report.differences import render_compare, with_tests
+from sayso.report.formats import Wanted, wanted
 from sayso.report.numbers import json_text, line
 from sayso.report.page import index_page, write_index
 from sayso.report.terminal import data, plain_table, render_summaries, say
@@ -42,11 +43,11 @@ from sayso.runs.measure import settings_kind
 from sayso.runs.recorded import RecordedEngine, slug
 from sayso.runs.result import Result, examples_of, lost_answers, summary_of
 from sayso.runs.run import Job, check, execute
-from sayso.storage.run_folder import RunFolder
+from sayso.storage.run_folder import FIGURES, RunFolder
 from sayso.studies.report import render_study
 from sayso.studies.results import of_folders
 from sayso.train.compare import compare as compare_runs
-from sayso.train.report import unfinished, write_training_page
+from sayso.train.report import unfinished, write_training_figures, write_training_page
 from sayso.train.result import is_training, read_training
 
 NO_FLAGS = Common()
@@ -74,10 +75,11 @@ def _add_command(plan: Protocol) -> None:
     def command(*, common: Any = NO_FLAGS, settings: Any = default) -> int:
         if common.answers:
             return _run_answers(common, plan, settings_in(settings, plan))
-        job = common.job(plan.name, settings_in(settings, plan))
+        job, files = common.job(plan.name, settings_in(settings, plan)), common.files
         if common.dry_run:
             return _price(job, json=common.json)
-        return _exit_code([_run(job, json=common.json, verbose=common.verbose)])
+        shown = Shown(common.json, verbose=common.verbose, figures=files)
+        return _exit_code([_run(job, shown)])
 
     settings: Any = Annotated[protocol_settings(plan), Parameter(name="*")]
     command.__annotations__ = {"common": Shared, "settings": settings, "return": int}
@@ -136,7 +138,7 @@ def _run_suited(jobs: Sequence[Job], common: Common) -> list[Result]:
             check(job)  # a mistake is one line
             if isinstance(job.model, RecordedEngine):
                 _note_record(number, len(jobs), job.model.name, len(job.model.model.rows))
-            done.append(_run(job, **_shown(common, len(jobs) > 1)))
+            done.append(_run(job, _shown(common, len(jobs) > 1)))
         except Unsuited as reason:
             reasons.append(reason)
     if jobs and not done:
@@ -199,21 +201,29 @@ def texts_of(common: Common, plan: Protocol, options: Any) -> Iterator[tuple[Tex
         yield own, dataclasses.replace(job, out=folder)
 
 
-def _shown(common: Common, several: bool) -> dict[str, bool]:
+class Shown(NamedTuple):
+    """How a finished run is shown, and which files of its figures are written.
+
+    ``quiet``: its numbers are not printed; without ``notices`` nothing at all.
+    """
+
+    json: bool = False
+    quiet: bool = False
+    verbose: bool = False
+    notices: bool = True
+    figures: Wanted = Wanted()
+
+
+def _shown(common: Common, several: bool) -> Shown:
     """Return how a run is shown: of several, only what all of them say."""
-    return {
-        "json": common.json,
-        "verbose": common.verbose,
-        "quiet": several,
-        "notices": not several,
-    }
+    return Shown(common.json, several, common.verbose, not several, common.files)
 
 
 def _measure(texts: TextsOf, job: Job, common: Common, several: bool) -> Result:
     """Measure the texts of one model."""
     with Bars() as bars:
         result = measure_texts(texts, job, progress=bars)
-    _finish(result, **_shown(common, several))
+    _finish(result, _shown(common, several))
     return result
 
 
@@ -291,7 +301,8 @@ def run_all(*, common: Shared = NO_FLAGS) -> int:
                 if not common.json:
                     print(plan_text(plans[-1]))
                 continue
-            done.append(_run(job, quiet=not common.verbose or common.json, verbose=common.verbose))
+            quiet = not common.verbose or common.json
+            done.append(_run(job, Shown(False, quiet, common.verbose, figures=common.files)))
             results[name] = [msgspec.structs.asdict(e) for e in done[-1].estimates]
         except Unsuited as reason:
             left_out.append(str(reason))
@@ -347,18 +358,11 @@ def _price(job: Job, *, json: bool) -> int:
     return 0
 
 
-def _run(
-    job: Job,
-    *,
-    json: bool = False,
-    quiet: bool = False,
-    verbose: bool = False,
-    notices: bool = True,
-) -> Result:
-    """Run a job, and print its numbers unless ``quiet``; without ``notices`` nothing at all."""
+def _run(job: Job, shown: Shown) -> Result:
+    """Run a job, write its page and its figures, and print its numbers."""
     with Bars() as bars:
         result = execute(job, bars)
-    _finish(result, json=json, quiet=quiet, verbose=verbose, notices=notices)
+    _finish(result, shown)
     return result
 
 
@@ -394,8 +398,10 @@ def report(
     /,
     *,
     beside: Annotated[tuple[Path, ...], Parameter(negative="", show_default=False)] = (),
+    figures: Figures = "",
+    figure_width: FigureWidth = "",
 ) -> None:
-    """Write report.html of a finished run or training again.
+    """Write report.html of a finished run or training again, and files of its charts.
 
     Parameters
     ----------
@@ -405,12 +411,17 @@ def report(
         Another faithfulness run, to add as a column of the tables of methods by models;
         repeatable.
     """
+    files = wanted(figures, figure_width)
     if is_training(run):
         print(write_training_page(run))
+        if files.formats:
+            note_figures(write_training_figures(run, files), run / FIGURES)
         if text := unfinished(read_training(run)):
             print(f"sayso: {text}", file=sys.stderr)
         return
     print(reports.write(run, beside))
+    if files.formats:
+        note_figures(reports.write_figures(run, files), run / FIGURES)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -499,20 +510,16 @@ def _compare_many(runs: Sequence[Path], flags: Comparing) -> None:
         render_study(found, Console())
 
 
-def _finish(
-    result: Result,
-    *,
-    json: bool,
-    quiet: bool = False,
-    verbose: bool = False,
-    notices: bool = True,
-) -> None:
-    """Print a run's notices, write its page, and print the result unless ``quiet``."""
-    for notice in result.manifest.notices if notices else ():
+def _finish(result: Result, shown: Shown) -> None:
+    """Print a run's notices, write its page and its figures, and print the result."""
+    for notice in result.manifest.notices if shown.notices else ():
         note(notice)
     page = reports.write(result.path)
-    if not quiet:
-        show(result, json=json, page=page, verbose=verbose)
+    if not shown.quiet:
+        show(result, json=shown.json, page=page, verbose=shown.verbose)
+    if shown.figures.formats:
+        written = reports.write_figures(result.path, shown.figures)
+        note_figures(written, result.path / FIGURES)
 
 
 def show(result: Result, *, json: bool, page: Path | None, verbose: bool = False) -> None:
@@ -706,5 +713,5 @@ def factuality(
         return 0
     with Bars() as bars:
         result = measure_texts(files, flags.job, flags.columns, bars)
-    _finish(result, json=flags.json)
+    _finish(result, Shown(flags.json))
     return _exit_code([result])

@@ -11,11 +11,14 @@ from rich.console import Console
 
 from sayso.cli.help import (
     ENDPOINT,
+    Figures,
+    FigureWidth,
     Opening,
 )
-from sayso.cli.printing import note
+from sayso.cli.printing import note, note_figures
 from sayso.cli.progress import Bars
 from sayso.datasets.columns import columns_of
+from sayso.report.formats import wanted
 from sayso.report.numbers import json_text
 from sayso.score_files.leaderboard import render_board, render_scores
 from sayso.score_files.score import FileScores, Place, row_count, score_file
@@ -35,6 +38,8 @@ class Flags(Opening):
         Path | None,
         Parameter(help="also write a page (.html): leaderboard, plots against length, audits"),
     ] = None
+    figures: Figures = ""
+    figure_width: FigureWidth = ""
     force: Annotated[
         bool,
         Parameter(
@@ -227,6 +232,7 @@ def _scored(file: Path, flags: Flags) -> FileScores:
             panel=[name.strip() for name in flags.panel.split(",") if name.strip()],
             prompts=flags.prompt_folder,
             report=flags.report,
+            figures=wanted(flags.figures, flags.figure_width),
             place=Place(flags.layer, flags.position),
             cache=flags.cache,
             price=flags.price,
@@ -247,6 +253,9 @@ def _print(result: FileScores, flags: Flags) -> None:
         render_board(result.board, console, verbose=flags.verbose)
     if result.probe is not None:
         console.print(result.probe.sentence(), markup=False, highlight=False, soft_wrap=True)
+    if flags.figures:
+        files = [Path(file) for file in result.figures]
+        note_figures(files, files[0].parent if files else result.path.parent)
     written = [result.path, *([flags.report] if flags.report is not None else [])]
     for path in written:
         console.print(f"written to {path}", markup=False, highlight=False, soft_wrap=True)

@@ -18,20 +18,24 @@ from sayso.cli.help import (
     ENDPOINT,
     BatchFiles,
     EngineName,
+    Figures,
+    FigureWidth,
     Jobs,
     Opening,
     RayActors,
     RayAddress,
 )
-from sayso.cli.printing import note, tell
+from sayso.cli.printing import note, note_figures, tell
 from sayso.cli.progress import Bars
 from sayso.datasets.recorded import LogprobKind
 from sayso.records import InputError, content_id
+from sayso.report.formats import wanted, write_files
 from sayso.report.number_tables import NumberTable, json_rows, render
 from sayso.report.numbers import json_text
 from sayso.report.terminal import data, plain_table
 from sayso.runs.dry_run import between, money, total_text
 from sayso.runs.result import lost_answers
+from sayso.storage.run_folder import FIGURES
 from sayso.storage.yaml_file import read_yaml
 from sayso.studies.grid import Cell, Grid, read_grid
 from sayso.studies.report import (
@@ -42,6 +46,7 @@ from sayso.studies.report import (
     layout_tables,
     layouts,
     render_study,
+    study_figures,
     warn,
     write_study,
 )
@@ -108,6 +113,8 @@ class StudyFlags(Opening):
         Names, Parameter(help="print these tables or figures of a paper, and add them to the page")
     ] = ()
     layouts: Annotated[bool, Parameter(help="list the available layouts", negative="")] = False
+    figures: Figures = ""
+    figure_width: FigureWidth = ""
     allow: Annotated[
         Names, Parameter(help="settings that may differ between runs, such as judge")
     ] = ()
@@ -155,6 +162,7 @@ def study(
     layout = tuple(name for names in flags.layout for name in names.split(",") if name)
     flags = dataclasses.replace(flags, layout=layout)
     check_layouts(flags.layout)
+    wanted(flags.figures, flags.figure_width)
     grid = _grid(sources, flags)
     if grid is None:
         own = [s for s in sources if (s / STATE).is_file()]
@@ -271,17 +279,21 @@ def _list_layouts() -> None:
 def _show(found: Study, out: Path, flags: StudyFlags) -> None:
     """Write page and tables, and print them."""
     console = Console()
-    wanted, named = _wanted(found, flags.layout)
+    tables, named = _tables(found, flags.layout)
     page = write_study(found, out, named)
-    if flags.json and wanted:
-        print(json_text([json.loads(json_rows(table)) for table in wanted]))
+    files = wanted(flags.figures, flags.figure_width)
+    if files.formats:
+        folder = out / FIGURES
+        note_figures(write_files(study_figures(found, named), folder, files), folder)
+    if flags.json and tables:
+        print(json_text([json.loads(json_rows(table)) for table in tables]))
         return
     if flags.json:
         print(json_text(found.table()))
         return
-    if wanted:
+    if tables:
         warn(found, named, console)
-        for table in wanted:
+        for table in tables:
             render(table, console, compact=True)
             console.print()
     else:
@@ -294,7 +306,7 @@ def _show(found: Study, out: Path, flags: StudyFlags) -> None:
         console.print(f"board      {place}", soft_wrap=True, highlight=False, markup=False)
 
 
-def _wanted(found: Study, names: Sequence[str]) -> tuple[list[NumberTable], list[str]]:
+def _tables(found: Study, names: Sequence[str]) -> tuple[list[NumberTable], list[str]]:
     """Return the tables of layouts, and the names of those that the runs allow.
 
     Raises InputError where they allow none.

@@ -20,8 +20,9 @@ and a command to ``cli/run.py``. Each module has one job and one entry:
                  ``numbers(sides, allow)``: what a study of many models resamples together
     report.py    ``heading``, ``opening`` and ``examples``: how page and terminal begin; ``render``
                  for the terminal, ``summary`` for that of all protocols, ``main_numbers`` for
-                 Python, ``pages`` for the HTML page (``page.html`` beside it), ``LABELS`` of
-                 numbers and ``part_label`` of slices in words (:class:`Report`)
+                 Python, ``pages`` for the HTML page (``page.html`` beside it), ``figures`` for
+                 files of its charts, ``LABELS`` of numbers and ``part_label`` of slices in words
+                 (:class:`Report`)
     layouts.py   ``LAYOUTS``: tables and figures of the paper, from the runs of a study
 
 Shared by protocols: entities, wordings and items to judge in :mod:`sayso.protocols.pool`, draws and
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from sayso.report.differences import Headline
+    from sayso.report.figures import Figure
     from sayso.report.number_tables import NumberTable
     from sayso.report.opening import Examples, Opening
 
@@ -449,6 +451,11 @@ class Report(typing.Protocol):
         ``beside`` are other runs of the protocol, for tables of several models. Raises InputError
         where it has none.
         """
+
+    def figures(
+        self, folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]
+    ) -> list[Figure]:
+        """Return every chart of the page by a name of its own."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

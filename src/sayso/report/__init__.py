@@ -11,11 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sayso.records import Estimate, InputError
+from sayso.report.formats import Wanted, write_files
 from sayso.storage.atomic import WAIT, one_writer
-from sayso.storage.run_folder import Manifest, RunFolder
+from sayso.storage.run_folder import FIGURES, Manifest, RunFolder
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from sayso.report.figures import Figure
 
 
 def write(
@@ -29,6 +32,39 @@ def write(
     """
     from sayso.protocols import protocol_of
 
+    folder, manifest, estimates = _opened(run)
+    others = [one if isinstance(one, RunFolder) else Path(one) for one in beside]
+    written = protocol_of(manifest).report.pages(folder, manifest, estimates, others)
+    with one_writer(folder.path, "sayso report", WAIT):
+        folder.clear_pages()
+        for name, text in written.items():
+            folder.write_text(name, text)
+    return folder.path / "report.html"
+
+
+def write_figures(run: str | PathLike[str] | RunFolder, files: Wanted) -> list[Path]:
+    """Write every chart of a run's page into ``RUN/figures/``; return the paths of the files.
+
+    Raises :class:`~sayso.records.InputError` as :func:`write` does.
+    """
+    folder, manifest, estimates = _opened(run)
+    with one_writer(folder.path, "sayso report", WAIT):
+        return write_files(figures_of(folder, manifest, estimates), folder.path / FIGURES, files)
+
+
+def figures_of(
+    folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]
+) -> list[Figure]:
+    """Return the charts of a run's page."""
+    from sayso.protocols import protocol_of
+
+    return protocol_of(manifest).report.figures(folder, manifest, estimates)
+
+
+def _opened(
+    run: str | PathLike[str] | RunFolder,
+) -> tuple[RunFolder, Manifest, list[Estimate]]:
+    """Return a run's folder, manifest and numbers. Raises InputError where there are none yet."""
     folder = run if isinstance(run, RunFolder) else RunFolder.open(Path(run))
     manifest = folder.read_manifest()
     measured = folder.tables("metrics")
@@ -37,14 +73,7 @@ def write(
             f"{folder.path} has no numbers yet: the run is not finished; repeat its command: "
             f"{manifest.command}"
         )
-    estimates = [e for table in measured for e in folder.read(table, Estimate)]
-    others = [one if isinstance(one, RunFolder) else Path(one) for one in beside]
-    written = protocol_of(manifest).report.pages(folder, manifest, estimates, others)
-    with one_writer(folder.path, "sayso report", WAIT):
-        folder.clear_pages()
-        for name, text in written.items():
-            folder.write_text(name, text)
-    return folder.path / "report.html"
+    return folder, manifest, [e for table in measured for e in folder.read(table, Estimate)]
 
 
 def render(

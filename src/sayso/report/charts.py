@@ -1,8 +1,8 @@
 """The charts of the page: Altair specifications, readable by shape and label as well as by color.
 
 Each function returns ``None`` where there is nothing to draw, so that no chart is ever empty.
-Intervals are always drawn. The colors named here are the palette of Okabe and Ito; the page
-replaces them by its own variables, so that a chart follows light and dark mode.
+Intervals are always drawn. The colors named here are the palette of Okabe and Ito; the style sheet
+of the page replaces them by its own variables, so that a chart follows light and dark mode.
 """
 
 from __future__ import annotations
@@ -426,10 +426,9 @@ def finish(chart: Drawing, width: int, height: int) -> Drawing:
     return finished
 
 
-# ---- Altair charts to SVG that a page may hold: no fixed colors, fonts, ids, styles or scripts
+# ---- Altair charts to SVG: no classes, ids, styles or scripts, and colors that need no page
 
 _NAMESPACE = "http://www.w3.org/2000/svg"
-_COLORS = {color.lower(): f"var({name})" for color, name in VARIABLES.items()}
 _DROPPED = {"font-family", "style", "href", "id", "clip-path", "pointer-events"}
 _KEPT = {"svg", "g", "path", "line", "rect", "text", "tspan", "circle"}
 _LONG_NUMBER = re.compile(r"(\.\d\d)\d+")
@@ -439,8 +438,20 @@ _PLACE = re.compile(r"translate\((-?[\d.]+),(-?[\d.]+)\)")
 def draw(chart: Drawing, label: str, view: str) -> Markup:
     """Return a chart as SVG markup with ``label`` as its text alternative.
 
-    ``view`` is a CSS class: the page holds a wide and a narrow drawing and shows one of them.
+    ``view`` is a CSS class: the page holds a wide and a narrow drawing and shows one of them. Its
+    style sheet replaces the colors by its own; cut out of the page, the drawing has those of light
+    mode.
     """
+    root = drawn(chart)
+    size = {name: root.attrib[name] for name in ("viewBox", "width", "height")}
+    root.attrib.clear()
+    root.attrib.update({"class": f"chart {view}", **size, "font-family": "sans-serif"})
+    root.attrib.update({"role": "img", "aria-label": label})
+    return Markup(ET.tostring(root, encoding="unicode"))  # serialised, so escaped
+
+
+def drawn(chart: Drawing) -> ET.Element:
+    """Return a chart as an SVG element with ``width``, ``height`` and ``viewBox``."""
     ET.register_namespace("", _NAMESPACE)
     # the parsed text is our own renderer's; entities cannot occur in it
     specification = chart.to_dict()
@@ -454,24 +465,14 @@ def draw(chart: Drawing, label: str, view: str) -> Markup:
             if plain in _DROPPED or plain.startswith(("aria-", "role")) or plain == "display":
                 del parent.attrib[name]
             elif plain in ("fill", "stroke"):
-                parent.set(name, _COLORS.get(value.lower(), value))
+                parent.set(name, value.lower())  # as the style sheet has them
             elif plain in ("d", "transform", "x1", "x2", "y1", "y2"):
                 parent.set(name, _LONG_NUMBER.sub(r"\1", value))
     _prune(root)
     _finish_labels(root, set(_texts(specification)))
     width, height = root.attrib["width"], root.attrib["height"]
-    root.attrib.clear()
-    root.attrib.update(
-        {
-            "class": f"chart {view}",
-            "viewBox": f"0 0 {width} {height}",
-            "width": width,
-            "height": height,
-            "role": "img",
-            "aria-label": label,
-        }
-    )
-    return Markup(ET.tostring(root, encoding="unicode"))  # serialised, so escaped
+    root.set("viewBox", f"0 0 {width} {height}")
+    return root
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -24,7 +24,7 @@ from sayso.report.charts import (
     styled,
     values,
 )
-from sayso.report.tables import Figure, figure_of
+from sayso.report.figures import Figure, figure_of
 
 #: points of one drawing
 MOST_POINTS = 250
@@ -113,12 +113,22 @@ _POINT = re.compile(
 HALF, DOT = 4, 6
 
 
-def figure(
-    points: Cloud, names: Sequence[str], titles: tuple[str, str], label: str, limit: float | None
-) -> Figure | None:
-    """Return a scatter in both widths, described by ``label``; ``None`` where nothing is drawn."""
-    drawn = figure_of(lambda width: scatter(points, names, width, titles, limit), label)
-    return drawn and Figure(*(compact(markup) for markup in drawn))
+class Scattered(NamedTuple):
+    """What a scatter is of: its name, the titles of its axes, its label, and a line across."""
+
+    name: str
+    titles: tuple[str, str]
+    label: str
+    limit: float | None = None
+
+
+def figure(points: Cloud, names: Sequence[str], of: Scattered) -> Figure | None:
+    """Return a scatter of kinds with these names; ``None`` where nothing is drawn."""
+
+    def make(width: int) -> Drawing | None:
+        return scatter(points, names, width, of.titles, of.limit)
+
+    return figure_of(of.name, make, of.label, compact)
 
 
 def compact(markup: Markup) -> Markup:

@@ -2,31 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import msgspec
-from markupsafe import Markup
 
 from sayso.metrics.uncle_rates import EMPTY
 from sayso.records import Estimate, signature_text
-from sayso.report import charts
 from sayso.report.numbers import counts, interval, line, show
-
-
-class Figure(NamedTuple):
-    """Two drawings of one chart; the style sheet shows the one that fits."""
-
-    wide: Markup
-    narrow: Markup
-
-
-def figure_of(make: Callable[[int], charts.Drawing | None], label: str) -> Figure | None:
-    """Return a chart in both widths, described by ``label``; ``None`` where nothing is drawn."""
-    wide, narrow = make(charts.WIDE), make(charts.NARROW)
-    if wide is None or narrow is None:
-        return None
-    return Figure(charts.draw(wide, label, "wide"), charts.draw(narrow, label, "narrow"))
 
 
 def tight(text: str) -> str:

@@ -23,10 +23,11 @@ from sayso.report.charts import (
     values,
     vertical_line,
 )
+from sayso.report.figures import Figure, figure_of, figures_in
 from sayso.report.numbers import interval, line, number, percent, plain, range_of, with_interval
 from sayso.report.page import GENERATOR, page, write_index
-from sayso.report.scatter import cloud, figure
-from sayso.report.tables import Cell, Figure, Table, figure_of, tight
+from sayso.report.scatter import Scattered, cloud, figure
+from sayso.report.tables import Cell, Table, tight
 from sayso.score_files.leaderboard import (
     COVERAGE,
     NAMES,
@@ -73,7 +74,8 @@ def _scatters(table: Columns, board: Board) -> Iterator[Scatter]:
     for name in ([n for n in DRAWN if n in held] or held)[:MOST_DRAWN]:
         points = cloud(words, table.column(name), 1 - right, RIGHT_OR_WRONG)
         about = f"{_label(name)} of right and of wrong answers by their words."
-        drawn = figure(points, RIGHT_OR_WRONG, (WORDS, _label(name)), about, None)
+        of = Scattered(f"{name} by words", (WORDS, _label(name)), about)
+        drawn = figure(points, RIGHT_OR_WRONG, of)
         if drawn is not None:
             yield Scatter(drawn, f"{about} {points.thinned}")
     for by, metric in (("rouge_l", "ROUGE-L"), *(_bert(table) or ())):
@@ -86,7 +88,8 @@ def _scatters(table: Columns, board: Board) -> Iterator[Scatter]:
             f"{metric} of the answers that are right by {line(board.against, 40)}, by their words: "
             "what does not lie above the line is refused."
         )
-        drawn = figure(points, TAKEN, (WORDS, f"{metric} of right answers"), about, limit)
+        titles = (WORDS, f"{metric} of right answers")
+        drawn = figure(points, TAKEN, Scattered(titles[1], titles, about, limit))
         if drawn is not None:
             yield Scatter(drawn, f"{about} {points.thinned}")
 
@@ -137,7 +140,7 @@ def write(
         "problem": board.problem,
         "warnings": [text[:1].upper() + text[1:] for text in warnings(board)],
         "best": _best(board),
-        "bars": None if board.problem else figure_of(lambda w: bars(board, w), "AUROC of scores."),
+        "bars": leaderboard_figure(board),
         "board": board_table(board),
         "scatters": drawn,
         "audits": audit_sentences(board, verbose=True),
@@ -160,6 +163,18 @@ def _best(board: Board) -> str:
         "The best score, chosen on other answers than it ranks, has AUROC "
         f"{with_interval(board.best)}."
     )
+
+
+def page_figures(board: Board | None, drawn: Sequence[Scatter]) -> list[Figure]:
+    """Return every chart of the page by a name of its own."""
+    return figures_in([leaderboard_figure(board) if board is not None else None, list(drawn)])
+
+
+def leaderboard_figure(board: Board) -> Figure | None:
+    """Return the bars as a figure; ``None`` where no score can be ranked."""
+    if board.problem:
+        return None
+    return figure_of("auroc", lambda width: bars(board, width), "AUROC of scores.")
 
 
 def bars(board: Board, width: int) -> Drawing | None:

@@ -46,6 +46,7 @@ from sayso.metrics.ranking import EQUAL
 from sayso.processes import FEW as FEW_BLOCKS
 from sayso.processes import blocks_in_processes, cores
 from sayso.records import InputError, Message, Request, is_blank
+from sayso.report.formats import Wanted, write_files
 from sayso.runs.costs import Meter
 from sayso.runs.tools import Toolbox
 from sayso.score_files.grade import (
@@ -66,7 +67,7 @@ from sayso.score_files.leaderboard import (
     column_names,
     numbers_of,
 )
-from sayso.score_files.page import check_place, scatters
+from sayso.score_files.page import check_place, page_figures, scatters
 from sayso.score_files.page import write as write_page
 from sayso.score_files.write import (
     PROBLEMS,
@@ -115,7 +116,8 @@ class FileScores(NamedTuple):
     ``values`` counts rows by method, ``missing`` says of each method without any why;
     ``board`` is ``None`` without golds and verdicts of people. ``notices`` are sentences for the
     user, ``signature`` names the tools that the scores owe something to, ``asked`` counts requests
-    that were made for confidences. ``probe`` says how P(IK) came about.
+    that were made for confidences. ``probe`` says how P(IK) came about, ``figures`` are
+    the files of charts that were written.
     """
 
     path: Path
@@ -129,6 +131,7 @@ class FileScores(NamedTuple):
     signature: str
     asked: dict[str, int]
     probe: ProbeReport | None
+    figures: Sequence[str] = ()
 
 
 def score(
@@ -228,6 +231,7 @@ def score_file(
     examples: int = 0,
     panel: Sequence[str] = (),
     report: Path | None = None,
+    figures: Wanted = Wanted(),  # noqa: B008 - frozen
     seed: int = 0,
     force: bool = False,
     opening: Mapping[str, str | float | None] = MappingProxyType({}),
@@ -241,8 +245,10 @@ def score_file(
     compare, grade or are asked. ``prompts`` is a folder of prompts of your own, ``place`` the
     hidden state that P(IK) learns from. ``golds`` is a file of golds by id, ``examples`` how many
     labeled rows are shown to ``model`` before it says whether another answer is true; ``panel``
-    names models that say so without a gold. ``report`` is where a page goes. A file at
-    ``out`` that sayso did not write is replaced only with ``force``. ``opening`` has the flags that
+    names models that say so without a gold. ``report`` is where a page goes, ``figures`` says which
+    files of its charts are written, into a folder beside ``out`` (``answers.scored.figures``). A
+    file at ``out`` that sayso did not write is replaced only with ``force``. ``opening`` has the
+    flags that
     say how ``model`` is opened. ``jobs`` processes (all cores) score where no model is asked or
     loaded, with the same result for any number of them; what they finished lies in a folder beside
     the output until all is done, and is not scored again. ``tell`` gets how many rows are done.
@@ -317,10 +323,12 @@ def score_file(
             if not work.summary.rows:
                 raise InputError(f"{source}: no answers in it")
         found = _outcome(work, rows, target, answers.notices, probe, seed)
-        drawn = scatters(table, found.board) if report is not None and found.board else []
+        shown = report is not None or figures.formats
+        drawn = scatters(table, found.board) if shown and found.board else []
     if report is not None:
         write_page(report, source, found.board, drawn, found._asdict(), force=force)
-    return found
+    files = write_files(page_figures(found.board, drawn), target.with_suffix(".figures"), figures)
+    return found._replace(figures=[str(file) for file in files])
 
 
 def _chosen(methods: Names) -> tuple[Mapping[str, Method], bool]:

@@ -49,6 +49,8 @@ ALONE = ("questions", "answers")
 #: runs of a folder that a message names
 MOST_NAMED = 4
 STAGE = re.compile(r"[a-z0-9_][a-z0-9_.-]{0,99}")
+#: the folder of a run's figures
+FIGURES = "figures"
 FILE = re.compile(r"report\.html|answers/[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 LIBRARIES = (
     "msgspec", "numpy", "pyarrow", "torch", "transformers", "tokenizers", "datasets",
@@ -132,7 +134,7 @@ class RunFolder:
             place.mkdir(parents=True, exist_ok=True)
             # Left by a run that was killed before it wrote its manifest: not somebody else's.
             known = re.compile(
-                rf"(\.writer|{'|'.join(KINDS)}|answers|arrays|report\.html|manifest\.json"
+                rf"(\.writer|{'|'.join(KINDS)}|answers|arrays|{FIGURES}|report\.html|manifest\.json"
                 rf"|({'|'.join(ALONE)})\.parquet)(\.tmp-\d+)?"
             )
             strange = [entry.name for entry in place.iterdir() if not known.fullmatch(entry.name)]

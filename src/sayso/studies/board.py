@@ -21,26 +21,43 @@ from importlib import resources
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+import altair as alt
 import msgspec
 
 from sayso.records import Estimate, InputError
+from sayso.report.charts import INK, MUTED, SHORT, Drawing, Row, finish
+from sayso.report.figures import Figure, figure_of
 from sayso.report.number_tables import rank_text
 from sayso.report.numbers import compact, line, percent, signed
+from sayso.report.outlines import width_of
 from sayso.report.page import page
 
 #: width and height of a plot in a wide window and on a phone
 SIZES = {"wide": (820, 520), "narrow": (350, 380)}
+#: least height of the field of a plot of two shares
+LEAST_HEIGHT = 150
+#: steps of an axis of shares, and the fewest pixels between two ticks
+STEPS, TICK = (0.05, 0.1, 0.2, 0.25, 0.5), 48
+#: what the axes of both errors are called
+INVENTED = "unanswerable questions answered with something invented"
+MISSED = "answerable questions not answered"
+#: what the line is called on which a system cannot tell the two kinds of questions apart
+ALIKE = "declines both kinds alike (G = 0)"
 #: pixels left of, right of, above and below the field of a plot
 MARGINS = (52, 14, 12, 46)
 _DATE = re.compile(r"(?P<year>\d{4})(-(?P<month>0[1-9]|1[0-2])(-(?P<day>0[1-9]|[12]\d|3[01]))?)?")
 
 
 class About(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the study's file says of a system; empty where it says nothing."""
+    """What the study's file says of a system; empty where it says nothing.
+
+    ``label`` is its short name beside its dot in the figure.
+    """
 
     group: str = ""
     thinking: str = ""
     date: str = ""
+    label: str = ""
 
 
 class System(NamedTuple):
@@ -135,11 +152,9 @@ def _shares(values: Sequence[float], floor: float | None = None) -> Axis:
     high = math.ceil(high / step) * step
     if high - low < step / 2:  # all of them equal
         low, high = (low - step, low) if low > 0.5 else (low, low + step)
-    count = round((high - low) / step)
-    each = max(1, round(count / 6))
-    ticks = [low + i * step for i in range(0, count + 1, each)]
+    each = max(1, round((high - low) / step / 6))
     high = min(1.0, high)
-    return Axis(low, high, [(t, f"{100 * t:.0f} %") for t in ticks if t <= high + 1e-9])
+    return Axis(low, high, _ticks(low, high, each * step))
 
 
 def _years(values: Sequence[float]) -> Axis:
@@ -148,6 +163,26 @@ def _years(values: Sequence[float]) -> Axis:
     step = 0.25 if high - low <= 1.5 else 0.5 if high - low <= 3 else 1.0
     ticks = [low + i * step for i in range(int((high - low) / step) + 1)]
     return Axis(low, high, [(t, f"{int(t)}-{round(12 * (t % 1)) + 1:02}") for t in ticks])
+
+
+def _alike(
+    axes: tuple[Axis, Axis], room: tuple[float, float]
+) -> tuple[tuple[Axis, Axis], tuple[float, float]]:
+    """Return two axes of shares of one scale, and width and height of their field in ``room``."""
+    x, y = axes
+    scale = min(room[0] / (x.high - x.low), room[1] / (y.high - y.low))
+    least = y.low + min(LEAST_HEIGHT, room[1]) / scale
+    y = y._replace(high=min(1.0, max(y.high, least)))
+    step = next(one for one in STEPS if one * scale >= TICK or one == STEPS[-1])
+    x, y = (axis._replace(ticks=_ticks(axis.low, axis.high, step)) for axis in (x, y))
+    return (x, y), (scale * (x.high - x.low), scale * (y.high - y.low))
+
+
+def _ticks(low: float, high: float, step: float) -> list[tuple[float, str]]:
+    """Return the ticks of an axis of shares."""
+    count = int((high - low) / step + 1e-9)
+    values = [low + i * step for i in range(count + 1)]
+    return [(value, f"{100 * value:.0f} %") for value in values if value <= 1 + 1e-9]
 
 
 class _Place(NamedTuple):
@@ -174,9 +209,13 @@ def draw(
     axes: tuple[Axis, Axis],
     titles: tuple[str, str],
 ) -> Plot:
-    """Return a plot in the size ``kind``; the line of blind systems only between two shares."""
+    """Return a plot in the size ``kind``; of two shares both axes have the same scale."""
     width, height = SIZES[kind]
     left, right, top, bottom = MARGINS
+    shares = not isinstance(places[0].x, float)
+    if shares:
+        axes, field = _alike(axes, (width - left - right, height - top - bottom))
+        width, height = round(left + right + field[0]), round(top + bottom + field[1])
 
     def across(value: float) -> float:
         axis = axes[0]
@@ -206,16 +245,23 @@ def draw(
         for joint, a, b in joined(systems)
         if a in dots and b in dots
     ]
-    low, high = max(axes[0].low, axes[1].low), min(axes[0].high, axes[1].high)
     blind = None
-    if low < high and not isinstance(places[0].x, float):
-        blind = across(low), up(low), across(high), up(high)
+    if shares and (ends := _blind(axes)):
+        (x1, y1), (x2, y2) = ends
+        blind = across(x1), up(y1), across(x2), up(y2)
     return Plot(
         kind, width, height,
         [(across(t), text) for t, text in axes[0].ticks],
         [(up(t), text) for t, text in axes[1].ticks],
         _labeled(list(dots.values()), width), edges, blind, titles,
     )  # fmt: skip
+
+
+def _blind(axes: tuple[Axis, Axis]) -> tuple[tuple[float, float], tuple[float, float]] | None:
+    """Return the ends of the line on which systems decline both kinds of questions as often."""
+    x, y = axes
+    low, high = max(x.low, 1 - y.high), min(x.high, 1 - y.low)
+    return ((low, 1 - low), (high, 1 - high)) if low < high else None
 
 
 #: pixels of a sign of a label, and of a line of them
@@ -313,13 +359,17 @@ def board_page(
         "title": line(title, 120),
         "systems": [_row(number, system) for number, system in enumerate(order)],
         "heads": heads,
-        "plots": _trade(order, held, heads),
+        "plots": [
+            draw(kind, _trade(order, held), order, _trade_axes(order, held), (INVENTED, MISSED))
+            for kind in SIZES
+        ],
         "times": _in_time(order),
+        "alike": ALIKE,
         "notes": [line(note, 500) for note in notes],
         "seen": line(seen, 500),
         "sizes": [max(s.without.n for s in order), max(s.with_one.n for s in order)],
         "joined": {kind for kind, *_ in joined(order)},
-        "thinking": any(s.about.thinking for s in order),
+        "marks": {_mark(order[number].about.thinking) for number in held},
     }
     return page(
         "board.html.j2", context, "sayso.studies", own=(_own("board.css"), _own("board.js"))
@@ -335,15 +385,23 @@ def _own(name: str) -> str:
     return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def _trade(
-    systems: Sequence[System], held: Sequence[int], heads: tuple[str, str, str]
-) -> list[Plot]:
-    places = [_Place(n, systems[n].with_one, systems[n].without) for n in held]
-    axes = (
+def _trade(systems: Sequence[System], held: Sequence[int]) -> list[_Place]:
+    """Return where systems stand by what they invent and what they miss."""
+    return [_Place(n, _answered(systems[n].without), systems[n].with_one) for n in held]
+
+
+def _trade_axes(systems: Sequence[System], held: Sequence[int]) -> tuple[Axis, Axis]:
+    return (
+        _shares(_reach([_answered(systems[n].without) for n in held]), 0.0),
         _shares(_reach([systems[n].with_one for n in held]), 0.0),
-        _shares([*_reach([systems[n].without for n in held]), 1.0]),
     )
-    return [draw(kind, places, systems, axes, (heads[2], heads[1])) for kind in SIZES]
+
+
+def _answered(e: Estimate) -> Estimate:
+    """Return the share answered, from the share abstained."""
+    ends = {"value": e.value, "low": e.high, "high": e.low}
+    turned = {name: None if end is None else 1 - end for name, end in ends.items()}
+    return msgspec.structs.replace(e, **turned)
 
 
 def _in_time(systems: Sequence[System]) -> list[Plot]:
@@ -386,3 +444,179 @@ def _ends(e: Estimate, written: Any) -> str:
 
 def _plain(e: Estimate) -> str:
     return "" if e.value is None else f"{e.value:.5f}"
+
+
+# ---- the figure: the same two errors, with names beside the dots
+
+#: pixels around the field of the figure
+FRAME = {"left": 66, "right": 14, "top": 10, "bottom": 48}
+#: the ground of the figure
+WHITE = "#ffffff"
+#: letters of a label, and the radius of a dot that has one
+LETTERS, RADIUS = 12, 5
+#: most systems that all have their names
+ALL_NAMED = 20
+#: where a label stands: how it is aligned, and the direction in which its dot lies behind it
+SIDES = (
+    ("left", 1, 0), ("right", -1, 0), ("left", 0.8, -0.9), ("left", 0.8, 0.9),
+    ("right", -0.8, -0.9), ("right", -0.8, 0.9), ("center", 0, -1.2), ("center", 0, 1.2),
+)  # fmt: skip
+#: pixels between a dot and its label; from the second on a line joins them
+DISTANCES = (9, 24, 40, 58)
+
+
+class Label(NamedTuple):
+    """A name in the figure: its text, its place in pixels, and the dot it belongs to."""
+
+    text: str
+    x: float
+    y: float
+    align: str
+    dot: tuple[float, float]
+    joined: bool
+
+    @property
+    def box(self) -> tuple[float, float, float, float]:
+        """Left, top, right and bottom of the text."""
+        width = width_of(self.text, LETTERS)
+        left = self.x - width * {"left": 0, "center": 0.5, "right": 1}[self.align]
+        return left, self.y - 0.6 * LETTERS, left + width, self.y + 0.6 * LETTERS
+
+
+def place_labels(
+    named: Sequence[tuple[str, tuple[float, float]]],
+    dots: Sequence[tuple[float, float]],
+    field: tuple[float, float],
+) -> list[Label]:
+    """Return where each name stands beside its dot: over no other name, and over few dots.
+
+    A name that would lie over another one wherever it stood is left out.
+    """
+    placed: list[Label] = []
+    for text, dot in named:
+        choices = []
+        for far, distance in enumerate(DISTANCES):
+            for rank, (align, right, down) in enumerate(SIDES):
+                label = Label(
+                    text, dot[0] + distance * right, dot[1] + distance * down, align, dot, far > 0
+                )
+                left, top, end, bottom = label.box
+                if left < 0 or top < 0 or end > field[0] or bottom > field[1]:
+                    continue
+                if any(_meet(label.box, other.box) for other in placed):
+                    continue
+                hidden = sum(_covers(label.box, other) for other in dots if other != dot)
+                hidden += 4 * sum(_covers(label.box, other) for _, other in named if other != dot)
+                choices.append((4 * hidden + 3 * far, rank, label))
+        if choices:
+            placed.append(min(choices)[2])
+    return placed
+
+
+def _covers(box: tuple[float, ...], dot: tuple[float, float]) -> bool:
+    return box[0] - RADIUS < dot[0] < box[2] + RADIUS and box[1] - RADIUS < dot[1] < box[3] + RADIUS
+
+
+def board_figure(systems: Sequence[System]) -> Figure | None:
+    """Return the figure of a board; ``None`` where no system answered questions of both kinds.
+
+    Named are the systems that have a label in the study's file; without any, all of up to
+    :data:`ALL_NAMED`, and no more than there is room for.
+    """
+    held = [s for s in systems if s.without.value is not None and s.with_one.value is not None]
+    if not held:
+        return None
+    label = (
+        f"{len(held)} systems by the share of {INVENTED} and of {MISSED}; both axes have the same "
+        "scale, and bottom left is best."
+    )
+    return figure_of("board", lambda width: _drawn(held, width), label)
+
+
+def _drawn(systems: Sequence[System], width: int) -> Drawing:
+    """Draw the figure of systems that have both numbers."""
+    places = _trade(systems, range(len(systems)))
+    axes = tuple(
+        _shares([_value(e) for e in of], 0.0)
+        for of in zip(*((p.x, p.y) for p in places), strict=True)
+    )
+    room = width - FRAME["left"] - FRAME["right"]
+    (x, y), field = _alike((axes[0], axes[1]), (room, room))
+    scale = field[0] / (x.high - x.low)
+
+    def pixels(place: _Place) -> tuple[float, float]:
+        return scale * (_value(place.x) - x.low), field[1] - scale * (_value(place.y) - y.low)
+
+    own = [p for p in places if systems[p.system].about.label]
+    some = own or (places if len(places) <= ALL_NAMED else [])
+    texts = [(systems[p.system].about.label or systems[p.system].name, p) for p in some]
+    labels = place_labels(
+        [(line(text, 40), pixels(p)) for text, p in texts], [pixels(p) for p in places], field
+    )
+    named = {p.system for p in some}
+    rows = [
+        {"x": _value(p.x), "y": _value(p.y), "name": line(systems[p.system].name, 100)}
+        for p in places
+    ]
+    others = [row for row, p in zip(rows, places, strict=True) if p.system not in named]
+    chosen = [row for row, p in zip(rows, places, strict=True) if p.system in named]
+    layers = _layers((x, y), others, chosen, [_row_of(label, (x, y), scale) for label in labels])
+    size = {"width": field[0], "height": field[1]}
+    finished: Drawing = finish(alt.layer(*layers), width, round(field[1])).properties(
+        **size, autosize="none", padding=FRAME
+    )
+    framed: Drawing = finished.configure_axisY(grid=True, labelPadding=6, titlePadding=12)
+    return framed
+
+
+def _row_of(label: Label, axes: tuple[Axis, Axis], scale: float) -> Row:
+    """Return a label in the units of the axes."""
+    x, y = axes
+
+    def back(at: tuple[float, float]) -> tuple[float, float]:
+        return x.low + at[0] / scale, y.high - at[1] / scale
+
+    place, dot = back((label.x, label.y)), back(label.dot)
+    return {
+        "text": label.text, "x": place[0], "y": place[1], "align": label.align,
+        "joined": label.joined, "dot_x": dot[0], "dot_y": dot[1],
+    }  # fmt: skip
+
+
+def _layers(
+    axes: tuple[Axis, Axis], others: list[Row], chosen: list[Row], labels: list[Row]
+) -> list[alt.Chart]:
+    """Return the line of blind systems, the dots, the named ones above, and their names."""
+    x, y = (
+        channel(
+            f"{field}:Q",
+            title=title,
+            scale=alt.Scale(domain=[axis.low, axis.high], nice=False, zero=False),
+            axis=alt.Axis(values=[t for t, _ in axis.ticks], format=".0%", titleLimit=900),
+        )
+        for channel, field, axis, title in (
+            (alt.X, "x", axes[0], INVENTED), (alt.Y, "y", axes[1], MISSED),
+        )
+    )  # fmt: skip
+    layers = []
+    if ends := _blind(axes):
+        corners = [{"x": end[0], "y": end[1]} for end in ends]
+        rule = alt.Chart(alt.InlineData(values=corners))
+        layers.append(rule.mark_line(color=MUTED, strokeDash=[4, 3]).encode(x=x, y=y))
+        told = alt.Chart(alt.InlineData(values=[{**corners[0], "text": ALIKE}]))
+        text = told.mark_text(align="right", dx=-6, dy=8, color=MUTED, fontSize=11)
+        layers.append(text.encode(x=x, y=y, text="text:N"))
+    base = alt.Chart(alt.InlineData(values=labels))
+    joins = base.transform_filter("datum.joined").mark_rule(color=MUTED, strokeWidth=0.8)
+    layers.append(joins.encode(x=x, y=y, x2="dot_x:Q", y2="dot_y:Q"))
+    for rows, size, color, opacity in ((others, 30, MUTED, 0.45), (chosen, 70, SHORT, 1)):
+        dots = alt.Chart(alt.InlineData(values=rows))
+        marks = dots.mark_circle(size=size, color=color, opacity=opacity)
+        layers.append(marks.encode(x=x, y=y))
+    for align in ("left", "center", "right"):
+        of = base.transform_filter(f"datum.align == '{align}'")
+        look: dict[str, Any] = {"align": align, "baseline": "middle", "fontSize": LETTERS}
+        halo = of.mark_text(stroke=WHITE, strokeWidth=3, strokeJoin="round", color=WHITE, **look)
+        layers.append(halo.encode(x=x, y=y, text="text:N"))
+        layers.append(of.mark_text(color=INK, **look).encode(x=x, y=y, text="text:N"))
+    return layers

@@ -45,7 +45,7 @@ OWN = ("protocol", "model", "data", "out", "options", "command", "model_options"
 #: flags of a run that an entry of a list, or the whole study, may have
 FLAGS = tuple(f.name for f in dataclasses.fields(Job) if f.name not in OWN)
 #: what a model is, for a board; nothing that it is asked with
-OF_SYSTEM = ("group", "date")
+OF_SYSTEM = ("group", "date", "label")
 OF_MODEL = (
     *("name", "thinking", "chat_template_kwargs", "price", "model_version", "concurrency"),
     *("timeout", "patience", "batch_files", "device", "dtype", "batch_size", "revision"),
@@ -250,7 +250,7 @@ def _about(entry: _Entry, place: str, *, asked: bool) -> About:
     told = {name: str(changes.pop(name, "") or "") for name in OF_SYSTEM}
     thinking = changes.get("thinking") if asked else changes.pop("thinking", None)
     date = check_date(told["date"], f"{place}: model {line(entry.title, 60)}")
-    return About(told["group"], _thinking(thinking), date)
+    return About(told["group"], _thinking(thinking), date, told["label"])
 
 
 def _thinking(value: Any) -> str:

@@ -16,6 +16,7 @@ from sayso.protocols import PROTOCOLS
 from sayso.protocols.protocol import Layout, Report, Shown
 from sayso.records import Estimate, InputError, Slice, suggestion
 from sayso.report import charts
+from sayso.report.figures import Figure, figure_of, figures_in
 from sayso.report.number_tables import (
     WRITERS,
     Entry,
@@ -26,10 +27,9 @@ from sayso.report.number_tables import (
 )
 from sayso.report.numbers import FORMS, compact, line
 from sayso.report.page import page, write_index
-from sayso.report.tables import figure_of
 from sayso.report.terminal import say
 from sayso.storage.atomic import replacing
-from sayso.studies.board import About, System, board_page
+from sayso.studies.board import About, System, board_figure, board_page
 from sayso.studies.results import Run, Study
 
 INDEX = "index.html"
@@ -361,6 +361,14 @@ def write_study(study: Study, out: Path, named: Sequence[str] = ()) -> Path:
     return place
 
 
+def study_figures(study: Study, named: Sequence[str] = ()) -> list[Figure]:
+    """Return every chart of a study's page and of its boards; ``named`` are layouts."""
+    tables = [table for name in named for table in layout_tables(study, name)]
+    drawn = [_figures(section)[0] for section in sections(study)]
+    of_boards = [board_figure(_board(study, name)[0]) for name in boards(named)]
+    return figures_in([drawn, [_laid_out(table)[2] for table in tables], of_boards])
+
+
 def boards(named: Sequence[str]) -> list[str]:
     """Return the layouts that are written as a board, a page of their own."""
     return [name for name in named if layouts()[name][1].parts]
@@ -371,17 +379,21 @@ def board_place(out: Path, name: str) -> Path:
     return out / f"{name}.html"
 
 
-def write_board(study: Study, out: Path, name: str) -> Path:
-    """Write the board of a layout; return its page. Raises InputError as :func:`write_study`."""
+def _board(study: Study, name: str) -> tuple[list[System], list[JointNumber]]:
+    """Return the systems of a board's layout, and the abstention gap and its two parts.
+
+    Raises InputError where these runs lack them.
+    """
     protocol, layout = layouts()[name]
-    report, models = PROTOCOLS[protocol].report, study.of(protocol)[0]
+    models = study.of(protocol)[0]
     found: dict[str, JointNumber] = {}
     for number in study.numbers(protocol):
         if number.name in layout.parts and len(number.where) <= PLAIN_PARTS:
             found.setdefault(number.name, number)
     if len(found) < len(layout.parts):
         raise InputError(f"layout {name} needs {layout.needs}, which these runs do not have")
-    gap, without, with_one = (found[part] for part in layout.parts)
+    parts = [found[part] for part in layout.parts]
+    gap, without, with_one = parts
     systems = [
         System(
             model, gap.means[m], without.means[m], with_one.means[m], gap.ranking.ranks[m],
@@ -389,6 +401,14 @@ def write_board(study: Study, out: Path, name: str) -> Path:
         )
         for m, model in enumerate(models)
     ]  # fmt: skip
+    return systems, parts
+
+
+def write_board(study: Study, out: Path, name: str) -> Path:
+    """Write the board of a layout; return its page. Raises InputError as :func:`write_study`."""
+    systems, (gap, *_) = _board(study, name)
+    protocol, layout = layouts()[name]
+    report = PROTOCOLS[protocol].report
     meanings = [report.LABELS.get(part, ("", part))[1] for part in layout.parts]
     heads = (_symbol(report, gap.name), meanings[1], meanings[2])
     notes, warned = (
@@ -467,7 +487,7 @@ def _many(number: int, one: str) -> str:
     return f"{number:,} {one}{'' if number == 1 else 's'}"
 
 
-def _figures(section: Section) -> tuple[object, str]:
+def _figures(section: Section) -> tuple[Figure | None, str]:
     rows = [row for row in section.chart if row["value"] is not None]
     order = list(dict.fromkeys(row["row"] for row in rows))
     if not rows or len(order) > charts.MOST_ROWS:
@@ -475,13 +495,14 @@ def _figures(section: Section) -> tuple[object, str]:
     ranked = section.first[0].columns[0].startswith(RANKED)  # the number stands behind its rank
     what = section.first[0].columns[int(ranked)]
     label = f"{section.protocol}: {what} of each model with 95 % intervals"
-    return figure_of(lambda w: charts.forest_plot(rows, order, w, what, []), label), what
+    name = f"{section.protocol} {what}"
+    return figure_of(name, lambda w: charts.forest_plot(rows, order, w, what, []), label), what
 
 
-def _laid_out(table: NumberTable) -> tuple[str, object, object, str]:
+def _laid_out(table: NumberTable) -> tuple[str, object, Figure | None, str]:
     """Return name, table, figure and caption; too many curves are left out, and that is said."""
     caption, shown = line(table.caption, 300), page_table(table)
-    figure = figure_of(table.chart, caption) if table.chart is not None else None
+    figure = figure_of(table.name, table.chart, caption) if table.chart is not None else None
     if table.chart is not None and figure is None and table.rows:
         shown.notes.append(TOO_MANY)
     return table.name, shown, figure, caption

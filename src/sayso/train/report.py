@@ -35,11 +35,14 @@ from sayso.report.charts import (
     row_of,
     styled,
 )
+from sayso.report.figures import Figure, figure_of, figures_in
+from sayso.report.formats import Wanted, write_files
 from sayso.report.numbers import DASH, MINUS, block, compact, line, reach
 from sayso.report.page import page as filled
-from sayso.report.tables import Cell, Figure, figure_of
+from sayso.report.tables import Cell
 from sayso.report.tables import Table as PageTable
 from sayso.report.terminal import data, plain_table, say
+from sayso.storage.run_folder import FIGURES
 from sayso.train.result import FORMS, Change, Curve, Sample, Training, read_training, write_page
 from sayso.train.verdict import CLEAR
 
@@ -588,6 +591,12 @@ def write_training_page(folder: str | Path) -> Path:
     return write_page(folder, page(read_training(folder)))
 
 
+def write_training_figures(folder: str | Path, files: Wanted) -> list[Path]:
+    """Write every chart of a training's page into ``figures/``; return the paths of the files."""
+    figures = figures_in(context(read_training(folder)))
+    return write_files(figures, Path(folder) / FIGURES, files)
+
+
 def page(training: Training) -> str:
     """Return the page as text. Holds for any numbers and any texts."""
     return filled("page.html.j2", context(training), __package__)
@@ -612,6 +621,7 @@ def context(training: Training) -> dict[str, Any]:
         "by_seed": by_seed(training),
         "charts": _forests(training),
         "alignment": figure_of(
+            "short-against-long",
             partial(alignment, training),
             "Shares of facts by certainty in short and long form, a bar each method.",
         ),
@@ -687,7 +697,9 @@ def _forests(training: Training) -> list[tuple[str, Figure, str]]:
         ),
     ):
         figure = figure_of(
-            partial(forest, training, name, axis), f"{title} by method; numbers below."
+            f"{title} by method",
+            partial(forest, training, name, axis),
+            f"{title} by method; numbers below.",
         )
         if figure is not None:
             drawn.append((title, figure, caption))
@@ -709,7 +721,9 @@ def _curves(training: Training, stages: list[str]) -> list[tuple[str, Figure, st
         for quantity in quantities(training.curves, stage):
             title = f"{STAGES.get(stage, line(stage, 40))}: {line(quantity, 40)}"
             figure = figure_of(
-                partial(course, training, stage, quantity), f"{title} by optimizer step."
+                f"{stage} {quantity}",
+                partial(course, training, stage, quantity),
+                f"{title} by optimizer step.",
             )
             if figure is not None:
                 drawn.append((title, figure, _of_curve(training, stage, quantity)))
@@ -733,13 +747,21 @@ def _sweeps(training: Training) -> list[tuple[str, Figure, str]]:
     drawn = []
     for setting in dict.fromkeys(p.setting for p in training.sweep):
         name = line(setting, 40)
-        figure = figure_of(partial(tradeoff, training, setting), f"UUR against KCR along {name}.")
+        figure = figure_of(
+            f"uur against kcr along {setting}",
+            partial(tradeoff, training, setting),
+            f"UUR against KCR along {name}.",
+        )
         caption = "Each point is one setting, trained and measured; up and right is better."
         if figure is not None:
             drawn.append((f"UUR against KCR along {name}", figure, caption))
         for form, words in numbers.FORMS.items():
             title = f"FA, UA and EA along {name}, {words}"
-            figure = figure_of(partial(along, training, setting, form), f"{title}.")
+            figure = figure_of(
+                f"rates along {setting} {form}",
+                partial(along, training, setting, form),
+                f"{title}.",
+            )
             caption = "Bars are 95 % intervals over seeds and entities. " + "; ".join(
                 f"{short}: {ABOUT[short]}" for short in ALONG
             )

@@ -55,6 +55,7 @@ from sayso.report.charts import (
     vertical_line,
 )
 from sayso.report.differences import Headline
+from sayso.report.figures import Figure, figure_of, figures_in
 from sayso.report.numbers import (
     FORMS,
     block,
@@ -68,7 +69,7 @@ from sayso.report.numbers import (
 )
 from sayso.report.opening import NO_EXAMPLES, Examples, Opening, example, open_page
 from sayso.report.page import stored_answers, title, with_answers
-from sayso.report.tables import Cell, Table, figure_of, signatures, tight
+from sayso.report.tables import Cell, Table, signatures, tight
 from sayso.storage.run_folder import Manifest, RunFolder
 
 #: name -> (symbol that is known by itself, what it means): for tables of differences
@@ -1091,6 +1092,11 @@ def pages(
     return with_answers(__package__, manifest, cards(answers), {**own, "opening": first})
 
 
+def figures(folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]) -> list[Figure]:
+    """Return every chart of the page; see :class:`sayso.protocols.protocol.Report`."""
+    return figures_in(context(manifest, estimates, []))
+
+
 def context(
     manifest: Manifest,
     estimates: Sequence[Estimate],
@@ -1105,7 +1111,9 @@ def context(
         "opening": opening(estimates, manifest),
         "headline": [*(headline(results, form) for form in forms), *set_apart(results)],
         "warnings": terminal.warned(manifest),
-        "skills": figure_of(partial(skills, results), "Skill of each method with intervals."),
+        "skills": figure_of(
+            "skill", partial(skills, results), "Skill of each method with intervals."
+        ),
         "table1": [table1(results, form) for form in forms],
         "models": [t for form in forms for t in tables(sides, form)],
         "forms": [_form(results, form) for form in forms],
@@ -1128,6 +1136,7 @@ def _form(results: FaithfulnessResults, form: str) -> dict[str, Any]:
         (
             label(m),
             figure_of(
+                f"decisiveness against confidence {form} {m}",
                 partial(scatter, results, form, m),
                 f"Decisiveness against confidence, {label(m)}.",
             ),
@@ -1137,7 +1146,11 @@ def _form(results: FaithfulnessResults, form: str) -> dict[str, Any]:
     quantities = [
         (
             q.title,
-            figure_of(partial(by_bin, results, form, q), f"{q.title}, by method, with intervals."),
+            figure_of(
+                f"{q.title} {form}",
+                partial(by_bin, results, form, q),
+                f"{q.title}, by method, with intervals.",
+            ),
             q.caption,
         )
         for q in BY_BIN

@@ -47,6 +47,7 @@ from sayso.report.charts import (
     vertical_line,
 )
 from sayso.report.differences import Headline
+from sayso.report.figures import Figure, figure_of, figures_in
 from sayso.report.numbers import (
     FORMS,
     counts,
@@ -73,14 +74,12 @@ from sayso.report.opening import (
     open_page,
 )
 from sayso.report.page import refuse_beside, stored_answers, with_answers
-from sayso.report.scatter import Cloud, cloud, figure
+from sayso.report.scatter import Cloud, Scattered, cloud, figure
 from sayso.report.tables import (
     TIERS,
     Cell,
-    Figure,
     Notes,
     Table,
-    figure_of,
     signatures,
     tier_label,
     tight,
@@ -1045,7 +1044,7 @@ def _rows(
     return load_rows(stored_run(folder), chosen, judge), chosen
 
 
-def _scatters(rows: SelectiveRows, chosen: Settings) -> Iterator[Scatter]:
+def _scatters(form: str, rows: SelectiveRows, chosen: Settings) -> Iterator[Scatter]:
     """Yield scores by length, and what metrics give to right answers.
 
     Figures 2 and 3a of Santilli et al., and the like with BERTScore where it was computed.
@@ -1054,8 +1053,8 @@ def _scatters(rows: SelectiveRows, chosen: Settings) -> Iterator[Scatter]:
     for name in [name for name in DRAWN if name in rows.scores][:MOST_DRAWN]:
         points = cloud(words, rows.scores[name], wrong, RIGHT_OR_WRONG)
         about = f"{capital(score_label(name))} of right and of wrong answers by their words."
-        titles = (WORDS_OF_ANSWER, score_label(name))
-        yield from _drawn(points, RIGHT_OR_WRONG, titles, about)
+        drawing = Scattered(f"{name} by words {form}", (WORDS_OF_ANSWER, score_label(name)), about)
+        yield from _drawn(points, RIGHT_OR_WRONG, drawing)
     for by, values_ in rows.values.items():
         if by == "rouge_l" or by.startswith(BERT):
             limit = chosen.rouge_threshold if by == "rouge_l" else chosen.bert_threshold
@@ -1066,19 +1065,14 @@ def _scatters(rows: SelectiveRows, chosen: Settings) -> Iterator[Scatter]:
                 "their words: what does not lie above the line is refused."
             )
             titles = (WORDS_OF_ANSWER, f"{metric_label(by)} of right answers")
-            yield from _drawn(points, TAKEN, titles, about, limit)
+            name = f"{by.partition(':')[0]} of right answers {form}"
+            yield from _drawn(points, TAKEN, Scattered(name, titles, about, limit))
 
 
-def _drawn(
-    points: Cloud,
-    names: Sequence[str],
-    titles: tuple[str, str],
-    about: str,
-    limit: float | None = None,
-) -> Iterator[Scatter]:
-    drawing = figure(points, names, titles, about, limit)
+def _drawn(points: Cloud, names: Sequence[str], of: Scattered) -> Iterator[Scatter]:
+    drawing = figure(points, names, of)
     if drawing is not None:
-        yield Scatter(drawing, f"{about} {capital(points.thinned)}")
+        yield Scatter(drawing, f"{of.label} {capital(points.thinned)}")
 
 
 def rankings(results: SelectiveResults, form: str, width: int) -> Drawing | None:
@@ -1470,6 +1464,7 @@ def context(manifest: Manifest, estimates: Sequence[Estimate]) -> dict[str, Any]
             *terminal.warned(manifest),
         ],
         "bars": figure_of(
+            "auroc",
             lambda width: bars(results, width),
             "AUROC of scores with 95 % intervals; the values stand in the tables that follow.",
         ),
@@ -1525,7 +1520,7 @@ def _form(results: SelectiveResults, form: str) -> dict[str, Any]:
         "refused_text": list(refused_sentences(results, form)),
         "flip_text": list(flip_sentences(results, form, most=0)),
         "figures": {
-            name: figure_of(partial(make, results, form), label)
+            name: figure_of(f"{name} {form}", partial(make, results, form), label)
             for name, (make, label) in drawn.items()
         },
     }
@@ -1603,12 +1598,24 @@ def pages(
     """Return every file of the page by name: the pages of answers, then ``report.html``."""
     refuse_beside(folder, beside)
     tables = stored_answers(folder, "draws", manifest.settings.get("known_k"))
+    shown, rows = _with_scatters(folder, manifest, estimates)
+    first = shown["opening"]._replace(examples=_examples(folder, rows, SelectiveResults(estimates)))
+    return with_answers(__package__, manifest, cards(tables), {**shown, "opening": first})
+
+
+def figures(folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]) -> list[Figure]:
+    """Return every chart of the page; see :class:`sayso.protocols.protocol.Report`."""
+    return figures_in(_with_scatters(folder, manifest, estimates)[0])
+
+
+def _with_scatters(
+    folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]
+) -> tuple[dict[str, Any], dict[str, SelectiveRows]]:
+    """Return what the template needs, with the scatters, and the rows that these are made of."""
     shown = context(manifest, estimates)
     rows, chosen = _rows(folder, manifest, estimates)
     for form in shown["forms"]:
         # Figures 2 and 3a of Santilli et al., and the like with BERTScore where it was computed
-        form["scatters"] = (
-            list(_scatters(rows[form["name"]], chosen)) if form["name"] in rows else []
-        )
-    first = shown["opening"]._replace(examples=_examples(folder, rows, SelectiveResults(estimates)))
-    return with_answers(__package__, manifest, cards(tables), {**shown, "opening": first})
+        name = form["name"]
+        form["scatters"] = list(_scatters(name, rows[name], chosen)) if name in rows else []
+    return shown, rows

@@ -56,6 +56,7 @@ from sayso.report.charts import (
     values,
 )
 from sayso.report.differences import Headline
+from sayso.report.figures import Figure, figure_of, figures_in
 from sayso.report.numbers import DASH, block, covers, line, number, percent, plain, range_of
 from sayso.report.opening import (
     NO_EXAMPLES,
@@ -66,7 +67,7 @@ from sayso.report.opening import (
     open_page,
 )
 from sayso.report.page import environment, page, refuse_beside, seed_of, shared_context
-from sayso.report.tables import Cell, Figure, Table, figure_of, signatures, tight
+from sayso.report.tables import Cell, Table, signatures, tight
 from sayso.storage.run_folder import Manifest, RunFolder
 
 #: names are said as they are in tables of differences
@@ -767,7 +768,11 @@ def recognition(results: SelfKnownResults, method: str) -> list[tuple[str, Figur
     return [
         (title, figure, caption)
         for title, series, caption in drawn
-        if (figure := figure_of(partial(_along, results, method, series), f"{title}, {name}."))
+        if (
+            figure := figure_of(
+                f"{title} {method}", partial(_along, results, method, series), f"{title}, {name}."
+            )
+        )
     ]
 
 
@@ -1645,6 +1650,11 @@ def pages(
     return {"report.html": long_texts(manifest, estimates, texts, shown)}
 
 
+def figures(folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]) -> list[Figure]:
+    """Return every chart of the page; see :class:`sayso.protocols.protocol.Report`."""
+    return figures_in(context(manifest, estimates, NO_TEXTS))
+
+
 def long_texts(
     manifest: Manifest,
     estimates: Sequence[Estimate],
@@ -1683,11 +1693,7 @@ def context(manifest: Manifest, estimates: Sequence[Estimate], texts: Texts) -> 
         "gains": gains(results),
         "domains": domains(results),
         "unlabeled": unlabeled(results),
-        "panels": [
-            (names[m], figure)
-            for m in results.methods
-            if (figure := figure_of(partial(panel, results, m), f"Self-knowledge, {names[m]}."))
-        ],
+        "panels": _panels(results, names),
         "recognition": [
             (names[m], charts, recognition_by_part(results, m))
             for m in results.methods
@@ -1697,7 +1703,9 @@ def context(manifest: Manifest, estimates: Sequence[Estimate], texts: Texts) -> 
         "questioned_model": questioned_model(manifest),
         "correlations": correlations(results),
         "paired": figure_of(
-            partial(paired, results), "With and without passages, with 95 % intervals."
+            "with and without passages",
+            partial(paired, results),
+            "With and without passages, with 95 % intervals.",
         ),
         "asking": [
             (self_knowledge(results, m), gap(results, m), remedy(results, m))
@@ -1721,11 +1729,22 @@ def context(manifest: Manifest, estimates: Sequence[Estimate], texts: Texts) -> 
     }
 
 
+def _panels(results: SelfKnownResults, names: Mapping[str, str]) -> list[tuple[str, Figure]]:
+    """Return the chart of each method; ``names`` are what methods are called."""
+    drawn = []
+    for method in results.methods:
+        label = f"Self-knowledge, {names[method]}."
+        figure = figure_of(f"self-knowledge {method}", partial(panel, results, method), label)
+        if figure is not None:
+            drawn.append((names[method], figure))
+    return drawn
+
+
 def _curves(results: SelfKnownResults) -> list[tuple[str, Figure, str]]:
     drawn = []
     for quantity in CURVES:
         label = f"{quantity.title}, with intervals; numbers below."
-        figure = figure_of(partial(curves, results, quantity), label)
+        figure = figure_of(f"{quantity.title} by part", partial(curves, results, quantity), label)
         if figure is not None:
             drawn.append((quantity.title, figure, quantity.caption))
     return drawn

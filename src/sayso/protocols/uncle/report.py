@@ -29,6 +29,7 @@ from sayso.report.charts import (
     row_of,
 )
 from sayso.report.differences import Headline
+from sayso.report.figures import Figure, figure_of, figures_in
 from sayso.report.numbers import (
     DASH,
     FORMS,
@@ -53,10 +54,8 @@ from sayso.report.page import refuse_beside, stored_answers, with_answers
 from sayso.report.tables import (
     TIERS,
     Cell,
-    Figure,
     Notes,
     Table,
-    figure_of,
     signatures,
     tier_label,
     why_undefined,
@@ -997,19 +996,24 @@ def methods_table(numbers: Results, form: str) -> Table:
 # ---- charts, each wide and narrow, with words for readers who cannot see them
 
 
-def figures(numbers: Results, names: dict[str, str]) -> dict[str, Figure | None]:
-    """Return the charts by name; ``None`` where there is nothing to draw."""
+def drawings(numbers: Results, names: dict[str, str]) -> dict[str, Figure | None]:
+    """Return the charts of the page; ``None`` where there is nothing to draw."""
     return {
-        "metrics": figure_of(lambda width: metrics_chart(numbers, width), _describe(numbers)),
+        "metrics": figure_of(
+            "metrics", lambda width: metrics_chart(numbers, width), _describe(numbers)
+        ),
         "domains": figure_of(
+            "j-by-domain",
             lambda width: domains_chart(numbers, width),
             "J by domain with 95 % intervals; the values stand in the table that follows.",
         ),
         "types": figure_of(
+            "j-by-type",
             lambda width: types_chart(numbers, names, width),
             "J by type of fact with 95 % intervals; the values stand in the table that follows.",
         ),
         "alignment": figure_of(
+            "short-against-long",
             lambda width: alignment_chart(numbers, width),
             "Shares of facts stated or hedged in short answers and in paragraphs; the values stand "
             "in the table that follows.",
@@ -1289,6 +1293,12 @@ def pages(
     return with_answers(__package__, manifest, every, context(manifest, estimates, tables, every))
 
 
+def figures(folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]) -> list[Figure]:
+    """Return every chart of the page; see :class:`sayso.protocols.protocol.Report`."""
+    names = _type_names(folder.read("questions", Question))
+    return figures_in(drawings(Results(estimates), names))
+
+
 def context(
     manifest: Manifest, estimates: list[Estimate], tables: Tables, every: Sequence[Card] = ()
 ) -> dict[str, object]:
@@ -1301,7 +1311,7 @@ def context(
         "opening": opening(estimates, manifest)._replace(examples=_examples(every)),
         "headline": headline(numbers, len(entities) or None),
         "tiles": _tiles(numbers),
-        "figures": figures(numbers, names),
+        "figures": drawings(numbers, names),
         "metrics": metrics_table(numbers),
         "compared": [compared_table(numbers, form) for form in numbers.forms],
         "beside": [methods_table(numbers, form) for form in numbers.forms],

@@ -1,0 +1,170 @@
+"""Figures: the charts of a page, and files of them for a paper or a slide.
+
+A file needs nothing besides itself: its colors are fixed, the fonts of a PDF are embedded, and the
+letters of an SVG are paths. Letters are as large in every width: what changes is the drawing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import vl_convert
+from markupsafe import Markup
+
+from sayso.records import InputError
+from sayso.report import charts
+from sayso.report.charts import Drawing, Maker
+from sayso.report.formats import DEFAULT_WIDTH, check_format, inches
+from sayso.report.outlines import FONTS, NAMESPACE, outline
+from sayso.storage.atomic import replacing
+
+#: pixels of a drawing in an inch: letters of 12 pixels are 8.5 points high
+PIXELS = 102
+POINTS = 72
+#: dots of a PNG in an inch
+DOTS = 300
+_NAME = re.compile(r"[a-z0-9]+")
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """A chart by its name. A notebook shows it; ``save`` writes a file of it.
+
+    ``label`` says in words what is drawn. ``make`` draws it in a width in pixels.
+    """
+
+    name: str
+    label: str
+    make: Maker = field(repr=False)
+    #: makes the drawing of a page smaller
+    pack: Callable[[Markup], Markup] = field(default=lambda drawing: drawing, repr=False)
+
+    @cached_property
+    def wide(self) -> Markup:
+        """The drawing of a page in a wide window."""
+        return self._of_page(charts.WIDE, "wide")
+
+    @cached_property
+    def narrow(self) -> Markup:
+        """The drawing of a page on a phone."""
+        return self._of_page(charts.NARROW, "narrow")
+
+    def _of_page(self, width: int, view: str) -> Markup:
+        return self.pack(charts.draw(self._drawn(width), self.label, view))
+
+    def _drawn(self, width: int) -> Drawing:
+        chart = self.make(width)
+        if chart is None:
+            raise InputError(f"figure {self.name}: there is nothing to draw in {width} pixels")
+        return chart
+
+    def chart(self, width: str = DEFAULT_WIDTH) -> Drawing:
+        """Return the Altair chart in a width: "column", "page", or a length such as "8.4cm"."""
+        return self._drawn(round(PIXELS * inches(width))).properties(background="white")
+
+    def render(self, suffix: str, width: str = DEFAULT_WIDTH) -> bytes:
+        """Return the file of a format: svg, pdf, png, or json, its Vega-Lite specification."""
+        if suffix == "json":
+            return (json.dumps(self.chart(width).to_dict(), indent=1) + "\n").encode()
+        check_format(suffix, "a figure")
+        root = self._standing_alone(inches(width))
+        if suffix == "svg":
+            outline(root)
+            for name in ("width", "height"):
+                root.set(name, f"{root.get(name)}pt")
+            return b'<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root) + b"\n"
+        text = ET.tostring(root, encoding="unicode")
+        if suffix == "pdf":
+            return bytes(vl_convert.svg_to_pdf(text))
+        return bytes(vl_convert.svg_to_png(text, ppi=DOTS))
+
+    def _standing_alone(self, width: float) -> ET.Element:
+        """Return the drawing as an element so many inches wide, measured in points."""
+        root = charts.drawn(self._drawn(round(PIXELS * width)))
+        pixels = float(root.attrib["width"]), float(root.attrib["height"])
+        ground = {"width": f"{pixels[0]:g}", "height": f"{pixels[1]:g}", "fill": "#ffffff"}
+        root.insert(0, ET.Element(f"{{{NAMESPACE}}}rect", ground))
+        root.insert(0, _titled(self.label))
+        size = {
+            "width": f"{POINTS * width:.2f}",
+            "height": f"{POINTS * width * pixels[1] / pixels[0]:.2f}",
+            "viewBox": root.attrib["viewBox"],
+        }
+        root.attrib.clear()
+        root.attrib.update({**size, "font-family": FONTS, "role": "img"})
+        return root
+
+    def save(self, path: str | Path, width: str = DEFAULT_WIDTH) -> Path:
+        """Write a file by its ending: .svg, .pdf, .png, or .json for the Vega-Lite specification.
+
+        ``width`` is "column", "page", or a length such as "8.4cm". Raises InputError.
+        """
+        place = Path(path)
+        suffix = place.suffix.lower().removeprefix(".")
+        check_format(suffix, str(place))
+        data = self.render(suffix, width)
+        with replacing(place) as file:
+            file.write(data)
+        return place
+
+    def _repr_svg_(self) -> str:
+        """Return what a notebook shows."""
+        return self.render("svg").decode()
+
+
+def _titled(label: str) -> ET.Element:
+    title = ET.Element(f"{{{NAMESPACE}}}title")
+    title.text = label
+    return title
+
+
+def figure_of(
+    name: str,
+    make: Maker,
+    label: str,
+    pack: Callable[[Markup], Markup] = lambda drawing: drawing,
+) -> Figure | None:
+    """Return a chart, described by ``label``; ``None`` where nothing is drawn."""
+    if make(charts.WIDE) is None or make(charts.NARROW) is None:
+        return None
+    return Figure(file_name(name), label, make, pack)
+
+
+def file_name(*parts: str) -> str:
+    """Return the name of a file made of words: lower case, with hyphens between them."""
+    words = _NAME.findall(" ".join(parts).lower())
+    return "-".join(words)[:80].strip("-") or "figure"
+
+
+def figures_in(context: object) -> list[Figure]:
+    """Return the figures that the context of a page holds, in their order, each name once."""
+    found: list[Figure] = []
+    _gather(context, found)
+    names: set[str] = set()
+    for number, figure in enumerate(found):
+        name, count = figure.name, 1
+        while name in names:
+            count += 1
+            name = f"{figure.name}-{count}"
+        names.add(name)
+        if name != figure.name:
+            found[number] = Figure(name, figure.label, figure.make, figure.pack)
+    return found
+
+
+def _gather(value: object, found: list[Figure]) -> None:
+    if isinstance(value, Figure):
+        if not any(value is one for one in found):
+            found.append(value)
+    elif isinstance(value, Mapping):
+        for part in value.values():
+            _gather(part, found)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            _gather(part, found)

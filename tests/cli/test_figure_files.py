@@ -1,0 +1,87 @@
+"""``--figures``: the charts of a page as files, with a run and later, and from Python."""
+
+from __future__ import annotations
+
+import html
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from sayso import cli
+
+ARGV = ["--model", "builtin", "--data", "builtin", "--limit", "4"]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("figures")
+    out = folder / "run"
+    argv = ["run", "uncle", *ARGV, "--out", str(out), "--cache", str(folder / "cache")]
+    assert cli.execute([*argv, "--figures", "svg"]) == 0
+    return out
+
+
+def test_every_chart_of_the_page_is_a_file(made: Path) -> None:
+    page = (made / "report.html").read_text(encoding="utf-8")
+    labels = re.findall(r'<svg[^>]*class="chart wide"[^>]*aria-label="([^"]*)"', page)
+    files = sorted((made / "figures").iterdir())
+    assert len(files) == len(labels) > 2
+    told = {ET.parse(file).getroot()[0].text for file in files}
+    assert told == {html.unescape(label) for label in labels}
+    assert {"metrics.svg", "short-against-long.svg"} <= {file.name for file in files}
+
+
+def test_they_can_be_written_later_in_another_width(
+    made: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = ["report", str(made), "--figures", "pdf,png", "--figure-width", "column"]
+    assert cli.execute(argv) == 0
+    told = capsys.readouterr()
+    assert told.out.strip() == str(made / "report.html")
+    assert f"figures (pdf, png) in {made / 'figures'}" in told.err
+    pdf = (made / "figures" / "metrics.pdf").read_bytes()
+    box = re.search(rb"/MediaBox ?\[0 0 ([\d.]+)", pdf)
+    assert box is not None
+    assert float(box[1]) == pytest.approx(239.76, abs=0.1)
+    # a run with figures can go on
+    assert cli.execute(["report", str(made)]) == 0
+
+
+@pytest.mark.parametrize(
+    ("argv", "told"),
+    [
+        (["run", "uncle", *ARGV, "--figures", "gif"], "--figures gif: expected a format"),
+        (["run", *ARGV, "--figures", "gif"], "--figures gif: expected a format"),
+        (["run", "uncle", *ARGV, "--figure-width", "page"], "add --figures svg,pdf"),
+        (["study", "--models", "builtin", "--figures", "bmp"], "--figures bmp: expected"),
+        (["score", "x.jsonl", "--figures", "svg", "--figure-width", "x"], "figure width 'x'"),
+    ],
+)
+def test_a_mistake_is_told_before_anything_is_asked(
+    argv: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "x.jsonl").write_text('{"question": "a?", "answer": "b", "gold": "b"}\n')
+    argv = [str(tmp_path / "x.jsonl") if part == "x.jsonl" else part for part in argv]
+    where = [] if argv[0] == "score" else ["--out", str(tmp_path / "out")]
+    assert cli.execute([*argv, *where]) == 2
+    assert told in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_score_writes_its_figures_beside_the_scored_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [
+        f'{{"question": "q{n}?", "answer": "{"right" if n % 3 else "wrong"} {"word " * (n % 5)}", '
+        f'"token_logprobs": [-{n % 7}.5, -0.{n % 9}], "human": {int(n % 3 > 0)}}}'
+        for n in range(60)
+    ]
+    (tmp_path / "a.jsonl").write_text("\n".join(rows) + "\n")
+    assert cli.execute(["score", str(tmp_path / "a.jsonl"), "--figures", "svg"]) == 0
+    folder = tmp_path / "a.scored.figures"
+    names = {file.name for file in folder.iterdir()}
+    assert "auroc.svg" in names
+    assert any(name.endswith("by-words.svg") for name in names)
+    assert f"figures (svg) in {folder}" in capsys.readouterr().err

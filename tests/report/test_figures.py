@@ -1,0 +1,214 @@
+"""Files of figures: they need nothing besides themselves, and look the same anywhere."""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+import xml.etree.ElementTree as ET
+import zlib
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+from sayso.records import Estimate, InputError
+from sayso.report.charts import VARIABLES, draw, forest_plot, row_of
+from sayso.report.figures import Figure, figure_of, figures_in, file_name
+from sayso.report.formats import FORMATS, Wanted, inches, named, wanted, write_files
+from sayso.report.outlines import glyphs_of, width_of
+
+NAMESPACE = "{http://www.w3.org/2000/svg}"
+
+
+def figure(*names: str, name: str = "a figure") -> Figure:
+    e = Estimate("J", value=0.5, low=0.2, high=0.8)
+    rows = [row_of(one, "short answers", e) for one in names or ("words", "length")]
+    order = [str(row["row"]) for row in rows]
+    made = figure_of(name, lambda width: forest_plot(rows, order, width, "J", []), "J by name.")
+    assert made is not None
+    return made
+
+
+def test_an_svg_needs_no_page_and_no_font() -> None:
+    svg = figure("Ünïcode ≥ 5 – “so”", "<script>alert(1)</script> & 'x'").render("svg").decode()
+    root = ET.fromstring(svg)
+    assert not re.search(r"var\(|class=|style=|href|<script|url\(", svg)
+    assert "currentColor" not in svg
+    tags = {element.tag.removeprefix(NAMESPACE) for element in root.iter()}
+    assert "text" not in tags
+    assert "path" in tags
+    # the words can still be found, as they were
+    told = [element.text for element in root.iter(f"{NAMESPACE}title")]
+    assert told[0] == "J by name."
+    assert "Ünïcode ≥ 5 – “so”" in told
+    assert "<script>alert(1)</script> & 'x'" in told
+
+
+def test_letters_without_an_outline_stay_text_with_their_fonts() -> None:
+    root = ET.fromstring(figure("模型", "model").render("svg"))
+    texts = list(root.iter(f"{NAMESPACE}text"))
+    assert ["".join(text.itertext()) for text in texts] == ["模型"]
+    assert "sans-serif" in texts[0].attrib["font-family"]
+
+
+def test_a_drawing_cut_out_of_a_page_stands_alone_and_follows_its_mode_inside() -> None:
+    drawing = figure().wide
+    assert "var(" not in drawing
+    root = ET.fromstring(drawing)
+    assert root.tag == f"{NAMESPACE}svg"  # it says what it is
+    assert root.attrib["font-family"] == "sans-serif"
+    colors = set(re.findall(r'(?:fill|stroke)="(#[^"]+)"', drawing))
+    assert colors <= {color.lower() for color in VARIABLES}
+    css = (resources.files("sayso.report") / "static" / "report.css").read_text()
+    for color, variable in VARIABLES.items():
+        for name in ("fill", "stroke"):
+            assert f'.chart [{name}="{color.lower()}"]{{{name}:var({variable})}}' in css
+
+
+def test_a_line_of_letters_is_as_wide_as_its_advances() -> None:
+    glyphs = glyphs_of("Hi")
+    assert glyphs is not None
+    assert [glyph.advance for glyph in glyphs] == [722, 222]  # Liberation Sans, of 1,000
+    assert width_of("Hi", 10) == pytest.approx(9.44)
+    assert width_of("Hi", 10, bold=True) > 9.44
+    assert glyphs_of("模") is None
+
+
+def places(path: str) -> list[tuple[float, float]]:
+    """Return the corners that a path of M, m, l, q and z goes through."""
+    found, at, start = [], (0.0, 0.0), (0.0, 0.0)
+    for command, text in re.findall(r"([MmlqzZ])([^MmlqzZ]*)", path):
+        numbers = [float(n) for n in re.findall(r"-?[\d.]+", text)]
+        if command in "zZ":
+            at = start
+            continue
+        x, y = numbers[-2:]
+        at = (x, y) if command == "M" else (at[0] + x, at[1] + y)
+        start = at if command in "Mm" else start
+        found.append(at)
+    return found
+
+
+def test_letters_stand_where_the_text_stood() -> None:
+    # of the label at the right end of its place: from its width to the left, up to there
+    root = ET.fromstring(figure("HH").render("svg"))
+    for group in root.iter(f"{NAMESPACE}g"):
+        title = group.find(f"{NAMESPACE}title")
+        if title is not None and title.text == "HH":
+            break
+    path = group.find(f"{NAMESPACE}path")
+    assert path is not None
+    move = re.fullmatch(
+        r"translate\((-?[\d.]+),0\) scale\(([\d.]+),-([\d.]+)\)", path.attrib["transform"]
+    )
+    assert move is not None
+    left, scale = float(move[1]), float(move[2])
+    corners = [x * scale + left for x, _ in places(path.attrib["d"])[1:]]
+    assert left == pytest.approx(-2 * 722 * scale, abs=0.01)
+    assert min(corners) == pytest.approx(left + 79 * scale, abs=0.2)  # the H begins there
+    assert max(corners) == pytest.approx(-79 * scale, abs=0.7)
+    heights = [y for _, y in places(path.attrib["d"])]
+    assert max(heights) == 688  # of a capital
+    assert min(heights) == 0
+
+
+def test_a_pdf_embeds_its_fonts_and_none_is_of_type_3() -> None:
+    pdf = figure().render("pdf")
+    text = b"".join(
+        zlib.decompress(part) if part[:1] == b"x" else part
+        for part in re.findall(rb"stream\r?\n(.*?)\r?\nendstream", pdf, re.DOTALL)
+        if part[:1] == b"x"
+    )
+    whole = pdf + text
+    assert re.search(rb"/FontName ?/\w+\+LiberationSans", whole)  # a part of the font, embedded
+    assert b"/FontFile2" in whole
+    assert b"/Type3" not in whole
+
+
+@pytest.mark.parametrize(
+    ("width", "points"), [("column", 239.76), ("page", 486.0), ("8.4cm", 238.11), ("3.25in", 234.0)]
+)
+def test_files_are_as_wide_as_the_paper_wants_them(width: str, points: float) -> None:
+    pdf = figure().render("pdf", width)
+    box = re.search(rb"/MediaBox ?\[0 0 ([\d.]+) [\d.]+\]", pdf)
+    assert box is not None
+    assert float(box[1]) == pytest.approx(points, abs=0.1)
+    root = ET.fromstring(figure().render("svg", width))
+    assert root.attrib["width"] == f"{points:.2f}pt"
+    png = figure().render("png", width)
+    assert struct.unpack(">I", png[16:20])[0] == pytest.approx(points / 72 * 300, abs=1)
+    # letters are as large in every width: 12 of so many pixels
+    pixels = float(root.attrib["viewBox"].split()[2])
+    assert 12 * points / pixels == pytest.approx(8.47, abs=0.03)
+
+
+def test_the_json_is_a_vega_lite_specification() -> None:
+    spec = json.loads(figure().render("json"))
+    assert "vega-lite" in spec["$schema"]
+    assert spec["background"] == "white"
+
+
+def test_files_are_written_by_their_names(tmp_path: Path) -> None:
+    files = wanted("svg, PDF,.png,json", "column")
+    written = write_files([figure(name="J by model")], tmp_path / "figures", files)
+    assert [file.name for file in written] == [f"j-by-model.{s}" for s in FORMATS]
+    assert all(file.stat().st_size > 500 for file in written)
+    assert write_files([figure()], tmp_path / "none", Wanted()) == []
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize(
+    ("formats", "width", "told"),
+    [
+        ("gif", "", "--figures gif: expected a format of figures: svg, pdf, png, or json"),
+        ("svg,../x", "", "--figures ../x: expected"),
+        ("", "column", "--figure-width column is the width of figures: add --figures"),
+        ("svg", "wide", "'wide': expected column, page, or a length such as 8.4cm"),
+        ("svg", "3 miles", "expected column, page, or a length"),
+        ("svg", "1in", "1in: expected 2in to 20in"),
+        ("svg", "900cm", "900cm: expected 2in to 20in"),
+    ],
+)
+def test_a_mistake_is_one_line(formats: str, width: str, told: str) -> None:
+    with pytest.raises(InputError, match=re.escape(told)):
+        wanted(formats, width)
+
+
+def test_lengths_are_those_of_paper() -> None:
+    assert inches("5.08cm") == pytest.approx(2.0)
+    assert inches("240.9pt") == pytest.approx(240.9 / 72.27)  # of TeX
+    assert inches("100 mm") == pytest.approx(3.937, abs=0.001)
+
+
+def test_a_figure_is_saved_by_its_ending(tmp_path: Path) -> None:
+    assert figure().save(tmp_path / "x.PDF").read_bytes().startswith(b"%PDF")
+    with pytest.raises(InputError, match=r"x\.gif: expected a format of figures"):
+        figure().save(tmp_path / "x.gif")
+    assert "<svg" in figure()._repr_svg_()
+
+
+def test_every_figure_of_a_page_is_found_once_and_names_differ() -> None:
+    one, two, other = figure(), figure(), figure(name="other")
+    context = {"a": one, "b": [("title", two, "caption")], "c": {"d": (other, None, 5)}, "e": one}
+    assert [f.name for f in figures_in(context)] == ["a-figure", "a-figure-2", "other"]
+
+
+def test_a_wrong_name_lists_the_right_ones() -> None:
+    figures = [figure(name="metrics"), figure(name="J by type")]
+    assert named(figures, "metrics", "this run") is figures[0]
+    with pytest.raises(InputError, match=r"no figure 'metric'; did you mean metrics\? it has metr"):
+        named(figures, "metric", "this run")
+    with pytest.raises(InputError, match="this run has no figures"):
+        named([], "x", "this run")
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "模型", "a/b", "", "CON: J | K"])
+def test_no_name_leaves_the_folder(name: str) -> None:
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", file_name(name))
+
+
+def test_text_of_a_drawing_is_escaped() -> None:
+    chart = forest_plot([row_of("<b>&", "x", Estimate("J", value=0.1))], ["<b>&"], 340, "", [])
+    assert chart is not None
+    assert "<b>" not in draw(chart, 'a "chart"', "wide")
