@@ -160,15 +160,13 @@ def test_a_misspelt_protocol_is_met_with_the_likely_one_in_python_too(tmp_path: 
         sayso.run("xyz", out=tmp_path / "run")
 
 
-def test_uncle_refuses_a_table_of_questions_before_it_reads_it(
+def test_uncle_refuses_topics_before_it_reads_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    table = tmp_path / "q.csv"
-    table.write_text("frage,antwort\nWho wrote Emma?,Austen\n", encoding="utf-8")
-    for data in (str(table), f"file:{table}", f"squad:{table}", "triviaqa"):
+    for data in (f"topics:{tmp_path / 'names.txt'}", "longfact"):
         assert execute(["run", "uncle", "--data", data, "--out", str(tmp_path / "run")]) == 2
         said = capsys.readouterr().err
-        assert f"inside a paragraph, and {data} has no prompts for paragraphs; use" in said
+        assert f"and {data} has no questions with true answers; use `sayso run self_known`" in said
         assert not (tmp_path / "run").exists()
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 import sayso
@@ -17,8 +18,8 @@ from sayso.datasets.uncle import from_records
 from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols.answer_table import AnswerRecord
 from sayso.protocols.pool import entity_of
-from sayso.records import Question, tier_order
-from sayso.runs.run import with_answers
+from sayso.protocols.uncle import UNCLE, Settings
+from sayso.records import Gold, Question, tier_order
 from sayso.storage.run_folder import RunFolder
 
 DOMAINS = ("a", "b", "c", "d", "e")
@@ -127,12 +128,16 @@ def test_both_questions_of_a_pair_are_resampled_together() -> None:
 
 
 def test_a_protocol_of_known_facts_asks_no_question_of_a_pair() -> None:
-    left = with_answers(FULL)
+    given = [
+        q if q.parts or q.answerable is False else msgspec.structs.replace(q, golds=(Gold("x"),))
+        for q in FULL.questions
+    ]
+    left = UNCLE.asked(data_of(given), Settings())
     assert not any(q.pair for q in left.questions)
     assert len(left.long) == 120
     (note,) = left.notes
     assert note.startswith(
-        "90 questions that nobody can answer and their 90 answerable twins are left out"
+        "90 questions without a true answer and 90 answerable twins are not asked"
     )
 
 

@@ -137,7 +137,9 @@ def test_data_without_golds_is_refused_where_golds_are_needed(
     place.write_text("question\nWhere was Ada born?\n", encoding="utf-8")
     assert cli.execute(["run", "selective", "--data", str(place), "--dry-run"]) == 2
     assert "selective says which answers are right, and q has no golds" in capsys.readouterr().err
-    # short questions alone are no data for UNCLE, with or without answers
-    assert cli.execute(["run", "uncle", "--data", f"file:{table(tmp_path)}", "--dry-run"]) == 2
-    assert "has no prompts for paragraphs" in capsys.readouterr().err
+    assert cli.execute(["run", "uncle", "--data", str(place), "--dry-run"]) == 2
+    assert "uncle says which answers are right, and q has no golds" in capsys.readouterr().err
+    # those that nobody can answer are neither known nor unknown
+    assert cli.execute(["run", "uncle", "--data", f"file:{table(tmp_path)}", "--dry-run"]) == 0
+    assert "2 questions without a true answer are not asked" in capsys.readouterr().out
     assert cli.execute(["run", "faithfulness", "--data", str(place), "--dry-run"]) == 0

@@ -104,7 +104,7 @@ def test_a_real_model_in_the_invented_world_is_told_first(tmp_path: Path) -> Non
     assert result.manifest.cautions[0].startswith(FOREIGN)
     assert "pass --data" not in result.manifest.cautions[0]  # it says to leave data out
     assert not any(text.startswith(MISFIT) for text in result.manifest.cautions)
-    assert shown(result)[1].startswith(f"! {FOREIGN}")
+    assert shown(result)[0].startswith(f"! {FOREIGN}")
     page = (tmp_path / "run" / "report.html").read_text()
     assert page.index(FOREIGN) < page.index("facts it knew")
     assert measure(result).manifest.cautions == result.manifest.cautions
@@ -133,7 +133,7 @@ def test_too_hard_and_too_easy_questions_are_told_first(
     assert caution.startswith(f"{MISFIT}{level} for this model: it knew {known}.")
     assert f"almost no {few} ones" in caution
     assert sets in caution
-    assert shown(result)[1] == f"! {caution}"
+    assert shown(result)[0] == f"! {caution}"
     assert measure(result).manifest.cautions == result.manifest.cautions
 
 

@@ -53,13 +53,3 @@ def test_commands_work_on_the_run(
     assert "probe.k is no setting of this run" in capsys.readouterr().err
     assert cli.execute(["run", "selective", "--nli", "no/such-model-here", "--limit", "2"]) == 2
     assert "no/such-model-here" in capsys.readouterr().err
-
-
-def test_uncle_refuses_data_without_paragraphs_before_it_asks(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("q.jsonl").write_text('{"question": "who", "answer": ["A"]}\n', encoding="utf-8")
-    assert cli.execute(["run", "uncle", "--data", "nq_open:q.jsonl"]) == 2
-    assert "no prompts for paragraphs" in capsys.readouterr().err
-    assert not Path("runs").exists()

@@ -17,6 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from sayso.datasets import own_table, shipped, short_answers, topics, uncle
 from sayso.datasets.catalogue import CATALOGUE, markdown
 from sayso.datasets.dataset import Dataset
@@ -122,6 +124,7 @@ def load(
     Raises InputError for anything that cannot be read.
     """
     data = LOADERS[name](split) if name in LOADERS else _load_file(name)
+    data = msgspec.structs.replace(data, kind=kind_of(name))
     if limit is None:
         limit = DEFAULT_LIMIT.get(name.partition(":")[0], 0)
     if limit < 0:

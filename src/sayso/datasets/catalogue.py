@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import msgspec
 
 #: protocols of sets with short answers, and of topics
-SHORT = ("selective", "faithfulness")
+SHORT = ("uncle", "selective", "faithfulness")
 LONG = ("self_known",)
 
 
@@ -35,24 +35,24 @@ class Entry(msgspec.Struct, frozen=True):
 CATALOGUE: dict[str, Entry] = {
     "builtin": Entry(
         "the invented world that ships with sayso; facts in paragraphs and alone",
-        "200 entities asked by default", "MIT", ("uncle", *SHORT, *LONG), "", "",
+        "200 entities asked by default", "MIT", (*SHORT, *LONG), "", "",
         "src/sayso/builtin/model/MODEL_CARD.md",
     ),
     "world": Entry(
         "people, companies, films, planets, diseases of the real world in four tiers, from "
         "household names to obscure ones, in paragraphs and alone; and 100 questions that nobody "
         "can answer, each with an answerable twin",
-        "170 entities, 931 facts, 100 pairs", "MIT", ("uncle", *SHORT, *LONG), "", "", "",
+        "170 entities, 931 facts, 100 pairs", "MIT", (*SHORT, *LONG), "", "", "",
     ),
     "world-50": Entry(
         "people, places, works and science that many texts name, in paragraphs and alone, and "
         "invented ones: `world` of earlier versions",
-        "50 questions, of which 10 cannot be answered", "MIT", ("uncle", *SHORT, *LONG), "", "",
+        "50 questions, of which 10 cannot be answered", "MIT", (*SHORT, *LONG), "", "",
         "",
     ),
     "uncle": Entry(
         "people, companies, films, planets, diseases: facts in paragraphs and alone",
-        "1,066 entities", "no license file", ("uncle", *SHORT, *LONG), "rhyang2021/UNCLE",
+        "1,066 entities", "no license file", (*SHORT, *LONG), "rhyang2021/UNCLE",
         "FILE.jsonl (UNCLE's records, yours too)", "arXiv 2505.16922",
     ),
     "popqa": Entry(

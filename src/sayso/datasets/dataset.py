@@ -19,7 +19,9 @@ class Dataset(msgspec.Struct, frozen=True):
 
     ``questions`` holds short questions first, then the long ones that cover them. ``hash``
     depends on the questions and golds alone; ``notes`` say how they came to be (rows found, rows
-    left out and why), ``notices`` all that a reader of the numbers must know.
+    left out and why), ``notices`` all that a reader of the numbers must know. ``kind`` is the
+    set's entry in the catalogue. ``prompts`` are the texts of ours that a protocol made questions
+    with, by name, and their hash under the name that signatures have for it.
     """
 
     name: str
@@ -27,6 +29,8 @@ class Dataset(msgspec.Struct, frozen=True):
     hash: str
     rows: int
     notes: tuple[str, ...] = ()
+    kind: str = ""
+    prompts: dict[str, str] = {}
 
     @property
     def notices(self) -> tuple[str, ...]:

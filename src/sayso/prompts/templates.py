@@ -100,6 +100,7 @@ PLACES: dict[str, Places] = {
     "supported": _JUDGED,
     "support_reply": _NUMBERED,
     **{f"uncle_frame_{number}": Places(("question",)) for number in (2, 3, 4)},
+    "uncle_paragraph": Places(("questions",), ("entity",)),
     **{
         f"uncle_{form}_instruction{number}": _INSTRUCTION
         for form in ("short", "long")

@@ -152,11 +152,12 @@ def other_draws(
         by_type[question.type].append(question)
     counts: dict[str, tuple[int, int]] = {}
     for kind in sorted(by_type):
-        pool = [(q.entity, text) for q in by_type[kind] for text in draws.get(q.id, ())]
+        pool = [(q.entity or q.id, text) for q in by_type[kind] for text in draws.get(q.id, ())]
         random.Random(content_id([seed, kind])).shuffle(pool)
         said: dict[str, Text] = {}
         for question in by_type[kind]:
-            elsewhere = (text for entity, text in pool if entity != question.entity)
+            own = question.entity or question.id
+            elsewhere = (text for entity, text in pool if entity != own)
             others = Counter(islice(elsewhere, CAP))  # a type's pool has as many draws as aspects
             for text in others.keys() - said.keys():
                 said[text] = Text(text)

@@ -42,6 +42,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 
+from sayso.datasets.dataset import Dataset
 from sayso.engines.engine import Engine
 from sayso.judges.judge import Item, Judge
 from sayso.metrics.joint import JointNumber, Number
@@ -467,7 +468,8 @@ class Protocol:
     unless they are changed, ``may_shrink`` settings that ``sayso measure`` may lower,
     ``signed_prompts`` entries of ``prompts`` that stand in every signature beside ``signature``.
     Draws of the stage ``draws_stage`` count as independent: a run says so where they repeat.
-    ``needs_paragraphs`` and ``needs_golds`` refuse data without long questions or without answers.
+    ``asked`` returns the questions of a data set that it asks, with further ones that it makes of
+    them; ``needs_golds`` refuses data without answers, ``asks_anew`` answers on record.
     ``instead`` pairs numbers of other protocols with the own number that a user may mean.
     """
 
@@ -487,8 +489,9 @@ class Protocol:
     signed_prompts: tuple[str, ...] = ()
     draws_stage: str = ""
     instead: tuple[tuple[str, str], ...] = ()
-    needs_paragraphs: bool = False
+    asked: Callable[[Dataset, Any], Dataset] = lambda data, settings: data
     needs_golds: bool = False
+    asks_anew: bool = False
     #: without draws there is nothing to measure
     needs_draws: bool = False
     #: its answers on record are long texts, with a reader of their own

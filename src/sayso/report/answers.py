@@ -228,7 +228,7 @@ def _card(number: int, question: Question, index: _Index) -> Card:
     ]
     return Card(
         f"card-{number}",
-        line(question.entity or question.text, 120),
+        line((question.parts and question.entity) or question.text, 120),
         line(question.domain, 60),
         line(question.text, 1_000),
         _answer(long[True], verdicts[True]),

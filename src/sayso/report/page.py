@@ -49,7 +49,7 @@ def facts(manifest: Manifest) -> list[tuple[str, list[tuple[str, str]]]]:
                 ("base", manifest.model_base),
                 ("data", manifest.data),
                 ("data hash", manifest.data_hash),
-                ("questions, short and long", f"{manifest.n_questions:,}"),
+                ("questions", f"{manifest.n_questions:,}"),
                 ("judge", manifest.judge_signature or manifest.judge),
             ],
         ),

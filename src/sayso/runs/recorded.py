@@ -180,10 +180,10 @@ def check_recorded(plan: Protocol, engine: RecordedEngine, judge: object) -> Non
             f"{plan.name} reads long texts and the claims in them: sayso run {plan.name} "
             "--answers FILE"
         )
-    if plan.needs_paragraphs:
+    if plan.asks_anew:
         raise Unsuited(
-            f"{plan.name} asks every fact alone and inside a paragraph, and answers on record have "
-            "no paragraphs; use `sayso run selective`"
+            f"{plan.name} asks every question several times, with and without a request for doubt, "
+            "and answers on record do not hold that; use `sayso run selective`"
         )
     if plan.needs_draws and not engine.model.draws:
         raise Unsuited(

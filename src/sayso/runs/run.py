@@ -362,7 +362,7 @@ def _load(job: Job) -> Dataset:
     data = datasets.load(
         job.data_set, split=job.split, domains=job.domains, limit=job.limit, seed=job.seed
     )
-    return with_answers(data) if job.plan.needs_paragraphs else data
+    return job.plan.asked(data, job.settings)
 
 
 def _judge_of(job: Job) -> str | Judge | Engine:
@@ -392,39 +392,17 @@ def recorded_jobs(job: Job, models: Sequence[RecordedEngine]) -> list[Job]:
 
 def _check_kind(job: Job) -> None:
     """Refuse data that by its kind lacks what the protocol asks about, unread. Raises Unsuited."""
-    entry = None if _is_recorded(job) else datasets.CATALOGUE.get(datasets.kind_of(job.data_set))
-    if job.plan.needs_paragraphs and entry is not None and job.protocol not in entry.suits:
-        raise Unsuited(_no_paragraphs(job, job.data_set.partition("#")[0]))
-
-
-def _no_paragraphs(job: Job, data: str) -> str:
-    return (
-        f"{job.protocol} asks every fact alone and inside a paragraph, and {data} has no "
-        "prompts for paragraphs; use `sayso run selective`, or data in UNCLE's format"
-    )
-
-
-def with_answers(data: Dataset) -> Dataset:
-    """Return data for a protocol of known facts: no pairs, and no question that has no answer."""
-    kept = tuple(q for q in data.questions if q.parts or not (q.pair or q.answerable is False))
-    left = [q for q in data.questions if not q.parts and (q.pair or q.answerable is False)]
-    if not left:
-        return data
-    unanswerable = sum(q.answerable is False for q in left)
-    twins = len(left) - unanswerable
-    paired = f" and their {twins:,} answerable twins" if twins else ""
-    note = (
-        f"{unanswerable:,} questions that nobody can answer{paired} are left out: this protocol "
-        "compares facts that are known or unknown. `sayso run selective` measures how often a "
-        "model abstains on them"
-    )
-    return msgspec.structs.replace(data.replaced(kept), notes=(*data.notes, note))
+    data = job.data_set.partition("#")[0]
+    entry = None if _is_recorded(job) else datasets.CATALOGUE.get(datasets.kind_of(data))
+    if job.plan.needs_golds and entry is not None and job.protocol not in entry.suits:
+        raise Unsuited(
+            f"{job.protocol} says which answers are right, and {data} has no questions with true "
+            f"answers; use `sayso run {entry.suits[0]}`"
+        )
 
 
 def _check_data(job: Job, data: Dataset) -> None:
     """Refuse data that lacks what the protocol asks about. Raises Unsuited."""
-    if job.plan.needs_paragraphs and not data.long:
-        raise Unsuited(_no_paragraphs(job, data.name))
     graded = any(q.golds or q.answerable is not None for q in data.short)
     if job.plan.needs_golds and not graded and job.judge != PEOPLE and _is_recorded(job):
         raise Unsuited(
@@ -477,11 +455,13 @@ def manifest_of(opened: OpenJob) -> Manifest:
     """Return what a run is before it has begun."""
     data, model, judge = opened.data, opened.model, opened.judge
     told = {f"{name} of the model": str(getattr(model.engine, name, "")) for name in ABOUT_MODEL}
+    planned = _planned(opened.job)
     return msgspec.structs.replace(
-        _planned(opened.job),
+        planned,
         data=data.name,
         data_hash=data.hash,
         n_questions=len(data.questions),
+        prompts={**planned.prompts, **data.prompts},
         model=model.name,
         model_identity=model.identity,
         model_base=model.base,
@@ -605,7 +585,7 @@ def _in_words(value: object) -> str:
 
 
 #: what only an open model, judge and data set can tell
-OPENED = ("data", "model", "judge")
+OPENED = ("data", "model", "judge", "paragraphs in use")
 
 
 def check_out(job: Job) -> None:
@@ -623,7 +603,7 @@ def check_out(job: Job) -> None:
         if RunFolder.exists(path):
             old, new = _what_is_asked(folder.read_manifest()), _what_is_asked(_planned(job))
             for name in OPENED:
-                old.pop(name), new.pop(name)
+                old.pop(name, None), new.pop(name, None)
             _refuse_other(path, old, new)
 
 

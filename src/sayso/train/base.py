@@ -17,13 +17,15 @@ from typing import Any, NamedTuple
 
 from sayso import datasets
 from sayso.datasets.dataset import Dataset, questions_hash
+from sayso.datasets.own_table import with_columns
 from sayso.datasets.short_answers import SETS
+from sayso.protocols.uncle import UNCLE
 from sayso.protocols.uncle.settings import Settings
 from sayso.records import InputError, Question
 from sayso.runs.asking import REQUEST_SETTINGS
 from sayso.runs.measure import entities_of, load_run
 from sayso.runs.progress import Progress
-from sayso.runs.run import Job, open_job, with_answers
+from sayso.runs.run import Job, open_job
 from sayso.storage.cache import default_cache_folder
 from sayso.storage.run_folder import Manifest
 from sayso.train.result import FILE, read_training
@@ -107,16 +109,20 @@ def open_base(
             f"{run} asked with thinking or arguments of the chat template, which training rows "
             "do not have; run the base model without"
         )
+    if not any(q.parts for q in job.questions):
+        raise InputError(
+            f"{run} asked short questions only, and a training is measured in paragraphs too: run "
+            "uncle without --short-only, on data with paragraphs (in a table of your own, rows "
+            "that share an entity)"
+        )
     flags = _flags(manifest.command)
-    where = data or flags.get("data") or manifest.data
+    where = data or with_columns(flags.get("data", ""), flags.get("columns", "")) or manifest.data
     folder = Path(cache or flags.get("cache") or default_cache_folder())
     settings = dataclasses.replace(chosen, methods="")
-    base = Base(
+    return Base(
         Path(run), manifest, settings, model or manifest.model, where, judge or manifest.judge,
         folder,
     )  # fmt: skip
-    del job
-    return base
 
 
 def _named(run: str) -> str:
@@ -173,12 +179,17 @@ def halves(
     questions = load_run(base.path)[0].questions
     job = base.job()
     count = entities_of(questions)
+    notes: list[str] = []
+    if alone := _alone(questions):
+        notes.append(
+            f"{alone:,} of the facts that {base.path} asked about stand in no paragraph: the proof "
+            "compares both forms and leaves them out"
+        )
     if limit is not None and limit > count:
         raise InputError(
             f"limit {limit}: {base.path} asked about {count} entities, and only those have frozen "
             "probes; run the base model about more"
         )
-    notes: list[str] = []
     if train_data:
         held, drawn = _measured(base, limit or count, questions)
         train = _of_sets(train_data, held, train_limit, job.seed, notes)
@@ -209,6 +220,12 @@ def halves(
     return Halves(train.replaced(left), held, drawn, tuple(notes))
 
 
+def _alone(questions: Sequence[Question]) -> int:
+    """Return the number of short questions that stand in no paragraph."""
+    covered = {part for q in questions for part in q.parts}
+    return sum(not q.parts and q.id not in covered for q in questions)
+
+
 def _measured(base: Base, wanted: int, asked: Sequence[Question]) -> tuple[Dataset, int]:
     """Return what is measured: so many entities of what the run asked. Raises InputError.
 
@@ -219,7 +236,8 @@ def _measured(base: Base, wanted: int, asked: Sequence[Question]) -> tuple[Datas
     every = datasets.load(base.data, split=job.split, domains=job.domains, limit=0)
     total = entities_of(every.questions)
     for limit in range(wanted, max(wanted, total) + 1):
-        held = with_answers(datasets.subset(every, domains=(), limit=limit, seed=job.seed))
+        drawn = datasets.subset(every, domains=(), limit=limit, seed=job.seed)
+        held = UNCLE.asked(drawn, base.settings)
         if entities_of(held.questions) >= wanted:
             break
     known = {q.id for q in asked}
@@ -300,7 +318,8 @@ def _apart(questions: Sequence[Question], held: Dataset) -> list[Question]:
 def _others(base: Base, limit: int | None, notes: list[str]) -> tuple[Dataset, int]:
     """Return all the data, and how many entities of it are measured."""
     job = base.job()
-    every = with_answers(datasets.load(base.data, split=job.split, domains=job.domains, limit=0))
+    every = datasets.load(base.data, split=job.split, domains=job.domains, limit=0)
+    every = UNCLE.asked(every, base.settings)
     questions = load_run(base.path)[0].questions
     total, count = entities_of(every.questions), entities_of(questions)
     wanted = limit or count

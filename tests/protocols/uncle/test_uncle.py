@@ -228,6 +228,7 @@ def test_every_setting_changes_every_signature(tmp_path: Path) -> None:
         "answer.long_tokens": 99,
         "known_from": str(base.path),
         "prompts": "paper",
+        "short_only": True,
         "prompt_folder": str(tmp_path / "prompts"),
         "propensity": 2,
         "wordings": 2,

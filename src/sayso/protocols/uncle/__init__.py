@@ -1,7 +1,8 @@
 """UNCLE: does the model voice uncertainty exactly where it lacks the knowledge?
 
 Yang et al., "UNCLE: Benchmarking Uncertainty Expressions in Long-Form Generation",
-arXiv 2505.16922. Every aspect is asked twice, alone (short) and inside a paragraph (long).
+arXiv 2505.16922. Every aspect is asked twice, alone (short) and inside a paragraph (long). Facts
+that stand in no paragraph, and with ``short_only`` all facts, are asked alone.
 
     known    = any of k=5 draws of the plain short question at T=1 is correct        (section 4)
     label    = S correct | NS incorrect | UNC uncertain, of the instructed T=0 answer (section 4)
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 from sayso.protocols.protocol import Protocol
 from sayso.protocols.uncle import collect, compare, measure, settings
+from sayso.protocols.uncle.collect import PARAGRAPHS
 from sayso.protocols.uncle.settings import Answer, Probe, Settings
 
 __all__ = ["UNCLE", "Answer", "Probe", "Settings"]
@@ -36,13 +38,17 @@ UNCLE = Protocol(
     misfit=measure.misfit,
     compare=compare.compare,
     numbers=compare.numbers,
-    off_by_default=("propensity", "wordings", "probe_wordings", "methods", "probe.slick"),
+    off_by_default=(
+        *("propensity", "wordings", "probe_wordings", "methods", "probe.slick"),
+        "short_only",
+    ),
     may_shrink=("probe.k",),
-    signed_prompts=("wordings", "probe_wordings", "methods"),
+    signed_prompts=("wordings", "probe_wordings", "methods", PARAGRAPHS),
     draws_stage="probe",
     probing=settings.probing,
-    needs_paragraphs=True,
+    asked=collect.asked,
     needs_golds=True,
+    asks_anew=True,
     check_model=collect.check_model,
     check_other_runs=collect.check_known_from,
 )

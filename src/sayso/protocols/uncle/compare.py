@@ -28,8 +28,9 @@ from sayso.protocols.protocol import (
     signed_difference,
     unlike,
 )
+from sayso.protocols.uncle.collect import PARAGRAPHS
 from sayso.protocols.uncle.measure import spread, wording_labels, wording_rates
-from sayso.protocols.uncle.rows import Context, Ints, load_rows, probes_hash
+from sayso.protocols.uncle.rows import Context, Ints, Pair, load_rows, pairs_of, probes_hash
 from sayso.protocols.uncle.settings import FORMS
 from sayso.records import Estimate, InputError, Slice, slice_of
 from sayso.storage.run_folder import Manifest
@@ -37,7 +38,10 @@ from sayso.storage.run_folder import Manifest
 RATES = ("FA", "UA", "UUR", "KCR", "EA", "J", "over_hedge", "p_known", "p_uncertain")
 #: settings that may differ without ``allow``: what is compared, whose probes decide, and checks
 #: on which no compared number rests
-FREE = ("model", "known_from", "data", "propensity", "wordings", "methods", "slick")
+FREE = (
+    *("model", "known_from", "data", "propensity", "wordings", "methods", "slick"),
+    PARAGRAPHS,  # a paragraph of another prompt is another question
+)
 
 
 class _Side(NamedTuple):
@@ -58,7 +62,9 @@ def compare(runs: tuple[Side, Side], allow: Sequence[str], resamples: int, seed:
     if len(rows[0]) < total:
         notes.append(f"{len(rows[0])} of {total} aspects are in both runs; the rest is left out")
     differences = [
-        estimate for form in FORMS for estimate in _differences(sides, rows, form, resamples, seed)
+        estimate
+        for form in _forms(sides)
+        for estimate in _differences(sides, rows, form, resamples, seed)
     ]
     return Comparison(differences, [*notes, *_smaller_than_wordings(sides, rows, differences)])
 
@@ -91,7 +97,7 @@ def _numbers(side: _Side) -> Numbers:
     aspects, known = side.context.aspects, side.context.known["any"]
     names = np.array([" ".join(entity_of(q)) for q in aspects.questions], dtype=str)
     found: Numbers = {}
-    for form in FORMS:
+    for form in side.context.forms:
         label = side.context.labels(form)
         cells = cluster_cells(known, label, names)
         for name, higher in STUDIED.items():
@@ -167,14 +173,33 @@ def _share_known(side: _Side, rows: Ints) -> str:
 
 
 def _common(sides: tuple[_Side, _Side]) -> tuple[Ints, Ints]:
-    """Return the rows of the aspects in both runs, in one order: joined by ids."""
-    places = []
-    for side in sides:
-        pairs = [(q.id, part) for q in side.run.questions for part in q.parts]
-        places.append({pair: row for row, pair in enumerate(pairs)})
+    """Return the rows of the aspects in both runs, in one order: joined by ids.
+
+    Runs without a paragraph in common are joined by their short questions alone.
+    """
+    pairs = [pairs_of(side.run) for side in sides]
+    together = _has_paragraphs(pairs[0], pairs[1])
+    places: list[dict[tuple[str, str], int]] = []
+    for some in pairs:
+        place: dict[tuple[str, str], int] = {}
+        for row, (long, short) in enumerate(some):
+            place.setdefault((long.id if long and together else "", short.id), row)
+        places.append(place)
     shared = [pair for pair in places[0] if pair in places[1]]
     first, second = (np.array([p[pair] for pair in shared], dtype=np.int64) for p in places)
     return first, second
+
+
+def _has_paragraphs(first: Sequence[Pair], second: Sequence[Pair]) -> bool:
+    """Tell whether two runs ask for a paragraph that is the same in both."""
+    ids = [{long.id for long, _ in pairs if long} for pairs in (first, second)]
+    return not ids[0].isdisjoint(ids[1])
+
+
+def _forms(sides: tuple[_Side, _Side]) -> tuple[str, ...]:
+    """Return the forms that two runs are compared in: long only with paragraphs in common."""
+    shared = _has_paragraphs(*(pairs_of(side.run) for side in sides))
+    return FORMS if shared else FORMS[:1]
 
 
 def _differences(
@@ -222,7 +247,7 @@ def _smaller_than_wordings(
     sides: tuple[_Side, _Side], rows: tuple[Ints, Ints], differences: Sequence[Estimate]
 ) -> Iterator[str]:
     """Yield which differences are smaller than a run's own spread over wordings of the prompt."""
-    for form in FORMS:
+    for form in _forms(sides):
         spreads: dict[str, float] = {}
         for side, chosen in zip(sides, rows, strict=True):
             known = side.context.known["any"][chosen]

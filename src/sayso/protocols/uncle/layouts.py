@@ -19,18 +19,27 @@ LONG_FIRST = tuple(reversed(FORMS))
 PAIRS = charts.PAIR_NAMES
 #: the plain answers and the instruction, which every run has
 PLAIN, INSTRUCTED = "no instruction", "instruction (Unc-Zero)"
-EITHER = tuple(f"{rate} {form}" for form in LONG_FIRST for rate in RATES)
 
 
-def _rates(results: Results, **where: str) -> tuple[Entry, ...]:
-    return tuple(results.get(rate, form=form, **where) for form in LONG_FIRST for rate in RATES)
+def _forms(shown: Shown) -> list[str]:
+    """Return the forms that any of the runs asked in."""
+    asked = {form for _, results, _ in shown.each() for form in results.forms}
+    return [form for form in LONG_FIRST if form in asked]
+
+
+def _columns(shown: Shown) -> tuple[str, ...]:
+    return tuple(f"{rate} {form}" for form in _forms(shown) for rate in RATES)
+
+
+def _rates(shown: Shown, results: Results, **where: str) -> tuple[Entry, ...]:
+    return tuple(results.get(rate, form=form, **where) for form in _forms(shown) for rate in RATES)
 
 
 def table3(shown: Shown) -> list[NumberTable]:
-    """Return models by the five rates, long form first."""
-    rows = [(labels, _rates(results)) for labels, results, _ in shown.each()]
+    """Return models by the five rates, the long form first where it was asked."""
+    rows = [(labels, _rates(shown, results)) for labels, results, _ in shown.each()]
     caption = "Models by the five rates, in percent."
-    return [NumberTable("", caption, shown.heads, EITHER, rows, percent=True)]
+    return [NumberTable("", caption, shown.heads, _columns(shown), rows, percent=True)]
 
 
 def _methods(results: Results) -> Iterator[tuple[str, dict[str, str]]]:
@@ -47,12 +56,12 @@ def _methods(results: Results) -> Iterator[tuple[str, dict[str, str]]]:
 def table4(shown: Shown) -> list[NumberTable]:
     """Return ways of asking, and trained models, by the five rates."""
     rows = [
-        ((*labels, name), _rates(results, **where))
+        ((*labels, name), _rates(shown, results, **where))
         for labels, results, _ in shown.each()
         for name, where in _methods(results)
     ]
     caption = "Ways of asking by the five rates, in percent; a trained model is a model of its own."
-    return [NumberTable("", caption, (*shown.heads, "method"), EITHER, rows, percent=True)]
+    return [NumberTable("", caption, (*shown.heads, "method"), _columns(shown), rows, percent=True)]
 
 
 def _alignment(results: Results) -> Iterator[tuple[str, list[Estimate]]]:
@@ -108,9 +117,9 @@ def domains(shown: Shown) -> list[NumberTable]:
     rows = []
     for labels, results, _ in shown.each():
         names = dict.fromkeys(v for e in results.each("FA") for k, v in e.where if k == "domain")
-        rows += [((*labels, name), _rates(results, domain=name)) for name in names]
+        rows += [((*labels, name), _rates(shown, results, domain=name)) for name in names]
     caption = "The five rates by domain, in percent."
-    return [NumberTable("", caption, (*shown.heads, "domain"), EITHER, rows, percent=True)]
+    return [NumberTable("", caption, (*shown.heads, "domain"), _columns(shown), rows, percent=True)]
 
 
 #: what a check of a judge says, and what tables call it; shares are of "of" and "stance_of"
@@ -151,7 +160,8 @@ def cost(shown: Shown) -> list[NumberTable]:
         for labels, results, manifest in shown.each()
     ]
     columns = ("prompt tokens", "answer tokens", "dollars, answers", "dollars, verdicts")
-    caption = "For 100 aspects, each asked in both forms and probed; dollars where they are known."
+    forms = "in both forms" if len(_forms(shown)) > 1 else "alone"
+    caption = f"For 100 aspects, each asked {forms} and probed; dollars where they are known."
     return [NumberTable("", caption, shown.heads, columns, rows)]
 
 
@@ -184,11 +194,11 @@ LAYOUTS = (
     ),
     Layout(
         "uncle-figure3", "alignment of short and long answers, every way of asking",
-        f"{PAPER}, Figure 3", "runs of uncle", figure3,
+        f"{PAPER}, Figure 3", "runs of uncle with paragraphs", figure3,
     ),
     Layout(
         "uncle-figure5", "alignment by model, ordered by size", f"{PAPER}, Figure 5",
-        "runs of uncle", figure5,
+        "runs of uncle with paragraphs", figure5,
     ),
     Layout(
         "uncle-domains", "the five rates of each domain", f"{PAPER}, results by domain",

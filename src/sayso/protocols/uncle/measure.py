@@ -76,6 +76,7 @@ from sayso.protocols.protocol import MISFIT, Run
 from sayso.protocols.uncle.rows import (
     HEADLINE,
     LEFT_OUT,
+    Aspects,
     Context,
     Ints,
     View,
@@ -182,7 +183,7 @@ def misfit(estimates: Iterable[Estimate]) -> list[str]:
 def headline(context: Context) -> list[Estimate]:
     """Return the matrix and the rates of both forms: instructed, plain, by each known set."""
     numbers: list[Estimate] = []
-    for form in FORMS:
+    for form in context.forms:
         for prompt in ("instructed", "plain"):
             for known in ("any", "corrected", "strict"):
                 if prompt == "plain" and known != "any":
@@ -219,20 +220,23 @@ def _matrix(context: Context, label: Ints, where: Slice, form: str, prompt: str)
 def slices(context: Context) -> list[Estimate]:
     """Return the headline rates by domain, by aspect type, and by tier where there are tiers."""
     numbers: list[Estimate] = []
-    a = context.aspects
-    tiers = sorted(filter(None, set(a.tier.tolist())), key=tier_order)
-    for key, names, values in (
-        ("domain", a.domain, np.unique(a.domain).tolist()),
-        ("type", a.type, np.unique(a.type).tolist()),
-        ("tier", a.tier, tiers),
-    ):
+    for key, names, values in _slices(context.aspects):
         for name in values:
-            for form in FORMS:
+            for form in context.forms:
                 rates = rates_of(context, context.known["any"], context.labels(form), names == name)
                 where = slice_of(form=form, **{key: name})
                 wanted = (*HEADLINE, "over_hedge", "p_known")
                 numbers += [context.signed(rates[n], where, form) for n in wanted]
     return numbers
+
+
+def _slices(a: Aspects) -> Iterator[tuple[str, NDArray[np.str_], list[str]]]:
+    """Yield the ways to slice the aspects, and the slices: not by what the data do not say."""
+    if (a.domain != "").any():
+        yield "domain", a.domain, np.unique(a.domain).tolist()
+    if (a.type != a.domain).any():
+        yield "type", a.type, np.unique(a.type).tolist()
+    yield "tier", a.tier, sorted(filter(None, set(a.tier.tolist())), key=tier_order)
 
 
 def rates_of(
@@ -329,7 +333,7 @@ SPLIT = {
 def qualifiers(context: Context) -> list[Estimate]:
     """Return what stands below the headline: shares, values within type, policies, guess rates."""
     numbers: list[Estimate] = []
-    for form in FORMS:
+    for form in context.forms:
         where = slice_of(form=form)
         numbers += [context.signed(e, where, form) for e in _shares(context, form)]
         plain = _shares(context, form, instructed=False)
@@ -340,7 +344,8 @@ def qualifiers(context: Context) -> list[Estimate]:
         for policy, estimates in own_policies(context, form):
             under = slice_of(form=form, policy=policy)
             numbers += [context.signed(e, under, form) for e in estimates]
-    numbers += alignment(context, context.labels("short"), context.labels("long"))
+    if "long" in context.forms:
+        numbers += alignment(context, context.labels("short"), context.labels("long"))
     matches, others = context.guesses
     for kind, rate in type_guess_rates(matches, others, context.aspects.type).items():
         rows = context.aspects.type == kind
@@ -382,7 +387,8 @@ def _shares(context: Context, form: str, instructed: bool = True) -> Iterator[Es
     stance = np.array([(v.stance if v else None) or "" for v in verdicts], dtype=np.str_)
     unknown = (context.known["any"] == UNKNOWN) & (label >= 0)
     yield _share(context, "accuracy", label == CORRECT, label >= 0)
-    yield _share(context, "omission", stance == "omitted", stance != "")
+    if "long" in context.forms:
+        yield _share(context, "omission", stance == "omitted", stance != "")
     for name, wanted in SPLIT.items():
         yield _share(context, name, stance == wanted, unknown)
     right = np.array([bool(v and v.content == "correct") for v in verdicts], dtype=bool)
@@ -588,7 +594,7 @@ def knowledge_levels(context: Context) -> Iterator[Estimate]:
     for code, name in enumerate(SLICK_LEVELS):
         share = _share(context, "level_share", level == code, level >= 0)
         yield context.signed(msgspec.structs.replace(share, missing=lost), slice_of(level=name))
-    for form in FORMS:
+    for form in context.forms:
         label = context.labels(form)
         for code, name in enumerate(SLICK_LEVELS):
             of = (level == code) & (label >= 0)
@@ -622,7 +628,7 @@ REWORDED = ("UUR", "over_hedge", "KCR", "J")
 
 def robustness(context: Context) -> Iterator[Estimate]:
     """Yield the numbers of both checks by form; nothing for a check that is off."""
-    for form in FORMS:
+    for form in context.forms:
         numbers: list[Estimate] = []
         if context.settings.propensity:
             numbers += _propensity(context, form)
@@ -808,7 +814,7 @@ def other_methods(context: Context) -> Iterator[Estimate]:
     """
     s, a, known = context.settings, context.aspects, context.known["any"]
     names = names_of(s)
-    for form in FORMS if names else ():
+    for form in context.forms if names else ():
         for instructed, where, prompt in (
             (True, slice_of(form=form), "instructed"),
             (False, slice_of(form=form, prompt="plain"), "plain"),
@@ -825,7 +831,7 @@ def other_methods(context: Context) -> Iterator[Estimate]:
             numbers += [of_types["J_within"], of_types["odds_ratio_within"]]
             for estimate in (*numbers, _wrong_and_sure(context, view)):
                 yield context.signed(estimate, slice_of(form=form, method=name), form, name)
-    for name in names:
+    for name in names if "long" in context.forms else ():
         short, long = (labels_of_view(method_view(context, form, name), s) for form in FORMS)
         yield from alignment(context, short, long, slice_of(method=name), name)
 

@@ -5,6 +5,7 @@ Sentences claim no more than the intervals allow.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -50,7 +51,7 @@ from sayso.report.opening import (
     how_often,
     open_page,
 )
-from sayso.report.page import refuse_beside, stored_answers, with_answers
+from sayso.report.page import facts, refuse_beside, stored_answers, with_answers
 from sayso.report.tables import (
     TIERS,
     Cell,
@@ -70,8 +71,7 @@ from sayso.storage.run_folder import Manifest, RunFolder
 METRICS: dict[str, tuple[str, str, str]] = {
     "FA": (
         "right when it commits",
-        "Of the facts it did not hedge, the share it stated right. A fact that a paragraph leaves "
-        "out counts as stated wrong, as in the paper.",
+        "Of the facts it did not hedge, the share it stated right.",
         "factual accuracy, UNCLE section 3",
     ),
     "UA": (
@@ -427,8 +427,10 @@ def headline(numbers: Results, entities: int | None = None) -> list[str]:
 
 
 def _knew(numbers: Results, form: str, entities: int | None) -> str:
-    about = f" about {entities:,} {'entity' if entities == 1 else 'entities'}" if entities else ""
     known = numbers.get("p_known", form=form)
+    about = ""  # facts of which each has an entity of its own are about no entity in particular
+    if entities and entities != (known.denominator or 0) + known.missing:
+        about = f" about {entities:,} {'entity' if entities == 1 else 'entities'}"
     if known.value is None or not known.denominator:
         facts = f" of the facts{about}" if about else ""
         return f"What the model knows{facts} could not be determined: {why_undefined(known)}."
@@ -668,6 +670,8 @@ GIVEN: dict[str, dict[str, str]] = {
     "known": {"given": "known"},
     "unknown": {"given": "unknown"},
 }
+#: the slice of the facts of which the data say no domain or type
+UNNAMED = "(none given)"
 #: where space is short
 NARROW_FORMS = {"short": "short", "long": "paragraph"}
 COMPARED = {
@@ -682,15 +686,41 @@ COMPARED = {
 }
 
 
+#: what FA's definition says besides where there are paragraphs
+LEFT_OUT = " A fact that a paragraph leaves out counts as stated wrong, as in the paper."
+
+
+def definitions(numbers: Results) -> dict[str, tuple[str, str, str]]:
+    """Return the headline metrics with their definitions, as far as the forms of a run need."""
+    if numbers.forms == ["short"]:
+        return METRICS
+    meaning, text, source = METRICS["FA"]
+    return METRICS | {"FA": (meaning, text + LEFT_OUT, source)}
+
+
 def metrics_table(numbers: Results) -> Table:
     """The six headline metrics by form."""
-    rows = {name: (f"{name} – {meaning}", text) for name, (meaning, text, _) in METRICS.items()}
+    rows = {
+        name: (f"{name} – {meaning}", text)
+        for name, (meaning, text, _) in definitions(numbers).items()
+    }
     return _by_form(numbers, "Value, 95 % interval, count", rows)
 
 
 def more_table(numbers: Results) -> Table:
     """The numbers that the paper does not have."""
-    return _by_form(numbers, "Value, 95 % interval, count", MORE, computed=True)
+    rows = {name: text for name, text in MORE.items() if name not in WITHIN or _typed(numbers)}
+    return _by_form(numbers, "Value, 95 % interval, count", rows, computed=True)
+
+
+#: numbers that are others once more where the data tell no types of fact apart
+WITHIN = ("J_within", "auroc_incorrect_within")
+
+
+def _typed(numbers: Results) -> bool:
+    """Tell whether the data have types of fact or domains; else J within type is J."""
+    keys = ("type", "domain")
+    return any(any(numbers.by(key, "J", form=f)) for key in keys for f in numbers.forms)
 
 
 def robustness_table(numbers: Results) -> Table:
@@ -763,7 +793,11 @@ def compared_table(numbers: Results, form: str) -> Table:
     """This model beside policies that do not look at the fact, on the same facts."""
     return _grid(
         f"The same facts under other policies, {FORMS[form]}",
-        {label: partial(numbers.get, form=form, **part) for label, part in COMPARED.items()},
+        {
+            label: partial(numbers.get, form=form, **part)
+            for label, part in COMPARED.items()
+            if part.get("policy") != "type" or _typed(numbers)
+        },
         list(METRICS),
     )
 
@@ -839,7 +873,7 @@ def slices_table(numbers: Results, key: str, names: dict[str, str]) -> Table:
     guesses = dict(numbers.by(key, "guess_rate"))
     values = list(dict.fromkeys(v for f in numbers.forms for v, _ in numbers.by(key, "J", form=f)))
     for value in values[:MOST_ROWS]:
-        label = line(names.get(value, value), 80)
+        label = line(names.get(value, value), 80) or UNNAMED
         for place, form in enumerate(numbers.forms):
             estimates = [numbers.get(name, form=form, **{key: value}) for name in shown]
             facts = next((e.n for e in estimates if e.n), 0)
@@ -847,13 +881,15 @@ def slices_table(numbers: Results, key: str, names: dict[str, str]) -> Table:
                 notes.cell(e, f"{e.name} ({label}, {FORMS[form]})", e.name in ("UUR", "J"))
                 for e in estimates
             ]
-            row = [Cell(NARROW_FORMS[form], style="left"), Cell(f"{facts:,}"), *cells]
+            forms = [Cell(NARROW_FORMS[form], style="left")] if numbers.forms[1:] else []
+            row = [*forms, Cell(f"{facts:,}"), *cells]
             if place == 0:
                 row.insert(0, Cell(label, head=True, rows=len(numbers.forms)))
             if guesses and place == 0:
                 row.append(_guess(guesses.get(value), len(numbers.forms)))
             rows.append(row)
-    head = ["", "", "facts", "J", "UUR", "known, yet hedged", "known", "FA"]
+    head = ["", *([""] if numbers.forms[1:] else [])]
+    head += ["facts", "J", "UUR", "known, yet hedged", "known", "FA"]
     head += ["guess rate"] if guesses else []
     left = len(values) - MOST_ROWS
     further = [f"{left} more stand in the run's table metrics."] if left > 0 else []
@@ -1072,7 +1108,7 @@ def _sliced(numbers: Results, key: str, names: dict[str, str], width: int) -> Dr
     largest = sorted(slices, key=lambda v: -max(e.n for _, e in slices[v]))[: charts.MOST_ROWS]
     order: list[str] = []
     for value in largest:
-        label = line(names.get(value, value), 52)
+        label = line(names.get(value, value), 52) or UNNAMED
         # two names that are cut to the same label must not share a row
         order.append(label if label not in order else f"{label} {len(order) + 1}")
     rows = [
@@ -1192,7 +1228,7 @@ def _metrics(numbers: Results, console: Console) -> rich_table.Table:
         for form in numbers.forms:
             row += _cells(numbers.get(name, form=form), console)
         table.add_row(*row, end_section=name == "J")
-    for name in BEYOND:
+    for name in BEYOND if _typed(numbers) else BEYOND[1:]:
         row = [Text(""), data(MORE[name][0], console)]
         for form in numbers.forms:
             row += _cells(numbers.get(name, form=form), console)
@@ -1219,7 +1255,7 @@ def _references(numbers: Results, console: Console) -> rich_table.Table:
             estimates = [numbers.get(name, form=form, **part) for name in METRICS]
             if all(e.value is None for e in estimates) and part:
                 continue
-            head = f"{form:<6} " if place == 0 else " " * 7
+            head = f"{form if place == 0 else '':<6} " if numbers.forms[1:] else ""
             style = "bold" if place == 0 else ""
             cells = [data(show(e, 0).removesuffix(" %"), console, style) for e in estimates]
             table.add_row(data(head + label, console, style), *cells)
@@ -1306,7 +1342,13 @@ def context(
     numbers = Results(estimates)
     entities = {q.entity for q in tables.questions if q.entity}
     names = _type_names(tables.questions)
-    return {
+    own: dict[str, object] = {}
+    if numbers.forms == ["short"]:  # of what was not asked nothing need be said
+        own["facts"] = [
+            (group, [row for row in rows if "long" not in re.split(r"[ .]", row[0])])
+            for group, rows in facts(manifest)
+        ]
+    return own | {
         "numbers": numbers,
         "opening": opening(estimates, manifest)._replace(examples=_examples(every)),
         "headline": headline(numbers, len(entities) or None),
@@ -1335,7 +1377,7 @@ def context(
             for form in numbers.forms
             for name in METRICS
         ),
-        "definitions": METRICS,
+        "definitions": definitions(numbers),
         "dash": DASH,
     }
 
@@ -1352,7 +1394,8 @@ def _tiles(numbers: Results) -> list[tuple[str, list[tuple[str, str]]]]:
         ("J", "J: does it tell known from unknown?"),
     ):
         values = [
-            (NARROW_FORMS[form], show(numbers.get(name, form=form), 0)) for form in numbers.forms
+            (NARROW_FORMS[form] if numbers.forms[1:] else "", show(numbers.get(name, form=form), 0))
+            for form in numbers.forms
         ]
         tiles.append((label, values))
     return tiles if numbers.forms else []

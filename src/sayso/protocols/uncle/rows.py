@@ -1,7 +1,8 @@
 """The join of UNCLE's stages: one row per aspect, that is per (long question, part).
 
 Joined by ids, never by order. A short question that two prompts share appears in two rows: it was
-asked once and is counted once per pair, in both forms. The rules for *known* and for labels stand
+asked once and is counted once per pair, in both forms. One that stands in no paragraph has a row of
+its own, which counts in the short form only. The rules for *known* and for labels stand
 in docs/reading.md.
 """
 
@@ -17,7 +18,8 @@ from numpy.typing import NDArray
 
 from sayso.metrics.uncle_known import chance_corrected, guess_rates, strict_known
 from sayso.metrics.uncle_rates import CORRECT, INCORRECT, MISSING, UNCERTAIN
-from sayso.protocols.pool import tokens_between
+from sayso.prompts.methods import Form
+from sayso.protocols.pool import entity_of, tokens_between
 from sayso.protocols.probes import (
     HEDGED_PROBE,
     SHOTS,
@@ -31,14 +33,14 @@ from sayso.protocols.probes import (
     probe_state,
 )
 from sayso.protocols.protocol import Run
-from sayso.protocols.uncle.settings import Settings
+from sayso.protocols.uncle.settings import FORMS, Settings
 from sayso.records import Estimate, Generation, Question, Slice, Verdict, content_id, signature_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 HEADLINE = ("FA", "UA", "UUR", "KCR", "EA", "J")
-#: label or state of an aspect that a setting takes out of the rates
+#: label or state of an aspect that a setting, or its form, takes out of the rates
 LEFT_OUT = -2
 RENAMED = {"F1": "F1_uncertain"}
 
@@ -51,16 +53,21 @@ class View(NamedTuple):
     paragraph or a hedge; ``length`` counts tokens of the same stretch. Both are NaN where no value
     was placed. ``placed`` tells whether values were looked for: answers without the instruction
     are, in runs that store where (``verdicts/<form>-spans``, by :mod:`sayso.protocols.probes`).
+    ``outside`` marks the aspects that this form does not ask about, if there are any.
     """
 
     verdicts: list[Verdict | None]
     logprob: Floats
     length: Floats
     placed: bool = False
+    outside: NDArray[np.bool_] | None = None
 
 
 class Aspects(NamedTuple):
-    """A rows. ``hits`` of ``drawn`` readable probe draws were correct."""
+    """A rows. ``hits`` of ``drawn`` readable probe draws were correct.
+
+    ``views`` has the forms that were asked, with and without the instruction.
+    """
 
     questions: list[Question]
     entity: Ints
@@ -94,6 +101,11 @@ class Context:
     guesses: tuple[Ints, Ints]
     probes: str
     draws: Draws
+
+    @property
+    def forms(self) -> tuple[Form, ...]:
+        """The forms that the run asks in: no long one without paragraphs."""
+        return tuple(form for form in FORMS if (form, True) in self.aspects.views)
 
     def labels(self, form: str, instructed: bool = True) -> Ints:
         """Return label codes: 0 S, 1 NS, 2 UNC, -1 missing, -2 left out by a setting."""
@@ -188,10 +200,10 @@ def load_aspects(run: Run, values: Mapping[str, list[str | None]], total: int) -
     pairs = pairs_of(run)
     shorts = [short for _, short in pairs]
     probed = [values.get(s.id, []) for s in shorts]
-    entities = {e: i for i, e in enumerate(dict.fromkeys((q.domain, q.entity) for q in shorts))}
+    entities = {e: i for i, e in enumerate(dict.fromkeys(map(entity_of, shorts)))}
     return Aspects(
         questions=shorts,
-        entity=np.array([entities[s.domain, s.entity] for s in shorts], dtype=np.int64),
+        entity=np.array([entities[entity_of(s)] for s in shorts], dtype=np.int64),
         domain=np.array([s.domain for s in shorts], dtype=np.str_),
         type=np.array([s.type for s in shorts], dtype=np.str_),
         tier=np.array([s.tier for s in shorts], dtype=np.str_),
@@ -202,19 +214,28 @@ def load_aspects(run: Run, values: Mapping[str, list[str | None]], total: int) -
     )
 
 
-def pairs_of(run: Run) -> list[tuple[Question, Question]]:
-    """Return (long question, short question) of every aspect: the rows of every view."""
+#: the long question of an aspect, ``None`` where it stands in no paragraph, and its short one
+Pair = tuple[Question | None, Question]
+
+
+def pairs_of(run: Run) -> list[Pair]:
+    """Return (long question, short question) of every aspect: the rows of every view.
+
+    Last come the short questions with a true answer that stand in no paragraph.
+    """
     by_id = {q.id: q for q in run.questions}
-    return [(q, by_id[p]) for q in run.questions for p in q.parts]
+    pairs: list[Pair] = [(q, by_id[p]) for q in run.questions for p in q.parts]
+    covered = {short.id for _, short in pairs}
+    alone = (q for q in run.questions if q.golds and not q.parts and q.id not in covered)
+    return [*pairs, *((None, q) for q in alone)]
 
 
-def _views(run: Run, pairs: Sequence[tuple[Question, Question]]) -> dict[tuple[str, bool], View]:
-    return {**_views_of_form(run, pairs, "short"), **_views_of_form(run, pairs, "long")}
+def _views(run: Run, pairs: Sequence[Pair]) -> dict[tuple[str, bool], View]:
+    asked = ["short", *(["long"] if any(long for long, _ in pairs) else [])]
+    return {place: view for form in asked for place, view in _of_form(run, pairs, form).items()}
 
 
-def _views_of_form(
-    run: Run, pairs: Sequence[tuple[Question, Question]], form: str
-) -> dict[tuple[str, bool], View]:
+def _of_form(run: Run, pairs: Sequence[Pair], form: str) -> dict[tuple[str, bool], View]:
     answers, verdicts, table = run.generations(form), run.verdicts(form), f"{form}-spans"
     spans = run.verdicts(table) if run.has(f"verdicts/{table}") else None
     views = {}
@@ -227,7 +248,7 @@ def _views_of_form(
 
 
 def view_of(
-    pairs: Sequence[tuple[Question, Question]],
+    pairs: Sequence[Pair],
     answers: Iterable[Generation],
     verdicts: Iterable[Verdict],
     form: str,
@@ -239,11 +260,16 @@ def view_of(
     """
     by_question = {g.question: g for g in answers}
     read = {(v.target, v.asked): v for v in verdicts}
-    rows = [(by_question.get(long.id if form == "long" else s.id), s.id) for long, s in pairs]
+    rows = [
+        (by_question.get(short.id if form == "short" else long.id if long else ""), short.id)
+        for long, short in pairs
+    ]
+    alone = np.array([long is None and form == "long" for long, _ in pairs], dtype=np.bool_)
+    outside = alone if alone.any() else None
     verdicts_of = [read.get((g.id, short)) if g else None for g, short in rows]
     logprob, length = np.full(len(rows), np.nan), np.full(len(rows), np.nan)
     if spans is None:
-        return View(verdicts_of, logprob, length)
+        return View(verdicts_of, logprob, length, outside=outside)
     places = {(v.target, v.asked): v for v in spans}
     for row, (generation, short) in enumerate(rows):
         verdict = places.get((generation.id, short)) if generation else None
@@ -252,7 +278,7 @@ def view_of(
         values = _stated_logprobs(generation, verdict, whole=form == "short")
         if values:
             logprob[row], length[row] = float(np.mean(values)), len(values)
-    return View(verdicts_of, logprob, length, placed=True)
+    return View(verdicts_of, logprob, length, placed=True, outside=outside)
 
 
 def _stated_logprobs(generation: Generation, verdict: Verdict, *, whole: bool) -> list[float]:
@@ -282,6 +308,8 @@ def labels_of_view(view: View, settings: Settings) -> Ints:
         out[row] = table[verdict.value]
         if verdict.stance == "refused_by_policy" and settings.refusals == "excluded":
             out[row] = LEFT_OUT
+    if view.outside is not None:
+        out[view.outside] = LEFT_OUT
     return out
 
 

@@ -77,6 +77,7 @@ class Settings:
     prompts: Literal["shared", "paper"] = collect(
         "shared", "shared: one set of answers for all protocols; paper: the paper's token limit"
     )
+    short_only: bool = collect(False, "ask short questions only, no paragraphs")
     prompt_folder: str = collect("", "folder with your own prompts")
     propensity: Annotated[int, Meta(ge=0, le=MOST_PROBES)] = collect(
         0, "further instructed samples per question, to see how often it hedges"
