@@ -29,6 +29,7 @@ KINDS = {
 POPQA = {
     "P57": "Who was the director of {}?",
     "P58": "Who was the screenwriter for {}?",
+    "P86": "Who was the composer of {}?",
     "P162": "Who was the producer of {}?",
 }
 
@@ -92,7 +93,7 @@ def test_five_domains_are_spread_evenly_over_four_tiers() -> None:
         assert max(counts) <= 1.6 * min(counts), (domain, counts)
     facts = Counter(row["tier"] for row, _ in FACTS)
     assert set(facts) == set(TIERS)
-    assert max(facts.values()) <= 1.2 * min(facts.values())
+    assert max(facts.values()) <= 1.25 * min(facts.values())
 
 
 def test_the_card_counts_what_the_file_holds() -> None:
@@ -186,8 +187,8 @@ def test_every_way_to_write_a_gold_is_right(domain: str) -> None:
     assert wrong == []
 
 
-#: pairs of periods that are one as far as they are rounded
-ALIKE = {("5.56", "5.6"), ("5.57", "5.6")}
+#: a town that the judge takes for the city whose name it holds
+ALIKE = {("San Francisco", "South San Francisco")}
 
 
 @pytest.mark.parametrize("domain", list(domains()))

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import yaml
 from world.facts import EXCERPT, Domain, Entity, Value, domains, entities
 
 from sayso import cli
@@ -35,14 +36,32 @@ def build(every: Sequence[Entity], table: Mapping[str, Domain], folder: Path) ->
     dump.write_text(_dump(every, table, ids), encoding="utf-8")
     _write(folder / "domains.yaml", _plan(table))
     _write(folder / "templates.yaml", _templates(table, ids))
-    words = ["build", str(dump), "--domains", str(folder / "domains.yaml"), "--no-review"]
-    words += ["--templates", str(folder / "templates.yaml"), "--out", str(folder / "out")]
-    words += ["--twins", "0", "--as-of", f"{_day(table)}-12-31"]
-    if cli.execute(words) != 0:
-        raise SystemExit("sayso build failed")
-    lines = (folder / "out" / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    out = folder / "out"
+    words = ["--domains", str(folder / "domains.yaml"), "--out", str(out)]
+    words += ["--templates", str(folder / "templates.yaml"), "--as-of", f"{_day(table)}-12-31"]
+    _run("build", str(dump), *words)
+    _review(out / "aspects.yaml", table, ids)
+    _run("build", str(out), "--twins", "0")
+    lines = (out / "questions.jsonl").read_text(encoding="utf-8").splitlines()
     records = {record["id"]: record for record in map(json.loads, lines)}
     return [_record(one, records.get(_id(number)), table, ids) for number, one in enumerate(every)]
+
+
+def _run(*words: str) -> None:
+    if cli.execute(list(words)) != 0:
+        raise SystemExit("sayso build failed")
+
+
+def _review(path: Path, table: Mapping[str, Domain], ids: Mapping[str, str]) -> None:
+    """Review the proposed aspects as a person would: every one is kept, in the order of the table.
+
+    Their order decides that of a prompt, which then depends on no other entity.
+    """
+    proposed = yaml.safe_load(path.read_text(encoding="utf-8"))
+    for name, rows in proposed["domains"].items():
+        order = [ids[p] for p in table[name].properties]
+        proposed["domains"][name] = {id: rows[id] for id in order if id in rows}
+    _write(path, proposed | {"reviewed": True})
 
 
 def _day(table: Mapping[str, Domain]) -> int:
