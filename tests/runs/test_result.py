@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 import sayso
+from sayso.engines.named import Limits
 from sayso.protocols import PROTOCOLS, settings
 from sayso.protocols.uncle import Settings
 from sayso.records import Estimate, InputError
@@ -195,9 +196,8 @@ def test_the_mistake_of_a_user_can_be_caught_by_its_public_name() -> None:
 )
 def test_settings_are_those_of_the_command_line(tmp_path: Path, given: dict[str, object]) -> None:
     done = scripted(tmp_path, settings={**FEW, **given})
-    wanted = settings.replace(
-        Settings(), {"resamples": 100, "probe.k": 3, "answer.long_tokens": 512}
-    )
+    changes = {"resamples": 100, "probe.k": 3, "answer.long_tokens": 512}
+    wanted = settings.with_limits(settings.replace(Settings(), changes), Limits())
     stored = {name: done.manifest.settings[name] for name in settings.as_dict(wanted)}
     assert stored == settings.as_dict(wanted)
     again = sayso.measure(done.path, settings={"probe.k": 2})

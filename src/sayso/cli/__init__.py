@@ -92,6 +92,7 @@ _command(
     MEASURE,
     "Several models, data sets and protocols on one page, with joint intervals and ranks.",
     "sayso study first.yaml --dry-run",
+    "sayso study --models builtin builtin-trained --protocols uncle",
     "sayso study --models smollm2 hf:Qwen/Qwen3-4B --protocols uncle --limit 20",
     "sayso study runs/* --layout uncle-table3",
 )

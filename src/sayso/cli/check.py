@@ -62,8 +62,8 @@ def check(
     model: Annotated[
         str,
         Parameter(
-            help="builtin, smollm2, hf:FOLDER, hf:HUB_ID, openai:NAME, or the URL of an endpoint; "
-            "several, separated by commas or in a file (@FILE), are compared"
+            help="builtin, builtin-trained, smollm2, hf:FOLDER, hf:HUB_ID, openai:NAME, or the URL "
+            "of an endpoint; several, separated by commas or in a file (@FILE), are compared"
         ),
     ],
     /,

@@ -52,8 +52,9 @@ class Common(Opening):
     model: Annotated[
         str,
         Parameter(
-            help="default: builtin. Or smollm2 (a small real model); hf:FOLDER, hf:FILE.gguf or "
-            "hf:HUB_ID (a causal language model); vllm:HUB_ID; openai:NAME; or an endpoint's URL, "
+            help="default: builtin. Or builtin-trained (the same model, trained to admit what it "
+            "does not know); smollm2 (a small real model); hf:FOLDER, hf:FILE.gguf or hf:HUB_ID (a "
+            "causal language model); vllm:HUB_ID; openai:NAME; or an endpoint's URL, "
             "http://localhost:8000/v1#NAME (without #NAME: its only model). Separate several "
             "endpoints of one model by commas, or list them in a file, @FILE"
         ),
@@ -160,14 +161,13 @@ class Common(Opening):
     figures: Figures = ""
     figure_width: FigureWidth = ""
     end_loops: Annotated[
-        bool,
+        bool | None,
         Parameter(
             group=LOCAL,
-            negative="",
             help="end an answer when it only repeats itself (three times, 24 tokens), and drop the "
-            "repeats; a change asks everything again",
+            "repeats; a change asks everything again; default: only for smollm2",
         ),
-    ] = False
+    ] = None
     chat_template_kwargs: Annotated[
         str,
         Parameter(

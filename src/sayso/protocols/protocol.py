@@ -33,6 +33,7 @@ at all in :mod:`sayso.protocols.coherence`.
 from __future__ import annotations
 
 import dataclasses
+import re
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
@@ -99,6 +100,13 @@ def unlike(
         raise InputError(f"allow {unknown[0]!r}: no such setting; known: {', '.join(either)}")
     differ = [key for key in either if first.get(key) != second.get(key)]
     refused = [key for key in differ if key not in (*free, *allow)]
+    notes = [f"differs as allowed: {key}" for key in differ if key in allow]
+    if "answer" in refused and _of_two_models(first, second):
+        refused.remove("answer")
+        notes.append(
+            f"differs as allowed: answer ({first['answer']} and {second['answer']}), since each "
+            "model has its own token limits; an answer that is cut off may lack a fact"
+        )
     reasons = []
     if refused:
         what = ", ".join(
@@ -111,7 +119,14 @@ def unlike(
         )
     if any(golds[0][q] != golds[1][q] for q in golds[0].keys() & golds[1].keys()):
         reasons.append(f"{names[0]} and {names[1]} hold different golds for the same question")
-    return reasons, [f"differs as allowed: {key}" for key in differ if key in allow]
+    return reasons, notes
+
+
+def _of_two_models(first: Mapping[str, str], second: Mapping[str, str]) -> bool:
+    """Return True for two models whose answers differ only in how long they may be."""
+    models, answers = ([own.get(key, "") for own in (first, second)] for key in ("model", "answer"))
+    bare = [re.sub(r"/\d+(?=/|$)", "", answer) for answer in answers]
+    return models[0] != models[1] and bare[0] == bare[1]
 
 
 def check_alike(

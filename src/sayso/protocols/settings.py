@@ -17,13 +17,14 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from msgspec import Meta
 
+from sayso.engines.named import LIMITS, Limits
 from sayso.records import InputError
 
 Value = str | int | float | bool | None
 
 #: limits that settings of several protocols have
 Temperature = Annotated[float, Meta(ge=0, le=10)]
-Tokens = Annotated[int, Meta(ge=1, le=1_000_000)]
+Tokens = Annotated[int, Meta(ge=1, le=1_000_000)] | None
 Share = Annotated[float, Meta(ge=0, le=1)]
 Resamples = Annotated[int, Meta(ge=100, le=1_000_000)]
 Seed = Annotated[int, Meta(ge=0, le=2**63)]
@@ -37,6 +38,27 @@ def collect(default: Any, help: str) -> Any:
 def measure(default: Any, help: str) -> Any:
     """Declare a field that changes only how stored answers are counted."""
     return dataclasses.field(default=default, metadata={"stage": "measure", "help": help})
+
+
+def most_tokens(name: Literal["short_tokens", "long_tokens"], what: str) -> Any:
+    """Declare the field for the most tokens of an answer; ``None`` is what suits the model."""
+    own = ", ".join(f"{getattr(limits, name)} for {model}" for model, limits in LIMITS.items())
+    return collect(None, f"token limit of {what}; default: {getattr(Limits(), name)}, {own}")
+
+
+def with_limits(settings: Any, limits: Limits) -> Any:
+    """Return settings in which the longest answers, where nobody set them, are those of a model."""
+    known = as_dict(settings)
+    names = {f"answer.{name}": getattr(limits, name) for name in ("short_tokens", "long_tokens")}
+    unset = {name: value for name, value in names.items() if known.get(name, 0) is None}
+    return replace(settings, unset) if unset else settings
+
+
+def tokens_for(answer: Any, form: str) -> int:
+    """Return the most tokens of an answer of a form, "short" or "long", as settings have it."""
+    name = f"{form}_tokens"
+    value = getattr(answer, name)
+    return int(getattr(Limits(), name) if value is None else value)
 
 
 def check_values(settings: Any, prefix: str = "", *, flags: bool = False) -> None:
@@ -160,17 +182,23 @@ def replace(settings: Any, changes: dict[str, Value]) -> Any:
 
 
 def _replace(settings: Any, changes: dict[str, Value], prefix: str) -> Any:
+    hints = get_type_hints(type(settings))
     new: dict[str, Any] = {}
     for field in dataclasses.fields(settings):
         name, old = f"{prefix}{field.name}", getattr(settings, field.name)
         if dataclasses.is_dataclass(old):
             new[field.name] = _replace(old, changes, f"{name}.")
         elif name in changes:
-            new[field.name] = _typed(name, old, changes[name])
+            new[field.name] = _typed(name, old, changes[name], get_args(hints[field.name]))
     return dataclasses.replace(settings, **new)
 
 
-def _typed(name: str, old: Value, new: Value) -> Value:
+def _typed(name: str, old: Value, new: Value, kinds: Sequence[Any]) -> Value:
+    """Return a new value of a field; ``kinds`` are the types of an optional one, None's too."""
+    if type(None) in kinds:
+        if type(new) not in kinds:
+            raise TypeError(f"{name} is {new!r}; expected {kinds[0].__name__}")
+        return new
     if isinstance(old, float) and isinstance(new, int) and not isinstance(new, bool):
         return float(new)
     if type(new) is not type(old):

@@ -220,6 +220,8 @@ def model_options(model: str, **given: str | float | None) -> dict[str, object]:
     remote = {k: v for k, v in chosen.items() if k not in LOCAL_OPTIONS}
     if model.startswith("vllm:") and chosen.get("end_loops"):
         raise InputError(f"end-loops is for models of hf:, and {model!r} is vLLM's; leave it out")
+    if model.startswith("vllm:"):
+        local.pop("end_loops", None)
     wrong: tuple[str, ...] = ("price", "model_version")
     whose, where, here = "endpoints", "runs on this machine", local
     if is_endpoint(model):

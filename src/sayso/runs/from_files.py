@@ -260,7 +260,7 @@ def _opened(
     With ``learn=False`` nothing can be asked, as in :func:`sayso.runs.run.open_job`.
     """
     check(job)
-    options = job.options or SELF_KNOWN.Settings()
+    options = settings.with_limits(job.options or SELF_KNOWN.Settings(), job.limits)
     if options.knowledge == "golds":
         raise InputError("knowledge golds: texts have no gold answers; name a source")
     if job.model and not modes_of(options):

@@ -21,6 +21,7 @@ import msgspec
 from sayso import datasets, prompts
 from sayso.datasets.dataset import Dataset
 from sayso.engines.engine import Engine, check_engine
+from sayso.engines.named import Limits, limits_of
 from sayso.engines.prices import Price, price_of
 from sayso.engines.ray.engine import RaySettings
 from sayso.judges.judge import Judge
@@ -115,7 +116,7 @@ class Job:
     dtype: str | None = None
     batch_size: int | None = None
     revision: str | None = None
-    end_loops: bool = False
+    end_loops: bool | None = None
     judge_price: str | None = None
     judge_batch: Batch = "item"
     judge_mode: Mode = "one_pass"
@@ -140,13 +141,21 @@ class Job:
 
     @property
     def settings(self) -> Any:
-        """The protocol's settings, with what they leave to this machine (``nli``) filled in."""
-        chosen = self.options or self.plan.Settings()
+        """The protocol's settings, with what they leave to the model (the longest answers) and to
+        this machine (``nli``) filled in."""
+        chosen = settings.with_limits(self.options or self.plan.Settings(), self.limits)
         if getattr(chosen, "nli", None) == "auto":
             chosen = dataclasses.replace(chosen, nli=chosen_nli())
         if isinstance(self.model, RecordedEngine):
             chosen = recorded_settings(chosen, self.model, self.judge)
         return chosen
+
+    @property
+    def limits(self) -> Limits:
+        """How long the model's answers may be where the settings leave it open."""
+        if isinstance(self.model, RecordedEngine):
+            return Limits()
+        return limits_of(self.model if isinstance(self.model, str) else self.model.name)
 
     @property
     def cache_folder(self) -> Path:
@@ -232,7 +241,9 @@ def _check_kinds(job: Job) -> None:
                 example = ', such as "0.15,0.60"' if name.endswith("price") else ""
                 raise InputError(f"{name} is {value!r:.80}; expected {wanted}{example}")
     for name in ("judge_anyway", "end_loops", "batch_files"):
-        if not isinstance(value := getattr(job, name), bool):
+        value = getattr(job, name)
+        left_out = name == "end_loops" and value is None
+        if not isinstance(value, bool) and not left_out:
             raise InputError(f"{name} is {value!r:.80}; expected True or False")
     for domain in job.domains:
         if not isinstance(domain, str):
@@ -433,7 +444,7 @@ def open_subject(
         dtype=job.dtype,
         batch_size=job.batch_size,
         revision=job.revision,
-        end_loops=job.end_loops or None,
+        end_loops=job.end_loops,
         model_version=job.model_version,
         concurrency=job.concurrency,
         timeout=job.timeout,
@@ -662,7 +673,7 @@ def run(
     dtype: str | None = None,
     batch_size: int | None = None,
     revision: str | None = None,
-    end_loops: bool = False,
+    end_loops: bool | None = None,
     judge_price: str | None = None,
     judge_batch: Batch = "item",
     judge_mode: Mode = "one_pass",
@@ -690,7 +701,8 @@ def run(
     that this call may spend; ``batch_files`` asks endpoints in batch files, for half the price.
     ``name`` is what pages call the model; ``device``, ``dtype``,
     ``batch_size`` and ``revision`` say how one in this process is opened (docs/local_models.md),
-    ``end_loops`` that its answers end where they only repeat themselves. ``engine="ray"`` has
+    ``end_loops`` that its answers end where they only repeat themselves (left out: what suits the
+    model). ``engine="ray"`` has
     models of this process compute in Ray's actors instead, ``ray_actors`` of them on the cluster
     whose head is ``ray_address`` (docs/scaling.md). ``jobs`` processes (all cores) read many
     answers where the judge is "rules".

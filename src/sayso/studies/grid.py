@@ -32,6 +32,7 @@ from typing import Any, NamedTuple
 
 from sayso.datasets import default_data
 from sayso.datasets.own_table import with_columns
+from sayso.engines.named import base_name
 from sayso.protocols import PROTOCOLS, protocol_named, settings
 from sayso.records import InputError, content_id, suggestion
 from sayso.report.numbers import line
@@ -122,10 +123,12 @@ def read_grid(spec: Mapping[str, Any], place: str = "study", command: str = "") 
         models = [_chosen(entry, recorded, place) for entry in models]
     out = Path(str(given.get("out") or f"studies/{content_id([repr(sorted(given.items()))])[:8]}"))
     titles = {entry.title for entry in models}
+    bases = {entry.title: _base_of(entry, models) for entry in models}
     systems = {entry.title: _about(entry, place, asked=not recorded) for entry in models}
     cells = []
-    for model in models:
-        base = model.changes.pop("known_from", "")
+    for model in sorted(models, key=lambda entry: bool(bases[entry.title])):  # base models first
+        base = bases[model.title]
+        model.changes.pop("known_from", "")
         if base and (base not in titles or base == model.title):
             raise InputError(
                 f"{place}: known_from {base!r} of {model.title} is no other model of this study; "
@@ -242,6 +245,22 @@ def _chosen(entry: _Entry, recorded: Mapping[str, _OnRecord], place: str) -> _En
             f"{', '.join(recorded)}"[:1000]
         )
     return entry._replace(value=recorded[entry.value])
+
+
+def _base_of(entry: _Entry, models: Sequence[_Entry]) -> str:
+    """Return the title of the model whose probes say what another one knows; "" for its own.
+
+    Unless ``known_from`` names one, it is the model that an entry was trained from, opened alike.
+    """
+    given = entry.changes.get("known_from", "")
+    if given or not isinstance(entry.value, str):
+        return str(given or "")
+    name = base_name(entry.value)
+    for other in models:
+        alike = all(other.changes.get(f) == entry.changes.get(f) for f in ("dtype", "device"))
+        if name and other.value in (name, f"hf:{name}") and alike:
+            return other.title
+    return ""
 
 
 def _about(entry: _Entry, place: str, *, asked: bool) -> About:

@@ -241,7 +241,7 @@ class _Opened:
         if not isinstance(job.model, str) or not is_local(job.model) or job.engine:
             self._close()
             return job
-        given: dict[str, Any] = {name: getattr(job, name) or None for name in OPENED_ONCE}
+        given: dict[str, Any] = {name: getattr(job, name) for name in OPENED_ONCE}
         key = (job.model, *given.values())
         if key != self._key or self._engine is None:
             self._close()

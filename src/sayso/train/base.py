@@ -23,6 +23,7 @@ from sayso.protocols.uncle import UNCLE
 from sayso.protocols.uncle.settings import Settings
 from sayso.records import InputError, Question
 from sayso.runs.asking import REQUEST_SETTINGS
+from sayso.runs.costs import is_local
 from sayso.runs.measure import entities_of, load_run
 from sayso.runs.progress import Progress
 from sayso.runs.run import Job, open_job
@@ -63,9 +64,16 @@ class Base(NamedTuple):
             "seed": int(self.manifest.settings["seed"] or 0),
             "options": self.settings,
             "command": self.manifest.command,
-            "end_loops": self.manifest.model_identity.endswith("|end_loops"),
+            "end_loops": self._end_loops,
         }
         return Job(**(own | changed))
+
+    @property
+    def _end_loops(self) -> bool | None:
+        """Whether answers of the run's model ended with their loops; ``None`` for an endpoint's."""
+        if not isinstance(self.model, str) or not is_local(self.model):
+            return None
+        return self.manifest.model_identity.endswith("|end_loops")
 
 
 class Halves(NamedTuple):

@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from sayso.engines import LOCAL_NAMES
 from sayso.engines.engine import Engine, check_engine
+from sayso.engines.named import LOCAL_NAMES
 from sayso.prompts import check_folder
 from sayso.protocols.uncle import UNCLE
 from sayso.protocols.uncle.collect import instructions

@@ -6,11 +6,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from importlib import resources
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sayso.engines.engine import Capabilities, Counts, read_options
 from sayso.engines.hf import force
 from sayso.engines.hf.decode import Decoder, Job, Raw
-from sayso.engines.hf.files import about, card_of
+from sayso.engines.hf.files import about
 from sayso.engines.hf.force import ARRAYS, Arrays, Given, Watch, check_place, read_until
 from sayso.engines.hf.kv_cache import open_cache
 from sayso.engines.hf.load import (
@@ -42,41 +42,42 @@ from sayso.engines.hf.text import (
     said_once,
     stops_here,
 )
+from sayso.engines.named import card_of, limits_of, shipped_folder
 from sayso.records import Alternative, Generation, InputError, Request, Usage
 
 
 def open_hf(name: str, **options: object) -> HfEngine:
     """Open a folder, a GGUF file or a hub id; options are those of
     :class:`~sayso.engines.hf.load.Options`."""
-    checked = _options(options)
-    model, tokenizer = load(name, checked)
-    identity = identify(name, model, tokenizer, checked)
-    engine = HfEngine(f"hf:{name}", model, tokenizer, identity, checked)
-    engine.base_run = card_of(Path(name).expanduser()).base_run
-    engine.card = about(name)
-    return engine
+    return _open(name, f"hf:{name}", options)
 
 
 def open_packaged(name: str, **options: object) -> HfEngine:
     """Open a model that comes as a Python package, by its short name."""
-    engine = open_hf(name, **options)
-    engine.name = name
+    engine = _open(name, name, options)
     engine.signature = f"{name}@{engine.signature.rpartition('@')[2]}"
     return engine
 
 
-def open_builtin(**options: object) -> HfEngine:
-    """Open the model that is shipped with sayso."""
+def open_shipped(name: str, **options: object) -> HfEngine:
+    """Open a model that sayso brings, by its name."""
+    engine = _open(str(shipped_folder(name)), name, options)
+    engine.signature = f"{name}@1{'+end_loops' if engine.options.end_loops else ''}"
+    return engine
+
+
+def _open(source: str, name: str, options: Mapping[str, object]) -> HfEngine:
+    """Open a folder, a GGUF file or a hub id as the model of this name."""
     checked = _options(options)
-    with resources.as_file(resources.files("sayso") / "builtin" / "model") as folder:
-        if not (folder / "config.json").is_file():
-            raise InputError(
-                f"the built-in model is missing from {folder}: reinstall sayso, or make it with "
-                "'python -m builtin_model.make'"
-            )
-        model, tokenizer = load(str(folder), checked)
-        identity = identify(str(folder), model, tokenizer, checked)
-    return HfEngine("builtin", model, tokenizer, identity._replace(signature="builtin@1"), checked)
+    if checked.end_loops is None:
+        checked = msgspec.structs.replace(checked, end_loops=limits_of(name).end_loops)
+    model, tokenizer = load(source, checked)
+    identity = identify(source, model, tokenizer, checked)
+    engine = HfEngine(name, model, tokenizer, identity, checked)
+    card = card_of(Path(source).expanduser())
+    engine.base_name, engine.base_run = card.base_name, card.base_run
+    engine.card = about(source)
+    return engine
 
 
 def _options(values: Mapping[str, object]) -> Options:
@@ -98,10 +99,11 @@ def _check_arrays(names: frozenset[str]) -> None:
 class HfEngine:
     """A transformers model as an engine (see :class:`sayso.engines.engine.Engine`).
 
-    ``notices`` are sentences for the user, ``base_run`` the run that a trained model came from,
-    ``card`` what a GGUF file says of its origin, license and quantization.
+    ``notices`` are sentences for the user, ``base_name`` the model and ``base_run`` the run that a
+    trained model came from, ``card`` what a GGUF file says of its origin, license and quantization.
     """
 
+    base_name = ""
     base_run = ""
     card = ""
 
@@ -213,7 +215,7 @@ class HfEngine:
         while waiting:
             decoder = Decoder(
                 open_cache(self.runner), self.limits, self.ends, self._stops, self.record,
-                self.options.end_loops,
+                bool(self.options.end_loops),
             )  # fmt: skip
             try:
                 for raw in decoder.run(list(waiting.values())):

@@ -1,4 +1,4 @@
-"""A model's files: their hashes, what they were trained from, and files of llama.cpp (GGUF).
+"""A model's files: their hashes, and files of llama.cpp (GGUF), unpacked once into a folder.
 
 A GGUF file holds quantized weights, tokenizer and chat template. transformers reads it in twenty
 seconds and more, so it is unpacked once into a folder beside the cache, in float32, which loses
@@ -10,19 +10,19 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
-import json
 import os
 import shutil
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib import metadata, resources, util
+from importlib import metadata, util
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from sayso.engines import PACKAGED, quiet_hub
+from sayso.engines import quiet_hub
+from sayso.engines.named import PACKAGED
 from sayso.records import InputError
 from sayso.storage.atomic import disk_errors, one_writer, replacing
 from sayso.storage.cache import default_cache_folder
@@ -51,67 +51,6 @@ def file_hashes(files: Sequence[Path]) -> dict[str, str]:
         with contextlib.suppress(InputError), replacing(memo_path, private=True) as memo_file:
             memo_file.write(msgspec.json.encode(memo))
     return hashes
-
-
-# ---- what a trained folder was trained from
-
-#: names of the model that ships with sayso, as it is and trained
-BUILTIN_NAMES = ("builtin", "builtin-trained")
-
-
-class Card(msgspec.Struct, frozen=True):
-    """What ``sayso.json`` in a trained folder says of its origin; see ``sayso.train.export``."""
-
-    base_name: str = ""
-    base_run: str = ""
-
-
-def card_of(folder: Path) -> Card:
-    """Return the card of a trained folder, adapter or merged; an empty one if it has none."""
-    path = folder / "sayso.json"
-    if not path.is_file():
-        return Card()
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=Card)
-    except (OSError, msgspec.DecodeError) as error:
-        raise InputError(f"{path} cannot be read as a model's card: {error}") from None
-
-
-def builtin_folder() -> Path:
-    """Return the folder of the model that ships with sayso."""
-    return Path(str(resources.files("sayso") / "builtin" / "model"))
-
-
-def is_builtin(name: str) -> bool:
-    """Return True for the built-in model and for every folder that was trained from it.
-
-    ``name`` is a model's as :func:`sayso.engines.open_model` takes it. A folder's card names its
-    base model; an adapter without a card is recognised by the folder that its config names.
-    """
-    seen: set[str] = set()
-    while name not in seen:
-        if name in BUILTIN_NAMES:
-            return True
-        seen.add(name)
-        kind, _, rest = name.partition(":")
-        place = rest if kind in ("hf", "vllm") else name
-        folder = Path(place).expanduser()
-        if not place or not folder.is_dir():
-            return False
-        if folder.resolve() == builtin_folder().resolve():
-            return True
-        name = card_of(folder).base_name or _adapted(folder) or name
-    return False
-
-
-def _adapted(folder: Path) -> str:
-    """Return the base model that an adapter's config names; "" for no adapter."""
-    try:
-        config = json.loads((folder / "adapter_config.json").read_text("utf-8"))
-    except (OSError, ValueError):
-        return ""
-    base = config.get("base_model_name_or_path") if isinstance(config, dict) else ""
-    return base if isinstance(base, str) else ""
 
 
 # ---- GGUF files and their folders

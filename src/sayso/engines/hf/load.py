@@ -9,6 +9,7 @@ import inspect
 import json
 import os
 from collections.abc import Mapping
+from importlib import util
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -19,11 +20,9 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 from transformers.cache_utils import DynamicCache, DynamicLayer, DynamicSlidingWindowLayer
 
-from sayso.engines import PACKAGED, hub_answers
+from sayso.engines import hub_answers
 from sayso.engines.engine import Counts
 from sayso.engines.hf.files import (
-    builtin_folder,
-    card_of,
     check_reader,
     file_hashes,
     gguf_file,
@@ -34,6 +33,7 @@ from sayso.engines.hf.files import (
     unpacked_folder,
 )
 from sayso.engines.hf.text import ends_of_text
+from sayso.engines.named import PACKAGED, SHIPPED, card_of, shipped_folder
 from sayso.records import InputError
 
 TOKENIZER_FILES = (
@@ -47,7 +47,8 @@ REFUSALS = (OSError, ValueError, KeyError, TypeError, ImportError, RuntimeError,
 class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How to open a model. ``max_rows`` and ``token_slots`` bound what is computed at once.
 
-    With ``end_loops`` an answer ends where it only repeats itself. Without ``weights`` a model has
+    With ``end_loops`` an answer ends where it only repeats itself; ``None`` is what suits the model
+    (:func:`sayso.engines.named.limits_of`). Without ``weights`` a model has
     its identity and its tokenizer, and can answer nothing.
     """
 
@@ -62,7 +63,7 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     chat_template: str | None = None
     trust_remote_code: bool = False
     allow_pickle: bool = False
-    end_loops: bool = False
+    end_loops: bool | None = None
     weights: bool = True
 
 
@@ -203,19 +204,18 @@ def _check_folder(folder: Path, options: Options) -> None:
         raise InputError(f"{folder} is no model folder: it has no config.json{hint}")
     if not any((folder / name).is_file() for name in TOKENIZER_FILES):
         raise InputError(f"{folder} has no tokenizer: expected tokenizer.json beside config.json")
-    if not any(folder.glob("*.safetensors")) and not options.allow_pickle:
+    expected = "adapter_model.safetensors" if adapter else "*.safetensors"
+    if not any(folder.glob(expected)) and not options.allow_pickle:
         weights = "only pickled weights (.bin)" if any(folder.glob("*.bin")) else "no weights"
         raise InputError(
-            f"{folder} has {weights}: expected *.safetensors; allow_pickle=true loads .bin files "
+            f"{folder} has {weights}: expected {expected}; allow_pickle=true loads .bin files "
             "that you trust"
         )
-    if adapter:
-        try:
-            import peft  # noqa: F401
-        except ImportError:
-            raise InputError(
-                f"{folder} is an adapter: install peft to load it, or merge it into its base model"
-            ) from None
+    if adapter and util.find_spec("peft") is None:
+        raise InputError(
+            f"{folder} is an adapter, and peft, which opens it, is not installed: "
+            "pip install 'sayso[hf]'"
+        )
 
 
 def base_of(folder: Path) -> str | None:
@@ -231,8 +231,8 @@ def base_of(folder: Path) -> str | None:
     except (OSError, ValueError, AttributeError) as error:
         raise InputError(f"{path} cannot be read: {error}") from None
     named = card_of(folder).base_name
-    if named == "builtin":
-        return str(builtin_folder())
+    if named in SHIPPED:
+        return str(shipped_folder(named))
     here = base and (Path(base).expanduser().is_dir() or not _looks_local(base))
     # the folder it was trained from may be gone from the cache, or in another machine's
     if (named in PACKAGED or not here) and (file := gguf_file(named.removeprefix("hf:"))):

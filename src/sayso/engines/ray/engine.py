@@ -54,12 +54,13 @@ class RayEngine(EngineWrapper):
     """
 
     asks_ahead = True
-    base_run = ""
 
     def __init__(
         self, engine: Engine, model: str, options: Mapping[str, object], settings: RaySettings
     ) -> None:
         super().__init__(engine)
+        self.base_name = str(getattr(engine, "base_name", ""))
+        self.base_run = str(getattr(engine, "base_run", ""))
         self.model = model
         self.options = dict(options)
         self.settings = settings

@@ -37,7 +37,7 @@ from sayso.protocols.faithfulness.verdicts import (
 from sayso.protocols.pool import entity_of
 from sayso.protocols.probes import BlindRules
 from sayso.protocols.protocol import Ask, Run
-from sayso.protocols.settings import folder_of
+from sayso.protocols.settings import folder_of, tokens_for
 from sayso.records import Generation, Question, ask, content_id
 
 FORMS: tuple[methods.Form, ...] = ("short", "long")
@@ -242,7 +242,7 @@ def _request(
         stop = methods.stop(method, form, folder_of(settings.prompt_folder))
     if sample is None:
         sample = ANSWER_SAMPLE if heat > 0 else 0
-    tokens = settings.answer.long_tokens if question.parts else settings.answer.short_tokens
+    tokens = tokens_for(settings.answer, "long" if question.parts else "short")
     request = ask(text, temperature=heat, max_tokens=tokens, stop=stop, seed=seed, sample=sample)
     return Ask(question, request, stage, form, method, instructed=method != "plain")
 

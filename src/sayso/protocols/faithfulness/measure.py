@@ -57,6 +57,7 @@ from sayso.protocols.faithfulness.settings import Settings, ambiguous, held_out
 from sayso.protocols.pool import entity_of
 from sayso.protocols.probes import count_draws
 from sayso.protocols.protocol import Run
+from sayso.protocols.settings import tokens_for
 from sayso.records import Estimate, Slice, part_of, signature_of, slice_of
 from sayso.report.numbers import FORMS
 
@@ -149,6 +150,7 @@ def signed(
     """Return an estimate with its slice and every setting that made it."""
     s = settings
     demos, levels = s.demos, f"{'pooled-' * s.pooled}{'levels-' * s.levels}"
+    short, long = (tokens_for(s.answer, kind) for kind in ("short", "long"))
     signature = run.signature(
         form=form,
         method=part_of(where, "method", "all"),
@@ -159,7 +161,7 @@ def signed(
         dec=by.get("decisive", s.decisive),
         con=by.get("contradict", s.contradict),
         asked_by=f"{s.decisive}/{s.contradict}/{s.nli if s.contradict == 'nli' else '-'}",
-        answer=f"T{s.answer.temperature:g}/{s.answer.short_tokens}/{s.answer.long_tokens}",
+        answer=f"T{s.answer.temperature:g}/{short}/{long}",
         methods=s.methods,
         demos=f"{demos.m}x{demos.choices}/{demos.entities}/{demos.certain:g}/{demos.uncertain:g}",
         ambiguous=s.ambiguous,

@@ -24,6 +24,7 @@ from sayso.protocols.settings import (
     check_values,
     collect,
     measure,
+    most_tokens,
 )
 from sayso.records import InputError, Question, content_id
 
@@ -49,8 +50,8 @@ class Answer:
     """How the answers whose wording is read are decoded (section 4: greedy)."""
 
     temperature: Temperature = collect(0.0, "temperature of the answers whose wording is read")
-    short_tokens: Tokens = collect(256, "token limit of a short answer")
-    long_tokens: Tokens = collect(1024, "token limit of a paragraph")
+    short_tokens: Tokens = most_tokens("short_tokens", "a short answer")
+    long_tokens: Tokens = most_tokens("long_tokens", "a paragraph")
 
 
 @dataclasses.dataclass(frozen=True)

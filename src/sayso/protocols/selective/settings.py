@@ -17,6 +17,8 @@ from sayso.protocols.settings import (
     check_values,
     collect,
     measure,
+    most_tokens,
+    tokens_for,
 )
 from sayso.records import InputError
 from sayso.scores import FITTED, choose
@@ -47,8 +49,8 @@ class Answer:
     """How the answers that are scored and judged are decoded, in the shared pool."""
 
     temperature: Temperature = collect(0.0, "temperature of the scored answers")
-    short_tokens: Tokens = collect(256, "token limit of a short answer")
-    long_tokens: Tokens = collect(1024, "token limit of a paragraph")
+    short_tokens: Tokens = most_tokens("short_tokens", "a short answer")
+    long_tokens: Tokens = most_tokens("long_tokens", "a paragraph")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -221,10 +223,7 @@ def decoding(settings: Settings, form: str) -> Decoding:
     """Return how the answers of a form are decoded: the pool's way, or the paper's (step 3)."""
     if settings.prompts == "paper":
         return Decoding(PAPER_TEMPERATURE, PAPER_TOKENS[settings.mode], STOP)
-    answer = settings.answer
-    return Decoding(
-        answer.temperature, answer.long_tokens if form == "long" else answer.short_tokens
-    )
+    return Decoding(settings.answer.temperature, tokens_for(settings.answer, form))
 
 
 def shots(settings: Settings) -> int:

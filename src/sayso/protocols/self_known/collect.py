@@ -35,7 +35,7 @@ from sayso.protocols.self_known.claims import (
 from sayso.protocols.self_known.rows import STAGE
 from sayso.protocols.self_known.self_verdicts import judge_own, make_questions, summary
 from sayso.protocols.self_known.settings import MAIN, Settings, modes_of
-from sayso.protocols.settings import folder_of
+from sayso.protocols.settings import folder_of, tokens_for
 from sayso.records import Claim, Generation, InputError, Passage, Question, ask, content_id
 from sayso.retrieval.sources import GOLDS
 
@@ -213,7 +213,7 @@ def text_requests(
     shown: Mapping[str, Sequence[Passage]],
 ) -> list[Ask]:
     """Return the request for every text, its draws, and the text with passages ``shown``."""
-    heat, tokens = settings.answer.temperature, settings.answer.long_tokens
+    heat, tokens = settings.answer.temperature, tokens_for(settings.answer, "long")
     own = ANSWER_SAMPLE if heat > 0 else 0
     asks = []
     for q in measured(questions):
@@ -292,6 +292,6 @@ def _revision(g: Generation, rejected: Sequence[Claim], work: _Work) -> Ask:
     text = load_prompt("self_revise", folder_of(settings.prompt_folder))
     for name, piece in pieces.items():
         text = text.replace(name, piece.replace("{", "("))
-    tokens = settings.answer.long_tokens
+    tokens = tokens_for(settings.answer, "long")
     request = ask(text, temperature=0.0, max_tokens=tokens, seed=work.seed, sample=0)
     return Ask(question, request, f"{STAGE}-revised", STAGE, "revised")

@@ -55,6 +55,7 @@ from sayso.protocols.self_known.rows import (
     load_texts,
 )
 from sayso.protocols.self_known.settings import ASKED, CLAIM_SCORES, MAIN, MODES, Settings
+from sayso.protocols.settings import tokens_for
 from sayso.records import (
     ClaimQuestion,
     Estimate,
@@ -127,7 +128,7 @@ def signed(
         **(signers(run) if by is None else by),
         asked_by=f"{s.claims}/{s.support}/{s.nli if s.support == 'nli' else '-'}",
         knowledge=f"{s.knowledge}-top{s.passages}",
-        answer=f"{s.ask}-T{s.answer.temperature:g}/{s.answer.long_tokens}",
+        answer=f"{s.ask}-T{s.answer.temperature:g}/{tokens_for(s.answer, 'long')}",
         position=f"{s.bins}-{s.closed}-{s.average}",
         self_asked=f"{s.modes}/{s.orders}/{s.questions}/{'open' if s.open_book else 'closed'}",
         noa=s.noa,

@@ -16,6 +16,7 @@ from sayso.protocols.settings import (
     check_values,
     collect,
     measure,
+    most_tokens,
 )
 from sayso.records import InputError
 
@@ -43,7 +44,7 @@ class Answer:
     """How the long answers are decoded."""
 
     temperature: Temperature = collect(0.0, "temperature of the long answers")
-    long_tokens: Tokens = collect(1024, "token limit of an answer")
+    long_tokens: Tokens = most_tokens("long_tokens", "an answer")
 
 
 @dataclasses.dataclass(frozen=True)

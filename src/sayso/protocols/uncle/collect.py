@@ -347,12 +347,20 @@ def collect(
 
 def check_model(model: Engine, settings: Settings) -> None:
     """Refuse to probe a trained model: its hedges would pass for gaps in knowledge. InputError."""
-    base_run = str(getattr(model, "base_run", ""))
-    if base_run and settings.known_from == "self":
-        raise InputError(
-            f"{model.name} was trained from {base_run}, and a trained model's own probes do not "
-            f"say what it knows; add --known-from {shlex.quote(base_run)}"
+    base_name, base_run = (str(getattr(model, name, "")) for name in ("base_name", "base_run"))
+    if not (base_name or base_run) or settings.known_from != "self":
+        return
+    remedy = f"pass --known-from {shlex.quote(base_run)}"
+    if not base_run:
+        both = shlex.join(["sayso", "study", "--models", base_name, model.name])
+        remedy = (
+            f"measure both with `{both} --protocols uncle`, or pass --known-from RUN, a run of "
         )
+        remedy += base_name
+    raise InputError(
+        f"{model.name} was trained from {base_run or base_name}, and a trained model's own probes "
+        f"do not show what it knows: {remedy}"
+    )
 
 
 def check_known_from(

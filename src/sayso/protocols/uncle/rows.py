@@ -33,6 +33,7 @@ from sayso.protocols.probes import (
     probe_state,
 )
 from sayso.protocols.protocol import Run
+from sayso.protocols.settings import tokens_for
 from sayso.protocols.uncle.settings import FORMS, Settings
 from sayso.records import Estimate, Generation, Question, Slice, Verdict, content_id, signature_of
 
@@ -136,12 +137,13 @@ class Context:
         # any of k draws in each of so many wordings
         times = f"x{s.wordings}" if s.probe_wordings else ""
         nucleus = f"/p{s.answer.top_p:g}" if s.answer.top_p < 1 else ""
+        short, long = (tokens_for(s.answer, form) for form in ("short", "long"))
         signature = self.run.signature(
             **parts,
             known=f"{known}-of-{s.probe.k}{times}@T{s.probe.temperature:g}",
             known_from=self.probes,
             probe_unc=s.probe.unc,
-            answer=f"T{s.answer.temperature:g}{nucleus}/{s.answer.short_tokens}/{s.answer.long_tokens}",
+            answer=f"T{s.answer.temperature:g}{nucleus}/{short}/{long}",
             omit=s.omit_long,
             refusals=s.refusals,
             ci=f"{s.ci}-{s.resamples}-s{s.ci_seed}",

@@ -19,6 +19,8 @@ from sayso.protocols.settings import (
     check_values,
     collect,
     measure,
+    most_tokens,
+    tokens_for,
 )
 from sayso.records import InputError
 
@@ -63,8 +65,8 @@ class Answer:
         1.0,
         "top-p of the judged answers, at a temperature above 0",
     )
-    short_tokens: Tokens = collect(256, "token limit of a short answer")
-    long_tokens: Tokens = collect(1024, "token limit of a paragraph")
+    short_tokens: Tokens = most_tokens("short_tokens", "a short answer")
+    long_tokens: Tokens = most_tokens("long_tokens", "a paragraph")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -125,8 +127,8 @@ def check(settings: Settings) -> None:
 
 def tokens_of(settings: Settings) -> dict[str, int]:
     """Return the most tokens of an answer by form; appendix D has 1,024 for every answer."""
-    long = settings.answer.long_tokens
-    short = long if settings.prompts == "paper" else settings.answer.short_tokens
+    long = tokens_for(settings.answer, "long")
+    short = long if settings.prompts == "paper" else tokens_for(settings.answer, "short")
     return {"short": short, "long": long}
 
 
