@@ -18,10 +18,12 @@ from sayso.cli.help import (
     LOCAL,
     BatchFiles,
     EngineName,
+    Fresh,
     Jobs,
     Opening,
     RayActors,
     RayAddress,
+    StaleOk,
     of_one,
     rare,
 )
@@ -186,6 +188,8 @@ class Common(Opening):
         ),
     ] = None
     batch_files: BatchFiles = False
+    fresh: Fresh = False
+    stale_ok: StaleOk = False
     price: Annotated[
         str | None,
         Parameter(

@@ -306,7 +306,7 @@ class CachedEngine(EngineWrapper):
         """Return when and by which address the newest reply was given."""
         given = getattr(self.engine, "given", None)
         addresses = ",".join(self.addresses[:MOST_ADDRESSES])
-        return Origin(int(time.time()) if given is None else given, addresses)
+        return Origin(time.time() if given is None else given, addresses)
 
     def ask_again(self, requests: Sequence[Request]) -> list[Generation]:
         """Ask what the cache holds once more, one by one, and return the replies.
@@ -333,7 +333,7 @@ class CachedEngine(EngineWrapper):
                 self.paid += paid or 0.0
                 self.dollars = add(self.dollars, paid)
                 if self.cache is not None:
-                    origin = Origin(int(time.time()), self._origin().address)
+                    origin = Origin(time.time(), self._origin().address)
                     self.cache.set_aside(request_key(request, self.identity), raw, origin)
                 self.progress.advance(stage, raw, paid)
                 found.append(self._spoken(raw))

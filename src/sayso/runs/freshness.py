@@ -10,7 +10,7 @@ import contextlib
 import datetime
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -18,7 +18,7 @@ import msgspec
 
 from sayso.records import content_id
 from sayso.report.numbers import line
-from sayso.storage.atomic import make_private, replacing
+from sayso.storage.atomic import replacing
 from sayso.storage.cache import Origin
 
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
@@ -38,7 +38,7 @@ def ago(seconds: float) -> str:
     return f"{round(seconds / DAY):,} days"
 
 
-def date_of(given: int) -> str:
+def date_of(given: float) -> str:
     """Return the day (UTC) of a time in seconds since 1970."""
     with contextlib.suppress(OverflowError, OSError, ValueError):
         return datetime.datetime.fromtimestamp(given, datetime.UTC).date().isoformat()
@@ -62,7 +62,7 @@ class Ages:
     def __init__(self) -> None:
         self.number = 0
         self.unknown = 0
-        self.given: list[int] = []
+        self.given: list[float] = []
         self.addresses: Counter[str] = Counter()
 
     def add(self, origin: Origin | None) -> None:
@@ -130,7 +130,7 @@ class Ages:
             return {}
         days = {"oldest": min(self.given), "newest": max(self.given)} if self.given else {}
         times = {
-            name: datetime.datetime.fromtimestamp(given, datetime.UTC).isoformat()
+            name: datetime.datetime.fromtimestamp(given, datetime.UTC).isoformat(timespec="seconds")
             for name, given in days.items()
         }
         addresses = ", ".join(sorted(plain_address(a) for a in ",".join(self.addresses).split(",")))
@@ -144,45 +144,33 @@ class Ages:
 class Mark(msgspec.Struct, frozen=True):
     """What the file of a period holds."""
 
-    since: int
+    since: float
 
 
 class Period:
-    """The time since which replies are fresh. ``path`` is where it is remembered.
+    """The time since which replies are fresh, for the command that ``what`` describes.
 
-    It is written down when the first reply comes, so that a start that failed leaves nothing.
+    It is written down when the first reply comes, so that a start that failed leaves nothing, and
+    is read again until :meth:`end`: a command that was stopped goes on.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.since = int(time.time())
+    def __init__(self, cache_folder: Path, what: object) -> None:
+        self.path = cache_folder / "fresh" / f"{content_id(['fresh', what])}.json"
+        self.since = time.time()
         self.goes_on = False
         with contextlib.suppress(OSError, msgspec.DecodeError):
-            if time.time() - path.stat().st_mtime < OLD:
-                self.since = msgspec.json.decode(path.read_bytes(), type=Mark).since
+            if time.time() - self.path.stat().st_mtime < OLD:
+                self.since = msgspec.json.decode(self.path.read_bytes(), type=Mark).since
                 self.goes_on = True
         self._written = False
 
     def begin(self) -> None:
         """Write it down, once."""
         if not self._written:
-            make_private(self.path.parent)
             with replacing(self.path, private=True) as file:
                 file.write(msgspec.json.encode(Mark(self.since)))
             self._written = True
 
     def end(self) -> None:
-        """Forget it: all was asked."""
+        """Forget it: everything was asked."""
         self.path.unlink(missing_ok=True)
-
-
-@contextlib.contextmanager
-def fresh_period(cache_folder: Path, what: object) -> Iterator[Period]:
-    """Give the period of a command that asks everything anew; ``what`` says which command it is.
-
-    One that was stopped goes on with the replies that it had. It ends where the block does, without
-    an exception.
-    """
-    period = Period(cache_folder / "fresh" / f"{content_id(['fresh', what])}.json")
-    yield period
-    period.end()

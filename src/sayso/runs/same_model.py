@@ -12,19 +12,17 @@ the same, a run goes on with a caution.
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from sayso.judges.contradiction import relate
 from sayso.judges.judge import WITHHELD, Item
 from sayso.judges.rules.judge import RulesJudge
-from sayso.judges.rules.text import STOP, fold, is_english
+from sayso.judges.rules.text import STOP, fold, is_english, word_set
 from sayso.protocols.protocol import Ask
 from sayso.records import Generation, InputError, Question, Request, Verdict, request_key
 from sayso.report.numbers import line
 from sayso.runs.asking import CachedEngine, without_thoughts
-from sayso.storage.cache import Origin
 
 #: prompts that are asked again, and cached answers among which they are chosen
 MOST, LOOKED_AT = 3, 150
@@ -83,10 +81,10 @@ class Checked(NamedTuple):
 # ---- which prompts
 
 
-def probes(asks: Sequence[Ask], model: CachedEngine, begun: int) -> list[Probe]:
+def probes(asks: Sequence[Ask], model: CachedEngine, begun: float | None) -> list[Probe]:
     """Return the prompts to ask again, the most telling first; none where no answer is cached.
 
-    ``asks`` are the requests of a run. Answers count that were given before ``begun``.
+    ``asks`` are the requests of a run. With ``begun`` only answers count that were given before.
     """
     if not model.remote or model.cache is None:
         return []
@@ -95,7 +93,9 @@ def probes(asks: Sequence[Ask], model: CachedEngine, begun: int) -> list[Probe]:
         if ask.request.greedy and not ask.question.parts:
             greedy.setdefault(request_key(ask.request, model.identity), ask)
     origins = model.cache.origins(greedy)
-    early = sorted(key for key, origin in origins.items() if _before(origin, begun))
+    early = sorted(
+        key for key, o in origins.items() if begun is None or o is None or o.given < begun
+    )
     replies = model.usable(early[:LOOKED_AT])
     chosen = {key: greedy[key] for key in replies if replies[key].reply.problem is None}
     drawn = _draws(asks, model, {(a.question.id, a.request.messages) for a in chosen.values()})
@@ -112,10 +112,6 @@ def probes(asks: Sequence[Ask], model: CachedEngine, begun: int) -> list[Probe]:
     for probe in ranked:
         distinct.setdefault(probe.question.id, probe)
     return list(distinct.values())[:MOST]
-
-
-def _before(origin: Origin | None, begun: int) -> bool:
-    return origin is None or origin.given < begun
 
 
 def _draws(
@@ -137,7 +133,7 @@ def _draws(
 
 
 def _ranked(found: Sequence[tuple[Ask, Generation, tuple[str, ...]]]) -> list[Probe]:
-    """Return prompts with their ranks: errors that all draws repeat, what all draws say, the rest."""
+    """Return prompts with their ranks: errors that all draws repeat, then what they agree on."""
     verdicts = RulesJudge().grade([Item(kept, (ask.question,)) for ask, kept, _ in found])
     ranked = []
     for (ask, kept, draws), verdict in zip(found, verdicts, strict=True):
@@ -199,9 +195,7 @@ def _cut(reply: Generation) -> bool:
 
 _WORD = re.compile(r"[^\W_]+")
 #: words that answers begin with and that say nothing
-_FRAME = frozenset(
-    "answer answers correct question sure certainly course okay ok yes well would".split()
-)
+_FRAME = word_set("answer answers correct question sure certainly course okay ok yes well would")
 
 
 def _bare(text: str) -> str:
@@ -225,7 +219,7 @@ def _begins_alike(question: str, one: str, other: str) -> bool:
 
 
 def check_same_model(
-    asks: Sequence[Ask], model: CachedEngine, *, begun: int, needed: bool, stale_ok: bool
+    asks: Sequence[Ask], model: CachedEngine, *, begun: float | None, needed: bool, stale_ok: bool
 ) -> Checked:
     """Ask a few cached prompts again, and say what that means for the answers in the cache.
 
@@ -321,8 +315,3 @@ def _unchecked(why: str) -> str:
         "It could not be checked whether the model behind this name is still the one that gave the "
         f"answers in the cache: {line(why, 200)}"
     )
-
-
-def now_in_seconds() -> int:
-    """Return the present time in seconds since 1970."""
-    return int(time.time())

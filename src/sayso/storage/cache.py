@@ -50,7 +50,7 @@ Row = tuple[bytes, int, bytes]  # key, checksum, compressed reply
 class Origin(msgspec.Struct, frozen=True, array_like=True):
     """When a reply was given, in seconds since 1970, and by which address; "": on this machine."""
 
-    given: int
+    given: float
     address: str = ""
 
 
@@ -60,7 +60,7 @@ class Stored(NamedTuple):
     reply: Generation
     origin: Origin | None = None
 
-    def before(self, since: int | None) -> bool:
+    def before(self, since: float | None) -> bool:
         """Tell whether it was given before a time, or at an unknown one; ``None``: never."""
         return since is not None and (self.origin is None or self.origin.given < since)
 
@@ -69,7 +69,7 @@ class _Waiting(NamedTuple):
     """A reply that waits to be written; what was given before ``since`` is set aside for it."""
 
     stored: Stored
-    since: int | None = None
+    since: float | None = None
 
 
 def default_cache_folder() -> Path:
@@ -190,7 +190,7 @@ class Cache:
         self,
         replies: Mapping[bytes, Generation],
         origin: Origin | None = None,
-        since: int | None = None,
+        since: float | None = None,
     ) -> None:
         """Keep replies, soon: all of them are acknowledged by one commit, or none.
 

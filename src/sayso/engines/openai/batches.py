@@ -334,9 +334,9 @@ class Files:
         self.told: dict[str, tuple[object, float]] = {}
         self.answered = 0
         #: batches that were begun before are left alone
-        self.since = 0
+        self.since = 0.0
         #: when the batch was begun whose answers come now
-        self.given: int | None = None
+        self.given: float | None = None
         #: what was sent by this process, and what is to be told of batches that are gone
         self.fresh: set[str] = set()
         self.gone: list[str] = []
@@ -445,7 +445,7 @@ class Files:
                 self._tell(batch, sent)
                 if sent.status in ENDED:
                     waiting.remove(batch)
-                    self.given = int(batch.begun)
+                    self.given = batch.begun
                     yield from self._read(batch, sent, wanted)
             if waiting and self.office.stop.wait(pause):
                 names = ", ".join(str(batch.id) for batch in waiting)

@@ -63,7 +63,7 @@ class EndpointEngine:
     """
 
     whole = True
-    given: int | None = None
+    given: float | None = None
 
     def __init__(
         self,
@@ -369,16 +369,16 @@ class BatchEngine(EndpointEngine):
         return [*super().notices, *self.files.gone, *([came] if self.files.answered else [])]
 
     @property
-    def since(self) -> int:
+    def since(self) -> float:
         """Batches that were begun before are left alone."""
         return self.files.since
 
     @since.setter
-    def since(self, since: int) -> None:
+    def since(self, since: float) -> None:
         self.files.since = since
 
     @property
-    def given(self) -> int | None:  # type: ignore[override]
+    def given(self) -> float | None:  # type: ignore[override]
         """When the batch of the newest answer was begun."""
         return self.files.given
 

@@ -75,9 +75,9 @@ class RayEngine(EngineWrapper):
         self._told: dict[str, tuple[str, ...]] = {}
         self._taken_over = 0
         #: answers that stopped commands left are used if they were given since then
-        self.since: int | None = None
+        self.since: float | None = None
         #: when the newest answer was given; ``None``: just now
-        self.given: int | None = None
+        self.given: float | None = None
         self._draws_vary: bool | None = None
         self.tell: Callable[[str], None] = lambda text: None
 

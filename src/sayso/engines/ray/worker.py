@@ -68,7 +68,7 @@ class Ledger:
         """Return the replies that any actor has stored."""
         return {key: stored.reply for key, stored in self.stored(keys).items()}
 
-    def stored(self, keys: Sequence[bytes], since: int | None = None) -> dict[bytes, Stored]:
+    def stored(self, keys: Sequence[bytes], since: float | None = None) -> dict[bytes, Stored]:
         """Return the replies that any actor has stored, since a time if one is given."""
         found: dict[bytes, Stored] = {}
         for path in sorted(self.folder.glob("*.sqlite")):
@@ -97,7 +97,7 @@ class Ledger:
         """Store replies, all of them or none."""
         if self.own is None:
             self.own = Cache(self.folder / f"{self.name}.sqlite")
-        self.own.put_together(replies, Origin(int(time.time())))
+        self.own.put_together(replies, Origin(time.time()))
 
     def deaths(self) -> Counter[str]:
         """Return how many other actors have each row in their notes."""
