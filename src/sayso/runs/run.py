@@ -293,9 +293,10 @@ def check(job: Job) -> None:
         raise InputError(f"name: expected one line of at most {LONGEST_NAME} characters")
     names = [name for name in (job.model, job.judge) if isinstance(name, str)]
     models = [*(name.removeprefix("rules+") for name in names), *further]
+    endpoint = str(getattr(job.model, "identity", "")).startswith("api:")
     for name in ("concurrency", "timeout", "patience", "batch_files", "stale_ok"):
         given = getattr(job, name) not in (None, False)
-        if given and not any(is_endpoint(model) for model in models):
+        if given and not (endpoint or any(is_endpoint(model) for model in models)):
             raise InputError(
                 f"{name.replace('_', '-')} is for endpoints, and this run asks none; leave it out"
             )

@@ -26,8 +26,8 @@ from sayso.runs.asking import CachedEngine, without_thoughts
 
 #: prompts that are asked again, and cached answers among which they are chosen
 MOST, LOOKED_AT = 3, 150
-#: so many draws agree, or this share of more: a model that says the same each time
-FEWEST, AGREED = 2, 0.8
+#: a share of draws that says the same; from so many draws on, one other reply is enough
+AGREED, FIRM = 0.8, 4
 #: the first words of two replies of which a smaller share is common begin otherwise
 OPENING, COMMON = 6, 0.5
 #: characters of an answer that a message repeats
@@ -50,7 +50,7 @@ WORDS: dict[Kind, str] = {
 class Probe(NamedTuple):
     """A prompt with the answer in the cache, its draws, and how much a difference would say.
 
-    ``backed``: all draws agree with the answer. ``rank``: the smaller, the more it says.
+    ``backed``: at least :data:`FIRM` draws agree. ``rank``: how little a difference would say.
     """
 
     question: Question
@@ -138,10 +138,11 @@ def _ranked(found: Sequence[tuple[Ask, Generation, tuple[str, ...]]]) -> list[Pr
     ranked = []
     for (ask, kept, draws), verdict in zip(found, verdicts, strict=True):
         same = [relate(ask.question.text, kept.text, draw) for draw in draws]
-        backed = len(draws) >= FEWEST and _mostly(same, "same") and "apart" not in same
+        agreed = bool(draws) and _mostly(same, "same") and "apart" not in same
+        backed = agreed and len(draws) >= FIRM
         committed = verdict.stance == "committed"
-        rank = 4.0 if not committed else 1.0 if backed else 3.0 if draws else 2.0
-        if committed and backed and verdict.content == "incorrect":
+        rank = 4.0 if not committed else 1.0 if agreed else 3.0 if draws else 2.0
+        if committed and agreed and verdict.content == "incorrect":
             rank = 0.0
         rank += 0.5 * ask.instructed
         ranked.append(Probe(ask.question, ask.request, kept, draws, verdict, backed, rank))
@@ -177,7 +178,8 @@ def compare(probe: Probe, reply: Generation, verdict: Verdict) -> Kind:
     relations = [relate(question, text, reply.text) for text in texts]
     if relations[0] == "apart" and _mostly(relations, "apart"):
         return "other"
-    if relations[0] is None and _mostly(relations, None) and _says(question, kept.text):
+    lost = relations[0] is None and _mostly(relations, None) and _says(question, kept.text)
+    if lost and _bare(kept.text) not in _bare(reply.text):
         return "withheld"
     return "same" if _begins_alike(question, kept.text, reply.text) else "reworded"
 
