@@ -89,7 +89,7 @@ def test_what_was_asked_ahead_is_fresh_in_its_stage(tmp_path: Path) -> None:
         asker = CachedEngine(engine, cache, progress=heard)
         missing = asker.missing([*ASKED, *ASKED[:3]])
         assert missing == ASKED[8:]
-        assert heard.notes == ["8 of 20 answers are in the cache from earlier runs"]
+        assert heard.notes == ["8 of 20 answers are in the cache, given less than a minute ago"]
         asker.ask_ahead(missing)
         asker.stage = "asking: first"
         list(asker.complete(ASKED[:10]))
@@ -104,7 +104,7 @@ def test_what_was_asked_ahead_is_fresh_in_its_stage(tmp_path: Path) -> None:
             ("asking: first", 8, 8),
             ("asking: second", 0, 0),
         ]
-        assert asker.notices == ["8 of 20 answers were in the cache already"]
+        assert asker.notices == ["8 of 20 answers are from the cache, given less than a minute ago"]
 
 
 def test_a_cache_that_holds_nothing_of_a_run_is_not_spoken_of(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_a_cache_that_holds_nothing_of_a_run_is_not_spoken_of(tmp_path: Path) ->
         assert asker.missing(ASKED[1:]) == ASKED[1:]
         assert heard.notes == []
         assert asker.missing(ASKED) == ASKED[1:]
-        assert heard.notes == ["1 of 20 answers is in the cache from earlier runs"]
+        assert heard.notes == ["1 of 20 answers is in the cache, given less than a minute ago"]
     heard = Heard()
     asker = CachedEngine(ScriptedEngine(paid(None)), None, progress=heard)
     assert asker.missing(ASKED) == ASKED
@@ -141,7 +141,9 @@ def test_equal_requests_are_asked_once_and_each_gets_its_answer(tmp_path: Path) 
         }
         assert len(engine.requests) == 21
         assert again.tally.cached == 20
-        assert again.notices == ["20 of 20 answers were in the cache already"]
+        assert again.notices == [
+            "20 of 20 answers are from the cache, given less than a minute ago"
+        ]
 
 
 @pytest.mark.parametrize(
@@ -367,7 +369,7 @@ def test_what_was_not_sent_is_said_of_new_and_of_cached_answers(tmp_path: Path) 
         again.engine.identity = "api:stubborn"
         list(again.complete(ASKED))
     assert again.notices == [
-        "19 of 20 answers of the judge were in the cache already",
+        "19 of 20 answers of the judge are from the cache, given less than a minute ago",
         *(line.replace("answers", "answers of the judge") for line in told),
     ]
 

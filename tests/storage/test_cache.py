@@ -26,6 +26,8 @@ from sayso.records import Alternative, Generation, InputError, ask, content_hash
 from sayso.storage import cache
 from sayso.storage.cache import (
     Cache,
+    Origin,
+    Stored,
     carved_rows,
     checksum,
     decode,
@@ -128,7 +130,7 @@ def test_what_goes_wrong_between_two_replies_is_raised_by_the_next(
 ) -> None:
     cache = Cache(tmp_path, pause=0.01)
 
-    def full(_: object) -> None:
+    def full(*_: object) -> None:
         raise InputError("disk is full")
 
     with monkeypatch.context() as patch:
@@ -546,14 +548,90 @@ def test_a_cache_of_the_first_format_is_read_and_no_earlier_version_takes_it_aga
     db.close()
     with Cache(tmp_path) as cache:
         replies = cache.get_many(dict.fromkeys(keys, REQUEST))
+        assert cache.origins(keys) == dict.fromkeys(keys)  # nobody knows when they were given
         cache.put(key("new"), REPLY)
     assert [replies[one].text for one in keys] == ["answer 0 ", "answer 1 x", "answer 2 xx"]
     assert replies[keys[0]].alternatives == REPLY.alternatives
     with contextlib.closing(sqlite3.connect(file_of(tmp_path))) as db:
-        assert db.execute("PRAGMA user_version").fetchone() == (2,)
+        assert db.execute("PRAGMA user_version").fetchone() == (3,)
     with Cache(tmp_path) as cache:
         assert len(cache.get_many([*keys, key("new")])) == 4
         assert cache.notices == []
+
+
+EARLY, LATE = Origin(1_000, "http://a/v1"), Origin(2_000, "http://b/v1")
+
+
+def test_a_reply_knows_when_it_was_given_and_by_whom(tmp_path: Path) -> None:
+    keys = [key(i) for i in range(3)]
+    with Cache(tmp_path, pause=1e9) as cache:
+        cache.put(keys[0], REPLY, EARLY)
+        assert cache.origins(keys) == {keys[0]: EARLY}  # not written yet
+        cache.put(keys[1], REPLY)
+        cache.put(keys[2], replace(REPLY, text="x" * 9000), LATE)  # compressed
+    with Cache(tmp_path) as cache:
+        assert cache.origins(keys) == dict(zip(keys, (EARLY, None, LATE), strict=True))
+        stored = cache.get_stored(keys)
+        assert [stored[one].origin for one in keys] == [EARLY, None, LATE]
+        assert stored[keys[2]].reply.text == "x" * 9000
+        # the same tokens with more arrays: the text is as old as it was
+        cache.put(keys[0], replace(REPLY, entropies=(0.1, 0.2, 0.3)), LATE)
+        cache.commit()
+        assert cache.get_stored(keys)[keys[0]].origin == EARLY
+        assert cache.get_stored(keys)[keys[0]].reply.entropies is not None
+        assert cache.notices == []
+
+
+@pytest.mark.parametrize("since", [None, 1_000, 1_001])
+@pytest.mark.parametrize("known", [EARLY, None])
+def test_only_what_is_older_is_set_aside_for_a_fresh_reply(
+    tmp_path: Path, since: int | None, known: Origin | None
+) -> None:
+    new = replace(REPLY, text="In 1816.", token_ids=(5, 8, 9))
+    with Cache(tmp_path) as cache:
+        cache.put(key(1), REPLY, known)
+    with Cache(tmp_path) as cache:
+        cache.put_together({key(1): new}, LATE, since)
+    old = since is not None and (known is None or since > 1_000)
+    with Cache(tmp_path) as cache:
+        (now,) = cache.get_stored([key(1)]).values()
+        assert (now.reply.text, now.origin) == (("In 1816.", LATE) if old else ("In 1815.", known))
+        kept = [(one.reply.text, one.origin) for one in cache.aside(key(1))]
+        assert kept == ([("In 1815.", known)] if old else [])
+        assert cache.aside(key(2)) == []
+
+
+def test_every_reply_that_was_set_aside_can_be_read_again(tmp_path: Path) -> None:
+    with Cache(tmp_path) as cache:
+        for number in range(4):
+            reply = replace(REPLY, text=f"answer {number}")
+            cache.put_together({key(1): reply}, Origin(number, "a"), number)
+        cache.set_aside(key(1), replace(REPLY, text="asked again"), Origin(9, "a"))
+        cache.set_aside(key(1), replace(REPLY, text="", problem="failed: no"), Origin(9, "a"))
+        texts = [one.reply.text for one in cache.aside(key(1))]
+        assert texts == ["answer 0", "answer 1", "answer 2", "asked again"]
+        assert cache.get_many([key(1)])[key(1)].text == "answer 3"
+    damage = file_of(tmp_path)
+    fresh = tmp_path / "salvaged"
+    fresh.mkdir()
+    shutil.copy(damage, fresh / damage.name)
+    with (fresh / damage.name).open("r+b") as file:
+        file.write(b"no database")
+    with Cache(fresh) as cache:
+        assert "salvaged" in cache.notices[0]
+        assert [one.reply.text for one in cache.aside(key(1))] == texts
+        assert cache.get_stored([key(1)])[key(1)].origin == Origin(3, "a")
+
+
+def test_a_strange_origin_is_none() -> None:
+    data = encode(REPLY, Origin(1, "é" * 400))
+    assert cache.origin_of(data) == Origin(1, "?" * 200)
+    assert decode(data) == REPLY
+    assert cache.origin_of(b"@") is None
+    assert cache.origin_of(b"@\x02\xc1\xc1rest") is None
+    assert decode(b"@") is None
+    assert Stored(REPLY).before(5)
+    assert not Stored(REPLY, EARLY).before(None)
 
 
 def test_a_long_reply_is_compressed_and_a_short_one_is_not() -> None:

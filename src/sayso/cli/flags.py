@@ -20,10 +20,12 @@ from sayso.cli.help import (
     EngineName,
     Figures,
     FigureWidth,
+    Fresh,
     Jobs,
     Opening,
     RayActors,
     RayAddress,
+    StaleOk,
     of_one,
     rare,
 )
@@ -191,6 +193,8 @@ class Common(Opening):
         ),
     ] = None
     batch_files: BatchFiles = False
+    fresh: Fresh = False
+    stale_ok: StaleOk = False
     price: Annotated[
         str | None,
         Parameter(

@@ -154,6 +154,23 @@ BatchFiles = Annotated[
         "same command collects them",
     ),
 ]
+#: what a run does with answers of earlier runs
+Fresh = Annotated[
+    bool,
+    Parameter(
+        negative="",
+        help="ask the model everything again and use no cached answer of an earlier run; earlier "
+        "answers stay in the cache, and the judge's verdicts are used again",
+    ),
+]
+StaleOk = Annotated[
+    bool,
+    Parameter(
+        group=ENDPOINT,
+        negative="",
+        help="use cached answers although another model answers at the endpoint now",
+    ),
+]
 #: where a run computes, besides this process
 EngineName = Annotated[
     str,

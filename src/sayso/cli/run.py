@@ -42,7 +42,7 @@ from sayso.runs.measure import measure as measure_run
 from sayso.runs.measure import settings_kind
 from sayso.runs.recorded import RecordedEngine, slug
 from sayso.runs.result import Result, examples_of, lost_answers, summary_of
-from sayso.runs.run import Job, check, execute
+from sayso.runs.run import Job, check, execute, with_period
 from sayso.storage.run_folder import FIGURES, RunFolder
 from sayso.studies.report import render_study
 from sayso.studies.results import of_folders
@@ -288,10 +288,9 @@ def run_all(*, common: Shared = NO_FLAGS) -> int:
     left_out: list[str] = []
     plans: list[Plan] = []
     seen: set[bytes] = set()
-    for name in PROTOCOLS:
-        out = common.out / name if common.out is not None else None
-        own = dataclasses.replace(common, out=out)
-        job = own.job(name, PROTOCOLS[name].Settings())
+    jobs, period = with_period(list(_job_of_each(common)))
+    for job in jobs:
+        name = job.protocol
         try:
             if common.dry_run:
                 if not common.json:
@@ -307,6 +306,8 @@ def run_all(*, common: Shared = NO_FLAGS) -> int:
         except Unsuited as reason:
             left_out.append(str(reason))
             tell(f"left out: {reason}")
+    if period is not None and not common.dry_run:
+        period.end()
     if done:
         _summarise(done, left_out, quiet=common.json)
     if common.json:
@@ -315,6 +316,13 @@ def run_all(*, common: Shared = NO_FLAGS) -> int:
         print("What several protocols ask is paid once, and counts in the first of them.")
         print(total_text(total_of(plans)))
     return _exit_code(done)
+
+
+def _job_of_each(common: Common) -> Iterator[Job]:
+    """Yield a job for each protocol, in a folder of its own."""
+    for name, plan in PROTOCOLS.items():
+        out = common.out / name if common.out is not None else None
+        yield dataclasses.replace(common, out=out).job(name, plan.Settings())
 
 
 #: the page over the runs of all protocols

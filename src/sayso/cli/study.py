@@ -20,10 +20,12 @@ from sayso.cli.help import (
     EngineName,
     Figures,
     FigureWidth,
+    Fresh,
     Jobs,
     Opening,
     RayActors,
     RayAddress,
+    StaleOk,
 )
 from sayso.cli.printing import note, note_figures, tell
 from sayso.cli.progress import Bars
@@ -105,6 +107,8 @@ class StudyFlags(Opening):
         ),
     ] = None
     batch_files: BatchFiles = False
+    fresh: Fresh = False
+    stale_ok: StaleOk = False
     engine: EngineName = ""
     ray_address: RayAddress = ""
     ray_actors: RayActors = None
@@ -133,7 +137,7 @@ class StudyFlags(Opening):
         shared = ("out", "limit", "seed", "judge", "cache", "max_cost", "price")
         names = (*shared, *(f.name for f in dataclasses.fields(Opening)))
         given = {n: v for n in names if (v := getattr(self, n)) is not None}
-        spread = ("batch_files", "engine", "ray_address", "ray_actors", "jobs")
+        spread = ("batch_files", "fresh", "stale_ok", "engine", "ray_address", "ray_actors", "jobs")
         given |= {n: v for n in spread if (v := getattr(self, n)) not in (None, False, "")}
         names = ("models", "data", "protocols", "answers")
         lists = {n: list(v) for n in names if (v := getattr(self, n))}

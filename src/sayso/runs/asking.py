@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import cast
 
 import msgspec
 
@@ -19,8 +21,9 @@ from sayso.engines.prices import LOCAL, Price, cost
 from sayso.prompts.thoughts import split_thoughts
 from sayso.records import Generation, InputError, Request, Usage, content_id, request_key
 from sayso.runs.costs import Meter, add, dollars
+from sayso.runs.freshness import Ages, Period
 from sayso.runs.progress import Progress, Silent
-from sayso.storage.cache import KEPT_PROBLEMS, Cache, may_lack_text
+from sayso.storage.cache import KEPT_PROBLEMS, Cache, Origin, Stored, may_lack_text
 
 
 class ShapedEngine(EngineWrapper):
@@ -39,12 +42,24 @@ class ShapedEngine(EngineWrapper):
 WANTED = ("logprobs", "entropies")
 
 
+#: addresses that are noted with a reply, where several endpoints serve one model
+MOST_ADDRESSES = 3
+
+
+def innermost(engine: Engine) -> Engine:
+    """Return the engine that others are around: the one that is asked in the end."""
+    while hasattr(inner := getattr(engine, "engine", None), "complete"):
+        engine = cast(Engine, inner)
+    return engine
+
+
 class Tally(msgspec.Struct):
     """What went through an :class:`CachedEngine`.
 
     ``asks`` were wanted, ``requests`` of them differ, ``cached`` were in the cache and ``asked``
-    were not; ``failed`` got no answer, or one that was cut off in its thought. The tokens are those
-    of all answers, cached ones included.
+    were not; ``failed`` got no answer, or one that was cut off in its thought. ``asked_again`` were
+    in the cache and asked all the same (:meth:`CachedEngine.ask_again`). The tokens are those of
+    all answers, cached ones included.
     """
 
     asks: int = 0
@@ -52,6 +67,7 @@ class Tally(msgspec.Struct):
     cached: int = 0
     asked: int = 0
     failed: int = 0
+    asked_again: int = 0
     completed_arrays: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -62,7 +78,8 @@ class CachedEngine(EngineWrapper):
 
     ``dollars`` is the price of all answers, whenever they were paid, ``None`` as soon as one
     without a known price is among them; ``paid`` is what was spent here and now. ``stage`` names
-    what is being asked for whoever watches. ``price`` fills in the dollars that a reply lacks.
+    what is being asked for whoever watches. ``price`` fills in the dollars that a reply lacks. With
+    a ``period`` what was given before it is asked anew.
     """
 
     def __init__(
@@ -74,9 +91,12 @@ class CachedEngine(EngineWrapper):
         price: Price | None = None,
         meter: Meter | None = None,
         progress: Progress | None = None,
+        period: Period | None = None,
     ) -> None:
         super().__init__(engine)
         self.cache = cache
+        self.period = period
+        self.ages = Ages()
         self.who = who
         self.price = price
         self.meter = meter or Meter()
@@ -90,28 +110,52 @@ class CachedEngine(EngineWrapper):
         self.remote = engine.identity.startswith("api:")
         if hasattr(engine, "tell"):
             engine.tell = self.progress.note
+        if period is not None and hasattr(engine, "since"):
+            engine.since = period.since
         self._repetition_noted = False
         self._overrides = OverrideCounts()
 
     @property
     def notices(self) -> list[str]:
-        """What the engine has to say, how much was in the cache, and what was not as asked."""
+        """What the engine has to say, how old cached answers are, and what was not as asked."""
         notices = self._overrides.other_notices(self.engine)
         what = "answers" if self.who == "model" else f"answers of the {self.who}"
-        if self.tally.cached:
-            kept, total = self.tally.cached, self.tally.requests
-            notices.append(f"{kept:,} of {total:,} {what} were in the cache already")
+        if self.ages.number:
+            notices.append(self.ages.line(self.tally.requests, what))
         return notices + self._overrides.lines(what)
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """The addresses that an endpoint's requests go to; none for another engine."""
+        return tuple(getattr(innermost(self.engine), "addresses", ()))
+
+    @property
+    def cautions(self) -> list[str]:
+        """What must be read first of an endpoint's answers that are old, or another address's."""
+        return self.ages.cautions(self.addresses) if self.remote else []
+
+    def usable(self, keys: Iterable[bytes]) -> dict[bytes, Stored]:
+        """Return the replies of the cache that may be used, with their origins."""
+        stored = self.cache.get_stored(keys) if self.cache else {}
+        since = self.period.since if self.period else None
+        return {
+            key: one
+            for key, one in stored.items()
+            if not (one.before(since) or (self.remote and may_lack_text(one.reply)))
+        }
 
     def missing(self, requests: Iterable[Request]) -> list[Request]:
         """Return those that the cache lacks, each once; tell how many it has."""
         wanted = {request_key(request, self.identity): request for request in requests}
-        held = self.cache.holds(wanted) if self.cache else set()
+        held = self.cache.origins(wanted) if self.cache else {}
+        if self.period is not None:
+            since = self.period.since
+            held = {key: o for key, o in held.items() if o is not None and o.given >= since}
         if held:
-            self.progress.note(
-                f"{len(held):,} of {len(wanted):,} answers {'is' if len(held) == 1 else 'are'} in "
-                "the cache from earlier runs"
-            )
+            ages = Ages()
+            for origin in held.values():
+                ages.add(origin)
+            self.progress.note(ages.line(len(wanted), "answers", "in"))
         return [request for key, request in wanted.items() if key not in held]
 
     def ask_ahead(self, missing: Sequence[Request]) -> None:
@@ -145,11 +189,10 @@ class CachedEngine(EngineWrapper):
         for index, request in enumerate(wanted):
             places.setdefault(request_key(request, self.identity), []).append(index)
         distinct = {key: wanted[where[0]] for key, where in places.items()}
-        replies = self.cache.get_many(distinct) if self.cache else {}
+        stored = self.usable(distinct)
         replies = {
-            key: reply
-            for key, reply in replies.items()
-            if not (self.remote and may_lack_text(reply))
+            key: msgspec.structs.replace(one.reply, request=distinct[key])
+            for key, one in stored.items()
         }
         self._complete_arrays(replies)
         failed = {k: reply for k in distinct if (reply := self._ahead.get(k)) is not None}
@@ -171,6 +214,7 @@ class CachedEngine(EngineWrapper):
                 paid = self._count(reply)
                 if key not in fresh:
                     self.meter.keep(paid)
+                    self.ages.add(stored[key].origin)
                 yield from _bound(reply, wanted, places[key])
             for key, raw in self._ask(todo):
                 reply = self._spoken(raw)
@@ -230,8 +274,7 @@ class CachedEngine(EngineWrapper):
                     key, kind = fed[index]
                     replies[key] = reply
                     if getattr(self.engine, "whole", True):
-                        if self.cache:
-                            self.cache.put_together(replies)
+                        self._keep(replies)
                         replies.clear()
                     self._settle(kind, reply)
                     yield key, reply
@@ -250,6 +293,68 @@ class CachedEngine(EngineWrapper):
             at += len(fed)
             if not fed:
                 raise self.meter.stop([self._kind(request) for _, request in todo[at:]])
+
+    def _keep(self, replies: Mapping[bytes, Generation]) -> None:
+        """Put new replies into the cache, with when and where they were given."""
+        if self.period is not None:
+            self.period.begin()
+        if self.cache is not None:
+            since = self.period.since if self.period else None
+            self.cache.put_together(replies, self._origin(), since)
+
+    def _origin(self) -> Origin:
+        """Return when and by which address the newest reply was given."""
+        given = getattr(self.engine, "given", None)
+        addresses = ",".join(self.addresses[:MOST_ADDRESSES])
+        return Origin(time.time() if given is None else given, addresses)
+
+    def ask_again(self, requests: Sequence[Request]) -> list[Generation]:
+        """Ask what the cache holds once more, one by one, and return the replies.
+
+        They are paid for and kept beside those that stay in use. Raises what :meth:`complete` does.
+        """
+        engine = innermost(self.engine)
+        ask: Callable[[Iterable[Request]], Iterator[tuple[int, Generation]]]
+        ask = getattr(engine, "ask_now", engine.complete)
+        found: list[Generation] = []
+        stage = "asking again what is in the cache"
+        self.progress.start(stage, len(requests), 0, remote=self.remote)
+        try:
+            for request in requests:
+                if self.progress.stopping:
+                    raise KeyboardInterrupt
+                kind = self._kind(request)
+                if not self.meter.take(kind, self._most(request)):
+                    raise self.meter.stop([kind])
+                raw = self._one(ask, request, kind)
+                paid = self._price(raw)
+                self.meter.settle(kind, paid, failed=raw.problem is not None and not paid)
+                self.tally.asked_again += 1
+                self.paid += paid or 0.0
+                self.dollars = add(self.dollars, paid)
+                if self.cache is not None:
+                    origin = Origin(time.time(), self._origin().address)
+                    self.cache.set_aside(request_key(request, self.identity), raw, origin)
+                self.progress.advance(stage, raw, paid)
+                found.append(self._spoken(raw))
+        finally:
+            self.progress.end(stage)
+        return found
+
+    def _one(
+        self,
+        ask: Callable[[Iterable[Request]], Iterator[tuple[int, Generation]]],
+        request: Request,
+        kind: str,
+    ) -> Generation:
+        """Return the reply to a request whose price is reserved; free that where none comes."""
+        try:
+            for _, reply in ask([request]):
+                return reply
+        except BaseException:
+            self.meter.give_up(kind, 1)
+            raise
+        return Generation(request, problem="failed: no answer")
 
     def _hold(self) -> int | None:
         """Have the engine send nothing more, if it can; return how many answers still come."""

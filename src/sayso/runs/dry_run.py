@@ -22,7 +22,17 @@ from sayso.runs.asking import CachedEngine
 from sayso.runs.costs import dollars, is_endpoint
 from sayso.runs.judge import OpenJudge, holds_to_schema, model_judge
 from sayso.runs.recorded import RecordedEngine, answers_of
-from sayso.runs.run import Job, OpenJob, foreign_world, further_models, open_job, size_of
+from sayso.runs.run import (
+    Job,
+    OpenJob,
+    foreign_world,
+    foreseen,
+    further_models,
+    open_job,
+    size_of,
+    with_period,
+)
+from sayso.runs.same_model import probes
 from sayso.runs.stages import bind
 
 #: English text has 3 to 5 characters a token; a chat template adds up to 40 tokens to a prompt
@@ -178,18 +188,17 @@ def estimate(job: Job, seen: set[bytes] | None = None) -> Plan:
     added. Raises InputError.
     """
     seen = set() if seen is None else seen
+    (job,), _ = with_period([job])
     with open_job(job, learn=False) as opened:
-        asks = [
-            ask._replace(request=opened.shape(ask.request))
-            for ask in job.plan.requests(opened.data.questions, job.settings, job.seed)
-        ]
+        asks = foreseen(opened)
         asks, recorded = _on_record(opened, asks)
         keys = [request_key(ask.request, opened.model.identity) for ask in asks]
-        replies = opened.cache.get_many(dict.fromkeys(keys))
+        replies = {key: one.reply for key, one in opened.model.usable(keys).items()}
+        again = _asked_again(opened, asks)
         replies |= dict(zip(keys, recorded, strict=False))
         graded = [ask for ask in asks if job.plan.is_judged(ask, job.settings)]
         judged, notes = judge_stages(opened, graded, replies)
-        stages = (*_model_stages(opened, asks, keys, replies, seen), *judged)
+        stages = (*again, *_model_stages(opened, asks, keys, replies, seen), *judged)
         more, labels = _follow_up_stages(opened, asks, keys, replies)
         stages += tuple(more)
         unpriced = job.plan.unpriced(opened.data.questions, job.settings, opened.judge)
@@ -207,6 +216,23 @@ def estimate(job: Job, seen: set[bytes] | None = None) -> Plan:
             notes=(told, *opened.data.notices, ASSUMED, *notes, *unpriced, *_untried(job)),
             cautions=tuple(foreign_world(job)),
         )
+
+
+def _asked_again(opened: OpenJob, asks: Sequence[Ask]) -> list[Stage]:
+    """Return the stage that asks cached prompts again, to see whether the model is the same."""
+    if isinstance(opened.job.model, RecordedEngine):
+        return []
+    chosen = probes(asks, opened.model, opened.job.begun)
+    if not chosen:
+        return []
+    used = [probe.kept.usage for probe in chosen]
+    prompt, completion = (
+        Range(total, total)
+        for total in (sum(u.prompt_tokens for u in used), sum(u.completion_tokens for u in used))
+    )
+    number = Range(len(chosen), len(chosen))
+    name = "again what is in the cache"
+    return [make_stage("model", name, number, 0, (prompt, completion), opened.price, "answers")]
 
 
 def _on_record(opened: OpenJob, asks: list[Ask]) -> tuple[list[Ask], list[Generation]]:
@@ -264,7 +290,7 @@ def priced(who: str, planned: Sequence[Planned], engine: CachedEngine) -> Iterat
                     seen.add(key)
                     end[key] = request
         every = {**ends[0], **ends[1]}
-        kept = engine.cache.get_many(every) if engine.cache else {}
+        kept = {key: one.reply for key, one in engine.usable(every).items()}
         known = [(every[key], reply) for key, reply in kept.items()]
         tokens = []
         by: Basis = "answers"

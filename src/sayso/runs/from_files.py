@@ -87,7 +87,15 @@ from sayso.runs.judge import OpenJudge, open_judge
 from sayso.runs.progress import Progress
 from sayso.runs.recorded import slug
 from sayso.runs.result import Result
-from sayso.runs.run import Job, check, open_folder, open_subject, token_counts
+from sayso.runs.run import (
+    Job,
+    check,
+    one_period,
+    open_folder,
+    open_subject,
+    token_counts,
+    with_period,
+)
 from sayso.runs.stages import FolderRun, now
 from sayso.runs.tools import KnowledgeSources, RunTools
 from sayso.storage.atomic import one_writer
@@ -166,7 +174,9 @@ def measure_texts(
 
     ``files`` may be texts that were read already (:func:`texts_by_model`).
     """
-    with _opened(files, job, columns, progress) as texts, contextlib.ExitStack() as stack:
+    with contextlib.ExitStack() as stack:
+        (job,) = stack.enter_context(one_period([job], progress))
+        texts = stack.enter_context(_opened(files, job, columns, progress))
         options, place = texts.options, job.cache_folder
         knowledge = stack.enter_context(
             contextlib.closing(KnowledgeSources(texts.questions, place))
@@ -198,7 +208,12 @@ def measure_texts(
             finished=now(),
             timings=run.timings,
             **_bookkeeping(texts),
-            cautions=(*coherence_cautions(run), *SELF_KNOWN.cautions(estimates, None)),
+            cautions=(
+                *(texts.model.cautions if texts.model else ()),
+                *coherence_cautions(run),
+                *SELF_KNOWN.cautions(estimates, None),
+            ),
+            cached=texts.model.ages.record() if texts.model else {},
             notices=(*notices, *tools.notices, *knowledge.notices, *_bill(texts)),
         )
         folder.write_manifest(manifest)
@@ -265,7 +280,7 @@ def _opened(
         raise InputError("knowledge golds: texts have no gold answers; name a source")
     if job.model and not modes_of(options):
         raise InputError("a model is named, and modes none asks it nothing; leave one of them out")
-    for name in ("price", "thinking"):
+    for name in ("price", "thinking", "fresh"):
         if getattr(job, name) and not job.model:
             raise InputError(f"{name} is for a model that is asked about the texts: --model NAME")
     if isinstance(files, TextsOf):
@@ -284,7 +299,9 @@ def _opened(
         model = None
         if job.model:
             engine, price = open_subject(job, stack, weights=learn)
-            model = CachedEngine(engine, replies, price=price, meter=meter, progress=progress)
+            model = CachedEngine(
+                engine, replies, price=price, meter=meter, progress=progress, period=job.period
+            )
         judge = open_judge(
             job.judge, job.judge_options, subject=model, cache=replies, meter=meter,
             progress=progress, learn=learn,
@@ -371,6 +388,7 @@ def estimate(
     Claims that people labeled are known; so are those of other texts where rules take them apart,
     though not whether a checker will label them. Raises InputError.
     """
+    (job,), _ = with_period([job])
     with _opened(files, job, columns, learn=False) as texts:
         judge, model = texts.judge, texts.model
         labeled, unlabeled, unread = _planned_claims(texts)

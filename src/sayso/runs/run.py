@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import tempfile
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from os import PathLike
@@ -30,7 +31,7 @@ from sayso.processes import seldom_collected
 from sayso.protocols import PROTOCOLS, protocol_named, settings
 from sayso.protocols.answer_table import write_answers
 from sayso.protocols.coherence import coherence_cautions
-from sayso.protocols.protocol import Protocol, Unsuited, setting_text
+from sayso.protocols.protocol import Ask, Protocol, Unsuited, setting_text
 from sayso.records import Estimate, InputError, Question, Request, content_id
 from sayso.report import write as write_page
 from sayso.report.numbers import line
@@ -44,6 +45,7 @@ from sayso.runs.asking import (
     thinking_settings,
 )
 from sayso.runs.costs import Meter, is_endpoint, is_local, known_price, open_priced
+from sayso.runs.freshness import Period, ago
 from sayso.runs.judge import (
     Batch,
     JudgeOptions,
@@ -67,6 +69,7 @@ from sayso.runs.recorded import (
     slug,
 )
 from sayso.runs.result import Result
+from sayso.runs.same_model import Checked, check_same_model
 from sayso.runs.stages import (
     FolderRun,
     Lookup,
@@ -111,6 +114,8 @@ class Job:
     timeout: float | None = None
     patience: float | None = None
     batch_files: bool = False
+    fresh: bool = False
+    stale_ok: bool = False
     name: str = ""
     device: str | None = None
     dtype: str | None = None
@@ -126,6 +131,9 @@ class Job:
     ray_address: str = ""
     ray_actors: int | None = None
     jobs: int | None = None
+    #: when the command of several jobs began, and since when it asks everything anew
+    begun: float | None = None
+    period: Period | None = None
     model_options: Mapping[str, object] = dataclasses.field(default_factory=dict)
     command: str = ""
 
@@ -240,7 +248,7 @@ def _check_kinds(job: Job) -> None:
             if isinstance(value, bool) or not isinstance(value, kinds):
                 example = ', such as "0.15,0.60"' if name.endswith("price") else ""
                 raise InputError(f"{name} is {value!r:.80}; expected {wanted}{example}")
-    for name in ("judge_anyway", "end_loops", "batch_files"):
+    for name in ("judge_anyway", "end_loops", "batch_files", "fresh", "stale_ok"):
         value = getattr(job, name)
         left_out = name == "end_loops" and value is None
         if not isinstance(value, bool) and not left_out:
@@ -296,9 +304,10 @@ def check(job: Job) -> None:
         raise InputError(f"name: expected one line of at most {LONGEST_NAME} characters")
     names = [name for name in (job.model, job.judge) if isinstance(name, str)]
     models = [*(name.removeprefix("rules+") for name in names), *further]
-    for name in ("concurrency", "timeout", "patience", "batch_files"):
+    endpoint = str(getattr(job.model, "identity", "")).startswith("api:")
+    for name in ("concurrency", "timeout", "patience", "batch_files", "stale_ok"):
         given = getattr(job, name) not in (None, False)
-        if given and not any(is_endpoint(model) for model in models):
+        if given and not (endpoint or any(is_endpoint(model) for model in models)):
             raise InputError(
                 f"{name.replace('_', '-')} is for endpoints, and this run asks none; leave it out"
             )
@@ -350,7 +359,9 @@ def open_job(
         cache = stack.enter_context(Cache(job.cache_folder / FILE_NAME))
         engine, price = open_subject(job, stack, weights=learn)
         job.plan.check_model(engine, job.settings)
-        model = CachedEngine(engine, cache, price=price, meter=meter, progress=progress)
+        model = CachedEngine(
+            engine, cache, price=price, meter=meter, progress=progress, period=job.period
+        )
         judge = open_judge(
             _judge_of(job), job.judge_options, subject=model, cache=cache, meter=meter,
             progress=progress, learn=learn,
@@ -384,7 +395,9 @@ def _judge_of(job: Job) -> str | Judge | Engine:
 
 
 #: flags of a model that is asked
-OF_ASKING = ("thinking", "chat_template_kwargs", "price", "model_version", "split")
+OF_ASKING = (
+    *("thinking", "chat_template_kwargs", "price", "model_version", "split", "fresh", "stale_ok"),
+)
 
 
 def recorded_jobs(job: Job, models: Sequence[RecordedEngine]) -> list[Job]:
@@ -668,6 +681,8 @@ def run(
     timeout: float | None = None,
     patience: float | None = None,
     batch_files: bool = False,
+    fresh: bool = False,
+    stale_ok: bool = False,
     name: str = "",
     device: str | None = None,
     dtype: str | None = None,
@@ -699,6 +714,8 @@ def run(
     an answerable question. ``thinking`` is "on", "off", "low", "medium", "high" or a
     number of tokens; ``price`` "in,out" in dollars per million tokens; ``max_cost`` the dollars
     that this call may spend; ``batch_files`` asks endpoints in batch files, for half the price.
+    ``fresh`` asks the model everything again, and keeps the earlier answers in the cache;
+    ``stale_ok`` uses cached answers although another model answers at the endpoint now.
     ``name`` is what pages call the model; ``device``, ``dtype``,
     ``batch_size`` and ``revision`` say how one in this process is opened (docs/local_models.md),
     ``end_loops`` that its answers end where they only repeat themselves (left out: what suits the
@@ -741,7 +758,7 @@ def _with_settings(job: Job, changes: Mapping[str, object]) -> Job:
     check_named(changes)
     _check_kinds(job)
     before = job.options or job.plan.Settings()
-    arguments = {field.name for field in dataclasses.fields(Job)} - {"options", "command"}
+    arguments = {f.name for f in dataclasses.fields(Job)} - {"options", "command", *OF_COMMANDS}
     for name in changes:
         if name in arguments and name not in settings.as_dict(before):
             raise InputError(
@@ -755,11 +772,61 @@ def execute(job: Job, progress: Progress | None = None, meter: Meter | None = No
     """Run a job; see :func:`run`, and :func:`open_job` for ``meter``."""
     check(job)
     check_out(job)
-    with open_job(job, progress, meter=meter) as opened:
+    with one_period([job], progress) as (own,), open_job(own, progress, meter=meter) as opened:
         manifest = manifest_of(opened)
         path = Path(job.out) if job.out else Path("runs") / folder_name(manifest)
         with seldom_collected(), one_writer(path, job.command or "sayso.run"):
             return _execute(opened, manifest, path)
+
+
+#: fields of a job that a command sets
+OF_COMMANDS = ("begun", "period")
+
+
+#: fields of a job that change nothing of what it asks
+OF_PACE = ("command", "max_cost", "concurrency", "timeout", "patience", "jobs", *OF_COMMANDS)
+
+
+def with_period(jobs: Sequence[Job]) -> tuple[list[Job], Period | None]:
+    """Return the jobs of one command, and the period in which it asks everything anew, if it does.
+
+    What it asks for one of them is fresh for the others, and each of several knows when the command
+    began.
+    """
+    begun = time.time() if len(jobs) > 1 else None
+    period = None
+    asking = [job for job in jobs if job.fresh and job.period is None]
+    if asking:
+        period = Period(asking[0].cache_folder, [_named(job) for job in jobs])
+    own = [
+        dataclasses.replace(
+            job, begun=job.begun or begun, period=period if job in asking else job.period
+        )
+        for job in jobs
+    ]
+    return own, period
+
+
+def _named(job: Job) -> list[str]:
+    """Return what a job asks, as a text for each field; an engine by its name."""
+    names = [field.name for field in dataclasses.fields(job) if field.name not in OF_PACE]
+    values = [getattr(job, name) for name in names]
+    return [
+        str(v.name) if hasattr(v, "complete") or hasattr(v, "grade") else str(v) for v in values
+    ]
+
+
+@contextlib.contextmanager
+def one_period(jobs: Sequence[Job], progress: Progress | None = None) -> Iterator[list[Job]]:
+    """Give the jobs of one command, as :func:`with_period`; a period ends with the block."""
+    own, period = with_period(jobs)
+    if period is not None and period.goes_on and progress is not None:
+        progress.note(
+            f"--fresh goes on: answers of the last {ago(time.time() - period.since)} are kept"
+        )
+    yield own
+    if period is not None:
+        period.end()
 
 
 def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
@@ -776,14 +843,16 @@ def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
         tools=tools.open, search=sources.search,
     )  # fmt: skip
     work.models, work.recorded = further.open, _lookup(job)
-    folder.write("questions", questions, Question)
-    folder.write_manifest(manifest)
     try:
         with contextlib.closing(tools), contextlib.closing(sources), contextlib.closing(further):
             for caution in foreign_world(job):
                 opened.model.progress.note(caution)
             _tell_idle_jobs(opened)
-            _look_ahead(opened)
+            missing, checked = _look_into_cache(opened)  # it may refuse: nothing is written yet
+            folder.write("questions", questions, Question)
+            folder.write_manifest(manifest)
+            if getattr(opened.model.engine, "asks_ahead", False):
+                opened.model.ask_ahead(missing)
             job.plan.collect(questions, opened.model, opened.judge, work, job.settings, job.seed)
     except BaseException:
         if new and not _answered(opened.model, folder):
@@ -802,11 +871,13 @@ def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
         finished=now(),
         timings=work.timings,
         **_bookkeeping(opened),
-        cautions=_cautions(opened, work, counts, estimates),
+        cautions=_cautions(opened, work, counts, estimates, checked),
+        cached={**opened.model.ages.record(), **checked.counts},
         notices=(
             *_data_notices(opened),
             *opened.cache.notices,
             *opened.model.notices,
+            *checked.notices,
             *tools.notices,
             *sources.notices,
             *further.notices,
@@ -826,11 +897,17 @@ def foreign_world(job: Job) -> list[str]:
 
 
 def _cautions(
-    opened: OpenJob, work: FolderRun, counts: VerdictCounts, estimates: Sequence[Estimate]
+    opened: OpenJob,
+    work: FolderRun,
+    counts: VerdictCounts,
+    estimates: Sequence[Estimate],
+    checked: Checked,
 ) -> tuple[str, ...]:
     """Return what must be read before any number, the data that do not fit the model first."""
     plan = opened.job.plan
     return (
+        *checked.cautions,
+        *opened.model.cautions,
         *(foreign_world(opened.job) or plan.misfit(estimates)),
         *coherence_cautions(work),
         *unread_cautions(counts),
@@ -849,20 +926,28 @@ def _tell_idle_jobs(opened: OpenJob) -> None:
         )
 
 
-def _look_ahead(opened: OpenJob) -> None:
-    """Tell what earlier runs have asked, and ask the rest in one piece where that is quicker."""
+def _look_into_cache(opened: OpenJob) -> tuple[list[Request], Checked]:
+    """Tell what earlier runs have asked; return what is missing, and what is known of the model.
+
+    Raises InputError where another model answers now than the one that gave the cached answers.
+    """
     ahead = getattr(opened.model.engine, "asks_ahead", False)
-    if not _is_recorded(opened.job) and (ahead or opened.cache.filled):
-        missing = opened.model.missing(_foreseen(opened))
-        if ahead:
-            opened.model.ask_ahead(missing)
+    if _is_recorded(opened.job) or not (ahead or opened.cache.filled):
+        return [], Checked()
+    asks = foreseen(opened)
+    missing = opened.model.missing(ask.request for ask in asks)
+    checked = check_same_model(
+        asks, opened.model, begun=opened.job.begun, needed=bool(missing),
+        stale_ok=opened.job.stale_ok,
+    )  # fmt: skip
+    return missing, checked
 
 
-def _foreseen(opened: OpenJob) -> Iterator[Request]:
-    """Yield what the stages of a run will ask, as far as no answer decides it."""
+def foreseen(opened: OpenJob) -> list[Ask]:
+    """Return what the stages of a run will ask, as far as no answer decides it."""
     job = opened.job
-    for ask in job.plan.requests(opened.data.questions, job.settings, job.seed):
-        yield opened.shape(ask.request)
+    asks = job.plan.requests(opened.data.questions, job.settings, job.seed)
+    return [ask._replace(request=opened.shape(ask.request)) for ask in asks]
 
 
 def _lookup(job: Job) -> Lookup | None:

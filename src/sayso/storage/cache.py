@@ -9,6 +9,10 @@ said (asking them again until they end would choose among its draws). Every othe
 request that failed: the next run asks again. That includes ``context``, which costs no tokens to
 find again and depends on a server's window, which is not in the key.
 
+A reply is stored with its :class:`Origin`: when it was given, and by which address. One that is
+asked for anew takes the place of the old one, which is set aside under a key made of its own
+(:func:`aside_key`) and can still be read (:meth:`Cache.aside`).
+
 Every process holds a shared lock on ``<file>.lock`` while it has the file open. Salvaging takes the
 lock alone, because SQLite deletes write-ahead logs by name: replacing a database under a living
 connection could delete the log of its successor.
@@ -25,14 +29,14 @@ import sys
 import threading
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, TypeVar
+from types import MappingProxyType, TracebackType
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from sayso.records import EMPTY_TEXT, Generation, InputError, Request
+from sayso.records import EMPTY_TEXT, Generation, InputError, Request, content_hash
 from sayso.storage.atomic import full_disk, is_full, make_private, reason_of
 
 FILE_NAME = "replies.sqlite"
@@ -41,6 +45,31 @@ CHUNK = 500  # keys in one query
 ALL_KEYS = "SELECT key FROM replies"
 T = TypeVar("T")
 Row = tuple[bytes, int, bytes]  # key, checksum, compressed reply
+
+
+class Origin(msgspec.Struct, frozen=True, array_like=True):
+    """When a reply was given, in seconds since 1970, and by which address; "": on this machine."""
+
+    given: float
+    address: str = ""
+
+
+class Stored(NamedTuple):
+    """A reply and its origin; ``None`` where an earlier version stored it without one."""
+
+    reply: Generation
+    origin: Origin | None = None
+
+    def before(self, since: float | None) -> bool:
+        """Tell whether it was given before a time, or at an unknown one; ``None``: never."""
+        return since is not None and (self.origin is None or self.origin.given < since)
+
+
+class _Waiting(NamedTuple):
+    """A reply that waits to be written; what was given before ``since`` is set aside for it."""
+
+    stored: Stored
+    since: float | None = None
 
 
 def default_cache_folder() -> Path:
@@ -83,7 +112,7 @@ class Cache:
         self.notices: list[str] = []
         self.damaged_rows = 0
         self._wait, self._batch, self._pause = wait, batch, pause
-        self._pending: dict[bytes, Generation] = {}
+        self._pending: dict[bytes, _Waiting] = {}
         self._guard = threading.RLock()
         self._timer: threading.Timer | None = None
         self._late: InputError | None = None
@@ -103,18 +132,43 @@ class Cache:
         mapping of keys to requests, each reply carries the request. Damaged rows are absent.
         """
         requests = keys if isinstance(keys, Mapping) else {}
+        return {
+            key: msgspec.structs.replace(stored.reply, request=requests[key])
+            if key in requests
+            else stored.reply
+            for key, stored in self.get_stored(keys).items()
+        }
+
+    def get_stored(self, keys: Iterable[bytes]) -> dict[bytes, Stored]:
+        """Return the replies that are known, with their origins and without their requests."""
         wanted = list(dict.fromkeys(keys))
         with self._guard:
-            known = {key: self._pending[key] for key in wanted if key in self._pending}
-            stored = [key for key in wanted if key not in known]
-            known |= self._run(lambda db: self._read(db, stored)) if stored else {}
-        return {
-            key: msgspec.structs.replace(known[key], request=requests[key])
-            if key in requests
-            else known[key]
-            for key in wanted
-            if key in known
-        }
+            known = {key: self._pending[key].stored for key in wanted if key in self._pending}
+            rest = [key for key in wanted if key not in known]
+            known |= self._run(lambda db: self._read(db, rest)) if rest else {}
+        return {key: known[key] for key in wanted if key in known}
+
+    def origins(self, keys: Iterable[bytes]) -> dict[bytes, Origin | None]:
+        """Return the origins of those keys of which there is a reply; it is not read."""
+        wanted = list(dict.fromkeys(keys))
+        with self._guard:
+            found = {k: self._pending[k].stored.origin for k in wanted if k in self._pending}
+            rest = [key for key in wanted if key not in found]
+            return found | self._run(
+                lambda db: {key: origin_of(head) for key, head in heads_of(db, rest)}
+            )
+
+    def aside(self, key: bytes) -> list[Stored]:
+        """Return the replies to the same request that are not used, in the order they came in."""
+        found: list[Stored] = []
+        with self._guard:
+            self.commit()
+            while True:
+                place = aside_key(key, len(found))
+                more = self._run(lambda db, place=place: self._read(db, [place]))  # type: ignore[misc]
+                if place not in more:
+                    return found
+                found.append(more[place])
 
     @property
     def filled(self) -> bool:
@@ -123,37 +177,37 @@ class Cache:
         with self._guard:
             return bool(self._pending or self._run(lambda db: db.execute(some).fetchone()))
 
-    def holds(self, keys: Iterable[bytes]) -> set[bytes]:
-        """Return those keys of which there is a reply; it is not read."""
-        wanted = list(keys)
-        with self._guard:
-            found = {key for key in wanted if key in self._pending}
-            rest = [key for key in wanted if key not in found]
-            return found | self._run(lambda db: {key for (key,) in keys_of(db, rest)})
-
     def keys(self) -> set[bytes]:
-        """Return the keys of all replies that are committed."""
+        """Return the keys of all replies that are committed, those set aside included."""
         with self._guard:
             return set(self._run(lambda db: [key for (key,) in db.execute(ALL_KEYS)]))
 
-    def put(self, key: bytes, generation: Generation) -> None:
+    def put(self, key: bytes, generation: Generation, origin: Origin | None = None) -> None:
         """Keep a reply, soon: see :meth:`put_together`."""
-        self.put_together({key: generation})
+        self.put_together({key: generation}, origin)
 
-    def put_together(self, replies: Mapping[bytes, Generation]) -> None:
+    def put_together(
+        self,
+        replies: Mapping[bytes, Generation],
+        origin: Origin | None = None,
+        since: float | None = None,
+    ) -> None:
         """Keep replies, soon: all of them are acknowledged by one commit, or none.
 
-        An existing reply is replaced only by one with more arrays (:func:`merge`); a reply with
-        a problem other than ``truncated`` is not kept.
+        An existing reply is replaced only by one with more arrays (:func:`merge`), but one that was
+        given before ``since`` is set aside for the new one. A reply with a problem other than
+        ``truncated`` is not kept.
         """
         with self._guard:
             for key, generation in replies.items():
                 if generation.problem is None or generation.problem in KEPT_PROBLEMS:
-                    reply = unbind(generation)
+                    new = Stored(unbind(generation), origin)
                     waiting = self._pending.get(key)
-                    self._pending[key] = (
-                        reply if waiting is None else merge(waiting, reply) or waiting
-                    )
+                    if waiting is not None and waiting.stored.before(since):
+                        self.commit()
+                    elif waiting is not None:
+                        new = merged(waiting.stored, new) or waiting.stored
+                    self._pending[key] = _Waiting(new, since)
             if self._late is not None or len(self._pending) >= self._batch or self._pause <= 0:
                 self.commit()
             elif self._pending and self._timer is None:
@@ -161,6 +215,17 @@ class Cache:
                 self._timer = threading.Timer(seconds, self._commit_late)
                 self._timer.daemon = True
                 self._timer.start()
+
+    def set_aside(self, key: bytes, generation: Generation, origin: Origin) -> None:
+        """Keep a further reply to a request whose reply stays in use; when this returns it is safe.
+
+        One that failed is not kept.
+        """
+        if generation.problem is None or generation.problem in KEPT_PROBLEMS:
+            stored = Stored(unbind(generation), origin)
+            with self._guard:
+                self.commit()
+                self._run(lambda db: self._write(db, {}, {key: stored}))
 
     def commit(self) -> None:
         """Write the waiting replies; when this returns they are safe."""
@@ -170,7 +235,7 @@ class Cache:
                 if not self._in_place():
                     self._close_file()
                     self._open()
-                self._run(self._write)
+                self._run(lambda db: self._write(db, self._pending))
                 self._pending.clear()
             self._late = None
 
@@ -224,31 +289,39 @@ class Cache:
             "with --cache DIR"
         )
 
-    def _read(self, db: sqlite3.Connection, keys: list[bytes]) -> dict[bytes, Generation]:
-        replies: dict[bytes, Generation] = {}
+    def _read(self, db: sqlite3.Connection, keys: list[bytes]) -> dict[bytes, Stored]:
+        replies: dict[bytes, Stored] = {}
         for key, crc, data in rows_of(db, keys):
             reply = decode(data) if sound(key, crc, data) else None
             if reply is None:
                 self._count_damage()
             else:
-                replies[key] = reply
+                replies[key] = Stored(reply, origin_of(data))
         return replies
 
-    def _write(self, db: sqlite3.Connection) -> None:
+    def _write(
+        self,
+        db: sqlite3.Connection,
+        waiting: Mapping[bytes, _Waiting],
+        aside: Mapping[bytes, Stored] = MappingProxyType({}),
+    ) -> None:
+        """Write what waits, and beside it replies that are not to be used. All or nothing."""
         db.execute("BEGIN IMMEDIATE")
         try:
-            known = self._read(db, list(self._pending))
-            rows = []
-            for key, new in self._pending.items():
-                reply = merge(known[key], new) if key in known else new
-                if reply is not None:
-                    data = encode(reply)
-                    rows.append((key, checksum(key, data), data))
-            db.executemany(
-                "INSERT INTO replies(key, crc, reply) VALUES(?, ?, ?) "
-                "ON CONFLICT(key) DO UPDATE SET crc=excluded.crc, reply=excluded.reply",
-                rows,
-            )
+            known = self._read(db, list(waiting))
+            rows, old = [], list(aside.items())
+            for key, (new, since) in waiting.items():
+                before: Stored | None = known.get(key)
+                if before is not None and before.before(since):
+                    old.append((key, before))
+                    before = None
+                stored = new if before is None else merged(before, new)
+                if stored is not None:
+                    rows.append(row_of(key, stored))
+            _put(db, rows)
+            for key, stored in old:  # one by one: the next of this key finds its place taken
+                rows.append(row_of(_free_place(db, key), stored))
+                _put(db, rows[-1:])
             # A damaged index takes a row and never finds it again: look before acknowledging.
             if sum(sound(*row) for row in rows_of(db, [row[0] for row in rows])) < len(rows):
                 raise DamagedError("a row that was written is not found")
@@ -316,9 +389,35 @@ def rows_of(db: sqlite3.Connection, keys: list[bytes]) -> Iterator[Row]:
     return _selected(db, "key, crc, reply", keys)
 
 
-def keys_of(db: sqlite3.Connection, keys: list[bytes]) -> Iterator[tuple[bytes]]:
-    """Yield those of some keys that are stored."""
-    return _selected(db, "key", keys)
+def heads_of(db: sqlite3.Connection, keys: list[bytes]) -> Iterator[tuple[bytes, bytes]]:
+    """Yield those of some keys that are stored, each with the beginning of its row."""
+    return _selected(db, f"key, substr(reply, 1, {HEAD})", keys)
+
+
+def row_of(key: bytes, stored: Stored) -> Row:
+    """Return the row of a reply."""
+    data = encode(stored.reply, stored.origin)
+    return key, checksum(key, data), data
+
+
+def _put(db: sqlite3.Connection, rows: Sequence[Row]) -> None:
+    db.executemany(
+        "INSERT INTO replies(key, crc, reply) VALUES(?, ?, ?) "
+        "ON CONFLICT(key) DO UPDATE SET crc=excluded.crc, reply=excluded.reply",
+        rows,
+    )
+
+
+def aside_key(key: bytes, number: int) -> bytes:
+    """Return the key of the n-th reply that was set aside for a request, from 0."""
+    return content_hash(["aside", key.hex(), number])
+
+
+def _free_place(db: sqlite3.Connection, key: bytes) -> bytes:
+    number = 0
+    while any(_selected(db, "key", [aside_key(key, number)])):
+        number += 1
+    return aside_key(key, number)
 
 
 def _selected(db: sqlite3.Connection, columns: str, keys: list[bytes]) -> Iterator[Any]:
@@ -332,7 +431,8 @@ def _selected(db: sqlite3.Connection, columns: str, keys: list[bytes]) -> Iterat
 #
 # MessagePack, compressed where it is long; compressed JSON where MessagePack cannot say it (lone
 # surrogates, huge integers), and in the files of earlier versions. The first byte tells them apart:
-# a compressed reply begins with a "x", JSON with a "{", and no reply in MessagePack does.
+# a compressed reply begins with a "x", JSON with a "{", and no reply in MessagePack does. An origin
+# stands before it: "@", a byte with its length, and MessagePack.
 
 ARRAYS = (
     "token_ids", "offsets", "logprobs", "entropies", "margins", "self_certainty", "renyi",
@@ -340,9 +440,11 @@ ARRAYS = (
 )  # fmt: skip
 NOTHING = Request(messages=())
 PLAIN = 4000  # bytes that fit on a page with the rest of their row: compressing them saves no disk
-COMPRESSED, OBJECT = b"x", b"{"
+COMPRESSED, OBJECT, GIVEN = b"x", b"{", b"@"
+HEAD = 257  # bytes within which an origin ends
 PACK = msgspec.msgpack.Encoder()
 UNPACK = msgspec.msgpack.Decoder(Generation)
+ORIGIN = msgspec.msgpack.Decoder(Origin)
 DECODER = msgspec.json.Decoder(Generation)
 
 
@@ -354,23 +456,42 @@ def unbind(generation: Generation) -> Generation:
     )  # fmt: skip
 
 
-def encode(generation: Generation) -> bytes:
+def encode(generation: Generation, origin: Origin | None = None) -> bytes:
     """Return the bytes of a reply, exactly: NaN and lone surrogates included."""
+    head = b""
+    if origin is not None:
+        told = PACK.encode(
+            Origin(origin.given, origin.address[:200].encode("ascii", "replace").decode())
+        )
+        head = GIVEN + bytes([len(told)]) + told
     try:
         data = PACK.encode(generation)
     except (UnicodeEncodeError, OverflowError):
         text = json.dumps(msgspec.to_builtins(generation), separators=(",", ":"))
-        return zlib.compress(text.encode(), 1)
-    return data if len(data) <= PLAIN else zlib.compress(data, 1)
+        return head + zlib.compress(text.encode(), 1)
+    return head + (data if len(data) <= PLAIN else zlib.compress(data, 1))
+
+
+def origin_of(data: bytes) -> Origin | None:
+    """Return the origin at the beginning of a row, or ``None`` where it has none."""
+    if not data.startswith(GIVEN):
+        return None
+    try:
+        return ORIGIN.decode(data[2 : 2 + data[1]])
+    except (msgspec.DecodeError, IndexError):
+        return None
 
 
 def decode(data: bytes) -> Generation | None:
     """Return the reply, or ``None`` when it is not one."""
     try:
+        if data.startswith(GIVEN):
+            data = data[2 + data[1] :]
         if data.startswith(COMPRESSED):
             data = zlib.decompress(data)
         return decode_json(data) if data.startswith(OBJECT) else UNPACK.decode(data)
-    except (zlib.error, MemoryError, ValueError, RecursionError):  # msgspec's are ValueErrors
+    # msgspec's are ValueErrors
+    except (zlib.error, MemoryError, ValueError, RecursionError, IndexError):
         return None
 
 
@@ -408,6 +529,14 @@ def merge(old: Generation, new: Generation) -> Generation | None:
     return new if before < after else None
 
 
+def merged(old: Stored, new: Stored) -> Stored | None:
+    """Return what to store in place of ``old``, with the origin of its text; ``None``: keep it."""
+    reply = merge(old.reply, new.reply)
+    if reply is None:
+        return None
+    return Stored(reply, new.origin if reply is new.reply else old.origin)
+
+
 def may_lack_text(reply: Generation) -> bool:
     """Tell whether a reply that an earlier version stored may have had no text at all."""
     known = reply.text or reply.problem or reply.token_ids is not None
@@ -431,7 +560,7 @@ def sound(key: object, crc: object, reply: object) -> bool:
 
 # ---- the SQLite file: opening and locking it
 
-VERSION = 2  # 1: all replies as compressed JSON
+VERSION = 3  # 1: all replies as compressed JSON; 2: replies without an origin
 APPLICATION = 0x73617973  # "says"
 PAGE = 4096  # bytes; salvage reads pages by itself
 SCHEMA = (

@@ -68,6 +68,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     ``timings`` are CPU and wall seconds by stage, ``tokens`` counts of requests and tokens
     (``judge_…``: the judge's). ``dollars`` is what the answers cost, whenever they were paid for,
     and ``judge_dollars`` what the verdicts cost; ``None`` = unknown, or no judge that could cost.
+    ``cached`` says how many answers came from the cache, when they were given and by which
+    addresses, and how many of them were asked again and came back different.
     ``judge_check`` says how well this judge did when it was checked; ``cautions`` are what must be
     read before any number, ``notices`` what else the run had to say.
     """
@@ -100,6 +102,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     judge_dollars: float | None = None
     judge_check: dict[str, str | int | float | None] = msgspec.field(default_factory=dict)
     cautions: tuple[str, ...] = ()
+    cached: dict[str, str | int] = msgspec.field(default_factory=dict)
 
     @property
     def shown_model(self) -> str:

@@ -38,18 +38,28 @@ from sayso.records import InputError, content_id, suggestion
 from sayso.report.numbers import line
 from sayso.runs.from_files import TextsOf, lacking_claims, texts_by_model
 from sayso.runs.recorded import ASKS_NOBODY, RecordedEngine, open_answers, slug
-from sayso.runs.run import LONGEST_NAME, Job
+from sayso.runs.run import LONGEST_NAME, OF_COMMANDS, Job
 from sayso.studies.board import About, check_date
 
 #: flags of a run that a study sets itself
-OWN = ("protocol", "model", "data", "out", "options", "command", "model_options")
+OWN = ("protocol", "model", "data", "out", "options", "command", "model_options", *OF_COMMANDS)
 #: flags of a run that an entry of a list, or the whole study, may have
 FLAGS = tuple(f.name for f in dataclasses.fields(Job) if f.name not in OWN)
 #: what a model is, for a board; nothing that it is asked with
 OF_SYSTEM = ("group", "date", "label")
 OF_MODEL = (
     *("name", "thinking", "chat_template_kwargs", "price", "model_version", "concurrency"),
-    *("timeout", "patience", "batch_files", "device", "dtype", "batch_size", "revision"),
+    *(
+        "timeout",
+        "patience",
+        "batch_files",
+        "fresh",
+        "stale_ok",
+        "device",
+        "dtype",
+        "batch_size",
+        "revision",
+    ),
     *("end_loops", "known_from"),
     *OF_SYSTEM,
 )

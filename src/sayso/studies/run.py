@@ -26,7 +26,7 @@ from sayso.runs.from_files import estimate as estimate_texts
 from sayso.runs.judge import check_judge
 from sayso.runs.progress import Progress
 from sayso.runs.recorded import PEOPLE, RecordedEngine
-from sayso.runs.run import Job, check, check_finished, execute
+from sayso.runs.run import Job, check, check_finished, execute, one_period, with_period
 from sayso.storage.atomic import one_writer, replacing
 from sayso.storage.run_folder import RunFolder
 from sayso.studies.board import About
@@ -138,8 +138,13 @@ def run_grid(
     meter = Meter(grid.max_cost)
     outcomes: dict[int, Outcome] = {}
     stopped = ""
-    with one_writer(grid.out, "sayso study"), _Opened() as opened:
-        for number, cell in enumerate(grid.cells):
+    with (
+        one_writer(grid.out, "sayso study"),
+        _Opened() as opened,
+        one_period([cell.job for cell in grid.cells], progress) as jobs,
+    ):
+        cells = [cell._replace(job=job) for cell, job in zip(grid.cells, jobs, strict=True)]
+        for number, cell in enumerate(cells):
             if stopped:
                 outcomes[number] = _outcome(grid, cell, "waiting", stopped)
                 continue
@@ -280,7 +285,10 @@ def price_grid(grid: Grid) -> Price:
     plans: dict[int, Plan] = {}
     left_out: dict[int, str] = {}
     finished = 0
-    for number, cell in enumerate(grid.cells):
+    jobs, _ = with_period([cell.job for cell in grid.cells])
+    for number, cell in enumerate(
+        cell._replace(job=job) for cell, job in zip(grid.cells, jobs, strict=True)
+    ):
         try:
             _check_cell(cell)
             if is_finished(cell):

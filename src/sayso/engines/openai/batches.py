@@ -333,6 +333,10 @@ class Files:
         self.tell: Callable[[str], None] = lambda text: None
         self.told: dict[str, tuple[object, float]] = {}
         self.answered = 0
+        #: batches that were begun before are left alone
+        self.since = 0.0
+        #: when the batch was begun whose answers come now
+        self.given: float | None = None
         #: what was sent by this process, and what is to be told of batches that are gone
         self.fresh: set[str] = set()
         self.gone: list[str] = []
@@ -345,6 +349,8 @@ class Files:
         """Return the batches that were sent before and hold some of these keys."""
         wanted, found = set(keys), []
         for batch in self.box.batches():
+            if batch.begun < self.since:
+                continue
             if not any(key in wanted for line in batch.lines for key in line.keys):
                 continue
             if batch.id is None:  # who sent it did not live to note whether the endpoint began
@@ -439,6 +445,7 @@ class Files:
                 self._tell(batch, sent)
                 if sent.status in ENDED:
                     waiting.remove(batch)
+                    self.given = batch.begun
                     yield from self._read(batch, sent, wanted)
             if waiting and self.office.stop.wait(pause):
                 names = ", ".join(str(batch.id) for batch in waiting)

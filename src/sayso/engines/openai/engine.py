@@ -59,10 +59,11 @@ class EndpointEngine:
 
     ``price`` is what its tokens cost, ``None`` if unknown. ``whole`` says, while answers come, that
     all answers of the calls that were settled have been given out. A ``listing`` is read again
-    while endpoints are asked.
+    while endpoints are asked. ``given`` says when the newest answer was given: ``None``, just now.
     """
 
     whole = True
+    given: float | None = None
 
     def __init__(
         self,
@@ -111,6 +112,12 @@ class EndpointEngine:
     def asker(self) -> Asker:
         """The first endpoint."""
         return self.dispatcher.askers[0]
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """The addresses that are asked, without keys."""
+        endpoints = [asker.endpoint for asker in self.dispatcher.listed]
+        return tuple(sorted(safe_line(one.url, one.secrets) for one in endpoints))
 
     @property
     def counts(self) -> Counts:
@@ -254,6 +261,10 @@ class EndpointEngine:
             self.sessions.remove(session)
             session.cancel()
 
+    def ask_now(self, requests: Iterable[Request]) -> Iterator[Answer]:
+        """Answer a few requests at once, also where others wait in files or for a cluster."""
+        return EndpointEngine.complete(self, requests)
+
     def _most_choices(self) -> int:
         return max(asker.learned.choices for asker in self.dispatcher.listed)
 
@@ -357,10 +368,25 @@ class BatchEngine(EndpointEngine):
         came = f"{self.files.answered:,} answers came in batch files, at half the price"
         return [*super().notices, *self.files.gone, *([came] if self.files.answered else [])]
 
+    @property
+    def since(self) -> float:
+        """Batches that were begun before are left alone."""
+        return self.files.since
+
+    @since.setter
+    def since(self, since: float) -> None:
+        self.files.since = since
+
+    @property
+    def given(self) -> float | None:  # type: ignore[override]
+        """When the batch of the newest answer was begun."""
+        return self.files.given
+
     def complete(self, requests: Iterable[Request]) -> Iterator[Answer]:
         """Answer all requests: those of batches that were sent before, the rest in new ones."""
         files, stop = self.files, self.files.office.stop
         stop.clear()
+        files.given = None
         places: dict[str, list[int]] = {}
         wanted: dict[str, Request] = {}
         for index, request in enumerate(requests):

@@ -25,6 +25,7 @@ from sayso.engines.engine import Capabilities, Counts, Engine, EngineWrapper
 from sayso.engines.ray.worker import Ledger, Task, Told, Worker, describe_failure, replies_in
 from sayso.records import Generation, InputError, Request, request_key
 from sayso.storage.atomic import make_private, one_writer
+from sayso.storage.cache import Stored
 from sayso.version import __version__
 
 #: requests in a batch, and batches that each actor should at least get
@@ -74,6 +75,10 @@ class RayEngine(EngineWrapper):
         self._held = False
         self._told: dict[str, tuple[str, ...]] = {}
         self._taken_over = 0
+        #: answers that stopped commands left are used if they were given since then
+        self.since: float | None = None
+        #: when the newest answer was given; ``None``: just now
+        self.given: float | None = None
         self._draws_vary: bool | None = None
         self.tell: Callable[[str], None] = lambda text: None
 
@@ -132,7 +137,10 @@ class RayEngine(EngineWrapper):
             )
         for index, key in enumerate(keys):
             if key in found:
-                yield index, msgspec.structs.replace(found[key], request=wanted[index])
+                reply, origin = found[key]
+                self.given = origin.given if origin else None
+                yield index, msgspec.structs.replace(reply, request=wanted[index])
+        self.given = None
         for left in self._left.values():
             left.difference_update(found)  # whoever took them has them now
         rows: dict[Request, list[int]] = {}
@@ -264,9 +272,9 @@ class RayEngine(EngineWrapper):
     def _shards(self) -> Path:
         return self.settings.folder / "ray"
 
-    def _leftovers(self, keys: Sequence[bytes]) -> dict[bytes, Generation]:
+    def _leftovers(self, keys: Sequence[bytes]) -> dict[bytes, Stored]:
         """Return replies that commands left that were killed, of this model or of others."""
-        found: dict[bytes, Generation] = {}
+        found: dict[bytes, Stored] = {}
         for folder in sorted(self._shards.glob("*/")):
             left = [key for key in keys if key not in found]
             if folder == self._folder or not left:
@@ -276,7 +284,7 @@ class RayEngine(EngineWrapper):
                     one_writer(folder, "sayso --engine ray"),
                     contextlib.closing(Ledger(folder)) as ledger,
                 ):
-                    some = ledger.known(left)
+                    some = ledger.stored(left, self.since)
                     self._left.setdefault(folder, ledger.keys())
             except InputError:  # its command is still running
                 continue

@@ -9,6 +9,7 @@ actors that died is not tried again.
 from __future__ import annotations
 
 import contextlib
+import time
 import uuid
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +22,7 @@ import pyarrow as pa
 from sayso.engines import open_model
 from sayso.engines.engine import Counts, Engine
 from sayso.records import Generation, InputError, Request, request_key
-from sayso.storage.cache import Cache, decode, encode, unbind
+from sayso.storage.cache import Cache, Origin, Stored, decode, encode, unbind
 from sayso.version import __version__
 
 #: so many actors may die over a row
@@ -65,12 +66,17 @@ class Ledger:
 
     def known(self, keys: Sequence[bytes]) -> dict[bytes, Generation]:
         """Return the replies that any actor has stored."""
-        found: dict[bytes, Generation] = {}
+        return {key: stored.reply for key, stored in self.stored(keys).items()}
+
+    def stored(self, keys: Sequence[bytes], since: float | None = None) -> dict[bytes, Stored]:
+        """Return the replies that any actor has stored, since a time if one is given."""
+        found: dict[bytes, Stored] = {}
         for path in sorted(self.folder.glob("*.sqlite")):
             left = [key for key in keys if key not in found]
             if not left:
                 break
-            found |= self._shard(path).get_many(left)
+            some = self._shard(path).get_stored(left)
+            found |= {key: one for key, one in some.items() if not one.before(since)}
         return found
 
     def keys(self) -> set[bytes]:
@@ -91,7 +97,7 @@ class Ledger:
         """Store replies, all of them or none."""
         if self.own is None:
             self.own = Cache(self.folder / f"{self.name}.sqlite")
-        self.own.put_together(replies)
+        self.own.put_together(replies, Origin(time.time()))
 
     def deaths(self) -> Counter[str]:
         """Return how many other actors have each row in their notes."""

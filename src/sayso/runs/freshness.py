@@ -1,0 +1,176 @@
+"""How old cached answers are, who gave them, and the period of a run that asks everything anew.
+
+``--fresh`` uses no reply that was given before it began. A run that is stopped and started again
+goes on: when it began stands in a small file in the cache folder until it is finished.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import msgspec
+
+from sayso.records import content_id
+from sayso.report.numbers import line
+from sayso.storage.atomic import replacing
+from sayso.storage.cache import Origin
+
+MINUTE, HOUR, DAY = 60, 3_600, 86_400
+#: an endpoint's answers that are older make a caution, and a ``--fresh`` run that was left alone
+#: for longer begins again
+OLD = 7 * DAY
+#: addresses that are named, and characters of one
+MOST_NAMED, LONGEST = 2, 100
+
+
+def ago(seconds: float) -> str:
+    """Return an age in words: "5 minutes", "3 days"; of less than a minute "less than a minute"."""
+    for unit, name, most in ((MINUTE, "minute", 90), (HOUR, "hour", 36), (DAY, "day", 10**9)):
+        number = round(seconds / unit)
+        if number < most:
+            return f"{number} {name}{'s' * (number != 1)}" if number else "less than a minute"
+    return f"{round(seconds / DAY):,} days"
+
+
+def date_of(given: float) -> str:
+    """Return the day (UTC) of a time in seconds since 1970."""
+    with contextlib.suppress(OverflowError, OSError, ValueError):
+        return datetime.datetime.fromtimestamp(given, datetime.UTC).date().isoformat()
+    return "a day that no calendar has"
+
+
+def plain_address(address: str) -> str:
+    """Return an address as it may be shown: one short line without user, password and query."""
+    try:
+        parts = urlsplit(address)
+        host = (parts.netloc or "").rpartition("@")[2]
+        address = f"{parts.scheme}://{host}{parts.path}" if host else address.rpartition("@")[2]
+    except ValueError:
+        address = "an address that cannot be read"
+    return line(address, LONGEST)
+
+
+class Ages:
+    """When the answers that a run took from the cache were given, and by which addresses."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        self.unknown = 0
+        self.given: list[float] = []
+        self.addresses: Counter[str] = Counter()
+
+    def add(self, origin: Origin | None) -> None:
+        """Count one answer."""
+        self.number += 1
+        if origin is None:
+            self.unknown += 1
+            return
+        self.given.append(origin.given)
+        if origin.address:
+            self.addresses[origin.address] += 1
+
+    def line(self, total: int, what: str, verb: str = "from") -> str:
+        """Return how many of so many answers are from the cache, how old, and who gave them."""
+        are = "is" if self.number == 1 else "are"
+        return f"{self.number:,} of {total:,} {what} {are} {verb} the cache, {self._told()}"
+
+    def _told(self) -> str:
+        """Return when they were given and by whom, in words."""
+        if not self.given:
+            return "given at an unknown time"
+        now = time.time()
+        first, last = (ago(max(0.0, now - end)) for end in (min(self.given), max(self.given)))
+        day = f" ({date_of(min(self.given))})" if now - min(self.given) >= 2 * DAY else ""
+        when = f"{first} ago{day}" if first == last else f"between {first}{day} and {last} ago"
+        rest = f", {self.unknown:,} of them at an unknown time" if self.unknown else ""
+        return f"given {when}{self._by()}{rest}"
+
+    def _by(self) -> str:
+        names = {plain_address(a): None for joined in self.addresses for a in joined.split(",")}
+        if not names:
+            return ""
+        named = list(names)[:MOST_NAMED]
+        more = len(names) - len(named)
+        others = f" and {more} other address{'es' * (more > 1)}" if more else ""
+        return f" by {(', ' if more else ' and ').join(named)}{others}"
+
+    def cautions(self, asked: Sequence[str]) -> list[str]:
+        """Return what must be read first where an endpoint's answers are old, or another's.
+
+        ``asked`` are the addresses that this run asks.
+        """
+        found = []
+        old = sum(time.time() - given > OLD for given in self.given)
+        if old:
+            found.append(
+                f"{old:,} of the answers come from the cache and are more than {ago(OLD)} old: the "
+                "model behind this name may have changed since. --fresh asks everything again."
+            )
+        here = set(asked)
+        others = [a for a in self.addresses if here and not here.issuperset(a.split(","))]
+        if others:
+            number = sum(self.addresses[a] for a in others)
+            names = " and ".join(plain_address(a) for a in others[0].split(",")[:MOST_NAMED])
+            now = " and ".join(plain_address(a) for a in sorted(here)[:MOST_NAMED])
+            found.append(
+                f"{number:,} of the answers come from the cache and were given by {names}; this "
+                f"run asks {now}. --fresh asks everything again."
+            )
+        return found
+
+    def record(self) -> dict[str, str | int]:
+        """Return what a manifest keeps; nothing where no answer came from the cache."""
+        if not self.number:
+            return {}
+        days = {"oldest": min(self.given), "newest": max(self.given)} if self.given else {}
+        times = {
+            name: datetime.datetime.fromtimestamp(given, datetime.UTC).isoformat(timespec="seconds")
+            for name, given in days.items()
+        }
+        addresses = ", ".join(sorted(plain_address(a) for a in ",".join(self.addresses).split(",")))
+        by = {"addresses": addresses} if self.addresses else {}
+        return {"answers": self.number, "of unknown age": self.unknown, **times, **by}
+
+
+# ---- asking everything anew
+
+
+class Mark(msgspec.Struct, frozen=True):
+    """What the file of a period holds."""
+
+    since: float
+
+
+class Period:
+    """The time since which replies are fresh, for the command that ``what`` describes.
+
+    It is written down when the first reply comes, so that a start that failed leaves nothing, and
+    is read again until :meth:`end`: a command that was stopped goes on.
+    """
+
+    def __init__(self, cache_folder: Path, what: object) -> None:
+        self.path = cache_folder / "fresh" / f"{content_id(['fresh', what])}.json"
+        self.since = time.time()
+        self.goes_on = False
+        with contextlib.suppress(OSError, msgspec.DecodeError):
+            if time.time() - self.path.stat().st_mtime < OLD:
+                self.since = msgspec.json.decode(self.path.read_bytes(), type=Mark).since
+                self.goes_on = True
+        self._written = False
+
+    def begin(self) -> None:
+        """Write it down, once."""
+        if not self._written:
+            with replacing(self.path, private=True) as file:
+                file.write(msgspec.json.encode(Mark(self.since)))
+            self._written = True
+
+    def end(self) -> None:
+        """Forget it: everything was asked."""
+        self.path.unlink(missing_ok=True)
