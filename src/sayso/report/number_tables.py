@@ -18,7 +18,7 @@ from rich.table import Table as RichTable
 from sayso.records import Estimate
 from sayso.report.charts import Maker
 from sayso.report.numbers import DASH, GAPS, MINUS, is_bare, json_text, line, plain
-from sayso.report.tables import Cell, Table
+from sayso.report.tables import Cell, Table, tight
 from sayso.report.terminal import data, plain_table, say
 from sayso.storage.outputs import cell
 
@@ -88,7 +88,8 @@ def reasons(table: NumberTable) -> list[str]:
         for column, entry in zip(table.columns, entries, strict=True):
             if isinstance(entry, Estimate) and (entry.value is None or is_bare(entry)):
                 row = line(" · ".join(label for label in labels if label), LONGEST)
-                found.setdefault(entry.problem or "not computed", []).append((column, row))
+                why = "no interval" if is_bare(entry) else "not computed"
+                found.setdefault(entry.problem or why, []).append((column, row))
     notes = []
     for why, places in found.items():
         columns = list(dict.fromkeys(line(column, LONGEST) for column, _ in places))
@@ -164,7 +165,7 @@ def _grid(table: NumberTable, console: Console, *, intervals: bool) -> RichTable
                 cells.append(data(range_text(entry, table.percent), console))
         grid.add_row(*cells)
         if not intervals and any(map(_needs_interval, entries)):
-            below = (range_text(e, table.percent) if _needs_interval(e) else "" for e in entries)
+            below = (tight(range_text(e)) if _needs_interval(e) else "" for e in entries)
             grid.add_row(*("" for _ in labels), *(data(text, console, "dim") for text in below))
     return grid
 
