@@ -27,7 +27,7 @@ TABLE = NumberTable(
     [
         (("one",), (Estimate("J", value=-0.125, low=-0.25, high=0.0, n=7), "1–2")),
         ((HOSTILE,), (Estimate("J", problem="nothing to count"), None)),
-        (("large",), (Estimate("J", value=10508.3), "")),
+        (("large",), (Estimate("odds", value=10508.3), "")),
     ],
     ("A note.",),
 )  # fmt: skip
@@ -97,7 +97,7 @@ def test_an_empty_table_is_written_too() -> None:
 
 def test_a_reason_is_told_once_with_its_columns_and_rows() -> None:
     missing = Estimate("UA", problem="no fact was hedged")
-    rows = [((name,), (missing, Estimate("J", value=0.5))) for name in "abc"]
+    rows = [((name,), (missing, Estimate("J", value=0.5, low=0.4, high=0.6))) for name in "abc"]
     rows[1] = (("b",), (missing, Estimate("J", problem="no draw")))
     table = NumberTable("t", "c", ("model",), ("UA", "J"), rows)
     assert page_table(table).notes == [
@@ -109,7 +109,7 @@ def test_a_reason_is_told_once_with_its_columns_and_rows() -> None:
 def test_a_compact_table_keeps_to_the_width_and_says_what_it_leaves_out(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    numbers = tuple(Estimate("J", value=0.5, low=0.4, high=0.6) for _ in range(8))
+    numbers = tuple(Estimate("FA", value=0.5, low=0.4, high=0.6) for _ in range(8))
     table = NumberTable("t", "c", ("model",), tuple("ABCDEFGH"), [(("one",), numbers)])
     for width, intervals in ((80, 0), (200, 8)):
         render(table, Console(width=width), compact=True)
@@ -117,3 +117,15 @@ def test_a_compact_table_keeps_to_the_width_and_says_what_it_leaves_out(
         assert text.count("[.40, .60]") == intervals
         assert text.count("one") == 1  # in one block
         assert ("Intervals:" in text) == (not intervals)
+
+
+def test_a_compact_table_keeps_the_intervals_of_j(capsys: pytest.CaptureFixture[str]) -> None:
+    j = Estimate("J", value=0.5, low=0.41, high=0.59)
+    share = Estimate("FA", value=0.7, low=0.6, high=0.8)
+    entries = (j, *[share] * 7)
+    table = NumberTable("t", "c", ("model",), tuple("ABCDEFGH"), [(("one",), entries)])
+    render(table, Console(width=80), compact=True)
+    text = capsys.readouterr().out
+    assert text.count("[.41,\N{NO-BREAK SPACE}.59]") == 1
+    assert "[.60" not in text
+    assert all(len(row) <= 80 for row in text.splitlines())

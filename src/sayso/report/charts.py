@@ -18,7 +18,7 @@ import vl_convert
 from markupsafe import Markup
 
 from sayso.records import Estimate
-from sayso.report.numbers import FORMS
+from sayso.report.numbers import FORMS, is_bare
 
 INK, MUTED, GRID = "#111111", "#666666", "#dddddd"
 SHORT, LONG = "#0072b2", "#e69f01"  # a shade apart from CU below, to have its own variable
@@ -133,7 +133,8 @@ def alignment_bars(shares: Mapping[str, Sequence[float | None]], width: int) -> 
 
 def point(series: str, x: str | float, e: Estimate) -> Row:
     """Return an estimate as a point of a series."""
-    return {"series": series, "x": x, "y": e.value, "low": e.low, "high": e.high, "n": e.n}
+    value = None if is_bare(e) else e.value
+    return {"series": series, "x": x, "y": value, "low": e.low, "high": e.high, "n": e.n}
 
 
 def values(rows: Iterable[Row], *fields: str) -> list[float]:
@@ -268,7 +269,8 @@ def crossed_points(points: list[Row], width: int, titles: tuple[str, str]) -> Dr
 
 def row_of(name: str, kind: str, e: Estimate) -> Row:
     """Return an estimate as a point in the row of ``name``."""
-    return {"row": name, "series": kind, "value": e.value, "low": e.low, "high": e.high}
+    value = None if is_bare(e) else e.value
+    return {"row": name, "series": kind, "value": value, "low": e.low, "high": e.high}
 
 
 class Rows(NamedTuple):

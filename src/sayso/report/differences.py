@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from sayso.records import Estimate, Slice
-from sayso.report.numbers import COUNTS, PLAIN, SIGNED, line, points, signed
+from sayso.report.numbers import COUNTS, PLAIN, SIGNED, is_bare, line, points, signed
 from sayso.report.tables import why_undefined
 from sayso.report.terminal import data, say
 
@@ -270,7 +270,7 @@ def _where(where: Slice, words: Words) -> str:
 def _written(one: Tested) -> str:
     """Return a difference with its interval, "+0.12 [+0.05, +0.20]"."""
     e = one.estimate
-    return f"{difference(e.name, e.value)} {difference_range(e)}".strip()
+    return f"{difference_value(e)} {difference_range(e)}".strip()
 
 
 def _footnotes(found: Sequence[Tested], words: Words, console: Console) -> None:
@@ -302,6 +302,11 @@ def difference(name: str, value: float | None) -> str:
     if value is None or name in _OWN_UNIT:
         return signed(value)
     return points(value)
+
+
+def difference_value(e: Estimate) -> str:
+    """Return a difference with its sign; a dash for one of J that has no interval."""
+    return difference(e.name, None if is_bare(e) else e.value)
 
 
 def difference_range(e: Estimate) -> str:

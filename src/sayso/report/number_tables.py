@@ -17,8 +17,8 @@ from rich.table import Table as RichTable
 
 from sayso.records import Estimate
 from sayso.report.charts import Maker
-from sayso.report.numbers import DASH, MINUS, json_text, line, plain
-from sayso.report.tables import Cell, Table
+from sayso.report.numbers import DASH, GAPS, MINUS, is_bare, json_text, line, plain
+from sayso.report.tables import Cell, Table, tight
 from sayso.report.terminal import data, plain_table, say
 from sayso.storage.outputs import cell
 
@@ -54,7 +54,7 @@ def value_text(entry: Entry, percent: bool = False) -> str:
         return DASH
     if isinstance(entry, str):
         return line(entry, LONGEST)
-    if entry.value is None:
+    if entry.value is None or is_bare(entry):
         return DASH
     if percent:
         return f"{100 * entry.value:.1f}".replace("-", MINUS)
@@ -86,9 +86,10 @@ def reasons(table: NumberTable) -> list[str]:
     found: dict[str, list[tuple[str, str]]] = {}
     for labels, entries in table.rows:
         for column, entry in zip(table.columns, entries, strict=True):
-            if isinstance(entry, Estimate) and entry.value is None:
+            if isinstance(entry, Estimate) and (entry.value is None or is_bare(entry)):
                 row = line(" · ".join(label for label in labels if label), LONGEST)
-                found.setdefault(entry.problem or "not computed", []).append((column, row))
+                why = "no interval" if is_bare(entry) else "not computed"
+                found.setdefault(entry.problem or why, []).append((column, row))
     notes = []
     for why, places in found.items():
         columns = list(dict.fromkeys(line(column, LONGEST) for column, _ in places))
@@ -104,7 +105,9 @@ def without_interval(table: NumberTable) -> list[str]:
     found: dict[str, int] = {}
     for _, entries in table.rows:
         for e in entries:
-            if isinstance(e, Estimate) and e.value is not None and e.low is None and e.problem:
+            if not isinstance(e, Estimate) or is_bare(e):
+                continue
+            if e.value is not None and e.low is None and e.problem:
                 found[e.problem] = found.get(e.problem, 0) + 1
     return [
         f"{count} number{'' if count == 1 else 's'} without an interval: "
@@ -131,7 +134,10 @@ def page_table(table: NumberTable) -> Table:
 
 
 def render(table: NumberTable, console: Console, *, compact: bool = False) -> None:
-    """Print a table; a ``compact`` one drops intervals that would not fit, and says so."""
+    """Print a table; a ``compact`` one drops intervals that would not fit, and says so.
+
+    Those of J and of the abstention gap then stand below their numbers.
+    """
     say(console, table.caption, "bold")
     grid = _grid(table, console, intervals=True)
     free = console.options.update(max_width=10_000)
@@ -158,7 +164,14 @@ def _grid(table: NumberTable, console: Console, *, intervals: bool) -> RichTable
             if intervals:
                 cells.append(data(range_text(entry, table.percent), console))
         grid.add_row(*cells)
+        if not intervals and any(map(_needs_interval, entries)):
+            below = (tight(range_text(e)) if _needs_interval(e) else "" for e in entries)
+            grid.add_row(*("" for _ in labels), *(data(text, console, "dim") for text in below))
     return grid
+
+
+def _needs_interval(entry: Entry) -> bool:
+    return isinstance(entry, Estimate) and entry.name in GAPS
 
 
 # ---- files

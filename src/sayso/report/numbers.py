@@ -22,6 +22,11 @@ SIGNED = frozenset(
     | {"propensity_difference", "propensity_retest"}
     | {"abstention_gap", "abstention_gap_within", "passage_gap", "right_minus_wrong", "utility"}
 )
+#: differences of two shares: without an interval they say nothing, and are not shown
+GAPS = frozenset(
+    {"J", "J_within", "J_wordings", "J_wordings_lowest", "J_wordings_highest"}
+    | {"abstention_gap", "abstention_gap_within", "passage_gap"}
+)
 #: written as plain numbers
 PLAIN = frozenset({"odds_ratio_within", "lift_UA", "break_even_cost"})
 COUNTS = frozenset({"cell_kc", "cell_ki", "cell_ku", "cell_uc", "cell_ui", "cell_uu"})
@@ -32,9 +37,27 @@ SPARSE = 10
 GUESSABLE = 0.3
 
 
+def is_bare(estimate: Estimate) -> bool:
+    """Tell whether a number is a J or an abstention gap that has no interval."""
+    bare = estimate.low is None or estimate.high is None
+    return estimate.name in GAPS and estimate.value is not None and bare
+
+
 def show(estimate: Estimate, decimals: int = 1) -> str:
     """Return the value as a reader wants it: 61.3 %, +0.03, 2.4, 17, or a dash."""
-    return write(estimate.name, estimate.value, decimals)
+    return DASH if is_bare(estimate) else write(estimate.name, estimate.value, decimals)
+
+
+def is_exact(estimate: Estimate) -> bool:
+    """Tell whether a number is what it is by definition."""
+    return estimate.value is not None and estimate.low == estimate.high == estimate.value
+
+
+def shown_whole(estimate: Estimate, decimals: int = 1) -> str:
+    """Return the value with its interval in brackets; a value that is exact stands alone."""
+    if is_exact(estimate):
+        return show(estimate, decimals)
+    return f"{show(estimate, decimals)} {interval(estimate, decimals)}".strip()
 
 
 def write(name: str, value: float | None, decimals: int = 1) -> str:
@@ -134,7 +157,7 @@ def compact(value: float) -> str:
 
 def number(estimate: Estimate, decimals: int = 2) -> str:
     """Return the value without its leading zero, .89 or -.03; a dash where there is none."""
-    return plain(estimate.value, decimals)
+    return DASH if is_bare(estimate) else plain(estimate.value, decimals)
 
 
 def plain(value: float | None, decimals: int = 2) -> str:

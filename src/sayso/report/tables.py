@@ -9,7 +9,7 @@ import msgspec
 
 from sayso.metrics.uncle_rates import EMPTY
 from sayso.records import Estimate, signature_text
-from sayso.report.numbers import counts, interval, line, show
+from sayso.report.numbers import counts, interval, is_bare, line, show
 
 
 def tight(text: str) -> str:
@@ -24,6 +24,8 @@ def signatures(named: Iterable[tuple[str, Estimate]]) -> list[tuple[str, str]]:
 
 def why_undefined(estimate: Estimate) -> str:
     """Return why a number does not exist, as the end of a sentence."""
+    if is_bare(estimate):
+        return (estimate.problem or "no interval").rstrip(".")
     why, problem = EMPTY.get(estimate.name), estimate.problem or ""
     empty = estimate.denominator == 0 or problem.startswith("undefined") or problem == why
     if empty and why:
@@ -82,7 +84,7 @@ class Notes:
         self._reasons: dict[str, list[str]] = {}
 
     def cell(self, estimate: Estimate, label: str, detail: bool = True) -> Cell:
-        if estimate.value is None:
+        if estimate.value is None or is_bare(estimate):
             self._reasons.setdefault(why_undefined(estimate), []).append(label)
             return Cell(show(estimate))
         parts = [interval(estimate), counts(estimate)] if detail else []

@@ -10,9 +10,9 @@ from typing import Any
 from sayso.protocols import PROTOCOLS, protocol, protocol_of
 from sayso.protocols.protocol import Report, Side
 from sayso.records import Estimate, InputError
-from sayso.report.differences import Words, difference
+from sayso.report.differences import Words, difference, difference_range, difference_value
 from sayso.report.notebook import estimates_frame, html_table, short_repr
-from sayso.report.numbers import line
+from sayso.report.numbers import is_bare, line
 from sayso.runs.measure import load_run, run_path
 from sayso.runs.result import leading, short_name, shown_name, table_row
 from sayso.storage.run_folder import RunFolder
@@ -46,7 +46,7 @@ class Comparison(protocol.Comparison):
     def __repr__(self) -> str:
         main = PROTOCOLS[self.protocol].report.main_numbers(self.estimates)
         shown = [
-            f"{short_name(e)} {difference(e.name, e.value)}"
+            f"{short_name(e)} {difference_value(e)} {difference_range(e)}".strip()
             for e in leading(main or self.estimates)
         ]
         size = f"{len(self.estimates)} differences"
@@ -58,7 +58,7 @@ class Comparison(protocol.Comparison):
         rows = [
             (
                 *shown_name(report, e),
-                difference(e.name, e.value),
+                difference_value(e),
                 _range(e),
                 f"{e.n:,}" if e.n else "",
                 *("–" if p is None else f"{p:.3g}" for p in tests.values()),
@@ -81,7 +81,7 @@ class Comparison(protocol.Comparison):
 
 def _range(e: Estimate) -> str:
     """Return the interval of a difference, or why there is no difference."""
-    if e.value is None:
+    if e.value is None or is_bare(e):
         return e.problem or ""
     ends = [difference(e.name, end) for end in (e.low, e.high) if end is not None]
     return f"[{', '.join(ends)}]" if len(ends) == 2 else ""

@@ -28,7 +28,7 @@ from sayso.records import Estimate, InputError
 from sayso.report.charts import INK, MUTED, SHORT, Drawing, Row, finish
 from sayso.report.figures import Figure, figure_of
 from sayso.report.number_tables import rank_text
-from sayso.report.numbers import compact, line, percent, signed
+from sayso.report.numbers import compact, is_bare, line, percent, show, signed
 from sayso.report.outlines import width_of
 from sayso.report.page import page
 
@@ -351,7 +351,7 @@ def board_page(
 
     Systems without a gap stand last, with the reason. Raises InputError where none has one.
     """
-    order = sorted(systems, key=lambda s: (s.gap.value is None, -(s.gap.value or 0.0)))
+    order = sorted(systems, key=lambda s: (not _some(s.gap), -(s.gap.value or 0.0)))
     held = [n for n, s in enumerate(order) if s.without.value is not None and _some(s.with_one)]
     if not held:
         raise InputError("a board needs systems that answered questions of both kinds")
@@ -377,7 +377,7 @@ def board_page(
 
 
 def _some(e: Estimate) -> bool:
-    return e.value is not None
+    return e.value is not None and not is_bare(e)
 
 
 @cache
@@ -409,7 +409,7 @@ def _in_time(systems: Sequence[System]) -> list[Plot]:
     places = [
         _Place(n, year_of(s.about.date), s.gap)
         for n, s in enumerate(systems)
-        if s.about.date and s.gap.value is not None
+        if s.about.date and _some(s.gap)
     ]
     if len({p.x for p in places}) < 2:
         return []
@@ -428,11 +428,11 @@ def _row(number: int, system: System) -> dict[str, Any]:
         "told": ", ".join(line(text, 60) for text in told if text),
         "group": line(about.group, 60),
         "rank": rank_text(system.rank),
-        "gap": (signed(system.gap.value), _ends(system.gap, signed)),
+        "gap": (show(system.gap), _ends(system.gap, signed)),
         "without": (percent(system.without.value), _ends(system.without, percent)),
         "with_one": (percent(system.with_one.value), _ends(system.with_one, percent)),
         "values": (_plain(system.without), _plain(system.with_one)),
-        "why": line(system.gap.problem or "", 200) if system.gap.value is None else "",
+        "why": "" if _some(system.gap) else line(system.gap.problem or "no interval", 200),
     }
 
 

@@ -37,7 +37,7 @@ from sayso.report.charts import (
 )
 from sayso.report.figures import Figure, figure_of, figures_in
 from sayso.report.formats import Wanted, write_files
-from sayso.report.numbers import DASH, MINUS, block, compact, line, reach
+from sayso.report.numbers import DASH, MINUS, block, compact, is_bare, line, reach
 from sayso.report.page import page as filled
 from sayso.report.tables import Cell
 from sayso.report.tables import Table as PageTable
@@ -93,7 +93,7 @@ def heads_of(
 
 def cell(estimate: Estimate, percent: bool) -> str:
     """Return a number as the table prints it, as its interval is; a dash where it is undefined."""
-    if estimate.value is None:
+    if estimate.value is None or is_bare(estimate):
         return DASH
     return f"{abs(100 * estimate.value):.1f}" if percent else compact(estimate.value)
 
@@ -495,19 +495,23 @@ def changes(training: Training) -> PageTable:
 
 
 def by_seed(training: Training) -> PageTable:
-    """Return J of each training; without rows where there is one seed."""
+    """Return J of each training beside that of all; without rows where there is one seed."""
     rows_ = []
     trained = [method for method in training.methods if len(method.seeds) > 1]
-    held = {(c.method, c.form): c.by_seed for c in training.cells if c.estimate.name == "J"}
+    held = {(c.method, c.form): c for c in training.cells if c.estimate.name == "J"}
     for method in trained:
         for form in numbers.FORMS:
-            values = held.get((method.name, form), ())
+            found = held.get((method.name, form))
+            if found is None or is_bare(found.estimate):
+                continue
+            values = found.by_seed
             if len(values) == len(method.seeds):
                 cells = [Cell(DASH if v is None else compact(v)) for v in values]
+                cells.insert(0, Cell(cell(found.estimate, False), _tight(found.estimate, False)))
                 head = Cell(f"{line(method.title, 60)}, {numbers.FORMS[form]}", head=True)
                 rows_.append([head, *cells])
     seeds = trained[0].seeds if trained else ()
-    return PageTable("J of each seed", ["", *(f"seed {seed}" for seed in seeds)], rows_, [])
+    return PageTable("J of each seed", ["", "all seeds", *(f"seed {s}" for s in seeds)], rows_, [])
 
 
 def _tight(estimate: Estimate, percent: bool) -> str:

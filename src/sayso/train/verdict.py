@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import inf
 
 from sayso.records import Estimate
-from sayso.report.numbers import MINUS, points
+from sayso.report.numbers import MINUS, is_bare, points
 from sayso.train.result import FORMS, Change, Method, Training
 
 #: a corrected p below which a change is called one
@@ -69,7 +69,7 @@ def _hedging(training: Training, method: Method, form: str, against: str) -> str
         )
     text += f". J {_number(j)}"
     before = training.get(against, form, "J")
-    if before.value is not None:
+    if before.value is not None and not is_bare(before):
         text += f", with the instruction alone {_number(before)}"
     return f"{text}{_gain(training.change(method.name, against, form, 'J'))}{_blind(j, nothing)}."
 
@@ -173,7 +173,7 @@ def _number(estimate: Estimate) -> str:
     if estimate.value is None:
         return "undefined"
     if estimate.low is None or estimate.high is None:
-        return _two(estimate.value)
+        return "not given, since it has no interval"
     return f"{_two(estimate.value)} [{_two(estimate.low)}, {_two(estimate.high)}]"
 
 

@@ -53,6 +53,7 @@ from sayso.report.numbers import (
     counts,
     covers,
     interval,
+    is_bare,
     line,
     number,
     percent,
@@ -556,18 +557,21 @@ def abstention_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
     parts = [results.get(name, **place) for name in ABSTENTIONS]
     if all(part.value is not None for part in parts):
         none, some = (f"{_share(part)} of {part.n:,} questions" for part in parts)
+        said = f"abstention gap (G) = {_signed_interval(gap)} (0 = blind)"
+        few = "no abstention gap (G), since so few questions give it no interval"
         yield (
             f"the model abstains on {none} without an answer and on {some} with one: "
-            f"abstention gap (G) = {_signed_interval(gap)} (0 = blind)."
+            f"{few if is_bare(gap) or gap.value is None else said}."
         )
     removed, given, gap = (
         results.get(name, **place)
         for name in ("abstains_without_passage", "abstains_with_passage", "passage_gap")
     )
     if gap.value is not None:
+        value = "" if is_bare(gap) else f": G = {_signed_interval(gap)}"
         yield (
             f"Asked again without the passage it abstains on {_share(removed)} of "
-            f"{removed.n:,} questions, with it on {_share(given)}: G = {_signed_interval(gap)}; "
+            f"{removed.n:,} questions, with it on {_share(given)}{value}; "
             f"{_share(results.get('by_heart', **place))} it answers right by heart."
         )
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sayso.metrics.agreement import kappa, kappa_of_table
-from sayso.metrics.arrays import Floats, divide, or_none
+from sayso.metrics.arrays import Floats, Result, divide, float_or_rows, or_none
 from sayso.metrics.intervals import (
     bootstrap,
     bootstrap_share,
@@ -56,6 +56,7 @@ from sayso.metrics.uncle_rates import (
 from sayso.metrics.within_type import (
     Rate,
     blind_error,
+    j_pooled,
     j_within,
     policy_by_rate,
     policy_j,
@@ -503,15 +504,14 @@ def blind_policies(context: Context, form: str) -> list[Estimate]:
     known = context.known["any"]
     cells = count_cells(known, context.labels(form))
     plain = count_cells(known, context.labels(form, False))
-    return [
-        context.signed(
-            _policy_rate(name, rates[name], int(cells.sum())),
-            slice_of(form=form, policy=policy),
-            form,
-        )
-        for policy, rates in reference_policies(cells, plain).items()
-        for name in HEADLINE
-    ]
+    numbers = []
+    for policy, rates in reference_policies(cells, plain).items():
+        for name in HEADLINE:
+            rate = _policy_rate(name, rates[name], int(cells.sum()))
+            if name == "J" and rate.value is not None:  # 0 by definition, whatever the facts
+                rate = msgspec.structs.replace(rate, low=rate.value, high=rate.value)
+            numbers.append(context.signed(rate, slice_of(form=form, policy=policy), form))
+    return numbers
 
 
 def _policy_rate(name: str, value: float | None, n: int, problem: str | None = None) -> Estimate:
@@ -547,8 +547,19 @@ def own_policies(context: Context, form: str) -> Iterator[tuple[str, list[Estima
         absent = "no score was recorded for these answers" if view.placed else NO_SPANS
         note = None if rows.any() else absent
         size = int(rows.sum())
-        numbers = [_policy_rate(name, or_none(rates[name]), size, note) for name in HEADLINE]
-        value = policy_j(score, known, np.where(usable, label, -1), a.type)
+        numbers = [
+            _policy_rate(name, or_none(rates[name]), size, note) for name in HEADLINE if name != "J"
+        ]
+        of = score, known, np.where(usable, label, -1), a.type
+        if or_none(rates["J"]) is None:
+            numbers.append(_policy_rate("J", None, size, note))
+        else:
+            pooled = partial(policy_j, judge="pooled")
+            j = _boot(context, "J", pooled, *of, limits=(-1.0, 1.0))
+            if len(np.unique(hedged[usable])) < 2:  # who hedges nothing, or all, has 0
+                j = msgspec.structs.replace(j, low=j.value, high=j.value, problem=None)
+            numbers.append(j)
+        value = policy_j(*of)
         numbers.append(
             Estimate(
                 "J_within",
@@ -797,7 +808,20 @@ def _wordings(context: Context, form: str) -> Iterator[Estimate]:
         }
         for part, value in numbers.items():
             title = f"{name}_wordings{part}"
-            yield Estimate(title, value=value, n=size, missing=missing, problem=note)
+            number = Estimate(title, value=value, n=size, missing=missing, problem=note)
+            if name == "J" and part != "_spread" and value is not None:
+                of = labels if part == "" else labels[:, values == value][:, :1]
+                j = _boot(context, title, j_of_wordings, known, of, limits=(-1.0, 1.0))
+                number = msgspec.structs.replace(number, low=j.low, high=j.high, problem=j.problem)
+            yield number
+
+
+def j_of_wordings(known: Ints, labels: Ints, weights: Any = None) -> Result:
+    """Return the mean J of some wordings, whose labels are (A, W)."""
+    each = [j_pooled(known, label, weights) for label in labels.T]
+    if any(j is None for j in each):
+        return None
+    return float_or_rows(np.mean(np.asarray(each, dtype=np.float64), axis=0))
 
 
 # ---- other ways to ask, beside the instruction: same facts, same frozen probes

@@ -34,15 +34,20 @@ from sayso.report.figures import Figure, figure_of, figures_in
 from sayso.report.numbers import (
     DASH,
     FORMS,
+    GAPS,
     GUESSABLE,
     bounds,
     counts,
     interval,
+    is_bare,
+    is_exact,
     line,
     percent,
     reach,
     show,
+    shown_whole,
     sparse,
+    with_interval,
 )
 from sayso.report.opening import (
     Examples,
@@ -59,6 +64,7 @@ from sayso.report.tables import (
     Table,
     signatures,
     tier_label,
+    tight,
     why_undefined,
     with_interval_only,
 )
@@ -463,7 +469,7 @@ def _hedged(numbers: Results, form: str, first: bool) -> str:
         of = " of those it knew" if first else " of the known"
         parts.append(percent(over.value, 0) + of)
     j = numbers.get("J", form=form)
-    value = f" (J = {show(j)})" if j.value is not None else ""
+    value = "" if j.value is None or is_bare(j) else f" (J = {shown_whole(j)})"
     return f"{' and '.join(parts)} in {FORMS[form]}{value}" if parts else ""
 
 
@@ -593,9 +599,10 @@ def robustness_sentences(numbers: Results) -> Iterator[str]:
                 f"the time, a known one {show(known, 0)}; agreement of two draws (kappa) "
                 f"{show(retest)}{span}."
             )
-        if numbers.find("J_wordings", form=form):
+        reworded = numbers.find("J_wordings", form=form)
+        if reworded and not is_bare(reworded):
             mean, spread, low, high = (
-                show(numbers.get(f"J_wordings{part}", form=form))
+                shown_whole(numbers.get(f"J_wordings{part}", form=form))
                 for part in ("", "_spread", "_lowest", "_highest")
             )
             yield (
@@ -829,7 +836,14 @@ def _grid(
             continue
         style = "" if rows else "own"
         count = [Cell(f"{max(e.n for e in estimates):,}", style=style)] if facts else []
-        cells = [Cell(show(e), style=style) for e in estimates]
+        cells = [
+            Cell(
+                show(e),
+                tight(interval(e)) if e.name in GAPS and not is_exact(e) else "",
+                style=style,
+            )
+            for e in estimates
+        ]
         rows.append([Cell(label, head=True, style=style), *count, *cells])
     return Table(caption, ["", *(["facts"] if facts else []), *names], rows, [])
 
@@ -978,7 +992,7 @@ def missing_table(numbers: Results) -> Table:
                     [
                         Cell(f"{name}, {FORMS[form]}", head=True),
                         Cell(f"{estimate.missing:,}"),
-                        Cell(show(estimate)),
+                        Cell(show(estimate), tight(interval(estimate))),
                         Cell(bounds(estimate) or show(Estimate(""))),
                     ]
                 )
@@ -1158,7 +1172,7 @@ REFERENCES: dict[str, dict[str, str]] = {
     "never hedging": {"policy": "never"},
     "always hedging": {"policy": "always"},
     "as often, at random": {"policy": "random"},
-    "as often, by its log-probs": {"policy": "own_logprob"},
+    "as often, by log-probs": {"policy": "own_logprob"},
 }
 
 
@@ -1247,9 +1261,9 @@ def _cells(estimate: Estimate, console: Console) -> list[Text]:
 def _references(numbers: Results, console: Console) -> rich_table.Table:
     """Return what other policies score on the same facts: what the numbers are worth."""
     table = plain_table()
-    table.add_column(data("for comparison, in %", console, "dim"), width=33)
+    table.add_column(data("for comparison, in %", console, "dim"), no_wrap=True)
     for name in METRICS:
-        table.add_column(name, justify="right", no_wrap=True, width=6)
+        table.add_column(name, justify="right", no_wrap=True)
     for form in numbers.forms:
         for place, (label, part) in enumerate(REFERENCES.items()):
             estimates = [numbers.get(name, form=form, **part) for name in METRICS]
@@ -1257,7 +1271,7 @@ def _references(numbers: Results, console: Console) -> rich_table.Table:
                 continue
             head = f"{form if place == 0 else '':<6} " if numbers.forms[1:] else ""
             style = "bold" if place == 0 else ""
-            cells = [data(show(e, 0).removesuffix(" %"), console, style) for e in estimates]
+            cells = [data(_reference(e), console, style) for e in estimates]
             table.add_row(data(head + label, console, style), *cells)
     return table
 
@@ -1281,6 +1295,12 @@ def _tiers(numbers: Results, console: Console) -> Iterator[rich_table.Table]:
             row.append(data(f"{show(j)} {interval(j)}".strip(), console))
         table.add_row(*row)
     yield table
+
+
+def _reference(estimate: Estimate) -> str:
+    if estimate.name in GAPS:
+        return "0" if is_exact(estimate) and estimate.value == 0 else with_interval(estimate)
+    return show(estimate, 0).removesuffix(" %")
 
 
 def _methods(numbers: Results, console: Console) -> Iterator[rich_table.Table]:
@@ -1394,11 +1414,17 @@ def _tiles(numbers: Results) -> list[tuple[str, list[tuple[str, str]]]]:
         ("J", "J: does it tell known from unknown?"),
     ):
         values = [
-            (NARROW_FORMS[form] if numbers.forms[1:] else "", show(numbers.get(name, form=form), 0))
+            _tile(NARROW_FORMS[form] if numbers.forms[1:] else "", numbers.get(name, form=form))
             for form in numbers.forms
         ]
         tiles.append((label, values))
     return tiles if numbers.forms else []
+
+
+def _tile(form: str, estimate: Estimate) -> tuple[str, str]:
+    """Return what stands beside a number of the headline, and the number."""
+    span = tight(interval(estimate)) if estimate.name in GAPS else ""
+    return f"{form} {span}".strip(), show(estimate, 0)
 
 
 def _type_names(questions: Sequence[Question]) -> dict[str, str]:
