@@ -209,6 +209,7 @@ def test_no_name_leaves_the_folder(name: str) -> None:
 
 
 def test_text_of_a_drawing_is_escaped() -> None:
-    chart = forest_plot([row_of("<b>&", "x", Estimate("J", value=0.1))], ["<b>&"], 340, "", [])
+    estimate = Estimate("J", value=0.1, low=0.0, high=0.2)
+    chart = forest_plot([row_of("<b>&", "x", estimate)], ["<b>&"], 340, "", [])
     assert chart is not None
     assert "<b>" not in draw(chart, 'a "chart"', "wide")

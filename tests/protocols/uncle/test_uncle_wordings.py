@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -307,7 +308,8 @@ def test_the_report_shows_the_checks_where_there_are_any(tmp_path: Path) -> None
         render(result.estimates, console)
         said = console.export_text()
         assert ("a fact it did not know 50 % of the time, a known one 50 %" in said) is there
-        assert ("J of short answers is +0.50 on average" in said) is there
+        # so few facts give J no interval, and it is printed nowhere without one
+        assert "J of short answers is" not in said
 
 
 @pytest.mark.parametrize(
