@@ -62,6 +62,7 @@ DOORS = {
     ("sayso.engines", "sayso.engines.hf.engine"): "open_model",
     ("sayso.engines", "sayso.engines.openai.engine"): "open_model",
     ("sayso.engines", "sayso.engines.vllm"): "open_model",
+    ("sayso.studies.results", "sayso.studies.report"): "a study gives what its page shows",
     ("sayso.report", "sayso.protocols"): "what a page shows is the protocol's",
 }
 #: where a protocol may be called by its name, besides its own package and PROTOCOLS

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import sayso
 from sayso import cli
 
 ARGV = ["--model", "builtin", "--data", "builtin", "--limit", "4"]
@@ -47,6 +48,38 @@ def test_they_can_be_written_later_in_another_width(
     assert float(box[1]) == pytest.approx(239.76, abs=0.1)
     # a run with figures can go on
     assert cli.execute(["report", str(made)]) == 0
+
+
+def test_a_result_gives_its_charts(made: Path, tmp_path: Path) -> None:
+    result = sayso.measure(made)
+    assert result.plots[0] == "metrics"
+    assert len(result.plots) == len(list((made / "figures").glob("*.svg")))
+    figure = result.plot("metrics")
+    assert figure._repr_svg_().startswith("<?xml")
+    assert figure.chart().to_dict()["background"] == "white"
+    assert figure.save(tmp_path / "m.pdf", "column").read_bytes().startswith(b"%PDF")
+    with pytest.raises(sayso.InputError, match="no figure is called 'metric'; did you mean metri"):
+        result.plot("metric")
+
+
+def test_a_study_gives_its_charts_and_tables(
+    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = sayso.study([made], resamples=100)
+    assert "uncle-table3" in study.tables
+    assert study.figures
+    assert all("<svg" in study.figure(name)._repr_svg_() for name in study.figures)
+    table = study.table("uncle-table3")
+    assert r"\multicolumn{5}{c}{long form}" in table.to_latex(intervals="none")
+    assert "| model |" in table.to_markdown()
+    assert len(table.to_pandas()) == 1
+    assert isinstance(study.table(), list)
+    with pytest.raises(sayso.InputError, match="no table is called 'uncle-table9'; did you mean"):
+        study.table("uncle-table9")
+    argv = ["study", str(made), "--out", str(tmp_path / "s"), "--resamples", "100"]
+    assert cli.execute([*argv, "--layout", "uncle-table3", "--intervals", "plusminus"]) == 0
+    text = (tmp_path / "s" / "tables" / "uncle-table3.tex").read_text()
+    assert r"$\pm$" in text
 
 
 @pytest.mark.parametrize(

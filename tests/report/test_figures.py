@@ -196,11 +196,12 @@ def test_every_figure_of_a_page_is_found_once_and_names_differ() -> None:
 
 def test_a_wrong_name_lists_the_right_ones() -> None:
     figures = [figure(name="metrics"), figure(name="J by type")]
-    assert named(figures, "metrics", "this run") is figures[0]
-    with pytest.raises(InputError, match=r"no figure 'metric'; did you mean metrics\? it has metr"):
-        named(figures, "metric", "this run")
-    with pytest.raises(InputError, match="this run has no figures"):
-        named([], "x", "this run")
+    assert named(figures, "metrics") is figures[0]
+    told = r"no figure is called 'metric'; did you mean metrics\? expected metrics, j-by-type"
+    with pytest.raises(InputError, match=told):
+        named(figures, "metric")
+    with pytest.raises(InputError, match="there is no figure"):
+        named(figures[:0], "x")
 
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "模型", "a/b", "", "CON: J | K"])

@@ -478,7 +478,7 @@ def test_every_layout_shows_numbers(built: Path, capsys: pytest.CaptureFixture[s
             empty.append(str(error))
             continue
         assert all(table.rows for table in tables), name
-        assert all("Layout of" in table.caption for table in tables)
+        assert all("Layout of" in table.source for table in tables)
         assert any(
             getattr(e, "value", None) is not None for t in tables for _, row in t.rows for e in row
         ), name

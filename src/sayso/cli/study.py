@@ -8,7 +8,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from cyclopts import Parameter
@@ -119,6 +119,10 @@ class StudyFlags(Opening):
     layouts: Annotated[bool, Parameter(help="list the available layouts", negative="")] = False
     figures: Figures = ""
     figure_width: FigureWidth = ""
+    intervals: Annotated[
+        Literal["brackets", "plusminus", "none"],
+        Parameter(help="how the LaTeX tables show 95 % intervals; plusminus: half their width"),
+    ] = "brackets"
     allow: Annotated[
         Names, Parameter(help="settings that may differ between runs, such as judge")
     ] = ()
@@ -284,7 +288,7 @@ def _show(found: Study, out: Path, flags: StudyFlags) -> None:
     """Write page and tables, and print them."""
     console = Console()
     tables, named = _tables(found, flags.layout)
-    page = write_study(found, out, named)
+    page = write_study(found, out, named, flags.intervals)
     files = wanted(flags.figures, flags.figure_width)
     if files.formats:
         folder = out / FIGURES

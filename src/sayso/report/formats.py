@@ -31,7 +31,15 @@ class Savable(Protocol):
         """Write a file by its ending."""
 
 
-One = TypeVar("One", bound=Savable)
+class Named(Protocol):
+    """Something that has a name."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+
+One = TypeVar("One", bound=Named)
 
 
 class Wanted(NamedTuple):
@@ -93,15 +101,15 @@ def write_files(figures: Sequence[Savable], folder: Path, files: Wanted) -> list
     ]
 
 
-def named(figures: Sequence[One], name: str, of: str) -> One:
-    """Return the figure of a name. Raises InputError, which lists them; ``of`` says whose."""
-    for figure in figures:
-        if figure.name == name:
-            return figure
-    names = [figure.name for figure in figures]
+def named(things: Sequence[One], name: str, kind: str = "figure") -> One:
+    """Return the one of a name. Raises InputError, which lists them; ``kind`` says what it is."""
+    for one in things:
+        if one.name == name:
+            return one
+    names = [line(one.name, 80) for one in things]
     if not names:
-        raise InputError(f"{of} has no figures: there is nothing to draw")
+        raise InputError(f"there is no {kind}: nothing can be drawn of these numbers")
     meant = suggestion(str(name), names)
     raise InputError(
-        f"{of} has no figure {line(str(name), 60)!r}; {meant}it has {', '.join(names)}"
+        f"no {kind} is called {line(str(name), 60)!r}; {meant}expected {', '.join(names)}"
     )

@@ -32,10 +32,11 @@ def html_table(
     rows: Sequence[Sequence[object]],
     *,
     cautions: Iterable[str] = (),
+    notes: Iterable[str] = (),
     last: str = "",
     nothing: str = "no numbers",
 ) -> str:
-    """Return what a notebook shows: a title, what must be read first, the table, a last line.
+    """Return what a notebook shows: a title, what must be read first, the table, and what follows.
 
     Without rows, ``nothing`` stands in place of the table.
     """
@@ -45,6 +46,7 @@ def html_table(
             f"<div><p>{escape(line(title, LONGEST))}</p>",
             *(f"<p><b>! {escape(line(text, 1_000))}</b></p>" for text in cautions),
             f"<table>{table}</table>" if rows else f"<p>{escape(nothing)}</p>",
+            *(f"<p>{escape(line(text, 1_000))}</p>" for text in notes),
             f"<p><code>{escape(line(last, 300))}</code></p>" if last else "",
             "</div>",
         )

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table as RichTable
 
-from sayso.records import Estimate
+from sayso.records import Estimate, InputError
 from sayso.report.charts import Maker
+from sayso.report.notebook import data_frame, html_table
 from sayso.report.numbers import DASH, GAPS, MINUS, is_bare, json_text, line, plain
 from sayso.report.tables import Cell, Table, tight
 from sayso.report.terminal import data, plain_table, say
@@ -28,13 +30,19 @@ Entry = Estimate | str | None
 LARGE = 100
 #: characters of a name in a cell
 LONGEST = 80
+#: labels of rows that do not compare with each other, and what a caption calls them
+WITHIN = {"data": "data set", "domain": "domain", "bin": "bin", "correlation": "correlation"}
+#: ends the caption of a table with intervals
+WITH_INTERVAL = " [95 % interval]"
 
 
 class NumberTable(NamedTuple):
     """Rows of numbers: labels first, then an entry for each column.
 
-    ``name`` is the name of its files, ``caption`` says what stands there and where it comes from.
-    ``percent``: numbers are written as percentages.
+    ``name`` is the name of its files, ``caption`` says what stands there, ``source`` whose layout
+    it has. ``percent``: numbers are written as percentages. ``groups`` are names above so many
+    columns, which are then called as in ``short``; ``best`` says of each column whether more is
+    better (``None``: neither).
     """
 
     name: str
@@ -46,6 +54,47 @@ class NumberTable(NamedTuple):
     percent: bool = False
     #: draws the table in a width, on the page
     chart: Maker | None = None
+    source: str = ""
+    groups: tuple[tuple[str, int], ...] = ()
+    short: tuple[str, ...] = ()
+    best: tuple[bool | None, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The caption, and whose layout it is."""
+        return f"{self.caption} {self.source}".strip()
+
+    def to_latex(self, intervals: str = "brackets", best: bool = True) -> str:
+        """Return the table as LaTeX for the package booktabs.
+
+        ``intervals`` are "brackets", "plusminus" (half their width) or "none"; with ``best`` the
+        best value of a column is bold, and all that are equally good. Raises InputError.
+        """
+        return latex_text(self, intervals, best)
+
+    def to_markdown(self) -> str:
+        """Return the table as Markdown."""
+        return markdown_text(self)
+
+    def to_pandas(self) -> Any:
+        """Return the table as a ``pandas.DataFrame``: a row for each row, with its labels.
+
+        A number has columns for its interval too, named as in the CSV file. Raises InputError where
+        pandas is not installed.
+        """
+        head, *rows = _flat(self)
+        return data_frame([dict(zip(head, row, strict=True)) for row in rows], head)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        rows = [
+            (
+                *labels,
+                *(f"{value_text(e, self.percent)} {range_text(e, self.percent)}" for e in entries),
+            )
+            for labels, entries in self.rows
+        ]
+        return html_table(self.title, (*self.labels, *self.columns), rows, notes=notes_of(self))
 
 
 def value_text(entry: Entry, percent: bool = False) -> str:
@@ -130,7 +179,7 @@ def page_table(table: NumberTable) -> Table:
         rows.append(cells)
     notes = notes_of(table)
     style = f"labels-{len(table.labels)}" if len(table.labels) > 1 else ""
-    return Table(table.caption, [*table.labels, *table.columns], rows, notes, style)
+    return Table(table.title, [*table.labels, *table.columns], rows, notes, style)
 
 
 def render(table: NumberTable, console: Console, *, compact: bool = False) -> None:
@@ -138,7 +187,7 @@ def render(table: NumberTable, console: Console, *, compact: bool = False) -> No
 
     Those of J and of the abstention gap then stand below their numbers.
     """
-    say(console, table.caption, "bold")
+    say(console, table.title, "bold")
     grid = _grid(table, console, intervals=True)
     free = console.options.update(max_width=10_000)
     wide = compact and Measurement.get(console, free, grid).maximum > console.width
@@ -179,6 +228,14 @@ def _needs_interval(entry: Entry) -> bool:
 
 def csv_text(table: NumberTable) -> str:
     """Return a table as CSV: each number with its interval, sample size and problem."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows([cell(value) for value in row] for row in _flat(table))
+    return text.getvalue()
+
+
+def _flat(table: NumberTable) -> list[list[Any]]:
+    """Return the head and the rows of a table in which a number takes five columns."""
     of_numbers = [
         not any(isinstance(entries[place], str) for _, entries in table.rows)
         for place in range(len(table.columns))
@@ -198,11 +255,7 @@ def csv_text(table: NumberTable) -> str:
             else:
                 row += [entry, None, None, None, None]
         rows.append(row)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    written: list[list[object]] = [[*head], *rows]
-    writer.writerows([cell(value) for value in row] for row in written)
-    return text.getvalue()
+    return [head, *rows]
 
 
 def markdown_text(table: NumberTable) -> str:
@@ -211,7 +264,7 @@ def markdown_text(table: NumberTable) -> str:
     def row(cells: Sequence[str]) -> str:
         return f"| {' | '.join(cells)} |"
 
-    lines = [_markdown(table.caption), ""]
+    lines = [_markdown(table.title), ""]
     lines += [row([_markdown(head) for head in (*table.labels, *table.columns)])]
     lines += [row([*("---" for _ in table.labels), *("--:" for _ in table.columns)])]
     lines += [row([_markdown(text) for text in cells]) for cells in _written(table)]
@@ -219,21 +272,112 @@ def markdown_text(table: NumberTable) -> str:
     return "\n".join([*lines, *(["", *notes] if notes else [])]) + "\n"
 
 
-def latex_text(table: NumberTable) -> str:
-    """Return a table as LaTeX for the package booktabs."""
+#: how intervals stand in a LaTeX table
+INTERVALS = ("brackets", "plusminus", "none")
+#: what a caption of a LaTeX table says of them
+ABOUT_INTERVALS = {
+    "brackets": "Brackets are 95 % intervals.",
+    "plusminus": "± is half the width of the 95 % interval.",
+    "none": "",
+}
+ABOUT_BEST = "Bold is the best value of a column."
+ABOUT_BEST_OF = "Bold is the best value of a column for each {}."
+
+
+def latex_text(table: NumberTable, intervals: str = "brackets", best: bool = True) -> str:
+    """Return a table as LaTeX for the package booktabs.
+
+    ``intervals`` are "brackets", "plusminus" (half their width) or "none"; with ``best`` the best
+    value of a column is bold: what is best as it is written, and all that are equally good, where
+    the table knows whether more is better. Raises InputError.
+    """
+    if intervals not in INTERVALS:
+        raise InputError(f"intervals {line(str(intervals), 40)!r}: expected {_listed(INTERVALS)}")
+    bold = _best(table) if best else set()
+    body = []
+    for r, (labels, entries) in enumerate(table.rows):
+        cells = [_latex(line(label, LONGEST)) for label in labels]
+        cells += [
+            _latex_entry(entry, table.percent, intervals, (r, c) in bold)
+            for c, entry in enumerate(entries)
+        ]
+        body.append(" & ".join(cells) + r" \\")
+    drawn = any(range_text(e) for _, entries in table.rows for e in entries)
+    within = [WITHIN[label] for label in table.labels if label in WITHIN]
+    about_best = ABOUT_BEST_OF.format(" and ".join(within)) if within else ABOUT_BEST
+    sentences = [
+        table.caption.removesuffix(WITH_INTERVAL).rstrip(".") + ".",
+        ABOUT_INTERVALS[intervals] if drawn else "",
+        about_best if bold else "",
+    ]
+    caption = _latex(" ".join(sentence for sentence in sentences if sentence))
+    notes = [f"% {line(note)}" for note in (*filter(None, [table.source]), *notes_of(table))]
+    label = "".join(c if c.isascii() and c.isalnum() else "-" for c in table.name)
     align = "l" * len(table.labels) + "r" * len(table.columns)
-    heads = " & ".join(_latex(head) for head in (*table.labels, *table.columns))
-    body = [" & ".join(map(_latex, cells)) + r" \\" for cells in _written(table)]
-    notes = [f"% {line(note)}" for note in notes_of(table)]
-    label = "".join(c if c.isalnum() else "-" for c in table.name)
     return "\n".join(
         [
-            r"\begin{table}", r"\centering", rf"\caption{{{_latex(table.caption)}}}",
-            rf"\label{{tab:{label}}}", r"\small",
-            rf"\begin{{tabular}}{{{align}}}", r"\toprule", heads + r" \\", r"\midrule", *body,
-            r"\bottomrule", r"\end{tabular}", r"\end{table}", *notes, "",
+            r"\begin{table}", r"\centering", rf"\caption{{{caption}}}", rf"\label{{tab:{label}}}",
+            r"\small", rf"\begin{{tabular}}{{{align}}}", r"\toprule", *_latex_heads(table),
+            r"\midrule", *body, r"\bottomrule", r"\end{tabular}", r"\end{table}", *notes, "",
         ]
     )  # fmt: skip
+
+
+def _latex_heads(table: NumberTable) -> Iterator[str]:
+    """Yield the lines of the head: the groups of columns with their rules, and the columns."""
+    labels, columns = [_latex(text) for text in table.labels], table.columns
+    if table.groups:
+        cells, rules, first = ["" for _ in labels], [], len(labels) + 1
+        for name, count in table.groups:
+            if name:
+                cells.append(rf"\multicolumn{{{count}}}{{c}}{{{_latex(name)}}}")
+                rules.append(rf"\cmidrule(lr){{{first}-{first + count - 1}}}")
+            else:
+                cells += [""] * count
+            first += count
+        yield " & ".join(cells) + r" \\"
+        yield " ".join(rules)
+        columns = table.short
+    yield " & ".join([*labels, *(_latex(column) for column in columns)]) + r" \\"
+
+
+def _latex_entry(entry: Entry, percent: bool, intervals: str, bold: bool) -> str:
+    """Return an entry as a cell of a LaTeX table."""
+    value = _latex(value_text(entry, percent))
+    value = rf"\textbf{{{value}}}" if bold else value
+    reach = range_text(entry, percent)
+    if intervals == "none" or not reach:
+        return value
+    if intervals == "brackets":
+        return f"{value} {_latex_number(reach)}"
+    assert isinstance(entry, Estimate)
+    assert entry.low is not None
+    assert entry.high is not None
+    half = (entry.high - entry.low) / 2
+    return rf"{value} $\pm$ {f'{100 * half:.1f}' if percent else plain(half)}"
+
+
+def _best(table: NumberTable) -> set[tuple[int, int]]:
+    """Return (row, column) of the best values as they are written, among rows that compare.
+
+    Rows of other data, domains and the like do not compare. None is best where all are equal.
+    """
+    places = [n for n, label in enumerate(table.labels) if label in WITHIN]
+    found: set[tuple[int, int]] = set()
+    for c, more in enumerate(table.best):
+        groups: dict[tuple[str, ...], list[tuple[float, int]]] = {}
+        for r, (labels, entries) in enumerate(table.rows):
+            entry = entries[c]
+            if more is None or not isinstance(entry, Estimate) or entry.value is None:
+                continue
+            shown = round(100 * entry.value, 1) if table.percent else round(entry.value, 2)
+            key = tuple(labels[n] for n in places)
+            groups.setdefault(key, []).append((shown if more else -shown, r))
+        for values in groups.values():
+            top = max(value for value, _ in values)
+            if min(value for value, _ in values) < top:
+                found |= {(r, c) for value, r in values if value == top}
+    return found
 
 
 def json_rows(table: NumberTable) -> str:
@@ -251,7 +395,7 @@ def json_rows(table: NumberTable) -> str:
         for labels, entries in table.rows
         for column, e in zip(table.columns, entries, strict=True)
     ]
-    return json_text({"caption": table.caption, "notes": table.notes, "rows": records}) + "\n"
+    return json_text({"caption": table.title, "notes": table.notes, "rows": records}) + "\n"
 
 
 #: how a table is written, by the suffix of its file
@@ -274,14 +418,23 @@ def _written(table: NumberTable) -> Iterator[list[str]]:
 
 
 _MARKDOWN = str.maketrans({c: f"\\{c}" for c in "\\`*_{}[]<>#|~!"})
-_LATEX = str.maketrans(
-    {
-        "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
-        "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-        MINUS: "$-$", DASH: "--", "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
-        "·": r"$\cdot$",
-    }
-)  # fmt: skip
+_LATEX = {
+    **{c: f"\\{c}" for c in "&%$#_{}"},
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "[": "{[}", "]": "{]}",
+    "`": r"\textasciigrave{}", "*": r"{*}",
+    MINUS: "$-$", DASH: "--", "—": "---", "·": r"$\cdot$", "×": r"$\times$", "≥": r"$\geq$",
+    "≤": r"$\leq$", "→": r"$\rightarrow$", "±": r"$\pm$", "≈": r"$\approx$", "°": r"$^\circ$",
+    "µ": r"$\mu$", "‘": "`", "’": "'", "“": "``", "”": "''", "…": r"\dots{}",
+    "•": r"\textbullet{}",
+    "\N{NO-BREAK SPACE}": "~", "\N{NARROW NO-BREAK SPACE}": "~", "\N{NON-BREAKING HYPHEN}": "-",
+}  # fmt: skip
+#: letters of Latin alphabets that LaTeX sets as they are, in its usual encodings
+_LATIN = frozenset(
+    "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜÝßàáâãäåæçèéêëìíîïñòóôõöøùúûüýÿŒœŠšŽžŁłĆćČčŃńŚśŹźŻżŘřŮůĚě"
+)
+#: signs that LaTeX would join
+_JOINED = re.compile(r"(?<=[-,'`!?<>])(?=[-,'`])")
 
 
 def _markdown(text: str) -> str:
@@ -290,5 +443,26 @@ def _markdown(text: str) -> str:
 
 
 def _latex(text: str) -> str:
-    """Return a text whose signs mean nothing to LaTeX, on one line."""
-    return line(text).translate(_LATEX)
+    """Return a text whose signs mean nothing to LaTeX, on one line.
+
+    A letter that LaTeX has no sign for in its usual encodings stands as its number.
+    """
+    parts = _JOINED.split(line(text))
+    return "{}".join("".join(_latex_sign(sign) for sign in part) for part in parts)
+
+
+def _latex_sign(sign: str) -> str:
+    if sign in _LATEX:
+        return _LATEX[sign]
+    if sign.isascii() or sign in _LATIN:
+        return sign
+    return rf"\texttt{{U+{ord(sign):04X}}}"
+
+
+def _latex_number(text: str) -> str:
+    """Return a number or an interval of ours."""
+    return text.replace(MINUS, "$-$")
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} or {names[-1]}"

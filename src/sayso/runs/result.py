@@ -6,16 +6,21 @@ import dataclasses
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sayso.protocols import PROTOCOLS, protocol_of
 from sayso.protocols.protocol import Protocol, Report
 from sayso.records import Estimate, InputError, Results, Slice, slice_text
+from sayso.report import figures_of
+from sayso.report.formats import named
 from sayso.report.notebook import estimates_frame, html_table, short_repr
 from sayso.report.numbers import line, number, range_of, with_interval
 from sayso.report.opening import Examples
 from sayso.report.terminal import Summary
 from sayso.storage.run_folder import Manifest, RunFolder
+
+if TYPE_CHECKING:
+    from sayso.report.figures import Figure
 
 #: numbers in a repr
 NUMBERS = 2
@@ -68,6 +73,22 @@ class Result:
         """
         report = protocol_of(self.manifest).report
         return [table_row(report, e) for e in self._main()]
+
+    @property
+    def plots(self) -> list[str]:
+        """The names of the charts of the run's page."""
+        return [figure.name for figure in self._figures()]
+
+    def plot(self, name: str) -> Figure:
+        """Return a chart by its name from :attr:`plots`.
+
+        A notebook shows it; ``save("x.pdf", width="column")`` writes a file, ``chart()`` is the
+        Altair chart. Raises InputError, which lists the names, for another one.
+        """
+        return named(self._figures(), name)
+
+    def _figures(self) -> list[Figure]:
+        return figures_of(RunFolder.open(self.path), self.manifest, self.estimates)
 
     def to_pandas(self) -> Any:
         """Return every number as a ``pandas.DataFrame``, a row for each.

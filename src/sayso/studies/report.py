@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,9 +19,12 @@ from sayso.records import Estimate, InputError, Slice, suggestion
 from sayso.report import charts
 from sayso.report.figures import Figure, figure_of, figures_in
 from sayso.report.number_tables import (
+    INTERVALS,
+    WITH_INTERVAL,
     WRITERS,
     Entry,
     NumberTable,
+    latex_text,
     page_table,
     rank_text,
     render,
@@ -121,11 +125,12 @@ def _overview(
     notes = [seen] if ranked and (seen := _detectable(report, ranked)) else []
     return NumberTable(
         _name(protocol, *(value for _, value in where)),
-        f"{_of(report, where)}: {_over(data)} [95 % interval]",
+        f"{_of(report, where)}: {_over(data)}{WITH_INTERVAL}",
         ("model",),
         (*head, *columns),
         rows,
         tuple(notes),
+        best=(*(None for _ in head), *(n.joint.higher for n in numbers)),
     )
 
 
@@ -162,6 +167,7 @@ def _by_data(
         (*head, *(("mean",) if several else ()), *data),
         rows,
         (_detectable(report, number),) if len(models) > 1 else (),
+        best=(None,) * len(head) + (number.joint.higher,) * (several + len(data)),
     )
 
 
@@ -182,10 +188,11 @@ def _grids(
         rows = [((report.part_label(*n.where[-1]),), tuple(n.means)) for n in best]
         yield NumberTable(
             _name(protocol, *(value for _, value in where), name),
-            f"{_symbol(report, name)}, {_of(report, where)}: {_over(data)} [95 % interval]",
+            f"{_symbol(report, name)}, {_of(report, where)}: {_over(data)}{WITH_INTERVAL}",
             (key,),
             tuple(models),
             rows,
+            best=tuple(members[0].joint.higher for _ in models),
         )
 
 
@@ -298,7 +305,7 @@ def layout_tables(study: Study, name: str) -> list[NumberTable]:
     return [
         table._replace(
             name=name if len(tables) == 1 else f"{name}-{number}",
-            caption=f"{table.caption} Layout of {layout.reference}.",
+            source=f"Layout of {layout.reference}.",
         )
         for number, table in enumerate(tables, 1)
     ]
@@ -311,8 +318,13 @@ def layout_tables(study: Study, name: str) -> list[NumberTable]:
 LARGE = 5_000
 
 
-def write_tables(tables: Sequence[NumberTable], folder: Path) -> None:
-    """Write tables in every format; large ones as CSV alone, with six digits of each number."""
+def write_tables(
+    tables: Sequence[NumberTable], folder: Path, intervals: str = INTERVALS[0]
+) -> None:
+    """Write tables in every format; large ones as CSV alone, with six digits of each number.
+
+    ``intervals`` are those of LaTeX tables (:func:`sayso.report.number_tables.latex_text`).
+    """
     for given in tables:
         large = len(given.rows) >= LARGE
         table = (
@@ -327,7 +339,8 @@ def write_tables(tables: Sequence[NumberTable], folder: Path) -> None:
                 continue
             place.parent.mkdir(parents=True, exist_ok=True)
             with replacing(place) as file:
-                file.write(text(table).encode("utf-8", "replace"))
+                written = latex_text(table, intervals) if suffix == "tex" else text(table)
+                file.write(written.encode("utf-8", "replace"))
 
 
 def _short(entry: Entry) -> Entry:
@@ -340,11 +353,13 @@ def _short(entry: Entry) -> Entry:
     )
 
 
-def write_study(study: Study, out: Path, named: Sequence[str] = ()) -> Path:
+def write_study(
+    study: Study, out: Path, named: Sequence[str] = (), intervals: str = INTERVALS[0]
+) -> Path:
     """Write the page of a study and its tables into ``out``; return the page.
 
-    ``named`` are layouts that stand on the page too. Raises InputError where somebody else's page
-    or tables stand there.
+    ``named`` are layouts that stand on the page too, ``intervals`` those of LaTeX tables. Raises
+    InputError where somebody else's page or tables stand there.
     """
     if (out / TABLES).exists() and not (out / INDEX).exists():
         raise InputError(f"{out / TABLES} stands there without a page: choose another --out")
@@ -357,7 +372,7 @@ def write_study(study: Study, out: Path, named: Sequence[str] = ()) -> Path:
     for name in boards(named):
         write_board(study, out, name)
     every = [t for s in shown for t in (*s.first, s.everything, s.differences)]
-    write_tables([*every, *laid_out], out / TABLES)
+    write_tables([*every, *laid_out], out / TABLES, intervals)
     return place
 
 
@@ -367,6 +382,22 @@ def study_figures(study: Study, named: Sequence[str] = ()) -> list[Figure]:
     drawn = [_figures(section)[0] for section in sections(study)]
     of_boards = [board_figure(_board(study, name)[0]) for name in boards(named)]
     return figures_in([drawn, [_laid_out(table)[2] for table in tables], of_boards])
+
+
+def allowed_layouts(study: Study) -> list[str]:
+    """Return the layouts that the runs of a study allow."""
+    found = []
+    for name in layouts():
+        with contextlib.suppress(InputError):
+            layout_tables(study, name)
+            found.append(name)
+    return found
+
+
+def every_table(study: Study) -> list[NumberTable]:
+    """Return the tables of a study by their names, those of all layouts that it allows too."""
+    tables = [t for s in sections(study) for t in (*s.first, *s.more, s.everything, s.differences)]
+    return tables + [t for name in allowed_layouts(study) for t in layout_tables(study, name)]
 
 
 def boards(named: Sequence[str]) -> list[str]:
@@ -501,7 +532,7 @@ def _figures(section: Section) -> tuple[Figure | None, str]:
 
 def _laid_out(table: NumberTable) -> tuple[str, object, Figure | None, str]:
     """Return name, table, figure and caption; too many curves are left out, and that is said."""
-    caption, shown = line(table.caption, 300), page_table(table)
+    caption, shown = line(table.title, 300), page_table(table)
     figure = figure_of(table.name, table.chart, caption) if table.chart is not None else None
     if table.chart is not None and figure is None and table.rows:
         shown.notes.append(TOO_MANY)

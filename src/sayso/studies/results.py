@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import msgspec
 import numpy as np
@@ -27,6 +27,7 @@ from sayso.metrics.joint import (
 from sayso.protocols import PROTOCOLS
 from sayso.protocols.protocol import Numbers, Side
 from sayso.records import Estimate, InputError, Question, Results, Slice
+from sayso.report.formats import named
 from sayso.report.notebook import data_frame, short_repr
 from sayso.runs.compare import check_resampling
 from sayso.runs.measure import load_run
@@ -35,6 +36,10 @@ from sayso.storage.run_folder import Manifest, RunFolder
 from sayso.studies.board import About
 from sayso.studies.grid import Grid
 from sayso.studies.run import STATE, Outcome, State
+
+if TYPE_CHECKING:
+    from sayso.report.figures import Figure
+    from sayso.report.number_tables import NumberTable
 
 #: a value of a run and the same one computed again differ by less
 SAME = 1e-9
@@ -83,14 +88,52 @@ class Study:
         self._index = {(run.protocol, run.model, run.data): run for run in runs}
         self._joint: dict[str, tuple[list[JointNumber], list[str]]] = {}
 
-    def table(self) -> list[dict[str, object]]:
+    @overload
+    def table(self, name: None = None) -> list[dict[str, object]]: ...
+    @overload
+    def table(self, name: str) -> NumberTable: ...
+
+    def table(self, name: str | None = None) -> list[dict[str, object]] | NumberTable:
         """Return every number of every model on every data set, a dict for each.
+
+        With a name from :attr:`tables`, return that table of the page: ``to_latex()``,
+        ``to_markdown()`` and ``to_pandas()`` write it, and a notebook shows it. Raises InputError
+        for another name.
 
         Keys are ``protocol``, ``model``, ``data`` ("mean" over all), ``name``, ``meaning``, the
         parts of the slice, ``value``, ``low``, ``high``, ``n``, ``problem``, and ``rank_best`` and
         ``rank_worst`` of the mean.
         """
-        return [row for protocol in self.protocols for row in self._rows(protocol)]
+        if name is None:
+            return [row for protocol in self.protocols for row in self._rows(protocol)]
+        return named(self._tables(), name, "table")
+
+    @property
+    def tables(self) -> list[str]:
+        """The names of the tables of the page, and of those of papers that these runs allow."""
+        return [table.name for table in self._tables()]
+
+    @property
+    def figures(self) -> list[str]:
+        """The names of the charts of the page, of papers' figures and of a board, if allowed."""
+        return [figure.name for figure in self._figures()]
+
+    def figure(self, name: str) -> Figure:
+        """Return a chart by its name from :attr:`figures`.
+
+        A notebook shows it; ``save("x.pdf", width="column")`` writes a file. Raises InputError.
+        """
+        return named(self._figures(), name, "figure")
+
+    def _tables(self) -> list[NumberTable]:
+        from sayso.studies.report import every_table
+
+        return every_table(self)
+
+    def _figures(self) -> list[Figure]:
+        from sayso.studies.report import allowed_layouts, study_figures
+
+        return study_figures(self, allowed_layouts(self))
 
     def _rows(self, protocol: str) -> Iterator[dict[str, object]]:
         report = PROTOCOLS[protocol].report

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from sayso.protocols.protocol import Layout, Shown
 from sayso.protocols.uncle.report import part_label
@@ -27,8 +27,18 @@ def _forms(shown: Shown) -> list[str]:
     return [form for form in LONG_FIRST if form in asked]
 
 
-def _columns(shown: Shown) -> tuple[str, ...]:
-    return tuple(f"{rate} {form}" for form in _forms(shown) for rate in RATES)
+def _table(
+    shown: Shown,
+    heads: tuple[str, ...],
+    rows: Sequence[tuple[tuple[str, ...], tuple[Entry, ...]]],
+    caption: str,
+) -> NumberTable:
+    """Return a table of the five rates of each form; more is better in every column."""
+    forms = _forms(shown)
+    columns = tuple(f"{rate} {form}" for form in forms for rate in RATES)
+    groups = tuple((f"{form} form", len(RATES)) for form in forms)
+    table = NumberTable("", caption, heads, columns, rows, percent=True)
+    return table._replace(groups=groups, short=RATES * len(forms), best=(True,) * len(columns))
 
 
 def _rates(shown: Shown, results: Results, **where: str) -> tuple[Entry, ...]:
@@ -39,7 +49,7 @@ def table3(shown: Shown) -> list[NumberTable]:
     """Return models by the five rates, the long form first where it was asked."""
     rows = [(labels, _rates(shown, results)) for labels, results, _ in shown.each()]
     caption = "Models by the five rates, in percent."
-    return [NumberTable("", caption, shown.heads, _columns(shown), rows, percent=True)]
+    return [_table(shown, shown.heads, rows, caption)]
 
 
 def _methods(results: Results) -> Iterator[tuple[str, dict[str, str]]]:
@@ -60,8 +70,8 @@ def table4(shown: Shown) -> list[NumberTable]:
         for labels, results, _ in shown.each()
         for name, where in _methods(results)
     ]
-    caption = "Ways of asking by the five rates, in percent; a trained model is a model of its own."
-    return [NumberTable("", caption, (*shown.heads, "method"), _columns(shown), rows, percent=True)]
+    caption = "Ways of asking by the five rates, in percent."
+    return [_table(shown, (*shown.heads, "method"), rows, caption)]
 
 
 def _alignment(results: Results) -> Iterator[tuple[str, list[Estimate]]]:
@@ -119,7 +129,7 @@ def domains(shown: Shown) -> list[NumberTable]:
         names = dict.fromkeys(v for e in results.each("FA") for k, v in e.where if k == "domain")
         rows += [((*labels, name), _rates(shown, results, domain=name)) for name in names]
     caption = "The five rates by domain, in percent."
-    return [NumberTable("", caption, (*shown.heads, "domain"), _columns(shown), rows, percent=True)]
+    return [_table(shown, (*shown.heads, "domain"), rows, caption)]
 
 
 #: what a check of a judge says, and what tables call it; shares are of "of" and "stance_of"
