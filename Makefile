@@ -53,7 +53,7 @@ $(VENV)/bin/python:
 
 # The package is editable, so only a changed list of dependencies installs again.
 $(VENV)/.hf: $(VENV)/bin/python pyproject.toml constraints-cpu.txt
-	@echo "installing sayso and its libraries into $(VENV) (SIZE on disk, mostly torch)"
+	@echo "installing sayso and its libraries into $(VENV) (about 1.6 GB, mostly torch)"
 	$(PIP) -e '.[hf]'
 	touch $@
 
