@@ -119,7 +119,7 @@ def test_many_differences_say_how_many_chance_gives() -> None:
     assert "Of 90 differences, about 4 would seem clear if nothing differed." in text
     assert by_chance(found[:9]) == ""
     # a number of many scores is named once, above them
-    assert text.count("AUROC for a wrong answer (.5 = blind)") == 1
+    assert text.count("AUROC for a wrong answer (.5 = chance)") == 1
 
 
 def test_differences_of_counts_and_slopes_are_no_percentage_points() -> None:

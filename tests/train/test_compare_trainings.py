@@ -60,7 +60,7 @@ def test_what_one_training_gains_is_the_gap_of_the_two_tables(folders) -> None:
     # what was compared is no warning
     assert said[:2] == ["A = mix, SFT, 1 seed", "B = mix, SFT, 1 seed"]
     assert any("training.sft.rate (0.0" in text and "0.05)" in text for text in said)
-    assert notes == ["with one seed, the ranges say nothing about what another seed would give"]
+    assert notes == ["with one seed, the intervals do not cover what another seed would give"]
     assert len(tests) == len(found)
     left = sum(holm is not None and holm < 0.05 for _, holm in tests)
     verb = "differs" if left == 1 else "differ"
@@ -151,7 +151,7 @@ def test_unlike_stages_are_warned_of_and_one_can_be_chosen(folders, tmp_path) ->
     other = longer(b, tmp_path / "longer")
     made = sayso.compare(a, other, resamples=100, base=folders[0])
     assert any(
-        "A ends with SFT, B with SFT + DPO" in note and "--stage sft compares both" in note
+        "the first ends with SFT, the second with SFT + DPO" in note and "use --stage sft" in note
         for note in made.notes
     )
     chosen = sayso.compare(a, other, resamples=100, stage="sft", base=folders[0])

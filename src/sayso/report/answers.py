@@ -323,7 +323,7 @@ def _notes(answer: Generation) -> Iterable[str]:
     if answer.finish == "length":
         yield "cut off at the token limit"
     if answer.finish == "loop":
-        yield "ended where it went round in a loop"
+        yield "stopped where it began to repeat itself"
 
 
 def _reading(answer: Generation | None, verdict: Verdict | None) -> Reading | None:
@@ -333,7 +333,7 @@ def _reading(answer: Generation | None, verdict: Verdict | None) -> Reading | No
 def _read(verdict: Verdict | None) -> Reading:
     problem = "no verdict was stored" if verdict is None else (verdict.problem or "")
     if verdict is not None and verdict.stance == "committed" and verdict.content is None:
-        problem = "no gold says whether it is right"
+        problem = "no gold to judge it by"
     stance = STANCES.get((verdict.stance or "") if verdict else "", "")
     return Reading(kind_of(verdict), stance, block(problem)[:200])
 

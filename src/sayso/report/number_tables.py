@@ -18,7 +18,7 @@ from rich.table import Table as RichTable
 from sayso.records import Estimate
 from sayso.report.charts import Maker
 from sayso.report.numbers import DASH, MINUS, json_text, line, plain
-from sayso.report.tables import Cell, Table
+from sayso.report.tables import Cell, Table, tight
 from sayso.report.terminal import data, plain_table, say
 from sayso.storage.outputs import cell
 
@@ -123,7 +123,9 @@ def page_table(table: NumberTable) -> Table:
     rows = []
     for labels, entries in table.rows:
         cells = [Cell(line(label, LONGEST), head=True) for label in labels]
-        cells += [Cell(value_text(e, table.percent), range_text(e, table.percent)) for e in entries]
+        cells += [
+            Cell(value_text(e, table.percent), tight(range_text(e, table.percent))) for e in entries
+        ]
         rows.append(cells)
     notes = notes_of(table)
     style = f"labels-{len(table.labels)}" if len(table.labels) > 1 else ""
