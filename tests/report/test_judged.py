@@ -93,9 +93,9 @@ def test_a_check_that_cannot_be_read_is_said() -> None:
 
 def test_a_judge_that_was_talked_over_is_warned_of() -> None:
     found = manifest(**{**CHECKED, "injections_changed": 3})
-    assert "! When it was checked, 3 of 12 instructions inside answers changed" in printed(found)
+    assert "! In its check, 3 of 12 instructions hidden in answers changed" in printed(found)
     rules = manifest("rules", **{**CHECKED, "injections_changed": 1})
-    assert terminal.warned(rules)[0].startswith("When it was checked, 1 of 12")
+    assert terminal.warned(rules)[0].startswith("In its check, 1 of 12")
 
 
 def test_labels_of_the_user_are_cited_too() -> None:

@@ -179,7 +179,7 @@ def test_the_best_is_measured_where_it_was_not_chosen() -> None:
     assert found.best.value is not None
     assert found.best.value < best
     text = " ".join(_shown(found).split())
-    assert "The best of 12 scores, chosen on other answers than it is measured on: AUROC ." in text
+    assert "The best of 12 scores, chosen on other answers: AUROC ." in text
     assert _perfect(6, 6, scores=1).best is None  # there is nothing to choose from
 
 

@@ -121,7 +121,7 @@ def test_the_command_prints_the_differences(folders, capsys) -> None:
         main(["compare", str(a), str(b), "--resamples", "200"])
     assert not stopped.value.code
     printed = capsys.readouterr().out
-    assert "stated wrongly" in printed
+    assert "stated wrong, without a hedge" in printed
     assert "\nafter Holm" in printed
     assert "\nA = mix" in printed
     assert "\n! with one seed" in printed

@@ -119,7 +119,7 @@ def test_a_long_curve_is_drawn_as_means() -> None:
     told = json.dumps(charts.course(found, "sft", "loss", 600).to_dict())  # type: ignore[union-attr]
     assert '{"seed": "seed 0", "x": 2.0, "y": 1.0}' in told
     assert told.count('"seed": "seed 0"') == 44
-    assert "the mean of 3 that were logged" in page(found)
+    assert "the mean of 3 logged values" in page(found)
 
 
 def test_clear_changes_alone_are_starred() -> None:
@@ -150,7 +150,7 @@ def test_numbers_that_rest_on_little_are_marked_and_counted() -> None:
     )
     methods = (METHODS[0], METHODS[-1])
     found = Training(methods=methods, cells=cells, finished="2026", seeds=(0, 1))
-    counts = "782 known and 417 to 418 unknown facts. Hedged, where few: base, plain prompt 0 known"
+    counts = "782 known and 417 to 418 unknown facts. Few were hedged: base, plain prompt 0 known"
     told = " ".join(printed(found).split())
     assert f"{counts} and 5 unknown." in told
     assert " 100.0~ " in told

@@ -168,6 +168,18 @@ class Card(NamedTuple):
         return (self.paragraph is not None) + sum(f.short is not None for f in self.facts)
 
     @property
+    def kinds(self) -> set[str]:
+        """The verdicts that the card shows, of answers and draws."""
+        readings = [
+            reading
+            for f in self.facts
+            for reading in (f.short_reading, f.plain_reading, f.long_reading)
+            if reading is not None
+        ]
+        drawn = [draw.reading for f in self.facts for draw in f.draws]
+        return {reading.kind for reading in (*readings, *drawn)}
+
+    @property
     def strata(self) -> set[tuple[str, str, str, str]]:
         """The kinds of answers on this card: form, verdict, known, domain."""
         kinds = set()

@@ -209,9 +209,10 @@ def render_compare(
         say(console, compared_sentence(found, words, (first, second)), "bold")
     else:
         say(console, "Nothing to compare: the two runs share no number.", "bold")
-    for name, place in ((first, one), (second, other)):
+    for letter, name, place in (("A", first, one), ("B", second, other)):
         if place != name:
-            say(console, f"{name}: {place}", "dim", copied=True)
+            shown = place if name == letter else f"{name} ({place})"
+            say(console, f"{letter} = {shown}", "dim", copied=True)
     for text in compared:
         say(console, text, "dim")
     for note in notes:

@@ -687,7 +687,7 @@ def render_board(
             _say(console, f"no row of the words alone: {line(result.no_text_only, 200)}", "dim")
         if result.best is not None and result.best.value is not None:
             many = sum(_is_candidate(entry) for entry in result.entries)
-            which = f"The best of {many} scores, chosen on other answers than it is measured on"
+            which = f"The best of {many} scores, chosen on other answers"
             _say(console, f"{which}: AUROC {_number(result.best)}", "")
     for text in warnings(result):
         _say(console, f"! {text}", "yellow")

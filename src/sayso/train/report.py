@@ -21,6 +21,7 @@ from sayso.report.charts import (
     LONG,
     MUTED,
     NARROW,
+    PAIR_NAMES,
     PAIRS,
     SHAPES,
     SHORT,
@@ -405,7 +406,7 @@ def alignment(training: Training, width: int) -> Drawing | None:
             label_text = f"{100 * value:.0f}" if value >= 0.06 else ""
             rows.append(
                 {
-                    "method": label, "pair": pair, "order": place, "start": start,
+                    "method": label, "pair": PAIR_NAMES[pair], "order": place, "start": start,
                     "end": start + value, "middle": start + value / 2, "label": label_text,
                 }
             )  # fmt: skip
@@ -413,7 +414,7 @@ def alignment(training: Training, width: int) -> Drawing | None:
     if not rows:
         return None
     y = alt.Y("method:N", sort=order, title=None, axis=alt.Axis(labelLimit=width * 2 // 5))
-    return finish(pair_bars(rows, y, 22), width, 36 * len(order))
+    return finish(pair_bars(rows, y, 22, width), width, 36 * len(order))
 
 
 def tradeoff(training: Training, setting: str, width: int) -> Drawing | None:
@@ -623,7 +624,8 @@ def alignment_table(training: Training) -> PageTable:
         if any(e.value is not None for e in own):
             cells = [Cell(cell(e, True), _tight(e, True)) for e in own]
             rows_.append([Cell(line(method.title, 60), head=True), *cells])
-    return PageTable("Short against long form, % of facts", ["", *PAIRS], rows_, [])
+    heads = list(PAIR_NAMES.values())
+    return PageTable("Short answers against paragraphs, % of facts", ["", *heads], rows_, [])
 
 
 def rows(training: Training) -> PageTable:
@@ -642,12 +644,6 @@ def rows(training: Training) -> PageTable:
 
 #: characters of an answer that a page shows
 MOST_TEXT = 2_000
-MEANING = {
-    "CC": "certain in both forms",
-    "CU": "certain alone, uncertain in the paragraph",
-    "UC": "uncertain alone, certain in the paragraph",
-    "UU": "uncertain in both",
-}
 ABOUT_CURVES = {
     "reward accuracy": "Share of pairs in which the chosen answer gained more than the other.",
     "reward margin": "How much more it gained: beta times the difference of the log-ratios.",
@@ -710,8 +706,6 @@ def context(training: Training) -> dict[str, Any]:
             "Shares of facts by certainty in short and long form, a bar each method.",
         ),
         "aligned": alignment_table(training),
-        "meaning": MEANING,
-        "pairs": list(PAIRS),
         "curves": _curves(training, stages),
         "sweeps": _sweeps(training),
         "swept": sweep_tables(training),

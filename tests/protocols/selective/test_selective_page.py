@@ -61,7 +61,7 @@ def test_the_page_holds_every_part_and_escapes_answers(finished: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert HOSTILE not in text
     assert "&lt;script&gt;" in text
-    for part in ("Risk against coverage", "The answer metric decides too", "length_words",
+    for part in ("Risk against coverage", "Rankings depend on the answer metric", "length_words",
                  "Right answers, by rules, that a metric rejects", "could not be computed",
                  "p_ik", "needs hidden states", "Signatures"):  # fmt: skip
         assert part in text, part
@@ -364,4 +364,4 @@ def test_parts_by_length_are_called_what_they_are() -> None:
     assert drawn is not None
     assert [r["x"] for r in drawn_rows(drawn)] == ["1 (11)", "2 (13)", "3 to 5 (3)"]
     title = drawn.to_dict()["layer"][0]["encoding"]["x"]["title"]
-    assert title == "right answers by their words (how many there are)"
+    assert title == "right answers by number of words (count)"

@@ -233,9 +233,9 @@ def test_both_readings_of_equation_3_are_told_and_which_is_flat() -> None:
     said = third_along(SelfKnownResults(found), "m")
     assert said == (
         "Equation 3 along the text (is this the answer?): .25 .50 – with each part's own "
-        "Self-Known and Self-Unknown, as in the paper; .40 .40 .40 with those of other texts, flat "
-        "by construction, since every part is told from the same two shares. Labels: .90 .60 1.00; "
-        "their correlation with the first reading is r −.50 [−.90, .30], over 3 parts."
+        "Self-Known and Self-Unknown, as in the paper; .40 .40 .40 with those of other texts (flat "
+        "by construction, because every part uses the same two shares). Labels: .90 .60 1.00; they "
+        "correlate with the first reading: r −.50 [−.90, .30], over 3 parts."
     )
     assert third_along(SelfKnownResults(found[:1]), "m") == ""
     assert third_along(SelfKnownResults([]), "m") == ""

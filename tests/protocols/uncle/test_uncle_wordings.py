@@ -302,12 +302,12 @@ def test_the_report_shows_the_checks_where_there_are_any(tmp_path: Path) -> None
     off = reworded(tmp_path, [PROBES], short, long, name="off")
     for result, there in ((on, True), (off, False)):
         page = report.write(result.path).read_text(encoding="utf-8")
-        assert ("Asked again and in other words" in page) is there
+        assert ("Further draws and other wordings" in page) is there
         console = Console(width=200, record=True, file=io.StringIO())
         render(result.estimates, console)
         said = console.export_text()
-        assert ("a fact it did not know 50 % of the time, a known one 50 %" in said) is there
-        assert ("J of short answers is +0.50 on average" in said) is there
+        assert ("unknown facts 50 % of the time and known facts 50 %" in said) is there
+        assert ("J of short answers averages +0.50" in said) is there
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,7 @@ from sayso.report.charts import (
     Rows,
     finish,
     legend_below,
+    legend_of,
     lines_and_points,
     point,
     row_of,
@@ -680,8 +681,9 @@ def skills(results: FaithfulnessResults, width: int) -> Drawing | None:
         scale=scale,
         axis=alt.Axis(tickCount=8, format=".1f"),
     )
-    forms = [FORMS[form] for form in results.forms]
-    layout = Rows(order, forms, list(FORMS.values()), width * 2 // 5)
+    forms = list(dict.fromkeys(str(r["series"]) for r in rows))
+    legend = legend_of(forms, width)
+    layout = Rows(order, forms, list(FORMS.values()), width * 2 // 5, legend=legend)
     layers = alt.layer(vertical_line(0), *layout.points(rows, x))
     return finish(layers, width, layout.height(34))
 

@@ -908,12 +908,10 @@ def targets(results: SelectiveResults, form: str, width: int) -> Drawing | None:
     ]
     if len({r["series"] for r in rows}) < 2:
         return None  # nothing to set against the errors: the bars show them
-    return _points(rows, list(kinds.values()), width, "AUROC", legend=True)
+    return _points(rows, list(kinds.values()), width, "AUROC")
 
 
-def _points(
-    rows: list[Row], kinds: list[str], width: int, title: str, *, legend: bool = False
-) -> Drawing:
+def _points(rows: list[Row], kinds: list[str], width: int, title: str) -> Drawing:
     """A point with its interval for each score and kind, the best of the first kind on top."""
     first = {str(r["row"]): r["value"] for r in rows if r["series"] == kinds[0]}
     names = dict.fromkeys(str(r["row"]) for r in rows)
@@ -922,12 +920,14 @@ def _points(
     scale = alt.Scale(domain=[min(0.4, *ends), max(1.0, *ends)], nice=False, zero=False, padding=8)
     axis = alt.Axis(tickCount=6 if width > NARROW else 3, format=".1f")
     x = alt.X("value:Q", title=title, scale=scale, axis=axis)
+    drawn = [kind for kind in kinds if any(r["series"] == kind for r in rows)]
+    forms = list(FORMS.values())
     layout = Rows(
         order,
-        kinds,
-        kinds if legend else list(FORMS.values()),
+        drawn,
+        forms if set(kinds) <= set(forms) else kinds,
         width * 2 // 5 if width > NARROW else width // 2,
-        legend=legend_below(2 if width > NARROW else 1, 24, labelLimit=320) if legend else None,
+        legend=legend_below(2 if width > NARROW else 1, 24, labelLimit=320) if drawn[1:] else None,
     )
     layers = alt.layer(vertical_line(0.5), *layout.points(rows, x))
     return finish(layers, width, layout.height(22 if len(kinds) == 1 else 30))

@@ -549,7 +549,7 @@ def third_along(results: SelfKnownResults, method: str) -> str:
     places = found[0][1].n
     if not linked:
         return f"{text}."
-    return f"{text}; they correlate with the first reading at {linked}, over {places} parts."
+    return f"{text}; they correlate with the first reading: {linked}, over {places} parts."
 
 
 # ---- what passages, or a revision, change: method minus plain on the same topics
@@ -1685,6 +1685,7 @@ def context(manifest: Manifest, estimates: Sequence[Estimate], texts: Texts) -> 
     results = SelfKnownResults(estimates)
     names = labels(results.methods)
     average = str(manifest.settings.get("average", "sentence"))
+    shown = {note.label for text in texts.drawn for note in text.notes}
     return {
         "subject": line(manifest.model, 120) if manifest.data == "texts" else "",
         "headline": [line(headline(results, m), 400) for m in results.methods],
@@ -1725,7 +1726,7 @@ def context(manifest: Manifest, estimates: Sequence[Estimate], texts: Texts) -> 
         "checked": any(e.name == "verifier_agreement" for e in results.all),
         "total_texts": texts.total,
         "text_methods": list(dict.fromkeys(t.method for t in texts.drawn)),
-        "marks": list(CLAIM_MARKS.values()),
+        "marks": [mark for label, mark in CLAIM_MARKS.items() if label in shown],
         "shade": texts.shade,
         "signatures": signatures(
             (f"FActScore, {names[m]}", results.get("factscore", method=m)) for m in results.methods

@@ -21,11 +21,13 @@ from sayso.report import charts, terminal
 from sayso.report.answers import Card, Fact, Tables, cards
 from sayso.report.charts import (
     NARROW,
+    PAIR_NAMES,
     PAIRS,
     Drawing,
     finish,
     forest_plot,
     pair_bars,
+    reference_of,
     row_of,
 )
 from sayso.report.differences import Headline
@@ -1045,7 +1047,7 @@ def metrics_chart(numbers: Results, width: int) -> Drawing | None:
         for form in numbers.forms
     ]
     references = [
-        {"row": labels[name], "series": FORMS[form], "policy": policy, "value": estimate.value}
+        reference_of(labels[name], FORMS[form], policy, estimate.value)
         for name in METRICS
         for form in numbers.forms
         for policy in charts.REFERENCES
@@ -1097,7 +1099,7 @@ def alignment_chart(numbers: Results, width: int) -> Drawing | None:
             rows.append(
                 {
                     "facts": label,
-                    "pair": pair,
+                    "pair": PAIR_NAMES[pair],
                     "order": order,
                     "start": start,
                     "end": start + estimate.value,
@@ -1109,7 +1111,7 @@ def alignment_chart(numbers: Results, width: int) -> Drawing | None:
     if not rows:
         return None
     y = alt.Y("facts:N", sort=list(GIVEN), title=None)
-    bars = pair_bars(rows, y, 26)
+    bars = pair_bars(rows, y, 26, width)
     return finish(bars, width, 44 * len({r["facts"] for r in rows}))
 
 
