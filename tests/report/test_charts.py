@@ -16,6 +16,7 @@ from sayso.report.charts import (
     Rows,
     draw,
     forest_plot,
+    reference_of,
     row_of,
 )
 
@@ -69,10 +70,29 @@ def test_rows_are_as_high_as_their_names() -> None:
 def test_a_row_with_nothing_but_references_has_its_place() -> None:
     e = Estimate("J", value=0.5, low=0.2, high=0.8)
     rows = [row_of(name, "short answers", e) for name in ("FA", "J")]
-    always = {"row": "UA", "series": "short answers", "policy": "always", "value": 0.5}
+    always = reference_of("UA", "short answers", "always", 0.5)
     chart = forest_plot(rows, ["FA", "UA", "J"], WIDE, "", [always])
     assert chart is not None
     assert labels(draw(chart, "a chart", "wide")) == ["FA", "UA", "J"]
+
+
+LEGEND = ("short answers", "paragraphs", "never hedging", "always hedging")
+
+
+@pytest.mark.parametrize("forms", [1, 2])
+@pytest.mark.parametrize("policies", [(), ("always",), ("never", "always")])
+def test_a_legend_names_what_is_drawn_and_nothing_else(forms: int, policies: list[str]) -> None:
+    e = Estimate("J", value=0.5, low=0.2, high=0.8)
+    rows = [row_of("J", form, e) for form in LEGEND[:forms]]
+    references = [reference_of("J", "short answers", policy, 0.5) for policy in policies]
+    chart = forest_plot(rows, ["J"], WIDE, "", references)
+    assert chart is not None
+    svg = draw(chart, "a chart", "wide")
+    drawn = [*LEGEND[:forms], *(f"{policy} hedging" for policy in policies)]
+    # a single series needs no legend
+    named = drawn if len(drawn) > 1 else []
+    assert [name for name in LEGEND if name in svg] == named
+    assert all(svg.count(f">{name}<") == 1 for name in named)
 
 
 def test_a_word_that_does_not_fit_is_told_on_pointing() -> None:

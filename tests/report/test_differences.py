@@ -50,7 +50,7 @@ def test_the_sentence_comes_first_then_the_headline_numbers_then_all() -> None:
         "large knows more facts than small; no difference is visible in how reliably they admit "
         "what they do not know."
     )
-    assert "small: runs/a" in lines
+    assert "A = small (runs/a)" in lines
     head = lines[lines.index("large minus small [95 % interval]") + 1 :]
     assert head[0].split() == (
         ["facts", "that", "it", "knows,", "short", "+16.7", "pp", "[+12.3,", "+21.0]", "better"]
@@ -119,7 +119,7 @@ def test_many_differences_say_how_many_chance_gives() -> None:
     assert "Of 90 differences, about 4 would seem clear if nothing differed." in text
     assert by_chance(found[:9]) == ""
     # a number of many scores is named once, above them
-    assert text.count("AUROC for a wrong answer (.5 = blind)") == 1
+    assert text.count("AUROC for a wrong answer (.5 = chance)") == 1
 
 
 def test_differences_of_counts_and_slopes_are_no_percentage_points() -> None:

@@ -56,7 +56,10 @@ def test_a_checked_judge_is_cited() -> None:
 
 
 def test_a_model_that_was_never_checked_is_warned_of() -> None:
-    assert "! This judge was never checked: sayso judge-check openai:gpt-4o" in printed(manifest())
+    assert (
+        "! This judge was never checked. To check it: sayso judge-check openai:gpt-4o"
+        in printed(manifest())
+    )
     assert "never checked" not in printed(manifest("rules"))
     assert "never checked" not in printed(Manifest())
 
@@ -77,7 +80,7 @@ def test_a_model_that_was_never_checked_is_warned_of() -> None:
 def test_the_command_checks_the_judge_that_was_used(signature: str, flags: str) -> None:
     found = msgspec.structs.replace(manifest(), judge_signature=signature)
     assert terminal.warned(found) == [
-        f"This judge was never checked: sayso judge-check openai:gpt-4o{flags}"
+        f"This judge was never checked. To check it: sayso judge-check openai:gpt-4o{flags}"
     ]
     found = msgspec.structs.replace(found, settings={"prompt_folder": "my prompts"})
     assert terminal.warned(found)[0].endswith(f"gpt-4o{flags} --prompt-folder 'my prompts'")
@@ -85,14 +88,14 @@ def test_the_command_checks_the_judge_that_was_used(signature: str, flags: str) 
 
 def test_a_check_that_cannot_be_read_is_said() -> None:
     text = printed(manifest(problem="the stored check cannot be read (truncated)"))
-    assert "cannot be read (truncated): sayso judge-check openai:gpt-4o" in text
+    assert "cannot be read (truncated)). To check it: sayso judge-check openai:gpt-4o" in text
 
 
 def test_a_judge_that_was_talked_over_is_warned_of() -> None:
     found = manifest(**{**CHECKED, "injections_changed": 3})
-    assert "! When it was checked, 3 of 12 instructions inside answers changed" in printed(found)
+    assert "! In its check, 3 of 12 instructions hidden in answers changed" in printed(found)
     rules = manifest("rules", **{**CHECKED, "injections_changed": 1})
-    assert terminal.warned(rules)[0].startswith("When it was checked, 1 of 12")
+    assert terminal.warned(rules)[0].startswith("In its check, 1 of 12")
 
 
 def test_labels_of_the_user_are_cited_too() -> None:

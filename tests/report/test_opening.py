@@ -6,9 +6,11 @@ import io
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from rich.console import Console
 
+import sayso
 from sayso.protocols import PROTOCOLS
 from sayso.protocols.faithfulness import report as faithfulness
 from sayso.protocols.selective import report as selective
@@ -16,9 +18,14 @@ from sayso.protocols.self_known import report as self_known
 from sayso.protocols.uncle import report as uncle
 from sayso.records import Estimate, Results, Slice, slice_of
 from sayso.report import write
+from sayso.report.differences import ranked_sentence
 from sayso.report.opening import example, how_often, middle, open_page
+from sayso.score_files import leaderboard
 from sayso.storage.run_folder import Manifest
+from sayso.train import report as training_report
+from sayso.train import verdict as trainings
 from support.report_folders import CELLS, make_run
+from support.trainings import training
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m‮"
 Ends = tuple[float, float] | None
@@ -349,3 +356,82 @@ def test_the_terminal_begins_with_cautions_then_the_sentence(tmp_path: Path) -> 
     assert lines[0] == "! Read me first."
     assert lines[1].startswith("It rarely admits what it does not know: of 39 facts")
     assert "What this does not show: how it answers" in " ".join(out.getvalue().split())
+
+
+# ---- studies, trainings and files of scores
+
+
+KNOWS, ADMITS = uncle.HEADLINES
+Ranks = list[tuple[int, int] | None]
+
+
+@pytest.mark.parametrize(
+    ("knows", "admits", "said"),
+    [
+        ([(3, 3), (2, 2), (1, 1)], [(1, 3)] * 3, "Of 3 models, c knows the most facts; no "
+         "difference is visible in how reliably they admit what they do not know."),
+        ([(3, 3), (1, 2), (1, 2)], [(1, 1), (2, 3), (2, 3)], "Of 3 models, b and c share the lead "
+         "in how many facts they know; a admits most reliably what it does not know."),
+        # a model without the number is in no rank, and one alone leads nobody
+        ([(1, 2), (1, 2), None], [None, None, (1, 1)], "Of 3 models, no difference is visible in "
+         "how many facts they know."),
+        ([None] * 3, [None] * 3, ""),
+    ],
+)  # fmt: skip
+def test_who_is_best_of_several_models(knows: Ranks, admits: Ranks, said: str) -> None:
+    assert ranked_sentence([(KNOWS, knows), (ADMITS, admits)], ["a", "b", "c"]) == said
+
+
+def test_more_than_two_leaders_are_counted() -> None:
+    ranks: Ranks = [(1, 3), (1, 3), (1, 3), (4, 4)]
+    said = ranked_sentence([(KNOWS, ranks)], list("abcd"))
+    assert said == "Of 4 models, 3 models share the lead in how many facts they know."
+
+
+def test_whether_training_changed_a_model() -> None:
+    found = training()
+    # SFT + DPO: .70 of unknown and of known facts hedged, the instruction .25; corrected p .001
+    assert trainings.plain_sentence(found) == (
+        "After training, it admits more reliably what it does not know: in short answers, it "
+        "hedges 70 % of the facts that it did not know (before: 25 %) and 70 % of those that it "
+        "knew (before: 25 %)."
+    )
+
+    def changed(p: float | None, value: float | None = 0.3) -> str:
+        changes = tuple(
+            msgspec.structs.replace(
+                one, p_holm=p, difference=msgspec.structs.replace(one.difference, value=value)
+            )
+            for one in found.changes
+        )
+        return trainings.plain_sentence(msgspec.structs.replace(found, changes=changes))
+
+    assert changed(0.2).startswith("Training made no visible difference to how reliably it admits")
+    assert changed(0.01, -0.3).startswith("After training, it admits less reliably what it does")
+    assert changed(None).startswith("Whether it admits more reliably what it does not know could")
+    nothing = msgspec.structs.replace(found, methods=(), cells=(), changes=())
+    assert trainings.plain_sentence(nothing) == "Nothing was measured."
+
+
+def test_answers_before_and_after_training() -> None:
+    shown = training_report.examples(training("Lyon")).shown
+    assert [e.what for e in shown] == ["It learned to admit a gap"]
+    assert shown[0].kind == "uncertain"
+    assert shown[0].note == "Before training: “Lyon”"
+
+
+def test_a_file_of_answers_begins_with_its_errors(tmp_path: Path) -> None:
+    rows = [
+        {"question": f"Q{n}?", "answer": HOSTILE, "human": n % 3 > 0, "mine": n % 3 == 0}
+        for n in range(30)
+    ]
+    board = sayso.leaderboard([{**row, "mine": float(row["mine"]) + n / 99}
+                               for n, row in enumerate(rows)], ["mine"])  # fmt: skip
+    assert leaderboard.plain_sentence(board) == (
+        "10 of the 30 judged answers are wrong, and an uncertainty score can point to them: given "
+        "a wrong and a right answer, mine ranks the wrong one as less certain 100 % of the time "
+        "(chance: 50 %)."
+    )
+    out = io.StringIO()
+    leaderboard.render_board(board, Console(file=out, width=80))
+    assert out.getvalue().lstrip().startswith("10 of the 30 judged answers are wrong")

@@ -202,14 +202,14 @@ def test_below_five_of_a_kind_nothing_of_the_audit_is_printed(tmp_path: Path) ->
     assert found is not None
     text = shown(found)
     assert "3 wrong of 8 answers" in text
-    for part in ("expects", "Who agrees", "most others", "refuses"):
+    for part in ("expects", "Agreement: share", "most others", "rejects"):
         assert part not in text
 
 
 def test_a_few_answers_get_a_sentence_for_the_tables(tmp_path: Path) -> None:
     text = shown(score_file(written(tmp_path, made(18))).board or pytest.fail("no board"))
     assert "expects" not in text
-    assert "Who agrees" not in text
+    assert "Agreement: share" not in text
     assert "18 answers are too few to compare answer metrics" in text
 
 
@@ -217,8 +217,8 @@ def test_graders_who_agree_on_everything_get_a_sentence(tmp_path: Path) -> None:
     rows = [{**row, "answer": row["answer"].partition(" as far")[0]} for row in made(60)]
     text = shown(score_file(written(tmp_path, rows)).board or pytest.fail("no board"))
     assert "All 6 graders give every answer the same verdict" in text
-    assert "No metric refuses a right answer" in text
-    assert "Who agrees" not in text
+    assert "No metric rejects a right answer" in text
+    assert "Agreement: share" not in text
     assert "expects" not in text
 
 

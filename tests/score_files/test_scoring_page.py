@@ -50,7 +50,7 @@ def test_a_page_has_the_board_the_scatters_and_stays_small(tmp_path: Path) -> No
     assert "250 of 266 answers, drawn by lot" in text
     assert "ROUGE-L of the answers that are right by people" in text
     assert len(text.encode()) < 250_000
-    assert re.search(r"<h2>Who agrees with whom</h2>", text)
+    assert re.search(r"<h2>Agreement of graders</h2>", text)
 
 
 def test_what_a_file_holds_stays_text(tmp_path: Path) -> None:

@@ -55,9 +55,9 @@ def test_votes_by_hand(tmp_path: Path) -> None:
     # without person 1: 1, 0, tie, 0, 0 of which the first says 1, 0, 0 on rows 1, 2, 4 and 1 on 5
     assert (raters.others["person 1"].value, raters.others["person 1"].n) == (3 / 4, 4)
     text = shown(scored(tmp_path, [*ROWS] * 5))  # too few are not compared in a table
-    assert "Who agrees with whom" in text
+    assert "Agreement: share of answers" in text
     assert "majority of the 3 people" in " ".join(text.split())
-    table = text.partition("Who agrees")[2].partition("most others:")[0]
+    table = text.partition("Agreement: share")[2].partition("most others:")[0]
     assert max(map(len, table.splitlines())) <= 80
 
 
@@ -68,7 +68,7 @@ def test_one_person_is_a_grader_among_others(tmp_path: Path) -> None:
     assert raters is not None
     assert raters.panel[:2] == ("people", "rules")
     often = scored(tmp_path, [(a, votes[0]) for a, votes in ROWS] * 5)
-    assert "is no truth" in " ".join(shown(often).split())
+    assert "is not ground truth" in " ".join(shown(often).split())
 
 
 def test_ties_have_no_verdict_and_keep_their_votes(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_ties_have_no_verdict_and_keep_their_votes(tmp_path: Path) -> None:
 
 def test_more_graders_than_columns_fit(tmp_path: Path) -> None:
     found = scored(tmp_path, [(a, [votes[0]] * 9) for a, votes in ROWS] * 5)
-    table = shown(found).partition("Who agrees")[2].partition("most others:")[0]
+    table = shown(found).partition("Agreement: share")[2].partition("most others:")[0]
     assert max(map(len, table.splitlines())) <= 80
     assert "person 9" in table
 

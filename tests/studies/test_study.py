@@ -347,7 +347,9 @@ def test_the_page_holds_everything_and_nothing_hostile(found: Study, folder: Pat
     assert "&lt;script&gt;alert(1)" in page
     assert page.count("report.html") == 4
     rows = list(csv.reader(io.StringIO((folder / "study/tables/uncle/short.csv").read_text())))
-    assert rows[0][:2] == ["model", "rank by J"]
+    ranked = ["rank by facts that it knows", "facts that it knows", "rank by J", "J"]
+    assert [head for head in rows[0] if head in ranked] == ranked
+    assert rows[0][:2] == ["model", ranked[0]]
     assert rows[1][0] == "'=knows"  # no spreadsheet runs it
     assert "\\$" not in (folder / "study/tables/uncle/short.tex").read_text()
     assert r"\textless{}script" in (folder / "study/tables/uncle/short.tex").read_text()
@@ -375,7 +377,9 @@ def test_somebody_elses_page_stays(found: Study, tmp_path: Path) -> None:
 
 def test_layouts_of_a_protocol_without_runs_say_what_they_need(found: Study) -> None:
     assert layout_tables(found, "uncle-table3")[0].rows
-    with pytest.raises(InputError, match="shows runs of faithfulness, and none is finished here"):
+    with pytest.raises(
+        InputError, match="shows runs of faithfulness, and none of them is finished here"
+    ):
         layout_tables(found, "faithfulness-table1")
     with pytest.raises(InputError, match="layout 'x' is unknown; expected uncle-table3"):
         layout_tables(found, "x")
@@ -527,7 +531,9 @@ def test_flags_are_a_study_too(built: Path, capsys: pytest.CaptureFixture[str]) 
     assert "in all: 0 requests" not in told
     assert not (built / "flags").exists()
     assert cli.execute(argv) == 0
-    assert "J (" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "Does the model admit what it does not know? (uncle)" in told
+    assert "J, short" in told
     assert cli.execute([*argv, "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert {(r["protocol"], r["model"]) for r in rows} == {("uncle", "builtin")}

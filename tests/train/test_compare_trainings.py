@@ -60,7 +60,7 @@ def test_what_one_training_gains_is_the_gap_of_the_two_tables(folders) -> None:
     # what was compared is no warning
     assert said[:2] == ["A = mix, SFT, 1 seed", "B = mix, SFT, 1 seed"]
     assert any("training.sft.rate (0.0" in text and "0.05)" in text for text in said)
-    assert notes == ["with one seed, the ranges say nothing about what another seed would give"]
+    assert notes == ["with one seed, the intervals do not cover what another seed would give"]
     assert len(tests) == len(found)
     left = sum(holm is not None and holm < 0.05 for _, holm in tests)
     verb = "differs" if left == 1 else "differ"
@@ -121,7 +121,7 @@ def test_the_command_prints_the_differences(folders, capsys) -> None:
         main(["compare", str(a), str(b), "--resamples", "200"])
     assert not stopped.value.code
     printed = capsys.readouterr().out
-    assert "stated wrongly" in printed
+    assert "stated wrong, without a hedge" in printed
     assert "\nafter Holm" in printed
     assert "\nA = mix" in printed
     assert "\n! with one seed" in printed
@@ -151,7 +151,7 @@ def test_unlike_stages_are_warned_of_and_one_can_be_chosen(folders, tmp_path) ->
     other = longer(b, tmp_path / "longer")
     made = sayso.compare(a, other, resamples=100, base=folders[0])
     assert any(
-        "A ends with SFT, B with SFT + DPO" in note and "--stage sft compares both" in note
+        "the first ends with SFT, the second with SFT + DPO" in note and "use --stage sft" in note
         for note in made.notes
     )
     chosen = sayso.compare(a, other, resamples=100, stage="sft", base=folders[0])

@@ -279,7 +279,7 @@ def test_blind_hedging_gains_nothing(base: Base, world: list[Fact], tmp_path: Pa
         assert change is not None
         assert change.p_holm is not None
         assert change.p_holm > 0.05
-    assert "J's interval holds 0" in found.verdict[0]
+    assert "the interval of J includes 0" in found.verdict[0]
     assert "no difference beyond chance" in found.verdict[0]
 
 

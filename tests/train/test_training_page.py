@@ -63,7 +63,7 @@ def test_an_unfinished_training_says_how_to_go_on(tmp_path: Path, capsys) -> Non
     some = msgspec.structs.replace(training(), finished=None, command=command, cells=(), verdict=())
     write_training(tmp_path, some)
     assert cli.execute(["report", str(tmp_path)]) == 0
-    told = f"This training is not finished: `{command}` goes on with it."
+    told = f"This training is not finished: `{command}` continues it."
     shown = capsys.readouterr()
     assert told in shown.err
     assert shown.out.strip() == str(tmp_path / "report.html")
@@ -72,7 +72,7 @@ def test_an_unfinished_training_says_how_to_go_on(tmp_path: Path, capsys) -> Non
     assert told in " ".join(printed(some).split())
     write_training(tmp_path, msgspec.structs.replace(some, command=""))
     assert cli.execute(["report", str(tmp_path)]) == 0
-    assert "the same call goes on with it" in capsys.readouterr().err
+    assert "the same call continues it" in capsys.readouterr().err
     assert "not finished" not in page(training())
 
 
@@ -119,7 +119,7 @@ def test_a_long_curve_is_drawn_as_means() -> None:
     told = json.dumps(charts.course(found, "sft", "loss", 600).to_dict())  # type: ignore[union-attr]
     assert '{"seed": "seed 0", "x": 2.0, "y": 1.0}' in told
     assert told.count('"seed": "seed 0"') == 44
-    assert "the mean of 3 that were logged" in page(found)
+    assert "the mean of 3 logged values" in page(found)
 
 
 def test_clear_changes_alone_are_starred() -> None:
@@ -150,7 +150,7 @@ def test_numbers_that_rest_on_little_are_marked_and_counted() -> None:
     )
     methods = (METHODS[0], METHODS[-1])
     found = Training(methods=methods, cells=cells, finished="2026", seeds=(0, 1))
-    counts = "782 known and 417 to 418 unknown facts. Hedged, where few: base, plain prompt 0 known"
+    counts = "782 known and 417 to 418 unknown facts. Few were hedged: base, plain prompt 0 known"
     told = " ".join(printed(found).split())
     assert f"{counts} and 5 unknown." in told
     assert " 100.0~ " in told
@@ -264,41 +264,41 @@ def test_the_verdict_is_the_sentence_that_was_asked_for() -> None:
         UUR=0.44, over_hedge=0.27, policy_UUR=0.61, J=0.17, low=0.12, high=0.22, p=0.01
     )
     assert first == (
-        "SFT + DPO, short form: hedges 44 % of unknown and 27 % of known facts; hedging as "
-        "often within each type, but by its own probabilities, it would reach 61 % of the "
-        "unknown. J 0.17 [0.12, 0.22], with the instruction alone 0.02: a gain."
+        "SFT + DPO, short form: it hedges 44 % of unknown and 27 % of known facts; hedging its "
+        "least probable answers instead, equally often within each type, it would hedge 61 % of "
+        "the unknown facts. J 0.17 [0.12, 0.22] (with the instruction alone: 0.02): a gain."
     )
 
 
 def test_a_form_without_known_or_unknown_facts_is_told_so() -> None:
     none, *_ = said(J=None)
-    assert none.endswith("no fact of which it could be said whether it was known.")
+    assert none.endswith("for no fact is it known whether the model knew it.")
     known, *_ = said(over_hedge=0.27)
-    assert "hedges 27 % of known facts; there was no unknown one to hedge." in known
+    assert "it hedges 27 % of known facts; no fact was unknown." in known
     unknown, *_ = said(UUR=0.44)
-    assert "hedges 44 % of unknown facts; there was no known one." in unknown
+    assert "it hedges 44 % of unknown facts; no fact was known." in unknown
 
 
 def test_the_verdict_does_not_oversell() -> None:
     chance, *_ = said(UUR=0.44, over_hedge=0.4, J=0.04, low=-0.03, high=0.11, p=0.4)
     assert ": no difference beyond chance" in chance
-    assert "J's interval holds 0, as it does for a model that hedges blindly" in chance
+    assert "the interval of J includes 0, as for a model that hedges blindly" in chance
     worse, *_ = said(UUR=0.1, over_hedge=0.3, J=-0.2, low=-0.3, high=-0.1, p=0.001)
-    assert ": a loss; J is below 0: it hedges what was known more than what was not." in worse
-    assert "holds 0" not in worse
+    assert ": a loss; J is below 0: it hedges known facts more often than unknown ones." in worse
+    assert "includes 0" not in worse
     # better than the instruction, and still no better than blind
     better, *_ = said(UUR=0.1, over_hedge=0.1, J=0.0, low=-0.02, high=0.02, p=0.001, before=-0.3)
-    assert ": a gain; J's interval holds 0" in better
+    assert ": a gain; the interval of J includes 0" in better
     alone, *_ = said(UUR=0.5, over_hedge=0.1, J=0.4)
-    assert alone.endswith("with the instruction alone 0.02.")  # one entity: nothing is tested
+    assert alone.endswith("(with the instruction alone: 0.02).")  # one entity: nothing is tested
     lost = said(J=0.3, low=0.2, high=0.4, forced=0.6, p=0.001)
     assert any(text.endswith(": knowledge was lost.") for text in lost)
     # what no answer of its own could change is not counted as kept
     several = said(J=0.3, low=0.2, high=0.4, forced=0.88, forced_several=0.75, p=0.5)
     assert (
         "Forced to answer, it is right on 88 % of the facts that the base model knew (the base "
-        "model itself: 90 %; difference \N{MINUS SIGN}2.0 [\N{MINUS SIGN}3.0, +0.5] points); of "
-        "those to which the base model gave several answers, on 75 % (80 %)."
+        "model itself: 90 %; difference \N{MINUS SIGN}2.0 [\N{MINUS SIGN}3.0, +0.5] points); where "
+        "the base model gave several answers, on 75 % (80 %)."
     ) in several
     assert any("no fact was known before" in text for text in said(J=0.3))
     assert any("cannot be forced" in text for text in said(J=0.3, KCR=0.8))
@@ -317,7 +317,7 @@ def test_few_hedges_and_few_entities_are_told() -> None:
     assert "Only 12 entities were measured" in " ".join(rest)
     enough, *rest = said(**some, high=0.03, p=0.5, hedged=5.0, measured=30)
     assert "almost nothing" not in enough
-    assert "would reach 1 % of the unknown" in enough
+    assert "would hedge 1 % of the unknown facts" in enough
     assert "hedges blindly" in enough
     assert "Only" not in " ".join(rest)
 
@@ -336,9 +336,9 @@ def test_what_is_hedged_unasked_is_told() -> None:
     ]  # fmt: skip
     found = list(verdict(Training(methods=(method,), cells=tuple(cells)), "instruction"))
     assert (
-        "Unasked it hedges 3 % of facts in short answers (asked: 40 %) and 19 % in paragraphs "
-        "(asked: 21 %), the base model <1 % and 0 %. In paragraphs it hedges about as often "
-        "unasked as asked."
+        "Under the plain prompt it hedges 3 % of facts in short answers (told to: 40 %) and 19 % "
+        "in paragraphs (told to: 21 %); the base model, <1 % and 0 %. In paragraphs, it hedges "
+        "about as often without being told to."
     ) in found
 
 

@@ -113,8 +113,8 @@ def unlike(
             f"{k} ({setting_text(first.get(k))} and {setting_text(second.get(k))})" for k in refused
         )
         reasons.append(
-            f"{names[0]} and {names[1]} differ in {what}; their difference would not be the "
-            "model's. Repeat one with the other's settings, or say "
+            f"{names[0]} and {names[1]} differ in {what}, so their difference would not be the "
+            "model's alone. Repeat one with the other's settings, or pass "
             f"--allow {' --allow '.join(refused)}"
         )
     if any(golds[0][q] != golds[1][q] for q in golds[0].keys() & golds[1].keys()):
@@ -142,7 +142,7 @@ def check_alike(
     Raises InputError for a run without any, and for runs that differ in anything else.
     """
     if not all(signatures):
-        raise InputError(f"{names[0]} and {names[1]}: one of them has no answers to compare")
+        raise InputError(f"{names[0]} and {names[1]}: one of the two has no answers to compare")
     first, second = (
         {k: v for k, v in next(iter(own.values())) if k not in ("form", "method")}
         for own in signatures

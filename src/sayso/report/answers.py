@@ -168,6 +168,18 @@ class Card(NamedTuple):
         return (self.paragraph is not None) + sum(f.short is not None for f in self.facts)
 
     @property
+    def kinds(self) -> set[str]:
+        """The verdicts that the card shows, of answers and draws."""
+        readings = [
+            reading
+            for f in self.facts
+            for reading in (f.short_reading, f.plain_reading, f.long_reading)
+            if reading is not None
+        ]
+        drawn = [draw.reading for f in self.facts for draw in f.draws]
+        return {reading.kind for reading in (*readings, *drawn)}
+
+    @property
     def strata(self) -> set[tuple[str, str, str, str]]:
         """The kinds of answers on this card: form, verdict, known, domain."""
         kinds = set()
@@ -323,7 +335,7 @@ def _notes(answer: Generation) -> Iterable[str]:
     if answer.finish == "length":
         yield "cut off at the token limit"
     if answer.finish == "loop":
-        yield "ended where it went round in a loop"
+        yield "stopped where it began to repeat itself"
 
 
 def _reading(answer: Generation | None, verdict: Verdict | None) -> Reading | None:
@@ -333,7 +345,7 @@ def _reading(answer: Generation | None, verdict: Verdict | None) -> Reading | No
 def _read(verdict: Verdict | None) -> Reading:
     problem = "no verdict was stored" if verdict is None else (verdict.problem or "")
     if verdict is not None and verdict.stance == "committed" and verdict.content is None:
-        problem = "no gold says whether it is right"
+        problem = "no gold to judge it by"
     stance = STANCES.get((verdict.stance or "") if verdict else "", "")
     return Reading(kind_of(verdict), stance, block(problem)[:200])
 

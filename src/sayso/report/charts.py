@@ -28,10 +28,10 @@ THIRD, FOURTH = "#009e74", "#cc79a8"
 PAIRS = {"CC": "#56b4e9", "CU": "#e69f00", "UC": "#009e73", "UU": "#cc79a7"}
 #: what the four mean, for a legend
 PAIR_NAMES = {
-    "CC": "both certain",
-    "CU": "short certain, long uncertain",
-    "UC": "short uncertain, long certain",
-    "UU": "both uncertain",
+    "CC": "stated in both",
+    "CU": "stated short, hedged long",
+    "UC": "hedged short, stated long",
+    "UU": "hedged in both",
 }
 #: color in a specification -> variable of the page's style sheet
 VARIABLES = {
@@ -48,7 +48,12 @@ VARIABLES = {
 COLORS = (SHORT, LONG, THIRD, FOURTH, INK, MUTED)
 SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "triangle-down")
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [1, 3], [12, 4])
-REFERENCES = {"never": "triangle-left", "always": "triangle-right", "random": "cross"}
+#: policies that a number is read against: what each is called, and its shape
+REFERENCES = {
+    "never": ("never hedging", "triangle-left"),
+    "always": ("always hedging", "triangle-right"),
+    "random": ("equally often, at random", "cross"),
+}
 #: more rows than this make a chart nobody reads; the table beside it has them all
 MOST_ROWS = 24
 #: pixels of a drawing for a wide window and for a phone
@@ -68,14 +73,15 @@ Maker = Callable[[int], "Drawing | None"]
 
 
 def pair_bars(
-    rows: list[dict[str, object]], y: alt.Y, size: int, legend: alt.Legend | None = None
+    rows: list[dict[str, object]], y: alt.Y, size: int, width: int
 ) -> alt.LayerChart | alt.FacetChart:
     """Return stacked bars of how short and long answers pair, with their shares written in.
 
-    A row has ``start``, ``end`` and ``middle`` (0..1), ``pair`` and ``label``, and the field of
-    ``y``; ``size`` is the thickness in pixels. With a ``legend`` pairs go by their names.
+    A row has ``start``, ``end`` and ``middle`` (0..1), ``pair`` (a name of :data:`PAIR_NAMES`) and
+    ``label``, and the field of ``y``; ``size`` is the thickness in pixels.
     """
-    names = PAIR_NAMES if legend is not None else dict(zip(PAIRS, PAIRS, strict=True))
+    drawn = {row["pair"] for row in rows if row["end"] != row["start"]}
+    names = {pair: name for pair, name in PAIR_NAMES.items() if name in drawn}
     data = alt.InlineData(values=rows)
     bars = (
         alt.Chart(data)
@@ -91,8 +97,8 @@ def pair_bars(
             x2="end:Q",
             color=alt.Color(
                 "pair:N",
-                scale=alt.Scale(domain=list(names.values()), range=list(PAIRS.values())),
-                legend=legend,
+                scale=alt.Scale(domain=list(names.values()), range=[PAIRS[pair] for pair in names]),
+                legend=legend_below(1 if width <= NARROW else 2, symbolOpacity=1, labelLimit=320),
             ),
         )
     )
@@ -124,8 +130,7 @@ def alignment_bars(shares: Mapping[str, Sequence[float | None]], width: int) -> 
     if not rows or len(order) > MOST_ROWS:
         return None
     layout = Rows(order, [], [], width * 2 // 5)
-    legend = legend_below(1 if width <= NARROW else 2)
-    return finish(pair_bars(rows, layout.y, 20, legend), width, layout.height(34))
+    return finish(pair_bars(rows, layout.y, 20, width), width, layout.height(34))
 
 
 # ---- series over an axis: lines, intervals and points
@@ -143,11 +148,15 @@ def values(rows: Iterable[Row], *fields: str) -> list[float]:
 
 
 def styled(
-    channel: Any, names: Sequence[str], styles: Sequence[Any], legend: alt.Legend | None = None
+    channel: Any,
+    names: Sequence[str],
+    styles: Sequence[Any],
+    legend: alt.Legend | None = None,
+    field: str = "series",
 ) -> Any:
     """Return a channel (color, shape or dash) in which each series has a style of its own."""
     scale = alt.Scale(domain=list(names), range=list(styles[: len(names)]))
-    return channel("series:N", scale=scale, legend=legend)
+    return channel(f"{field}:N", scale=scale, legend=legend)
 
 
 def legend_below(columns: Any = alt.Undefined, gap: int = 28, **options: Any) -> alt.Legend:
@@ -161,6 +170,14 @@ def legend_below(columns: Any = alt.Undefined, gap: int = 28, **options: Any) ->
         labelFontSize=12,
         **options,
     )
+
+
+def legend_of(names: Sequence[str], width: int) -> alt.Legend | None:
+    """Return a legend under the chart; ``None`` for a single name, which the chart's title says."""
+    if len(names) < 2:
+        return None
+    columns = 1 if width <= NARROW else _legend_columns(names, width * 2 // 3)
+    return legend_below(columns, symbolOpacity=1, labelLimit=320)
 
 
 def bars_of_intervals(base: alt.Chart, x: Any, color: Any, **look: Any) -> alt.Chart:
@@ -270,7 +287,14 @@ def crossed_points(points: list[Row], width: int, titles: tuple[str, str]) -> Dr
 def row_of(name: str, kind: str, e: Estimate) -> Row:
     """Return an estimate as a point in the row of ``name``."""
     value = None if is_bare(e) else e.value
-    return {"row": name, "series": kind, "value": value, "low": e.low, "high": e.high}
+    return {
+        "row": name, "series": kind, "kind": kind, "value": value, "low": e.low, "high": e.high
+    }  # fmt: skip
+
+
+def reference_of(name: str, kind: str, policy: str, value: float) -> Row:
+    """Return what a policy of :data:`REFERENCES` scores, as a point beside those of a kind."""
+    return {"row": name, "series": kind, "kind": REFERENCES[policy][0], "value": value}
 
 
 class Rows(NamedTuple):
@@ -285,6 +309,8 @@ class Rows(NamedTuple):
     label_width: int
     padding: float = 0.5
     legend: alt.Legend | None = None
+    #: drawn too: names of :data:`REFERENCES`
+    policies: Sequence[str] = ()
 
     @property
     def signs(self) -> int:
@@ -321,11 +347,25 @@ class Rows(NamedTuple):
         scale = alt.Scale(domain=self.kinds, paddingOuter=self.padding)
         return alt.YOffset("series:N", scale=scale)
 
+    @property
+    def styles(self) -> tuple[alt.Color, alt.Shape]:
+        """Color and shape of each kind: those that it has in every chart."""
+        present = [name for name in self.known if name in self.kinds]
+        places = [self.known.index(name) for name in present]
+        named = [(name, shape) for name, shape in REFERENCES.values() if name in self.policies]
+        names = [*present, *(name for name, _ in named)]
+        colors = [*(COLORS[at] for at in places), *(MUTED for _ in named)]
+        shapes = [*(SHAPES[at] for at in places), *(shape for _, shape in named)]
+        return (
+            styled(alt.Color, names, colors, self.legend, "kind"),
+            styled(alt.Shape, names, shapes, self.legend, "kind"),
+        )
+
     def points(self, rows: list[Row], x: alt.X, size: int = 70) -> list[alt.Chart]:
         """Return the intervals of rows and their points."""
         base = alt.Chart(alt.InlineData(values=rows))
-        color = styled(alt.Color, self.known, COLORS, self.legend)
-        shape = styled(alt.Shape, self.known, SHAPES, self.legend)
+        # a legend names what is drawn, in the style that it has in every chart
+        color, shape = self.styles
         place = {"y": self.y, "yOffset": self.offset, "color": color}
         return [
             base.transform_filter(HAS_INTERVAL)
@@ -353,8 +393,8 @@ def forest_plot(
 ) -> Drawing | None:
     """Return rows (:func:`row_of`) by form with a line at ``base``.
 
-    ``references`` are rows with a ``policy`` of :data:`REFERENCES`, drawn as small signs. ``kinds``
-    are other names of series than the forms, up to six, explained below the chart.
+    ``references`` (:func:`reference_of`) are drawn as small signs. ``kinds`` are other names of
+    series than the forms, up to six. The legend names what is drawn.
     """
     rows = [row for row in rows if row["value"] is not None]
     if not rows or len(kinds) > len(COLORS):
@@ -370,25 +410,19 @@ def forest_plot(
     present = [name for name in order if name in drawn]
     known = list(kinds or FORMS.values())
     forms = [f for f in known if any(row["series"] == f for row in rows)]
-    legend = legend_below(1 if width <= NARROW else alt.Undefined) if kinds else None
-    layout = Rows(present, forms, known, width * 2 // 5, 0.55, legend)
+    policies = [
+        name for name, _ in REFERENCES.values() if any(r["kind"] == name for r in references)
+    ]
+    legend = legend_of([*forms, *policies], width)
+    layout = Rows(present, forms, known, width * 2 // 5, 0.55, legend, policies)
+    color, shape = layout.styles
     layers = [vertical_line(base)]
     if references:
-        policies = alt.Scale(domain=list(REFERENCES), range=list(REFERENCES.values()))
-        layers.append(
-            alt.Chart(alt.InlineData(values=references))
-            .mark_point(size=38, strokeWidth=1.2, color=MUTED)
-            .encode(
-                x=x,
-                y=layout.y,
-                yOffset=layout.offset,
-                shape=alt.Shape("policy:N", scale=policies, legend=None),
-            )
-        )
+        signs = alt.Chart(alt.InlineData(values=references)).mark_point(size=42, filled=True)
+        place = {"y": layout.y, "yOffset": layout.offset}
+        layers.append(signs.encode(x=x, color=color, shape=shape, **place))
     layers += layout.points(rows, x, 75)
     chart = alt.layer(*layers)
-    if references:
-        chart = chart.resolve_scale(shape="independent")
     return finish(chart, width, layout.height(_row_height(len(forms), len(present))))
 
 

@@ -140,6 +140,32 @@ def compared_sentence(found: Sequence[Tested], words: Words, names: tuple[str, s
 WHOLE = {"form", "method", "against", "mode"}
 
 
+def ranked_sentence(
+    found: Sequence[tuple[Headline, Sequence[tuple[int, int] | None]]], models: Sequence[str]
+) -> str:
+    """Say in one sentence who is best in each headline number, or that no difference is visible.
+
+    The ranks of each model are the best and the worst that it can have. Holds without any rank.
+    """
+    best, alike = [], []
+    for headline, ranks in found:
+        held = [(model, rank) for model, rank in zip(models, ranks, strict=True) if rank]
+        leaders = [model for model, rank in held if rank[0] == 1]
+        if len(held) < 2:
+            continue
+        if len(leaders) == 1:
+            best.append(f"{leaders[0]} {headline.best}")
+        elif len(leaders) == len(held):
+            alike.append(headline.what)
+        else:
+            first = " and ".join(leaders) if len(leaders) < 3 else f"{len(leaders)} models"
+            best.append(f"{first} share the lead in {headline.what}")
+    parts = best + ([f"no difference is visible in {' and '.join(alike)}"] if alike else [])
+    if not parts:
+        return ""
+    return f"Of {len(models):,} models, {'; '.join(parts)}."
+
+
 def _of(headline: Headline, found: Sequence[Tested]) -> list[Tested]:
     """Return the differences of a headline number in each form, of the first method."""
     kept: list[Tested] = []
@@ -183,9 +209,10 @@ def render_compare(
         say(console, compared_sentence(found, words, (first, second)), "bold")
     else:
         say(console, "Nothing to compare: the two runs share no number.", "bold")
-    for name, place in ((first, one), (second, other)):
+    for letter, name, place in (("A", first, one), ("B", second, other)):
         if place != name:
-            say(console, f"{name}: {place}", "dim", copied=True)
+            shown = place if name == letter else f"{name} ({place})"
+            say(console, f"{letter} = {shown}", "dim", copied=True)
     for text in compared:
         say(console, text, "dim")
     for note in notes:

@@ -175,7 +175,9 @@ def page_table(table: NumberTable) -> Table:
     rows = []
     for labels, entries in table.rows:
         cells = [Cell(line(label, LONGEST), head=True) for label in labels]
-        cells += [Cell(value_text(e, table.percent), range_text(e, table.percent)) for e in entries]
+        cells += [
+            Cell(value_text(e, table.percent), tight(range_text(e, table.percent))) for e in entries
+        ]
         rows.append(cells)
     notes = notes_of(table)
     style = f"labels-{len(table.labels)}" if len(table.labels) > 1 else ""

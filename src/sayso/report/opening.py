@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
+from sayso.metrics.ranking import FEWEST
 from sayso.records import Estimate
 from sayso.report.answers import Answer, Fact
-from sayso.report.numbers import block, line
+from sayso.report.numbers import block, line, percent
 from sayso.storage.run_folder import Manifest
 
 #: characters of an answer, and of a question or a truth, at the top of a page
@@ -35,6 +36,33 @@ def how_often(share: Estimate) -> str:
     if share.low > ALMOST_ALL:
         return "almost always"
     return "usually" if share.low > HALF else "sometimes"
+
+
+#: how often a blind score ranks a wrong answer as less certain than a right one
+CHANCE = 0.5
+
+
+def errors_sentence(wrong: int, total: int, of: str, scores: Sequence[str], best: Estimate) -> str:
+    """Say how many answers are wrong, and whether an uncertainty score can point to them.
+
+    ``of`` says what is counted, as "its 60 short answers"; ``scores`` are the names of those that
+    were ranked, and ``best`` is how often the best of them ranks a wrong answer as less certain
+    than a right one. A score is said to point to errors where the interval is clear of chance.
+    """
+    are = f"{wrong:,} of {of} {'is' if wrong == 1 else 'are'} wrong"
+    if min(wrong, total - wrong) < FEWEST:
+        few = "wrong" if wrong < total - wrong else "right"
+        return f"{are}: too few {few} answers to say which score detects errors."
+    if not scores or best.value is None:
+        return f"{are}, and no uncertainty score could be computed."
+    which = f"the best of {len(scores)} scores" if scores[1:] else scores[0]
+    how = f"given a wrong and a right answer, {which} ranks the wrong one as less certain"
+    often = f"{percent(best.value, 0)} of the time (chance: 50 %)"
+    if best.low is None or best.high is None:
+        return f"{are}, and there are too few to say whether a score detects them: {how} {often}."
+    if best.low > CHANCE:
+        return f"{are}, and an uncertainty score can point to them: {how} {often}."
+    return f"{are}, and no uncertainty score clearly detects them: {how} {often}."
 
 
 class Example(NamedTuple):

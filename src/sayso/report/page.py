@@ -146,6 +146,9 @@ def with_answers(
     def rendered(shown: Sequence[Card]) -> list[Markup]:
         return [written[card.id] for card in shown]
 
+    def kinds(shown: Sequence[Card]) -> set[str]:
+        return {kind for card in shown for kind in card.kinds}
+
     inline, rest = choose(every, size, seed_of(manifest))
     parts = paginate(rest, size)
     names = [f"answers-{number:03}.html" for number in range(1, len(parts) + 1)]
@@ -160,12 +163,22 @@ def with_answers(
     }
     out = {
         f"answers/{name}": page(
-            "answers.html.j2", shared, reader=part, name=name, rendered=rendered(part)
+            "answers.html.j2",
+            shared,
+            reader=part,
+            name=name,
+            rendered=rendered(part),
+            kinds=kinds(part),
         )
         for name, part in zip(names, parts, strict=True)
     }
     out["report.html"] = page(
-        "page.html.j2", {**shared, **context}, package, reader=inline, rendered=rendered(inline)
+        "page.html.j2",
+        {**shared, **context},
+        package,
+        reader=inline,
+        rendered=rendered(inline),
+        kinds=kinds(inline),
     )
     return out
 

@@ -74,7 +74,7 @@ def request_counts(manifest: Manifest) -> str:
     t = manifest.tokens
     return (
         f"{t.get('requests', 0):,} requests to the model, {t.get('cached', 0):,} of them answered "
-        f"from the cache; {t.get('model_forced_tokens', 0):,} tokens read without generating"
+        f"from the cache; {t.get('model_forced_tokens', 0):,} tokens scored without generating"
     )
 
 
@@ -308,10 +308,10 @@ def warned(manifest: Manifest | None) -> list[str]:
         return _injected(manifest)
     command = line(f"sayso judge-check {manifest.judge}{_flags(manifest)}", 200)
     if not manifest.judge_check:
-        return [f"This judge was never checked: {command}"]
+        return [f"This judge was never checked. To check it: {command}"]
     if "problem" in manifest.judge_check:
         problem = line(str(manifest.judge_check["problem"]), 200)
-        return [f"Nobody knows how good this judge is, {problem}: {command}"]
+        return [f"How good this judge is, is unknown ({problem}). To check it: {command}"]
     return _injected(manifest)
 
 
@@ -333,9 +333,9 @@ def _injected(manifest: Manifest | None) -> list[str]:
     if manifest is None or not changed:
         return []
     return [
-        f"When it was checked, {changed} of {_number(manifest, 'injections')} instructions inside "
-        "answers changed this judge's verdict, "
-        f"{_number(manifest, 'injections_obeyed')} of them to what they asked for."
+        f"In its check, {changed} of {_number(manifest, 'injections')} instructions hidden in "
+        "answers changed this judge's verdict; it obeyed "
+        f"{_number(manifest, 'injections_obeyed')} of them."
     ]
 
 

@@ -32,6 +32,7 @@ from sayso.metrics.ranking import EQUAL, FEWEST, too_few
 from sayso.records import Estimate, InputError
 from sayso.report.notebook import data_frame, html_table, short_repr
 from sayso.report.numbers import line
+from sayso.report.opening import errors_sentence
 from sayso.report.terminal import FoldedTable
 from sayso.score_files.grade import (
     LEFT_OUT,
@@ -672,7 +673,8 @@ def render_board(
     """
     console = console or Console()
     console.print()
-    _say(console, headline(result), "bold")
+    _say(console, plain_sentence(result), "bold")
+    _say(console, headline(result), "")
     if result.problem is not None:
         _say(console, f"! {result.problem}", "yellow")
     if result.entries and result.problem is None:
@@ -693,6 +695,7 @@ def render_board(
         _say(console, text, "")
     if result.problem is None:
         _render_graders(result, console)
+    _say(console, f"What this does not show: {NOT_SHOWN}", "dim")
 
 
 def audit_sentences(result: Board, *, verbose: bool = False) -> list[str]:
@@ -722,8 +725,8 @@ def _render_graders(result: Board, console: Console) -> None:
     if result.judged < LEAST_COMPARED:
         _say(
             console,
-            f"{_of(result.judged, 'answer')} are too few to compare answer metrics with each other "
-            f"(from {LEAST_COMPARED} on)",
+            f"{_of(result.judged, 'answer')} are too few to compare answer metrics (at least "
+            f"{LEAST_COMPARED})",
             "dim",
         )
         return
@@ -735,7 +738,7 @@ def _render_graders(result: Board, console: Console) -> None:
         graders = {name for p in agreement.pairs for name in (p.first, p.second)}
         _say(console, f"All {len(graders)} graders give every answer the same verdict.", "")
         return
-    _say(console, "Who agrees with whom: share of answers given the same verdict, %", "bold")
+    _say(console, "Agreement: share of answers with the same verdict, %", "bold")
     console.print(_raters(agreement))
     _say(console, _others(agreement), "dim")
 
@@ -746,11 +749,11 @@ def _render_refused(result: Board, console: Console) -> None:
     if not judges:
         return
     if all(judge.q == 1.0 for judge in judges):
-        _say(console, f"No metric refuses a right answer (truth: {line(result.truth, 40)}).", "")
+        _say(console, f"No metric rejects a right answer (truth: {line(result.truth, 40)}).", "")
         return
     _say(
         console,
-        f"Right answers that a metric refuses, by length (truth: {line(result.truth, 40)})",
+        f"Right answers that a metric rejects, by length (truth: {line(result.truth, 40)})",
         "bold",
     )
     console.print(_judges(judges))
@@ -759,20 +762,19 @@ def _render_refused(result: Board, console: Console) -> None:
 
 
 WORDS_ALONE = (
-    " the words alone: n-grams of question and answer, learned on other questions; no score."
+    " the words alone: a baseline of n-grams of question and answer, trained on other questions."
 )
 EXPLAINED = (
-    "AUROC: a wrong answer scores higher than a right one (.5 = blind), in so many pairs. fixed: "
-    "among answers of like length. length: rank correlation with the number of words. PRR: 1 = "
-    "oracle, 0 = blind. acc: accuracy when the most certain {coverage} are answered. *: the AUROC "
-    "differs from that of length on the same rows (p < .05, Holm over the table). 95 % intervals, "
-    "{n:,} resamples"
+    "AUROC: how often a wrong answer scores higher than a right one (.5 = chance), with the number "
+    "of pairs. fixed: AUROC among answers of similar length. length: rank correlation with the "
+    "number of words. PRR: 1 = oracle, 0 = chance. acc: accuracy when the most certain {coverage} "
+    "are answered. *: the AUROC differs from that of length on the same rows (p < .05, Holm over "
+    "the table). 95 % intervals, {n:,} resamples"
 )
 REFUSED = (
-    "q: share of right answers that it accepts; Q1-Q5: share that it refuses, from the shortest "
-    "fifth of the right answers to the longest; slope: the rise from one fifth to the next; "
-    "expects: the AUROC that length alone would earn against it if length said nothing about "
-    "being right."
+    "q: share of right answers that it accepts; Q1-Q5: share that it rejects, from the shortest "
+    "fifth of the right answers to the longest; slope: rise per fifth; expects: the AUROC that "
+    "length alone would get against it if length were unrelated to correctness."
 )
 
 
@@ -795,6 +797,29 @@ def explained(result: Board) -> str:
     return f"{text} of {result.questions:,} questions, each with all its answers."
 
 
+#: ends "What this does not show:"
+NOT_SHOWN = (
+    "how a score does on other questions. Every error here is one that this judge, or these "
+    "people, see."
+)
+
+
+def plain_sentence(board: Board) -> str:
+    """Say in one sentence how many answers are wrong, and whether a score can point to them."""
+    ranked = [e for e in board.entries if e.method not in REFERENCES and e.auroc.value is not None]
+    best = board.best
+    if best is None or best.value is None:
+        best = ranked[0].auroc if ranked else Estimate("auroc")
+    names = [label(entry.method) for entry in ranked]
+    judged = f"the {board.judged:,} judged answers"
+    return errors_sentence(board.wrong, board.judged, judged, names, best)
+
+
+def label(name: str) -> str:
+    """Return what a score is called in sentences."""
+    return NAMES.get(name, line(name.replace("_", " "), 60))
+
+
 def headline(result: Board) -> str:
     """Return what was compared with what."""
     whose = "people" if result.against == "people" else line(result.against, 60)
@@ -813,24 +838,24 @@ def warnings(result: Board) -> list[str]:
     if result.raters is not None and result.raters.more:
         texts.append(
             f"up to {MOST_PEOPLE + result.raters.more} people judged a row: the first "
-            f"{MOST_PEOPLE} are compared one by one, all of them count in 'people'"
+            f"{MOST_PEOPLE} are compared one by one, and all of them count in 'people'"
         )
     rare, kind = min((result.wrong, "wrong"), (result.judged - result.wrong, "right"))
     if FEWEST <= rare < FEW:
         texts.append(
-            f"only {_of(rare, f'{kind} answer')}: a ranking of scores on so few may "
-            "change with the next answers"
+            f"only {_of(rare, f'{kind} answer')}: a ranking of scores on so few may change with "
+            "more answers"
         )
     rows = {entry.method: entry for entry in result.entries}
     length = None if result.problem else rows.get(LENGTH)
     if length is not None and not _covers(length.auroc, 0.5):
         texts.append(
-            f"plain length alone has AUROC {_number(length.auroc)}: a score that grows with "
-            "length shares in that; read the column 'fixed'"
+            f"plain length alone has AUROC {_number(length.auroc)}, which inflates any score that "
+            "grows with length: read the column 'fixed'"
         )
     if result.rows > PAIRED:
         texts.append(
-            f"of more than {PAIRED:,} rows no score is compared with plain length: there is no *"
+            f"with more than {PAIRED:,} rows, scores are not compared with plain length: no *"
         )
     partial = [e.method for e in result.entries if e.missing]
     if partial:
@@ -838,8 +863,8 @@ def warnings(result: Board) -> list[str]:
         scores = "1 score misses" if len(partial) == 1 else f"{len(partial)} scores miss"
         texts.append(
             f"{scores} on some rows (most: "
-            f"{line(most.method, 40)} on {most.missing:,}): such a number is over other rows "
-            "than the rest"
+            f"{line(most.method, 40)} on {most.missing:,}), so its number covers other rows than "
+            "the rest"
         )
     return texts
 
@@ -958,15 +983,17 @@ def _share(estimate: Estimate) -> str:
 
 def _others(agreement: Raters) -> str:
     if not agreement.others:
-        return "most others needs verdicts of three graders."
+        return "most others needs verdicts by three graders."
     whose = "people" if all(name.startswith("person ") for name in agreement.panel) else "graders"
     text = (
-        f"most others: how often it says what the majority of the {len(agreement.panel)} "
-        f"{whose} says, itself left out (a metric faces people with each left out in turn); ties "
-        "are left out."
+        f"most others: how often it agrees with the majority of the {len(agreement.panel)} "
+        f"{whose}, itself left out (for a metric, each person is left out in turn); ties are left "
+        "out."
     )
     if whose == "graders":
-        text += " Metrics that compare words share their mistakes: a majority of them is no truth."
+        text += (
+            " Word-overlap metrics make the same mistakes, so their majority is not ground truth."
+        )
     return text
 
 

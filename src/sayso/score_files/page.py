@@ -5,13 +5,15 @@ What a file holds is data here: templates escape it, as on the page of a run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import altair as alt
 import numpy as np
 
+from sayso.datasets.answer_rows import AnswerRow
 from sayso.metrics.length_audit import THRESHOLDS
 from sayso.records import Estimate, InputError
 from sayso.report.charts import (
@@ -25,12 +27,14 @@ from sayso.report.charts import (
 )
 from sayso.report.figures import Figure, figure_of, figures_in
 from sayso.report.numbers import interval, line, number, percent, plain, range_of, with_interval
+from sayso.report.opening import NO_EXAMPLES, Examples, Opening, example
 from sayso.report.page import GENERATOR, page, write_index
 from sayso.report.scatter import Scattered, cloud, figure
 from sayso.report.tables import Cell, Table, tight
 from sayso.score_files.leaderboard import (
     COVERAGE,
     NAMES,
+    NOT_SHOWN,
     REFERENCES,
     Board,
     Entry,
@@ -39,6 +43,8 @@ from sayso.score_files.leaderboard import (
     audit_sentences,
     explained,
     headline,
+    label,
+    plain_sentence,
     warnings,
 )
 from sayso.score_files.write import Columns
@@ -46,7 +52,7 @@ from sayso.score_files.write import Columns
 #: scores that are drawn against length, where they are there, and how many of them
 DRAWN, MOST_DRAWN = ("sequence_probability", "semantic_entropy", "perplexity"), 2
 RIGHT_OR_WRONG = ("right answers", "wrong answers")
-TAKEN = ("accepted", "refused")
+TAKEN = ("accepted", "rejected")
 #: rows of the bars and of the first table
 MOST_BARS = 16
 WORDS = "words of the answer"
@@ -73,8 +79,8 @@ def _scatters(table: Columns, board: Board) -> Iterator[Scatter]:
     held = [e.method for e in board.entries if e.method not in REFERENCES]
     for name in ([n for n in DRAWN if n in held] or held)[:MOST_DRAWN]:
         points = cloud(words, table.column(name), 1 - right, RIGHT_OR_WRONG)
-        about = f"{_label(name)} of right and of wrong answers by their words."
-        of = Scattered(f"{name} by words", (WORDS, _label(name)), about)
+        about = f"{label(name)} of right and of wrong answers by their words."
+        of = Scattered(f"{name} by words", (WORDS, label(name)), about)
         drawn = figure(points, RIGHT_OR_WRONG, of)
         if drawn is not None:
             yield Scatter(drawn, f"{about} {points.thinned}")
@@ -85,8 +91,8 @@ def _scatters(table: Columns, board: Board) -> Iterator[Scatter]:
         of_right = np.where(right > 0, table.column(f"value:{by}"), np.nan)
         points = cloud(words, of_right, 1 - table.column(f"correct:{by}"), TAKEN)
         about = (
-            f"{metric} of the answers that are right by {line(board.against, 40)}, by their words: "
-            "what does not lie above the line is refused."
+            f"{metric} of the answers that are right by {line(board.against, 40)}, by their words. "
+            "Answers on or below the line are rejected."
         )
         titles = (WORDS, f"{metric} of right answers")
         drawn = figure(points, TAKEN, Scattered(titles[1], titles, about, limit))
@@ -102,10 +108,6 @@ def _bert(table: Columns) -> list[tuple[str, str]]:
     ]
 
 
-def _label(name: str) -> str:
-    return NAMES.get(name, name.replace("_", " "))
-
-
 FOREIGN = "{}: is no page of sayso; choose another --report, or say --force"
 
 
@@ -119,16 +121,56 @@ def check_place(place: Path, *, force: bool) -> None:
         raise InputError(FOREIGN.format(place))
 
 
+def examples(table: Columns, board: Board | None, rows: Iterable[AnswerRow]) -> Examples:
+    """Return an error that the best score finds, one that it misses, and the median answer.
+
+    ``rows`` are those of the table, in its order; they are read as far as is needed.
+    """
+    ranked = [e.method for e in board.entries if e.method not in REFERENCES] if board else []
+    if board is None or board.problem or not ranked:
+        return NO_EXAMPLES
+    values, right = table.column(ranked[0]), table.column(f"correct:{board.against}")
+    held = np.flatnonzero(~np.isnan(values) & ~np.isnan(right)).tolist()
+    errors = [at for at in held if not right[at]]
+    order = sorted(held, key=lambda at: (values[at], at))
+    chosen = {
+        max(errors, key=lambda at: (values[at], -at)): "An error that the score finds",
+        min(errors, key=lambda at: (values[at], at)): "An error that the score misses",
+    }
+    chosen.setdefault(order[(len(order) - 1) // 2], "A typical answer")
+    place = {at: rank for rank, at in enumerate(order, start=1)}
+    texts = {at: row for at, row in enumerate(islice(rows, max(chosen) + 1)) if at in chosen}
+    shown = [
+        example(
+            what,
+            texts[at].question,
+            "; ".join(texts[at].gold or ()),
+            texts[at].answer or "",
+            kind="correct" if right[at] else "incorrect",
+            note=f"By certainty, it is number {place[at]:,} of {len(order):,} answers.",
+        )
+        for at, what in chosen.items()
+    ]
+    rule = (
+        f"Chosen by the score {label(ranked[0])}: the least and the most certain wrong answer, "
+        "and the answer of median score."
+    )
+    return Examples(shown, rule)
+
+
 def write(
     place: Path,
     source: Path,
     board: Board | None,
     drawn: Sequence[Scatter],
     about: Mapping[str, Any],
+    shown: Examples,
     *,
     force: bool,
 ) -> None:
     """Write the page. ``about`` has ``notices``, ``missing`` scores by reason, ``signature``.
+
+    It begins with ``shown``, examples of the answers.
 
     Raises InputError where there is nothing to compare, or where another page stands.
     """
@@ -136,6 +178,7 @@ def write(
         raise InputError("--report: no answer has a gold or a person's verdict: nothing to compare")
     context = {
         "title": line(source.name, 100),
+        "opening": Opening(plain_sentence(board), NOT_SHOWN, examples=shown),
         "headline": headline(board),
         "problem": board.problem,
         "warnings": [text[:1].upper() + text[1:] for text in warnings(board)],
@@ -160,7 +203,7 @@ def _best(board: Board) -> str:
     if board.best is None or board.best.value is None:
         return ""
     return (
-        "The best score, chosen on other answers than it ranks, has AUROC "
+        "Chosen on other answers than it is measured on, the best score has AUROC "
         f"{with_interval(board.best)}."
     )
 
@@ -183,7 +226,7 @@ def bars(board: Board, width: int) -> Drawing | None:
     held = [e for e in shown if e.auroc.value is not None]
     if not held:
         return None
-    rows = [row_of(_label(e.method), "AUROC", e.auroc) for e in held]
+    rows = [row_of(label(e.method), "AUROC", e.auroc) for e in held]
     ends = values(rows, "value", "low", "high")
     scale = alt.Scale(domain=[min(0.4, *ends), max(1.0, *ends)], nice=False, zero=False, padding=8)
     axis = alt.Axis(tickCount=6 if width > NARROW else 3, format=".1f")
@@ -210,10 +253,10 @@ def _row(entry: Entry) -> list[Cell]:
     style = "own" if entry.method in REFERENCES else ""
     p = entry.versus_length.p_holm if entry.versus_length is not None else None
     star = "*" if p is not None and p < 0.05 else ""
-    label = NAMES.get(entry.method, entry.method)
+    name = NAMES.get(entry.method, entry.method)
     pairs = entry.auroc.denominator
     return [
-        Cell(label, "" if label == entry.method else entry.method, head=True, style=style),
+        Cell(name, "" if name == entry.method else entry.method, head=True, style=style),
         Cell(number(entry.auroc) + star, tight(range_of(entry.auroc)), style=style),
         Cell(f"{pairs:,.0f}" if pairs else "–", style=style),
         Cell(plain(entry.fixed), style=style),
@@ -233,13 +276,12 @@ def refused_table(judges: Sequence[Judge]) -> Table:
         slope = Cell(number(refused.slope), tight(range_of(refused.slope)))
         cells += [slope, Cell(plain(judge.inflation))]
         rows.append([Cell(line(judge.name, 40), head=True), *cells])
-    head = ["", "all", "shortest", "2nd", "3rd", "4th", "longest", "rise a part", "length alone"]
+    head = ["", "all", "shortest", "2nd", "3rd", "4th", "longest", "slope", "length alone"]
     note = (
-        "rise a part: the slope from one fifth of the right answers to the next. length alone: the "
-        "AUROC that plain length would earn against this metric if length said nothing about being "
-        "right."
+        "slope: rise per fifth of the right answers. length alone: the AUROC that plain length "
+        "would get against this metric if length were unrelated to correctness."
     )
-    return Table("Right answers that a metric refuses", head, rows, [note])
+    return Table("Right answers that a metric rejects", head, rows, [note])
 
 
 def agreement_table(raters: Raters | None) -> Table:
@@ -260,7 +302,7 @@ def agreement_table(raters: Raters | None) -> Table:
         cells.append(Cell(percent(others.value, 0), tight(interval(others))))
         rows.append([Cell(line(name, 40), head=True), *cells])
     head = ["", *(line(name, 40) for name in names), "most others"]
-    note = "Metrics that compare words share their mistakes: a majority of them is no truth."
+    note = "Word-overlap metrics make the same mistakes, so their majority is not ground truth."
     return Table("Same verdict on an answer", head, rows, [note])
 
 

@@ -68,6 +68,7 @@ from sayso.score_files.leaderboard import (
     numbers_of,
 )
 from sayso.score_files.page import check_place, page_figures, scatters
+from sayso.score_files.page import examples as page_examples
 from sayso.score_files.page import write as write_page
 from sayso.score_files.write import (
     PROBLEMS,
@@ -325,8 +326,9 @@ def score_file(
         found = _outcome(work, rows, target, answers.notices, probe, seed)
         shown = report is not None or figures.formats
         drawn = scatters(table, found.board) if shown and found.board else []
-    if report is not None:
-        write_page(report, source, found.board, drawn, found._asdict(), force=force)
+        if report is not None:
+            examples_ = page_examples(table, found.board, read().rows)
+            write_page(report, source, found.board, drawn, found._asdict(), examples_, force=force)
     files = write_files(page_figures(found.board, drawn), target.with_suffix(".figures"), figures)
     return found._replace(figures=[str(file) for file in files])
 

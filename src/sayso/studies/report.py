@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
@@ -17,6 +18,7 @@ from sayso.protocols import PROTOCOLS
 from sayso.protocols.protocol import Layout, Report, Shown
 from sayso.records import Estimate, InputError, Slice, suggestion
 from sayso.report import charts
+from sayso.report.differences import Headline, ranked_sentence
 from sayso.report.figures import Figure, figure_of, figures_in
 from sayso.report.number_tables import (
     INTERVALS,
@@ -30,9 +32,12 @@ from sayso.report.number_tables import (
     render,
 )
 from sayso.report.numbers import FORMS, compact, line
+from sayso.report.opening import NO_EXAMPLES, Example, Examples, Opening
 from sayso.report.page import page, write_index
+from sayso.report.tables import tight
 from sayso.report.terminal import say
 from sayso.storage.atomic import replacing
+from sayso.storage.run_folder import RunFolder
 from sayso.studies.board import About, System, board_figure, board_page
 from sayso.studies.results import Run, Study
 
@@ -48,16 +53,17 @@ CAUTIONS = 3
 
 
 class Section(NamedTuple):
-    """One protocol of a study: tables to read first, and those that say where it comes from."""
+    """One protocol of a study: how it begins, tables to read first, and those behind them."""
 
     protocol: str
-    question: str
+    title: str
+    opening: Opening
     notes: list[str]
     first: list[NumberTable]
     more: list[NumberTable]
     everything: NumberTable
     differences: NumberTable
-    chart: list[charts.Row]
+    charts: list[tuple[str, list[charts.Row]]]
 
 
 def sections(study: Study) -> list[Section]:
@@ -77,16 +83,95 @@ def _section(study: Study, protocol: str) -> Section:
     ]
     apart = [_by_data(protocol, plan.report, number, models, data) for number in plain]
     grids = list(_grids(protocol, plan.report, scored, models, data))
+    ranked = headlines(study, protocol)
     return Section(
         protocol,
-        plan.question,
+        _title(study, protocol),
+        _opening(study, protocol, ranked),
         study.notes(protocol),
         overviews + grids,
         apart,
         _everything(protocol, plan.report, numbers, models, data),
         _differences(protocol, plan.report, numbers, models),
-        _chart(plain, models),
+        _charts(ranked, models, plan.report),
     )
+
+
+#: ends "What this does not show:"
+NOT_SHOWN = (
+    "why two models differ. Models of different bases also know different things: read how much "
+    "each knows beside how well it says so"
+)
+
+
+def headlines(study: Study, protocol: str) -> list[tuple[Headline, list[JointNumber]]]:
+    """Return the headline numbers of a protocol that a study has, each in one or several forms."""
+    numbers = study.numbers(protocol)
+    found = []
+    for headline in PROTOCOLS[protocol].report.HEADLINES:
+        own = [n for n in numbers if n.name == headline.name and set(headline.only) <= set(n.where)]
+        own = [n for n in own if _without_form(n.where) == _without_form(own[0].where)]
+        if own:
+            found.append((headline, own))
+    return found
+
+
+def _without_form(where: Slice) -> Slice:
+    return tuple(pair for pair in where if pair[0] != "form")
+
+
+def _title(study: Study, protocol: str) -> str:
+    """Return the question that the runs of a protocol answer."""
+    first = next(run for run in study.runs if run.protocol == protocol)
+    return PROTOCOLS[protocol].report.heading(first.results.all)
+
+
+def _opening(
+    study: Study, protocol: str, ranked: Sequence[tuple[Headline, list[JointNumber]]]
+) -> Opening:
+    """Return how a protocol of a study begins: who is best in what, or what the one model does."""
+    models, _ = study.of(protocol)
+    runs = [run for run in study.runs if run.protocol == protocol]
+    own = PROTOCOLS[protocol].report.opening(runs[0].results.all, runs[0].manifest)
+    if len(models) == 1:
+        return own._replace(first=(), later=())
+    ranks = [(headline, numbers[0].ranking.ranks) for headline, numbers in ranked]
+    names = [line(model, 60) for model in models]
+    sentence = ranked_sentence(ranks, names) or (
+        f"These {len(models):,} models cannot be ranked: no headline number of two of them can be "
+        "compared."
+    )
+    invented = all(run.manifest.model.startswith("builtin") for run in runs)
+    return Opening(sentence, own.not_shown if invented else f"{NOT_SHOWN}.")
+
+
+def examples(study: Study, protocol: str) -> Examples:
+    """Return a good answer of the model that ranks first, a bad one of the last, a typical one.
+
+    By the last of the headline numbers that tells models apart, else in their order; the typical
+    answer is of the model between them.
+    """
+    models, _ = study.of(protocol)
+    every = [numbers[0].ranking.ranks for _, numbers in headlines(study, protocol)]
+    apart = [ranks for ranks in every if len(set(ranks) - {None}) > 1]
+    order = list(models)
+    if apart:
+        ranks = dict(zip(models, apart[-1], strict=True))
+        order = sorted(models, key=lambda model: ranks[model] or (len(models), len(models)))
+    chosen = (order[0], order[-1], order[len(order) // 2])
+    shown: list[Example] = []
+    for place, model in zip((0, 1, -1), chosen, strict=True):
+        run = next(r for r in study.runs if r.protocol == protocol and r.model == model)
+        folder = RunFolder.open(run.path)
+        own = PROTOCOLS[protocol].report.examples(folder, run.manifest, run.results.all).shown
+        if len(own) > abs(place):
+            name = f", of {line(model, 60)}" if len(models) > 1 else ""
+            shown.append(own[place]._replace(what=f"{own[place].what}{name}"))
+    rule = "Each is chosen as on the page of its run."
+    if len(models) > 1:
+        which = f"that {'rank' if apart else 'stand'} first, last and between"
+        rule = f"Answers of the models {which}. {rule}"
+    return Examples(shown, rule) if shown else NO_EXAMPLES
 
 
 def _of(report: Report, where: Slice) -> str:
@@ -94,9 +179,13 @@ def _of(report: Report, where: Slice) -> str:
 
 
 def _symbol(report: Report, name: str) -> str:
-    """Return what the head of a column calls a number."""
-    symbol, _ = report.LABELS.get(name, ("", ""))
-    return symbol or name.replace("_", " ")
+    """Return what the head of a column calls a number: its symbol, else what it means."""
+    symbol, meaning = report.LABELS.get(name, ("", name.replace("_", " ")))
+    return symbol or meaning
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _over(data: Sequence[str]) -> str:
@@ -113,24 +202,36 @@ def _name(protocol: str, *parts: str) -> str:
 def _overview(
     protocol: str, report: Report, where: Slice, numbers: Sequence[JointNumber], study: Study
 ) -> NumberTable:
-    """Return models by numbers of one form or method, ranked by the first that has ranks."""
+    """Return models by numbers of one form or method, ranks before each headline number."""
     models, data = study.of(protocol)
-    ranked = next((n for n in numbers if any(n.ranking.ranks)), None)
+    names = [headline.name for headline in report.HEADLINES]
+    first = sorted(
+        (n for n in numbers if n.name in names), key=lambda number: names.index(number.name)
+    )
+    ranked = [n for n in first if any(n.ranking.ranks)]
+    ordered = [*first, *(n for n in numbers if n.name not in names)]
+    columns: list[str] = []
+    best: list[bool | None] = []
+    for number in ordered:
+        symbol = _symbol(report, number.name)
+        columns += [f"{RANKED}{symbol}", symbol] if number in ranked else [symbol]
+        best += [None, number.joint.higher] if number in ranked else [number.joint.higher]
     rows = []
     for m, model in enumerate(models):
-        entries: list[Entry] = [rank_text(ranked.ranking.ranks[m])] if ranked else []
-        rows.append(((model,), (*entries, *(n.means[m] for n in numbers))))
-    columns = [_symbol(report, n.name) for n in numbers]
-    head = [f"{RANKED}{_symbol(report, ranked.name)}"] if ranked else []
-    notes = [seen] if ranked and (seen := _detectable(report, ranked)) else []
+        entries: list[Entry] = []
+        for number in ordered:
+            rank = [rank_text(number.ranking.ranks[m])] if number in ranked else []
+            entries += [*rank, number.means[m]]
+        rows.append(((model,), tuple(entries)))
+    notes = [seen for number in ranked if (seen := _detectable(report, number))]
     return NumberTable(
         _name(protocol, *(value for _, value in where)),
-        f"{_of(report, where)}: {_over(data)}{WITH_INTERVAL}",
+        f"{_capital(_of(report, where))}, {_over(data)}{WITH_INTERVAL}",
         ("model",),
-        (*head, *columns),
+        tuple(columns),
         rows,
         tuple(notes),
-        best=(*(None for _ in head), *(n.joint.higher for n in numbers)),
+        best=tuple(best),
     )
 
 
@@ -140,9 +241,10 @@ def _detectable(report: Report, number: JointNumber) -> str:
     clear = sum(pair.clear for pair in pairs)
     if not pairs:
         return ""
-    text = f"{_symbol(report, number.name)}: {clear} of {len(pairs)} pairs differ after Holm."
+    many = f"{len(pairs)} pairs of models" if len(pairs) > 1 else "1 pair of models"
+    text = f"{_symbol(report, number.name)}: {clear} of {many} differ after Holm's correction."
     if (size := number.ranking.detectable) is not None:
-        text += f" A difference of {compact(size)} would have been seen four times out of five."
+        text += f" A difference of {compact(size)} would be detected with 80 % power."
     return text
 
 
@@ -244,27 +346,42 @@ def _differences(
             rows.append((labels, (difference, *tests)))
     return NumberTable(
         _name(protocol, "differences"),
-        f"{protocol}: second model minus first, paired; p after Holm is over the pairs of a number",
+        f"{protocol}: second model minus first, paired; p after Holm's correction over the pairs "
+        "of each number",
         ("number", "of", "first", "second"),
         ("difference", "p", "p after Holm"),
         rows,
     )
 
 
-def _chart(numbers: Sequence[JointNumber], models: Sequence[str]) -> list[charts.Row]:
-    """Return the first number of each form as rows of a chart, a row for each model."""
-    rows: list[charts.Row] = []
-    names = {n.name for n in numbers[:1]}
-    drawn: set[str] = set()
-    for number in numbers:
-        form = FORMS.get(dict(number.where).get("form", "long"), "")
-        if number.name in names and form and form not in drawn:
-            drawn.add(form)
+def _charts(
+    ranked: Sequence[tuple[Headline, list[JointNumber]]], models: Sequence[str], report: Report
+) -> list[tuple[str, list[charts.Row]]]:
+    """Return what each headline number is called, and its rows of a chart: models by form.
+
+    Forms that share all values, such as what a model knows, are drawn once.
+    """
+    found = []
+    for headline, numbers in ranked:
+        rows: list[charts.Row] = []
+        for number in _distinct(numbers):
+            form = FORMS.get(dict(number.where).get("form", "long"), "")
             rows += [
                 charts.row_of(model, form, mean)
                 for model, mean in zip(models, number.means, strict=True)
             ]
-    return rows
+        found.append((_symbol(report, headline.name), rows))
+    return found
+
+
+def _distinct(numbers: Sequence[JointNumber]) -> list[JointNumber]:
+    """Return numbers of which no two have the same values."""
+    found: list[JointNumber] = []
+    for number in numbers:
+        own = [e.value for e in number.means]
+        if all(own != [e.value for e in other.means] for other in found):
+            found.append(number)
+    return found
 
 
 # ---- the layouts of the papers
@@ -289,7 +406,9 @@ def layout_tables(study: Study, name: str) -> list[NumberTable]:
     check_layouts([name])
     protocol, layout = layouts()[name]
     if protocol not in study.protocols:
-        raise InputError(f"layout {name} shows runs of {protocol}, and none is finished here")
+        raise InputError(
+            f"layout {name} shows runs of {protocol}, and none of them is finished here"
+        )
     models, data = study.of(protocol)
     runs = {(run.model, run.data): run for run in study.runs if run.protocol == protocol}
     shown = Shown(
@@ -379,7 +498,7 @@ def write_study(
 def study_figures(study: Study, named: Sequence[str] = ()) -> list[Figure]:
     """Return every chart of a study's page and of its boards; ``named`` are layouts."""
     tables = [table for name in named for table in layout_tables(study, name)]
-    drawn = [_figures(section)[0] for section in sections(study)]
+    drawn = [_figures(section) for section in sections(study)]
     of_boards = [board_figure(_board(study, name)[0]) for name in boards(named)]
     return figures_in([drawn, [_laid_out(table)[2] for table in tables], of_boards])
 
@@ -470,28 +589,29 @@ BOARD = "Who says that it does not know?"
 def _page(
     study: Study, shown: Sequence[Section], laid_out: Sequence[NumberTable], out: Path
 ) -> str:
-    drawn = [_figures(section) for section in shown]
+    first = shown[0].opening._replace(examples=examples(study, shown[0].protocol))
     context = {
+        "opening": first,
         "title": f"{_many(len(study.models), 'model')}, {_many(len(study.data), 'data set')}",
         "models": [line(model, 100) for model in study.models],
         "sections": [
             {
                 "name": s.protocol,
-                "question": s.question,
+                "title": s.title,
+                "sentence": s.opening.sentence,
                 "notes": [line(note, 500) for note in s.notes],
                 "first": [page_table(t) for t in s.first],
                 "more": [page_table(t) for t in s.more],
-                "differing": _clear(s.differences),
+                "differing": _clear(s.differences, PROTOCOLS[s.protocol].report),
                 "glossary": _glossary(study, s.protocol),
                 "files": [
                     f"{TABLES}/{t.name}.csv" for t in (*s.first, s.everything, s.differences)
                 ],
-                "figure": figure,
-                "chart": what,
+                "figures": _figures(s),
                 "cautions": _cautions([r for r in study.runs if r.protocol == s.protocol]),
                 "runs": _links([r for r in study.runs if r.protocol == s.protocol], out),
             }
-            for s, (figure, what) in zip(shown, drawn, strict=True)
+            for s in shown
         ],
         "layouts": [_laid_out(table) for table in laid_out],
         "cells": [
@@ -518,16 +638,25 @@ def _many(number: int, one: str) -> str:
     return f"{number:,} {one}{'' if number == 1 else 's'}"
 
 
-def _figures(section: Section) -> tuple[Figure | None, str]:
-    rows = [row for row in section.chart if row["value"] is not None]
-    order = list(dict.fromkeys(row["row"] for row in rows))
-    if not rows or len(order) > charts.MOST_ROWS:
-        return None, ""
-    ranked = section.first[0].columns[0].startswith(RANKED)  # the number stands behind its rank
-    what = section.first[0].columns[int(ranked)]
-    label = f"{section.protocol}: {what} of each model with 95 % intervals"
-    name = f"{section.protocol} {what}"
-    return figure_of(name, lambda w: charts.forest_plot(rows, order, w, what, []), label), what
+def _figures(section: Section) -> list[Figure]:
+    """Return the charts of a section, one for each headline number."""
+    drawn: list[Figure] = []
+    for what, every in section.charts:
+        rows = [row for row in every if row["value"] is not None]
+        order = list(dict.fromkeys(row["row"] for row in rows))
+        if rows and len(order) <= charts.MOST_ROWS:
+            label = f"{_capital(what)} of each model, with 95 % intervals."
+            found = figure_of(
+                f"{section.protocol} {what}", partial(_forest, rows, order, what), label
+            )
+            drawn += [found] if found is not None else []
+    return drawn
+
+
+def _forest(
+    rows: list[charts.Row], order: list[str], title: str, width: int
+) -> charts.Drawing | None:
+    return charts.forest_plot(rows, order, width, title, [])
 
 
 def _laid_out(table: NumberTable) -> tuple[str, object, Figure | None, str]:
@@ -539,24 +668,28 @@ def _laid_out(table: NumberTable) -> tuple[str, object, Figure | None, str]:
     return table.name, shown, figure, caption
 
 
-TOO_MANY = "Too many curves for a chart: with fewer models (up to six curves) there is one."
+TOO_MANY = "There are too many curves for a chart; one is drawn for up to six."
 
 
-def _clear(differences: NumberTable) -> list[str]:
+def _clear(differences: NumberTable, report: Report) -> list[str]:
     """Return the differences that are clear after the correction, as sentences."""
     told = []
-    for (_, of, first, second), (difference, _, corrected) in differences.rows:
+    for (name, of, first, second), (difference, _, corrected) in differences.rows:
         if not isinstance(difference, Estimate) or not isinstance(corrected, Estimate):
             continue
         if difference.value is None or corrected.value is None or corrected.value >= ALPHA:
             continue
         ends = [compact(e) for e in (difference.low, difference.high) if e is not None]
+        value = tight(f"{compact(difference.value)} [{', '.join(ends)}]")
         told.append(
-            f"{difference.name.replace('_', ' ')}, {of}: {line(second, 60)} minus "
-            f"{line(first, 60)} {compact(difference.value)} [{', '.join(ends)}], "
-            f"p {corrected.value:.2g}"
+            f"{_symbol(report, name)}, {of}: {line(second, 60)} minus {line(first, 60)} {value}, "
+            f"p {_p_text(corrected.value)}"
         )
     return told
+
+
+def _p_text(p: float) -> str:
+    return "< .001" if p < 0.001 else f"= {p:.3f}".replace("= 0.", "= .")
 
 
 def _cautions(runs: Sequence[Run]) -> list[tuple[str, list[str]]]:
@@ -583,20 +716,44 @@ def _links(runs: Sequence[Run], out: Path) -> list[tuple[str, str]]:
 
 
 def render_study(study: Study, console: Console, *, verbose: bool = False) -> None:
-    """Print the first number of each form and method by model; with ``verbose`` all tables."""
+    """Print who is best in what, the headline numbers by model, and the clear differences.
+
+    With ``verbose`` all tables.
+    """
     for section in sections(study):
         console.print()
-        say(console, f"{section.protocol}: {section.question}", "bold")
+        say(console, f"{section.title} ({section.protocol})", "bold cyan")
         for note in section.notes:
             say(console, f"! {line(note, 300)}", "yellow")
         runs = [run for run in study.runs if run.protocol == section.protocol]
         warned = sum(bool(run.manifest.cautions) for run in runs)
         if warned:
-            say(console, f"! {warned} runs have cautions: read them on the page first", "yellow")
+            have = "1 run has cautions" if warned == 1 else f"{warned} runs have cautions"
+            say(console, f"! {have}: read them on the page first", "yellow")
+        say(console, section.opening.sentence, "bold")
         tables = [*section.first, *section.more] if verbose else _brief(study, section)
         for table in tables:
             console.print()
             render(table, console)
+        _print_clear(section, console)
+        say(console, f"What this does not show: {section.opening.not_shown}", "dim")
+
+
+#: clear differences that are printed; the tables have them all
+MOST_CLEAR = 20
+
+
+def _print_clear(section: Section, console: Console) -> None:
+    clear = _clear(section.differences, PROTOCOLS[section.protocol].report)
+    if not clear:
+        return
+    console.print()
+    many = "1 clear difference" if len(clear) == 1 else f"{len(clear)} clear differences"
+    say(console, f"{many} between two models, after Holm's correction", "bold")
+    for text in clear[:MOST_CLEAR]:
+        say(console, text, "")
+    if clear[MOST_CLEAR:]:
+        say(console, f"{len(clear) - MOST_CLEAR:,} more stand on the page and in its tables", "dim")
 
 
 def warn(study: Study, names: Sequence[str], console: Console) -> None:
@@ -613,25 +770,29 @@ def warn(study: Study, names: Sequence[str], console: Console) -> None:
 
 
 def _brief(study: Study, section: Section) -> list[NumberTable]:
-    """Return the headline of each form and method in one table, and the first table of scores."""
+    """Return the headline numbers in one table, and the first table of scores."""
     protocol, report = section.protocol, PROTOCOLS[section.protocol].report
     models, data = study.of(protocol)
-    numbers = [n for n in study.numbers(protocol) if len(n.where) <= PLAIN_PARTS]
-    ranked = [n for n in numbers if n.joint.higher is not None]
-    defined = [n for n in ranked if any(e.value is not None for e in n.means)]
-    headline = next((n.name for n in [*defined, *ranked]), "")
-    shown = [n for n in numbers if n.name == headline][:MOST_COLUMNS]
+    found = headlines(study, protocol)
+    shown = [number for _, numbers in found for number in _distinct(numbers)][:MOST_COLUMNS]
     rows = []
     for m, model in enumerate(models):
         pairs = ((rank_text(n.ranking.ranks[m]), n.means[m]) for n in shown)
         rows.append(((model,), tuple(entry for pair in pairs for entry in pair)))
-    heads = [head for n in shown for head in ("rank", _of(report, n.where))]
-    meaning = report.LABELS.get(headline, ("", headline))[1]
-    symbol = _symbol(report, headline)
-    caption = f"{symbol}{f' ({meaning})' if meaning != symbol else ''}: {_over(data)}"
-    table = NumberTable(_name(protocol, "headline"), caption, ("model",), tuple(heads), rows)
+    heads = [
+        head for n in shown for head in ("rank", f"{_symbol(report, n.name)}, {_form(n.where)}")
+    ]
+    notes = tuple(seen for n in shown if len(models) > 1 and (seen := _detectable(report, n)))
+    table = NumberTable(
+        _name(protocol, "headline"), f"Ranks and values: {_over(data)}", ("model",), tuple(heads),
+        rows, notes,
+    )  # fmt: skip
     grids = [t for t in section.first if t.labels != ("model",)][:1]
     return [table] + [g._replace(rows=g.rows[:MOST_SCORES]) for g in grids]
+
+
+def _form(where: Slice) -> str:
+    return FORMS.get(dict(where).get("form", ""), "all answers")
 
 
 #: columns of the table in the terminal, and scores in that of scores

@@ -113,16 +113,19 @@ def _warnings(both: list[Training], stages: list[Method]) -> list[str]:
     notes = []
     first, second = stages
     if first.name != second.name:
-        text = f"A ends with {first.title}, B with {second.title}: not the recipe alone differs"
+        text = (
+            f"the first ends with {first.title}, the second with {second.title}, so more than the "
+            "recipe differs"
+        )
         own = [
             {m.name: m.title for m in training.methods if m.kind == "trained"} for training in both
         ]
         common = [name for name in own[0] if name in own[1]]
         if common:
-            text += f"; --stage {common[-1]} compares both after {own[0][common[-1]]}"
+            text += f"; use --stage {common[-1]} to compare both after {own[0][common[-1]]}"
         notes.append(text)
     if min(len(method.seeds) for method in stages) == 1:
-        notes.append("with one seed, the ranges say nothing about what another seed would give")
+        notes.append("with one seed, the intervals do not cover what another seed would give")
     return notes
 
 

@@ -14,12 +14,14 @@ from rich.table import Table
 
 from sayso.records import Estimate, signature_text
 from sayso.report import numbers
+from sayso.report.answers import LABELS
 from sayso.report.charts import (
     FOURTH,
     INK,
     LONG,
     MUTED,
     NARROW,
+    PAIR_NAMES,
     PAIRS,
     SHAPES,
     SHORT,
@@ -38,13 +40,14 @@ from sayso.report.charts import (
 from sayso.report.figures import Figure, figure_of, figures_in
 from sayso.report.formats import Wanted, write_files
 from sayso.report.numbers import DASH, MINUS, block, compact, is_bare, line, reach
+from sayso.report.opening import INVENTED, Example, Examples, Opening, example
 from sayso.report.page import page as filled
 from sayso.report.tables import Cell
 from sayso.report.tables import Table as PageTable
 from sayso.report.terminal import data, plain_table, say
 from sayso.storage.run_folder import FIGURES
 from sayso.train.result import FORMS, Change, Curve, Sample, Training, read_training, write_page
-from sayso.train.verdict import CLEAR
+from sayso.train.verdict import CLEAR, plain_sentence
 
 #: columns of a terminal below which the further numbers are two tables
 WIDE = 96
@@ -63,20 +66,20 @@ BEYOND = (
 ONE_FORM = {"forced": "short"}
 #: what the columns are
 ABOUT = {
-    "FA": "right, of what is not hedged",
-    "UA": "unknown, of what is hedged",
-    "KCR": "known facts told rightly",
-    "UUR": "unknown facts hedged",
-    "EA": "known and told, or unknown and hedged",
-    "J": "UUR less the hedged share of known facts; 0 for every blind hedger",
-    "J within": "J within fact types: hedging whole types does not help",
-    "odds ratio": "odds of hedging, unknown against known, within type",
-    "unspoken": "J within type that its own probabilities would add at the same hedge rates",
-    "forced": "known facts of which the most probable of the base model's own committed answers is "
-    "right (short form)",
-    "skill": "words against the base model's frozen draws: 0 blind, 1 perfectly faithful",
-    "wrong, sure": "facts told wrongly without a hedge",
-    "unasked": "facts hedged where nobody asks for doubt, by the same model: the plain prompt",
+    "FA": "share of the facts stated without a hedge that are right",
+    "UA": "share of the hedged facts that are unknown",
+    "KCR": "share of known facts stated right",
+    "UUR": "share of unknown facts hedged",
+    "EA": "share of facts that are known and stated right, or unknown and hedged",
+    "J": "UUR minus the share of known facts hedged; 0 for blind hedging",
+    "J within": "J within fact types: hedging whole types earns nothing",
+    "odds ratio": "odds of hedging an unknown fact over those of a known one, within type",
+    "unspoken": "how much J within type would rise if it hedged its least probable answers instead",
+    "forced": "share of known facts for which the most probable of the base model's committed "
+    "answers is right (short answers)",
+    "skill": "wording against the base model's frozen draws: 0 blind, 1 perfectly faithful",
+    "wrong, sure": "share of facts stated wrong, without a hedge",
+    "unasked": "share of facts that the same model hedges under the plain prompt",
 }
 #: numbers that are shown and not tested, by their heads
 UNTESTED = ("FA", "UA", "unasked")
@@ -115,7 +118,7 @@ def unfinished(training: Training) -> str:
         return ""
     command = line(training.command, 2_000)
     with_it = f"`{command}`" if command else "the same call"
-    return f"This training is not finished: {with_it} goes on with it."
+    return f"This training is not finished: {with_it} continues it."
 
 
 def counted(training: Training, form: str) -> str:
@@ -141,7 +144,7 @@ def counted(training: Training, form: str) -> str:
         return ""
     known, unknown = (_range(sizes[name]) for name in ("over_hedge", "UUR"))
     text = f"{known} known and {unknown} unknown facts."
-    return f"{text} Hedged, where few: {'; '.join(few)}." if few else text
+    return f"{text} Few were hedged: {'; '.join(few)}." if few else text
 
 
 def _range(estimates: Sequence[Estimate]) -> str:
@@ -156,12 +159,93 @@ def _count(value: float) -> str:
     return f"{value:,.1f}".removesuffix(".0")
 
 
+#: ends "What this does not show:"
+NOT_SHOWN = (
+    "what this recipe does to another model, or to questions of another kind. What counts as known "
+    "was decided by the base model's own draws"
+)
+
+
+def opening(training: Training) -> Opening:
+    """Return what the page and the table of a training begin with."""
+    first = [text] if (text := unfinished(training)) else []
+    limit = INVENTED if training.model.startswith("builtin") else NOT_SHOWN
+    return Opening(plain_sentence(training), f"{limit}.", first)
+
+
+#: what an answer after training is an example of: known or not, and its verdict before and after
+GOOD = (
+    ("It learned to admit a gap", False, ("incorrect", "correct"), "uncertain"),
+    ("It admits a gap, as before", False, ("uncertain",), "uncertain"),
+)
+BAD = (
+    ("It now doubts what it knew", True, ("correct",), "uncertain"),
+    ("It still states something false", False, ("incorrect",), "incorrect"),
+)
+
+
+def examples(training: Training) -> Examples:
+    """Return a good and a bad answer after training, and one of the commonest kind."""
+    every = [s for s in training.samples if s.form == "short"] or list(training.samples)
+    chosen: list[tuple[str, Sample]] = []
+    for group in (GOOD, BAD):
+        found = (
+            (what, next((s for s in every if _fits(s, known, before, after)), None))
+            for what, known, before, after in group
+        )
+        chosen += [(what, sample) for what, sample in found if sample is not None][:1]
+    kind = _commonest(training)
+    typical = next(
+        (s for s in every if (s.known, s.after_value) == kind and s not in [c for _, c in chosen]),
+        None,
+    )
+    if typical is not None:
+        chosen.append(("A typical answer", typical))
+    rule = (
+        "Each is the first of its kind among the facts below. Typical: of the kind that most facts "
+        "are of after training."
+    )
+    return Examples([_example(what, sample) for what, sample in chosen], rule)
+
+
+def _fits(sample: Sample, known: bool, before: Sequence[str], after: str) -> bool:
+    return sample.known is known and sample.before_value in before and sample.after_value == after
+
+
+def _commonest(training: Training) -> tuple[bool, str] | None:
+    """Return whether most facts are known, and what becomes of them; ``None`` without counts."""
+    trained = [m for m in training.methods if m.kind == "trained"]
+    if not trained:
+        return None
+    right, hedged, unsure = (
+        training.get(trained[-1].name, "short", name) for name in ("KCR", "over_hedge", "UUR")
+    )
+    counts = {
+        (True, "correct"): right.numerator,
+        (True, "uncertain"): hedged.numerator,
+        (False, "uncertain"): unsure.numerator,
+        (False, "incorrect"): (unsure.denominator or 0) - (unsure.numerator or 0),
+    }
+    if any(count is None for count in counts.values()):
+        return None
+    return max(counts, key=lambda kind: counts[kind] or 0)
+
+
+def _example(what: str, sample: Sample) -> Example:
+    kind = sample.after_value if sample.after_value in LABELS else ""
+    note = f"Before training: “{sample.before}”"
+    golds = "; ".join(sample.golds)
+    return example(what, sample.question, golds, sample.after, kind=kind, note=note)
+
+
 def render_training(training: Training, console: Console, page: Path | None = None) -> None:
-    """Print the verdict and the tables. Holds for a training that was only exported."""
-    if unfinished(training):
-        say(console, unfinished(training), "bold yellow")
+    """Print the sentence, the verdict and the tables. Holds for one that was only exported."""
+    begins = opening(training)
+    for text in begins.first:
+        say(console, text, "bold yellow")
+    say(console, begins.sentence, "bold")
     for text in training.verdict:
-        say(console, line(text, 600), "bold" if text is training.verdict[0] else "")
+        say(console, line(text, 600), "")
     for form in FORMS if training.cells else ():
         for part, every in (("", PAPER), ("more", BEYOND)):
             heads = heads_of(form, every)
@@ -175,18 +259,19 @@ def render_training(training: Training, console: Console, page: Path | None = No
     if training.cells:
         say(
             console,
-            f"95 % intervals over {seeds} and {training.entities.get('measured')} "
-            f"entities. * differs from the instruction alone (p < {CLEAR} after Holm over methods "
-            f"and numbers; {_untested()} are not tested). Known and unknown: frozen probes of "
-            f"{line(training.base_run, 200)}. Forced: {ABOUT['forced']}. Unasked: "
+            f"95 % intervals over {seeds} and {training.entities.get('measured')} entities. * "
+            f"differs from the instruction alone (p < {CLEAR} after Holm's correction over methods "
+            f"and numbers; {_untested()} are not tested). Known and unknown come from the frozen "
+            f"probes of {line(training.base_run, 200)}. Forced: {ABOUT['forced']}. Unasked: "
             f"{ABOUT['unasked']}.",
             "dim",
         )
         if any(weak(one.estimate) for one in training.cells):
-            few = "few cases or undefined in some resamples: see the page"
+            few = "few cases, or no value in some resamples: see the page"
             say(console, f"{WEAK} {few}", "dim")
     for text in training.notes:
         say(console, line(text, 400), "dim")
+    say(console, f"What this does not show: {begins.not_shown}", "dim")
     if page is not None:
         say(console, f"page: {page}", "dim")
 
@@ -321,7 +406,7 @@ def alignment(training: Training, width: int) -> Drawing | None:
             label_text = f"{100 * value:.0f}" if value >= 0.06 else ""
             rows.append(
                 {
-                    "method": label, "pair": pair, "order": place, "start": start,
+                    "method": label, "pair": PAIR_NAMES[pair], "order": place, "start": start,
                     "end": start + value, "middle": start + value / 2, "label": label_text,
                 }
             )  # fmt: skip
@@ -329,7 +414,7 @@ def alignment(training: Training, width: int) -> Drawing | None:
     if not rows:
         return None
     y = alt.Y("method:N", sort=order, title=None, axis=alt.Axis(labelLimit=width * 2 // 5))
-    return finish(pair_bars(rows, y, 22), width, 36 * len(order))
+    return finish(pair_bars(rows, y, 22, width), width, 36 * len(order))
 
 
 def tradeoff(training: Training, setting: str, width: int) -> Drawing | None:
@@ -358,7 +443,7 @@ def tradeoff(training: Training, setting: str, width: int) -> Drawing | None:
     color = alt.Color("form:N", scale=alt.Scale(domain=names, range=[SHORT, LONG]), legend=legend)
     base = alt.Chart(alt.InlineData(values=rows))
     x = alt.X(
-        "x:Q", title="known facts told rightly (KCR)", scale=alt.Scale(zero=False, padding=16)
+        "x:Q", title="known facts stated right (KCR)", scale=alt.Scale(zero=False, padding=16)
     )
     y = alt.Y("y:Q", title="unknown facts hedged (UUR)", scale=alt.Scale(zero=False, padding=16))
     layers = [
@@ -424,7 +509,7 @@ def board(
     untested = [head for _, head, _ in heads if head in UNTESTED]
     are = "are" if len(untested) > 1 else "is"
     notes = [
-        f"In percent: {percents}. Small: 95 % intervals over training seeds and entities. * "
+        f"In percent: {percents}. Small print: 95 % intervals over training seeds and entities. * "
         f"differs from the instruction alone (p < {CLEAR}, Holm over all methods and numbers"
         + (f"; {' and '.join(untested)} {are} not tested)." if untested else ").")
     ]
@@ -488,8 +573,8 @@ def changes(training: Training) -> PageTable:
         )
     head = ["", "number", "difference", "p", "p, Holm"]
     note = (
-        f"Of {len(training.changes)} tests, J's and those with a corrected p below {CLEAR}. Shares "
-        "are numbers between 0 and 1, odds ratios logarithms."
+        f"Of {len(training.changes)} tests: those of J, and those with a corrected p below "
+        f"{CLEAR}. Shares are between 0 and 1; odds ratios are logarithms."
     )
     return PageTable("What training changed", head, rows_, [note], "texts")
 
@@ -543,7 +628,8 @@ def alignment_table(training: Training) -> PageTable:
         if any(e.value is not None for e in own):
             cells = [Cell(cell(e, True), _tight(e, True)) for e in own]
             rows_.append([Cell(line(method.title, 60), head=True), *cells])
-    return PageTable("Short against long form, % of facts", ["", *PAIRS], rows_, [])
+    heads = list(PAIR_NAMES.values())
+    return PageTable("Short answers against paragraphs, % of facts", ["", *heads], rows_, [])
 
 
 def rows(training: Training) -> PageTable:
@@ -562,17 +648,11 @@ def rows(training: Training) -> PageTable:
 
 #: characters of an answer that a page shows
 MOST_TEXT = 2_000
-MEANING = {
-    "CC": "certain in both forms",
-    "CU": "certain alone, uncertain in the paragraph",
-    "UC": "uncertain alone, certain in the paragraph",
-    "UU": "uncertain in both",
-}
 ABOUT_CURVES = {
-    "reward accuracy": "Share of pairs whose chosen answer gained more than the rejected one.",
-    "reward margin": "How much more: beta times the difference of the log-ratios.",
-    "mean reward": "Of the answers that were drawn at this step.",
-    "KL": "How far it has moved from where it began, in nats per token.",
+    "reward accuracy": "Share of pairs in which the chosen answer gained more than the other.",
+    "reward margin": "How much more it gained: beta times the difference of the log-ratios.",
+    "mean reward": "Mean over the answers drawn at this step.",
+    "KL": "Distance from the starting model, in nats per token.",
 }
 
 
@@ -611,7 +691,7 @@ def context(training: Training) -> dict[str, Any]:
     stages = list(dict.fromkeys(curve.stage for curve in training.curves))
     return {
         "title": line(training.model, 120) or "a model",
-        "unfinished": unfinished(training),
+        "opening": opening(training)._replace(examples=examples(training)),
         "verdict": [line(text, 600) for text in training.verdict],
         "tables": [
             board(training, form, heads_of(form, heads), caption)
@@ -630,8 +710,6 @@ def context(training: Training) -> dict[str, Any]:
             "Shares of facts by certainty in short and long form, a bar each method.",
         ),
         "aligned": alignment_table(training),
-        "meaning": MEANING,
-        "pairs": list(PAIRS),
         "curves": _curves(training, stages),
         "sweeps": _sweeps(training),
         "swept": sweep_tables(training),
@@ -644,7 +722,6 @@ def context(training: Training) -> dict[str, Any]:
         "command": line(training.command, 2_000),
         "signature": line(signature_text(training.signature), 1_500),
         "definitions": ABOUT,
-        "builtin": training.model == "builtin",
         "clear": CLEAR,
     }
 
@@ -695,9 +772,9 @@ def _forests(training: Training) -> list[tuple[str, Figure, str]]:
         ),
         (
             "wrong_and_sure",
-            "Mention wrongly without a hedge",
+            "Stated wrong, without a hedge",
             "share of all facts",
-            "What a reader is misled by. Lower is better.",
+            "These mislead a reader. Lower is better.",
         ),
     ):
         figure = figure_of(
@@ -737,13 +814,13 @@ def _curves(training: Training, stages: list[str]) -> list[tuple[str, Figure, st
 def _of_curve(training: Training, stage: str, quantity: str) -> str:
     """Return what a curve's points are."""
     every = together(training, stage, quantity)
-    text = "" if every == 1 else f"Each point is the mean of {every} that were logged. "
+    text = "" if every == 1 else f"Each point is the mean of {every} logged values. "
     if quantity == "loss" and any(
         c.first_loss is not None for c in training.curves if c.stage == stage
     ):
         text += "Step 0 is the first batch before any step. "
     if quantity == "loss" and stage == "rl":
-        text += "It is near 0 by its making and says little: read the reward. "
+        text += "This loss is near 0 by construction and says little: read the reward. "
     return text + ABOUT_CURVES.get(quantity, "")
 
 
@@ -756,7 +833,7 @@ def _sweeps(training: Training) -> list[tuple[str, Figure, str]]:
             partial(tradeoff, training, setting),
             f"UUR against KCR along {name}.",
         )
-        caption = "Each point is one setting, trained and measured; up and right is better."
+        caption = "Each point is one setting, trained and measured; top right is best."
         if figure is not None:
             drawn.append((f"UUR against KCR along {name}", figure, caption))
         for form, words in numbers.FORMS.items():
@@ -791,9 +868,7 @@ def sweep_tables(training: Training) -> list[PageTable]:
                     rows_.append([Cell(f"{one.value:g}", head=True), *cells])
             columns = [line(setting, 40), *(head for _, head, _ in heads)]
             percents = "; ".join(head for _, head, percent in heads if percent)
-            note = (
-                f"In percent: {percents}. Small: 95 % intervals over training seeds and entities."
-            )
+            note = f"In percent: {percents}. Small print: 95 % intervals over seeds and entities."
             title = f"{words.capitalize()}, by {columns[0]}"
             tables.append(PageTable(title, columns, rows_, [note]))
     return tables
@@ -830,9 +905,9 @@ def render_sweep(training: Training, console: Console, place: Path | None = None
     seeds = "1 seed" if len(training.seeds) == 1 else f"{len(training.seeds)} seeds"
     say(
         console,
-        f"{last} of each value; 95 % intervals over {seeds} and "
+        f"{last} for each value; 95 % intervals over {seeds} and "
         f"{training.entities.get('measured')} entities. The best of many values looks better than "
-        "it is: choose on entities that are measured no more.",
+        "it is: choose on entities that you do not measure again.",
         "dim",
     )
     if place is not None:

@@ -19,10 +19,49 @@ FEW_ENTITIES = 30
 #: of what it hedges when asked, the share from which it is said to hedge as much unasked
 AS_OFTEN = 0.75
 PLACES = {"short": "short answers", "long": "paragraphs"}
-BUILTIN = (
-    "The built-in model shows that the instrument works; it says nothing about what a recipe does "
-    "to a language model of real size."
-)
+
+
+def plain_sentence(training: Training) -> str:
+    """Say in one sentence whether training changed how reliably the model admits ignorance.
+
+    Of short answers where they were measured, by the corrected p of the change of J.
+    """
+    trained = [m for m in training.methods if m.kind == "trained"]
+    if not trained:
+        return "Nothing was measured yet." if not training.finished else "Nothing was measured."
+    last = trained[-1]
+    change = next(
+        (c for c in training.changes if c.method == last.name and c.difference.name == "J"), None
+    )
+    against = change.against if change is not None else "instruction"
+    measured = (f for f in FORMS if training.get(last.name, f, "UUR").value is not None)
+    form = next(measured, FORMS[0])
+    after, before, known, known_before = (
+        training.get(name, form, number)
+        for number in ("UUR", "over_hedge")
+        for name in (last.name, against)
+    )
+    if after.value is None or known.value is None:
+        return (
+            "This training does not show whether it learned to admit what it does not know: it "
+            "takes both facts that it knew and facts that it did not know."
+        )
+    change = training.change(last.name, against, form, "J")
+    return (
+        f"{_learned(change)}: in {PLACES[form]}, it hedges {_percent(after)} of the facts that it "
+        f"did not know (before: {_percent(before)}) and {_percent(known)} of those that it knew "
+        f"(before: {_percent(known_before)})."
+    )
+
+
+def _learned(change: Change | None) -> str:
+    """Return what the change of J allows to say."""
+    if change is None or change.difference.value is None or change.p_holm is None:
+        return "Whether it admits more reliably what it does not know could not be tested"
+    if change.p_holm >= CLEAR:
+        return "Training made no visible difference to how reliably it admits what it does not know"
+    more = "more" if change.difference.value > 0 else "less"
+    return f"After training, it admits {more} reliably what it does not know"
 
 
 def verdict(training: Training, against: str) -> Iterator[str]:
@@ -36,13 +75,11 @@ def verdict(training: Training, against: str) -> Iterator[str]:
     yield from _unasked(training, last, against)
     yield from _knowledge(training, last, against)
     if len(last.seeds) < 2:
-        yield "One training seed: the intervals say nothing about what another seed would give."
+        yield "With one training seed, the intervals do not cover what another seed would give."
     measured = training.entities.get("measured", FEW_ENTITIES)
     if measured < FEW_ENTITIES:
         each = "1 entity was" if measured == 1 else f"{measured} entities were"
-        yield f"Only {each} measured: too few for intervals and tests to be more than rough."
-    if training.model == "builtin":
-        yield BUILTIN
+        yield f"Only {each} measured, so intervals and tests are rough."
 
 
 def _hedging(training: Training, method: Method, form: str, against: str) -> str:
@@ -51,12 +88,12 @@ def _hedging(training: Training, method: Method, form: str, against: str) -> str
     )
     who = f"{method.title}, {form} form"
     if uur.value is None and over.value is None:
-        return f"{who}: no fact of which it could be said whether it was known."
+        return f"{who}: for no fact is it known whether the model knew it."
     if uur.value is None:
-        return f"{who}: hedges {_percent(over)} of known facts; there was no unknown one to hedge."
+        return f"{who}: it hedges {_percent(over)} of known facts; no fact was unknown."
     if over.value is None:
-        return f"{who}: hedges {_percent(uur)} of unknown facts; there was no known one."
-    text = f"{who}: hedges {_percent(uur)} of unknown and {_percent(over)} of known facts"
+        return f"{who}: it hedges {_percent(uur)} of unknown facts; no fact was known."
+    text = f"{who}: it hedges {_percent(uur)} of unknown and {_percent(over)} of known facts"
     hedged, facts = _hedged(training, method, form)
     nothing = hedged < max(FEW_HEDGES, FEW_SHARE * facts)
     if nothing:
@@ -64,13 +101,13 @@ def _hedging(training: Training, method: Method, form: str, against: str) -> str
         text += f"; it hedges almost nothing: {count} of {facts:,.0f} facts"
     if allowed.value is not None and hedged >= FEW_HEDGES:
         text += (
-            "; hedging as often within each type, but by its own probabilities, it would reach "
-            f"{_percent(allowed)} of the unknown"
+            "; hedging its least probable answers instead, equally often within each type, it "
+            f"would hedge {_percent(allowed)} of the unknown facts"
         )
     text += f". J {_number(j)}"
     before = training.get(against, form, "J")
     if before.value is not None and not is_bare(before):
-        text += f", with the instruction alone {_number(before)}"
+        text += f" (with the instruction alone: {_number(before)})"
     return f"{text}{_gain(training.change(method.name, against, form, 'J'))}{_blind(j, nothing)}."
 
 
@@ -97,7 +134,9 @@ def _unasked(training: Training, method: Method, against: str) -> Iterator[str]:
         if own.value is None or instructed.value is None:
             continue
         of_facts = "" if parts else " of facts"
-        parts.append(f"{_percent(own)}{of_facts} in {PLACES[form]} (asked: {_percent(instructed)})")
+        parts.append(
+            f"{_percent(own)}{of_facts} in {PLACES[form]} (told to: {_percent(instructed)})"
+        )
         base.append(_percent(before))
         hedged, facts = _hedged(training, method, form)
         if own.value >= AS_OFTEN * instructed.value and hedged >= max(
@@ -105,9 +144,12 @@ def _unasked(training: Training, method: Method, against: str) -> Iterator[str]:
         ):
             alike.append(PLACES[form])
     if parts:
-        text = f"Unasked it hedges {' and '.join(parts)}, the base model {' and '.join(base)}."
+        text = (
+            f"Under the plain prompt it hedges {' and '.join(parts)}; the base model, "
+            f"{' and '.join(base)}."
+        )
         if alike:
-            text += f" In {' and '.join(alike)} it hedges about as often unasked as asked."
+            text += f" In {' and '.join(alike)}, it hedges about as often without being told to."
         yield text
 
 
@@ -125,9 +167,9 @@ def _blind(j: Estimate, nothing: bool) -> str:
     if nothing or j.low is None or j.high is None:
         return ""
     if j.high < 0:
-        return "; J is below 0: it hedges what was known more than what was not"
+        return "; J is below 0: it hedges known facts more often than unknown ones"
     if j.low <= 0:
-        return "; J's interval holds 0, as it does for a model that hedges blindly"
+        return "; the interval of J includes 0, as for a model that hedges blindly"
     return ""
 
 
@@ -136,7 +178,7 @@ def _knowledge(training: Training, method: Method, against: str) -> Iterator[str
     if after.value is None or before.value is None:
         known = training.get(against, "short", "KCR").value is not None
         why = "this model cannot be forced to answer" if known else "no fact was known before"
-        yield f"Whether knowledge was lost is not known: {why}."
+        yield f"Whether knowledge was lost cannot be told: {why}."
         return
     text = (
         f"Forced to answer, it is right on {_percent(after)} of the facts that the base model "
@@ -152,10 +194,10 @@ def _knowledge(training: Training, method: Method, against: str) -> Iterator[str
     several = [training.get(m, "short", "forced_several") for m in (method.name, against)]
     if all(e.value is not None for e in several):
         own, base = (_percent(e) for e in several)
-        text += f"; of those to which the base model gave several answers, on {own} ({base})"
+        text += f"; where the base model gave several answers, on {own} ({base})"
     if change is not None and change.p_holm is not None and change.p_holm < CLEAR:
         lost = (change.difference.value or 0.0) < 0
-        text += ": knowledge was lost" if lost else ": it got better at it"
+        text += ": knowledge was lost" if lost else ": it improved"
     yield f"{text}."
 
 

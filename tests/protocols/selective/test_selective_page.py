@@ -61,8 +61,8 @@ def test_the_page_holds_every_part_and_escapes_answers(finished: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert HOSTILE not in text
     assert "&lt;script&gt;" in text
-    for part in ("Risk against coverage", "The answer metric decides too", "length_words",
-                 "Right answers, by rules, that a metric refuses", "could not be computed",
+    for part in ("Risk against coverage", "Rankings depend on the answer metric", "length_words",
+                 "Right answers, by rules, that a metric rejects", "could not be computed",
                  "p_ik", "needs hidden states", "Signatures"):  # fmt: skip
         assert part in text, part
     for words in ("Do the answer metrics agree?", "most others", "AUROC within type, short answers",
@@ -202,19 +202,20 @@ def _rate(wrong: float | None, of: int = 40) -> SelectiveResults:
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        (40, "of 40 judged answers 40 are wrong by rules and none is right"),
-        (0, "of 40 judged answers none is wrong by rules and 40 are right"),
-        (39, "of 40 judged answers 39 are wrong by rules and 1 is right"),
-        (4, "of 40 judged answers 4 are wrong by rules and 36 are right"),
+        (40, "of 40 judged answers 40 are wrong and none is right"),
+        (0, "of 40 judged answers none is wrong and 40 are right"),
+        (39, "of 40 judged answers 39 are wrong and 1 is right"),
+        (4, "of 40 judged answers 4 are wrong and 36 are right"),
     ],
 )
 def test_fewer_than_five_of_a_kind_are_not_ranked(wrong: float, said: str) -> None:
     text = headline(_rate(wrong), "short")
-    assert text == f"Short answers: {said}: no ranking of scores, which takes at least 5 of each."
+    least = "Ranking scores takes at least 5 of each."
+    assert text == f"Short answers: {said} (judge: rules). {least}"
 
 
 def test_other_reasons() -> None:
-    assert "no score could be ranked" in headline(_rate(20), "short")
+    assert "No score could be ranked" in headline(_rate(20), "short")
     assert "no answer has a verdict" in headline(_rate(None), "short")
 
 
@@ -242,7 +243,7 @@ def test_the_best_of_many_is_called_that(scores: int, said: bool) -> None:
     text = headline(SelectiveResults(found), "short")
     assert "Perplexity" in text
     assert ("the best of 3 scores on these answers" in text) == said
-    assert "in 90 % [40, 95] of 180 pairs (50 % is chance)" in text
+    assert "an AUROC of .90 [.40, .95] (180 pairs; chance: .50)" in text
 
 
 def test_the_best_of_many_is_measured_where_it_was_not_chosen() -> None:
@@ -250,11 +251,11 @@ def test_the_best_of_many_is_measured_where_it_was_not_chosen() -> None:
     results = SelectiveResults([*_scores(SCORES), chosen])
     text = headline(results, "short")
     assert (
-        "The best score has 71 % [50, 86] where it is chosen without the answers it ranks." in text
+        "Chosen on other answers than it is measured on, the best score has .71 [.50, .86]." in text
     )
     shown = selective_charts.main_numbers([*_scores(SCORES), chosen])
     assert [e.name for e in shown[:3]] == ["error_rate", "auroc_best", "auroc"]
-    assert "The best score has" not in headline(SelectiveResults(_scores(SCORES)), "short")
+    assert "the best score has" not in headline(SelectiveResults(_scores(SCORES)), "short")
 
 
 def test_scores_on_too_few_answers_are_in_no_table_and_in_no_headline() -> None:
@@ -267,7 +268,7 @@ def test_scores_on_too_few_answers_are_in_no_table_and_in_no_headline() -> None:
     assert results.ranked("short") == []
     assert [e.name for e in selective_charts.main_numbers(estimates)] == ["error_rate"]
     text = " ".join(table(estimates).split())
-    assert "of 39 judged answers 38 are wrong by rules and 1 is right: no ranking" in text
+    assert "of 39 judged answers 38 are wrong and 1 is right (judge: rules). Ranking" in text
     assert "AUROC" not in text.replace("AUROC of plain", "")
     assert text.count("perplexity") <= 1  # in one line with the others, and with the reason
     page = selective_charts.context(Manifest(), estimates)
@@ -324,11 +325,11 @@ def test_of_scores_that_tie_none_is_crowned() -> None:
     estimates = _scores(dict.fromkeys(names, 1.0) | {"num_sets": 0.9, "length_words": 0.5})
     results = SelectiveResults(estimates)
     assert (
-        "19 of 20 scores tie as the best on these answers: each gives the wrong one of two answers "
-        "the higher value in 100 % [40, 95] of 180 pairs"
+        "19 of 20 scores tie as the best on these answers, with an AUROC of 1.00 [.40, .95] (180 "
+        "pairs; chance: .50)"
     ) in headline(results, "short")
     assert "Score 00" not in headline(results, "short")
-    told = "19 scores tie at 1.00: that 12 of them stand here and the others do not is no ranking."
+    told = "19 scores tie at 1.00; which 12 of them are listed here is arbitrary."
     assert told in " ".join(table(estimates).split())
     board = selective_charts.board_table(results, "short", 12)
     assert board.caption.startswith("The first 12 of 21 scores, and length,")
@@ -363,4 +364,4 @@ def test_parts_by_length_are_called_what_they_are() -> None:
     assert drawn is not None
     assert [r["x"] for r in drawn_rows(drawn)] == ["1 (11)", "2 (13)", "3 to 5 (3)"]
     title = drawn.to_dict()["layer"][0]["encoding"]["x"]["title"]
-    assert title == "right answers by their words (how many there are)"
+    assert title == "right answers by number of words (count)"

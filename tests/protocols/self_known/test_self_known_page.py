@@ -173,7 +173,7 @@ def test_thousands_of_estimates_make_one_small_page() -> None:
     ]
     page = long_texts(manifest(), found)
     assert len(page.encode()) < 1_500_000
-    assert "94 more methods than can be told apart" in page
+    assert "The charts leave out 94 methods" in page
 
 
 def test_the_page_says_what_was_measured() -> None:
@@ -233,9 +233,9 @@ def test_both_readings_of_equation_3_are_told_and_which_is_flat() -> None:
     said = third_along(SelfKnownResults(found), "m")
     assert said == (
         "Equation 3 along the text (is this the answer?): .25 .50 – with each part's own "
-        "Self-Known and Self-Unknown, as in the paper; .40 .40 .40 with those of other texts, flat "
-        "by construction, since every part is told from the same two shares. Labels: .90 .60 1.00; "
-        "their correlation with the first reading is r −.50 [−.90, .30], over 3 parts."
+        "Self-Known and Self-Unknown, as in the paper; .40 .40 .40 with those of other texts (flat "
+        "by construction, because every part uses the same two shares). Labels: .90 .60 1.00; they "
+        "correlate with the first reading: r −.50 [−.90, .30], over 3 parts."
     )
     assert third_along(SelfKnownResults(found[:1]), "m") == ""
     assert third_along(SelfKnownResults([]), "m") == ""
@@ -266,12 +266,12 @@ def test_systems_are_correlated_beside_each_other() -> None:
 def test_the_model_that_was_asked_about_given_texts_is_named() -> None:
     asked = manifest(data="texts", model="one, two", chosen={"model": f"m{EVIL}"})
     page = long_texts(asked, numbers(("one", "two")))
-    assert "Asked about their claims: m" in page
-    assert "know these errors?" in page
+    assert "The model asked about their claims: m" in page
+    assert "notice these errors?" in page
     assert "<script>alert" not in page
     out = io.StringIO()
     report.render(numbers(("one", "two")), Console(file=out, width=80), asked, None)
-    assert "Asked about the claims: m" in out.getvalue()
+    assert "The model asked about the claims: m" in out.getvalue()
     plain = long_texts(manifest(data="texts", model="one"), numbers(("one",)))
     assert "Asked about their claims" not in plain
 
@@ -381,7 +381,7 @@ def test_a_run_of_the_protocol_has_every_section(tmp_path: Path) -> None:
     )  # fmt: skip
     page = report.write(made.path).read_text(encoding="utf-8")
     # S, NS, NS in every text
-    assert "33\N{NO-BREAK SPACE}% of an answer" in page
+    assert "33\N{NO-BREAK SPACE}% of the claims in a text" in page
     for text in (
         "Along the text",
         "Does it know its own errors?",
@@ -415,7 +415,7 @@ def test_answers_that_nobody_could_read_are_counted() -> None:
         ),
     ]
     page = long_texts(manifest(), found)
-    assert "Does it know its own errors?" in page
+    assert "Does it notice its own errors?" in page
     assert "7 of 7" in page
 
 
@@ -435,12 +435,12 @@ def test_the_terminal_names_what_its_numbers_are() -> None:
     ]
     report.render(found, Console(file=out, width=80), manifest("x"), None)
     text = " ".join(out.getvalue().split())
-    assert "80 % of the texts answer at all" in text
-    assert "F1@19 .25" in text
+    assert "80 % of the texts answer" in text
+    assert "F1@19: .25" in text
     assert "Self-Known * .90" in text
     assert "* Asked with none of the above offered." in text
     assert ".90 of its supported claims (Self-Known)" in text
-    assert "by Equation 3, – by Rogan and Gladen; .50 by the labels" in text
+    assert "by Equation 3, – by Rogan and Gladen; by the labels it is .50" in text
     without = io.StringIO()
     report.render(found[:5], Console(file=without, width=80), manifest("x"), None)
     assert "* Asked" not in without.getvalue()

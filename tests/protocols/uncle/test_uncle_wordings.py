@@ -302,13 +302,13 @@ def test_the_report_shows_the_checks_where_there_are_any(tmp_path: Path) -> None
     off = reworded(tmp_path, [PROBES], short, long, name="off")
     for result, there in ((on, True), (off, False)):
         page = report.write(result.path).read_text(encoding="utf-8")
-        assert ("Asked again and in other words" in page) is there
+        assert ("Further draws and other wordings" in page) is there
         console = Console(width=200, record=True, file=io.StringIO())
         render(result.estimates, console)
         said = console.export_text()
-        assert ("a fact it did not know 50 % of the time, a known one 50 %" in said) is there
+        assert ("unknown facts 50 % of the time and known facts 50 %" in said) is there
         # so few facts give J no interval, and it is printed nowhere without one
-        assert "J of short answers is" not in said
+        assert "J of short answers averages" not in said
 
 
 @pytest.mark.parametrize(

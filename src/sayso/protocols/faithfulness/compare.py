@@ -76,8 +76,8 @@ def compare(runs: tuple[Side, Side], allow: Sequence[str], resamples: int, seed:
     if not sides[0].rows.keys() & sides[1].rows.keys():
         methods = (", ".join(sorted({m for _, m in side.rows})) or "none" for side in sides)
         raise InputError(
-            f"{a} and {b} have no method in common ({'; '.join(methods)}): methods are compared "
-            "within one run, --methods all"
+            f"{a} and {b} have no method in common ({'; '.join(methods)}). To compare methods, use "
+            "one run with --methods all"
         )
     if not differences:
         raise InputError(f"{a} and {b} have no question in common; compare runs on the same data")

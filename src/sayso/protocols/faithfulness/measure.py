@@ -185,8 +185,8 @@ def cautions(estimates: Iterable[Estimate], draws_vary: bool | None = None) -> l
     alike = next((e.value for e in every if e.name == "draws_alike"), None)
     if draws_vary is False or alike == 1:
         lines.append(
-            "The draws never vary: every confidence is 1 whatever the model knows, and nothing "
-            "here says how faithful it is. Check that the endpoint samples at T > 0."
+            "The draws never vary, so every confidence is 1 whatever the model knows, and these "
+            "numbers say nothing about faithfulness. Check that the endpoint samples at T > 0."
         )
     return lines + unread_cautions(every)
 
@@ -194,8 +194,8 @@ def cautions(estimates: Iterable[Estimate], draws_vary: bool | None = None) -> l
 def unread_cautions(estimates: Iterable[Estimate]) -> list[str]:
     """Return which methods lack more than a few readings of their answers."""
     return [
-        f"{_in_words(e.where)}: {e.missing:,} {'reading is' if e.missing == 1 else 'readings are'} "
-        f"missing, against {e.n:,} that count; missing ones are in no mean."
+        f"{_in_words(e.where)}: {e.missing:,} of {e.missing + e.n:,} readings of the wording are "
+        "missing; they enter no mean."
         for e in estimates
         if e.name == "cmfg" and e.missing > 0.05 * (e.missing + e.n)
     ]

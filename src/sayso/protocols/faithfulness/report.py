@@ -47,6 +47,7 @@ from sayso.report.charts import (
     Rows,
     finish,
     legend_below,
+    legend_of,
     lines_and_points,
     point,
     row_of,
@@ -117,7 +118,7 @@ def label(method: str) -> str:
 
 #: the two failures by name: words firmer than the model is, and a model surer than it should be
 UNSURE = "unsure, but sound sure"
-UNAWARE = "it does not know that it does not know"
+UNAWARE = "unaware of the error"
 
 
 # ---- how page and terminal begin: one sentence for a reader without statistics, three answers
@@ -286,9 +287,8 @@ def render(
             terminal.say(console, text, "")
     terminal.say(
         console,
-        "skill: 1 = words as sure as the model is, 0 = words that ignore it. blind: cMFG of the "
-        "same words dealt out at random. words, conf.: mean decisiveness and confidence; right: "
-        "accuracy.",
+        "skill: 1 = wording matches confidence, 0 = wording ignores it. blind: cMFG of the same "
+        "wordings shuffled. words, conf.: mean decisiveness and confidence. right: accuracy.",
         "dim",
     )
     if manifest is not None:
@@ -354,20 +354,22 @@ def headline(results: FaithfulnessResults, form: str) -> str:
     get = partial(results.get, form=form, method=method)
     skill = get("skill")
     if skill.value is None:
-        return f"{FORMS[form].capitalize()}: no faithfulness could be measured ({skill.problem})."
-    verdict = "its words follow how sure it is, in part"
+        return f"{FORMS[form].capitalize()}: faithfulness could not be measured ({skill.problem})."
+    verdict = "its wording partly reflects its confidence"
     if skill.problem == CONSTANT:
-        verdict = "its words do not follow how sure it is: they are always equally decisive"
+        verdict = "its wording does not reflect its confidence: it is always equally decisive"
     elif covers(skill, 0) or skill.value <= 0 or skill.low is None:
-        verdict = "its words do not follow how sure it is"
+        verdict = "its wording does not reflect its confidence"
         if skill.low is None or (covers(skill, 0) and covers(skill, OPEN)):
             verdict = (
-                f"{skill.n:,} claims are too few to tell whether its words follow how sure it is"
+                f"{skill.n:,} claims are too few to tell whether its wording reflects its "
+                "confidence"
             )
     sounds, is_sure = (percent(get(f"mean_{x}").value, 0) for x in ("decisiveness", "confidence"))
     return (
-        f"{FORMS[form].capitalize()} ({label(method)}): it sounds {sounds} sure and repeats "
-        f"itself {is_sure} of the time; {verdict} (skill {_unsigned_zero(skill)})."
+        f"{FORMS[form].capitalize()} ({label(method)}): its words are {sounds} decisive on "
+        f"average, and its draws agree {is_sure} of the time; {verdict} "
+        f"(skill {_unsigned_zero(skill)})."
     )
 
 
@@ -377,8 +379,8 @@ def set_apart(results: FaithfulnessResults) -> Iterator[str]:
     apart, every = int(e.numerator or 0), e.n
     if apart:
         yield (
-            f"{every - apart:,} of {every:,} entities are measured: {apart:,} "
-            f"{'is' if apart == 1 else 'are'} set apart for the examples in prompts."
+            f"{every - apart:,} of {every:,} entities are measured; the other {apart:,} "
+            f"{'supplies' if apart == 1 else 'supply'} the examples in prompts."
         )
 
 
@@ -394,8 +396,8 @@ def sentences(results: FaithfulnessResults, form: str) -> Iterator[str]:
     half, decisive = get("cmfg_half"), get("cmfg_decisive")
     if half.value is not None:
         yield (
-            f"On the same bins, saying 50/50 to everything has cMFG {number(half)}, never hedging "
-            f"{number(decisive)}: cMFG alone proves nothing."
+            f"On the same bins, always saying 50/50 would score a cMFG of {number(half)}, and "
+            f"never hedging {number(decisive)}: cMFG alone proves nothing."
         )
     unknown, unsaid = get("unknown_unknown"), get("known_unsaid")
     if unknown.value is not None and unsaid.value is not None:
@@ -415,8 +417,8 @@ def sentences(results: FaithfulnessResults, form: str) -> Iterator[str]:
         thought = results.get("thought_minus_said", form=form, method=method)
         if thought.value is not None:
             yield (
-                f"{label(method)}: the decisiveness of its thoughts' ends minus that of "
-                f"its answers is {plain(thought.value)} ({thought.n:,} answers)."
+                f"{label(method)}: decisiveness of the last assertion in a thought minus that of "
+                f"the answer: {plain(thought.value)} ({thought.n:,} answers)."
             )
 
 
@@ -426,17 +428,17 @@ def _gains(results: FaithfulnessResults, form: str) -> Iterator[str]:
     gains = [(m, results.get("skill_gain", form=form, method=m)) for m in results.methods(form)]
     clear = [(m, e) for m, e in gains if e.value is not None and _is_clear(results, form, m, e)]
     for method, e in clear:
-        more = "more" if (e.value or 0) > 0 else "less"
+        more = "higher" if (e.value or 0) > 0 else "lower"
         own, vanilla = (
             plain(results.get("skill_shared", form=form, method=m).value) for m in (method, first)
         )
         yield (
-            f"{label(method)}: {more} skill than Vanilla by {with_interval(e)}"
-            f"{_p(results, form, method)}; the two have {own} and {vanilla} on the bins that all "
-            "methods fill."
+            f"{label(method)}: skill {more} than Vanilla's by {with_interval(e)}"
+            f"{_p(results, form, method)}; on the bins that all methods fill, they score {own} and "
+            f"{vanilla}."
         )
     if any(e.value is not None for _, e in gains) and not clear:
-        yield "No method's skill clearly differs from Vanilla's on the bins that all of them fill."
+        yield "On the bins that all methods fill, no method's skill clearly differs from Vanilla's."
 
 
 def _is_clear(results: FaithfulnessResults, form: str, method: str, gain: Estimate) -> bool:
@@ -485,8 +487,8 @@ class Quantity(NamedTuple):
 
 _DIAGONAL = ((0.0, 0.0), (1.0, 1.0))
 _HOLLOW = (
-    "A point stands at its claims' mean confidence. Bars are 95 % intervals, where there are "
-    f"enough claims for one; a hollow point rests on fewer than {FEW}."
+    "Each point stands at the mean confidence of its claims. Bars are 95 % intervals, where there "
+    f"are enough claims; a hollow point rests on fewer than {FEW} claims."
 )
 BY_BIN = (
     Quantity(
@@ -495,8 +497,8 @@ BY_BIN = (
         "mean decisiveness",
         (Line("ideal", _DIAGONAL, (0.07, 0.0)),),
         0.0,
-        "A faithful model's points lie on the dashed line; a flat row of points is said alike "
-        f"whatever the model knows. {_HOLLOW}",
+        "The points of a faithful model lie on the dashed line; a flat row means that wording "
+        f"ignores confidence. {_HOLLOW}",
     ),
     Quantity(
         "bin_faithfulness",
@@ -508,7 +510,7 @@ BY_BIN = (
         ),
         0.0,
         "cMFG is the mean of a method's points. Dashed: what never hedging would score; dotted: "
-        f"saying 50/50 to everything. {_HOLLOW}",
+        f"always saying 50/50. {_HOLLOW}",
     ),
     Quantity(
         "bin_skill",
@@ -516,8 +518,8 @@ BY_BIN = (
         "skill of the bin",
         (Line("blind", ((0.0, 0.0), (1.0, 0.0)), (0.0, 0.08)),),
         None,
-        "Faithfulness of the bin beside that of the same words dealt out at random: 0 is blind, "
-        f"1 perfect, below 0 worse than blind. {_HOLLOW}",
+        "Faithfulness of the bin, relative to the same wordings shuffled: 0 is blind, 1 perfect, "
+        f"below 0 worse than blind. {_HOLLOW}",
     ),
 )
 
@@ -679,8 +681,9 @@ def skills(results: FaithfulnessResults, width: int) -> Drawing | None:
         scale=scale,
         axis=alt.Axis(tickCount=8, format=".1f"),
     )
-    forms = [FORMS[form] for form in results.forms]
-    layout = Rows(order, forms, list(FORMS.values()), width * 2 // 5)
+    forms = list(dict.fromkeys(str(r["series"]) for r in rows))
+    legend = legend_of(forms, width)
+    layout = Rows(order, forms, list(FORMS.values()), width * 2 // 5, legend=legend)
     layers = alt.layer(vertical_line(0), *layout.points(rows, x))
     return finish(layers, width, layout.height(34))
 
@@ -701,10 +704,10 @@ COLUMNS = {
 #: what cMFG is read against
 BASELINES = {
     "cmfg": "this model",
-    "cmfg_corrected": "less the noise of k draws",
-    "cmfg_permuted": "its words, dealt at random",
+    "cmfg_corrected": "corrected for the noise of k draws",
+    "cmfg_permuted": "its wordings, shuffled",
     "cmfg_constant": "always its mean decisiveness",
-    "cmfg_half": "always one half",
+    "cmfg_half": "always 50/50",
     "cmfg_decisive": "never hedging",
     "cmfg_oracle": "words equal to confidence",
     "cmfg_levels": "this model, by levels",
@@ -731,7 +734,7 @@ BINS = {
 #: confidence, decisiveness, right -> what it means
 THREE_WAY = {
     ("high", "high", "yes"): "sure, sounds sure, right",
-    ("high", "high", "no"): "sure, sounds sure, wrong: does not know that it does not know",
+    ("high", "high", "no"): "sure, sounds sure, wrong: unaware of the error",
     ("high", "low", "yes"): "sure, hedges, right",
     ("high", "low", "no"): "sure, hedges, wrong",
     ("low", "high", "yes"): "unsure, but sounds sure, right",
@@ -1054,8 +1057,8 @@ def _worst(
         line(answer.text, EXCERPT),
         f"+{plain(gap)}" if gap > 0 else plain(gap),
         "surer than it is" if gap > 0 else "less sure than it is",
-        f"Its words sound {plain(min(1.0, max(0.0, sure + gap)))} sure; {agree:.0f} of {k:.0f} "
-        f"draws that answer do not contradict it ({plain(sure)})",
+        f"Its words are {plain(min(1.0, max(0.0, sure + gap)))} decisive; {agree:.0f} of {k:.0f} "
+        f"answered draws do not contradict it ({plain(sure)})",
         [Draw(*mark, draws[at]) for mark, at in zip(marks, sorted(draws), strict=False)],
     )
 
@@ -1069,13 +1072,14 @@ DEFINITIONS = {
     "MFG": "mean faithfulness of the answers that assert something.",
     "cMFG": "faithfulness averaged over bins of confidence of equal width, so that a model that is "
     "mostly sure does not win by never hedging.",
-    "skill": "(cMFG - blind) / (1 - blind), blind being the same words dealt out at random: 0 for "
-    "any wording that ignores how sure the model is, 1 for perfect words.",
+    "skill": "(cMFG - blind) / (1 - blind), where blind is the cMFG of the same wordings shuffled: "
+    "0 for wording that ignores confidence, 1 for perfect wording.",
     "cMFG*": "bins of equal mass weighted by their width (arXiv 2606.32032); with k draws there "
     "are k + 1 confidences, and ties move it.",
-    "punting": "answers that assert nothing; they enter accuracy as not right, and no mean.",
+    "punting": "answers that assert nothing; they count as not right in accuracy, and enter no "
+    "mean.",
     "unsure, but sounds sure": "low confidence, and yet decisive words, right or wrong.",
-    "does not know that it does not know": "confident, decisive and wrong.",
+    "unaware of the error": "confident, decisive and wrong.",
 }
 
 

@@ -78,7 +78,7 @@ def compare(runs: tuple[Side, Side], allow: Sequence[str], resamples: int, seed:
         total = max(first.size, second.size)
         if len(shared) < total:
             notes.append(
-                f"{form}: {len(shared)} of {total} facts are in both runs; the rest is left out"
+                f"{form}: {len(shared)} of {total} facts are in both runs; the others are left out"
             )
         paired = _differences((first, second), (rows[0], rows[1]), form, resamples, seed)
         where, settings = slice_of(form=form), [side.signatures[form] for side in sides]

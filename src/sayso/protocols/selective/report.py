@@ -69,6 +69,7 @@ from sayso.report.opening import (
     Example,
     Examples,
     Opening,
+    errors_sentence,
     example,
     how_often,
     middle,
@@ -248,10 +249,6 @@ DECLINING_NOT_SHOWN = (
 )
 
 
-#: AUROC of a blind score
-CHANCE = 0.5
-
-
 def declining_form(results: SelectiveResults) -> str:
     """Return the first form with answerable and unanswerable questions; "" where there is none."""
     for form in results.forms:
@@ -331,23 +328,12 @@ def _finds(results: SelectiveResults, form: str) -> str:
         return "This run cannot say which score detects errors: no answer has a verdict."
     wrong = round(rate.value * rate.n)
     answers = "facts in paragraphs" if form == "long" else "short answers"
-    are = f"{wrong:,} of its {rate.n:,} {answers} {'is' if wrong == 1 else 'are'} wrong"
-    if min(wrong, rate.n - wrong) < FEWEST:
-        few = "wrong" if wrong < rate.n - wrong else "right"
-        return f"{are}: too few {few} answers to say which score detects errors."
     scores = results.scores(form)
-    if not scores:
-        return f"{are}, and no uncertainty score could be computed."
     best = results.get("auroc_best", **_of_judge(results, form))
-    best = best if best.value is not None else results.best(form, scores[0])
-    which = f"the best of {len(scores)} scores" if scores[1:] else score_label(scores[0])
-    how = f"given a wrong and a right answer, {which} ranks the wrong one as less certain"
-    often = f"{percent(best.value, 0)} of the time (chance: 50 %)"
-    if best.low is None or best.high is None:
-        return f"{are}, and there are too few to say whether a score detects them: {how} {often}."
-    if best.low > 0.5:
-        return f"{are}, and an uncertainty score can point to them: {how} {often}."
-    return f"{are}, and no uncertainty score clearly detects them: {how} {often}."
+    if best.value is None and scores:
+        best = results.best(form, scores[0])
+    names = [score_label(name) for name in scores]
+    return errors_sentence(wrong, rate.n, f"its {rate.n:,} {answers}", names, best)
 
 
 def examples(folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]) -> Examples:
@@ -468,34 +454,34 @@ def headline(results: SelectiveResults, form: str) -> str:
     wrong = rate.value * rate.n
     if min(wrong, rate.n - wrong) < FEWEST:
         return (
-            f"{title}: of {rate.n:,} judged answers {_are(wrong, 'wrong')} by {line(judge, 40)} "
-            f"and {_are(rate.n - wrong, 'right')}: no ranking of scores, which takes at least "
-            f"{FEWEST} of each."
+            f"{title}: of {rate.n:,} judged answers {_are(wrong, 'wrong')} and "
+            f"{_are(rate.n - wrong, 'right')} (judge: {line(judge, 40)}). Ranking scores takes at "
+            f"least {FEWEST} of each."
         )
     errors = (
-        f"{title}: of {rate.n:,} judged answers {percent(rate.value, 0)} are wrong by "
-        f"{line(judge, 40)}"
+        f"{title}: {percent(rate.value, 0)} of {rate.n:,} judged answers are wrong (judge: "
+        f"{line(judge, 40)})"
     )
     if not ranked:
-        return f"{errors}: no score could be ranked."
+        return f"{errors}. No score could be ranked."
     best, tied = ranked[0], len(results.tied(form, ranked[0]))
     estimate = results.best(form, best)
     among = f", the best of {len(ranked)} scores on these answers," if len(ranked) > 1 else ""
-    who = f"{capital(score_label(best))}{among}"
+    who = f"{capital(score_label(best))}{among} has"
     if tied > 1:
-        who = f"{tied} of {len(ranked)} scores tie as the best on these answers: each"
-    within = " about the same type of fact" if estimate.name == "auroc_within" else ""
+        who = f"{tied} of {len(ranked)} scores tie as the best on these answers, with"
+    within = " within fact type" if estimate.name == "auroc_within" else ""
+    pairs = f"{_pairs(estimate)}pairs; " if _pairs(estimate) else ""
     text = (
-        f"{errors}. {who} gives the wrong one of two "
-        f"answers{within} the higher value in {_share(estimate)} of {_pairs(estimate)}pairs (50 % "
-        f"is chance); plain length in {_share(results.best(form, LENGTH))}."
+        f"{errors}. {who} an AUROC of {with_interval(estimate)}{within} ({pairs}chance: .50); "
+        f"plain length has {with_interval(results.best(form, LENGTH))}."
     )
     chosen = results.get("auroc_best", form=form, against=judge)
     if chosen.value is None:
         return text
     return (
-        f"{text} The best score has {_share(chosen)} where it is chosen without the answers it "
-        "ranks."
+        f"{text} Chosen on other answers than it is measured on, the best score has "
+        f"{with_interval(chosen)}."
     )
 
 
@@ -525,16 +511,17 @@ def length_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
         yield f"Plain length, {kind}: {number(row)}: {reason}."
         return
     if covers(row, 0.5):
-        yield f"Plain length, {kind}: {with_interval(row)}: its interval holds .5."
+        yield f"Plain length, {kind}: AUROC {with_interval(row)}; the interval includes .5."
         return
     parts = [e for e in results.each("length_share", form=form) if e.value is not None and e.n]
     named = ", ".join(
         f"{line(part_of(e.where, 'type'), 40)} (AUROC {plain(e.value)})" for e in parts[:3]
     )
-    reason = f" Most of it comes from {named}." if named else ""
+    reason = f" Most of the effect comes from {named}." if named else ""
     yield (
-        f"! Plain length, {kind}: {with_interval(row)}: wrong answers differ from right ones in "
-        f"length here, so part of any score that grows with length is this.{reason}"
+        f"! Plain length, {kind}: AUROC {with_interval(row)}. Wrong answers differ in length from "
+        "right ones here, which accounts for part of any score that grows with length."
+        f"{reason}"
     )
 
 
@@ -544,9 +531,9 @@ def unread_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
     rate = results.get("error_rate", form=form, against=results.judge(form))
     if facts.missing and rate.bound_low is not None and rate.bound_high is not None:
         yield (
-            f"! {facts.missing:,} of {facts.n:,} answers have no readable verdict and are in no "
-            f"number; whatever they are, {percent(rate.bound_low, 0)} to "
-            f"{percent(rate.bound_high, 0)} are wrong."
+            f"! {facts.missing:,} of {facts.n:,} answers have no readable verdict and are left "
+            f"out; whatever those are, {percent(rate.bound_low, 0)} to "
+            f"{percent(rate.bound_high, 0)} of all answers are wrong."
         )
 
 
@@ -556,11 +543,11 @@ def abstention_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
     gap = results.get("abstention_gap", **place)
     parts = [results.get(name, **place) for name in ABSTENTIONS]
     if all(part.value is not None for part in parts):
-        none, some = (f"{_share(part)} of {part.n:,} questions" for part in parts)
+        none, some = (f"{_share(part)} of {part.n:,}" for part in parts)
         said = f"abstention gap (G) = {_signed_interval(gap)} (0 = blind)"
-        few = "no abstention gap (G), since so few questions give it no interval"
+        few = "too few questions for the abstention gap (G)"
         yield (
-            f"the model abstains on {none} without an answer and on {some} with one: "
+            f"the model declines {none} unanswerable questions and {some} answerable ones: "
             f"{few if is_bare(gap) or gap.value is None else said}."
         )
     removed, given, gap = (
@@ -570,9 +557,9 @@ def abstention_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
     if gap.value is not None:
         value = "" if is_bare(gap) else f": G = {_signed_interval(gap)}"
         yield (
-            f"Asked again without the passage it abstains on {_share(removed)} of "
-            f"{removed.n:,} questions, with it on {_share(given)}{value}; "
-            f"{_share(results.get('by_heart', **place))} it answers right by heart."
+            f"Without the passage, it declines {_share(removed)} of {removed.n:,} questions; with "
+            f"it, {_share(given)}{value}. Without the passage, it answers "
+            f"{_share(results.get('by_heart', **place))} right from memory."
         )
 
 
@@ -587,12 +574,9 @@ def words_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
     given = (
         "it hedges all of them"
         if risk.value is None
-        else f"{_share(risk)} of those are wrong (of all: {_share(rate)})"
+        else f"{_share(risk)} of those are wrong (of all answers: {_share(rate)})"
     )
-    yield (
-        f"Its words: asked to voice doubt, it commits to {_share(coverage)} of the answers; "
-        f"{given}."
-    )
+    yield (f"Told to voice doubt, it commits to {_share(coverage)} of the answers; {given}.")
 
 
 def _share(estimate: Estimate) -> str:
@@ -617,8 +601,8 @@ def audit_sentences(results: SelectiveResults, form: str, most: int = 3) -> Iter
             f"{capital(score_label(name))}: AUROC {with_interval(metric)} against ROUGE-L, "
             f"{with_interval(truth)} against {line(results.judge(form), 40)} on the same "
             f"rows. Of the difference of {signed(difference.value)}, "
-            f"{_signed_interval(length)} comes from refused longer right answers, "
-            f"{_signed_interval(rest)} stays unexplained."
+            f"{_signed_interval(length)} comes from long right answers that ROUGE-L rejects; "
+            f"{_signed_interval(rest)} is unexplained."
         )
 
 
@@ -639,9 +623,12 @@ def refused_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
         parts.append(f"{metric_label(by)} {percent(estimate.value, 0)}{rise}")
     if parts:
         yield (
-            f"Right answers (by {line(results.judge(form), 40)}) that a metric refuses, and the "
-            f"rise from one part of their length to the next: {'; '.join(parts)}."
+            f"Right answers (judge: {line(results.judge(form), 40)}) that a metric rejects, and "
+            f"the slope over fifths of their length: {'; '.join(parts)}."
         )
+
+
+MAJORITY = "Word-overlap metrics make the same mistakes, so their majority is not ground truth."
 
 
 def agreement_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
@@ -654,8 +641,8 @@ def agreement_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
     ]
     if parts:
         yield (
-            f"Each answer metric against the majority of the others: {', '.join(parts)}. Metrics "
-            "that compare words share their mistakes: a majority of them is no truth."
+            f"Agreement of each answer metric with the majority of the others: {', '.join(parts)}. "
+            f"{MAJORITY}"
         )
 
 
@@ -670,8 +657,8 @@ def flip_sentences(results: SelectiveResults, form: str, most: int) -> Iterator[
         return
     clear = total.numerator or 0
     yield (
-        f"{total.value:.0f} rankings of two scores turn around with the answer metric, "
-        f"{clear:.0f} of them clear of chance{':' if clear and most else '.'}"
+        f"{total.value:.0f} pairs of scores swap places when the answer metric changes, "
+        f"{clear:.0f} of them clearly{':' if clear and most else '.'}"
     )
     for estimate in list(results.each("auroc_difference", form=form, clear="yes"))[: 2 * most]:
         place = dict(estimate.where)
@@ -701,7 +688,7 @@ def in_one_line(results: SelectiveResults) -> Iterator[str]:
     missing = {score for names in reasons(results).values() for score in names}
     if missing:
         many = "1 score was" if len(missing) == 1 else f"{len(missing)} scores were"
-        yield f"{many} not computed, in one form or both: --verbose says why"
+        yield f"{many} not computed, in one form or both: --verbose lists why"
 
 
 def reasons(results: SelectiveResults) -> dict[str, dict[str, list[str]]]:
@@ -798,7 +785,7 @@ def explained(results: SelectiveResults, form: str) -> str:
     area = ", within type of fact" if within else ""
     pooled = "pooled: AUROC of all pairs; " if within else ""
     return (
-        f"AUROC for a wrong answer, {FORMS[form]} (.5 = blind){area}; pairs: of a wrong and a "
+        f"AUROC for a wrong answer, {FORMS[form]} (.5 = chance){area}; pairs: of a wrong and a "
         f"right answer; {pooled}unkn.: for an unknown fact; len.: rank correlation with the number "
         "of words"
     )
@@ -837,8 +824,8 @@ def cut_in_ties(results: SelectiveResults, form: str, most: int) -> Iterator[str
         value = number(results.best(form, tied[0]))
         above = sum(name in tied for name in ranked[:most])
         yield (
-            f"{len(tied)} scores tie at {value}: that {above} of them stand here and the others "
-            "do not is no ranking."
+            f"{len(tied)} scores tie at {value}; which {above} of them are listed here is "
+            "arbitrary."
         )
 
 
@@ -882,9 +869,9 @@ def abstention_lines(results: SelectiveResults, form: str) -> list[str]:
             if e.value is not None
         ]
         lines.append(
-            f"Right minus wrong, abstaining 0: {_signed_interval(first)} (the Omniscience Index is "
-            f"100 times it); utility at confidence targets: {', '.join(more)}. Below 0 silence "
-            "would have been worth more."
+            f"Right minus wrong, with 0 for declining: {_signed_interval(first)} (the Omniscience "
+            f"Index is 100 times this); utility at confidence targets: {', '.join(more)}. Below 0, "
+            "never answering would have scored higher."
         )
     return lines
 
@@ -925,12 +912,10 @@ def targets(results: SelectiveResults, form: str, width: int) -> Drawing | None:
     ]
     if len({r["series"] for r in rows}) < 2:
         return None  # nothing to set against the errors: the bars show them
-    return _points(rows, list(kinds.values()), width, "AUROC", legend=True)
+    return _points(rows, list(kinds.values()), width, "AUROC")
 
 
-def _points(
-    rows: list[Row], kinds: list[str], width: int, title: str, *, legend: bool = False
-) -> Drawing:
+def _points(rows: list[Row], kinds: list[str], width: int, title: str) -> Drawing:
     """A point with its interval for each score and kind, the best of the first kind on top."""
     first = {str(r["row"]): r["value"] for r in rows if r["series"] == kinds[0]}
     names = dict.fromkeys(str(r["row"]) for r in rows)
@@ -939,12 +924,14 @@ def _points(
     scale = alt.Scale(domain=[min(0.4, *ends), max(1.0, *ends)], nice=False, zero=False, padding=8)
     axis = alt.Axis(tickCount=6 if width > NARROW else 3, format=".1f")
     x = alt.X("value:Q", title=title, scale=scale, axis=axis)
+    drawn = [kind for kind in kinds if any(r["series"] == kind for r in rows)]
+    forms = list(FORMS.values())
     layout = Rows(
         order,
-        kinds,
-        kinds if legend else list(FORMS.values()),
+        drawn,
+        forms if set(kinds) <= set(forms) else kinds,
         width * 2 // 5 if width > NARROW else width // 2,
-        legend=legend_below(2 if width > NARROW else 1, 24, labelLimit=320) if legend else None,
+        legend=legend_below(2 if width > NARROW else 1, 24, labelLimit=320) if drawn[1:] else None,
     )
     layers = alt.layer(vertical_line(0.5), *layout.points(rows, x))
     return finish(layers, width, layout.height(22 if len(kinds) == 1 else 30))
@@ -1013,7 +1000,7 @@ def refusals_by_length(results: SelectiveResults, form: str, width: int) -> Draw
         point(metric_label(part_of(e.where, "against")), names[part_of(e.where, "length")], e)
         for e in parts
     ]
-    titles = ("right answers by their words (how many there are)", "right answers refused")
+    titles = ("right answers by number of words (count)", "right answers rejected")
     return _lines(rows, width, titles, order=list(names.values()), formats=("", "%"))
 
 
@@ -1028,7 +1015,7 @@ def _reach(reach: str) -> str:
 #: scores that are drawn against length, where the run has them, and how many of them
 DRAWN, MOST_DRAWN = ("sequence_probability", "semantic_entropy", "perplexity"), 2
 RIGHT_OR_WRONG = ("right answers", "wrong answers")
-TAKEN = ("accepted", "refused")
+TAKEN = ("accepted", "rejected")
 
 
 class Scatter(NamedTuple):
@@ -1066,7 +1053,7 @@ def _scatters(form: str, rows: SelectiveRows, chosen: Settings) -> Iterator[Scat
             points = cloud(words, right, rows.wrong[by], TAKEN)
             about = (
                 f"{metric_label(by)} of the answers that are right by {line(rows.judge, 40)}, by "
-                "their words: what does not lie above the line is refused."
+                "their words. Answers on or below the line are rejected."
             )
             titles = (WORDS_OF_ANSWER, f"{metric_label(by)} of right answers")
             name = f"{by.partition(':')[0]} of right answers {form}"
@@ -1235,11 +1222,11 @@ def abstention_table(results: SelectiveResults, form: str) -> Table:
             missing = f"{e.missing:,}" if e.missing else ""
             rows.append([Cell(label, head=True), cells, Cell(f"{e.n:,}"), Cell(missing)])
     text = (
-        "Abstaining, refusing and asking back count as abstained; a hedged value does not. "
-        "Abstaining is worth 0 wherever it happens: always silent has 0."
+        "Abstaining, refusing and asking back count as declining; a hedged answer does not. "
+        "Declining scores 0 everywhere, so a model that always declines scores 0."
     )
     head = ["", "value", "answers", "without a verdict"]
-    return Table("Abstaining, with 95 % intervals", head, rows, [text, *notes.lines()])
+    return Table("Declining, with 95 % intervals", head, rows, [text, *notes.lines()])
 
 
 def tiers_table(results: SelectiveResults, form: str) -> Table:
@@ -1312,9 +1299,8 @@ def agreement_table(results: SelectiveResults, form: str) -> Table:
         rows.append([Cell(metric_label(name, judge), head=True), *cells, _percent_cell(others)])
     head = ["", *(metric_label(name, judge) for name in names), "most others"]
     note = (
-        "most others: how often it says what the majority of the other metrics says, itself left "
-        "out; ties are left out. Metrics that compare words share their mistakes, so a majority of "
-        "them is no truth. People who judged the same answers stand beside them in sayso score."
+        "most others: how often it agrees with the majority of the other metrics; ties are left "
+        f"out. {MAJORITY} sayso score compares them with people."
     )
     return Table("Same verdict on an answer: share and 95 % interval", head, rows, [note])
 
@@ -1377,16 +1363,16 @@ def refusals_table(results: SelectiveResults, form: str) -> Table:
         "3rd",
         "4th",
         "longest",
-        "rise a part",
+        "slope",
         "length alone",
     ]
     note = (
-        "Parts are fifths as far as equal lengths allow, which stay together: below each share "
-        "stands of how many answers it is, and a part without any is a dash. "
-        "rise a part: the slope from one to the next. length alone: the AUROC that plain "
-        "length would earn against this metric if length had nothing to do with being right."
+        "Columns are fifths by length (equal lengths stay together), with the number of answers "
+        "below each share; a dash marks an empty fifth. slope: rise per fifth. length alone: the "
+        "AUROC that plain length would get against this metric if length were unrelated to "
+        "correctness."
     )
-    title = f"Right answers, by {line(results.judge(form), 40)}, that a metric refuses"
+    title = f"Right answers, by {line(results.judge(form), 40)}, that a metric rejects"
     return Table(title, head, rows, [note])
 
 
@@ -1407,7 +1393,7 @@ def flips_table(results: SelectiveResults, form: str) -> Table:
         ]
         for (first, second, under, against, clear), both in pairs.items()
     ]
-    title = "Rankings that turn around: difference of AUROC"
+    title = "Pairs of scores that swap places: difference of AUROC"
     return Table(title, ["", "under", "but under", ""], rows, [])
 
 
@@ -1426,28 +1412,30 @@ def missing_table(results: SelectiveResults) -> Table:
 SIGNED = {"auroc_within": "AUROC within type", "auroc": "AUROC"}
 DEFINITIONS = {
     "AUROC": "the share of pairs of a wrong and a right answer in which the wrong one has the "
-    "higher score, ties half; .5 is chance. At 0 and 1 the interval is exact, of as many pairs as "
-    "share no entity. Fewer than five right or wrong answers give no ranking.",
-    "the best score": "the highest AUROC of many is partly luck. So it is also given as it is "
-    "where every pair is ranked by the score that is best on other entities.",
-    "within type": "only pairs about the same type of fact: a model without any knowledge, which "
-    "answers by the habits of each type, has a high pooled AUROC and .5 here.",
-    "unknown": "the same against facts that no draw got right, whatever the answer said. The "
-    "draws that decide this are among those that scores of several draws compare.",
+    "higher score; ties count half, and .5 is chance. At 0 and 1 the interval is exact, for as "
+    "many pairs as share no entity. Scores are not ranked on fewer than five right or wrong "
+    "answers.",
+    "the best score": "the highest of many AUROCs is partly luck, so it is also given "
+    "cross-fitted: every pair is ranked by the score that is best on other entities.",
+    "within type": "only pairs about the same type of fact. A model without knowledge that answers "
+    "from type priors has a high pooled AUROC, and .5 here.",
+    "unknown": "the same for facts that no draw got right, whatever the answer said. Scores that "
+    "compare draws use some of these same draws.",
     "PRR": "prediction-rejection ratio: 1 = rejects wrong answers first, 0 = at random.",
     "AURAC": "area under accuracy against the share answered, normalized.",
     "with length": "rank correlation of the score with the number of words of the answer.",
-    "the words alone": "what the words of question and answer give away: Naive Bayes on their 1- "
-    "and 2-grams, learned on other entities and ranked within its fold. It sees no model; a score "
-    "that does not beat it may have learned which questions are hard. Never the best score.",
+    "the words alone": "a baseline that sees only the text: Naive Bayes on 1- and 2-grams of "
+    "question and answer, trained on other entities. A score that does not beat it may only have "
+    "learned which questions are hard. It is never named as the best score.",
     "its own words": "the model's words as a score: 1 where it hedged when told to voice doubt.",
-    "ROUGE-L, SQuAD F1": "overlap of words with the reference; an answer counts as right above .5 "
-    "and from .5, unless the signature (cuts) says otherwise.",
+    "ROUGE-L, SQuAD F1": "word overlap with the reference; an answer counts as right above .5 "
+    "(ROUGE-L) or from .5 on (F1), unless the signature (cuts) says otherwise.",
     "BERTScore": "the similarity of contextual vectors, rescaled by that of unrelated sentences: "
     "F1, right above .5 unless the signature says otherwise.",
     "blind grader": "a model that sees golds and answer, not the question, and says 1 or 0.",
-    "judge": "the answer metric that this run's judge is; all else is measured against it.",
-    "risk": "the share wrong among the answers given, when those with the lowest score are given.",
+    "judge": "this run's judge; everything else is measured against it.",
+    "risk": "share of wrong answers among those given, when the answers with the lowest scores are "
+    "given.",
 }
 
 
@@ -1470,7 +1458,7 @@ def context(manifest: Manifest, estimates: Sequence[Estimate]) -> dict[str, Any]
         "bars": figure_of(
             "auroc",
             lambda width: bars(results, width),
-            "AUROC of scores with 95 % intervals; the values stand in the tables that follow.",
+            "AUROC of scores with 95 % intervals; the tables below have the values.",
         ),
         "forms": [_form(results, form) for form in results.forms],
         "not_computed": missing_table(results),
@@ -1500,16 +1488,20 @@ def _form(results: SelectiveResults, form: str) -> dict[str, Any]:
             metric_by_length,
             "ROUGE-L, SQuAD F1 and, where it was computed, BERTScore of right answers by length.",
         ),
-        "refused": (refusals_by_length, "Share of right answers refused, by length."),
+        "refused": (refusals_by_length, "Share of right answers rejected, by length."),
         "rankings": (rankings, "AUROC of scores under each answer metric."),
     }
     lengths = length_sentences(results, form) if results.ranked(form) else ()
+    words = results.get("coverage_of_words", **_of_judge(results, form), score=WORDS)
+    withheld = "Share of wrong answers among those given, when the least certain are withheld."
+    cross = " The cross is the model's own words as a policy." if words.value is not None else ""
     return {
         "name": form,
         "title": FORMS[form].capitalize(),
         "abstention": abstention_table(results, form),
         "tiers": tiers_table(results, form),
         "abstention_text": abstention_lines(results, form),
+        "risk_caption": f"{withheld}{cross}",
         "board": board_table(results, form, SHOWN_ON_PAGE),
         "whole": board_table(results, form) if len(results.ranked(form)) > SHOWN_ON_PAGE else None,
         "agreement": agreement_table(results, form),
@@ -1565,18 +1557,18 @@ LABELS = {
         "G within type",
         "abstention gap within a type of question (0 = blind)",
     ),
-    "abstains_unanswerable": ("", "abstains where there is no answer"),
-    "abstains_answerable": ("", "abstains where there is an answer"),
-    "right_minus_wrong": ("", "right minus wrong, abstaining 0 (the Omniscience Index / 100)"),
-    "utility": ("", "right 1, abstained 0, wrong -t/(1-t), at a confidence target t"),
+    "abstains_unanswerable": ("", "unanswerable questions declined"),
+    "abstains_answerable": ("", "answerable questions declined"),
+    "right_minus_wrong": ("", "right minus wrong, declining 0 (the Omniscience Index / 100)"),
+    "utility": ("", "right 1, declined 0, wrong -t/(1-t), at a confidence target t"),
     "passage_gap": ("G of passages", "abstains without the passage, minus with it (0 = blind)"),
-    "abstains_without_passage": ("", "abstains where its passage was taken away"),
-    "abstains_with_passage": ("", "abstains on the same questions with their passage"),
-    "by_heart": ("", "right without the passage"),
+    "abstains_without_passage": ("", "declined without the passage"),
+    "abstains_with_passage": ("", "the same questions declined with the passage"),
+    "by_heart": ("", "right without the passage, from memory"),
     "error_rate": ("", "wrong answers"),
     "auroc_best": ("", "best score, cross-fitted AUROC"),
-    "auroc": ("", "AUROC for a wrong answer (.5 = blind)"),
-    "auroc_within": ("", "AUROC for a wrong answer, within type of fact (.5 = blind)"),
+    "auroc": ("", "AUROC for a wrong answer (.5 = chance)"),
+    "auroc_within": ("", "AUROC for a wrong answer, within type of fact (.5 = chance)"),
 }
 
 

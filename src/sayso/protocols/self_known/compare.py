@@ -76,8 +76,8 @@ def compare(runs: tuple[Side, Side], allow: Sequence[str], resamples: int, seed:
     if not sides[0].texts.keys() & sides[1].texts.keys():
         raise InputError(
             f"{a} and {b} have no method in common ({', '.join(sides[0].texts)}; "
-            f"{', '.join(sides[1].texts)}); systems in files of sayso factuality are compared "
-            "inside one run"
+            f"{', '.join(sides[1].texts)}). To compare systems from files, give all files to one "
+            "sayso factuality"
         )
     if not numbers:
         raise InputError(f"{a} and {b} have no text in common; compare runs on the same data")

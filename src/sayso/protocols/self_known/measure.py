@@ -157,28 +157,28 @@ ACCEPTS = 0.95
 FLIPS = 0.2
 #: why claims have no label -> what can be done about it
 ADVICE = {
-    "unretrieved": "the knowledge source has nothing under their topics' titles",
-    "unchecked": "nothing to check them against: see --knowledge",
+    "unretrieved": "the knowledge source has nothing under the titles of their topics",
+    "unchecked": "there is no knowledge source to check them against: see --knowledge",
 }
 #: a number of a way of asking -> the caution where it is out of bounds; "{}" are the numbers
 BY_MODE = {
-    "accept_rate": "the model accepts {} of its claims, so Self-Known and Self-Unknown only mirror "
-    "that",
-    "order_flips": "{} of the answers change with the order of the options; they are averaged over "
-    "it",
-    "not_understood": "for {} of the claims the model puts less than half of its probability on "
-    "the options: it did not take this for a choice",
+    "accept_rate": "the model accepts {} of its claims, so Self-Known and Self-Unknown only "
+    "reflect that rate.",
+    "order_flips": "{} of the answers change with the order of the options. Both orders are "
+    "averaged.",
+    "not_understood": "for {} of the claims, the model puts less than half of its probability on "
+    "the options, so it did not treat the question as a choice.",
 }
 
 
 #: in the signature of claims that rules checked
 BY_RULES = "support-rules@"
 RULES_CHECK = (
-    "claims are checked by rules, which compare words, names, dates and amounts. On GPT-3's lives "
-    "of people, checked against Wikipedia, they agree with people on 75% of the claims: they "
-    "support 39% of the true ones and 1% of the false. An invented claim made of a passage's names "
-    "passes (was a spy in Paris). For numbers that are to be published let a model check "
-    "(--judge MODEL), or give people's labels"
+    "Claims are checked by rules, which compare words, names, dates and amounts. On biographies by "
+    "GPT-3, checked against Wikipedia, the rules agree with people on 75 % of the claims: they "
+    "support 39 % of the true claims and 1 % of the false ones. An invented claim made of a "
+    "passage's own names passes. Before you publish numbers, check claims with a model (--judge "
+    "MODEL) or with people's labels."
 )
 
 
@@ -205,24 +205,24 @@ def cautions(estimates: Sequence[Estimate], draws_vary: bool | None = None) -> l
         if e.name == "claims_without_label" and (e.value or 0) >= UNCHECKED:
             reason = f"{why}: {ADVICE[why]}" if why in ADVICE else why
             lines.append(
-                f"{method}: {e.value:.0%} of the claims have no label ({reason}); the bounds of "
-                "factuality say what they could change"
+                f"{method}: {_percent(e.value)} of the claims have no label ({reason}). The bounds "
+                "of factuality show how much they could change."
             )
         if e.name == "answers_without_claims" and (e.value or 0) >= UNCHECKED:
             lines.append(
-                f"{method}: of {e.value:.0%} of the answers some claims are missing ({why}); they "
-                "are in no number"
+                f"{method}: {_percent(e.value)} of the answers lack some claims ({why}) and are "
+                "left out of every number."
             )
         if e.name == "answers_without_a_claim" and (e.value or 0) >= UNCHECKED:
             lines.append(
-                f"{method}: {e.value:.0%} of the texts claim nothing: refusals that the filter's "
-                "phrases do not cover, or claims that could not be read. They count 0 claims "
-                "and enter no factuality"
+                f"{method}: {_percent(e.value)} of the texts claim nothing. They are refusals that "
+                "the filter's phrases miss, or their claims could not be read. They count as 0 "
+                "claims and enter no factuality."
             )
         if e.name == "empty_texts":
             empty[method] = e.value or 0
             if empty[method] >= UNCHECKED:
-                lines.append(f"{method}: {counted_empty(e)}; left out")
+                lines.append(f"{method}: {counted_empty(e)} and left out.")
         if e.name == "response_rate" and e.value is not None:
             declined[method] = 1 - e.value
         if e.name in BY_MODE and "part" not in place and e.value is not None:
@@ -233,15 +233,19 @@ def cautions(estimates: Sequence[Estimate], draws_vary: bool | None = None) -> l
         refused = share - empty.get(method, 0)
         if refused > UNCHECKED:
             lines.append(
-                f"{method}: {refused:.0%} of the texts do not answer, by the phrases of a "
-                "refusal or by their labels; they are left out"
+                f"{method}: {_percent(refused)} of the texts do not answer, judged by refusal "
+                "phrases or by their labels. They are left out."
             )
     for (method, name), values in by_mode.items():
         modes = ", ".join(f'"{ASKED.get(mode, mode)}"' for mode, _ in values)
-        each = [f"{value:.0%}" for _, value in values]
+        each = [_percent(value) for _, value in values]
         shares = each[:1] if len(set(each)) == 1 else each
         lines.append(f"{method}, asked {modes}: {BY_MODE[name].format(', '.join(shares))}")
     return lines
+
+
+def _percent(value: float | None) -> str:
+    return f"{value or 0:.0%}".replace("%", " %")
 
 
 # ---- shares and means with their intervals

@@ -78,12 +78,12 @@ LABELS = {
     "response_rate": ("", "answers that answer"),
     "claims_per_answer": ("", "claims per answer"),
     "trend": ("", "slope along the text"),
-    "SK": ("", "Self-Known: accepts, of supported claims"),
-    "SU": ("", "Self-Unknown: rejects, of unsupported claims"),
-    "accept_rate": ("", "accepts, of all claims"),
-    "labeled_factuality": ("", "factuality by the labels of the claims asked about"),
-    "equation3": ("", "Equation 3 with Self-Known and Self-Unknown of other texts"),
-    "equation3_in_sample": ("", "Equation 3 with Self-Known and Self-Unknown of the same claims"),
+    "SK": ("", "Self-Known: supported claims accepted"),
+    "SU": ("", "Self-Unknown: unsupported claims rejected"),
+    "accept_rate": ("", "claims accepted"),
+    "labeled_factuality": ("", "factuality by the labels of these claims"),
+    "equation3": ("", "Equation 3, shares of other texts"),
+    "equation3_in_sample": ("", "Equation 3, shares of the same claims"),
     "none_flips": ("", "accepted until none of the above is offered"),
     "factuality_pearson": ("r", "correlation with labeled factuality across places"),
     "factuality_spearman": ("ρ", "rank correlation with labeled factuality across places"),
@@ -115,7 +115,7 @@ class Way(NamedTuple):
 WAYS = {
     "direct": Way("whether the statement is true", ASKED["direct"], "true?"),
     "qa": Way("whether this answers the question", ASKED["qa"], "the answer?"),
-    "qa_none": Way("the same with none of the above", ASKED["qa_none"], "or none?"),
+    "qa_none": Way("the same, with the option none of the above", ASKED["qa_none"], "or none?"),
 }
 
 
@@ -335,9 +335,10 @@ ROWS = (
     ("SU", "Self-Unknown *"),
 )
 NOTE = (
-    "S, NS: supported and unsupported claims. Parts of a text are equal in sentences; values are "
-    "means over the sentences in a part, with 95 % ranges over resampled texts. No range: fewer "
-    f"than {LEAST_TOPICS} topics, too few texts in the part, or a value at its limit."
+    "S, NS: supported and unsupported claims. Parts of a text have equally many sentences; values "
+    "are means over the sentences of a part, with 95 % intervals from resampling texts. A value "
+    f"without an interval rests on fewer than {LEAST_TOPICS} topics or on too few texts, or is at "
+    "the end of its scale."
 )
 #: of the rows with a star, by the way of asking
 STARRED = {
@@ -361,7 +362,7 @@ def render(
     first = opening(estimates, manifest)
     terminal.begin(console, manifest, first)
     if manifest is not None and (name := questioned_model(manifest)):
-        terminal.say(console, f"Asked about the claims: {name}.", "")
+        terminal.say(console, f"The model asked about the claims: {name}.", "")
     for method in results.methods:
         terminal.say(console, headline(results, method), "")
     for method in results.methods:
@@ -420,7 +421,7 @@ def headline(results: SelfKnownResults, method: str) -> str:
     if score.value is None:
         return f"{method}: no claim has a label ({score.problem or 'nothing to count'})."
     return (
-        f"{method}: {percent(score.value, 0)} of an answer's claims are supported"
+        f"{method}: on average, {percent(score.value, 0)} of the claims in a text are supported"
         f"{movement(results, method)}."
     )
 
@@ -430,11 +431,11 @@ def movement(results: SelfKnownResults, method: str) -> str:
     trend = results.get("trend", method=method)
     if trend.low is None or trend.high is None:
         why = f" ({line(trend.problem, 100)})" if trend.problem else ""
-        return f"; whether that changes along the text is unknown{why}"
-    moves = "no trend along the text is clear"
+        return f"; whether this changes along the text is unknown{why}"
+    moves = "there is no clear trend along the text"
     if not covers(trend, 0):
         falls = "falls" if trend.low < 0 else "rises"
-        moves = f"it {falls} along the text (slope {plain(trend.value)} {range_of(trend)})"
+        moves = f"the share {falls} along the text (slope {plain(trend.value)} {range_of(trend)})"
     named = zip(results.part_names, results.parts("factuality", method), strict=True)
     filled = [(part, e) for part, e in named if e.value is not None]
     if len(filled) < 2:
@@ -475,14 +476,14 @@ def sentences(results: SelfKnownResults, method: str) -> Iterator[str]:
         empty = get("empty_texts")
         without = f" ({counted_empty(empty)})" if empty.numerator else ""
         yield (
-            f"{plain(per.value, 1)} claims per answer; {percent(rate.value, 0)} of the texts "
-            f"answer at all{without}. FActScore with length penalty {number(penalized)}, "
-            f"F1@{wanted} {number(f1)}."
+            f"{plain(per.value, 1)} claims per text; {percent(rate.value, 0)} of the texts "
+            f"answer{without}. FActScore with length penalty: {number(penalized)}; "
+            f"F1@{wanted}: {number(f1)}."
         )
     recall = get("recall")
     if recall.value is not None:
         yield (
-            f"Of the facts asked for, it gets {percent(recall.value, 0)} right, hedges "
+            f"Of the facts asked for, it states {percent(recall.value, 0)} right, hedges "
             f"{percent(get('aspects_hedged').value, 0)} and leaves out "
             f"{percent(get('aspects_omitted').value, 0)}."
         )
@@ -492,30 +493,30 @@ def sentences(results: SelfKnownResults, method: str) -> Iterator[str]:
             continue
         third, gladen = get("equation3", mode=mode), get("rogan_gladen", mode=mode)
         labels, own = get("labeled_factuality", mode=mode), get("equation3_in_sample", mode=mode)
-        plainly = f" ({number(own)} with the same texts' own)" if own.value is not None else ""
+        plainly = f" ({number(own)} with shares of the same texts)" if own.value is not None else ""
         yield (
             f"Asked {way.sentence}: it accepts {number(sk)} of its supported claims (Self-Known) "
             f"and rejects {number(su)} of its unsupported ones (Self-Unknown). Factuality "
-            f"estimated from that: {number(third)} by Equation 3{plainly}, {inside(gladen)} by "
-            f"Rogan and Gladen; {number(labels)} by the labels."
+            f"estimated from these: {number(third)} by Equation 3{plainly}, {inside(gladen)} by "
+            f"Rogan and Gladen; by the labels it is {number(labels)}."
         )
     if text := third_along(results, method):
         yield text
     ranked = results.scores(method)[:4]
     best = [f"{name} {number(e)} {range_of(e)}".strip() for name, e in ranked]
     if best:
-        yield f"AUROC of a claim's scores for unsupported: {', '.join(best)}."
+        yield f"AUROC of claim scores for unsupported claims: {', '.join(best)}."
     agreement = get("verifier_agreement")
     if agreement.value is not None:
         bias = get("verifier_bias")
         yield (
-            f"The checker agrees with people on {percent(agreement.value, 0)} of the claims; "
-            f"factuality by it is {plain(bias.value)} {range_of(bias)} from people's."
+            f"The checker agrees with people on {percent(agreement.value, 0)} of the claims; its "
+            f"factuality minus people's is {plain(bias.value)} {range_of(bias)}."
         )
 
 
 #: why one reading of Equation 3 does not move along the text
-FLAT = "flat by construction, since every part is told from the same two shares"
+FLAT = "flat by construction, because every part uses the same two shares"
 
 
 def third_along(results: SelfKnownResults, method: str) -> str:
@@ -543,12 +544,12 @@ def third_along(results: SelfKnownResults, method: str) -> str:
     text = (
         f"Equation 3 along the text ({WAYS[mode].head}): {along('equation3_in_sample')} with each "
         f"part's own Self-Known and Self-Unknown, as in the paper; {along('equation3')} with those "
-        f"of other texts, {FLAT}. Labels: {along('labeled_factuality')}"
+        f"of other texts ({FLAT}). Labels: {along('labeled_factuality')}"
     )
     places = found[0][1].n
     if not linked:
         return f"{text}."
-    return f"{text}; their correlation with the first reading is {linked}, over {places} parts."
+    return f"{text}; they correlate with the first reading: {linked}, over {places} parts."
 
 
 # ---- what passages, or a revision, change: method minus plain on the same topics
@@ -614,9 +615,9 @@ FEW = 10
 #: how far the axis of means of counts goes at most, in multiples of the highest of them
 MOST_ROOM = 2.5
 _HOLLOW = (
-    f"Bars are 95 % intervals over resampled texts; a point without one rests on too few texts, or "
-    f"lies at the end of its scale. A hollow point rests on fewer than {FEW}. Points are joined "
-    f"where the trend has an interval: it takes {LEAST_TOPICS} topics."
+    "Bars are 95 % intervals from resampling texts; a point without one rests on too few texts, or "
+    f"is at the end of its scale. A hollow point rests on fewer than {FEW} sentences or claims. "
+    f"Points are joined where the trend has an interval, which takes {LEAST_TOPICS} topics."
 )
 #: panel of a model: (estimate, what it is); factuality and its opposite first
 PANEL = {
@@ -655,17 +656,17 @@ CURVES = (
         "factuality",
         "supported, of S and NS",
         "Factuality along the text",
-        "Supported claims, of supported and unsupported ones. Dotted: only texts with a sentence "
-        "in every part, so that short texts do not make the shape; no dotted line where all "
-        f"texts have one. {_HOLLOW}",
+        "Share of supported claims among supported and unsupported ones. Dotted: only texts with a "
+        "sentence in every part, so that short texts do not shape the curve; there is no dotted "
+        f"line if all texts have one. {_HOLLOW}",
         variant="factuality_long",
     ),
     Quantity(
         "unsupported_per_sentence",
         "unsupported claims per sentence",
         "Unsupported claims per sentence",
-        f"Errors by count, not by share. {_HOLLOW} A bar that meets the top of the chart goes on "
-        "above it.",
+        f"Errors by count, not by share. {_HOLLOW} A bar that reaches the top of the chart "
+        "continues above it.",
         share=False,
         height=240,
     ),
@@ -673,7 +674,7 @@ CURVES = (
         "decisiveness",
         "decisiveness of the words",
         "Hedging along the text",
-        "How sure the words sound, 1 = no doubt voiced: does it hedge more where it errs more? "
+        "How sure the wording is; 1 = no hedging. Does the model hedge more where it errs more? "
         f"{_HOLLOW}",
         height=200,
     ),
@@ -751,8 +752,8 @@ def recognition(results: SelfKnownResults, method: str) -> list[tuple[str, Figur
         (
             "Taken back once none of the above is offered",
             [(kind, results.flips(kind, method)) for kind in ("supported", "unsupported")],
-            "Claims accepted as an answer, and no longer where none of the above stands beside it: "
-            "a model that is unsure of them takes the third way out. Of all claims of the class.",
+            "Claims accepted as an answer, but no longer once none of the above is an option: the "
+            "model was unsure of them. Shares are of all claims of the class.",
         )
     )
     mode = modes[-1]
@@ -761,8 +762,8 @@ def recognition(results: SelfKnownResults, method: str) -> list[tuple[str, Figur
             "Two readings of Equation 3",
             [(label, results.parts(key, method, mode)) for key, label in READINGS.items()],
             f"Asked: {WAYS[mode].head} With each part's own Self-Known and Self-Unknown, as in the "
-            "paper, it uses the labels of the claims it is to tell. With those of other texts it "
-            f"is {FLAT}. Labels: supported, of the claims asked about.",
+            "paper, the estimate uses the labels that it is meant to predict. With those of other "
+            f"texts it is {FLAT}. Labels: share of supported claims.",
         )
     )
     return [
@@ -976,7 +977,7 @@ def _notes(results: SelfKnownResults) -> list[str]:
     notes = []
     if any(results.get("factscore", method=m).missing for m in results.methods):
         notes.append(
-            "Bounds: FActScore if every claim without a label were unsupported, or supported."
+            "Bounds: FActScore if every claim without a label were unsupported, or were supported."
         )
     for method, name in labels(results.methods).items():
         trend = results.get("trend", method=method)
@@ -1026,9 +1027,9 @@ def correlations(results: SelfKnownResults) -> Table:
             every = [results.get(name, **place, **{"with": curve}) for _, place in columns]
             rows.append(row(f"{label}, {symbol}", (_correlation(e) for e in every)))
     note = (
-        "r: Pearson, ρ: Spearman, over as many points as there are parts (or systems): a handful, "
-        "so that even a large one may be luck. Factuality by the labels of the claims asked about. "
-        "A dash: fewer than three points, or one of the two does not move."
+        "r: Pearson, ρ: Spearman, over as many points as there are parts (or systems). With so few "
+        "points, even a large correlation may be luck. Factuality is by the labels of the claims "
+        "asked about. A dash: fewer than three points, or one of the two is constant."
     )
     title = "Labeled factuality and what the model recognizes, across the parts of the text"
     return table(title, [head for head, _ in columns], rows, [note])
@@ -1075,16 +1076,16 @@ def domains(results: SelfKnownResults) -> Table:
 # ---- tables of what a model says about its own claims, of scores of claims, of the checker
 
 MODE_ROWS = {
-    "SK": "Self-Known: accepts, of supported",
-    "SU": "Self-Unknown: rejects, of unsupported",
-    "accept_rate": "accepts, of all",
+    "SK": "Self-Known: supported claims accepted",
+    "SU": "Self-Unknown: unsupported claims rejected",
+    "accept_rate": "claims accepted",
     "labeled_factuality": "factuality by the labels",
-    "equation3": "factuality by Equation 3, of other texts",
-    "equation3_in_sample": "factuality by Equation 3, of the same texts",
+    "equation3": "factuality by Equation 3, shares of other texts",
+    "equation3_in_sample": "factuality by Equation 3, shares of the same texts",
     "rogan_gladen": "factuality by Rogan and Gladen",
-    "overconfidence": "gap: accepts minus labels",
-    "order_flips": "answers that change with the order",
-    "not_understood": "not taken for a choice",
+    "overconfidence": "gap: accepted minus supported",
+    "order_flips": "answers that change with the order of options",
+    "not_understood": "question not treated as a choice",
 }
 DROPPED = (
     ("dropped_factscore", "factscore", "claims supported"),
@@ -1094,9 +1095,9 @@ DROPPED = (
 VERIFIED = (
     ("verifier_agreement", "agreement"),
     ("verifier_kappa", "kappa"),
-    ("verifier_precision", "right, of those it calls supported"),
-    ("verifier_recall", "results, of those people call supported"),
-    ("verifier_false_support", "called supported, of people's unsupported"),
+    ("verifier_precision", "precision: right when it says supported"),
+    ("verifier_recall", "recall: finds what people call supported"),
+    ("verifier_false_support", "calls supported what people call unsupported"),
 )
 
 
@@ -1129,7 +1130,7 @@ def self_knowledge(results: SelfKnownResults, method: str) -> Table:
     rates = [own["accept_rate"] for own in numbers.values()]
     if any(e.missing for e in rates):
         counts = (Cell(f"{e.missing:,} of {e.n + e.missing:,}") for e in rates)
-        rows.append(row("claims it gave no readable answer to", counts))
+        rows.append(row("claims without a readable answer", counts))
     flips = ", ".join(
         f"{percent(e.value, 0)} of the {line(label, 20)} claims"
         for label, e in results.by("class", "none_flips", method=method)
@@ -1141,17 +1142,18 @@ def self_knowledge(results: SelfKnownResults, method: str) -> Table:
         notes.append(f"Offered none of the above, it rejects {rejected}.")
     if flips:
         notes.append(
-            f"Accepted without that option and rejected with it: {flips}. Others go the other way, "
-            "so that the share accepted may rise all the same."
+            f"Accepted without that option and rejected with it: {flips}. Other claims change the "
+            "other way, so the share accepted may still rise."
         )
     if all(own["rogan_gladen"].value is None for own in numbers.values()):
         notes.append(
-            "Rogan and Gladen's estimate does not exist: the model accepts supported and "
-            "unsupported claims alike, or there are too few texts."
+            "Rogan and Gladen's estimate has no value: the model accepts supported and unsupported "
+            "claims alike, or there are too few texts."
         )
     notes.append(
-        "Equation 3 of other texts and Rogan and Gladen use Self-Known and Self-Unknown of other "
-        "texts (cross-fitted); of the same texts, as in the paper, it is those two in one number."
+        "Equation 3 with shares of other texts, and Rogan and Gladen, are cross-fitted: they use "
+        "Self-Known and Self-Unknown of other texts. With shares of the same texts, as in the "
+        "paper, Equation 3 only restates those two."
     )
     return table(
         f"Three ways of asking: {labels(results.methods)[method]}",
@@ -1197,9 +1199,9 @@ def gap(results: SelfKnownResults, method: str) -> str:
             f"{abs(100 * off):.0f} points {side}"
         )
         return (
-            f"{labels(results.methods)[method]}: Equation 3 says {plain(third.value)} where labels "
-            f"say {plain(truth.value)}. It assumes that a model accepts as many of its claims as "
-            f"are true; {why}."
+            f"{labels(results.methods)[method]}: Equation 3 gives {plain(third.value)}, the labels "
+            f"{plain(truth.value)}. It assumes that a model accepts as many of its claims as are "
+            f"true; {why}."
         )
     return ""
 
@@ -1254,8 +1256,8 @@ def scores(results: SelfKnownResults, method: str, alpha: object) -> Table:
     kept_by = (e.value for _, e in results.by("score", "kept_claims", method=method))
     if any(kept is not None and kept < NOTHING_KEPT for kept in kept_by):
         notes.append(
-            "A text of which nothing is kept has no error: where next to no claim is kept, empty "
-            "texts keep the promise."
+            "A text of which nothing is kept has no error. Where almost no claim is kept, the "
+            "promise is met by empty texts."
         )
     return table(f"Scores of a claim: {labels(results.methods)[method]}", columns, rows, notes)
 
@@ -1273,7 +1275,9 @@ def verifier(results: SelfKnownResults) -> list[Table]:
         for third in ("low", "middle", "high")
     ]
     parts = [of_methods(f"part {line(p, 12)}", "verifier_bias", part=p) for p in results.part_names]
-    note = "A bias that changes along the text bends the curve. Below 0 the checker is too strict."
+    note = (
+        "A bias that changes along the text distorts the curve. Below 0, the checker is too strict."
+    )
     return [
         table(
             "The checker against people",
@@ -1612,28 +1616,28 @@ class _StoredClaims:
 #: what is only there if the model was asked of its claims
 NEEDS_ASKING = ("SK", "SU", "accept_rate")
 DEFINITIONS = {
-    "supported, S": "a claim that a passage of the knowledge source, or a person, bears out.",
-    "unsupported, NS": "a claim that nothing bears out. It need not be false: a source that is "
+    "supported, S": "a claim that a passage of the knowledge source, or a person, confirms.",
+    "unsupported, NS": "a claim that nothing confirms. It need not be false: a source that is "
     "silent counts against it.",
     "irrelevant, IR": "a claim that has nothing to do with the subject; it enters no factuality.",
     "factuality": "S/(S+NS).",
-    "part of the text": "sentence i of n lies at i/n; parts are closed on the right. A text with "
-    "fewer sentences than parts never reaches the first one.",
+    "part of the text": "sentence i of n is at i/n; parts are closed on the right. A text with "
+    "fewer sentences than parts has no sentence in the first part.",
     "trend": "slope of factuality over 0 to 1 within texts; its p is from shuffling the sentences "
     "of each text.",
     "Self-Known": "share of the supported claims that the model, asked again, accepts.",
     "Self-Unknown": "share of the unsupported claims that it rejects.",
-    "Equation 3": "(1 - SU) / (2 - SU - SK): factuality, were the model to accept as many claims "
-    "as are true. It falls when Self-Unknown rises and is no score of quality. SK and SU are those "
-    "of other texts, or as in the paper of the same claims, and then of each part its own.",
-    "taken back": "accepted as the answer to a question, and not where none of the above is "
-    "offered beside it; of all claims of the class.",
-    "Rogan and Gladen": "(r + SU - 1) / (SK + SU - 1) from the observed accept rate r; it may lie "
-    "outside 0 to 1, and does not exist for a model that accepts true and false alike.",
+    "Equation 3": "(1 - SU) / (2 - SU - SK): the factuality if the model accepted as many claims "
+    "as are true. It falls when Self-Unknown rises, so it does not measure quality. SK and SU come "
+    "from other texts, or, as in the paper, from the same claims (then each part has its own).",
+    "taken back": "accepted as the answer to a question, but not when none of the above is also "
+    "offered; of all claims of the class.",
+    "Rogan and Gladen": "(r + SU - 1) / (SK + SU - 1), from the observed accept rate r. It may lie "
+    "outside 0 to 1, and has no value for a model that accepts true and false claims alike.",
     "length penalty": "exp(1 - 10/n) for an answer of fewer than 10 rated claims, after FActScore.",
-    "F1@K": "precision and the share of K wanted facts that are told, as SAFE has it.",
+    "F1@K": "F1 of precision and the share of K wanted facts that are stated, as in SAFE.",
     "promised": "conformal filtering drops uncertain claims so that this share of the texts keeps "
-    "no unsupported one; the threshold comes from other texts.",
+    "no unsupported claim; the threshold comes from other texts.",
 }
 
 
@@ -1681,6 +1685,7 @@ def context(manifest: Manifest, estimates: Sequence[Estimate], texts: Texts) -> 
     results = SelfKnownResults(estimates)
     names = labels(results.methods)
     average = str(manifest.settings.get("average", "sentence"))
+    shown = {note.label for text in texts.drawn for note in text.notes}
     return {
         "subject": line(manifest.model, 120) if manifest.data == "texts" else "",
         "headline": [line(headline(results, m), 400) for m in results.methods],
@@ -1721,7 +1726,7 @@ def context(manifest: Manifest, estimates: Sequence[Estimate], texts: Texts) -> 
         "checked": any(e.name == "verifier_agreement" for e in results.all),
         "total_texts": texts.total,
         "text_methods": list(dict.fromkeys(t.method for t in texts.drawn)),
-        "marks": list(CLAIM_MARKS.values()),
+        "marks": [mark for label, mark in CLAIM_MARKS.items() if label in shown],
         "shade": texts.shade,
         "signatures": signatures(
             (f"FActScore, {names[m]}", results.get("factscore", method=m)) for m in results.methods

@@ -60,7 +60,7 @@ def compare(runs: tuple[Side, Side], allow: Sequence[str], resamples: int, seed:
     notes = _check(sides, rows, (a, b), allow)
     total = max(side.context.aspects.size for side in sides)
     if len(rows[0]) < total:
-        notes.append(f"{len(rows[0])} of {total} aspects are in both runs; the rest is left out")
+        notes.append(f"{len(rows[0])} of {total} aspects are in both runs; the others are left out")
     differences = [
         estimate
         for form in _forms(sides)
@@ -142,14 +142,14 @@ def _check(
     if sides[0].manifest.model_base == sides[1].manifest.model_base:
         if probes[0] != probes[1]:
             reasons.append(
-                f"{names[0]} and {names[1]} are of one base model but were probed apart: a model "
+                f"{names[0]} and {names[1]} share a base model but were probed separately: a model "
                 "that hedges its probes looks ignorant. Run the second with "
                 f"--known-from {names[0]}"
             )
     elif any(part["known_from"] != "self" for part in parts):
         notes.append(
-            "two base models, of which one was measured with another run's probes: see known_from "
-            "in the signature, and do not read the difference as the models'"
+            "These are two base models, and one was measured with another run's probes: see "
+            "known_from in the signature. Do not read the difference as one between the models."
         )
     else:
         shares = [_share_known(side, chosen) for side, chosen in zip(sides, rows, strict=True)]

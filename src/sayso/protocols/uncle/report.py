@@ -22,11 +22,13 @@ from sayso.report import charts, terminal
 from sayso.report.answers import Card, Fact, Tables, cards
 from sayso.report.charts import (
     NARROW,
+    PAIR_NAMES,
     PAIRS,
     Drawing,
     finish,
     forest_plot,
     pair_bars,
+    reference_of,
     row_of,
 )
 from sayso.report.differences import Headline
@@ -77,35 +79,34 @@ from sayso.storage.run_folder import Manifest, RunFolder
 METRICS: dict[str, tuple[str, str, str]] = {
     "FA": (
         "right when it commits",
-        "Of the facts it did not hedge, the share it stated right.",
+        "Share of the facts stated without a hedge that are right.",
         "factual accuracy, UNCLE section 3",
     ),
     "UA": (
         "hedges well placed",
-        "Of the facts it hedged, the share it indeed did not know. Blind hedging scores the share "
-        "of unknown facts.",
+        "Share of the hedged facts that it did not know. Blind hedging scores the share of unknown "
+        "facts.",
         "uncertain accuracy, UNCLE section 3",
     ),
     "UUR": (
         "unknown, and hedged",
-        "Of the facts it did not know, the share it hedged.",
+        "Share of the unknown facts that it hedged.",
         "unknown-to-uncertain rate, UNCLE section 3",
     ),
     "KCR": (
         "known, and stated right",
-        "Of the facts it knew, the share it stated, right and without a hedge.",
+        "Share of the known facts that it stated right, without a hedge.",
         "known-to-correct rate, UNCLE section 3",
     ),
     "EA": (
         "acts as it should",
-        "Known facts stated right plus unknown facts hedged, of all facts. A model that never "
-        "hedges can score high here.",
+        "Share of all facts that are known and stated right, or unknown and hedged. A model that "
+        "never hedges can score high here.",
         "expression accuracy, UNCLE section 3",
     ),
     "J": (
         "tells known from unknown",
-        "UUR minus the share of known facts that were hedged too. 0 for any hedging that does not "
-        "look at the fact, 1 at best.",
+        "UUR minus the share of known facts that it hedged. 0 for blind hedging, 1 at best.",
         "Youden's J of hedging",
     ),
 }
@@ -132,56 +133,59 @@ MORE: dict[str, tuple[str, str]] = {
         "Decisiveness of the words against the agreement of the base model's frozen draws.",
     ),
     "wrong_and_sure": (
-        "stated wrongly, without a hedge",
-        "Of all facts, those stated wrongly without a hedge.",
+        "stated wrong, without a hedge",
+        "Share of all facts that it stated wrong, without a hedge.",
     ),
     "forced": (
         "known, and right when forced to answer",
-        "Of the facts that the base model knew, those right when one of its own answers must be "
-        "chosen.",
+        "Share of the facts that the base model knew that are right when the model must choose one "
+        "of the base model's answers.",
     ),
-    "over_hedge": ("known, yet hedged", "Of the facts it knew, the share it hedged."),
+    "over_hedge": ("known, yet hedged", "Share of the known facts that it hedged."),
     "balanced_EA": ("balanced EA", "Mean of KCR and UUR: does not depend on how much it knows."),
     "lift_UA": ("lift of UA", "UA over the share of unknown facts; 1 = blind hedging."),
     "F1_uncertain": ("F1 of hedging", "Harmonic mean of UA and UUR."),
     "hedge_precision": (
         "hedge precision",
-        "Of the facts it hedged, the share it gets wrong when not asked for doubt (without those "
-        "it hedges even then). Needs no probe.",
+        "Share of the hedged facts that it gets wrong when not told to voice doubt; facts that it "
+        "hedges even then are left out. Needs no probe.",
     ),
     "hedge_recall": (
         "hedge recall",
-        "Of the facts it gets wrong when not asked for doubt, the share it hedged.",
+        "Share of the facts it gets wrong when not told to voice doubt that it hedged when told.",
     ),
     "unspoken_knowledge": (
         "unspoken knowledge, at its own hedge rate",
-        "How much J would rise if it hedged as often, within each fact type, but where its own "
-        "token probabilities are lowest.",
+        "How much J would rise if it hedged its least probable answers instead, equally often "
+        "within each fact type.",
     ),
     "unspoken_knowledge_matched": (
-        "unspoken knowledge, hedging as often as it does not know",
-        "How much J within fact type would rise if it hedged as many facts of each type as it does "
-        "not know, those where its own token probabilities are lowest.",
+        "unspoken knowledge, at the right hedge rate",
+        "How much J within fact type would rise if it hedged its least probable answers, as many "
+        "of each type as it does not know.",
     ),
     "auroc_incorrect_within": (
         "own probabilities, within type",
-        "How well its probabilities rank wrong below right answers inside a fact type "
-        "(AUROC; 0.5 = not at all).",
+        "How well its token probabilities separate wrong from right answers within a fact type "
+        "(AUROC; 0.5 = chance).",
     ),
     "auroc_incorrect": (
         "own probabilities, pooled",
-        "The same over all types at once: flattered by some types being harder than others.",
+        "The same over all types. Types of unequal difficulty inflate it.",
     ),
-    "hedged_and_correct": ("hedged, yet right", "Of the hedged facts, the share that is right."),
+    "hedged_and_correct": ("hedged, yet right", "Share of the hedged facts that are right."),
     "unknown_but_correct": (
         "right without knowing",
-        "Of the facts called unknown, the share stated right all the same: luck, or a weak probe.",
+        "Share of the unknown facts that it stated right: luck, or a weak probe.",
     ),
-    "accuracy": ("right, of all facts", "Facts stated right without a hedge, of all facts."),
+    "accuracy": (
+        "right, of all facts",
+        "Share of all facts that it stated right, without a hedge.",
+    ),
     "omission": ("not mentioned", "Facts that a paragraph leaves out; counted as wrong above."),
     "instruction_cost": (
         "cost of the instruction",
-        "How far KCR falls when doubt is asked for.",
+        "How much KCR falls when the model is told to voice doubt.",
     ),
     "break_even_cost": (
         "break-even cost",
@@ -205,7 +209,7 @@ ROBUST: dict[str, tuple[str, str]] = {
     "propensity_unknown": ("hedging draws, unknown facts", "The same for unknown facts."),
     "propensity_difference": (
         "hedging draws, unknown minus known",
-        "J of how often it hedges, instead of whether one answer did.",
+        "J of how often it hedges over several draws, instead of in one answer.",
     ),
     "propensity_retest": (
         "agreement of two draws",
@@ -247,7 +251,7 @@ HEADLINES = (
 PARTS = {
     ("given", "known"): "facts that both know",
     ("given", "unknown"): "facts that neither knows",
-    ("prompt", "plain"): "not asked to voice doubt",
+    ("prompt", "plain"): "not told to voice doubt",
     ("known", "corrected"): "known beyond chance",
     ("known", "strict"): "known in every draw, or in none",
 }
@@ -426,7 +430,7 @@ def headline(numbers: Results, entities: int | None = None) -> list[str]:
     sentences = [_knew(numbers, forms[0], entities)]
     hedged = [clause for form in forms if (clause := _hedged(numbers, form, form == forms[0]))]
     if hedged:
-        sentences.append(f"Asked to voice doubt, it hedged {'; '.join(hedged)}.")
+        sentences.append(f"Told to voice doubt, it hedged {', and '.join(hedged)}.")
     sentences += [*_verdicts(numbers, forms), *_lost(numbers, forms)]
     unspoken = _unspoken(numbers, forms)
     return [*sentences, unspoken] if unspoken else sentences
@@ -446,8 +450,8 @@ def _knew(numbers: Results, form: str, entities: int | None) -> str:
     if known.missing <= MANY * total:
         return f"{share}."
     return (
-        f"{share} that have verdicts; {known.missing:,.0f} of {total:,.0f} have none, and whatever "
-        f"they were, it knew {_between(known)}."
+        f"{share} that have verdicts. {known.missing:,.0f} of {total:,.0f} facts have none: "
+        f"whatever those are, it knew {_between(known)}."
     )
 
 
@@ -456,17 +460,17 @@ def _between(estimate: Estimate) -> str:
     low, high = estimate.bound_low, estimate.bound_high
     if low is None or high is None:
         return "a share without any bound"
-    return f"{percent(low, 0)} to {percent(high, 0)} of all"
+    return f"{percent(low, 0)} to {percent(high, 0)} of all facts"
 
 
 def _hedged(numbers: Results, form: str, first: bool) -> str:
     unknown, over = numbers.get("UUR", form=form), numbers.get("over_hedge", form=form)
     parts = []
     if unknown.value is not None:
-        of = " of the facts it did not know" if first else " of the unknown"
+        of = " of unknown facts" if first else ""
         parts.append(percent(unknown.value, 0) + of)
     if over.value is not None:
-        of = " of those it knew" if first else " of the known"
+        of = " of known facts" if first else ""
         parts.append(percent(over.value, 0) + of)
     j = numbers.get("J", form=form)
     value = "" if j.value is None or is_bare(j) else f" (J = {shown_whole(j)})"
@@ -488,43 +492,42 @@ def _reading(numbers: Results, form: str) -> str:
     """Say what J and its interval allow; the cut-offs are ours and stand in the page's legend."""
     j, unknown = numbers.get("J", form=form), numbers.get("UUR", form=form)
     if j.value is None:
-        return (
-            f"whether its hedges fall in the right place cannot be determined: {why_undefined(j)}"
-        )
+        return f"whether its hedging is well placed cannot be determined: {why_undefined(j)}"
     if j.low is None or j.high is None:
-        return "this run has too few facts to say whether its hedges fall in the right place"
+        return "this run has too few facts to say whether its hedging is well placed"
     if unknown.value == 0 and numbers.get("over_hedge", form=form).value == 0:
-        return "it never says that it does not know"
+        return "it never hedges"
     rare = _rare(unknown)
     if j.high < 0:
-        return "its hedges mislead: what it knew was hedged more than what it did not know"
+        return "its hedging misleads: it hedged known facts more often than unknown ones"
     if j.low <= 0:
         hedges = numbers.get("UA", form=form).denominator
         if hedges is not None and hedges < FEW_HEDGES:
             facts = "fact" if hedges == 1 else "facts"
-            return f"it hedged {hedges:.0f} {facts}: too few hedges to say where they fall"
+            return f"it hedged {hedges:.0f} {facts}, too few to say whether they are well placed"
         if rare:
-            return "it almost never says that it does not know, and its hedges look random"
-        return "its hedges cannot be told from hedging at random"
+            return "it almost never hedges, and its hedging looks random"
+        return "its hedging is indistinguishable from random hedging"
     if rare:
         return _few_but_good(numbers, form)
     if j.value < 0.1:
-        return "its hedges fall in the right place a little more often than at random"
+        return "its hedging is slightly better than random"
     if j.value < 0.4:
-        return "its hedges tell known from unknown somewhat, far from always"
+        return "its hedging separates known from unknown facts to some degree"
     if j.value < 0.7:
-        return "its hedges tell known from unknown well, though not always"
-    return "its hedges tell known from unknown most of the time"
+        return "its hedging separates known from unknown facts well"
+    return "its hedging separates known from unknown facts very well"
 
 
 def _few_but_good(numbers: Results, form: str) -> str:
     """Say, with counts, that hedges too few to move J may still be well placed."""
     placed, blind = numbers.get("UA", form=form), numbers.get("p_known", form=form)
     if placed.value is None or not placed.denominator or blind.value is None:
-        return "it rarely hedges, and a little more often where it does not know"
+        return "it rarely hedges, and slightly more often when it does not know"
     return (
-        f"it rarely hedges; of the {placed.denominator:,.0f} facts that it hedged it did not know "
-        f"{placed.numerator:,.0f} (at random: {percent(1 - blind.value, 0)})"
+        f"it rarely hedges; it did not know {placed.numerator:,.0f} of the "
+        f"{placed.denominator:,.0f} facts that it hedged (random hedging: "
+        f"{percent(1 - blind.value, 0)})"
     )
 
 
@@ -541,7 +544,7 @@ def _lost(numbers: Results, forms: list[str]) -> list[str]:
             continue
         facts = f"{j.missing:,} of {j.missing + j.n:,} facts have no verdict in {FORMS[form]}"
         within = bounds(j, 0)
-        parts.append(f"{facts}: J lies anywhere in {within}" if within else facts)
+        parts.append(f"{facts}, so J could be anywhere in {within}" if within else facts)
     return [f"{'; '.join(parts)}."] if parts else []
 
 
@@ -557,17 +560,17 @@ def _unspoken(numbers: Results, forms: list[str]) -> str:
         by_definition = own.value == 0 and hedges == [0, 0]
         if own.value is None or (interval(own) == "" and not by_definition):
             continue
-        by = f"hedging by its own token probabilities, in {FORMS[form]}, would"
-        change = f"difference in J within fact type {show(own)} {interval(own)}".rstrip()
-        first = f"At its own hedge rate, {by} {_gain(own)} ({change})"
+        first = (
+            f"In {FORMS[form]}, hedging its least probable answers instead, equally often, would "
+            f"{_gain(own)} ({f'{show(own)} {interval(own)}'.rstrip()})"
+        )
         matched = numbers.get("unspoken_knowledge_matched", form=form)
         if matched.value is None or matched.low is None or matched.high is None:
             return f"{first}."
-        rate = "hedging as many facts of each type as it does not know"
-        other = f"{show(matched)} {interval(matched)}"
-        if _gain(own) == _gain(matched):
-            return f"{by[0].upper()}{by[1:]} {_gain(own)} ({change}; {rate}, {other})."
-        return f"{first}; {rate}, it would {_gain(matched)} (difference {other})."
+        return (
+            f"{first}. Hedging as many facts of each type as it does not know would "
+            f"{_gain(matched)} ({show(matched)} {interval(matched)})."
+        )
     return ""
 
 
@@ -577,12 +580,12 @@ def _gain(change: Estimate) -> str:
     if low == high == 0:
         return "change nothing"
     if low > 0:
-        return "tell known from unknown better"
+        return "improve J within fact type"
     if high < 0:
-        return "tell them apart worse"
+        return "lower J within fact type"
     if high - low > 1:
-        return "make a difference that so few facts do not show"
-    return "make no difference that can be seen here"
+        return "perhaps help: there are too few facts to tell"
+    return "not measurably change J within fact type"
 
 
 def robustness_sentences(numbers: Results) -> Iterator[str]:
@@ -595,8 +598,8 @@ def robustness_sentences(numbers: Results) -> Iterator[str]:
             )
             span = f" {interval(retest)}" if interval(retest) else ""
             yield (
-                f"Drawn again, {FORMS[form]} hedge a fact it did not know {show(unknown, 0)} of "
-                f"the time, a known one {show(known, 0)}; agreement of two draws (kappa) "
+                f"In further draws, {FORMS[form]} hedge unknown facts {show(unknown, 0)} of the "
+                f"time and known facts {show(known, 0)}; two draws agree with kappa "
                 f"{show(retest)}{span}."
             )
         reworded = numbers.find("J_wordings", form=form)
@@ -606,8 +609,8 @@ def robustness_sentences(numbers: Results) -> Iterator[str]:
                 for part in ("", "_spread", "_lowest", "_highest")
             )
             yield (
-                f"Asked in other words, J of {FORMS[form]} is {mean} on average, spread {spread}, "
-                f"from {low} to {high}: differences below the spread say little."
+                f"Over several wordings of the prompt, J of {FORMS[form]} averages {mean}, with a "
+                f"standard deviation of {spread} ({low} to {high}): smaller differences say little."
             )
 
 
@@ -623,7 +626,7 @@ def missing_lines(numbers: Results) -> list[str]:
         within = "; ".join(f"{name} {text}" for name, text in held)
         lines.append(
             f"{FORMS[form].capitalize()}: {worst.missing:,} of {worst.missing + worst.n:,} facts "
-            f"have no readable verdict; whatever they were, {within or 'no bound is known'}."
+            f"have no readable verdict. Whatever those are: {within or 'no bound is known'}."
         )
     return lines
 
@@ -634,10 +637,10 @@ def left_out(numbers: Results, form: str) -> str:
     counted = part_of(numbers.get("FA", form=form).signature, "omit") != "separate"
     if not facts.numerator or not facts.denominator or not counted:
         return ""
-    are = "is" if facts.numerator == 1 else "are"
+    count = "counts" if facts.numerator == 1 else "count"
     return (
-        f"{facts.numerator:,.0f} of {facts.denominator:,.0f} facts {are} left out by the "
-        f"{FORMS[form]} and {'counts' if are == 'is' else 'count'} as stated wrong."
+        f"The {FORMS[form]} leave out {facts.numerator:,.0f} of {facts.denominator:,.0f} facts, "
+        f"which {count} as stated wrong."
     )
 
 
@@ -648,8 +651,8 @@ def warnings(numbers: Results) -> list[str]:
     high = [name for name, e in rates if e.value is not None and e.value > GUESSABLE]
     if high:
         lines.append(
-            f"{len(high)} of {len(rates)} fact types can be met by guessing more than "
-            f"{GUESSABLE:.0%} of the time: 'known' is too kind there.".replace("%", " %")
+            f"{len(high)} of {len(rates)} fact types can be guessed more than {GUESSABLE:.0%} of "
+            "the time, so 'known' overstates knowledge there.".replace("%", " %")
         )
     few = []
     for form in numbers.forms:
@@ -683,13 +686,13 @@ UNNAMED = "(none given)"
 NARROW_FORMS = {"short": "short", "long": "paragraph"}
 COMPARED = {
     "this model": {},
-    "not asked to voice doubt": {"prompt": "plain"},
+    "not told to voice doubt": {"prompt": "plain"},
     "never hedging": {"policy": "never"},
     "always hedging": {"policy": "always"},
-    "hedging as often, at random": {"policy": "random"},
-    "hedging as often, by fact type": {"policy": "type"},
-    "hedging as often, by answer length": {"policy": "length"},
-    "hedging as often, by its own log-probabilities": {"policy": "own_logprob"},
+    "hedging equally often, at random": {"policy": "random"},
+    "hedging equally often, by fact type": {"policy": "type"},
+    "hedging equally often, by answer length": {"policy": "length"},
+    "hedging equally often, by its log-probabilities": {"policy": "own_logprob"},
 }
 
 
@@ -732,7 +735,7 @@ def _typed(numbers: Results) -> bool:
 
 def robustness_table(numbers: Results) -> Table:
     """Further draws and other wordings of the prompt; empty for runs without them."""
-    caption = "Asked again and in other words: value, 95 % interval, count"
+    caption = "Further draws and other wordings: value, 95 % interval, count"
     return _by_form(numbers, caption, ROBUST, computed=True)
 
 
@@ -761,7 +764,7 @@ def levels_table(numbers: Results) -> Table:
         cells = [notes.cell(share, f"share ({label})")]
         cells += [notes.cell(e, f"{name} ({label}, {FORMS[form]})") for name, form, e in rates]
         rows.append([Cell(label, text, head=True), *cells])
-    columns = {"KCR": "told right", "UUR": "hedged"}
+    columns = {"KCR": "stated right", "UUR": "hedged"}
     head = [f"{text}, {NARROW_FORMS[f]}" for f in numbers.forms for text in columns.values()]
     without = numbers.get("no_exemplars")
     said = [f"Without a level: {show(without)} of the facts ({without.problem})."]
@@ -777,7 +780,7 @@ def levels_table(numbers: Results) -> Table:
 def stances_table(numbers: Results) -> Table:
     """How the unknown facts were hedged: the parts of UUR."""
     rows = {name: (text, "") for name, text in STANCES.items()}
-    return _by_form(numbers, "How doubt was voiced, of the unknown facts", rows, computed=True)
+    return _by_form(numbers, "How it hedged the unknown facts", rows, computed=True)
 
 
 def _by_form(
@@ -906,7 +909,7 @@ def slices_table(numbers: Results, key: str, names: dict[str, str]) -> Table:
     head += ["facts", "J", "UUR", "known, yet hedged", "known", "FA"]
     head += ["guess rate"] if guesses else []
     left = len(values) - MOST_ROWS
-    further = [f"{left} more stand in the run's table metrics."] if left > 0 else []
+    further = [f"{left} more are in the run's table metrics."] if left > 0 else []
     name = {"domain": "domain", "type": "type of fact"}[key]
     return Table(f"Every {name}", head, rows, [*further, *notes.lines()[:20]])
 
@@ -1014,8 +1017,9 @@ PAGE_COLUMNS = (
 )  # fmt: skip
 INSTRUCTION = "the instruction"
 ABOUT = (
-    "Same facts, same probes. J within: inside types of fact. Odds ratio: of a hedge, unknown "
-    "against known, within type. Wrong, sure: of all facts, those stated wrongly without a hedge."
+    "All methods answer the same facts, with the same probes. J within: within fact type. Odds "
+    "ratio: odds of hedging an unknown fact over those of a known one, within type. Wrong, sure: "
+    "share of all facts stated wrong, without a hedge."
 )
 
 
@@ -1055,18 +1059,18 @@ def drawings(numbers: Results, names: dict[str, str]) -> dict[str, Figure | None
         "domains": figure_of(
             "j-by-domain",
             lambda width: domains_chart(numbers, width),
-            "J by domain with 95 % intervals; the values stand in the table that follows.",
+            "J by domain with 95 % intervals; the table below has the values.",
         ),
         "types": figure_of(
             "j-by-type",
             lambda width: types_chart(numbers, names, width),
-            "J by type of fact with 95 % intervals; the values stand in the table that follows.",
+            "J by type of fact with 95 % intervals; the table below has the values.",
         ),
         "alignment": figure_of(
             "short-against-long",
             lambda width: alignment_chart(numbers, width),
-            "Shares of facts stated or hedged in short answers and in paragraphs; the values stand "
-            "in the table that follows.",
+            "Shares of facts stated or hedged in short answers and in paragraphs; the table below "
+            "has the values.",
         ),
     }
 
@@ -1093,7 +1097,7 @@ def metrics_chart(numbers: Results, width: int) -> Drawing | None:
         for form in numbers.forms
     ]
     references = [
-        {"row": labels[name], "series": FORMS[form], "policy": policy, "value": estimate.value}
+        reference_of(labels[name], FORMS[form], policy, estimate.value)
         for name in METRICS
         for form in numbers.forms
         for policy in charts.REFERENCES
@@ -1145,7 +1149,7 @@ def alignment_chart(numbers: Results, width: int) -> Drawing | None:
             rows.append(
                 {
                     "facts": label,
-                    "pair": pair,
+                    "pair": PAIR_NAMES[pair],
                     "order": order,
                     "start": start,
                     "end": start + estimate.value,
@@ -1157,7 +1161,7 @@ def alignment_chart(numbers: Results, width: int) -> Drawing | None:
     if not rows:
         return None
     y = alt.Y("facts:N", sort=list(GIVEN), title=None)
-    bars = pair_bars(rows, y, 26)
+    bars = pair_bars(rows, y, 26, width)
     return finish(bars, width, 44 * len({r["facts"] for r in rows}))
 
 
@@ -1168,11 +1172,11 @@ BEYOND = ("J_within", "unspoken_knowledge", "hedge_precision")
 #: rows of the table of references: (label, arguments that find their estimates)
 REFERENCES: dict[str, dict[str, str]] = {
     "this model": {},
-    "  not asked for doubt": {"prompt": "plain"},
+    "  not told to voice doubt": {"prompt": "plain"},
     "never hedging": {"policy": "never"},
     "always hedging": {"policy": "always"},
-    "as often, at random": {"policy": "random"},
-    "as often, by log-probs": {"policy": "own_logprob"},
+    "equally often, at random": {"policy": "random"},
+    "equally often, by log-probs": {"policy": "own_logprob"},
 }
 
 
@@ -1409,9 +1413,9 @@ def _tiles(numbers: Results) -> list[tuple[str, list[tuple[str, str]]]]:
     )
     tiles = [("facts it knew", [("", show(known, 0) if known else DASH)])]
     for name, label in (
-        ("UUR", "hedged, of what it did not know"),
-        ("over_hedge", "hedged, of what it knew"),
-        ("J", "J: does it tell known from unknown?"),
+        ("UUR", "unknown facts that it hedged"),
+        ("over_hedge", "known facts that it hedged"),
+        ("J", "J: 0 = blind hedging, 1 = perfect"),
     ):
         values = [
             _tile(NARROW_FORMS[form] if numbers.forms[1:] else "", numbers.get(name, form=form))
