@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -158,6 +159,41 @@ def test_a_misspelt_protocol_is_met_with_the_likely_one_in_python_too(tmp_path: 
         sayso.run("uncel", out=tmp_path / "run")
     with pytest.raises(InputError, match=r"protocol 'xyz': expected one of uncle, selective"):
         sayso.run("xyz", out=tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["run", "uncle", "--limit", "1", "--dry-run"],
+        ["run", "uncle", "--limit", "1"],
+        ["run", "--limit", "1"],
+        ["study", "--models", "builtin", "--protocols", "uncle", "--limit", "1"],
+        ["run", "self_known", "--answers", "t.jsonl"],
+        ["score", "a.jsonl"],
+    ],
+)
+def test_nothing_is_written_into_the_folder_of_git(
+    argv: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(".git").mkdir()
+    Path("link").symlink_to(".git")
+    rows = {"a.jsonl": {"question": "Who?", "answer": "Ada", "gold": "Ada"}}
+    rows["t.jsonl"] = {
+        "topic": "Mira", "text": "Mira is a judge.",
+        "claims": [{"text": "Mira is a judge.", "label": "S"}],
+    }  # fmt: skip
+    for name, row in rows.items():
+        Path(name).write_text(json.dumps(row) + "\n")
+    for out in (".git/hooks/x.jsonl", "link/runs/x.jsonl"):
+        assert execute([*argv, "--out", out]) == 2
+        error = capsys.readouterr().err
+        assert "lies in the folder .git of a repository: choose another --out" in error
+        assert "Traceback" not in error
+    assert not list(Path(".git").iterdir())
 
 
 def test_uncle_refuses_topics_before_it_reads_them(

@@ -164,7 +164,7 @@ def test_settings_that_ask_are_off_or_refused(file: Path) -> None:
         recorded_settings(settings(elicit=True), engine, "rules")
     with pytest.raises(InputError, match="thinking is for a model that is asked"):
         execute(Job(protocol="selective", model=engine, thinking="on"))
-    with pytest.raises(Unsuited, match="no paragraphs"):
+    with pytest.raises(Unsuited, match="answers on record do not hold that"):
         execute(Job(protocol="uncle", model=engine))
     bare = RecordedEngine(engine.data, RecordedModel("c", {}, ()), 0)
     with pytest.raises(Unsuited, match="takes a column samples"):
@@ -412,7 +412,7 @@ def test_a_study_says_once_what_texts_lack(
     argv = ["study", "--answers", file.name, "--cache", "cache", "--out", "s"]
     assert cli.execute([*argv, "--protocols", "self_known", "selective"]) == 0
     told = capsys.readouterr().err
-    lacking = "self_known reads long texts with labeled claims (columns text, claims)"
+    lacking = "self_known needs long texts with labeled claims (columns text and claims)"
     assert told.count(lacking) == 1
     assert "left out: self_known of a, b/../<b>: " in told
     # files of texts alone, and every protocol
@@ -420,6 +420,21 @@ def test_a_study_says_once_what_texts_lack(
     assert cli.execute(["study", "--answers", "t.jsonl", "--cache", "cache", "--out", "u"]) == 0
     found = sayso.study(["u"], resamples=100)
     assert found.protocols == ["self_known"]
+
+
+def test_self_known_refuses_answers_without_claims_in_one_line(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    bare = [{key: row[key] for key in ("topic", "text", "model")} for row in texts("a")]
+    written(Path("bare.jsonl"), bare)
+    for given in (file.name, "bare.jsonl"):
+        argv = ["run", "self_known", "--answers", given, "--cache", "cache", "--out", "s"]
+        assert cli.execute(argv) == 2
+        told = capsys.readouterr().err
+        assert "self_known needs long texts with labeled claims" in told
+        assert told.count("\n") == 1
+        assert not Path("s").exists()
 
 
 def test_the_old_name_says_what_it_is_now(

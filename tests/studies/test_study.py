@@ -27,7 +27,7 @@ from sayso.runs.measure import load_run
 from sayso.scores.p_ik import fit
 from sayso.storage.run_folder import RunFolder
 from sayso.studies.grid import read_grid
-from sayso.studies.report import layout_tables, layouts, write_study, write_tables
+from sayso.studies.report import check_possible, layout_tables, layouts, write_study, write_tables
 from sayso.studies.results import Study, of_folders, of_grid
 from sayso.studies.run import check_grid, price_grid, run_grid
 from support.pages import blocks, commands, walk
@@ -567,6 +567,14 @@ def test_flags_say_where_every_cell_computes(
         (("a.yaml", "b.yaml"), "expected one YAML file, or folders"),
         ((".", "--models", "builtin"), "leave --models"),
         (("--models", "builtin", "--layout", "x", "--dry-run"), "layout 'x' is unknown"),
+        (
+            ("--models", "builtin", "--protocols", "uncle", "--layout", "selective-figure1"),
+            "shows runs of selective, and this study has none",
+        ),
+        (
+            ("--models", "builtin", "--protocols", "selective", "--layout", "board"),
+            "layout board needs questions without an answer beside others with one",
+        ),
     ],
 )
 def test_mistakes_of_the_command_are_one_line(
@@ -581,6 +589,28 @@ def test_mistakes_of_the_command_are_one_line(
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
+
+
+def test_layouts_that_no_run_can_fill_are_refused_before_anything_is_asked(tmp_path: Path) -> None:
+    engine = KNOWS.engine("knows")
+    given = spec(tmp_path, models=[{"model": engine, "name": "knows"}])
+    short: dict[str, Any] = given | {"protocols": [{"uncle": {"short_only": True}}]}
+    bare: dict[str, Any] = given | {"protocols": [{"self_known": {"modes": "none"}}]}
+    for study, layout, needs in (
+        (short, "uncle-figure3", "runs of uncle with paragraphs"),
+        (bare, "self-known-figure2", "claims that the model was asked about again"),
+        (
+            given | {"protocols": ["selective"]},
+            "selective-abstention",
+            "questions without an answer",
+        ),
+    ):
+        with pytest.raises(InputError, match=f"layout {layout} needs {needs}"):
+            sayso.study(study, layout=layout)
+    assert not engine.requests
+    assert not (tmp_path / "study").exists()
+    both = {"models": ["builtin"], "data": ["world-50"], "protocols": ["selective"]}
+    check_possible(read_grid(both), ["board", "selective-figure1"])
 
 
 def test_compare_of_several_runs_is_a_study(

@@ -36,7 +36,7 @@ from sayso.report.page import index_page, write_index
 from sayso.report.terminal import data, plain_table, render_summaries, say
 from sayso.runs.compare import sides_of, words_of
 from sayso.runs.dry_run import Plan, estimate, plan_text, total_of, total_text
-from sayso.runs.from_files import TextsOf, measure_texts, texts_by_model
+from sayso.runs.from_files import TextsOf, lacking_claims, measure_texts, texts_by_model
 from sayso.runs.from_files import estimate as price_texts
 from sayso.runs.measure import measure as measure_run
 from sayso.runs.measure import settings_kind
@@ -193,6 +193,9 @@ def texts_of(common: Common, plan: Protocol, options: Any) -> Iterator[tuple[Tex
     if not common.model:
         options = dataclasses.replace(options, modes="none")
     models = texts_by_model(common.answers, common.columns)
+    lacking = [lacking_claims(own, options) for own in models]
+    if lacking and all(lacking):
+        raise Unsuited(lacking[0])
     job = dataclasses.replace(common.job(plan.name, options), data="texts", model=common.model)
     for own in models:
         folder = (

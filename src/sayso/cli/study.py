@@ -45,6 +45,7 @@ from sayso.studies.report import (
     board_place,
     boards,
     check_layouts,
+    check_possible,
     layout_tables,
     layouts,
     render_study,
@@ -172,6 +173,8 @@ def study(
     check_layouts(flags.layout)
     wanted(flags.figures, flags.figure_width)
     grid = _grid(sources, flags)
+    if grid is not None:
+        check_possible(grid, flags.layout)
     if grid is None:
         own = [s for s in sources if (s / STATE).is_file()]
         other = Path("studies") / content_id(sorted(map(str, sources)))[:8]

@@ -392,6 +392,8 @@ class Layout(NamedTuple):
 
     ``make`` returns its tables, without rows where the runs lack what it ``needs``. ``parts`` name
     the abstention gap and its two parts where a study writes a board (:mod:`sayso.studies.board`).
+    ``possible`` tells from a run's settings and questions, before it begins, whether it can have
+    rows.
     """
 
     name: str
@@ -400,6 +402,7 @@ class Layout(NamedTuple):
     needs: str
     make: Callable[[Shown], list[NumberTable]]
     parts: tuple[str, ...] = ()
+    possible: Callable[[Any, Sequence[Question]], bool] = lambda settings, questions: True
 
 
 class Report(typing.Protocol):

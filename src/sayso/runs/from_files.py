@@ -231,8 +231,9 @@ def lacking_claims(texts: TextsOf | None, options: Any) -> str:
     if texts is not None and (texts.system.labeled or _source(options)):
         return ""
     return (
-        "self_known reads long texts with labeled claims (columns text, claims), or texts and a "
-        "knowledge source to check them against (its setting knowledge)"
+        "self_known needs long texts with labeled claims (columns text and claims), or a source to "
+        "check claims against (its setting knowledge), and has neither; for answers to questions "
+        "use `sayso run selective`"
     )
 
 

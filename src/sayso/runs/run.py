@@ -80,7 +80,7 @@ from sayso.runs.stages import (
     unread_cautions,
 )
 from sayso.runs.tools import FurtherModels, KnowledgeSources, RunTools, chosen_nli
-from sayso.storage.atomic import disk_errors, one_writer
+from sayso.storage.atomic import check_place, disk_errors, one_writer
 from sayso.storage.cache import FILE_NAME, Cache, default_cache_folder
 from sayso.storage.run_folder import FORMAT, Manifest, RunFolder, machine, versions
 from sayso.version import __version__
@@ -270,6 +270,8 @@ OF_ANSWERING = ("dtype", "batch_size", "revision", "end_loops")
 def check(job: Job) -> None:
     """Refuse what can be seen to be wrong without opening anything. Raises InputError."""
     _check_kinds(job)
+    if job.out is not None:
+        check_place(Path(job.out))
     check_engine(job.model)
     check_given(job.judge)
     if isinstance(job.model, RecordedEngine):
@@ -348,7 +350,7 @@ def open_job(
     is not asked what it can do. Raises InputError.
     """
     check(job)
-    data = _load(job)
+    data = load_data(job)
     _check_data(job, data)
     if job.out is not None and RunFolder.exists(job.out):
         planned = msgspec.structs.replace(_planned(job), data=data.name, data_hash=data.hash)
@@ -376,8 +378,11 @@ def _is_recorded(job: Job) -> bool:
     return isinstance(job.model, RecordedEngine)
 
 
-def _load(job: Job) -> Dataset:
-    """Return the questions of a job: its data set's, or those of answers on record."""
+def load_data(job: Job) -> Dataset:
+    """Return the questions of a job: those of its data set, or of answers on record.
+
+    Raises InputError.
+    """
     if isinstance(job.model, RecordedEngine):
         data = job.model.data
         return datasets.subset(data, domains=job.domains, limit=job.limit or 0, seed=job.seed)
@@ -638,7 +643,7 @@ def check_finished(job: Job) -> None:
     """
     path = Path(job.out or "")
     before = RunFolder.open(path).read_manifest()
-    data = _load(job)
+    data = load_data(job)
     planned = msgspec.structs.replace(_planned(job), data=data.name, data_hash=data.hash)
     _refuse_other_data(path, before, planned)
     check_out(job)

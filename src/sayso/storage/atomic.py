@@ -46,6 +46,12 @@ def full_disk(path: Path) -> InputError:
     )
 
 
+def check_place(path: Path) -> None:
+    """Refuse a place inside a repository's own folder, whose files are git's. Raises InputError."""
+    if any(part.casefold() == ".git" for part in Path(os.path.realpath(path)).parts):
+        raise InputError(f"{path} lies in the folder .git of a repository: choose another --out")
+
+
 @contextlib.contextmanager
 def replacing(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
     """Give a file to write; at the end it takes the place of ``path``, or vanishes on an error.
@@ -53,6 +59,7 @@ def replacing(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
     What processes left here that were killed is removed: a file that is being written is locked.
     What is ``private`` only its owner can read, in folders made for it too.
     """
+    check_place(path)
     temporary = path.with_name(f"{path.name}.tmp-{os.getpid()}")
     with disk_errors(path):
         if private:
@@ -126,6 +133,7 @@ def one_writer(folder: Path, command: str, wait: float = 0.0) -> Iterator[bool]:
     the lock stands in the folder's file ``.writer``; the lock itself is on the folder and ends with
     its process. New folders in which nothing was left are removed again.
     """
+    check_place(folder)
     created = [place for place in (folder, *folder.parents) if not place.exists()]
     with disk_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)

@@ -16,7 +16,7 @@ from sayso.records import InputError
 from sayso.runs.progress import Progress
 from sayso.storage.yaml_file import read_yaml
 from sayso.studies.grid import read_grid
-from sayso.studies.report import check_layouts, write_study
+from sayso.studies.report import check_layouts, check_possible, write_study
 from sayso.studies.results import Study, of_folders, of_grid
 from sayso.studies.run import run_grid
 
@@ -51,6 +51,7 @@ def study(
     if isinstance(source, Mapping):
         place = {"out": str(out)} if out is not None else {}
         grid = read_grid({**source, **place}, "study", "sayso.study")
+        check_possible(grid, layout)
         found = of_grid(grid, run_grid(grid, progress), **options)
         if not found.runs:
             reasons = "; ".join(o.reason for o in found.outcomes if o.reason)

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from sayso.metrics.joint import ALPHA, JointNumber
 from sayso.protocols import PROTOCOLS
-from sayso.protocols.protocol import Layout, Report, Shown
+from sayso.protocols.protocol import Layout, Report, Shown, Unsuited
 from sayso.records import Estimate, InputError, Slice, suggestion
 from sayso.report import charts
 from sayso.report.differences import Headline, ranked_sentence
@@ -36,9 +36,11 @@ from sayso.report.opening import NO_EXAMPLES, Example, Examples, Opening
 from sayso.report.page import page, write_index
 from sayso.report.tables import tight
 from sayso.report.terminal import say
+from sayso.runs.run import load_data
 from sayso.storage.atomic import replacing
 from sayso.storage.run_folder import RunFolder
 from sayso.studies.board import About, System, board_figure, board_page
+from sayso.studies.grid import Cell, Grid
 from sayso.studies.results import Run, Study
 
 INDEX = "index.html"
@@ -399,6 +401,37 @@ def check_layouts(names: Sequence[str]) -> None:
         if name not in every:
             meant = suggestion(name, every)
             raise InputError(f"layout {name!r} is unknown; {meant}expected {', '.join(every)}")
+
+
+def check_possible(grid: Grid, names: Sequence[str]) -> None:
+    """Refuse layouts that no cell of a study can fill, before anything is asked.
+
+    Reads the questions where a layout depends on them. Raises InputError.
+    """
+    check_layouts(names)
+    for name in names:
+        protocol, layout = layouts()[name]
+        cells = [cell for cell in grid.cells if cell.protocol == protocol]
+        if not cells:
+            raise InputError(
+                f"layout {name} shows runs of {protocol}, and this study has none: add {protocol} "
+                "to its protocols"
+            )
+        if not any(_can_fill(layout, cell) for cell in cells):
+            raise InputError(f"layout {name} needs {layout.needs}, which no run of this study has")
+
+
+def _can_fill(layout: Layout, cell: Cell) -> bool:
+    """Tell whether a cell can fill a layout, as far as is known before it runs."""
+    if cell.lacking:
+        return False
+    try:
+        questions = () if cell.texts is not None else load_data(cell.job).questions
+    except Unsuited:
+        return False
+    except InputError:  # the run itself says what is wrong
+        return True
+    return layout.possible(cell.job.settings, questions)
 
 
 def layout_tables(study: Study, name: str) -> list[NumberTable]:

@@ -14,7 +14,7 @@ from sayso.judges.rules.judge import judge_rules
 from sayso.protocols import faithfulness
 from sayso.protocols.faithfulness.settings import RULE, ambiguous
 from sayso.protocols.settings import replace
-from sayso.records import Gold, Question, part_of, signature_text
+from sayso.records import Aspect, Gold, Question, part_of, signature_text
 from sayso.runs.measure import load_run, measure
 
 
@@ -32,8 +32,28 @@ from sayso.runs.measure import load_run, measure
     ],
 )
 def test_the_rule_by_hand(golds: tuple[Gold, ...], expected: bool) -> None:
-    question = Question("q", "s", "What is it?", golds)
+    question = Question("q", "s", "What is it?", golds, aspect=Aspect("name"))
     assert ambiguous([question]) == (["q"] if expected else [])
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        ("""'["Mark Twain", "Samuel Clemens"]',""", False),  # a list, as far as we know of names
+        ("""'["euro", "EUR", "€"]',""", False),
+        ("""Mark Twain,'["Samuel Clemens", "S. L. Clemens"]'""", False),
+        ("""8,eight""", False),
+        ("""'["1961", "1970"]',""", True),  # two years are two answers
+    ],
+)
+def test_ways_to_write_an_answer_in_ones_own_table_are_not_ambiguous(
+    tmp_path: Path, cells: str, expected: bool
+) -> None:
+    path = tmp_path / "mine.csv"
+    quoted = cells.replace('"', '""').replace("'", '"')
+    path.write_text(f"question,gold,aliases\nWhat is it?,{quoted}\n", encoding="utf-8")
+    data = datasets.load(f"file:{path}")
+    assert bool(ambiguous(data.questions)) is expected
 
 
 def popqa(test_data: Path) -> str:

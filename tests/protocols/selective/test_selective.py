@@ -270,6 +270,7 @@ def test_every_setting_is_in_the_signature(tmp_path: Path, data: str) -> None:
         ({"shots": 3}, "--prompts paper"),
         ({"rouge_threshold": 1.5}, "rouge_threshold is 1.5"),
         ({"mode": "poem"}, "mode is 'poem'"),
+        ({"mode": "short"}, "mode is short, which only the paper's frame asks for"),
     ],
 )
 def test_settings_with_which_nothing_could_be_measured(change: dict, said: str) -> None:

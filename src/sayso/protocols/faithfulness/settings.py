@@ -172,13 +172,16 @@ def ambiguous(questions: Sequence[Question]) -> list[str]:
     """Return ids of the short questions that :data:`RULE` calls ambiguous.
 
     Other names of one answer ("Mark Twain") look like other answers to rules, so among them only
-    dates and numbers count. Lists of true values of which an answer may name some are ambiguous
-    in this sense.
+    dates and numbers count; so it is for the golds of a question that names no aspect, which are
+    ways to write one answer as far as the data say. Lists of true values of an aspect, of which an
+    answer may name some, are ambiguous in this sense.
     """
     ids = []
     for question in questions:
         if not question.parts and question.golds:
             answers = tuple(gold.names[:MOST_NAMES] for gold in question.golds)
+            if question.aspect is None:  # nothing says that they are several values of a kind
+                answers = (tuple(name for names in answers for name in names)[:MOST_NAMES],)
             if _several(question.text, answers):
                 ids.append(question.id)
     return ids

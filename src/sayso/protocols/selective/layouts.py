@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sayso.metrics.joint import JointNumber
 from sayso.protocols.protocol import Layout, Shown
 from sayso.protocols.selective.measure import ABSTENTIONS, REFERENCES
 from sayso.protocols.selective.report import metric_label, score_label
 from sayso.protocols.selective.rows import OTHER_DATA
-from sayso.records import Estimate, part_of
+from sayso.protocols.selective.settings import Settings
+from sayso.records import Estimate, Question, part_of
 from sayso.report import charts
 from sayso.report.number_tables import Entry, NumberTable, rank_text
 
@@ -188,16 +191,27 @@ def _value(entry: Entry) -> float:
     return entry.value if isinstance(entry, Estimate) and entry.value is not None else -2.0
 
 
+def _both_kinds(settings: Settings, questions: Sequence[Question]) -> bool:
+    """Tell whether some questions can be answered and others cannot."""
+    short = [q for q in questions if not q.parts]
+    kinds = {q.answerable is not False for q in short if q.golds or q.answerable is not None}
+    return len(kinds) == 2
+
+
 LAYOUTS = (
     Layout(
         "board", "one page of many systems: G's two parts, thinking, time, a price",
         OURS, "questions without an answer beside others with one", abstention,
-        ("abstention_gap", *ABSTENTIONS),
+        ("abstention_gap", *ABSTENTIONS), _both_kinds,
     ),
     Layout(
         "selective-abstention", "who abstains where there is no answer: G, utility at targets",
         OURS,
         "questions without an answer beside others with one, or passages taken away", abstention,
+        possible=lambda settings, questions: (
+            _both_kinds(settings, questions)
+            or (settings.without_passage and any(q.context for q in questions))
+        ),
     ),
     Layout(
         "selective-figure1", "mean AUROC of every score over data sets, joint intervals",

@@ -154,6 +154,11 @@ def check(settings: Settings) -> None:
     check_values(settings)
     if settings.prompts == "shared" and settings.shots > 0:
         raise InputError("shots are examples in the paper's frame: say --prompts paper too")
+    if settings.prompts == "shared" and settings.mode != Settings.mode:
+        raise InputError(
+            f"mode is {settings.mode}, which only the paper's frame asks for: say --prompts paper "
+            "too, or leave mode out"
+        )
     if settings.known_by == "probe" and not wants_probe(settings):
         raise InputError("known_by is 'probe', which needs p_ik among the scores")
     chosen_methods(settings)

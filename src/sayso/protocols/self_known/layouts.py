@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from sayso.protocols.protocol import Layout, Shown
 from sayso.protocols.self_known.report import part_label
-from sayso.protocols.self_known.settings import ASKED, MAIN, MODES
-from sayso.records import Estimate, Results, part_of
+from sayso.protocols.self_known.settings import ASKED, MAIN, MODES, Settings, modes_of
+from sayso.records import Estimate, Question, Results, part_of
 from sayso.report import charts
 from sayso.report.number_tables import Entry, NumberTable
 
@@ -177,6 +177,10 @@ def table2(shown: Shown) -> list[NumberTable]:
     return [NumberTable("", caption, heads, tuple(columns.values()), rows)]
 
 
+def _asks_again(settings: Settings, questions: Sequence[Question]) -> bool:
+    return bool(modes_of(settings))
+
+
 LAYOUTS = (
     Layout(
         "self-known-figure1", "supported and unsupported claims along the text",
@@ -185,10 +189,12 @@ LAYOUTS = (
     Layout(
         "self-known-figure2", "Self-Known, Self-Unknown and flips along the text",
         f"{PAPER}, Figure 2", "claims that the model was asked about again", figure2,
+        possible=_asks_again,
     ),
     Layout(
         "self-known-figure6", "Equation 3 along the text, both readings, beside labels",
         f"{PAPER}, Figure 6", "claims that the model was asked about again", figure6,
+        possible=_asks_again,
     ),
     Layout(
         "self-known-figure8", "claims of a sentence along the text", f"{PAPER}, Figure 8",
@@ -201,6 +207,6 @@ LAYOUTS = (
     Layout(
         "self-known-table2", "correlation of SK, SU and Equation 3 with factuality",
         f"{PAPER}, Table 2", "claims that the model was asked about again, in ten texts or more",
-        table2,
+        table2, possible=_asks_again,
     ),
 )  # fmt: skip

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from sayso.protocols.protocol import Layout, Shown
 from sayso.protocols.uncle.report import part_label
-from sayso.protocols.uncle.settings import FORMS
-from sayso.records import Estimate, Results
+from sayso.protocols.uncle.settings import FORMS, Settings
+from sayso.records import Estimate, Question, Results
 from sayso.report import charts
 from sayso.report.number_tables import Entry, NumberTable
 from sayso.storage.run_folder import Manifest
@@ -193,6 +193,10 @@ def _per_100(results: Results, manifest: Manifest) -> dict[str, Entry]:
     }
 
 
+def _with_paragraphs(settings: Settings, questions: Sequence[Question]) -> bool:
+    return any(q.parts for q in questions)
+
+
 LAYOUTS = (
     Layout(
         "uncle-table3", "models by FA, UA, UUR, KCR, EA in both forms", f"{PAPER}, Table 3",
@@ -205,14 +209,17 @@ LAYOUTS = (
     Layout(
         "uncle-figure3", "alignment of short and long answers, every way of asking",
         f"{PAPER}, Figure 3", "runs of uncle with paragraphs", figure3,
+        possible=_with_paragraphs,
     ),
     Layout(
         "uncle-figure5", "alignment by model, ordered by size", f"{PAPER}, Figure 5",
         "runs of uncle with paragraphs", figure5,
+        possible=_with_paragraphs,
     ),
     Layout(
         "uncle-domains", "the five rates of each domain", f"{PAPER}, results by domain",
         "data with domains", domains,
+        possible=lambda settings, questions: any(q.domain for q in questions),
     ),
     Layout(
         "uncle-judge", "the judge against labels", f"{PAPER}, Appendix B",
