@@ -33,6 +33,7 @@ from sayso.protocols.uncle.measure import spread, wording_labels, wording_rates
 from sayso.protocols.uncle.rows import Context, Ints, Pair, load_rows, pairs_of, probes_hash
 from sayso.protocols.uncle.settings import FORMS
 from sayso.records import Estimate, InputError, Slice, slice_of
+from sayso.report.numbers import is_bare
 from sayso.storage.run_folder import Manifest
 
 RATES = ("FA", "UA", "UUR", "KCR", "EA", "J", "over_hedge", "p_known", "p_uncertain")
@@ -255,7 +256,7 @@ def _smaller_than_wordings(
             for name, values in wording_rates(known, labels).items():
                 spreads[name] = max(spreads.get(name, 0.0), spread(values) or 0.0)
         small = [
-            f"{e.name} {e.value:+.3f} (wordings: {spreads[e.name]:.3f})"
+            f"{e.name}{_size(e)} (wordings: {spreads[e.name]:.3f})"
             for e in differences
             if e.where == slice_of(form=form) and e.value is not None
             if abs(e.value) < spreads.get(e.name, 0.0)
@@ -265,6 +266,13 @@ def _smaller_than_wordings(
                 f"{form} form: smaller than the spread of one run over wordings of its prompt: "
                 f"{', '.join(small)}"
             )
+
+
+def _size(e: Estimate) -> str:
+    """Return a difference with its interval; of J nothing where it has none."""
+    if e.low is None or e.high is None:
+        return "" if is_bare(e) else f" {e.value:+.3f}"
+    return f" {e.value:+.3f} [{e.low:+.3f}, {e.high:+.3f}]"
 
 
 def _signed(
