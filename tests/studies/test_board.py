@@ -25,6 +25,7 @@ from sayso.studies.board import (
     check_date,
     joined,
     place_labels,
+    plain_sentence,
     year_of,
 )
 from sayso.studies.grid import read_grid
@@ -68,8 +69,27 @@ def test_systems_stand_in_the_order_of_their_gaps_with_their_ranks() -> None:
     assert names(page) == ["careful", "careless", "blind"]
     assert page.count(">1–3<") == 3
     assert "<td>+0.65<small>[+0.58, +0.72]</small></td>" in page
-    assert "100 questions without an answer and 200 with one" in page
+    assert "100 unanswerable and 200 answerable questions" in page
     assert 'data-without="0.90000" data-with="0.25000"' in page
+
+
+def test_the_first_sentence_names_who_leads_alone_and_counts_who_share_the_lead() -> None:
+    alone = [one._replace(rank=(n, n)) for n, one in enumerate((THREE[1], THREE[0], THREE[2]), 1)]
+    assert plain_sentence(alone) == (
+        "Of 3 systems, careful is best at declining only what cannot be answered: it declined 90 % "
+        "of the questions that cannot be answered and 25 % of those that can."
+    )
+    assert plain_sentence(THREE).startswith(
+        "Of 3 systems, 3 share the lead in declining only what cannot be answered; careful, with "
+        "the largest gap, declined 90 %"
+    )
+    unranked = [one._replace(rank=None) for one in THREE]
+    assert "none can be ranked first" in plain_sentence(unranked)
+    assert plain_sentence(THREE[:1]).startswith("careless declined 50 % of the questions that")
+    none = Estimate("abstention_gap", problem="no answers")
+    assert "No system answered" in plain_sentence([System("mute", none, none, none)])
+    page = board_page(THREE, "A board", HEADS)
+    assert page.index("share the lead") < page.index("<svg")
 
 
 @pytest.mark.parametrize(("without", "with_one"), [(1.0, 0.0), (0.0, 0.0), (1.0, 1.0), (0.5, 0.5)])
@@ -315,7 +335,8 @@ def test_a_study_writes_its_board(made: Path) -> None:
     assert names(page) == ["alpha", "&lt;/script&gt;&lt;script&gt;alert(1)", "beta"]
     assert "thinking on, 2025-01" in page
     assert 'class="edge thinking"' in page
-    assert "G in time" in page
+    assert "G over time" in page
+    assert "Three answers" in page
     assert (made / "tables" / "board.csv").is_file()
 
 

@@ -29,6 +29,7 @@ from sayso.report.charts import INK, MUTED, SHORT, Drawing, Row, finish
 from sayso.report.figures import Figure, figure_of
 from sayso.report.number_tables import rank_text
 from sayso.report.numbers import compact, is_bare, line, percent, show, signed
+from sayso.report.opening import Opening
 from sayso.report.outlines import width_of
 from sayso.report.page import page
 
@@ -69,6 +70,10 @@ class System(NamedTuple):
     with_one: Estimate
     rank: tuple[int, int] | None = None
     about: About = About()
+
+
+#: ends "What this does not show:", where the study says nothing else
+NOT_SHOWN = "how these systems do on other questions."
 
 
 def check_date(text: str, place: str) -> str:
@@ -338,18 +343,49 @@ def _degree(system: System) -> tuple[int, str]:
 # ---- the page
 
 
+def plain_sentence(systems: Sequence[System]) -> str:
+    """Say in one sentence which system declines best only what cannot be answered, with counts.
+
+    Of several that share the lead, the number is told. Holds for systems without a rank.
+    """
+    held = [s for s in systems if s.gap.value is not None and s.without.value is not None]
+    if not held:
+        return "No system answered questions that can be answered and questions that cannot."
+    best = max(held, key=lambda s: s.gap.value or 0.0)
+    name = line(best.name, 60)
+    shares = (
+        f"declined {percent(best.without.value, 0)} of the questions that cannot be answered and "
+        f"{percent(best.with_one.value, 0)} of those that can"
+    )
+    if len(systems) == 1:
+        return f"{name} {shares}."
+    leaders = [s for s in held if s.rank is not None and s.rank[0] == 1]
+    if len(leaders) == 1 and leaders[0] is best:
+        return (
+            f"Of {len(systems):,} systems, {name} is best at declining only what cannot be "
+            f"answered: it {shares}."
+        )
+    lead = f"{len(leaders):,} share the lead" if leaders else "none can be ranked first"
+    return (
+        f"Of {len(systems):,} systems, {lead} in declining only what cannot be answered; {name}, "
+        f"with the largest gap, {shares}."
+    )
+
+
 def board_page(
     systems: Sequence[System],
     title: str,
     heads: tuple[str, str, str],
     notes: Sequence[str] = (),
     seen: str = "",
+    opening: Opening | None = None,
 ) -> str:
     """Return the page; ``heads`` are what the abstention gap and its two parts are called.
 
     ``notes`` stand above every number, ``seen`` (what differences could be seen) below the table.
-
-    Systems without a gap stand last, with the reason. Raises InputError where none has one.
+    ``opening`` has examples of answers, and what the board does not show; its sentence is that of
+    the board. Systems without a gap stand last, with the reason. Raises InputError where none has
+    one.
     """
     order = sorted(systems, key=lambda s: (not _some(s.gap), -(s.gap.value or 0.0)))
     held = [n for n, s in enumerate(order) if s.without.value is not None and _some(s.with_one)]
@@ -357,6 +393,7 @@ def board_page(
         raise InputError("a board needs systems that answered questions of both kinds")
     context = {
         "title": line(title, 120),
+        "opening": (opening or Opening("", NOT_SHOWN))._replace(sentence=plain_sentence(order)),
         "systems": [_row(number, system) for number, system in enumerate(order)],
         "heads": heads,
         "plots": [

@@ -147,14 +147,18 @@ def _opening(
     return Opening(sentence, own.not_shown if invented else f"{NOT_SHOWN}.")
 
 
-def examples(study: Study, protocol: str) -> Examples:
+def examples(study: Study, protocol: str, by: str = "") -> Examples:
     """Return a good answer of the model that ranks first, a bad one of the last, a typical one.
 
-    By the last of the headline numbers that tells models apart, else in their order; the typical
-    answer is of the model between them.
+    By the last of the headline numbers that tells models apart, or the one that is named ``by``,
+    else in their order; the typical answer is of the model between them.
     """
     models, _ = study.of(protocol)
-    every = [numbers[0].ranking.ranks for _, numbers in headlines(study, protocol)]
+    every = [
+        numbers[0].ranking.ranks
+        for headline, numbers in headlines(study, protocol)
+        if by in ("", headline.name)
+    ]
     apart = [ranks for ranks in every if len(set(ranks) - {None}) > 1]
     order = list(models)
     if apart:
@@ -533,7 +537,7 @@ def study_figures(study: Study, named: Sequence[str] = ()) -> list[Figure]:
     tables = [table for name in named for table in layout_tables(study, name)]
     drawn = [_figures(section) for section in sections(study)]
     of_boards = [board_figure(_board(study, name)[0]) for name in boards(named)]
-    return figures_in([drawn, [_laid_out(table)[2] for table in tables], of_boards])
+    return figures_in([drawn, [_laid_out(table)[3] for table in tables], of_boards])
 
 
 def allowed_layouts(study: Study) -> list[str]:
@@ -599,12 +603,16 @@ def write_board(study: Study, out: Path, name: str) -> Path:
         _cautions([r for r in study.runs if r.protocol == protocol]),
     )
     judges = dict.fromkeys(r.manifest.judge_signature for r in study.runs if r.protocol == protocol)
-    notes = [f"{JUDGED} {', '.join(judges)}: sayso judge-check says how well it reads.", *notes]
+    notes = [f"{JUDGED} {', '.join(judges)} (sayso judge-check measures its accuracy).", *notes]
     if warned:
-        some = "a run has" if len(warned) == 1 else f"{len(warned)} runs have"
-        notes = [*notes, f"{some} cautions, such as (of {warned[0][0]}): {warned[0][1][0]}"]
+        some = "One run has" if len(warned) == 1 else f"{len(warned)} runs have"
+        notes = [*notes, f"{some} cautions, such as ({warned[0][0]}): {warned[0][1][0]}"]
     place = board_place(out, name)
-    text = board_page(systems, BOARD, heads, notes, _detectable(report, gap))
+    run = next(run for run in study.runs if run.protocol == protocol)
+    opening = report.opening(run.results.all, run.manifest)._replace(
+        first=(), later=(), examples=examples(study, protocol, gap.name)
+    )
+    text = board_page(systems, BOARD, heads, notes, _detectable(report, gap), opening)
     if write_index(place, text) is None:
         raise InputError(f"{place} is not a page of sayso: choose another --out")
     return place
@@ -612,11 +620,11 @@ def write_board(study: Study, out: Path, name: str) -> Path:
 
 #: begins the line that names who read the answers
 JUDGED = (
-    "Whether an answer says that it does not know is a reading of words, and one that corrects "
-    "the question may be taken for an answer. It was read by"
+    "Declining is detected from wording, so an answer that corrects a false premise may count as "
+    "an answer. The judge is"
 )
 #: the question that a board answers
-BOARD = "Who says that it does not know?"
+BOARD = "Which systems decline what they cannot answer?"
 
 
 def _page(
@@ -692,13 +700,25 @@ def _forest(
     return charts.forest_plot(rows, order, width, title, [])
 
 
-def _laid_out(table: NumberTable) -> tuple[str, object, Figure | None, str]:
-    """Return name, table, figure and caption; too many curves are left out, and that is said."""
+def _laid_out(table: NumberTable) -> tuple[str, str, object, Figure | None, str]:
+    """Return name, title, table, figure and caption of a layout's table.
+
+    Too many curves are left out, and that is said.
+    """
     caption, shown = line(table.title, 300), page_table(table)
     figure = figure_of(table.name, table.chart, caption) if table.chart is not None else None
     if table.chart is not None and figure is None and table.rows:
         shown.notes.append(TOO_MANY)
-    return table.name, shown, figure, caption
+    return table.name, _layout_title(table.name), shown, figure, caption
+
+
+def _layout_title(name: str) -> str:
+    """Return the title of a layout's table, with its number where the layout has several."""
+    every = layouts()
+    if name in every:
+        return every[name][1].title
+    layout, _, number = name.rpartition("-")
+    return f"{every[layout][1].title}, part {number}"
 
 
 TOO_MANY = "There are too many curves for a chart; one is drawn for up to six."

@@ -368,4 +368,4 @@ def test_the_layout_says_what_it_needs(tmp_path: Path, capsys: pytest.CaptureFix
         ]
     )
     assert code == 2
-    assert "questions without an answer beside others" in capsys.readouterr().err
+    assert "needs answerable and unanswerable questions" in capsys.readouterr().err

@@ -79,7 +79,9 @@ def figure2(shown: Shown) -> list[NumberTable]:
         order = [phrase for (phrase,), _ in rows]
         return charts.forest_plot(points, order, width, "probability", [], kinds, 0.5)
 
-    caption = "What 123 people take a phrase to mean (median, quartiles), and the offline reader."
+    caption = (
+        "What 123 people take a phrase to mean (median, quartiles), and the offline reader's value."
+    )
     columns = "people [quartiles]", "offline reader"
     return [NumberTable("", caption, ("phrase",), columns, rows, chart=drawn)]
 
@@ -97,8 +99,8 @@ def figure3(shown: Shown) -> list[NumberTable]:
             rows.append(((label(method),), (words, sure)))
             points.append(charts.crossed_point(label(method), sure, words))
         caption = (
-            f"{' · '.join(labels)}: how sure the words sound, and how sure the model is, a point "
-            "for each method; on the line both are equal."
+            f"{' · '.join(labels)}: mean decisiveness and mean confidence, one point for each "
+            "method; on the line they are equal."
         )
         columns, drawn = ("decisiveness", "confidence"), partial(_words_by_confidence, points)
         tables.append(NumberTable("", caption, ("method",), columns, rows, chart=drawn))
@@ -131,7 +133,9 @@ def figure4(shown: Shown) -> list[NumberTable]:
                 rows.append(((label(method), name), (sure, words, count)))
                 if sure.value is not None:
                     points.append(charts.point(label(method), sure.value, words))
-        caption = f"{' · '.join(labels)}: decisiveness by confidence; faithful words rise with it."
+        caption = (
+            f"{' · '.join(labels)}: decisiveness by confidence; faithful wording rises with it."
+        )
         columns = "confidence", "decisiveness", "answers"
         drawn = partial(_by_confidence, points)
         tables.append(NumberTable("", caption, ("method", "bin"), columns, rows, chart=drawn))
@@ -145,19 +149,19 @@ def _by_confidence(points: list[charts.Row], width: int) -> charts.Drawing | Non
 
 LAYOUTS = (
     Layout(
-        "faithfulness-table1", "cMFG, MFG and skill: methods by models and data sets",
+        "faithfulness-table1", "cMFG, MFG and skill of each method and model",
         f"{PAPER}, Table 1", "runs of faithfulness", table1,
     ),
     Layout(
-        "faithfulness-figure2", "what people take words of probability to mean, and the reader",
+        "faithfulness-figure2", "What people and the reader take hedges to mean",
         f"{PAPER}, Figure 2", "runs of faithfulness", figure2,
     ),
     Layout(
-        "faithfulness-figure3", "mean decisiveness against mean confidence, by method",
+        "faithfulness-figure3", "Mean decisiveness against mean confidence, by method",
         f"{PAPER}, Figure 3", "runs of faithfulness", figure3,
     ),
     Layout(
-        "faithfulness-figure4", "decisiveness by confidence", f"{PAPER}, Figure 4",
+        "faithfulness-figure4", "Decisiveness by confidence", f"{PAPER}, Figure 4",
         "runs of faithfulness", figure4,
     ),
 )  # fmt: skip

@@ -41,7 +41,7 @@ def figure1(shown: Shown) -> list[NumberTable]:
         over = f"mean over {len(shown.data)} data sets" if len(shown.data) > 1 else "one data set"
         caption = (
             f"AUROC of scores against {metric_label(against)}, short answers, {over}, joint 95 % "
-            "intervals (the paper: ROUGE-L and a judge). A chart has the best, and the references."
+            "intervals (the paper: ROUGE-L and a judge). The chart has the best and the baselines."
         )
         points = [
             charts.row_of(score_label(score), model, mean)
@@ -130,7 +130,7 @@ def _by_fifth(shown: Shown, name: str, key: str, title: str, y: str) -> NumberTa
 
 def figure2(shown: Shown) -> list[NumberTable]:
     """Return the mean rank of scores by answer length."""
-    title = "Mean rank of a score (0 to 1) by fifths of answer length, right and wrong answers."
+    title = "Mean rank of a score (0 to 1) by fifths of answer length, for right and wrong answers."
     return [_by_fifth(shown, "score_rank", "score+answers", title, "mean rank of the score")]
 
 
@@ -140,7 +140,7 @@ def figure3(shown: Shown) -> list[NumberTable]:
     second = "Right answers that an answer metric refuses, by fifths of their length."
     return [
         _by_fifth(shown, "metric_of_right", "against", first, "value of the metric"),
-        _by_fifth(shown, "false_negatives_fifth", "against", second, "share refused"),
+        _by_fifth(shown, "false_negatives_fifth", "against", second, "share rejected"),
     ]
 
 
@@ -148,8 +148,8 @@ def figure3(shown: Shown) -> list[NumberTable]:
 OURS = "our own, with numbers of arXiv 2509.04664 and arXiv 2511.13029"
 ABSTENTION = (
     ("abstention_gap", "abstention gap (G)"),
-    ("abstains_unanswerable", "abstains where there is no answer"),
-    ("abstains_answerable", "abstains where there is one"),
+    ("abstains_unanswerable", "unanswerable declined"),
+    ("abstains_answerable", "answerable declined"),
     ("abstention_gap_within", "G within type"),
     ("right_minus_wrong", "right minus wrong"),
     ("utility 0.75", "utility at .75"),
@@ -179,7 +179,7 @@ def abstention(shown: Shown) -> list[NumberTable]:
     order = sorted(rows, key=lambda row: -_value(row[1][1]))
     over = f"mean over {len(shown.data)} data sets, " if len(shown.data) > 1 else ""
     caption = (
-        f"Abstaining, short answers, {over}joint 95 % intervals, ranks with ties. The "
+        f"Declining, short answers, {over}joint 95 % intervals, ranks with ties. The "
         "abstention gap (G) is the share of unanswerable questions declined minus the share of "
         "answerable ones declined."
     )
@@ -200,33 +200,33 @@ def _both_kinds(settings: Settings, questions: Sequence[Question]) -> bool:
 
 LAYOUTS = (
     Layout(
-        "board", "one page of many systems: G's two parts, thinking, time, a price",
-        OURS, "questions without an answer beside others with one", abstention,
+        "board", "Many systems on one page: the parts of G, thinking, dates, costs",
+        OURS, "answerable and unanswerable questions", abstention,
         ("abstention_gap", *ABSTENTIONS), _both_kinds,
     ),
     Layout(
-        "selective-abstention", "who abstains where there is no answer: G, utility at targets",
+        "selective-abstention", "Which models decline what cannot be answered: G and utility",
         OURS,
-        "questions without an answer beside others with one, or passages taken away", abstention,
+        "answerable and unanswerable questions, or passages taken away", abstention,
         possible=lambda settings, questions: (
             _both_kinds(settings, questions)
             or (settings.without_passage and any(q.context for q in questions))
         ),
     ),
     Layout(
-        "selective-figure1", "mean AUROC of every score over data sets, joint intervals",
+        "selective-figure1", "Mean AUROC of every score over data sets",
         f"{PAPER}, Figure 1", "runs of selective", figure1,
     ),
     Layout(
-        "selective-table1", "agreement of answer metrics with the judge", f"{PAPER}, Table 1",
+        "selective-table1", "Agreement of answer metrics with the judge", f"{PAPER}, Table 1",
         "runs of selective", table1,
     ),
     Layout(
-        "selective-figure2", "scores by answer length", f"{PAPER}, Figure 2",
+        "selective-figure2", "Scores by answer length", f"{PAPER}, Figure 2",
         "runs of selective", figure2,
     ),
     Layout(
-        "selective-figure3", "answer metrics by answer length, and right answers refused",
+        "selective-figure3", "Answer metrics and rejected right answers by answer length",
         f"{PAPER}, Figures 3 to 5", "runs of selective", figure3,
     ),
 )  # fmt: skip

@@ -245,7 +245,8 @@ NOT_SHOWN = (
     "judge sees"
 )
 DECLINING_NOT_SHOWN = (
-    "how it does on questions of another kind. Whether an answer declines is read from its wording"
+    "whether an answer is right, or how a model does on questions of another kind. Whether an "
+    "answer declines is read from its wording"
 )
 
 

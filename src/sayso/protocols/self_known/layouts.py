@@ -154,7 +154,7 @@ def table1(shown: Shown) -> list[NumberTable]:
         (labels, tuple(results.get(name, method=method) for name in names))
         for labels, method, results in _each(shown)
     ]
-    caption = "Texts: share of prompts answered, claims of a text, and how many are supported."
+    caption = "Share of prompts answered, claims per text, and share of supported claims."
     return [NumberTable("", caption, _heads(shown), tuple(names.values()), rows)]
 
 
@@ -183,29 +183,29 @@ def _asks_again(settings: Settings, questions: Sequence[Question]) -> bool:
 
 LAYOUTS = (
     Layout(
-        "self-known-figure1", "supported and unsupported claims along the text",
+        "self-known-figure1", "Supported and unsupported claims along the text",
         f"{PAPER}, Figure 1", "texts whose claims are labeled or checked", figure1,
     ),
     Layout(
         "self-known-figure2", "Self-Known, Self-Unknown and flips along the text",
-        f"{PAPER}, Figure 2", "claims that the model was asked about again", figure2,
+        f"{PAPER}, Figure 2", "claims that the model was asked about", figure2,
         possible=_asks_again,
     ),
     Layout(
-        "self-known-figure6", "Equation 3 along the text, both readings, beside labels",
-        f"{PAPER}, Figure 6", "claims that the model was asked about again", figure6,
+        "self-known-figure6", "Equation 3 along the text, in both readings, and the labels",
+        f"{PAPER}, Figure 6", "claims that the model was asked about", figure6,
         possible=_asks_again,
     ),
     Layout(
-        "self-known-figure8", "claims of a sentence along the text", f"{PAPER}, Figure 8",
+        "self-known-figure8", "Claims per sentence along the text", f"{PAPER}, Figure 8",
         "texts whose claims are labeled or checked", figure8,
     ),
     Layout(
-        "self-known-table1", "prompts answered, claims of a text", f"{PAPER}, Table 1",
+        "self-known-table1", "Prompts answered and claims per text", f"{PAPER}, Table 1",
         "runs of self_known", table1,
     ),
     Layout(
-        "self-known-table2", "correlation of SK, SU and Equation 3 with factuality",
+        "self-known-table2", "Correlation of SK, SU and Equation 3 with factuality",
         f"{PAPER}, Table 2", "claims that the model was asked about again, in ten texts or more",
         table2, possible=_asks_again,
     ),

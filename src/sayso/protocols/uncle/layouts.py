@@ -48,7 +48,7 @@ def _rates(shown: Shown, results: Results, **where: str) -> tuple[Entry, ...]:
 def table3(shown: Shown) -> list[NumberTable]:
     """Return models by the five rates, the long form first where it was asked."""
     rows = [(labels, _rates(shown, results)) for labels, results, _ in shown.each()]
-    caption = "Models by the five rates, in percent."
+    caption = "Five rates of each model, in percent."
     return [_table(shown, shown.heads, rows, caption)]
 
 
@@ -70,7 +70,7 @@ def table4(shown: Shown) -> list[NumberTable]:
         for labels, results, _ in shown.each()
         for name, where in _methods(results)
     ]
-    caption = "Ways of asking by the five rates, in percent."
+    caption = "Five rates of each prompting method, in percent."
     return [_table(shown, (*shown.heads, "method"), rows, caption)]
 
 
@@ -106,7 +106,7 @@ def figure3(shown: Shown) -> list[NumberTable]:
         for labels, results, _ in shown.each()
         for name, shares in _alignment(results)
     ]
-    caption = "Short and long answers about the same facts, by whether each is certain, in percent."
+    caption = "Whether short and long answers state or hedge the same facts, in percent."
     return _align_table(rows, (*shown.heads, "method"), caption)
 
 
@@ -116,8 +116,8 @@ def figure5(shown: Shown) -> list[NumberTable]:
     for labels, results, _ in shown.each():
         rows += [(labels, tuple(s)) for name, s in _alignment(results) if name == INSTRUCTED]
     caption = (
-        "Short and long answers about the same facts, by whether each is certain, in percent; "
-        "models in the order of the study, which may be that of their size."
+        "Whether short and long answers state or hedge the same facts, in percent; models in the "
+        "order of the study."
     )
     return _align_table(rows, shown.heads, caption)
 
@@ -145,7 +145,7 @@ def judge(shown: Shown) -> list[NumberTable]:
     columns = (*(name.replace("_", " ") for name in CHECKED), "kappa", "tokens for 100 answers",
                "dollars for 100 answers")  # fmt: skip
     rows = [((who,), tuple(_checked(check))) for who, check in found.items()]
-    caption = "The judge against labelled answers and attacks (sayso judge-check)."
+    caption = "The judge on labelled answers and attacks (sayso judge-check)."
     return [NumberTable("", caption, ("judge",), columns, rows)]
 
 
@@ -170,8 +170,8 @@ def cost(shown: Shown) -> list[NumberTable]:
         for labels, results, manifest in shown.each()
     ]
     columns = ("prompt tokens", "answer tokens", "dollars, answers", "dollars, verdicts")
-    forms = "in both forms" if len(_forms(shown)) > 1 else "alone"
-    caption = f"For 100 aspects, each asked {forms} and probed; dollars where they are known."
+    forms = "in both forms" if len(_forms(shown)) > 1 else "in short answers"
+    caption = f"Cost of 100 aspects, asked {forms} and probed; dollars where prices are known."
     return [NumberTable("", caption, shown.heads, columns, rows)]
 
 
@@ -199,34 +199,34 @@ def _with_paragraphs(settings: Settings, questions: Sequence[Question]) -> bool:
 
 LAYOUTS = (
     Layout(
-        "uncle-table3", "models by FA, UA, UUR, KCR, EA in both forms", f"{PAPER}, Table 3",
+        "uncle-table3", "Five rates of each model, in both forms", f"{PAPER}, Table 3",
         "runs of uncle", table3,
     ),
     Layout(
-        "uncle-table4", "ways of asking, and trained models, by the five rates",
-        f"{PAPER}, Table 4", "runs of uncle (--methods for further ways of asking)", table4,
+        "uncle-table4", "Five rates of each prompting method and trained model",
+        f"{PAPER}, Table 4", "runs of uncle (--methods for more prompting methods)", table4,
     ),
     Layout(
-        "uncle-figure3", "alignment of short and long answers, every way of asking",
+        "uncle-figure3", "Short and long answers compared, by prompting method",
         f"{PAPER}, Figure 3", "runs of uncle with paragraphs", figure3,
         possible=_with_paragraphs,
     ),
     Layout(
-        "uncle-figure5", "alignment by model, ordered by size", f"{PAPER}, Figure 5",
+        "uncle-figure5", "Short and long answers compared, by model", f"{PAPER}, Figure 5",
         "runs of uncle with paragraphs", figure5,
         possible=_with_paragraphs,
     ),
     Layout(
-        "uncle-domains", "the five rates of each domain", f"{PAPER}, results by domain",
+        "uncle-domains", "Five rates of each domain", f"{PAPER}, results by domain",
         "data with domains", domains,
         possible=lambda settings, questions: any(q.domain for q in questions),
     ),
     Layout(
-        "uncle-judge", "the judge against labels", f"{PAPER}, Appendix B",
-        "a judge that sayso judge-check checked before the runs were made", judge,
+        "uncle-judge", "Accuracy of the judge", f"{PAPER}, Appendix B",
+        "a judge that sayso judge-check checked before the runs", judge,
     ),
     Layout(
-        "uncle-cost", "tokens and dollars for 100 aspects", f"{PAPER}, cost of the judge",
+        "uncle-cost", "Tokens and dollars for 100 aspects", f"{PAPER}, cost of the judge",
         "runs of uncle", cost,
     ),
 )  # fmt: skip
