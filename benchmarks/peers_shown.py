@@ -32,14 +32,16 @@ def line(name: str, theirs: float, mine: float, wanted: float) -> None:
 
 
 def print_generation(peer: dict[str, Any], mine: dict[str, Any]) -> None:
-    """Print counts, seconds and memory of both sides."""
+    """Print what a user sees of both sides, memory and seconds, and then what explains it."""
     print(f"\n  {'':<44}{'lm-polygraph':>12}{'sayso':>12}{'share':>9}")
+    print("  what a user sees")
+    line("peak memory of the process, MB", peer["memory"]["peak"], mine["memory"]["peak"], 0.5)
+    line("CPU seconds, one thread", peer["cpu"]["all"], mine["cpu"]["all"], 0.42)
+    print("  what explains it")
     line("LM forward calls", peer["lm"]["calls"], mine["lm"]["calls"], 1 / 8)
     line("sayso's token slots (left: real tokens)", mine["real"], mine["lm"]["slots"], 1.15)
-    line("CPU seconds, one thread", peer["cpu"]["all"], mine["cpu"]["all"], 0.42)
-    line("peak memory, MB", peer["memory"]["peak"], mine["memory"]["peak"], 0.5)
-    both = [side["memory"]["peak"] - side["memory"]["loaded"] for side in (peer, mine)]
-    line("  above what is loaded, MB", *both, 0.5)
+    loaded = [side["memory"]["loaded"] for side in (peer, mine)]
+    print(f"  {'memory loaded before any request, MB':<44}{loaded[0]:>12,.1f}{loaded[1]:>12,.1f}")
     print(f"  token slots {peer['lm']['slots']:,} and {mine['lm']['slots']:,}")
     print(f"  NLI, random draws, whole tables: {peer['nli']} and {mine['nli']}")
     for name, side in (("lm-polygraph", peer), ("sayso", mine)):

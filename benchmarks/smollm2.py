@@ -1,11 +1,13 @@
 """A real model's answers: CPU seconds against plain batched ``generate``, equal texts, memory.
 
-    python benchmarks/smollm2.py [--limit QUESTIONS] [--tokens N] [--rows N]
+    python benchmarks/smollm2.py [--limit QUESTIONS] [--tokens N] [--rows N] [--fewer N]
 
 SmolLM2-135M-Instruct (``--model smollm2``) answers the short questions of ``--data world-50``, at
 T=0 and in five draws at T=1, on one thread. The plain side is what a careful person would write:
-the same model in the same process, chat template, prompts sorted by length, batches of ``--rows``
-rows padded on the left, draws through ``num_return_sequences``, nothing recorded. The engine
+the same model in the same process, chat template, prompts sorted by length, batches padded on the
+left, draws through ``num_return_sequences``, nothing recorded. Both sides decode as many rows at a
+time: as many as the engine did, or ``--rows``. The ratio of these two is the one to quote.
+``--fewer N`` also times ``generate`` with N rows, which flatters the engine. The engine
 records log-probabilities and entropies. Greedy texts are compared; memory is the process's peak.
 """
 
@@ -70,6 +72,20 @@ def ours(engine: Any, questions: list[str], tokens: int, draws: int) -> list[str
     return texts
 
 
+class Widest:
+    """Remembers the most rows that a model decoded at a time."""
+
+    def __init__(self, model: Any) -> None:
+        self.rows = 0
+        model.register_forward_pre_hook(self.look, with_kwargs=True)
+
+    def look(self, _model: Any, _args: Any, given: dict[str, Any]) -> None:
+        """Look at one forward."""
+        ids = given["input_ids"]
+        if ids.shape[1] == 1:  # one more token of each row
+            self.rows = max(self.rows, ids.shape[0])
+
+
 def timed(work: Callable[[], list[str]]) -> tuple[float, list[str]]:
     """Return CPU seconds and texts."""
     before = time.process_time()
@@ -81,19 +97,30 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--limit", type=int, default=50)
     parser.add_argument("--tokens", type=int, default=64)
-    parser.add_argument("--rows", type=int, default=50)
+    parser.add_argument("--rows", type=int, default=0)
+    parser.add_argument("--fewer", type=int, default=0)
     args = parser.parse_args()
     torch.set_num_threads(1)
-    engine: Any = open_model("smollm2", threads=1)
+    options = {"max_rows": args.rows} if args.rows else {}
+    engine: Any = open_model("smollm2", threads=1, **options)
+    widest = Widest(engine.runner.model)
     questions = [q.text for q in load("world-50").questions if not q.parts][: args.limit]
     ours(engine, questions[:2], 2, 0)  # weights are read from the disk when they are first used
     print(f"{len(questions)} questions, at most {args.tokens} tokens; {engine.card}")
     for name, draws in (("greedy", 0), (f"{DRAWS} draws", DRAWS)):
+        widest.rows = 0
         mine, texts = timed(lambda draws=draws: ours(engine, questions, args.tokens, draws))
+        rows = widest.rows
         bare, other = timed(
-            lambda draws=draws: plain(engine, questions, args.tokens, args.rows, draws)
+            lambda draws=draws, rows=rows: plain(engine, questions, args.tokens, rows, draws)
         )
         line = f"{name}: engine {mine:.1f} CPU s, generate {bare:.1f}, ratio {mine / bare:.2f}"
+        line += f", {rows} rows at a time in both"
+        if args.fewer:
+            slow, _ = timed(
+                lambda draws=draws: plain(engine, questions, args.tokens, args.fewer, draws)
+            )
+            line += f"; {mine / slow:.2f} with {args.fewer} rows in generate"
         if not draws:
             same = sum(a.strip() == b.strip() for a, b in zip(texts, other, strict=True))
             line += f"; {same} of {len(texts)} greedy texts equal"

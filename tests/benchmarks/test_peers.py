@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 import peers  # noqa: E402
 from peers_parts import loaded, memory  # noqa: E402
+from peers_shown import print_generation  # noqa: E402
 
 linux = pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="Linux tells memory")
 
@@ -35,6 +37,25 @@ def test_what_loading_took_at_its_peak_is_not_the_work_s() -> None:
     del held
     loaded(torch.nn.Module())
     assert memory("VmHWM") < most - 60
+
+
+def test_the_memory_that_is_judged_is_that_of_the_whole_process(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def side(peak: float, loaded: float, seconds: float) -> dict[str, Any]:
+        memory = {"peak": peak, "loaded": loaded, "by": {}}
+        counts = {"calls": 10, "slots": 100}
+        return {"lm": counts, "nli": {}, "cpu": {"all": seconds}, "memory": memory, "real": 90,
+                "without a value": 0}  # fmt: skip
+
+    # less than half is left where packages and weights are taken off, more than half is not
+    print_generation(side(2000.0, 1000.0, 100.0), side(1200.0, 1100.0, 90.0))
+    rows = capsys.readouterr().out.splitlines()
+    (memory,) = [row for row in rows if "peak memory" in row]
+    assert ".600" in memory
+    assert memory.endswith("MISSED")
+    assert "0.100" not in "".join(rows)
+    assert rows.index(memory) < next(n for n, row in enumerate(rows) if "forward calls" in row)
 
 
 def test_a_real_model_is_a_folder_and_is_asked_about_the_world(tmp_path: Path) -> None:
