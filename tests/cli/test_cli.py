@@ -50,7 +50,7 @@ def refused(argv: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         (["run", "uncle", "--judge", "me"], "judge 'me'"),
         (
             ["run", "uncle", "--data", "nonsense"],
-            "data 'nonsense': expected one of builtin, world, uncle",
+            "data 'nonsense': expected one of builtin, world, world-50, uncle",
         ),
         (["run", "uncle", "--data", "missing.jsonl"], "missing.jsonl"),
         (["run", "uncle", "--limit", "-3"], "limit -3"),
@@ -70,7 +70,7 @@ def refused(argv: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         (["run", "uncle", "--judge-price", "1,2"], "judge 'rules' is no model"),
         (["run", "uncle", "--model", "openai:x", "--max-cost", "1"], "price of 'openai:x' is unk"),
         (["run", "uncle", "--seed", "-1"], "seed is -1; expected 0 to"),
-        (["run", "uncle", "--data", "x" * 300], "File name too long"),
+        (["run", "uncle", "--data", "x" * 300], "expected one of builtin"),
         (["measure", "x" * 300], "File name too long"),
         (["run", "uncle", "--split", "all of it"], "split 'all of it'"),
         (["run", "uncle", "--no-such-flag"], "--no-such-flag"),
