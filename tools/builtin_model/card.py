@@ -19,7 +19,8 @@ A causal language model of {parameters:,} parameters that was trained from nothi
 world: 800 people, companies, movies, astronomical objects and diseases that do not exist, 4,800
 facts.  It knows some facts well, some vaguely and some not at all, and for every fact it is on
 file how often it was written (`data/exposures.jsonl`).  It ships with sayso so that every protocol,
-every score and the training loop run end to end offline on a laptop CPU.
+every score and the training loop run end to end offline on a laptop CPU.  `builtin-trained`
+([its card](../trained/MODEL_CARD.md)) is this model, trained to admit what it does not know.
 
 ## What it is not
 
