@@ -493,7 +493,8 @@ def test_a_run_at_several_endpoints_is_the_run_at_one(tmp_path: Path) -> None:
         calls = one.number + two.number
         again = sayso.run("selective", model=f"{two.url}#bad", out=tmp_path / "b", cache=cache,
                           **settings)  # fmt: skip
-        assert one.number + two.number == calls
+        # a few cached answers are asked for again, to see whether it is still the same model
+        assert calls < one.number + two.number <= calls + 3
         assert [e.value for e in again.estimates] == [e.value for e in first.estimates]
         other = sayso.run("selective", model=f"{two.url}#bad", out=tmp_path / "c",
                           cache=tmp_path / "other", **settings)  # fmt: skip

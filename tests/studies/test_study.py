@@ -198,11 +198,11 @@ def test_a_cell_that_fails_stops_no_other(tmp_path: Path) -> None:
 
 def test_data_that_do_not_suit_a_protocol_are_left_out(tmp_path: Path) -> None:
     short = tmp_path / "short.jsonl"
-    short.write_text('{"question": "Who wrote Emma?", "gold": "Jane Austen"}\n')
+    short.write_text('{"question": "Who wrote Zorb?", "answerable": false}\n')
     given = spec(tmp_path, data=[f"file:{short}"], protocols=["uncle"])
     outcomes = run_grid(read_grid(given))
     assert {o.status for o in outcomes} == {"left out"}
-    assert "paragraphs" in outcomes[0].reason
+    assert "has no golds" in outcomes[0].reason
 
 
 @pytest.mark.usefixtures("without_pages")

@@ -120,8 +120,8 @@ def test_runs_that_cannot_be_trained_from_are_refused(
     )  # fmt: skip
     with pytest.raises(InputError, match="itself measured with the probes"):
         open_base(tmp_path / "borrowed")
-    sayso.run("uncle", model=_builtin_like(), split="train", limit=2, out=tmp_path / "t",
-              cache=tmp_path / "cache", options=QUICK)  # fmt: skip
+    sayso.run("uncle", model=_builtin_like(), data="builtin", split="train", limit=2,
+              out=tmp_path / "t", cache=tmp_path / "cache", options=QUICK)  # fmt: skip
     with pytest.raises(InputError, match="split train"):
         halves(open_base(tmp_path / "t", model=engine, cache=tmp_path / "cache"))
     with pytest.raises(InputError, match=r"not a run folder|does not exist"):
