@@ -22,7 +22,6 @@ from sayso.runs.asking import CachedEngine
 from sayso.runs.costs import dollars, is_endpoint
 from sayso.runs.judge import OpenJudge, holds_to_schema, model_judge
 from sayso.runs.recorded import RecordedEngine, answers_of
-from sayso.runs.reuse.same_model import probes
 from sayso.runs.run import (
     Job,
     OpenJob,
@@ -33,6 +32,7 @@ from sayso.runs.run import (
     size_of,
     with_period,
 )
+from sayso.runs.same_model import probes
 from sayso.runs.stages import bind
 
 #: English text has 3 to 5 characters a token; a chat template adds up to 40 tokens to a prompt

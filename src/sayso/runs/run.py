@@ -45,6 +45,7 @@ from sayso.runs.asking import (
     thinking_settings,
 )
 from sayso.runs.costs import Meter, is_endpoint, is_local, known_price, open_priced
+from sayso.runs.freshness import Period, ago
 from sayso.runs.judge import (
     Batch,
     JudgeOptions,
@@ -68,8 +69,7 @@ from sayso.runs.recorded import (
     slug,
 )
 from sayso.runs.result import Result
-from sayso.runs.reuse.freshness import Period, ago
-from sayso.runs.reuse.same_model import Checked, check_same_model
+from sayso.runs.same_model import Checked, check_same_model
 from sayso.runs.stages import (
     FolderRun,
     Lookup,
