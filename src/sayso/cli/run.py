@@ -213,7 +213,8 @@ def _measure(texts: TextsOf, job: Job, common: Common, several: bool) -> Result:
     """Measure the texts of one model."""
     with Bars() as bars:
         result = measure_texts(texts, job, progress=bars)
-    _finish(result, **_shown(common, several))
+        page = _page_of(result, bars)
+    _finish(result, page, **_shown(common, several))
     return result
 
 
@@ -366,7 +367,8 @@ def _run(
     """Run a job, and print its numbers unless ``quiet``; without ``notices`` nothing at all."""
     with Bars() as bars:
         result = execute(job, bars)
-    _finish(result, json=json, quiet=quiet, verbose=verbose, notices=notices)
+        page = _page_of(result, bars)
+    _finish(result, page, json=json, quiet=quiet, verbose=verbose, notices=notices)
     return result
 
 
@@ -507,18 +509,24 @@ def _compare_many(runs: Sequence[Path], flags: Comparing) -> None:
         render_study(found, Console())
 
 
+def _page_of(result: Result, bars: Bars) -> Path | None:
+    """Write the page of a run; return its file."""
+    bars.doing("writing the page")
+    return reports.write(result.path)
+
+
 def _finish(
     result: Result,
+    page: Path | None,
     *,
     json: bool,
     quiet: bool = False,
     verbose: bool = False,
     notices: bool = True,
 ) -> None:
-    """Print a run's notices, write its page, and print the result unless ``quiet``."""
+    """Print a run's notices, and the result with its page unless ``quiet``."""
     for notice in result.manifest.notices if notices else ():
         note(notice)
-    page = reports.write(result.path)
     if not quiet:
         show(result, json=json, page=page, verbose=verbose)
 
@@ -714,5 +722,6 @@ def factuality(
         return 0
     with Bars() as bars:
         result = measure_texts(files, flags.job, flags.columns, bars)
-    _finish(result, json=flags.json)
+        page = _page_of(result, bars)
+    _finish(result, page, json=flags.json)
     return _exit_code([result])
