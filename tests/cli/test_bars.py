@@ -159,12 +159,38 @@ def test_without_a_terminal_a_line_comes_regularly(capsys: pytest.CaptureFixture
     lines = quiet.splitlines()
     assert lines[0] == "sayso: asking: probe: 10 requests"
     assert sum("asking: probe: 1 of 10, " in line for line in lines) >= 2
-    assert lines[-1] == "sayso: working on what is there, 0 s so far"
+    assert lines[-1] == "sayso: working on the answers, 0 s so far"
     time.sleep(0.15)
     assert capsys.readouterr().err == ""
     with Bars(Console(file=io.StringIO()), every=0.05, idle=False):
         time.sleep(0.2)
     assert capsys.readouterr().err == ""
+
+
+def test_what_is_done_before_the_first_reply_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    with Bars(Console(file=io.StringIO()), every=0.05) as bars:
+        for what in ("loading the model", "reading the cache"):
+            bars.doing(what)
+            time.sleep(0.2)
+        bars.start("asking: probe", 10, 0)
+        bars.end("asking: probe")
+        bars.doing("computing the numbers")
+        time.sleep(0.2)
+    lines = [line.partition(",")[0] for line in capsys.readouterr().err.splitlines()]
+    assert list(dict.fromkeys(lines)) == [
+        "sayso: loading the model",
+        "sayso: reading the cache",
+        "sayso: asking: probe: 10 requests",
+        "sayso: computing the numbers",
+    ]
+    console = terminal()
+    with Bars(console) as bars:
+        bars.doing("loading the model")
+        bars._bars.refresh()
+        assert "loading the model" in seen(console)
+        assert "0/?" not in seen(console)
+        bars.start("asking: probe", 10, 0)
+        assert [task.description for task in bars._bars.tasks] == ["asking: probe"]
 
 
 def test_one_question_has_no_bar() -> None:

@@ -13,10 +13,11 @@ from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import uncle
 from sayso.protocols.settings import replace
 from sayso.records import InputError, Request, ask, request_key
-from sayso.runs import asking, freshness
+from sayso.runs import asking
 from sayso.runs.asking import CachedEngine
 from sayso.runs.dry_run import estimate
-from sayso.runs.freshness import Ages, Period, ago, plain_address
+from sayso.runs.freshness import ages as freshness
+from sayso.runs.freshness.ages import Ages, Period, ago, plain_address
 from sayso.runs.result import Result
 from sayso.runs.run import Job, one_period
 from sayso.storage.cache import Cache, Origin

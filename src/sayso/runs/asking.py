@@ -21,7 +21,7 @@ from sayso.engines.prices import LOCAL, Price, cost
 from sayso.prompts.thoughts import split_thoughts
 from sayso.records import Generation, InputError, Request, Usage, content_id, request_key
 from sayso.runs.costs import Meter, add, dollars
-from sayso.runs.freshness import Ages, Period
+from sayso.runs.freshness.ages import Ages, Period
 from sayso.runs.progress import Progress, Silent
 from sayso.storage.cache import KEPT_PROBLEMS, Cache, Origin, Stored, may_lack_text
 

@@ -20,6 +20,7 @@ from sayso.protocols.protocol import Ask
 from sayso.records import Generation, Request, Usage, request_key
 from sayso.runs.asking import CachedEngine
 from sayso.runs.costs import dollars, is_endpoint
+from sayso.runs.freshness.same_model import probes
 from sayso.runs.judge import OpenJudge, holds_to_schema, model_judge
 from sayso.runs.recorded import RecordedEngine, answers_of
 from sayso.runs.run import (
@@ -32,7 +33,6 @@ from sayso.runs.run import (
     size_of,
     with_period,
 )
-from sayso.runs.same_model import probes
 from sayso.runs.stages import bind
 
 #: English text has 3 to 5 characters a token; a chat template adds up to 40 tokens to a prompt
