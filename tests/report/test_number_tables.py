@@ -190,7 +190,7 @@ def bold(table: NumberTable) -> list[str]:
 def test_the_best_value_as_written_is_bold_and_so_are_all_equal_ones() -> None:
     def of(*values: float | None, more: bool | None = True, data: str = "") -> NumberTable:
         rows = [
-            ((f"m{n}", data[n : n + 1]), (Estimate("J", value=v, problem="none"),))
+            ((f"m{n}", data[n : n + 1]), (Estimate("EA", value=v, problem="none"),))
             for n, v in enumerate(values)
         ]
         labels = ("model", "data" if data else "note")
@@ -223,7 +223,7 @@ def test_a_table_is_a_frame_and_shows_itself() -> None:
 def test_page_and_terminal_say_why_a_number_is_missing() -> None:
     table = page_table(TABLE)
     assert [cell.text for cell in table.rows[0]] == ["one", "−.12", "1–2"]
-    assert table.rows[0][1].detail == "[−.25, .00]"
+    assert table.rows[0][1].detail == "[−.25,\N{NO-BREAK SPACE}.00]"
     assert any("nothing to count" in note for note in table.notes)
     console = Console(file=io.StringIO(), width=100)
     render(TABLE, console)

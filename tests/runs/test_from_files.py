@@ -199,7 +199,7 @@ def test_two_texts_tell_no_trend(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert slope.problem == "2 texts tell no trend: it takes 10"
     page = RunFolder.open(report.write(result.path).parent).path / "report.html"
     shown = " ".join(page.read_text(encoding="utf-8").replace("\N{NO-BREAK SPACE}", " ").split())
-    assert "supported; whether that changes along the text is unknown (2 texts tell no" in shown
+    assert "supported; whether this changes along the text is unknown (2 texts tell no" in shown
     for trend in ("it falls", "it rises", "in the first part to"):
         assert trend not in shown
     assert "texts: 2 texts tell no trend" in shown  # beside the dash of the slope
@@ -453,11 +453,11 @@ def test_empty_texts_are_told_apart_from_refusals(tmp_path: Path) -> None:
     rows += [{"topic": "Ada", "text": ""}]
     result = run(tmp_path, write(tmp_path, "a.jsonl", rows))
     assert [c for c in result.manifest.cautions if "answer" in c] == []
-    assert "a: 1 of 4 texts is empty; left out" in result.manifest.cautions
+    assert "a: 1 of 4 texts is empty and left out." in result.manifest.cautions
     rows += [{"topic": "Orm", "text": "I apologize, I do not have information on Orm."}]
     both = run(tmp_path, write(tmp_path, "a.jsonl", rows), name="both").manifest.cautions
-    assert "a: 1 of 5 texts is empty; left out" in both
-    assert any(c.startswith("a: 20% of the texts do not answer, by the phrases") for c in both)
+    assert "a: 1 of 5 texts is empty and left out." in both
+    assert any(c.startswith("a: 20 % of the texts do not answer, judged by refusal phrases") for c in both)
 
 
 def test_below_ten_topics_no_part_has_an_interval_or_a_line(tmp_path: Path) -> None:
@@ -487,7 +487,7 @@ def test_texts_that_claim_nothing_are_counted_and_told(tmp_path: Path) -> None:
     result = run(tmp_path, write(tmp_path, "a.jsonl", rows))
     bare = result.get("answers_without_a_claim", "method:a")
     assert (bare.numerator, bare.denominator) == (1.0, 2.0)  # the empty text does not answer
-    assert any(c.startswith("a: 50% of the texts claim nothing") for c in result.manifest.cautions)
+    assert any(c.startswith("a: 50 % of the texts claim nothing") for c in result.manifest.cautions)
     assert "claims:claims-rules@2|" in signature_text(bare.signature)
 
 

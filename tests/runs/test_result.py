@@ -145,7 +145,7 @@ def test_a_result_without_numbers_shows_itself(result: Result) -> None:
 def test_a_result_has_the_names_that_a_user_needs(result: Result) -> None:
     shown = {name for name in dir(result) if not name.startswith("_")}
     data = {"path", "estimates", "manifest", "entities", "saved"}
-    assert shown == data | {"get", "each", "page", "table", "to_pandas"}
+    assert shown == data | {"get", "each", "page", "table", "to_pandas", "plot", "plots"}
     with pytest.raises(AttributeError):
         result.entities = 3  # type: ignore[misc]
 

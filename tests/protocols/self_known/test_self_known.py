@@ -79,7 +79,7 @@ def test_unresponsive_and_failed_answers_are_left_out_and_counted(tmp_path: Path
     answered = result.get("response_rate", "method:plain")
     assert (answered.numerator, answered.denominator, answered.missing) == (3.0, 4.0, 1)
     assert value(result, "factuality_micro") == pytest.approx(10 / 16)
-    assert any("25% of the texts do not answer" in c for c in result.manifest.cautions)
+    assert any("25 % of the texts do not answer" in c for c in result.manifest.cautions)
 
 
 # --- self-knowledge ---

@@ -179,8 +179,8 @@ def test_thousands_of_estimates_make_one_small_page() -> None:
 def test_the_page_says_what_was_measured() -> None:
     page = long_texts(manifest(), numbers()).replace("\N{NO-BREAK SPACE}", " ")
     for text in (
-        "60 % of an answer",
-        "it falls along the text",
+        "60 % of the claims in a text are supported",
+        "the share falls along the text",
         "Factuality along the text",
         "Unsupported claims per sentence",
         "Hedging along the text",
@@ -214,7 +214,7 @@ def test_the_page_says_what_was_measured() -> None:
 def test_sections_about_what_was_not_asked_are_left_out() -> None:
     plain = [e for e in numbers() if e.name in ("factscore", "factuality")]
     page = long_texts(manifest(), plain)
-    for text in ("Does it know its own errors?", "How good is the checker?", 'id="scores"'):
+    for text in ("Does it notice its own errors?", "How good is the checker?", 'id="scores"'):
         assert text not in page
 
 
@@ -384,7 +384,7 @@ def test_a_run_of_the_protocol_has_every_section(tmp_path: Path) -> None:
     assert "33\N{NO-BREAK SPACE}% of the claims in a text" in page
     for text in (
         "Along the text",
-        "Does it know its own errors?",
+        "Does it notice its own errors?",
         "Self-Known: accepts, of supported",
         "Rejected claims dropped",
         "Which score of a claim",
