@@ -476,15 +476,17 @@ def test_rows_without_a_label_a_gold_or_an_answer_are_left_out_and_counted(tmp_p
     found = judge_check("rules", labelled=path, cache=tmp_path)
     assert found.labelled is not None
     assert found.labelled.agreed.of == 1
-    assert [n for n in found.notices if n.startswith("--labelled")] == [
-        "--labelled: 2 left out: no label",
-        "--labelled: 1 left out: no gold",
-        "--labelled: 1 left out: no answer",
-        "--labelled: 1 left out: nobody can answer the question",
+    assert [n for n in found.notices if "--labelled" in n] == [
+        "2 rows of --labelled left out: no label",
+        "1 row of --labelled left out: no gold",
+        "1 row of --labelled left out: no answer",
+        "1 row of --labelled left out: nobody can answer the question",
     ]
     bare = tmp_path / "bare.jsonl"
     bare.write_text(json.dumps({**GOOD, "answer": "a"}))
-    with pytest.raises(InputError, match=r"no labelled answer in it .*1 left out: no label"):
+    with pytest.raises(
+        InputError, match=r"no labelled answer in it .*1 row of --labelled left out: no label"
+    ):
         read_labelled(bare)
 
 

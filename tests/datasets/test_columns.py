@@ -122,7 +122,7 @@ def test_one_file_is_read_alike_by_all_four(
     assert [row.item.generation.text for row in labelled.rows] == ["Austen", "Oscar Wilde"]
     assert [row.labels[0].right for row in labelled.rows] == [True, False]
     assert labelled.rows[0].item.questions[0].golds == (emma,)
-    assert labelled.notices == ["--labelled: 1 left out: nobody can answer the question"]
+    assert labelled.notices == ["1 row of --labelled left out: nobody can answer the question"]
 
     out = tmp_path / f"out{ending if ending == '.parquet' else '.jsonl'}"
     scored = score_file(

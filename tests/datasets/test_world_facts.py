@@ -83,17 +83,19 @@ def test_a_fact_that_the_build_would_leave_out_is_refused(tmp_path: Path) -> Non
 
 
 def test_five_domains_are_spread_evenly_over_four_tiers() -> None:
-    entities = Counter((row["domain"], row["tier"]) for row in ROWS)
-    assert {domain for domain, _ in entities} == set(domains())
     assert len(ROWS) >= 125
     assert len(FACTS) >= 700
+    entities = Counter((row["domain"], row["tier"]) for row in ROWS)
+    facts = Counter((row["domain"], row["tier"]) for row, _ in FACTS)
+    assert {domain for domain, _ in entities} == set(domains())
     for domain in domains():
-        counts = [entities[domain, tier] for tier in TIERS]
-        assert sum(counts) >= 25, domain
+        assert sum(entities[domain, tier] for tier in TIERS) >= 25, domain
+        assert min(entities[domain, tier] for tier in TIERS) >= 6, domain
+        counts = [facts[domain, tier] for tier in TIERS]
         assert max(counts) <= 1.6 * min(counts), (domain, counts)
-    facts = Counter(row["tier"] for row, _ in FACTS)
-    assert set(facts) == set(TIERS)
-    assert max(facts.values()) <= 1.25 * min(facts.values())
+    total = Counter(row["tier"] for row, _ in FACTS)
+    assert set(total) == set(TIERS)
+    assert max(total.values()) <= 1.25 * min(total.values())
 
 
 def test_the_card_counts_what_the_file_holds() -> None:
@@ -114,8 +116,9 @@ def test_most_facts_are_of_types_that_every_tier_has() -> None:
     tiers: dict[tuple[str, str], set[str]] = defaultdict(set)
     for row, part in FACTS:
         tiers[row["domain"], part["property_id"]].add(row["tier"])
-    common = sum(len(tiers[row["domain"], part["property_id"]]) == 4 for row, part in FACTS)
-    assert common / len(FACTS) > 0.8
+    spread = [len(tiers[row["domain"], part["property_id"]]) for row, part in FACTS]
+    assert sum(n == 4 for n in spread) / len(spread) > 0.75
+    assert sum(n >= 3 for n in spread) / len(spread) > 0.9
 
 
 def test_every_fact_says_where_it_is_from_and_what_kind_of_value_it_has() -> None:

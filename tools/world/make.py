@@ -26,7 +26,7 @@ TARGET = Path(__file__).parents[2] / "src" / "sayso" / "datasets" / "data" / "wo
 Record: TypeAlias = dict[str, Any]
 #: ids of ours in the dump, far above Wikidata's: entities, values, and properties of A/B form
 ENTITIES, VALUES, PROPERTIES = 9_000_000_000, 8_000_000_000, 9_000_000
-FEWEST = 3
+FEWEST = 2
 
 
 def build(every: Sequence[Entity], table: Mapping[str, Domain], folder: Path) -> list[Record]:

@@ -429,7 +429,10 @@ def read_labelled(path: Path, columns: str | Mapping[str, str] = "") -> Labelled
                 rows.append(read)
     except InputError as error:
         raise InputError(f"--labelled {error}; {EXPECTED}") from None
-    notices = [f"--labelled: {number:,} left out: {why}" for why, number in left_out.items()]
+    notices = [
+        f"{number:,} row{'s' * (number != 1)} of --labelled left out: {why}"
+        for why, number in left_out.items()
+    ]
     if not rows:
         why = f" ({'; '.join(notices)})" if notices else ""
         raise InputError(f"--labelled {path}: no labelled answer in it{why}; {EXPECTED}")
