@@ -19,6 +19,7 @@ from sayso.cli.progress import Bars, _Stage, pace
 from sayso.engines.scripted import ScriptedEngine
 from sayso.records import Generation, Request, Usage, ask
 from sayso.runs import costs as jobs
+from sayso.runs.reuse.same_model import MOST
 from support.scripted_world import Mind, facts, records, write
 
 WORLD = facts(4)
@@ -159,12 +160,38 @@ def test_without_a_terminal_a_line_comes_regularly(capsys: pytest.CaptureFixture
     lines = quiet.splitlines()
     assert lines[0] == "sayso: asking: probe: 10 requests"
     assert sum("asking: probe: 1 of 10, " in line for line in lines) >= 2
-    assert lines[-1] == "sayso: working on what is there, 0 s so far"
+    assert lines[-1] == "sayso: working on the answers, 0 s so far"
     time.sleep(0.15)
     assert capsys.readouterr().err == ""
     with Bars(Console(file=io.StringIO()), every=0.05, idle=False):
         time.sleep(0.2)
     assert capsys.readouterr().err == ""
+
+
+def test_what_is_done_before_the_first_reply_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    with Bars(Console(file=io.StringIO()), every=0.05) as bars:
+        for what in ("loading the model", "reading the cache"):
+            bars.doing(what)
+            time.sleep(0.2)
+        bars.start("asking: probe", 10, 0)
+        bars.end("asking: probe")
+        bars.doing("computing the numbers")
+        time.sleep(0.2)
+    lines = [line.partition(",")[0] for line in capsys.readouterr().err.splitlines()]
+    assert list(dict.fromkeys(lines)) == [
+        "sayso: loading the model",
+        "sayso: reading the cache",
+        "sayso: asking: probe: 10 requests",
+        "sayso: computing the numbers",
+    ]
+    console = terminal()
+    with Bars(console) as bars:
+        bars.doing("loading the model")
+        bars._bars.refresh()
+        assert "loading the model" in seen(console)
+        assert "0/?" not in seen(console)
+        bars.start("asking: probe", 10, 0)
+        assert [task.description for task in bars._bars.tasks] == ["asking: probe"]
 
 
 def test_one_question_has_no_bar() -> None:
@@ -274,7 +301,9 @@ def test_what_was_asked_for_is_kept_after_one_ctrl_c(
     assert first.answered == len(first.requests) == 14  # ten, and the four on their way
     second = Paid(presses=0)
     assert run(tmp_path, monkeypatch, second) == 0
-    assert not {repr(r) for r in first.requests} & {repr(r) for r in second.requests}
+    # but for what is asked again to see whether the model is the same
+    again = {repr(r) for r in first.requests} & {repr(r) for r in second.requests[MOST:]}
+    assert not again
 
 
 def test_two_ctrl_c_stop_at_once_and_lose_no_answer_that_came(
@@ -286,7 +315,7 @@ def test_two_ctrl_c_stop_at_once_and_lose_no_answer_that_came(
     assert first.answered == 10
     second = Paid(presses=0)
     assert run(tmp_path, monkeypatch, second) == 0
-    again = {repr(r) for r in first.requests} & {repr(r) for r in second.requests}
+    again = {repr(r) for r in first.requests} & {repr(r) for r in second.requests[MOST:]}
     assert len(again) == 4  # those that were on their way
 
 

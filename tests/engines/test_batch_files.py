@@ -25,6 +25,8 @@ from sayso.engines.prices import Price
 from sayso.records import Generation, InputError, Request, ask
 from sayso.runs.asking import CachedEngine
 from sayso.runs.costs import BudgetSpent, Meter, open_priced
+from sayso.runs.reuse.same_model import MOST
+from sayso.storage.run_folder import RunFolder
 
 
 @pytest.fixture(autouse=True)
@@ -441,7 +443,10 @@ def test_a_run_that_was_killed_pays_for_nothing_twice(tmp_path: Path, when: str)
         assert "done" in out
         assert len(server.batches) == before
         assert len(server.billed) == len(set(server.billed))
-        assert max(server.answered.values()) == 1
+        # whether the model is the same is asked at once
+        again = RunFolder.open(tmp_path / "run").read_manifest().tokens["asked_again"]
+        assert again <= MOST
+        assert sum(server.answered.values()) == len(server.answered) + again
 
 
 # ---- money, and a whole run
@@ -504,3 +509,28 @@ def test_files_are_for_endpoints() -> None:
         sayso.run("uncle", batch_files=True, limit=2)
     with pytest.raises(InputError, match="batch files are sent from here, not by Ray"):
         sayso.run("uncle", model="http://a/v1#m", batch_files=True, engine="ray", limit=2)
+
+
+def test_only_batches_of_the_fresh_period_count_and_a_check_is_asked_at_once(
+    tmp_path: Path,
+) -> None:
+    with BatchServer() as server:
+        with engine_of(server, tmp_path) as engine:
+            answers(engine, REQUESTS)
+            assert engine.addresses == (server.url,)
+        sent = len(server.billed)
+        began = time.time()
+        with engine_of(server, tmp_path) as engine:
+            kept: dict[float | None, int] = {}
+            for _ in engine.complete(REQUESTS[1:]):
+                kept[engine.given] = kept.get(engine.given, 0) + 1
+            assert len(server.billed) == sent  # they are still in the file that came back
+            assert len(kept) == 1
+            assert all(given and given < began for given in kept)
+            before = server.number
+            list(engine.ask_now(REQUESTS[1:3]))
+            assert server.number == before + 2
+        with engine_of(server, tmp_path) as engine:
+            engine.since = time.time()
+            answers(engine, REQUESTS)
+            assert len(server.billed) >= sent + 39

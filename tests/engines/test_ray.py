@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import socket
+import time
 from pathlib import Path
 
 import msgspec
@@ -72,6 +73,7 @@ def test_draws_of_one_call_are_kept_together_or_not_at_all(
     """An endpoint gives other draws where only some of those of a call are asked for again."""
     (task,) = prompts(1, draws=4)
     worker = Worker("builtin", {}, identity, str(tmp_path))
+    began = time.time()
 
     def broken_off(requests):  # type: ignore[no-untyped-def]
         for index, request in enumerate(requests):
@@ -86,6 +88,11 @@ def test_draws_of_one_call_are_kept_together_or_not_at_all(
     worker.ledger.close()
     keys = [request_key(request, identity) for request in task.requests]
     assert Ledger(tmp_path).known(keys).keys() == set(keys[:2])
+    # what --fresh takes over of a command that was stopped
+    stored = Ledger(tmp_path).stored(keys, since=began)
+    assert stored.keys() == set(keys[:2])
+    assert all(one.origin and began <= one.origin.given <= time.time() for one in stored.values())
+    assert not Ledger(tmp_path).stored(keys, since=time.time() + 1)
 
 
 def test_rows_of_an_actor_that_died_run_alone(

@@ -138,7 +138,7 @@ def test_another_version_name_asks_everything(tmp_path: Path) -> None:
 
 
 def test_what_a_model_does_not_know_for_sure_makes_no_alarm(tmp_path: Path) -> None:
-    """Draws that disagree: such an answer may flip by rounding. One of three is a caution."""
+    """Draws that disagree: such an answer may flip by rounding. One of three is no alarm."""
     unsure = Mind(WORLD, lambda f: 0.5)
     filled(tmp_path, unsure)
     flipped: list[str] = []
@@ -150,10 +150,11 @@ def test_what_a_model_does_not_know_for_sure_makes_no_alarm(tmp_path: Path) -> N
         return unsure(request)
 
     manifest = run(tmp_path, Served(one_other)).manifest
-    told = [c for c in manifest.cautions if "1 of 3 cached answers" in c]
+    told = [n for n in manifest.notices if "1 of 3 cached answers" in n]
     assert flipped
     assert len(told) == 1
-    assert "draws do not agree either" in told[0]
+    assert "was not sure of it before either" in told[0]
+    assert not [c for c in manifest.cautions if "model behind" in c]
 
 
 def test_errors_that_all_draws_repeat_come_first(tmp_path: Path) -> None:

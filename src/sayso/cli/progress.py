@@ -27,12 +27,19 @@ from rich.text import Text
 from sayso.records import Generation
 from sayso.runs.costs import add, dollars
 
-#: seconds between two lines where there is no terminal
-EVERY = 30.0
-
+#: seconds between two lines where there is no terminal, and before the first of what asks nobody
+EVERY, SOON = 30.0, 5.0
 
 #: share of a stage that is to be answered before it is said how long the rest will take
 SOME = 0.05
+
+
+class _Counted(MofNCompleteColumn):
+    """How much is done of how much; nothing where that is not counted."""
+
+    def render(self, task: Task) -> Text:
+        """Return both numbers."""
+        return super().render(task) if task.total is not None else Text("")
 
 
 class _Pace(ProgressColumn):
@@ -72,7 +79,7 @@ def span(seconds: float) -> str:
 class Bars:
     """Progress on stderr: bars, or without a terminal a line for each stage and every 30 seconds.
 
-    ``idle`` lines say between stages too that something is done; for a command without others.
+    ``idle`` lines say between stages too what is done; for a command without others.
 
     As a context it also minds Ctrl-C. Where asking costs money, the first one sends nothing more
     and lets the answers come that are on their way (``stopping``, ``hold``), and the second stops
@@ -87,6 +94,8 @@ class Bars:
         self._over = threading.Event()
         self._stage: _Stage | None = None
         self._since = time.monotonic()
+        self._doing = "starting"
+        self._waiting: TaskID | None = None
         self.stopping = False
         self.hold: Callable[[], int | None] | None = None
         self._remote = False
@@ -94,7 +103,7 @@ class Bars:
         self._bars = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
-            MofNCompleteColumn(),
+            _Counted(),
             _Pace(),
             TextColumn("{task.fields[spent]}", style="dim"),
             console=console,
@@ -131,6 +140,7 @@ class Bars:
         self._remote = remote
         self._tokens, self._dollars = 0, 0.0
         self._task, self._stage = None, None
+        self._show_doing("")
         if total <= 1:
             return
         self._stage = _Stage(stage, total, done, time.monotonic())
@@ -162,24 +172,49 @@ class Bars:
         if self._task is not None:
             self._bars.update(self._task, completed=done, total=self._stage.total)
 
+    def doing(self, what: str) -> None:
+        """Show what is done now that asks nobody; without a terminal once it takes long."""
+        if what != self._doing:
+            self._doing, self._since = what, time.monotonic()
+        self._show_doing(what)
+
+    def _show_doing(self, what: str) -> None:
+        """Put a line without a bar below the bars, or take it away."""
+        if self._waiting is not None:
+            self._bars.remove_task(self._waiting)
+            self._waiting = None
+        if what and self._idle:
+            self._waiting = self._bars.add_task(
+                what, total=None, stage=_Stage(what, 0, 0, time.monotonic()), spent=""
+            )
+
     def end(self, stage: str) -> None:
         """Leave the bar as it is."""
         self._remote = False
         self.hold = None
         self._since = time.monotonic()
+        self._doing = "working on the answers"
         if self._stage is not None:
             self._stage.ended = self._since
         self._stage = None
 
     def _tell_regularly(self) -> None:
-        """Print how far it is, until it is over; in a terminal only where there is no bar."""
-        while not self._over.wait(self._every):
-            stage, now = self._stage, time.monotonic()
+        """Print how far it is, until it is over; in a terminal the bars say it."""
+        told, last = "", time.monotonic()
+        tick = min(SOON, self._every)
+        while not self._over.wait(tick):
+            stage, now, doing = self._stage, time.monotonic(), self._doing
+            if not self._bars.disable:
+                continue
             if stage is not None:
-                if self._bars.disable:
+                if now - max(last, stage.began) >= self._every:
                     self.note(stage.text(now))
-            elif self._idle and now - self._since >= self._every:
-                self.note(f"working on what is there, {span(now - self._since)} so far")
+                    last = now
+            elif self._idle and (
+                now - self._since >= tick if doing != told else now - last >= self._every
+            ):
+                self.note(f"{doing}, {span(now - self._since)} so far")
+                told, last = doing, now
 
     def note(self, text: str) -> None:
         """Print a sentence above the bars."""

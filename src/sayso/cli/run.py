@@ -226,7 +226,8 @@ def _measure(texts: TextsOf, job: Job, common: Common, several: bool) -> Result:
     """Measure the texts of one model."""
     with Bars() as bars:
         result = measure_texts(texts, job, progress=bars)
-    _finish(result, _shown(common, several))
+        page = _page_of(result, bars)
+    _finish(result, page, _shown(common, several))
     return result
 
 
@@ -373,7 +374,8 @@ def _run(job: Job, shown: Shown) -> Result:
     """Run a job, write its page and its figures, and print its numbers."""
     with Bars() as bars:
         result = execute(job, bars)
-    _finish(result, shown)
+        page = _page_of(result, bars)
+    _finish(result, page, shown)
     return result
 
 
@@ -521,11 +523,16 @@ def _compare_many(runs: Sequence[Path], flags: Comparing) -> None:
         render_study(found, Console())
 
 
-def _finish(result: Result, shown: Shown) -> None:
-    """Print a run's notices, write its page and its figures, and print the result."""
+def _page_of(result: Result, bars: Bars) -> Path | None:
+    """Write the page of a run; return its file."""
+    bars.doing("writing the page")
+    return reports.write(result.path)
+
+
+def _finish(result: Result, page: Path | None, shown: Shown) -> None:
+    """Print a run's notices, write its figures, and print the result with its page."""
     for notice in result.manifest.notices if shown.notices else ():
         note(notice)
-    page = reports.write(result.path)
     if not shown.quiet:
         show(result, json=shown.json, page=page, verbose=shown.verbose)
     if shown.figures.formats:
@@ -724,5 +731,6 @@ def factuality(
         return 0
     with Bars() as bars:
         result = measure_texts(files, flags.job, flags.columns, bars)
-    _finish(result, Shown(flags.json))
+        page = _page_of(result, bars)
+    _finish(result, page, Shown(flags.json))
     return _exit_code([result])

@@ -29,6 +29,9 @@ class Progress(Protocol):
     def end(self, stage: str) -> None:
         """Nothing waits for an answer any more."""
 
+    def doing(self, what: str) -> None:
+        """Something begins that asks nobody: "loading the model"."""
+
     def note(self, text: str) -> None:
         """Tell something at once that cannot wait for the end of the run."""
 
@@ -46,6 +49,9 @@ class Silent:
         """Say nothing."""
 
     def end(self, stage: str) -> None:
+        """Say nothing."""
+
+    def doing(self, what: str) -> None:
         """Say nothing."""
 
     def note(self, text: str) -> None:

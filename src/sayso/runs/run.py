@@ -359,6 +359,9 @@ def open_job(
     meter = meter or Meter(job.max_cost)
     with contextlib.ExitStack() as stack:
         cache = stack.enter_context(Cache(job.cache_folder / FILE_NAME))
+        if progress is not None and isinstance(job.model, str):
+            here = is_local(job.model)
+            progress.doing("loading the model" if here else "connecting to the endpoint")
         engine, price = open_subject(job, stack, weights=learn)
         job.plan.check_model(engine, job.settings)
         model = CachedEngine(
@@ -848,6 +851,7 @@ def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
         tools=tools.open, search=sources.search,
     )  # fmt: skip
     work.models, work.recorded = further.open, _lookup(job)
+    work.progress = opened.model.progress
     try:
         with contextlib.closing(tools), contextlib.closing(sources), contextlib.closing(further):
             for caution in foreign_world(job):
@@ -867,6 +871,7 @@ def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
         keep_beside(work, job.model, job.judge)
     counts = work.verdict_counts.get(opened.judge.signature, VerdictCounts())
     check_read(opened.judge, counts, f"sayso judge-check {opened.judge.name}")
+    opened.model.progress.doing("computing the numbers")
     with work.timed("measure"):
         estimates = job.plan.measure(work, job.settings)
     folder.write(f"metrics/{job.protocol}", estimates, Estimate)
@@ -939,6 +944,7 @@ def _look_into_cache(opened: OpenJob) -> tuple[list[Request], Checked]:
     ahead = getattr(opened.model.engine, "asks_ahead", False)
     if _is_recorded(opened.job) or not (ahead or opened.cache.filled):
         return [], Checked()
+    opened.model.progress.doing("reading the cache")
     asks = foreseen(opened)
     missing = opened.model.missing(ask.request for ask in asks)
     checked = check_same_model(

@@ -38,6 +38,7 @@ from sayso.records import (
     content_id,
 )
 from sayso.runs.asking import CachedEngine, Shape, ShapedEngine, thinking_signature
+from sayso.runs.progress import Progress, Silent
 from sayso.scores.collect import Tools
 from sayso.storage.run_folder import ArrayHead, Manifest, RunFolder
 from sayso.version import __version__
@@ -75,6 +76,7 @@ class FolderRun:
         self.models: Callable[[str], Engine] | None = None
         #: finds the answers of a model on record, which is not asked
         self.recorded: Lookup | None = None
+        self.progress: Progress = Silent()
         self.timings: dict[str, float] = {}
         self.notices: list[str] = []
         #: by signature of the judge
@@ -137,6 +139,7 @@ class FolderRun:
         """Judge answers and store ``verdicts/<stage>``."""
         if self.judge_engine is not None:
             self.judge_engine.stage = f"judging: {stage}"
+        self.progress.doing("judging the answers")
         with self.timed("grade"):
             verdicts = judge.grade(items)
         return self._keep_verdicts(stage, items, verdicts, judge)
@@ -146,6 +149,7 @@ class FolderRun:
     ) -> tuple[list[Verdict], list[Verdict]]:
         """Judge answers, and with ``blind`` those of ``plain`` for ``verdicts/<stage>-spans``."""
         if isinstance(judge, RulesJudge):
+            self.progress.doing("judging the answers")
             with self.timed("grade"):
                 ids = {item.generation.id for item in plain}
                 verdicts, spans = judge.grade_beside(items, blind, ids)

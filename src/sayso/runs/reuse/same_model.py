@@ -2,11 +2,18 @@
 
 Up to three greedy prompts whose answers are in the cache are asked again at the start of a run.
 Servers need not repeat themselves: batches, other cards and new releases of their software change a
-word here and there. So replies are compared by what they say (:mod:`sayso.judges.contradiction`)
-and how surely they say it (the rules judge), and prompts are preferred on which all draws agree:
-there a model does not change its mind by rounding. Of these, answers that are wrong come first,
-since another model hardly makes the same mistake. Where all three come back in other words and say
-the same, a run goes on with a caution.
+word here and there, and where two tokens are nearly equally likely, an answer. So replies are
+compared by what they say (:mod:`sayso.judges.contradiction`) and how surely they say it (the rules
+judge), never byte by byte.
+
+Which prompts: an answer that a model is sure of stays the same when its weights are changed a
+little, or its decoding; one between two nearly equal tokens changes by rounding. Between the two
+are answers that are *steady* and still tell much: the first token led by a clear but small margin,
+or most draws said the same and not all. They come first, errors before right answers, since another
+model hardly makes the same mistake.
+
+One steady answer that comes back different, or any two, mean another model. Where all three say the
+same in other words, or with other probabilities, a run goes on with a caution.
 """
 
 from __future__ import annotations
@@ -26,8 +33,14 @@ from sayso.runs.asking import CachedEngine, without_thoughts
 
 #: prompts that are asked again, and cached answers among which they are chosen
 MOST, LOOKED_AT = 3, 150
-#: a share of draws that says the same; from so many draws on, one other reply is enough
-AGREED, FIRM = 0.8, 4
+#: a share of draws that says the same, and so many of them that all agreeing is no accident
+AGREED, MANY = 0.8, 4
+#: a lead of the likeliest token (probability) that rounding does not turn round, and the tokens of
+#: an answer that are looked at
+LEAD, TOKENS = 0.1, 24
+#: by so much the log-probabilities of equal tokens differ on average, and never by rounding; the
+#: fewest tokens for that
+SHIFT, FEWEST = 0.05, 6
 #: the first words of two replies of which a smaller share is common begin otherwise
 OPENING, COMMON = 6, 0.5
 #: characters of an answer that a message repeats
@@ -50,7 +63,8 @@ WORDS: dict[Kind, str] = {
 class Probe(NamedTuple):
     """A prompt with the answer in the cache, its draws, and how much a difference would say.
 
-    ``backed``: at least :data:`FIRM` draws agree. ``rank``: how little a difference would say.
+    ``agreed``: many draws say the same. ``steady``: rounding does not change the answer.
+    ``rank``: how little a difference would say.
     """
 
     question: Question
@@ -58,7 +72,8 @@ class Probe(NamedTuple):
     kept: Generation
     draws: tuple[str, ...]
     verdict: Verdict
-    backed: bool
+    agreed: bool
+    steady: bool
     rank: float
 
 
@@ -133,20 +148,41 @@ def _draws(
 
 
 def _ranked(found: Sequence[tuple[Ask, Generation, tuple[str, ...]]]) -> list[Probe]:
-    """Return prompts with their ranks: errors that all draws repeat, then what they agree on."""
+    """Return prompts with their ranks, from 0."""
     verdicts = RulesJudge().grade([Item(kept, (ask.question,)) for ask, kept, _ in found])
     ranked = []
     for (ask, kept, draws), verdict in zip(found, verdicts, strict=True):
         same = [relate(ask.question.text, kept.text, draw) for draw in draws]
-        agreed = bool(draws) and _mostly(same, "same") and "apart" not in same
-        backed = agreed and len(draws) >= FIRM
-        committed = verdict.stance == "committed"
-        rank = 4.0 if not committed else 1.0 if agreed else 3.0 if draws else 2.0
-        if committed and agreed and verdict.content == "incorrect":
-            rank = 0.0
-        rank += 0.5 * ask.instructed
-        ranked.append(Probe(ask.question, ask.request, kept, draws, verdict, backed, rank))
+        agreed = len(draws) >= MANY and _mostly(same, "same") and "apart" not in same
+        lead = _lead(kept)
+        steady = agreed or (lead is not None and lead >= LEAD)
+        share = same.count("same") / len(draws) if draws else 1.0
+        if lead is not None and lead >= LEAD:
+            rank = lead
+        elif _leads(ask.question.text, kept.text, draws):
+            rank = 1 + share
+        else:
+            rank = 2 + share
+        rank -= 0.05 * (verdict.content == "incorrect")
+        rank += 0.5 * ask.instructed + 4 * (verdict.stance != "committed")
+        ranked.append(Probe(ask.question, ask.request, kept, draws, verdict, agreed, steady, rank))
     return ranked
+
+
+def _lead(kept: Generation) -> float | None:
+    """Return by how much the likeliest token led where that was closest; ``None``: unknown."""
+    margins = kept.margins[:TOKENS] if kept.margins else ()
+    return min(margins, default=None)
+
+
+def _leads(question: str, text: str, draws: Sequence[str]) -> bool:
+    """Tell whether clearly more draws say what the answer says than say any other one thing."""
+    same = [relate(question, text, draw) == "same" for draw in draws]
+    others = [draw for draw, alike in zip(draws, same, strict=True) if not alike]
+    largest = max(
+        (sum(relate(question, a, b) == "same" for b in others) for a in others), default=0
+    )
+    return sum(same) - largest >= max(2, len(draws) / 5)
 
 
 def _mostly(relations: Sequence[object], wanted: object) -> bool:
@@ -161,8 +197,7 @@ def compare(probe: Probe, reply: Generation, verdict: Verdict) -> Kind:
     question, kept = probe.question.text, probe.kept
     if reply.problem is not None:
         return "failed"
-    texts = (kept.text, *probe.draws)
-    if _bare(reply.text) in map(_bare, texts):
+    if _bare(reply.text) == _bare(kept.text):
         return "same"
     if _cut(reply) and not _cut(kept):
         return "cut"
@@ -175,11 +210,16 @@ def compare(probe: Probe, reply: Generation, verdict: Verdict) -> Kind:
         return "hedged"
     if before in WITHHELD and now == "committed":
         return "stated"
-    relations = [relate(question, text, reply.text) for text in texts]
-    if relations[0] == "apart" and _mostly(relations, "apart"):
+    relation = relate(question, kept.text, reply.text)
+    alike = [relate(question, draw, reply.text) == "same" for draw in probe.draws]
+    # one of two texts may be misread: where the draws agree, they are read too
+    if relation == "apart" and not (probe.agreed and _mostly(alike, True)):
         return "other"
-    lost = relations[0] is None and _mostly(relations, None) and _says(question, kept.text)
-    if lost and _bare(kept.text) not in _bare(reply.text):
+    if (
+        relation is None
+        and _says(question, kept.text)
+        and _bare(kept.text) not in _bare(reply.text)
+    ):
         return "withheld"
     return "same" if _begins_alike(question, kept.text, reply.text) else "reworded"
 
@@ -187,6 +227,24 @@ def compare(probe: Probe, reply: Generation, verdict: Verdict) -> Kind:
 def _says(question: str, text: str) -> bool:
     """Tell whether an answer has a value that can be compared."""
     return relate(question, text, text) is not None
+
+
+def shift(findings: Sequence[Finding]) -> float | None:
+    """Return by how much the log-probabilities of equal tokens differ on average, by size.
+
+    Tokens count up to the first one that differs. ``None`` where too few are known of both.
+    """
+    differences: list[float] = []
+    for finding in findings:
+        old, new = finding.probe.kept, finding.reply
+        if not (old.offsets and new.offsets and old.logprobs and new.logprobs):
+            continue
+        ends = (*old.offsets[1:], len(old.text)), (*new.offsets[1:], len(new.text))
+        for a, b, p, q in zip(*ends, old.logprobs[:TOKENS], new.logprobs, strict=False):
+            if a != b or old.text[:a] != new.text[:b]:
+                break
+            differences.append(abs(p - q))
+    return sum(differences) / len(differences) if len(differences) >= FEWEST else None
 
 
 def _cut(reply: Generation) -> bool:
@@ -255,7 +313,7 @@ def _conclude(findings: Sequence[Finding], model: CachedEngine, stale_ok: bool) 
     if not answered:
         return Checked((_unchecked(str(findings[0].reply.problem)),), counts=counts)
     asked = f"{len(different)} of {len(answered)} cached answers, asked again, came back different"
-    firm = [one for one in different if one.probe.backed or one.kind == "cut"]
+    firm = [one for one in different if one.probe.steady or one.kind == "cut"]
     if len(different) >= 2 or firm:
         shown = _example((firm or different)[0])
         if not stale_ok:
