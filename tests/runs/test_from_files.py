@@ -241,7 +241,7 @@ def test_a_part_without_a_claim_is_not_quoted(tmp_path: Path) -> None:
 def test_the_title_is_english_whatever_the_file_is_called(tmp_path: Path, name: str) -> None:
     result = run(tmp_path, write(tmp_path, f"{name}.jsonl", NINE_CLAIMS))
     page = report.write(result.path).read_text(encoding="utf-8")
-    assert "<h1>Where do these long texts err?</h1>" in page
+    assert "<h1>Where are these long texts wrong?</h1>" in page
     assert f"File: {name}</p>" in page
     assert f"<title>Where do these long texts err? ({name}) – sayso</title>" in page
 

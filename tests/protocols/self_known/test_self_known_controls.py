@@ -69,7 +69,7 @@ def test_a_judge_that_accepts_all_is_cautioned(tmp_path: Path) -> None:
     where = "method:plain;mode:qa"
     assert result.get("SK", where).value == 1.0
     assert result.get("SU", where).value == 0.0
-    assert any("accepts 100% of its claims" in c for c in result.manifest.cautions)
+    assert any("accepts 100 % of its claims" in c for c in result.manifest.cautions)
     # where every claim is accepted, its refusals cannot find the unsupported ones
     made = [e for e in result.estimates if e.where == slice_of(method="plain", score="p_true")]
     assert all(e.value in (None, 0.5) for e in made if e.name == "auroc")

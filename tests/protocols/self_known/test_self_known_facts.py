@@ -194,10 +194,10 @@ def test_the_same_caution_of_several_ways_of_asking_is_one() -> None:
     told = cautions(found)
     assert len(told) == 3
     assert told[0].startswith(
-        'a, asked "is it true?", "is this the answer?": the model accepts 0%, 100% of its claims'
+        'a, asked "is it true?", "is this the answer?": the model accepts 0 %, 100 % of its claims'
     )
     assert told[1].startswith(
-        'a, asked "is this the answer?", "or none of these?": 50% of the answers change'
+        'a, asked "is this the answer?", "or none of these?": 50 % of the answers change'
     )
     # a share for each way, unless all are one
     assert told[2].startswith(

@@ -208,7 +208,7 @@ def test_the_page_says_what_was_measured() -> None:
         "few texts",
     ):
         assert text in page, text
-    assert page.index("few texts") < page.index("of an answer")  # cautions before numbers
+    assert page.index("few texts") < page.index("of the claims in a text are")  # cautions before numbers
 
 
 def test_sections_about_what_was_not_asked_are_left_out() -> None:
@@ -385,7 +385,7 @@ def test_a_run_of_the_protocol_has_every_section(tmp_path: Path) -> None:
     for text in (
         "Along the text",
         "Does it notice its own errors?",
-        "Self-Known: accepts, of supported",
+        "Self-Known: supported claims accepted",
         "Rejected claims dropped",
         "Which score of a claim",
         "All 8 texts that answer",

@@ -63,7 +63,8 @@ WORDS: dict[Kind, str] = {
 class Probe(NamedTuple):
     """A prompt with the answer in the cache, its draws, and how much a difference would say.
 
-    ``steady``: rounding does not change the answer. ``rank``: how little a difference would say.
+    ``agreed``: many draws say the same. ``steady``: rounding does not change the answer.
+    ``rank``: how little a difference would say.
     """
 
     question: Question
@@ -71,6 +72,7 @@ class Probe(NamedTuple):
     kept: Generation
     draws: tuple[str, ...]
     verdict: Verdict
+    agreed: bool
     steady: bool
     rank: float
 
@@ -163,7 +165,7 @@ def _ranked(found: Sequence[tuple[Ask, Generation, tuple[str, ...]]]) -> list[Pr
             rank = 2 + share
         rank -= 0.05 * (verdict.content == "incorrect")
         rank += 0.5 * ask.instructed + 4 * (verdict.stance != "committed")
-        ranked.append(Probe(ask.question, ask.request, kept, draws, verdict, steady, rank))
+        ranked.append(Probe(ask.question, ask.request, kept, draws, verdict, agreed, steady, rank))
     return ranked
 
 
@@ -195,8 +197,7 @@ def compare(probe: Probe, reply: Generation, verdict: Verdict) -> Kind:
     question, kept = probe.question.text, probe.kept
     if reply.problem is not None:
         return "failed"
-    texts = (kept.text, *probe.draws)
-    if _bare(reply.text) in map(_bare, texts):
+    if _bare(reply.text) == _bare(kept.text):
         return "same"
     if _cut(reply) and not _cut(kept):
         return "cut"
@@ -209,11 +210,16 @@ def compare(probe: Probe, reply: Generation, verdict: Verdict) -> Kind:
         return "hedged"
     if before in WITHHELD and now == "committed":
         return "stated"
-    relations = [relate(question, text, reply.text) for text in texts]
-    if relations[0] == "apart" and _mostly(relations, "apart"):
+    relation = relate(question, kept.text, reply.text)
+    alike = [relate(question, draw, reply.text) == "same" for draw in probe.draws]
+    # one of two texts may be misread: where the draws agree, they are read too
+    if relation == "apart" and not (probe.agreed and _mostly(alike, True)):
         return "other"
-    lost = relations[0] is None and _mostly(relations, None) and _says(question, kept.text)
-    if lost and _bare(kept.text) not in _bare(reply.text):
+    if (
+        relation is None
+        and _says(question, kept.text)
+        and _bare(kept.text) not in _bare(reply.text)
+    ):
         return "withheld"
     return "same" if _begins_alike(question, kept.text, reply.text) else "reworded"
 
