@@ -1470,6 +1470,18 @@ def context(manifest: Manifest, estimates: Sequence[Estimate]) -> dict[str, Any]
     }
 
 
+#: the names of the files of charts, before that of the form
+FILES = {
+    "targets": "auroc by target",
+    "risk": "risk against coverage",
+    "score_by_length": "score by length",
+    "reference_by_length": "reference by length",
+    "metric_by_length": "metric by length",
+    "refused": "rejected by length",
+    "rankings": "auroc by answer metric",
+}
+
+
 def _form(results: SelectiveResults, form: str) -> dict[str, Any]:
     drawn: dict[str, tuple[Callable[[SelectiveResults, str, int], Drawing | None], str]] = {
         "targets": (
@@ -1517,7 +1529,7 @@ def _form(results: SelectiveResults, form: str) -> dict[str, Any]:
         "refused_text": list(refused_sentences(results, form)),
         "flip_text": list(flip_sentences(results, form, most=0)),
         "figures": {
-            name: figure_of(f"{name} {form}", partial(make, results, form), label)
+            name: figure_of(f"{FILES[name]} {form}", partial(make, results, form), label)
             for name, (make, label) in drawn.items()
         },
     }

@@ -1,0 +1,27 @@
+"""Every protocol gives the charts of its page as figures, each with a name of its own."""
+
+from __future__ import annotations
+
+import html
+import re
+from pathlib import Path
+
+import pytest
+
+import sayso
+from sayso import report as reports
+from sayso.protocols import PROTOCOLS
+
+
+@pytest.mark.parametrize("protocol", list(PROTOCOLS))
+def test_figures_are_the_charts_of_the_page(protocol: str, tmp_path: Path) -> None:
+    result = sayso.run(protocol, model="builtin", data="builtin", limit=2, out=tmp_path / "r")
+    page = reports.write(result.path).read_text(encoding="utf-8")
+    drawn = re.findall(r'class="chart wide"[^>]*aria-label="([^"]*)"', page)
+    names = result.plots
+    assert len(names) == len(set(names)) > 0
+    assert sorted(html.unescape(label) for label in drawn) == sorted(
+        result.plot(name).label for name in names
+    )
+    assert all(re.fullmatch(r"[a-z0-9-]+", name) for name in names)
+    assert not any(name.endswith("-2") for name in names)  # each was given a name of its own
