@@ -457,7 +457,9 @@ def test_empty_texts_are_told_apart_from_refusals(tmp_path: Path) -> None:
     rows += [{"topic": "Orm", "text": "I apologize, I do not have information on Orm."}]
     both = run(tmp_path, write(tmp_path, "a.jsonl", rows), name="both").manifest.cautions
     assert "a: 1 of 5 texts is empty and left out." in both
-    assert any(c.startswith("a: 20 % of the texts do not answer, judged by refusal phrases") for c in both)
+    assert any(
+        c.startswith("a: 20 % of the texts do not answer, judged by refusal phrases") for c in both
+    )
 
 
 def test_below_ten_topics_no_part_has_an_interval_or_a_line(tmp_path: Path) -> None:

@@ -208,7 +208,9 @@ def test_the_page_says_what_was_measured() -> None:
         "few texts",
     ):
         assert text in page, text
-    assert page.index("few texts") < page.index("of the claims in a text are")  # cautions before numbers
+    assert page.index("few texts") < page.index(
+        "of the claims in a text are"
+    )  # cautions before numbers
 
 
 def test_sections_about_what_was_not_asked_are_left_out() -> None:
