@@ -841,8 +841,7 @@ def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
     """Ask, judge and measure into a folder that is ours alone."""
     job, questions = opened.job, opened.data.questions
     notices = job.plan.check_other_runs(job.settings, manifest, questions)
-    new = not RunFolder.exists(path)
-    folder = open_folder(path, manifest)
+    new, folder = not RunFolder.exists(path), open_folder(path, manifest)
     tools = RunTools(None if _is_recorded(job) else opened.model, job.cache_folder, job.ray)
     further = further_models(opened)
     sources = KnowledgeSources(questions, job.cache_folder)
@@ -850,12 +849,12 @@ def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
         folder, questions, manifest, shape=opened.shape, judge_engine=opened.judge_engine,
         tools=tools.open, search=sources.search,
     )  # fmt: skip
+    progress = work.progress = opened.model.progress
     work.models, work.recorded = further.open, _lookup(job)
-    work.progress = opened.model.progress
     try:
         with contextlib.closing(tools), contextlib.closing(sources), contextlib.closing(further):
             for caution in foreign_world(job):
-                opened.model.progress.note(caution)
+                progress.note(caution)
             _tell_idle_jobs(opened)
             missing, checked = _look_into_cache(opened)  # it may refuse: nothing is written yet
             folder.write("questions", questions, Question)
@@ -871,7 +870,7 @@ def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
         keep_beside(work, job.model, job.judge)
     counts = work.verdict_counts.get(opened.judge.signature, VerdictCounts())
     check_read(opened.judge, counts, f"sayso judge-check {opened.judge.name}")
-    opened.model.progress.doing("computing the numbers")
+    progress.doing("computing the numbers")
     with work.timed("measure"):
         estimates = job.plan.measure(work, job.settings)
     folder.write(f"metrics/{job.protocol}", estimates, Estimate)
