@@ -876,10 +876,7 @@ def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
     folder.write(f"metrics/{job.protocol}", estimates, Estimate)
     write_answers(folder, questions, job.plan.probing(job.settings))
     manifest = msgspec.structs.replace(
-        manifest,
-        finished=now(),
-        timings=work.timings,
-        **_bookkeeping(opened),
+        manifest, finished=now(), timings=work.timings, **_bookkeeping(opened),
         cautions=_cautions(opened, work, counts, estimates, checked),
         cached={**opened.model.ages.record(), **checked.counts},
         notices=(
@@ -895,7 +892,7 @@ def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
             *work.notices,
             *bill(opened.model, opened.judge_engine),
         ),
-    )
+    )  # fmt: skip
     folder.write_manifest(manifest)
     return Result(path, estimates, manifest, entities_of(questions))
 
