@@ -36,7 +36,7 @@ from sayso.engines import open_model
 from sayso.protocols import selective
 from sayso.protocols.settings import replace
 from sayso.records import Generation, InputError, Message, Request
-from sayso.runs.reuse.same_model import check_same_model
+from sayso.runs.freshness.same_model import check_same_model
 from sayso.runs.run import Job, execute, foreseen, open_job
 
 #: starts for each way of changing

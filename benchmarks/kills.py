@@ -98,7 +98,7 @@ SERVER: list[Any] = []
 
 def checked() -> int:
     """Return how many cached answers a start may ask an endpoint again: is the model the same?"""
-    from sayso.runs.reuse.same_model import MOST
+    from sayso.runs.freshness.same_model import MOST
 
     return MOST if SERVER else 0
 

@@ -19,7 +19,7 @@ from sayso.cli.progress import Bars, _Stage, pace
 from sayso.engines.scripted import ScriptedEngine
 from sayso.records import Generation, Request, Usage, ask
 from sayso.runs import costs as jobs
-from sayso.runs.reuse.same_model import MOST
+from sayso.runs.freshness.same_model import MOST
 from support.scripted_world import Mind, facts, records, write
 
 WORLD = facts(4)

@@ -25,7 +25,7 @@ from sayso.engines.prices import Price
 from sayso.records import Generation, InputError, Request, ask
 from sayso.runs.asking import CachedEngine
 from sayso.runs.costs import BudgetSpent, Meter, open_priced
-from sayso.runs.reuse.same_model import MOST
+from sayso.runs.freshness.same_model import MOST
 from sayso.storage.run_folder import RunFolder
 
 

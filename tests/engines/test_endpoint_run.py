@@ -16,7 +16,7 @@ import pytest
 from bad_server import BadServer, Body, Plan
 
 from sayso import cli
-from sayso.runs.reuse.same_model import MOST
+from sayso.runs.freshness.same_model import MOST
 from sayso.storage.run_folder import RunFolder
 from support.scripted_world import facts, records, write
 

@@ -14,7 +14,7 @@ import pytest
 from bad_server import BadServer
 
 from sayso.records import Generation, Verdict
-from sayso.runs.reuse.same_model import MOST
+from sayso.runs.freshness.same_model import MOST
 from sayso.storage.cache import Cache
 from sayso.storage.run_folder import RunFolder
 
