@@ -340,10 +340,10 @@ def test_every_flag_of_a_run_reaches_its_job(monkeypatch: pytest.MonkeyPatch) ->
     }  # fmt: skip
     assert {name: getattr(made, name) for name in wanted} == wanted
     argv = "run uncle --dry-run --device cpu --dtype float16 --batch-size 4 --revision main"
-    assert cli.execute([*argv.split(), "--end-loops"]) == 0
+    assert cli.execute([*argv.split(), "--end-loops", "--fresh", "--stale-ok"]) == 0
     local: dict[str, object] = {
         "device": "cpu", "dtype": "float16", "batch_size": 4, "revision": "main",
-        "end_loops": True,
+        "end_loops": True, "fresh": True, "stale_ok": True,
     }  # fmt: skip
     assert {name: getattr(found[1], name) for name in local} == local
     argv = "run uncle --dry-run --engine ray --ray-address head:6379 --ray-actors 3 --jobs 2"

@@ -122,7 +122,6 @@ def test_a_run_counts_abstaining_as_right(tmp_path: Path) -> None:
     for name, share in (("abstains_unanswerable", (1, 2)), ("abstains_answerable", (0, 2))):
         found = result.get(name, "form:short;against:rules")
         assert (found.numerator, found.denominator) == share
-    assert any("50% (1 of 2) of these, on 0% (0 of 2)" in c for c in result.manifest.cautions)
     # and these are neither known nor unknown
     assert result.get("share_unknown", "form:short;against:unknown").denominator == 2
     # word overlap needs a gold to overlap with

@@ -243,7 +243,7 @@ def test_the_title_is_english_whatever_the_file_is_called(tmp_path: Path, name: 
     page = report.write(result.path).read_text(encoding="utf-8")
     assert "<h1>Where are these long texts wrong?</h1>" in page
     assert f"File: {name}</p>" in page
-    assert f"<title>Where do these long texts err? ({name}) – sayso</title>" in page
+    assert f"<title>Where are these long texts wrong? ({name}) – sayso</title>" in page
 
 
 def test_abstentions_of_factscore_are_counted(tmp_path: Path) -> None:

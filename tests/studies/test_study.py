@@ -573,7 +573,7 @@ def test_flags_say_where_every_cell_computes(
         ),
         (
             ("--models", "builtin", "--protocols", "selective", "--layout", "board"),
-            "layout board needs questions without an answer beside others with one",
+            "layout board needs answerable and unanswerable questions",
         ),
     ],
 )
@@ -598,11 +598,11 @@ def test_layouts_that_no_run_can_fill_are_refused_before_anything_is_asked(tmp_p
     bare: dict[str, Any] = given | {"protocols": [{"self_known": {"modes": "none"}}]}
     for study, layout, needs in (
         (short, "uncle-figure3", "runs of uncle with paragraphs"),
-        (bare, "self-known-figure2", "claims that the model was asked about again"),
+        (bare, "self-known-figure2", "claims that the model was asked about"),
         (
             given | {"protocols": ["selective"]},
             "selective-abstention",
-            "questions without an answer",
+            "answerable and unanswerable questions",
         ),
     ):
         with pytest.raises(InputError, match=f"layout {layout} needs {needs}"):
