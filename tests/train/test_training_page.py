@@ -266,7 +266,7 @@ def test_the_verdict_is_the_sentence_that_was_asked_for() -> None:
     assert first == (
         "SFT + DPO, short form: it hedges 44 % of unknown and 27 % of known facts; hedging its "
         "least probable answers instead, equally often within each type, it would hedge 61 % of "
-        "the unknown facts. J 0.17 [0.12, 0.22] (with the instruction alone: 0.02): a gain."
+        "the unknown facts. J 0.17 [0.12, 0.22]: a gain."
     )
 
 
