@@ -36,6 +36,17 @@ def test_a_hundred_pairs_a_third_of_each_kind() -> None:
     assert "100 cannot be answered: abstaining is right" in DATA.notices
 
 
+def test_the_catalogue_counts_what_the_set_holds() -> None:
+    facts = [q for q in DATA.short if not q.pair]
+    size = f"{len(DATA.long)} entities, {len(facts)} facts, {len(PAIRS)} pairs"
+    assert datasets.CATALOGUE["world"].size == size
+
+
+def test_no_entity_of_a_pair_is_one_of_the_facts() -> None:
+    """What is resampled and drawn is apart, and ``sayso data check world`` finds one name once."""
+    assert not {q.entity for q in PAIRED} & {q.entity for q in DATA.long}
+
+
 def test_twins_are_of_every_tier_and_of_no_paragraph() -> None:
     tiers = Counter(q.tier for q in TWINS.values())
     assert set(tiers) == {"1", "2", "3", "4"}
