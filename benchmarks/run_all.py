@@ -37,6 +37,8 @@ STUDIES = {
     "engine_overhead": [],
     "run_overhead": [],
     "bf16_draws": [],
+    "same_draws": ["--limit", "10"],
+    "changed_model": ["--model", "builtin", "--smaller", "smollm2"],
     "cache_speed": [],
     "kills": ["--kills", "20"],
     "studies": ["--part", "ranks"],
