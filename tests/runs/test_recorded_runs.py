@@ -259,7 +259,7 @@ def test_every_protocol_that_the_file_allows(
     said = capsys.readouterr()
     assert sorted(p.name for p in Path("all").iterdir()) == ["faithfulness", "selective"]
     assert [p.name for p in Path("all/faithfulness").iterdir()] == ["a"]
-    assert "left out: uncle asks every fact alone and inside a paragraph" in said.err
+    assert "left out: uncle asks every question several times" in said.err
     assert "left out: self_known takes labeled claims" in said.err
     assert "there are none of b/../<b>" in said.err
 

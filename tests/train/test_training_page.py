@@ -156,7 +156,7 @@ def test_numbers_that_rest_on_little_are_marked_and_counted() -> None:
     assert " 100.0~ " in told
     assert "9.50~" in told
     assert " 1.2 " in told  # UUR of the base model: 5 of 418 are enough
-    assert "~ few cases or undefined in some resamples: see the page" in told
+    assert "~ few cases, or no value in some resamples: see the page" in told
     shown = " ".join(html.unescape(body(page(found))).split())
     assert f"{counts} and 5 unknown." in shown
     assert "~ UA of base, plain prompt (5 of 5): few cases: exact interval." in shown
@@ -290,7 +290,8 @@ def test_the_verdict_does_not_oversell() -> None:
     better, *_ = said(UUR=0.1, over_hedge=0.1, J=0.0, low=-0.02, high=0.02, p=0.001, before=-0.3)
     assert ": a gain; the interval of J includes 0" in better
     alone, *_ = said(UUR=0.5, over_hedge=0.1, J=0.4)
-    assert alone.endswith("(with the instruction alone: 0.02).")  # one entity: nothing is tested
+    # one entity: nothing is tested, and no J stands without an interval
+    assert alone.endswith("known facts. J not given, since it has no interval.")
     lost = said(J=0.3, low=0.2, high=0.4, forced=0.6, p=0.001)
     assert any(text.endswith(": knowledge was lost.") for text in lost)
     # what no answer of its own could change is not counted as kept
