@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import os
 import re
@@ -11,14 +12,16 @@ import sys
 from importlib import resources
 from pathlib import Path
 
+import cyclopts
 import pytest
 
 from sayso import cli
 from sayso.protocols import PROTOCOLS, settings
-from support.pages import blocks, commands, walk
+from support.pages import blocks, commands, fenced, walk
 from support.wikidata_world import dump
 
 ROOT = Path(__file__).parent.parent
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 TOUR = (ROOT / "docs" / "tour.md").read_text(encoding="utf-8")
 #: the hub cannot be reached from a test, so the same command runs on a folder
@@ -68,13 +71,25 @@ def test_the_python_of_the_tour_runs(number: int, last: str, tmp_path: Path) -> 
     assert done.stdout.splitlines()[-1].startswith(last)
 
 
-def test_the_commands_of_the_readme_can_be_typed() -> None:
-    typed = re.findall(r"`(sayso [^`]+)`", README)
-    assert len(typed) >= 12
+def typed_on(page: str) -> list[str]:
+    """Return the commands of sayso in blocks, in indented lines and within sentences."""
+    block_lines = [line for _, body in fenced(page) for line in body.splitlines()]
+    lines = (block_lines, re.findall(r"^ {4}(.*)$", page, flags=re.MULTILINE))
+    whole = [line.removeprefix("$ ") for some in lines for line in some]
+    whole = [line for line in whole if line.startswith("sayso ")]
+    return [*whole, *(text for text in re.findall(r"`(sayso [^`]+)`", page) if "…" not in text)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_commands_of_a_page_can_be_typed(page: Path) -> None:
+    typed = typed_on(page.read_text(encoding="utf-8"))
+    assert page != ROOT / "README.md" or len(typed) >= 12
     for text in typed:
-        _, *words = shlex.split(text)
+        _, *words = shlex.split(text, comments=True)
+        words = ["--help" if word == "--help-all" else word for word in words]
         cli.app.config = ()
-        cli.app.parse_args(words, exit_on_error=False, print_error=False)
+        with contextlib.suppress(cyclopts.MissingArgumentError):  # a sentence names a command
+            cli.app.parse_args(words, exit_on_error=False, print_error=False)
 
 
 def test_the_tour_names_every_command_and_the_readme_the_makefile_targets() -> None:
@@ -87,7 +102,7 @@ def test_the_tour_names_every_command_and_the_readme_the_makefile_targets() -> N
 
 
 def test_links_of_the_documents_lead_somewhere() -> None:
-    for document in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+    for document in PAGES:
         for target in re.findall(r"\]\(([^)#]+)\)", document.read_text(encoding="utf-8")):
             if not target.startswith("https://"):
                 assert (document.parent / target).exists(), f"{document.name}: {target}"

@@ -518,7 +518,7 @@ def test_the_commands_of_the_studies_page_run(
     monkeypatch.chdir(tmp_path)
     content, typed = written("studies.md")
     Path("first.yaml").write_text(content, encoding="utf-8")
-    assert len(typed) == 5
+    assert len(typed) == 6
     walk(typed, capsys)
 
 

@@ -16,6 +16,11 @@ def blocks(page: str, language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", page, flags=re.DOTALL)
 
 
+def fenced(page: str) -> list[tuple[str, str]]:
+    """Return the language and the text of every fenced block."""
+    return re.findall(r"^```(\w*)\n(.*?)^```$", page, flags=re.DOTALL | re.MULTILINE)
+
+
 def commands(page: str) -> list[list[str]]:
     """Return the words of every command of a page."""
     lines = [line for block in blocks(page, "console") for line in block.splitlines()]
