@@ -38,7 +38,7 @@ def test_the_code_runs_and_prints_what_it_says(printed: str) -> None:
         "setting 'prob.k' is unknown; did you mean probe.k?",
         "which J? This run has it with form='short'; form='long'; ",
         "uncertain hedged correct",
-        "<Result: uncle, model oracle-1, data builtin, 3 entities; J short ",
+        "<Result: uncle, model oracle-1, data world, 3 entities; J short ",
         "<CheckedJudge: judge exact@1; ",
     ):
         assert text in printed, text

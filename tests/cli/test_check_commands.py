@@ -44,7 +44,7 @@ def test_check_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
         (["check", "builtin", "--price", "1,2"], "runs on this machine"),
         (["judge-check", "nonsense"], "expected 'rules'"),
         (["judge-check", "rules", "--judge-mode", "two_pass"], "no model"),
-        (["judge-check", "rules", "--labelled", "none.jsonl"], "cannot be read"),
+        (["judge-check", "rules", "--labelled", "none.jsonl"], "does not exist"),
         (["judge-check", "rules", "--limit", "-3"], "expected 0"),
         (["judge-check", "rules", "--batch-files"], "batch-files is for endpoints"),
         (["judge-check", "hf:x", "--batch-files"], "batch-files is for endpoints"),

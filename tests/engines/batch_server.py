@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from typing import Any
 
-from bad_server import BadServer, Body, _error, _json
+from bad_server import BadServer, Body, _asked, _error, _json
 
 
 class BatchServer(BadServer):
@@ -29,6 +30,7 @@ class BatchServer(BadServer):
         self.files: dict[str, bytes] = {}
         self.batches: dict[str, Body] = {}
         self.billed: list[str] = []
+        self.billed_bodies: Counter[str] = Counter()
 
     def reply(self, method: str, path: str, headers: dict[str, str], raw: bytes) -> tuple[Any, ...]:
         place = path.removeprefix("/v1/").partition("?")[0]
@@ -101,6 +103,7 @@ class BatchServer(BadServer):
                 bad.append({**row, "response": wrong})
                 continue
             self.billed.append(line["custom_id"])
+            self.billed_bodies[_asked(line["body"])] += 1
             words = len(question.split())
             body = json.loads(self.good(line["body"], words, 10**6, "ok"))
             good.append({**row, "response": {"status_code": 200, "body": body}})

@@ -127,7 +127,7 @@ def test_loops_that_an_engine_ended_are_told_all_the_same(tmp_path: Path) -> Non
     told_once = "long: 16 of 16 answers went round in a loop and were ended; what they repeated is"
     assert sum(n.startswith(told_once) for n in result.manifest.notices) == 1
     page = (result.path / "report.html").read_text(encoding="utf-8")
-    assert "ended where it went round in a loop" in page
+    assert "stopped where it began to repeat itself" in page
 
 
 def test_measure_finds_the_same_line_in_stored_answers(tmp_path: Path) -> None:

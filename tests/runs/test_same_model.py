@@ -150,10 +150,10 @@ def test_what_a_model_does_not_know_for_sure_makes_no_alarm(tmp_path: Path) -> N
         return unsure(request)
 
     manifest = run(tmp_path, Served(one_other)).manifest
-    told = [n for n in manifest.notices if "1 of 3 cached answers" in n]
+    told = [c for c in manifest.cautions if c.startswith("1 of 3 cached answers")]
     assert flipped
     assert len(told) == 1
-    assert "was not sure of it before either" in told[0]
+    assert "Its draws do not agree either, so the model may be the same" in told[0]
     assert not [c for c in manifest.cautions if "model behind" in c]
 
 

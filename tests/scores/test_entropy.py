@@ -114,5 +114,5 @@ def test_only_the_normalized_estimator_promises_zero(name: str) -> None:
     # one draw of one meaning: rao 0, mc -log p = 1.2, and the docstring says so
     assert scores.semantic_entropy([0], [[-1.2]], "rao", False) == 0
     assert scores.semantic_entropy([0], [[-1.2]], "mc", False, ["a"]) == pytest.approx(1.2)
-    assert "not 0 where all are the same" in (scores.SCORES[name].score.__doc__ or "")
+    assert "not 0 if all are the same" in (scores.SCORES[name].score.__doc__ or "")
     assert "0 = all draws mean the same" in (scores.SCORES["semantic_entropy"].score.__doc__ or "")

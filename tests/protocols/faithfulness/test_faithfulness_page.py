@@ -56,13 +56,13 @@ def test_what_a_model_wrote_is_data_on_the_page(tmp_path: Path) -> None:
     assert "\x1b" not in page
     assert "Most unfaithful" in page
     assert "&lt;script&gt;alert(1)" in page  # the worst answers are there to read, with draws
-    for text in ("Confidence, words and truth", "always one half", "Faithfulness by confidence"):
+    for text in ("Confidence, words and truth", "always 50/50", "Faithfulness by confidence"):
         assert text in page
 
 
 def test_the_table_names_blind_policies_and_fits(tmp_path: Path) -> None:
     printed = table(run(tmp_path, evil))
-    assert "saying 50/50 to everything has cMFG" in " ".join(printed.split())
+    assert "always saying 50/50 would score a cMFG of" in " ".join(printed.split())
     assert "Vanilla" in printed
     assert "Uncertainty" in printed
     lines = [x for x in printed.splitlines() if not x.startswith(("signature", "report"))]
@@ -76,7 +76,9 @@ def test_runs_without_any_number_are_shown(tmp_path: Path, said: str) -> None:
     skill = result.get("skill", where)
     assert skill.value is None
     assert skill.problem
-    assert "no faithfulness could be measured" in " ".join(table(result).split())
+    assert "This run cannot say whether the model sounds as sure as it is" in " ".join(
+        table(result).split()
+    )
     assert report.write(result.path).stat().st_size > 10_000
 
 
@@ -104,7 +106,9 @@ def test_numbers_of_nothing_render() -> None:
         [Estimate("skill", slice_of(form="short", method="x"), problem="none")],
         Console(file=out, width=80),
     )
-    assert "no faithfulness could be measured" in " ".join(out.getvalue().split())
+    assert "This run cannot say whether the model sounds as sure as it is" in " ".join(
+        out.getvalue().split()
+    )
 
 
 def test_a_dry_run_says_what_it_does_not_price(tmp_path: Path) -> None:

@@ -200,9 +200,8 @@ def test_the_same_caution_of_several_ways_of_asking_is_one() -> None:
         'a, asked "is this the answer?", "or none of these?": 50 % of the answers change'
     )
     # a share for each way, unless all are one
-    assert told[2].startswith(
-        'b, asked "is it true?", "is this the answer?", "or none of these?": for 40%, 100%, 100% '
-    )
+    ways = '"is it true?", "is this the answer?", "or none of these?"'
+    assert told[2].startswith(f"b, asked {ways}: for 40 %, 100 %, 100 % ")
 
 
 def test_a_topic_that_one_side_says_nothing_of_makes_no_difference_of_means(tmp_path: Path) -> None:

@@ -189,7 +189,7 @@ def test_the_page_says_what_was_measured() -> None:
         "bounds .55 to .65",
         "unretrieved",
         # accepts 78 %, labels say 60 %
-        "Equation 3 says .86 where labels say .60",
+        "Equation 3 gives .86, the labels .60",
         "18 points too many",
         "12 % of the supported claims",
         "Self-Known in each way of asking",
@@ -389,7 +389,7 @@ def test_a_run_of_the_protocol_has_every_section(tmp_path: Path) -> None:
         "Does it notice its own errors?",
         "Self-Known: supported claims accepted",
         "Rejected claims dropped",
-        "Which score of a claim",
+        "Which claim score detects",
         "All 8 texts that answer",
         'class="tip"',
     ):

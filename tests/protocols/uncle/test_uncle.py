@@ -189,7 +189,7 @@ def test_probes_can_be_frozen_from_a_base_run(tmp_path: Path) -> None:
     )
     apart = sayso.run(model=taught, out=tmp_path / "apart", **common)
     assert value(apart, "p_known", "form:short") != value(first, "p_known", "form:short")
-    with pytest.raises(InputError, match="of one base model but were probed apart"):
+    with pytest.raises(InputError, match="share a base model but were probed separately"):
         sayso.compare(first.path, apart.path)
     before = len(taught.requests)
     frozen = sayso.run(

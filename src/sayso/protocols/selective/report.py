@@ -354,8 +354,10 @@ def _examples(
     form = declining_form(results)
     if form in forms:
         return _declined_examples(folder, forms[form])
-    form = next((f for f in forms if results.scores(f)), "")
-    return _found_examples(folder, forms[form], results.scores(form)[0]) if form else NO_EXAMPLES
+    # a probe is learned from hidden states, which are not read again for a page
+    best = ((f, s) for f in forms for s in results.scores(f) if s in forms[f].scores)
+    form, score = next(best, ("", ""))
+    return _found_examples(folder, forms[form], score) if form else NO_EXAMPLES
 
 
 def _declined_examples(folder: RunFolder, rows: SelectiveRows) -> Examples:
@@ -1504,6 +1506,9 @@ def _form(results: SelectiveResults, form: str) -> dict[str, Any]:
         "refused": (refusals_by_length, "Share of right answers rejected, by length."),
         "rankings": (rankings, "AUROC of scores under each answer metric."),
     }
+    metrics = metrics_table(results, form)
+    if len(metrics.rows) < 2:
+        del drawn["rankings"]
     lengths = length_sentences(results, form) if results.ranked(form) else ()
     words = results.get("coverage_of_words", **_of_judge(results, form), score=WORDS)
     withheld = "Share of wrong answers among those given, when the least certain are withheld."
@@ -1518,7 +1523,7 @@ def _form(results: SelectiveResults, form: str) -> dict[str, Any]:
         "board": board_table(results, form, SHOWN_ON_PAGE),
         "whole": board_table(results, form) if len(results.ranked(form)) > SHOWN_ON_PAGE else None,
         "agreement": agreement_table(results, form),
-        "metrics": metrics_table(results, form),
+        "metrics": metrics,
         "refusals": refusals_table(results, form),
         "flips": flips_table(results, form) if results.ranked(form) else Table("", [], [], []),
         "sentences": [
