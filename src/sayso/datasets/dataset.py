@@ -136,7 +136,7 @@ def dataset_of(items: Iterable[Item | str], *, name: str, source: str) -> Datase
         questions[question.id] = _both(known, question) if known else question
     if not questions:
         raise InputError(f"{source}: no question with an answer was found")
-    notes = [f"{count:,} questions read from {source}"]
+    notes = [f"{count:,} question{'s' * (count != 1)} read from {source}"]
     notes += [f"{number:,} left out: {reason}" for reason, number in left_out.items()]
     if repeated:
         notes.append(f"{repeated:,} left out: repeated questions (their answers are kept)")
