@@ -224,7 +224,7 @@ def test_the_first_ctrl_c_waits_and_the_second_does_not() -> None:
         bars.start("asking: probe", 10, 0, remote=True)
         interrupt()
         assert bars.stopping
-        assert seen(console).count("waiting for the answers") == 1
+        assert seen(console).count("waiting for the requests") == 1
         with pytest.raises(KeyboardInterrupt):
             interrupt()
     assert signal.getsignal(signal.SIGINT) is before
@@ -233,9 +233,9 @@ def test_the_first_ctrl_c_waits_and_the_second_does_not() -> None:
 @pytest.mark.parametrize(
     ("number", "said"),
     [
-        (12, "12 answers are on their way (they are paid for)"),
-        (1, "1 answer is on its way (it is paid for)"),
-        (0, "nothing is on its way"),
+        (12, "waiting for 12 requests already sent (they are paid for)"),
+        (1, "waiting for 1 request already sent (it is paid for)"),
+        (0, "no request is in flight"),
     ],
 )
 def test_the_first_ctrl_c_holds_whoever_asks_and_says_what_comes(number: int, said: str) -> None:
@@ -296,7 +296,7 @@ def test_what_was_asked_for_is_kept_after_one_ctrl_c(
     out, err = capsys.readouterr()
     assert out == ""
     assert err.count("stopping: waiting") == 1
-    assert err.count("sayso: stopped; the same command goes on from here") == 1
+    assert err.count("sayso: stopped; run the same command to resume") == 1
     assert "Traceback" not in err
     assert first.answered == len(first.requests) == 14  # ten, and the four on their way
     second = Paid(presses=0)

@@ -67,7 +67,7 @@ def refused(argv: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         (["run", "uncle", "--concurrency", "4"], "concurrency is for endpoints"),
         (["run", "uncle", "--timeout", "-1"], "timeout is -1.0; expected"),
         (["run", "uncle", "--judge-batch", "all"], "all"),
-        (["run", "uncle", "--judge-price", "1,2"], "judge 'rules' is no model"),
+        (["run", "uncle", "--judge-price", "1,2"], "judge 'rules' is not a model"),
         (["run", "uncle", "--model", "openai:x", "--max-cost", "1"], "price of 'openai:x' is unk"),
         (["run", "uncle", "--seed", "-1"], "seed is -1; expected 0 to"),
         (["run", "uncle", "--data", "x" * 300], "expected one of builtin"),
@@ -204,7 +204,7 @@ def test_a_dry_run_prints_and_leaves_nothing(
     monkeypatch.chdir(tmp_path)
     assert cli.execute(["run", "uncle", "--limit", "2", "--dry-run"]) == 0
     out = capsys.readouterr().out
-    assert "in all: local, no price" in out
+    assert "total: local, no price" in out
     assert not Path("runs").exists()
     assert cli.execute(["run", "--limit", "2", "--dry-run", "--json"]) == 0
     plan = json.loads(capsys.readouterr().out)
@@ -219,7 +219,7 @@ def test_measure_refuses_what_would_need_new_answers(
     finished: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for flag in (["--probe.k", "9"], ["--probe.temperature", "0.5"], ["--prompts", "paper"]):
-        assert "decides what is asked" in refused(["measure", str(finished), *flag], capsys)
+        assert "changes what is asked" in refused(["measure", str(finished), *flag], capsys)
 
 
 def test_report_and_compare_print_their_result(

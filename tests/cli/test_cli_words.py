@@ -16,10 +16,13 @@ from sayso.records import InputError
 @pytest.mark.parametrize(
     ("argv", "told"),
     [
-        (["run", "selectiv"], "'selectiv': nothing is expected there; did you mean selective?"),
-        (["run", "xyz"], "'xyz': nothing is expected there; protocols: "),
-        (["score", "x.jsonl", "--methods", "a", "b"], "written a,b without spaces (sayso score"),
-        (["report", "a", "b"], "'b': nothing is expected there"),
+        (["run", "selectiv"], "'selectiv': nothing is expected here; did you mean selective?"),
+        (["run", "xyz"], "'xyz': nothing is expected here; protocols: "),
+        (
+            ["score", "x.jsonl", "--methods", "a", "b"],
+            "several values of one flag as a,b without spaces (sayso score",
+        ),
+        (["report", "a", "b"], "'b': nothing is expected here"),
     ],
 )
 def test_words_too_many(argv: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -213,6 +216,7 @@ def test_measure_names_only_what_it_can_change(
     assert execute(["measure", str(run.path), "--bins", "3"]) == 2
     said = capsys.readouterr().err
     assert (
-        "bins is no setting of this run; measure can change probe.k, probe.unc, omit_long" in said
+        "bins is not a setting of this run; measure can change probe.k, probe.unc, omit_long"
+        in said
     )
     assert "temperature" not in said

@@ -56,11 +56,11 @@ def test_one_summary_and_one_page_of_every_protocol(
     assert all(Path("a <b>", unquote(link)).is_file() for link in links)
     assert page.count("Three answers") == 1  # those of the first run
     assert page.count('<table class="stack">') == len(PROTOCOLS)  # nothing is cut on a phone
-    # a page of somebody else stays as it is, and that is said
+    # a page of somebody else is kept, and that is said
     Path("a <b>", "index.html").write_text("mine")
     assert cli.execute([*argv, "--verbose"]) == 0
     said = capsys.readouterr()
-    assert "is not a page of sayso: it stays as it is" in said.err
+    assert "was not written by sayso: it is kept" in said.err
     assert Path("a <b>", "index.html").read_text() == "mine"
     assert said.out.count("signature  ") == len(PROTOCOLS)
     assert "all of them" not in said.out
@@ -74,7 +74,7 @@ def test_a_dry_run_of_all_says_whose_each_table_is(
     assert [line for line in lines if line.removesuffix(":") in PROTOCOLS] == [
         f"{name}:" for name in PROTOCOLS
     ]
-    (total,) = (re.match(r"in all: ([\d,]+) requests", line) for line in lines[-1:])
+    (total,) = (re.match(r"total: ([\d,]+) requests", line) for line in lines[-1:])
     assert total is not None
     alone = [int(row.split()[2].replace(",", "")) for row in lines if row.startswith("asking ")]
     assert int(total[1].replace(",", "")) == sum(alone)  # what is shared stands in the first
@@ -99,7 +99,7 @@ def test_a_folder_that_is_a_run_holds_no_others(
     capsys.readouterr()
     assert cli.execute(["run", *argv]) == 2
     said = capsys.readouterr()
-    assert "mix: holds a run of uncle" in said.err
+    assert "mix: contains a run of uncle" in said.err
     assert "choose another --out" in said.err
     assert said.err.count("\n") == 1
     assert sorted(path.name for path in Path("mix").iterdir()) == held

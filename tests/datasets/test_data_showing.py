@@ -58,7 +58,7 @@ def test_paragraphs_and_domains(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.execute(["data", "show", "builtin", "-n", "1"]) == 0
     out = capsys.readouterr().out
     assert "prompts for paragraphs" in out
-    assert "facts, each also a question of its own" in out
+    assert "facts, each of which is also asked alone" in out
 
 
 @pytest.mark.parametrize(

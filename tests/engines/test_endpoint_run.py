@@ -126,8 +126,8 @@ def test_a_run_that_lost_most_of_its_answers_ends_with_1(
         assert json.loads(out)  # the numbers are there all the same
         line = err.splitlines()[-1]
         assert line == (
-            f"sayso: {answered(tmp_path / 'run')}: the numbers are of what is left; the same "
-            "command asks for the rest"
+            f"sayso: {answered(tmp_path / 'run')}: the numbers cover only the answers that came; "
+            "run the same command to ask for the rest"
         )
         assert (tmp_path / "run" / "report.html").is_file()
         server.plan = lambda number, body: "ok"
@@ -206,7 +206,7 @@ def test_one_ctrl_c_sends_nothing_more_and_counts_nothing_as_failed(tmp_path: Pa
         sent = server.number
         # nine were seen before the key was pressed; a round more may have begun until then
         assert sent <= 20
-        assert err.count("the same command goes on from here") == 1
+        assert err.count("run the same command to resume") == 1
         server.delay = 0.0
         assert cli.execute(command(tmp_path, server)) == 0
         # 12 facts with 5 probes and 2 answers, 4 paragraphs with 2: nothing was asked twice but

@@ -135,9 +135,14 @@ def test_data_without_golds_is_refused_where_golds_are_needed(
     place = tmp_path / "q.csv"
     place.write_text("question\nWhere was Ada born?\n", encoding="utf-8")
     assert cli.execute(["run", "selective", "--data", str(place), "--dry-run"]) == 2
-    assert "selective says which answers are right, and q has no golds" in capsys.readouterr().err
+    assert (
+        "selective needs to know which answers are right, and q has no golds"
+        in capsys.readouterr().err
+    )
     assert cli.execute(["run", "uncle", "--data", str(place), "--dry-run"]) == 2
-    assert "uncle says which answers are right, and q has no golds" in capsys.readouterr().err
+    assert (
+        "uncle needs to know which answers are right, and q has no golds" in capsys.readouterr().err
+    )
     # those that nobody can answer are neither known nor unknown
     assert cli.execute(["run", "uncle", "--data", f"file:{table(tmp_path)}", "--dry-run"]) == 0
     assert "2 questions without a true answer are not asked" in capsys.readouterr().out

@@ -108,8 +108,8 @@ def test_one_line_about_a_model_that_babbles(tmp_path: Path) -> None:
     result = run(tmp_path, babble)
     (line,) = told(result)
     assert line == result.manifest.cautions[0]
-    assert "of 16 long answers, 16 are cut off at the token limit and 16 go round in loops" in line
-    assert "that commit themselves do not say what was asked" in line
+    assert "of 16 long answers, 16 are cut off at the token limit and 16 repeat themselves" in line
+    assert "that commit themselves do not answer the question" in line
     assert "no chat template" not in line
     assert len(line) < 1000
 
@@ -122,9 +122,9 @@ def test_loops_that_an_engine_ended_are_told_all_the_same(tmp_path: Path) -> Non
 
     result = run(tmp_path, ended)
     (line,) = told(result)
-    assert "of 16 long answers, 16 go round in loops" in line
+    assert "of 16 long answers, 16 repeat themselves in a loop" in line
     assert "cut off" not in line
-    told_once = "long: 16 of 16 answers went round in a loop and were ended; what they repeated is"
+    told_once = "long: 16 of 16 answers only repeated themselves and were ended; the repeats are"
     assert sum(n.startswith(told_once) for n in result.manifest.notices) == 1
     page = (result.path / "report.html").read_text(encoding="utf-8")
     assert "stopped where it began to repeat itself" in page

@@ -116,7 +116,7 @@ def test_many_differences_say_how_many_chance_gives() -> None:
     found = [Estimate("auroc", slice_of(score=str(n)), 0.01, -0.02, 0.04) for n in range(89)]
     found += [Estimate("auroc", slice_of(score="x"), 0.05, 0.01, 0.09), Estimate("auroc")]
     text = " ".join(printed(found, words_of(PROTOCOLS["selective"].report)).split())
-    assert "Of 90 differences, about 4 would seem clear if nothing differed." in text
+    assert "Of 90 differences, about 4 would look clear by chance alone." in text
     assert by_chance(found[:9]) == ""
     # a number of many scores is named once, above them
     assert text.count("AUROC for a wrong answer (.5 = chance)") == 1

@@ -163,7 +163,7 @@ def test_files_are_written_by_their_names(tmp_path: Path) -> None:
     [
         ("gif", "", "--figures gif: expected a format of figures: svg, pdf, png, or json"),
         ("svg,../x", "", "--figures ../x: expected"),
-        ("", "column", "--figure-width column is the width of figures: add --figures"),
+        ("", "column", "--figure-width column applies only to figures: add --figures"),
         ("svg", "wide", "'wide': expected column, page, or a length such as 8.4cm"),
         ("svg", "3 miles", "expected column, page, or a length"),
         ("svg", "1in", "1in: expected 2in to 20in"),

@@ -78,10 +78,11 @@ def facts(cells: tuple[int, ...], unknown: Ends, j: Ends, form: str = "short") -
          "so for 40; it hedged 0 of the 41 that it knew."),
         # it hedges much, and everything alike
         ((20, 0, 20, 0, 19, 21), (0.35, 0.68), (-0.2, 0.25),
-         "Its doubt shows no clear link to what it knows: it hedged 21 of 40 facts that it did not "
+         "Its hedging shows no clear link to what it knows: it hedged 21 of 40 facts that it did "
+         "not "
          "know and 20 of 40 that it knew."),
         ((10, 0, 30, 0, 35, 5), (0.05, 0.3), (-0.8, -0.4),
-         "It doubts the wrong facts: it hedged 5 of 40 facts that it did not know and 30 of 40 "
+         "It hedges the wrong facts: it hedged 5 of 40 facts that it did not know and 30 of 40 "
          "that it knew."),
         ((2, 0, 0, 0, 2, 1), None, None,
          "There are too few facts to say whether it admits what it does not know: it hedged 1 of 3 "
@@ -150,12 +151,12 @@ def test_whether_a_model_sounds_as_sure_as_it_is() -> None:
     # intervals that meet, or a gap that nobody would hear, claim nothing
     assert wording((0.8, (0.7, 0.9)), (0.7, (0.6, 0.8)), (-0.1, 0.2)) == (
         "On average, it sounds about as sure as it is: its words sound 80 % sure, and asked again "
-        "it agrees with itself 70 % of the time; nothing shows that its words tell which answers "
-        "are shaky."
+        "it agrees with itself 70 % of the time; there is no sign that its words show which "
+        "answers are shaky."
     )
     assert wording((0.975, None), (1.0, None), None).startswith("On average, it sounds about")
     assert wording((0.8, (0.7, 0.9)), (0.7, (0.6, 0.8)), (0.1, 0.3)).endswith(
-        "in part, its words tell which answers are shaky."
+        "; its words partly show which answers are shaky."
     )
     lost = Estimate("skill", FIRST, problem="no draw could be compared")
     assert faithfulness.plain_sentence(faithfulness.FaithfulnessResults([lost])) == (

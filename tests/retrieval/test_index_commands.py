@@ -26,7 +26,7 @@ def test_it_says_what_was_built(source: Path, capsys: pytest.CaptureFixture[str]
     printed = capsys.readouterr()
     assert printed.out.startswith("2 documents, 2 passages, 1 rows skipped, ")
     assert "left out: a.jsonl line 3: wrong JSON: Expecting value, column 1" in printed.err
-    assert "1 documents held control characters" in printed.err
+    assert "1 documents contained control characters" in printed.err
     assert cli.execute(["index", str(source), "--out", str(source.parent / "i.sqlite")]) == 0
     assert "(nothing changed, 0.0 s)" in capsys.readouterr().out
 
@@ -61,7 +61,7 @@ def test_an_index_can_be_searched_without_its_source(
     assert cli.execute(["index", place, "--search", "wrote", "--title", "Nobody"]) == 0
     printed = capsys.readouterr()
     assert printed.out == "nothing found\n"
-    assert "nothing under the title 'Nobody'" in printed.err
+    assert "no passage titled 'Nobody'" in printed.err
     assert cli.execute(["index", place, "--search", "wrote"]) == 0
 
 
@@ -69,7 +69,7 @@ def test_an_index_can_be_searched_without_its_source(
     ("words", "told"),
     [
         (["nowhere.jsonl"], "nowhere.jsonl: does not exist"),
-        (["builtin", "--title", "x"], "give --search TEXT too"),
+        (["builtin", "--title", "x"], "add --search TEXT"),
         (["builtin", "--tokens", "3"], "--tokens 3: expected 16 to 8192"),
         (["builtin", "--workers", "-1"], "--workers -1: expected 0 to 64"),
         (["builtin", "--search", "x", "-k", "0"], "-k 0: expected at least 1"),

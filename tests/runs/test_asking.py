@@ -169,7 +169,7 @@ def test_no_answer_holds_a_thought(
             assert (reply.text, reply.thinking, reply.problem) == (text, thinking, problem)
             assert (reply.logprobs is None) is (thinking is not None)
             kept = problem is None and thinking is not None
-            assert any("a thought in the answer's text" in n for n in asker.notices) is kept
+            assert any("reasoning inside the answer's text" in n for n in asker.notices) is kept
         judge = CachedEngine(ScriptedEngine(script), cache, who="judge")
         ((_, reply),) = judge.complete([ask("Where?")])
         assert reply.text == said  # whoever reads it takes the thought out
@@ -289,7 +289,7 @@ def test_the_budget_is_kept_and_nothing_paid_for_is_lost(
     said = str(caught.value)
     assert "stopped at --max-cost 1.05: $1.00 spent" in said
     assert "10 requests left to ask, about $1.00" in said
-    assert "the same command goes on from here and may spend another $" in said
+    assert "run the same command to resume, with at most another $" in said
     assert "\n" not in said
     # the next command pays for the other ten
     with Cache(tmp_path) as cache:
@@ -327,7 +327,7 @@ def test_a_kind_of_request_is_tried_before_many_of_it_are_sent() -> None:
 def test_an_answer_without_a_price_ends_a_limited_run_but_is_kept(tmp_path: Path) -> None:
     engine = ScriptedEngine(paid(None))
     with Cache(tmp_path) as cache:
-        with pytest.raises(InputError, match="answered without a price; give --judge-price"):
+        with pytest.raises(InputError, match="is unknown; pass --judge-price"):
             list(CachedEngine(engine, cache, who="judge", meter=Meter(5)).complete(ASKED))
         assert len(cache.get_many(_keys(engine))) == 1
         # a price of the user's own, and local models, need none in the replies
@@ -399,7 +399,9 @@ def test_tokens_that_an_endpoint_does_not_tell_are_not_free() -> None:
     asker = CachedEngine(ScriptedEngine(reply), price=Price(1.0, 1.0))
     list(asker.complete(ASKED))
     assert asker.dollars is None
-    with pytest.raises(InputError, match="cannot be kept: scripted answered without a price"):
+    with pytest.raises(
+        InputError, match="cannot be enforced: the price of answers of scripted is unknown"
+    ):
         list(
             CachedEngine(ScriptedEngine(reply), price=Price(1.0, 1.0), meter=Meter(1)).complete(
                 ASKED

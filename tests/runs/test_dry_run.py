@@ -130,10 +130,10 @@ def test_prices(tmp_path: Path, price: Price | None, said: str, dollars: float |
     text = plan_text(plan)
     assert said in text
     if price is None:
-        assert "in all: unknown" in text
+        assert "total: unknown" in text
         assert "$0" not in text
     if price == LOCAL:
-        assert "in all: local, no price" in text
+        assert "total: local, no price" in text
         assert "$" not in text
 
 
@@ -193,11 +193,11 @@ def test_few_answers_say_nothing_yet() -> None:
 def test_an_address_that_was_not_tried_is_said(tmp_path: Path) -> None:
     name = "http://127.0.0.1:9/v1#m"
     plan = estimate(job(tmp_path, name, f"rules+{name}"))
-    said = [note for note in plan.notes if "not tried" in note]
-    assert said == [f"{name}: the address was not tried; sayso check tries it"]
+    said = [note for note in plan.notes if "not contacted" in note]
+    assert said == [f"{name}: the address was not contacted; sayso check contacts it"]
     assert said[0] in plan_text(plan)
     plan = estimate(job(tmp_path, MIND.engine("base")))
-    assert not [note for note in plan.notes if "not tried" in note]
+    assert not [note for note in plan.notes if "not contacted" in note]
 
 
 def test_pricing_needs_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -196,7 +196,7 @@ def test_two_texts_tell_no_trend(tmp_path: Path, capsys: pytest.CaptureFixture[s
     slope = result.get("trend", "method:texts")
     assert slope.value is not None
     assert (slope.low, slope.high) == (None, None)
-    assert slope.problem == "2 texts tell no trend: it takes 10"
+    assert slope.problem == "2 texts tell no trend: it needs 10"
     page = RunFolder.open(report.write(result.path).parent).path / "report.html"
     shown = " ".join(page.read_text(encoding="utf-8").replace("\N{NO-BREAK SPACE}", " ").split())
     assert "supported; whether this changes along the text is unknown (2 texts tell no" in shown
@@ -209,7 +209,7 @@ def test_texts_on_one_topic_are_one_cluster(tmp_path: Path) -> None:
     rows = [labeled("Ada", "SSSNN") for _ in range(12)]
     slope = run(tmp_path, write(tmp_path, "t.jsonl", rows)).get("trend", "method:t")
     assert slope.low is None
-    assert slope.problem == "12 texts about 1 topic tell no trend: it takes 10"
+    assert slope.problem == "12 texts about 1 topic tell no trend: it needs 10"
 
 
 def test_no_interval_is_wider_than_its_scale(tmp_path: Path) -> None:
@@ -276,7 +276,7 @@ def test_what_cannot_be_done_is_told_in_one_line_and_leaves_nothing(tmp_path: Pa
         ([tmp_path / "t.txt"], {}, "expected a file ending in"),
         ([good], {"knowledge": "golds"}, "name a source"),
         ([good], {"knowledge": str(tmp_path / "nothing.jsonl")}, "nothing.jsonl"),
-        ([good], {"support": "judge"}, "say --judge MODEL"),
+        ([good], {"support": "judge"}, "pass --judge MODEL"),
         ([good], {"bins": 0}, "bins is 0"),
     ):
         if fields.get("support"):

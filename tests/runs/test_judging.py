@@ -72,7 +72,7 @@ def test_processes_for_the_rules_are_told_to_be_idle_where_a_model_reads(tmp_pat
         told[name] = [note for note in progress.notes if note.startswith("jobs")]
     assert told["rules"] == []
     (line,) = told["model"]
-    assert line.startswith("jobs changes nothing here: it is for the judge rules, and ")
+    assert line.startswith("jobs has no effect here: it is for the judge rules, and ")
 
 
 def test_a_killed_judge_is_asked_nothing_twice(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_money_that_ends_while_judging_loses_nothing(tmp_path: Path) -> None:
         return costly(MIND.engine("base"), 0.01), costly(judge_engine(truthful), 0.01)
 
     subject, judge = engines()
-    with pytest.raises(BudgetSpent, match="goes on from here"):
+    with pytest.raises(BudgetSpent, match="run the same command to resume"):
         run(tmp_path, "run", judge, subject, max_cost=0.01 * 155)
     # 18 facts with 5 probes and 2 answers, 6 paragraphs with 2: 138; 17 more fit into the money
     assert (len(subject.requests), len(judge.requests)) == (138, 17)
@@ -167,8 +167,8 @@ def test_how_a_model_judges_is_in_the_signature(
         ("rules+", {}, "judge 'rules+'"),
         ("rules+me", {}, "judge 'rules+me'"),
         ("hf:", {}, "judge 'hf:'"),
-        ("rules", {"batch": "aspect"}, "judge 'rules' is no model"),
-        ("rules", {"price": "1,2"}, "judge 'rules' is no model"),
+        ("rules", {"batch": "aspect"}, "judge 'rules' is not a model"),
+        ("rules", {"price": "1,2"}, "judge 'rules' is not a model"),
         ("openai:x", {"mode": "three"}, "judge-mode is 'three'; expected one_pass or two_pass"),
     ],
 )
@@ -287,7 +287,7 @@ def test_a_judge_that_is_away_does_not_change_its_form(
         if goes_on:
             assert "+json" not in open_judge(endpoint, cache=cache).judge.signature
         else:
-            with pytest.raises(InputError, match="did not answer a first short question"):
+            with pytest.raises(InputError, match="did not answer a short test question"):
                 open_judge(endpoint, cache=cache)
 
 
@@ -329,7 +329,7 @@ def test_a_judge_that_says_nothing_is_stopped_and_what_it_said_is_kept(tmp_path:
         run(tmp_path, "run", first, subject)
     assert (len(first.requests), len(subject.requests)) == (10, 138)
     second, subject = silent(), MIND.engine("base")
-    with pytest.raises(InputError, match="could be read on none of"):
+    with pytest.raises(InputError, match="gave no readable verdict"):
         run(tmp_path, "run", second, subject, judge_anyway=True)
     assert not subject.requests  # answers and replies were in the cache
     assert not {repr(r) for r in first.requests} & {repr(r) for r in second.requests}

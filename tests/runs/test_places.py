@@ -38,7 +38,9 @@ def test_a_folder_with_other_questions_is_told_before_a_model_is_opened(
 ) -> None:
     run(tmp_path)
     monkeypatch.setattr(costs, "open_model", opened_anyway)
-    with pytest.raises(InputError, match=r"holds a run with --limit .*, not 2; repeat it"):
+    with pytest.raises(
+        InputError, match=r"contains a run with --limit .*, not 2; repeat its command"
+    ):
         run(tmp_path, model="builtin", limit=2)
 
 
@@ -48,7 +50,7 @@ def test_a_folder_with_other_questions_is_told_before_a_model_is_opened(
         ("file", "a file stands where a folder is needed"),
         ("file/run", "a file stands where a folder is needed"),
         ("full", "is not empty and no run folder (it holds 'letter.txt')"),
-        ("other", "holds a run with protocols uncle, not selective; choose another --out"),
+        ("other", "contains a run with protocols uncle, not selective; choose another --out"),
     ],
 )
 def test_out_is_checked_before_a_model_is_opened(
@@ -74,7 +76,7 @@ def test_a_setting_that_differs_is_told_before_a_model_is_opened(
 ) -> None:
     run(tmp_path)
     monkeypatch.setattr(costs, "open_model", opened_anyway)
-    with pytest.raises(InputError, match=r"holds a run with probe\.k 5, not 3; choose another"):
+    with pytest.raises(InputError, match=r"contains a run with probe\.k 5, not 3; choose another"):
         run(tmp_path, model="builtin", settings={"probe.k": 3})
 
 
@@ -110,13 +112,13 @@ def test_a_name_is_shown_and_identifies_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("argv", "told"),
     [
-        ("--model openai:x --device cpu", "device is for models that are opened in this process"),
-        ("--model openai:x --dtype float16", "dtype is for models that are opened in this"),
+        ("--model openai:x --device cpu", "device is for models that run in this process"),
+        ("--model openai:x --dtype float16", "dtype is for models that run in this"),
         ("--model openai:x --judge builtin --batch-size 2", "batch-size is for models that"),
-        ("--model openai:x --revision main", "revision is for models that are opened in this"),
-        ("--model openai:x --end-loops", "end-loops is for models that are opened in this"),
+        ("--model openai:x --revision main", "revision is for models that run in this"),
+        ("--model openai:x --end-loops", "end-loops is for models that run in this"),
         ("--batch-size 0", "batch-size is 0; expected 1 to"),
-        ("--patience 5", "patience is for endpoints, and this run asks none"),
+        ("--patience 5", "patience is for endpoints, and this run uses none"),
         ("--model openai:x --patience 0", "patience is 0.0; expected"),
         ("--device tpu", "device 'tpu' is not known"),
         ("--dtype int8", "dtype 'int8' is not known"),
@@ -181,7 +183,7 @@ def test_score_opens_its_model_as_it_is_told(
     assert opened["openai:a"] == {"patience": 9.0, "timeout": 8.0, "concurrency": 2}
     capsys.readouterr()
     assert cli.execute(["score", "a.jsonl", "--device", "cpu"]) == 2
-    assert "--device is for the model that gave the answers: name it with --model" in (
+    assert "--device is for the model that gave the answers: pass --model too" in (
         capsys.readouterr().err
     )
 

@@ -81,7 +81,7 @@ def test_what_is_no_run_is_refused(call: Any) -> None:
         (
             "J",
             {"form": "lng"},
-            r"^J of form='lng' is not in this run; it is there with form='long'",
+            r"^J of form='lng' is not in this run; the run has it with form='long'",
         ),
         ("j", {"form": "long"}, r"^no number is called 'j' in this run; did you mean J\?"),
         ("zzz", {}, r"^no number is called 'zzz' in this run; it has .*UUR.* and \d+ more"),
@@ -198,7 +198,7 @@ def _said(item: Item, question: Question, **changes: Any) -> Verdict:
         ({"stance": "sure"}, "judge own: stance 'sure' of the verdict on .*; expected committed, "),
         ({"content": None}, "content None of the verdict on .*; expected correct, incorrect, none"),
         ({"problem": "unread"}, "has a stance and a problem"),
-        ({"asked": "another"}, "a verdict on .* about 'another' stands where one on"),
+        ({"asked": "another"}, "a verdict on .* about 'another', expected one on"),
         (None, r"grade returned NoneType for \d+ questions of \d+ answers; expected a list"),
         ("few", r"grade returned 1 for \d+ questions"),
         ("words", "grade returned a str; expected sayso.records.Verdict"),

@@ -102,7 +102,7 @@ def test_a_run_asks_nobody_and_holds_what_is_on_record(file: Path, tmp_path: Pat
     assert manifest.tokens["asks"] == 0
     notes = "\n".join(manifest.notices)
     assert "answers on record: 4 of 4 rows of a taken, from mine.jsonl" in notes
-    assert "draws: 3 of 12 are not on record, and left out" in notes
+    assert "draws: 3 of 12 are not in the files and are left out" in notes
     assert "3 of 4 answers carry people's verdicts, which do not count here" in notes
 
 
@@ -111,7 +111,7 @@ def test_what_a_file_lacks_is_said_once_by_name(file: Path, tmp_path: Path) -> N
     result = execute(Job(protocol="selective", model=engine, out=tmp_path / "b"))
     notes = [n for n in result.manifest.notices if n.startswith("no ")]
     assert len(notes) == 1
-    assert notes[0].startswith("no draws (samples): consistency, semantic entropy")
+    assert notes[0].startswith("no draws (column samples): consistency, semantic entropy")
     # the settings are those of all models in the file, so that they can be compared
     assert result.manifest.settings["draws.k"] == 3
 
@@ -160,14 +160,14 @@ def test_settings_that_ask_are_off_or_refused(file: Path) -> None:
     settings = PROTOCOLS["selective"].Settings
     chosen = recorded_settings(settings(), engine, "rules")
     assert (chosen.words, chosen.draws.k, chosen.known_k) == (False, 3, 3)
-    with pytest.raises(InputError, match="elicit is True: it asks the model"):
+    with pytest.raises(InputError, match="elicit is True: it would ask the model"):
         recorded_settings(settings(elicit=True), engine, "rules")
-    with pytest.raises(InputError, match="thinking is for a model that is asked"):
+    with pytest.raises(InputError, match="thinking applies only if a model is asked"):
         execute(Job(protocol="selective", model=engine, thinking="on"))
-    with pytest.raises(Unsuited, match="answers on record do not hold that"):
+    with pytest.raises(Unsuited, match="files of answers do not have that"):
         execute(Job(protocol="uncle", model=engine))
     bare = RecordedEngine(engine.data, RecordedModel("c", {}, ()), 0)
-    with pytest.raises(Unsuited, match="takes a column samples"):
+    with pytest.raises(Unsuited, match="add a column samples"):
         check_recorded(PROTOCOLS["faithfulness"], bare, "rules")
     with pytest.raises(InputError, match="has a person's verdict"):
         check_recorded(PROTOCOLS["selective"], bare, "people")
@@ -234,12 +234,12 @@ def test_mistakes_in_the_command_are_one_line(
     monkeypatch.chdir(tmp_path)
     argv = ["run", "selective", "--answers", file.name]
     for more, told in (
-        (["--model", "builtin"], "with --answers expected one of those that answered: a, b"),
-        (["--data", "builtin"], "--answers stands in place of --data"),
+        (["--model", "builtin"], "with --answers expected one of the models in the files: a, b"),
+        (["--data", "builtin"], "--answers replaces --data"),
         (["--logprobs", "base2"], "multiply them by ln 2"),
         (["--columns", "answer=nope"], "names a column that is not there"),
         (["--name", "x"], "--name is for one model"),
-        (["--price", "1,2"], "price is for a model that is asked"),
+        (["--price", "1,2"], "price applies only if a model is asked"),
     ):
         assert cli.execute([*argv, *more]) == 2, more
         error = capsys.readouterr().err.strip()
@@ -260,8 +260,8 @@ def test_every_protocol_that_the_file_allows(
     assert sorted(p.name for p in Path("all").iterdir()) == ["faithfulness", "selective"]
     assert [p.name for p in Path("all/faithfulness").iterdir()] == ["a"]
     assert "left out: uncle asks every question several times" in said.err
-    assert "left out: self_known takes labeled claims" in said.err
-    assert "there are none of b/../<b>" in said.err
+    assert "left out: self_known needs labeled claims" in said.err
+    assert "b/../<b> has none: add a column samples" in said.err
 
 
 def test_a_study_of_answers(
@@ -363,7 +363,7 @@ def test_texts_on_record_are_runs_of_self_known(
     assert sorted(p.name for p in Path("out").iterdir()) == ["a", "b"]
     manifest = RunFolder.open("out/b").read_manifest()
     assert (manifest.shown_model, manifest.data) == ("b", "t")
-    assert "texts on record: 2 of b; 4 claims, 4 labeled by people" in manifest.notices
+    assert "texts of b in the files: 2; 4 claims, 4 labeled by people" in manifest.notices
     # two runs of one set of texts, told apart by their models alone
     assert cli.execute(["compare", "out/a", "out/b"]) == 0
     assert "50.0 pp" in capsys.readouterr().out.replace("−", "-")
@@ -399,7 +399,7 @@ def test_a_study_of_texts(
     changed = [row | {"text": "Nobody."} if row["model"] == "b" else row for row in both]
     written(Path("t.jsonl"), changed)
     assert cli.execute([*argv, "--out", "s"]) == 2
-    assert "holds a run with model" in capsys.readouterr().err
+    assert "contains a run with model" in capsys.readouterr().err
     asking = {"answers": "t.jsonl", "protocols": {"self_known": {"modes": "direct"}}}
     with pytest.raises(InputError, match="modes is direct: it asks the model"):
         sayso.study({**asking, "out": "u"})

@@ -71,7 +71,7 @@ def test_answers_cut_off_are_told_also_when_they_come_from_the_cache(tmp_path: P
     [
         ({"probe.k": 3}, "it has 3 draws at T=1.0, not 5 at T=1"),
         ({"probe.temperature": 0.3}, "it has 5 draws at T=0.3, not 5 at T=1"),
-        ({"golds": "nothing"}, "judged against other answers to 12 of the questions"),
+        ({"golds": "nothing"}, "judged against other golds for 12 of the questions"),
     ],
 )
 def test_probes_drawn_or_judged_otherwise_are_not_borrowed(

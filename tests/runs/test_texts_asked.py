@@ -267,7 +267,11 @@ def test_what_cannot_be_asked_is_told_before_anything_is(tmp_path: Path) -> None
     asked = model(by_name)
     for file, arguments, message in (
         (bare, {"model": asked}, "no claim has a label"),
-        (labeled, {"model": asked, "options": {"modes": "none"}}, "modes none asks it nothing"),
+        (
+            labeled,
+            {"model": asked, "options": {"modes": "none"}},
+            "modes none asks the model nothing",
+        ),
         (
             labeled,
             {"model": asked, "options": {"modes": "guess"}},
@@ -277,7 +281,7 @@ def test_what_cannot_be_asked_is_told_before_anything_is(tmp_path: Path) -> None
         (labeled, {"concurrency": 3}, "concurrency is for endpoints"),
         (labeled, {"price": "1,2"}, "price is for a model that is asked"),
         (labeled, {"thinking": "off"}, "thinking is for a model that is asked"),
-        (labeled, {"device": "cpu"}, "device is for models that are opened in this process"),
+        (labeled, {"device": "cpu"}, "device is for models that run in this process"),
         (labeled, {"model": asked, "max_cost": 1.0, "concurrency": 0}, "concurrency is 0"),
     ):
         with pytest.raises(InputError, match=message) as error:
@@ -545,7 +549,7 @@ def test_the_command_asks_a_model(
     assert cli.execute(dry) == 0
     shown = capsys.readouterr().out
     assert "asking claims, qa_none" in shown
-    assert "in all: $" in shown
+    assert "total: $" in shown
     assert cli.execute([*dry, "--json"]) == 0
     low, high = json.loads(capsys.readouterr().out)["dollars"]
     assert 0 < low < high

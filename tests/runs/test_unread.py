@@ -59,10 +59,10 @@ def printed(result: Any) -> str:
 def test_a_judge_that_reads_nothing_has_no_numbers(tmp_path: Path, rules_first: bool) -> None:
     engine = mumbling()
     judge = cascade(engine) if rules_first else engine
-    with pytest.raises(InputError, match="could be read on none of the") as told:
+    with pytest.raises(InputError, match="gave no readable verdict in") as told:
         run(tmp_path, judge, judge_anyway=True)
     assert "sayso judge-check" in str(told.value)
-    assert "the same command goes on" in str(told.value)
+    assert "run the same command to resume" in str(told.value)
     folder = RunFolder.open(tmp_path / "runs" / "run")
     assert folder.tables("verdicts")
     assert folder.tables("generations")  # everything is stored
@@ -98,9 +98,8 @@ def test_many_missing_verdicts_are_told_before_any_number(tmp_path: Path) -> Non
         return "hm" if chance(seen.text(number)) < 0.4 else truthful(seen, number)
 
     result = run(tmp_path, judge_engine(half))
-    (first, *_) = result.manifest.cautions
-    assert first.startswith("The judge could not be read on ")
-    assert first.endswith("what is left is selected: read the bounds.")
+    (first,) = (c for c in result.manifest.cautions if "of the judge's " in c)
+    assert first.endswith("The rest is not a random sample: read the bounds.")
     text = printed(result)
     assert text.index(first) < text.index("The model knew")
     known = result.get("p_known", "form:short")
@@ -116,7 +115,7 @@ def test_a_few_missing_verdicts_are_not_told_first() -> None:
     # 3 of 100 is not more than 3 %; 4 of 100 is; what was never answered is told apart
     assert unread_cautions(VerdictCounts(100, 3, 0)) == []
     (said,) = unread_cautions(VerdictCounts(100, 4, 0))
-    assert said.startswith("The judge could not be read on 4 of 100 verdicts")
+    assert said.startswith("4 of the judge's 100 verdicts could not be read")
     (said,) = unread_cautions(VerdictCounts(96, 0, 4))
     assert said.startswith("4 of 100 verdicts are missing because the model gave no answer")
     assert unread_cautions(VerdictCounts(0, 0, 0)) == []
@@ -134,7 +133,7 @@ def test_a_model_that_answers_nothing_has_no_numbers(tmp_path: Path) -> None:
     assert not folder.tables("metrics")
     assert not (folder.path / "report.html").exists()
     healed = MIND.engine("broken")
-    assert run(tmp_path, judge, healed).manifest.finished  # the same command goes on
+    assert run(tmp_path, judge, healed).manifest.finished  # run the same command to resume
 
 
 class Locked(ScriptedEngine):
@@ -193,5 +192,7 @@ def test_another_choice_of_questions_is_named_by_its_flag(tmp_path: Path) -> Non
     }
     told = sayso.run(**given, limit=1).manifest.notices
     assert any(n.startswith("1 entity: 3 short questions, 1 paragraph") for n in told)
-    with pytest.raises(InputError, match="holds a run with --limit 1, not unset; repeat it"):
+    with pytest.raises(
+        InputError, match="contains a run with --limit 1, not unset; repeat its command"
+    ):
         sayso.run(**given)

@@ -142,7 +142,7 @@ def test_without_ask_nothing_is_asked_and_it_says_how(tmp_path: Path) -> None:
     assert "stated_confidence" in found.missing["verbalized"]
     assert found.asked == {}
     assert any("--ask asks it" in notice for notice in found.notices)
-    with pytest.raises(InputError, match="name it with --model"):
+    with pytest.raises(InputError, match="pass --model too"):
         score_file(tmp_path / "a.jsonl", ask=True)
 
 
@@ -204,7 +204,7 @@ def test_on_the_command_line(
     assert "2 requests for confidence and truth of answers" in said.err
     assert "0 scores of 3 rows" in said.out
     assert cli.execute(["score", "a.jsonl", "--ask"]) == 2
-    assert "name it with --model" in capsys.readouterr().err
+    assert "pass --model too" in capsys.readouterr().err
 
 
 def test_a_panel_judges_without_a_gold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

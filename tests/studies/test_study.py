@@ -243,11 +243,11 @@ def test_a_folder_that_cannot_be_read_stops_no_other(tmp_path: Path) -> None:
 
 def test_a_limit_on_money_that_cannot_be_kept_is_refused(tmp_path: Path) -> None:
     given = spec(tmp_path, models=["http://localhost:9/v1#nobody"], max_cost=1.0)
-    with pytest.raises(InputError, match=r"cannot be kept: the price of .* is unknown"):
+    with pytest.raises(InputError, match=r"cannot be enforced: the price of .* is unknown"):
         price_grid(read_grid(given))
     outcomes = run_grid(read_grid(given))
     assert {o.status for o in outcomes} == {"failed"}
-    assert "cannot be kept" in outcomes[0].reason
+    assert "cannot be enforced" in outcomes[0].reason
 
 
 @pytest.mark.usefixtures("without_pages")
@@ -264,7 +264,7 @@ def test_another_model_under_the_same_name_does_not_pass_for_this_one(tmp_path: 
     assert "end_loops" in ended.reason
     own = {"model": "builtin", "name": "ended", "end_loops": True}
     assert run_grid(read_grid({**given, "models": [own]}))[0].status == "done"
-    assert "holds a run with model" in other.reason
+    assert "contains a run with model" in other.reason
 
 
 # ---- pricing
@@ -528,7 +528,7 @@ def test_flags_are_a_study_too(built: Path, capsys: pytest.CaptureFixture[str]) 
     assert cli.execute([*argv, "--dry-run"]) == 0
     told = capsys.readouterr().out
     assert "requests still to ask" in told
-    assert "in all: 0 requests" not in told
+    assert "total: 0 requests" not in told
     assert not (built / "flags").exists()
     assert cli.execute(argv) == 0
     told = capsys.readouterr().out

@@ -123,7 +123,7 @@ def test_grids_are_within_their_range() -> None:
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        (["--values", "0.1,0.2"], "--sweep, which is missing"),
+        (["--values", "0.1,0.2"], "--values needs --sweep: add"),
         (["--sweep", "xi", "--values", "a,b"], "expected numbers"),
         (["--sweep", "xi", "--export", "trl"], "not of a sweep"),
     ],

@@ -270,4 +270,4 @@ def test_a_dry_run_counts_the_rows_of_what_is_drawn(
         estimate(built_in, tmp_path / "t", TrainConfig(recipe="short", train_limit=8), cache=cache)
     argv = ["train", str(built_in), "--sweep", "xi", "--dry-run", "--cache", str(cache)]
     assert cli.execute(argv) == 2
-    assert "--dry-run tells of one training" in capsys.readouterr().err
+    assert "--dry-run covers one training" in capsys.readouterr().err

@@ -398,7 +398,7 @@ def test_the_person_decides_what_is_asked(
     out = tmp_path / "out"
     words = ["build", str(source), "--domains", str(tmp_path / "domains.yaml"), "--out", str(out)]
     assert cli.execute(words) == 0
-    assert "look through it" in capsys.readouterr().out
+    assert "review it" in capsys.readouterr().out
     assert not (out / "questions.jsonl").exists()
     review = yaml.safe_load((out / "aspects.yaml").read_text())
     assert review["domains"]["films"]["P345"]["why"] == "an identifier"
@@ -407,7 +407,7 @@ def test_the_person_decides_what_is_asked(
     review["reviewed"] = True
     (out / "aspects.yaml").write_text(yaml.safe_dump(review, sort_keys=False))
     assert cli.execute(words) == 0  # again from the source: the person's file stays
-    assert "left as it was" in capsys.readouterr().out
+    assert "kept as it was" in capsys.readouterr().out
     assert cli.execute(["build", str(out)]) == 0
     told = capsys.readouterr()
     assert "nobody has reviewed" not in told.err

@@ -220,7 +220,7 @@ def test_a_deleted_review_is_proposed_anew(
     (out / "aspects.yaml").unlink()
     assert cli.execute(["build", str(out)]) == 0
     assert (out / "aspects.yaml").read_bytes() == first
-    assert "look through it" in capsys.readouterr().out
+    assert "review it" in capsys.readouterr().out
     assert not (out / "questions.jsonl").exists()
 
 
@@ -232,7 +232,7 @@ def test_what_is_for_a_source_is_refused_for_a_built_folder(
 ) -> None:
     build(tmp_path, None, plan=DOMAINS)
     assert cli.execute(["build", str(tmp_path / "out"), flag, value]) == 2
-    assert f"{flag} is for a dump or a service" in capsys.readouterr().err
+    assert f"{flag} applies only to a dump or a service" in capsys.readouterr().err
 
 
 def test_a_review_of_another_plan_is_refused_before_the_source_is_read(
@@ -263,7 +263,7 @@ def test_a_users_table_holds_for_the_second_step_too(
     assert cli.execute(["build", str(tmp_path / "out"), "--questions", "builtin"]) == 0
     made = (tmp_path / "out" / "questions.jsonl").read_text()
     assert [name in made for name in ("Old", "New")] == [True, True]
-    assert "builtin words nothing; delete it for new ones" in capsys.readouterr().err
+    assert "builtin writes none; delete the file for new ones" in capsys.readouterr().err
 
 
 @given(st.text(max_size=8), st.text(max_size=8))

@@ -29,8 +29,8 @@ def _converted(kind: Any, tokens: Sequence[cyclopts.Token]) -> Any:
 
 
 MEASURE = cyclopts.Group("Measure a model", sort_key=1)
-OWN = cyclopts.Group("Answers and texts that you have", sort_key=2)
-TRUST = cyclopts.Group("Before it is paid for", sort_key=3)
+OWN = cyclopts.Group("Existing answers and texts", sort_key=2)
+TRUST = cyclopts.Group("Before you pay", sort_key=3)
 SOURCES = cyclopts.Group("Questions and knowledge", sort_key=4)
 TRAIN = cyclopts.Group("Teach it", sort_key=5)
 
@@ -59,13 +59,13 @@ OVERVIEW = """\
 Does a language model know what it knows, and does it say so?
 
   sayso run uncle --limit 5            measure a model (this one: built in, offline)
-  sayso check MODEL                    what a model or an endpoint can do, before anything is paid
-  sayso score answers.jsonl            answers that you have: which score finds the errors?
+  sayso check MODEL                    what a model or an endpoint can do, before you pay
+  sayso score answers.jsonl            your own answers: which score detects errors?
                                        (sayso run selective --answers answers.jsonl: a whole run)
   sayso study --models A B             several models: one page, with ranks and intervals
   sayso train RUN                      teach a model to say what it does not know
 
-A MODEL is builtin, smollm2, hf:FOLDER-OR-HUB-ID, openai:NAME or a URL. All of it: sayso --help"""
+MODEL is builtin, smollm2, hf:FOLDER-OR-HUB-ID, openai:NAME or a URL. All commands: sayso --help"""
 
 
 def _command(place: str, group: cyclopts.Group, text: str, *examples: str) -> None:
@@ -78,19 +78,19 @@ def _command(place: str, group: cyclopts.Group, text: str, *examples: str) -> No
 _command(
     "run:run_app",
     MEASURE,
-    "Ask a model, judge its answers, report whether it voices what it does not know.",
+    "Ask a model, judge its answers, and report whether it admits what it does not know.",
 )
 _command(
     "run:measure",
     MEASURE,
-    "Recompute a run's numbers from stored answers; what is left out is as it was in the run.",
+    "Recompute a run's numbers from stored answers; settings not given stay as in the run.",
     "sayso measure runs/first --probe.k 3",
-    "sayso measure --help uncle     # only the settings of runs of uncle",
+    "sayso measure --help uncle     # only the settings of uncle runs",
 )
 _command(
     "study:study",
     MEASURE,
-    "Several models, data sets and protocols on one page, with joint intervals and ranks.",
+    "Compare models, data sets and protocols on one page, with joint intervals and ranks.",
     "sayso study first.yaml --dry-run",
     "sayso study --models builtin builtin-trained --protocols uncle",
     "sayso study --models smollm2 hf:Qwen/Qwen3-4B --protocols uncle --limit 20",
@@ -106,13 +106,13 @@ _command(
 _command(
     "run:compare",
     MEASURE,
-    "Differences between two runs, with intervals.",
+    "Show the differences between two runs, with intervals.",
     "sayso compare runs/first runs/second",
 )
 _command(
     "score:score",
     OWN,
-    "Uncertainty scores for answers you already have, and which of them to believe.",
+    "Compute uncertainty scores for answers you already have, and see which to trust.",
     "sayso score answers.jsonl",
     "sayso score answers.csv --columns answer=response --out scored.csv",
     "sayso score answers.jsonl --methods num_sets,lexical_similarity --nli rules",
@@ -120,7 +120,7 @@ _command(
 _command(
     "run:factuality",
     OWN,
-    "Long texts you already have: supported claims, from the beginning to the end.",
+    "Measure long texts you already have: supported claims from beginning to end.",
     "sayso factuality ChatGPT.jsonl InstructGPT.jsonl",
     "sayso factuality texts.jsonl --knowledge wiki.jsonl",
     "sayso factuality ChatGPT.jsonl --model openai:gpt-3.5-turbo --dry-run",
@@ -128,7 +128,7 @@ _command(
 _command(
     "check:check",
     TRUST,
-    "Find out what a model or an endpoint can do, and what that leaves out.",
+    "Find out what a model or an endpoint can do, and which numbers that rules out.",
     "sayso check openai:gpt-4o-mini",
     "sayso check http://localhost:8000/v1#NAME",
     "sayso check hf:Qwen/Qwen3-4B --device cuda",
@@ -136,14 +136,14 @@ _command(
 _command(
     "check:judge_check",
     TRUST,
-    "Check a judge against labels and attacks, before it is paid for.",
+    "Check a judge against labels and attacks, before you pay for it.",
     "sayso judge-check rules",
     "sayso judge-check openai:gpt-4o-mini --labelled mine.jsonl --max-cost 1",
 )
 _command(
     "data:data_app",
     SOURCES,
-    "Look at question sets.",
+    "Inspect question sets.",
 )
 _command(
     "build:build",
@@ -196,7 +196,7 @@ def execute(argv: list[str]) -> int:
     except cyclopts.CycloptsError as error:
         return _refuse(_in_words(str(error)))
     except KeyboardInterrupt:
-        print("sayso: stopped; the same command goes on from here", file=sys.stderr)
+        print("sayso: stopped; run the same command to resume", file=sys.stderr)
         return 130
     except BrokenPipeError:  # `sayso … | head` is no mistake
         sys.stderr.close()
@@ -209,13 +209,15 @@ def execute(argv: list[str]) -> int:
 def _unused(error: cyclopts.UnusedCliTokensError) -> str:
     """Return the message for superfluous words, with what they may have been meant for."""
     words, chain = list(error.unused_tokens or ()), error.command_chain or ()
-    text = f"{' '.join(map(repr, words))}: nothing is expected there"
+    text = f"{' '.join(map(repr, words))}: nothing is expected here"
     if tuple(chain) == ("run",):
         from sayso.protocols import PROTOCOLS
 
         meant = suggestion(words[0], PROTOCOLS)
         return f"{text}; {meant}protocols: {', '.join(PROTOCOLS)}"
-    return f"{text}; values of one flag are written a,b without spaces (sayso {chain[0]} --help)"
+    return (
+        f"{text}; write several values of one flag as a,b without spaces (sayso {chain[0]} --help)"
+    )
 
 
 def _missing(error: cyclopts.MissingArgumentError) -> str:
@@ -239,7 +241,7 @@ def _in_words(message: str) -> str:
     unknown = re.fullmatch(r'Unknown option: "\[(.*)\]" from (.*?)\.?', message, re.DOTALL)
     if unknown:
         name = unknown[1].replace("][", ".")
-        return f"{unknown[2]}: unknown setting {name}; --help-all lists those that there are"
+        return f"{unknown[2]}: unknown setting {name}; --help-all lists all settings"
     kinds = {"int": "a whole number", "float": "a number", "bool": "yes or no"}
     return re.sub(
         r'unable to convert (".*") into (int|float|bool)\b',

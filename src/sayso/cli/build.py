@@ -46,13 +46,16 @@ class Flags:
     endpoint: Annotated[str, Parameter(help="address of the query service")] = WIKIDATA
     contact: Annotated[
         str,
-        Parameter(help="your contact for the service's operators (mail or page); or SAYSO_CONTACT"),
+        Parameter(
+            help="your contact for the service's operators (email or web page); default: "
+            "SAYSO_CONTACT"
+        ),
     ] = ""
     out: Annotated[Path, Parameter(help="output folder")] = OUT
     languages: Annotated[
         str,
         Parameter(
-            help="languages of labels, such as en,de; the first is asked; default: the file's"
+            help="languages of labels, such as en,de; questions use the first; default: the file's"
         ),
     ] = ""
     as_of: Annotated[str, Parameter(help="date of the source, such as 2024-01-31")] = ""
@@ -63,7 +66,8 @@ class Flags:
         Path | None, Parameter(help="YAML file with additional question templates")
     ] = None
     questions: Annotated[
-        str, Parameter(help="wording of questions: templates, or a model, checked by round trip")
+        str,
+        Parameter(help="who words the questions: templates, or a model (checked by round trip)"),
     ] = "templates"
     twins: Annotated[int, Parameter(help="largest number of renamed entities per domain")] = 20
     prompts: Annotated[
@@ -101,7 +105,7 @@ def build(
 ) -> None:
     """Make a benchmark like UNCLE: entities by class, spread over how much is known about them.
 
-    The first call finds entities and proposes aspects in a file; look through it, then call
+    The first call finds entities and proposes aspects in a file; review it, then call
     ``sayso build FOLDER``. A command that was stopped goes on where it was.
     """
     if flags.twins < 0 or flags.workers < 1 or flags.prompts < 1:
@@ -124,8 +128,8 @@ def build(
         excerpt = msgspec.structs.replace(excerpt, fresh_after=fresh_after)
     reviewed = (out / FILE).exists()
     if reviewed and flags.questions != "templates":
-        note(f"{out / FILE} stays as it is and {flags.questions} words nothing; delete it for new "
-             "ones")  # fmt: skip
+        note(f"{out / FILE} exists, so its questions are kept and {flags.questions} writes none; "
+             "delete the file for new ones")  # fmt: skip
     if not (again and reviewed):
         aspects = _aspects(excerpt, out, table, flags, by_model=not reviewed)
         if flags.review:
@@ -139,14 +143,16 @@ def _check_again(source: Path, flags: Flags) -> None:
     """Refuse flags that are for a dump or a service where a build goes on."""
     for name in ("domains", "sparql", "languages", "seed", "out", "contact", "endpoint", "workers"):
         if getattr(flags, name) != getattr(NO_FLAGS, name):
-            raise InputError(f"{source} was built already: --{name} is for a dump or a service")
+            raise InputError(
+                f"{source} was built already: --{name} applies only to a dump or a service"
+            )
 
 
 def _excerpt(source: Path | None, flags: Flags, table: Templates, fresh_after: str) -> Excerpt:
     """Read the dump, or ask the service."""
     if flags.sparql == (source is not None):
         raise InputError(
-            "expected one source: a dump, or --sparql, or the folder of a build that was begun"
+            "expected one source: a dump, or --sparql, or the folder of an unfinished build"
         )
     out = flags.out
     _check_out(out)
@@ -179,7 +185,8 @@ def _check_out(out: Path) -> None:
     strange = sorted(entry.name for entry in out.iterdir())
     if strange:
         raise InputError(
-            f"{out} is not empty and no folder of a build (it holds {strange[0]!r}): choose "
+            f"{out} is not empty and is not the folder of a build (it holds {strange[0]!r}): "
+            "choose "
             "another --out"
         )
 
@@ -225,8 +232,8 @@ def _note_problems(excerpt: Excerpt, out: Path) -> None:
     for text in excerpt.notes:
         note(text)
     if not excerpt.day:
-        note("the source does not say which day it describes: give --as-of, or values that "
-              "change are asked for without a day")  # fmt: skip
+        note("the source has no date: without --as-of, questions about values that change name no "
+             "date")  # fmt: skip
     for name, counts in excerpt.population.items():
         if not sum(counts):
             note(f"{name}: no entity was found ({excerpt.plan.domains[name].members})")
@@ -244,10 +251,10 @@ def _show_aspects(
         sample = sum(map(len, excerpt.entities[domain]))
         kept = len(aspects.kept(domain))
         counts_text = (
-            f"{sum(counts):,} entities, {sample:,} drawn to choose from, {kept} aspects kept"
+            f"{sum(counts):,} entities, {sample:,} drawn as candidates, {kept} aspects kept"
         )
         print(f"{one_line(domain)}: {counts_text}")
-    state = "left as it was" if reviewed else "look through it"
+    state = "kept as it was" if reviewed else "review it"
     print(f"{out / FILE}: {state}, then: sayso build {out}")
 
 
@@ -267,7 +274,7 @@ def _show_build(built: Built, excerpt: Excerpt, json: bool) -> None:
             note(f"{row.domain}: none of {there:,} entities has "
                   f"{settings.least} aspects that can be asked ('least')")  # fmt: skip
     if excerpt.fresh_after and "fresh" not in built.files:
-        note(f"nothing that is true only since after {excerpt.fresh_after}")
+        note(f"no fact that became true after {excerpt.fresh_after}")
     if not built.card.reviewed:
         note(f"nobody has reviewed {Path(built.folder) / FILE} (reviewed: false)")
     main = built.files.get("main") or built.files["fresh"]

@@ -107,7 +107,7 @@ class JudgeFlags:
         ),
     ] = None
     verbose: Annotated[
-        bool, Parameter(help="also print its reading of each hedge", negative="")
+        bool, Parameter(help="also print how the judge read each hedge", negative="")
     ] = False
     json: Annotated[bool, Parameter(help="print the result as JSON", negative="")] = False
     prompt_folder: Annotated[
@@ -121,8 +121,8 @@ class JudgeFlags:
         Batch,
         Parameter(
             group=JUDGE,
-            help="one call for all aspects of an answer (item), for all samples too (entity), or "
-            "for each aspect (aspect)",
+            help="one call per answer (item), per entity with all its samples (entity), or per "
+            "aspect (aspect)",
         ),
     ] = "item"
     judge_mode: Annotated[

@@ -58,8 +58,8 @@ def check(
     runs: Annotated[
         list[Path] | None,
         Parameter(
-            help="uncle runs of unrelated models on this set; lists gold answers that they "
-            "contradict in agreement",
+            help="uncle runs of unrelated models on this set; lists gold answers that the models "
+            "contradict with one shared answer",
             consume_multiple=True,
         ),
     ] = None,
@@ -133,7 +133,7 @@ def list_sets(
     width = max(map(len, sets))
     for name, entry in sets.items():
         print(f"{name:{width}}  {entry.what}")
-        place = f"hub {entry.hub}" if entry.hub else "on no hub"
+        place = f"hub {entry.hub}" if entry.hub else "not on a hub"
         facts = [entry.size, entry.license, f"for {', '.join(entry.suits)}", place]
         print(f"{'':{width}}  {'; '.join(facts)}")
         if entry.file:
@@ -163,7 +163,7 @@ def show(
 ) -> None:
     """Show the first questions of a set with their gold answers, as a run would ask them."""
     if number < 1:
-        raise InputError(f"-n {number}: expected a number of questions from 1")
+        raise InputError(f"-n {number}: expected at least 1 question")
     name = with_columns(data, columns)
     loaded = datasets.load(name, split=split, domains=domain, limit=0)
     chosen = (
@@ -201,7 +201,7 @@ def _print(question: Question) -> None:
     if question.context:
         print(f"  context: {line(question.context, TEXT)}")
     if question.parts:
-        print(f"  asks for {len(question.parts)} facts, each also a question of its own")
+        print(f"  asks for {len(question.parts)} facts, each of which is also asked alone")
     elif question.answerable is False:
         print("  cannot be answered: abstaining is right")
     elif not question.golds:

@@ -31,7 +31,7 @@ def export(
     if done.cut:
         cells = "1 cell was" if done.cut == 1 else f"{done.cut:,} cells were"
         note(
-            f"{cells} cut: one of .xlsx holds 32,767 characters; .csv, .jsonl and .parquet hold "
-            "them whole"
+            f"{cells} cut: an .xlsx cell holds at most 32,767 characters; .csv, .jsonl and "
+            ".parquet have no limit"
         )
     print(one_line(f"{done.rows:,} rows written to {done.path}"))

@@ -76,8 +76,8 @@ class Common(Opening):
             consume_multiple=True,
             negative="",
             show_default=False,
-            help="files of existing answers, instead of --model and --data: makes a run for each "
-            "name in their column model, or for each file (docs/answers.md)",
+            help="files of existing answers, instead of --model and --data: makes one run for "
+            "each name in the column model, or for each file (docs/answers.md)",
         ),
     ] = ()
     columns: Annotated[
@@ -206,7 +206,8 @@ class Common(Opening):
         str | None,
         Parameter(
             group=MORE,
-            help="your name for the version that the endpoint serves; a new name asks all again",
+            help="your name for the version that the endpoint serves; a new name asks everything "
+            "again",
         ),
     ] = None
     judge_batch: Annotated[
@@ -269,13 +270,14 @@ class Common(Opening):
     def recorded_jobs(self, protocol: str, options: Any) -> list[Job]:
         """Return a job for each model in the files of answers. Raises InputError."""
         if self.data:
-            raise InputError("--answers stands in place of --data: leave data out")
+            raise InputError("--answers replaces --data: leave --data out")
         models = open_answers(self.answers, self.columns, self.logprobs)
         if self.model:
             names = [model.name for model in models]
             if self.model not in names:
                 raise InputError(
-                    f"--model {self.model}: with --answers expected one of those that answered: "
+                    f"--model {self.model}: with --answers expected one of the models in the "
+                    "files: "
                     f"{line(', '.join(names), 300)}"
                 )
             models = [model for model in models if model.name == self.model]
@@ -386,7 +388,7 @@ def chosen(given: Any, kind: type) -> Any:
         if name not in known and value != settings_of(measurable_settings()())[name]:
             can = [n for n, _, stage in settings.flatten(kind()) if _can_change(n, stage)]
             raise InputError(
-                f"{name} is no setting of this run; measure can change {', '.join(can)}"
+                f"{name} is not a setting of this run; measure can change {', '.join(can)}"
             )
     return settings.replace(kind(), {name: flat[name] for name in known})
 

@@ -37,7 +37,8 @@ Dtype = Annotated[
 BatchSize = Annotated[
     int | None,
     Parameter(
-        group=LOCAL, help="most answers at a time; default: by the model and the machine's memory"
+        group=LOCAL,
+        help="largest batch of answers; default: depends on the model and the machine's memory",
     ),
 ]
 Revision = Annotated[
@@ -46,7 +47,7 @@ Revision = Annotated[
 ]
 #: how an endpoint is asked
 Concurrency = Annotated[
-    int | None, Parameter(group=ENDPOINT, help="most requests at a time; default: 256")
+    int | None, Parameter(group=ENDPOINT, help="most requests in flight at a time; default: 256")
 ]
 Timeout = Annotated[
     float | None, Parameter(group=ENDPOINT, help="seconds to wait for one answer; default: 600")
@@ -168,7 +169,7 @@ StaleOk = Annotated[
     Parameter(
         group=ENDPOINT,
         negative="",
-        help="use cached answers although another model answers at the endpoint now",
+        help="use cached answers even if the model behind the endpoint has changed",
     ),
 ]
 #: where a run computes, besides this process

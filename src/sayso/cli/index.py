@@ -30,7 +30,9 @@ class Flags:
         int | None,
         Parameter(help="number of reading processes; default: depends on the size"),
     ] = None
-    tokens: Annotated[int, Parameter(help="most words and punctuation marks in a passage")] = 256
+    tokens: Annotated[
+        int, Parameter(help="largest number of words and punctuation marks in a passage")
+    ] = 256
     search: Annotated[str | None, Parameter(help="print the passages found for this text")] = None
     title: Annotated[str, Parameter(help="search only under this title")] = ""
     k: Annotated[int, Parameter(name=["-k", "--k"], help="number of passages to print")] = 5
@@ -61,7 +63,7 @@ def index(
     where it was.
     """
     if (flags.title or flags.k != NO_FLAGS.k) and flags.search is None:
-        raise InputError("--title and -k choose what a search prints: give --search TEXT too")
+        raise InputError("--title and -k apply only to a search: add --search TEXT")
     path = Path(source).expanduser()
     if source != "builtin" and is_index(path):
         if flags.out is not None or flags.search is None:
@@ -103,11 +105,11 @@ def _build(source: str, flags: Flags) -> retrieval.IndexInfo:
     for problem in info.problems[:SHOWN]:
         note(f"left out: {problem}")
     if info.skipped > SHOWN:
-        note(f"{info.skipped:,} rows were left out in all; --json names the first of them")
+        note(f"{info.skipped:,} rows were left out in total; --json names the first of them")
     if info.cleaned:
-        note(f"{info.cleaned:,} documents held control characters or broken ones, now cleaned")
+        note(f"{info.cleaned:,} documents contained control or broken characters and were cleaned")
     if info.ignored:
-        note(f"{info.ignored:,} files of other kinds were left alone")
+        note(f"{info.ignored:,} files of other kinds were ignored")
     return info
 
 
@@ -125,7 +127,7 @@ def _search(path: Path, text: str, flags: Flags) -> None:
     with retrieval.open_index(path) as opened:
         passages = opened.search(text, flags.k, flags.title)
         if not passages and flags.title and not opened.has_title(flags.title):
-            note(f"the source has nothing under the title {flags.title!r}")
+            note(f"the source has no passage titled {flags.title!r}")
     if flags.json:
         print_json(passages)
         return

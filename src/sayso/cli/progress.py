@@ -278,9 +278,9 @@ def _start_text(stage: str, total: int, done: int) -> str:
 def _pending_text(number: int | None) -> str:
     """Return what is waited for; ``None``: an unknown number of answers."""
     if number is None:
-        return "waiting for the answers that were asked for already (they are paid for)"
+        return "waiting for the requests already sent (they are paid for)"
     if number == 0:
-        return "nothing is on its way"
+        return "no request is in flight"
     if number == 1:
-        return "1 answer is on its way (it is paid for)"
-    return f"{number:,} answers are on their way (they are paid for)"
+        return "waiting for 1 request already sent (it is paid for)"
+    return f"waiting for {number:,} requests already sent (they are paid for)"

@@ -100,8 +100,11 @@ def _exit_code(done: Sequence[Result]) -> int:
     """Return the exit code of finished runs: 1, with a line, where most answers of one are lost."""
     lost = [few for result in done if (few := lost_answers(result.manifest))]
     if lost:
-        of = f" (so in {len(lost):,} of {len(done):,} runs)" if len(done) > 1 else ""
-        tell(f"{lost[0]}{of}: the numbers are of what is left; the same command asks for the rest")
+        of = f" (likewise in {len(lost):,} of {len(done):,} runs)" if len(done) > 1 else ""
+        tell(
+            f"{lost[0]}{of}: the numbers cover only the answers that came; run the same command "
+            "to ask for the rest"
+        )
     return 1 if lost else 0
 
 
@@ -160,7 +163,7 @@ def _check_several(common: Common) -> None:
         raise InputError("--name is for one model, and the files hold several; leave it out")
     if common.out is not None and RunFolder.exists(common.out):
         raise InputError(
-            f"{common.out}: holds a run, and every model gets a folder of its own in --out; choose "
+            f"{common.out}: contains a run, but every model needs its own folder in --out; choose "
             "another --out"
         )
 
@@ -174,7 +177,9 @@ def _run_all_answers(common: Common) -> int:
         own, options = dataclasses.replace(common, out=out), plan.Settings()
         try:
             if plan.reads_texts and not any(t.system.labeled for t in texts_by_model(own.answers)):
-                raise Unsuited(f"{name} takes labeled claims of long texts, and there are none")
+                raise Unsuited(
+                    f"{name} needs labeled claims of long texts, and the files have none"
+                )
             if not common.json:
                 print(f"{name}:")
             codes.append(_run_answers(own, plan, options))
@@ -189,7 +194,7 @@ def _run_all_answers(common: Common) -> int:
 def texts_of(common: Common, plan: Protocol, options: Any) -> Iterator[tuple[TextsOf, Job]]:
     """Yield the texts of each model in files of texts, and how they are measured."""
     if common.data:
-        raise InputError("--answers stands in place of --data: leave data out")
+        raise InputError("--answers replaces --data: leave --data out")
     if not common.model:
         options = dataclasses.replace(options, modes="none")
     models = texts_by_model(common.answers, common.columns)
@@ -259,7 +264,7 @@ def _show_runs(done: Sequence[Result], out: Path | None, *, json: bool) -> None:
     shared = [n for n in done[0].manifest.notices if all(n in r.manifest.notices for r in done)]
     for notice in shared:
         note(notice)
-    note("what holds of one model alone stands on the page of its run")
+    note("cautions about one model alone are on the page of its run")
     rows = [summary_of(result) for result in done]
     heads = list(dict.fromkeys(f"{what}, {of}" for row in rows for what, of, _ in row.rows))
     table.add_column("model")
@@ -317,7 +322,10 @@ def run_all(*, common: Shared = NO_FLAGS) -> int:
     if common.json:
         print(json_text(results))
     elif common.dry_run:
-        print("What several protocols ask is paid once, and counts in the first of them.")
+        print(
+            "Requests that several protocols share are paid for once and counted for the first "
+            "of them."
+        )
         print(total_text(total_of(plans)))
     return _exit_code(done)
 
@@ -338,14 +346,15 @@ def _check_folder(out: Path | None) -> None:
     if out is not None and RunFolder.exists(out):
         held = ", ".join(RunFolder.open(out).read_manifest().protocols)
         raise InputError(
-            f"{out}: holds a run of {held}, and every protocol gets a folder of its own in --out; "
-            f"choose another --out, or go on with one: sayso run {held}"
+            f"{out}: contains a run of {held}, but every protocol needs its own folder in --out; "
+            f"choose another --out, or resume that run: sayso run {held}"
         )
     if out is not None and out.is_dir():
         strange = [file.name for file in out.iterdir() if file.is_file() and file.name != INDEX]
         if strange:
             raise InputError(
-                f"{out} is not empty and no folder of runs (it holds {min(strange)!r}): choose "
+                f"{out} is not empty and is not a folder of runs (it holds {min(strange)!r}): "
+                "choose "
                 "another --out"
             )
 
@@ -358,7 +367,7 @@ def _summarise(done: Sequence[Result], left_out: Sequence[str], *, quiet: bool) 
     text = index_page(summaries, manifest, left_out, place, examples_of(done[0]))
     written = write_index(place, text)
     if written is None:
-        note(f"{place} is not a page of sayso: it stays as it is, and there is no index page")
+        note(f"{place} was not written by sayso: it is kept, and no index page is written")
     if not quiet:
         render_summaries(summaries, manifest, Console(), written)
 
@@ -403,7 +412,7 @@ def measure(
     result = measure_run(run, chosen(settings, settings_kind(run)))
     show(result, json=json, page=None, verbose=verbose)
     if not result.saved and not json:
-        print("measured with other settings: printed only; the run's own numbers stay as they are")
+        print("measured with other settings: printed only; the run's own numbers are unchanged")
 
 
 def report(
@@ -458,7 +467,7 @@ class Comparing:
     ] = None
     base: Annotated[
         Path | None,
-        Parameter(help="For two trainings: the new place of their base run."),
+        Parameter(help="For two trainings: the new location of their base run."),
     ] = None
 
 
@@ -602,8 +611,8 @@ class Factuality(Opening):
     questions: Annotated[
         Literal["auto", "rules", "judge"],
         Parameter(
-            help="with --model: maker of questions from claims: rules or the judge's model; auto: "
-            "the model, if any"
+            help="with --model: what turns claims into questions: rules or the judge's model; "
+            "auto: the model, if any"
         ),
     ] = "auto"
     noa: Annotated[
@@ -621,9 +630,11 @@ class Factuality(Opening):
         Literal["sentence", "generation", "micro"],
         Parameter(help="curves: mean over sentences, mean of the texts' means, or pooled claims"),
     ] = "sentence"
-    bins: Annotated[int, Parameter(help="number of parts of a text, equal in sentences")] = 5
+    bins: Annotated[
+        int, Parameter(help="number of parts of a text, with equal numbers of sentences")
+    ] = 5
     closed: Annotated[
-        Literal["right", "left"], Parameter(help="the edge that belongs to a part")
+        Literal["right", "left"], Parameter(help="the edge that counts as part of each interval")
     ] = "right"
     gamma: Annotated[
         float, Parameter(help="number of claims below which FActScore's length penalty applies")
@@ -708,9 +719,10 @@ def factuality(
     *files: Annotated[
         Path,
         Parameter(
-            help="long texts, a system each: .jsonl, .json or .parquet with a text (text, output, "
+            help="files of long texts, one system per file: .jsonl, .json or .parquet with a text "
+            "(text, output, "
             "response, answer) and what it is about (topic, entity, title; else prompt); claims "
-            "with labels of people where there are any; FActScore's labeled files as they are"
+            "with human labels, if there are any; FActScore's labeled files work unchanged"
         ),
     ],
     flags: Annotated[Factuality, Parameter(name="*")] = Factuality(),

@@ -92,8 +92,8 @@ class Flags(Opening):
     ask: Annotated[
         bool,
         Parameter(
-            help="ask --model (or an endpoint) how confident it is in each answer and if it is "
-            "true: seven requests a row, or one with --methods verbalized_two_step; "
+            help="ask --model (or an endpoint) how confident it is in each answer and whether it "
+            "is true: seven requests a row, or one with --methods verbalized_two_step; "
             "selfcheck_prompt takes one per sentence and sample",
             negative="",
         ),

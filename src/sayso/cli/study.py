@@ -198,7 +198,7 @@ def study(
     if bad:
         raise InputError(
             f"{len(bad)} of {len(found.outcomes)} cells are not finished: {_first_reason(bad)}; "
-            "the same command tries them again"
+            "run the same command to try them again"
         )
     return _exit_code(found) if grid is not None else 0
 
@@ -209,10 +209,10 @@ def _exit_code(found: Study) -> int:
     if not lost:
         return 0
     run, few = lost[0]
-    more = f" (and so in {len(lost) - 1:,} more)" if len(lost) > 1 else ""
+    more = f" (likewise in {len(lost) - 1:,} more)" if len(lost) > 1 else ""
     tell(
-        f"{run.protocol} · {run.model} · {run.data}: {few}{more}; remove {run.path}, and the same "
-        "command asks for the rest"
+        f"{run.protocol} · {run.model} · {run.data}: {few}{more}; to ask for the rest, remove "
+        f"{run.path} and run the same command"
     )
     return 1
 
@@ -240,7 +240,7 @@ def _grid(sources: Sequence[Path], flags: StudyFlags) -> Grid | None:
     if not files:
         if flags.models or flags.data or flags.answers or flags.protocols or flags.dry_run:
             raise InputError(
-                "folders of runs are a study of what was asked: leave --models, --data, "
+                "folders of runs already have models, data and protocols: leave --models, --data, "
                 "--answers, --protocols and --dry-run out"
             )
         return None
@@ -333,7 +333,7 @@ def _tables(found: Study, names: Sequence[str]) -> tuple[list[NumberTable], list
                 raise
             note(str(error))
     if names and not named:
-        raise InputError("the runs allow none of these layouts")
+        raise InputError("no such layout fits these runs")
     return tables, named
 
 
@@ -367,7 +367,7 @@ def _price(grid: Grid, *, as_json: bool) -> None:
         )  # fmt: skip
     console.print(table)
     print(total_text(price.total))
-    print("What several cells ask of one model is paid once and counts in the first of them.")
+    print("Requests that several cells share are paid for once and counted for the first of them.")
     left_out = [(grid.cells[n], reason) for n, reason in price.left_out.items()]
     _note_left_out([Outcome(c.model, c.data, c.protocol, "", "left out", r) for c, r in left_out])
 

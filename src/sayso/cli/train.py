@@ -26,7 +26,7 @@ class Flags:
     out: Annotated[Path | None, Parameter(help="output folder; default: next to the run")] = None
     export: Annotated[
         Literal["trl", "llama-factory", "llama-factory-sharegpt"] | None,
-        Parameter(help="write training data for another trainer, and train nothing"),
+        Parameter(help="write training data for another trainer, without training"),
     ] = None
     sweep: Annotated[
         Literal["xi", "theta", "plain_from"] | None,
@@ -36,7 +36,7 @@ class Flags:
         str, Parameter(help="values of --sweep, such as 0.1,0.5,0.9; default: a grid")
     ] = ""
     data: Annotated[
-        str | None, Parameter(help="new place of the run's data, if their file was moved")
+        str | None, Parameter(help="new location of the run's data file, if it was moved")
     ] = None
     judge: Annotated[str | None, Parameter(help="the run's judge, if its name has changed")] = None
     cache: Annotated[
@@ -103,11 +103,14 @@ def train(
 
 def _sweep(run: Path, config: TrainConfig, flags: Flags) -> None:
     if flags.sweep is None:
-        raise InputError("--values are those of a --sweep, which is missing: add --sweep xi")
+        raise InputError("--values needs --sweep: add --sweep xi")
     if flags.export:
-        raise InputError("--export writes the rows of one training, not of a sweep: leave one out")
+        raise InputError(
+            "--export writes the rows of one training, not of a sweep: leave "
+            "--export or --sweep out"
+        )
     if flags.dry_run:
-        raise InputError("--dry-run tells of one training, not of a sweep: leave --sweep out")
+        raise InputError("--dry-run covers one training, not a sweep: leave --sweep out")
     try:
         grid = [float(value) for value in flags.values.split(",") if value.strip()]
     except ValueError:

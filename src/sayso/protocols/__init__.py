@@ -30,7 +30,7 @@ def protocol_of(manifest: Manifest) -> Protocol:
     """Return the protocol of a run. Raises InputError for one that this sayso does not know."""
     if len(manifest.protocols) != 1 or manifest.protocols[0] not in PROTOCOLS:
         raise InputError(
-            f"a run of {', '.join(manifest.protocols) or 'no protocol'}, which this sayso does "
-            f"not know; it knows {', '.join(PROTOCOLS)}"
+            f"a run of {', '.join(manifest.protocols) or 'no protocol'}, which this version of "
+            f"sayso does not know; it knows {', '.join(PROTOCOLS)}"
         )
     return PROTOCOLS[manifest.protocols[0]]

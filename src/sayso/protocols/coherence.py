@@ -101,11 +101,11 @@ def _signs(
     loops = sum(g.finish == "loop" or (repetition(g.text) or 0.0) > LOOP for g in answers)
     counts = (
         (cut, CUT, "are cut off at the token limit"),
-        (loops, REPEATING, "go round in loops"),
+        (loops, REPEATING, "repeat themselves in a loop"),
         (
             sum(MARKS.search(text) is not None for text in texts),
             MARKED,
-            "hold marks of a chat template",
+            "contain marks of a chat template",
         ),
     )
     for count, limit, what in counts:
@@ -115,4 +115,4 @@ def _signs(
     english = [g for g in drawn if is_english(g.text)]
     beside = sum(read_answer(questions[g.question], g.text) is None for g in english)
     if beside >= LEAST and beside > BESIDE * len(english):
-        yield f"{beside:,} of {len(english):,} that commit themselves do not say what was asked"
+        yield f"{beside:,} of {len(english):,} that commit themselves do not answer the question"

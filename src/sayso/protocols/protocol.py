@@ -113,12 +113,12 @@ def unlike(
             f"{k} ({setting_text(first.get(k))} and {setting_text(second.get(k))})" for k in refused
         )
         reasons.append(
-            f"{names[0]} and {names[1]} differ in {what}, so their difference would not be the "
-            "model's alone. Repeat one with the other's settings, or pass "
+            f"{names[0]} and {names[1]} differ in {what}, so a difference could not be attributed "
+            "to the model alone. Repeat one with the other's settings, or pass "
             f"--allow {' --allow '.join(refused)}"
         )
     if any(golds[0][q] != golds[1][q] for q in golds[0].keys() & golds[1].keys()):
-        reasons.append(f"{names[0]} and {names[1]} hold different golds for the same question")
+        reasons.append(f"{names[0]} and {names[1]} have different golds for the same question")
     return reasons, notes
 
 

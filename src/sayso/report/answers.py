@@ -345,7 +345,7 @@ def _reading(answer: Generation | None, verdict: Verdict | None) -> Reading | No
 def _read(verdict: Verdict | None) -> Reading:
     problem = "no verdict was stored" if verdict is None else (verdict.problem or "")
     if verdict is not None and verdict.stance == "committed" and verdict.content is None:
-        problem = "no gold to judge it by"
+        problem = "no gold answer to judge it by"
     stance = STANCES.get((verdict.stance or "") if verdict else "", "")
     return Reading(kind_of(verdict), stance, block(problem)[:200])
 

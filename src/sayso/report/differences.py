@@ -321,7 +321,7 @@ def by_chance(differences: Sequence[Estimate]) -> str:
     expected = round(ranges / 20)
     if not expected:
         return ""
-    return f"Of {ranges:,} differences, about {expected:,} would seem clear if nothing differed."
+    return f"Of {ranges:,} differences, about {expected:,} would look clear by chance alone."
 
 
 def difference(name: str, value: float | None) -> str:

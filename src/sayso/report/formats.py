@@ -58,7 +58,7 @@ def wanted(formats: str | Sequence[str], width: str = "") -> Wanted:
         check_format(name, f"--figures {line(given[name], 20)}")
     if width and not names:
         raise InputError(
-            f"--figure-width {line(width, 20)} is the width of figures: add --figures svg,pdf"
+            f"--figure-width {line(width, 20)} applies only to figures: add --figures svg,pdf"
         )
     inches(width or DEFAULT_WIDTH)
     return Wanted(names, width or DEFAULT_WIDTH)
@@ -108,7 +108,7 @@ def named(things: Sequence[One], name: str, kind: str = "figure") -> One:
             return one
     names = [line(one.name, 80) for one in things]
     if not names:
-        raise InputError(f"there is no {kind}: nothing can be drawn of these numbers")
+        raise InputError(f"there is no {kind}: these numbers have nothing to draw")
     meant = suggestion(str(name), names)
     raise InputError(
         f"no {kind} is called {line(str(name), 60)!r}; {meant}expected {', '.join(names)}"

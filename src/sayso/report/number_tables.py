@@ -195,7 +195,7 @@ def render(table: NumberTable, console: Console, *, compact: bool = False) -> No
     wide = compact and Measurement.get(console, free, grid).maximum > console.width
     console.print(_grid(table, console, intervals=False) if wide else grid)
     if wide and any(range_text(e) for _, entries in table.rows for e in entries):
-        say(console, "Intervals: in a wider terminal, on the page, in the tables' files.", "dim")
+        say(console, "For intervals, use a wider terminal, the page or the table files.", "dim")
     for note in notes_of(table):
         say(console, note, "dim")
 

@@ -18,7 +18,7 @@ from sayso.storage.run_folder import Manifest
 #: characters of an answer, and of a question or a truth, at the top of a page
 MOST_ANSWER, MOST_QUESTION = 320, 240
 #: how an answer is chosen among those of its kind
-BY_LENGTH = "Each is the answer of median length among all of its kind."
+BY_LENGTH = "Each is the answer of median length of its kind."
 Item = TypeVar("Item")
 
 
@@ -184,7 +184,7 @@ def fact_examples(facts: Sequence[Fact], kinds: Sequence[Sequence[Kind]]) -> Exa
     typical = middle([fact for fact in _commonest(asked) if id(fact) not in taken], _length)
     if typical is not None:
         chosen.append(("A typical answer", typical))
-    rule = f"{BY_LENGTH} Typical: of the kind that most answers are of.{''.join(absent)}"
+    rule = f"{BY_LENGTH} Typical: from the most common kind.{''.join(absent)}"
     return Examples([_of_fact(what, fact) for what, fact in chosen], rule)
 
 

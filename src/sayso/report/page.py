@@ -106,7 +106,9 @@ def shared_context(manifest: Manifest) -> dict[str, object]:
 def refuse_beside(folder: RunFolder, beside: Sequence[object]) -> None:
     """Refuse other runs on the page of a protocol that compares no models there."""
     if beside:
-        raise InputError(f"{folder.path} is no run of faithfulness: nothing can stand beside it")
+        raise InputError(
+            f"{folder.path} is not a run of faithfulness, so no other run can be shown with it"
+        )
 
 
 def stored_answers(folder: RunFolder, probes: str, k: object) -> Tables:

@@ -1,4 +1,4 @@
-"""Scatters of many answers: a part of the points, drawn by lot, so that a page stays small."""
+"""Scatters of many answers: a part of the points, drawn at random, so that a page stays small."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class Cloud(NamedTuple):
         """How the points were chosen, as the end of a caption."""
         shown = f"{len(self.rows):,}"
         part = f" of {self.total:,}" if len(self.rows) < self.total else ""
-        lot = ", drawn by lot" if part else ""
-        return f"{shown}{part} answers{lot}; equal ones stand side by side."
+        lot = ", drawn at random" if part else ""
+        return f"{shown}{part} answers{lot}; equal ones are drawn side by side."
 
 
 def cloud(x: ArrayLike, y: ArrayLike, kind: ArrayLike, names: Sequence[str]) -> Cloud:

@@ -311,7 +311,7 @@ def warned(manifest: Manifest | None) -> list[str]:
         return [f"This judge was never checked. To check it: {command}"]
     if "problem" in manifest.judge_check:
         problem = line(str(manifest.judge_check["problem"]), 200)
-        return [f"How good this judge is, is unknown ({problem}). To check it: {command}"]
+        return [f"The accuracy of this judge is unknown ({problem}). To check it: {command}"]
     return _injected(manifest)
 
 

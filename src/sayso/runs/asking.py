@@ -239,8 +239,8 @@ class CachedEngine(EngineWrapper):
         if not self._repetition_noted:
             self._repetition_noted = True
             self.progress.note(
-                f"draws of {self.signature} at a temperature above 0 repeat the same text: every "
-                "number that rests on several draws will say so"
+                f"draws of {self.signature} at a temperature above 0 repeat the same text: a "
+                "caution will stand at every number made of several draws"
             )
 
     def _ask(self, todo: Sequence[tuple[bytes, Request]]) -> Iterator[tuple[bytes, Generation]]:
@@ -317,7 +317,7 @@ class CachedEngine(EngineWrapper):
         ask: Callable[[Iterable[Request]], Iterator[tuple[int, Generation]]]
         ask = getattr(engine, "ask_now", engine.complete)
         found: list[Generation] = []
-        stage = "asking again what is in the cache"
+        stage = "asking cached prompts again"
         self.progress.start(stage, len(requests), 0, remote=self.remote)
         try:
             for request in requests:
@@ -370,9 +370,10 @@ class CachedEngine(EngineWrapper):
             self.tell_repetition()
         if paid is None and self.meter.max_cost is not None:
             raise InputError(
-                f"--max-cost {self.meter.max_cost:g} cannot be kept: {self.signature} answered "
-                f"without a price; give --{'' if self.who == 'model' else 'judge-'}price IN,OUT, "
-                "or leave the limit out where an endpoint does not tell its tokens"
+                f"--max-cost {self.meter.max_cost:g} cannot be enforced: the price of answers of "
+                f"{self.signature} is unknown; pass "
+                f"--{'' if self.who == 'model' else 'judge-'}price IN,OUT, or leave the limit out "
+                "if the endpoint does not report tokens"
             )
 
     def _most(self, request: Request) -> float | None:
@@ -429,7 +430,7 @@ class CachedEngine(EngineWrapper):
 
 
 #: the override of an answer in whose text the engine left a thought
-LEFT_IN = "a thought in the answer's text was taken out, with what is known of its tokens"
+LEFT_IN = "reasoning inside the answer's text was removed, together with its token probabilities"
 
 
 def without_thoughts(reply: Generation) -> Generation:
@@ -479,7 +480,7 @@ def bill(model: CachedEngine, judge: CachedEngine | None) -> list[str]:
         return []
     prices = ", ".join(f"{what} {dollars(a.dollars)}" for what, a in paid.items())
     if any(a.dollars is None for a in paid.values()):
-        return [f"price: {prices}; --price IN,OUT and --judge-price IN,OUT tell what tokens cost"]
+        return [f"price: {prices}; --price IN,OUT and --judge-price IN,OUT set token prices"]
     return [f"price: {prices}; {dollars(sum(a.paid for a in paid.values()))} of it paid now"]
 
 

@@ -71,7 +71,7 @@ class Comparison(protocol.Comparison):
             ("name", "what it means", "of", "B minus A", "95 % range", "n", *tested),
             rows,
             cautions=self.notes,
-            nothing="nothing to compare: the two share no number",
+            nothing="nothing to compare: the two runs have no number in common",
         )
 
     def _what(self, limit: int) -> str:

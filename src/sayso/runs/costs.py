@@ -134,7 +134,7 @@ class Meter:
         return BudgetSpent(
             f"stopped at --max-cost {self.max_cost:g}: {dollars(self.spent)} spent by this command"
             f"{before}, at least {len(left):,} requests left to ask{rest}; every answer so far is "
-            "kept, and the same command goes on from here and may spend another "
+            "kept; run the same command to resume, with at most another "
             f"{dollars(self.max_cost or 0.0)}"
         )
 
@@ -219,7 +219,7 @@ def model_options(model: str, **given: str | float | None) -> dict[str, object]:
     local = {LOCAL_OPTIONS[k]: v for k, v in chosen.items() if k in LOCAL_OPTIONS}
     remote = {k: v for k, v in chosen.items() if k not in LOCAL_OPTIONS}
     if model.startswith("vllm:") and chosen.get("end_loops"):
-        raise InputError(f"end-loops is for models of hf:, and {model!r} is vLLM's; leave it out")
+        raise InputError(f"end-loops is for hf: models, and {model!r} runs in vLLM; leave it out")
     if model.startswith("vllm:"):
         local.pop("end_loops", None)
     wrong: tuple[str, ...] = ("price", "model_version")
@@ -244,7 +244,7 @@ def check_price(max_cost: float | None, model: str, price: Price | None, flag: s
         near = likely_model(model)
         hint = f"did you mean {near}? else " if near else ""
         raise InputError(
-            f"--max-cost {max_cost:g} cannot be kept: the price of {model!r} is unknown; "
+            f"--max-cost {max_cost:g} cannot be enforced: the price of {model!r} is unknown; "
             f"{hint}give {flag} IN,OUT in dollars per million tokens, such as {flag} 0.15,0.60"
         )
 

@@ -35,7 +35,7 @@ from sayso.runs.run import (
 )
 from sayso.runs.stages import bind
 
-#: English text has 3 to 5 characters a token; a chat template adds up to 40 tokens to a prompt
+#: English text has 3 to 5 characters per token; a chat template adds up to 40 tokens to a prompt
 FEWEST, MOST, TEMPLATE = 3, 5, 40
 #: before there are answers: the shortest is this part of the longest allowed (a name of two tokens
 #: of 256); a judge repeats questions and gives reasons
@@ -43,10 +43,10 @@ SHORTEST, JUDGE_SHORTEST = 128, 16
 #: so many answers, and their mean is taken instead
 ENOUGH = 5
 ASSUMED = (
-    f"Token ranges: {FEWEST} to {MOST} characters a token, up to {TEMPLATE} more a prompt; an "
+    f"Token ranges: {FEWEST} to {MOST} characters per token, up to {TEMPLATE} more per prompt; an "
     f"answer takes 1/{SHORTEST} of its limit to all of it, a judge's reply 1/{JUDGE_SHORTEST} to "
-    f"all. Where at least {ENOUGH} answers of a stage are in the cache, their mean is taken, give "
-    "or take 10 % or two standard errors."
+    f"all. Where at least {ENOUGH} answers of a stage are in the cache, the estimate is their "
+    "mean, plus or minus 10 % or two standard errors."
 )
 
 Basis = Literal["assumption", "answers"]
@@ -231,7 +231,7 @@ def _asked_again(opened: OpenJob, asks: Sequence[Ask]) -> list[Stage]:
         for total in (sum(u.prompt_tokens for u in used), sum(u.completion_tokens for u in used))
     )
     number = Range(len(chosen), len(chosen))
-    name = "again what is in the cache"
+    name = "cached prompts again"
     return [make_stage("model", name, number, 0, (prompt, completion), opened.price, "answers")]
 
 
@@ -338,7 +338,7 @@ def _untried(job: Job) -> list[str]:
         name.removeprefix("rules+") for name in (job.model, job.judge) if isinstance(name, str)
     ]
     return [
-        f"{name}: the address was not tried; sayso check tries it"
+        f"{name}: the address was not contacted; sayso check contacts it"
         for name in dict.fromkeys(names)
         if is_endpoint(name) and (name.startswith("openai:") or "#" in name)
     ]
@@ -417,7 +417,7 @@ def total_text(total: Total) -> str:
     """Return a sum as a sentence."""
     price = "none" if total.dollars == NONE else money(total.dollars)
     return (
-        f"in all: {between(total.requests)} requests still to ask, "
+        f"total: {between(total.requests)} requests still to ask, "
         f"{between(total.prompt_tokens)} prompt tokens, {between(total.completion_tokens)} answer "
         f"tokens, price {price}"
     )
@@ -437,10 +437,10 @@ def plan_text(plan: Plan) -> str:
         for row in rows
     ]
     local = all(price == LOCAL_LABEL for price in plan.prices.values())
-    lines += ["", f"in all: {LOCAL_LABEL if local else money(plan.dollars, '')}"]
+    lines += ["", f"total: {LOCAL_LABEL if local else money(plan.dollars, '')}"]
     lines += [f"price of the {who}'s tokens: {label}" for who, label in plan.prices.items()]
     if "judge" not in plan.prices:
-        lines.append(f"judge {plan.judge}: asks no model of ours")
+        lines.append(f"judge {plan.judge}: asks no model through sayso")
     return "\n".join([*lines, *plan.notes])
 
 
@@ -479,8 +479,8 @@ def money(amount: Range | None, label: str = "") -> str:
 #: entities on which the calls are counted; for more, the counts are scaled up
 SAMPLED = 200
 UNKNOWN_FORM = (
-    "The judge's endpoint was never asked whether it holds replies to a JSON schema, which takes "
-    "one short question: where it does, verdicts take up to a quarter more tokens."
+    "It is not known yet whether the judge's endpoint supports JSON schemas; one short question "
+    "will find out. If it does, verdicts take up to a quarter more tokens."
 )
 
 
@@ -602,7 +602,10 @@ def judge_stages(
     if scale > 1:
         notes.append(f"The judge's calls were counted on {SAMPLED} of {len(entities):,} entities.")
     if cascade:
-        notes.append("The judge's model is asked where the rules are not certain: never to always.")
+        notes.append(
+            "The judge's model is asked only where the rules are not certain; the range "
+            "runs from never to always."
+        )
     return stages, notes
 
 

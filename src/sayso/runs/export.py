@@ -41,7 +41,7 @@ def export(run: str | PathLike[str], out: str | PathLike[str], *, force: bool = 
     not write is replaced only with ``force``. Raises InputError.
     """
     if not isinstance(out, str | PathLike):
-        raise InputError(f"the file to export to is {out!r:.80}; expected its path")
+        raise InputError(f"the output file is {out!r:.80}; expected a path")
     target = Path(out)
     writer = WRITERS.get(target.suffix.lower())
     if writer is None:

@@ -231,8 +231,9 @@ def lacking_claims(texts: TextsOf | None, options: Any) -> str:
     if texts is not None and (texts.system.labeled or _source(options)):
         return ""
     return (
-        "self_known needs long texts with labeled claims (columns text and claims), or a source to "
-        "check claims against (its setting knowledge), and has neither; for answers to questions "
+        "self_known needs long texts with labeled claims (columns text and claims), or a source "
+        "to check claims against (its setting knowledge); these answers have neither; for answers "
+        "to questions "
         "use `sayso run selective`"
     )
 
@@ -280,7 +281,9 @@ def _opened(
     if options.knowledge == "golds":
         raise InputError("knowledge golds: texts have no gold answers; name a source")
     if job.model and not modes_of(options):
-        raise InputError("a model is named, and modes none asks it nothing; leave one of them out")
+        raise InputError(
+            "modes none asks the model nothing, but --model names one; leave one of the two out"
+        )
     for name in ("price", "thinking", "fresh"):
         if getattr(job, name) and not job.model:
             raise InputError(f"{name} is for a model that is asked about the texts: --model NAME")
@@ -396,13 +399,14 @@ def estimate(
         notes = []
         if unread:
             notes.append(
-                f"not in the table: {unread:,} text{'s' * (unread != 1)} without labels, which the "
-                "judge's model takes apart, a call for up to 12 sentences each, and their claims"
+                f"not in the table: {unread:,} text{'s' * (unread != 1)} without labels, which "
+                "the judge's model splits into claims (one call per 12 sentences), and all "
+                "requests about those claims"
             )
         if _source(texts.options) and texts.options.support != "rules" and judge.engine is not None:
             notes.append(
-                "not in the table: the judge's model checks claims against passages, a call for up "
-                "to 12 each"
+                "not in the table: the calls in which the judge's model checks claims against "
+                "passages (one call per 12 claims)"
             )
         uncounted = bool(notes)  # then nobody knows what all of it costs
         stages: list[Stage] = []
@@ -415,8 +419,8 @@ def estimate(
                 calls, pairs = _planned_questions(texts, judge.engine, keys)
                 stages += priced("judge", [Planned("questions", calls)], judge.engine)
                 notes.append(
-                    "questions that the judge has yet to write are taken to be as long as the "
-                    "rules would make them"
+                    "the length of questions that the judge has not written yet is estimated from "
+                    "those that the rules write"
                 )
             stages = [
                 *priced("model", _planned_requests(texts, pairs, labeled, unlabeled), model),
@@ -519,7 +523,7 @@ class System(NamedTuple):
 def systems_of(files: Sequence[Path], columns: str | Mapping[str, str] = "") -> list[System]:
     """Read each file; its name is the system's, with its folder before it where two are equal."""
     if not files:
-        raise InputError("no file of texts: name one or more, a system each")
+        raise InputError("no file of texts: name one or more, one per system")
     named = _named(columns)
     names = [file.stem for file in files]
     systems: dict[str, System] = {}
@@ -527,7 +531,9 @@ def systems_of(files: Sequence[Path], columns: str | Mapping[str, str] = "") -> 
         own = name if names.count(name) == 1 else f"{file.resolve().parent.name}/{name}"
         own = own.replace(";", "_").replace(":", "_")  # separators of a place
         if own in systems:
-            raise InputError(f"{file}: a system is called {own} already; rename one of the files")
+            raise InputError(
+                f"{file}: another system is already called {own}; rename one of the files"
+            )
         system = _system(own, tuple(read_texts(file, named)))
         if not any(text.topic or text.prompt for text in system.texts):
             system = system._replace(notices=(no_subjects(file), *system.notices))
@@ -541,7 +547,7 @@ def texts_by_model(files: Sequence[Path], columns: str | Mapping[str, str] = "")
     All share their questions, so that runs of them can be compared. Raises InputError.
     """
     if not files:
-        raise InputError("no file of texts: --answers FILE, one or more")
+        raise InputError("no file of texts: pass --answers with one or more files")
     texts: dict[str, list[GivenText]] = {}
     notes: dict[str, list[str]] = {}
     for file, name in zip(files, file_names(files), strict=True):
@@ -568,7 +574,7 @@ def _taken(model: str, texts: Sequence[GivenText]) -> list[str]:
     """Return what was taken of a model's texts, and which claims have no label, and why."""
     claims = [c for t in texts for c in t.claims or ()]
     bare = Counter(c.problem for c in claims if c.label is None)
-    parts = [f"texts on record: {len(texts):,} of {model}"]
+    parts = [f"texts of {model} in the files: {len(texts):,}"]
     if claims:
         parts.append(f"{len(claims):,} claims, {len(claims) - bare.total():,} labeled by people")
     parts += [f"{number:,} without a label: {why}" for why, number in bare.most_common()]
@@ -603,7 +609,9 @@ def _system(name: str, texts: tuple[GivenText, ...], method: str = "") -> System
     lost = sum(t.unplaced for t in texts)
     notices = [f"{name}: {lost} sentences were not found in their text"] if lost else []
     thought = sum(t.thinking is not None for t in texts)
-    notices += [f"{name}: {thought} texts held a thought, which is left out"] if thought else []
+    notices += (
+        [f"{name}: {thought} texts contained reasoning, which is left out"] if thought else []
+    )
     labels = content_id([t.claims for t in texts])
     return System(name, questions, answers, texts, labeled, labels, tuple(notices))
 

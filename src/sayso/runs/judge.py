@@ -33,7 +33,7 @@ Labels = Literal["stance", "uncle"]
 
 EXPECTED = (
     "expected 'rules' (offline), the name of a model such as openai:gpt-4o, or 'rules+' and the "
-    "name of a model, which is then asked where the rules are not certain; people, for answers "
+    "name of a model, which is then asked only if the rules are not certain; people, for answers "
     "with people's verdicts (--answers)"
 )
 
@@ -84,7 +84,8 @@ def check_given(given: object) -> None:
         check_engine(given, "judge")
     elif lacking := [name for name in ("name", "signature") if not hasattr(given, name)]:
         raise InputError(
-            f"judge {type(given).__name__} lacks {', '.join(lacking)}; docs/python.md has one"
+            f"judge {type(given).__name__} lacks {', '.join(lacking)}; docs/python.md has an "
+            "example"
         )
 
 
@@ -109,7 +110,8 @@ def check_judge(name: str, options: JudgeOptions | None = None) -> None:
         )  # fmt: skip
         if chosen != plain:  # what is left may be meant for the subject
             raise InputError(
-                "judge 'rules' is no model: leave --judge-batch, --judge-mode, --judge-labels and "
+                "judge 'rules' is not a model: leave --judge-batch, --judge-mode, --judge-labels "
+                "and "
                 "--judge-price out"
             )
         return
@@ -208,8 +210,8 @@ def _malformed(verdict: object, ids: tuple[str, str]) -> str:
         return f"grade returned a {type(verdict).__name__}; expected sayso.records.Verdict"
     if (verdict.target, verdict.asked) != ids:
         return (
-            f"a verdict on {verdict.target!r} about {verdict.asked!r} stands where one on "
-            f"{ids[0]!r} about {ids[1]!r} is expected; verdicts come in the order of the questions"
+            f"found a verdict on {verdict.target!r} about {verdict.asked!r}, expected one on "
+            f"{ids[0]!r} about {ids[1]!r}; return verdicts in the order of the questions"
         )
     if verdict.problem is not None and (verdict.stance, verdict.content) == (None, None):
         return ""
@@ -299,8 +301,8 @@ def holds_to_schema(engine: Engine, learn: bool = True) -> bool | None:
         if reply.problem.startswith("failed") and (learn or not REFUSED.match(reply.problem)):
             reason = reply.problem.removeprefix("failed: ")
             raise InputError(
-                f"the judge {engine.name} did not answer a first short question ({reason}); the "
-                "same command goes on once it does"
+                f"the judge {engine.name} did not answer a short test question ({reason}); run "
+                "the same command again when it does"
             )
         return False
     try:

@@ -55,7 +55,8 @@ def load_run(path: str | PathLike[str]) -> tuple[FolderRun, Manifest, Any]:
         chosen = replace(plan.Settings(), stored)
     except (KeyError, TypeError) as error:
         raise InputError(
-            f"{path}: made by sayso {manifest.sayso}, whose setting {error} this one does not know"
+            f"{path}: made by sayso {manifest.sayso}, which has a setting {error} that this "
+            "version does not know"
         ) from None
     plan.check(chosen)
     questions = folder.read("questions", Question)
@@ -90,7 +91,7 @@ def measure(
         smaller = name in plan.may_shrink and numbers and 0 < value < old  # type: ignore[operator]
         if stage != "measure" and value != old and not smaller:
             raise InputError(
-                f"setting {name} decides what is asked: this run has {old!r}, and {value!r} "
+                f"setting {name} changes what is asked: this run has {old!r}, and {value!r} "
                 "needs a new `sayso run`"
             )
     estimates = plan.measure(job, chosen)

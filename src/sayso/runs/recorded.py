@@ -36,7 +36,7 @@ from sayso.scores.evidence import Samples
 PEOPLE = "people"
 #: the score that a stated confidence is, and the evidence that it takes
 STATED, ONE_STEP = "verbalized", "one_step"
-ASKS_NOBODY = "answers on record are asked nothing"
+ASKS_NOBODY = "with answers from files no model is asked"
 #: settings that ask for more than an answer and its draws, and what they are in a run that cannot
 ASKING: dict[str, Value] = {
     "words": False,
@@ -162,7 +162,7 @@ def recorded_settings(chosen: Any, engine: RecordedEngine, judge: object) -> Any
         if name not in flat or flat[name] in (value, ""):
             continue
         if flat[name] != plain[name]:
-            raise InputError(f"{name} is {flat[name]}: it asks the model, and {ASKS_NOBODY}")
+            raise InputError(f"{name} is {flat[name]}: it would ask the model, but {ASKS_NOBODY}")
         changes[name] = value
     for name in DRAWS:
         number = flat.get(name)
@@ -182,13 +182,13 @@ def check_recorded(plan: Protocol, engine: RecordedEngine, judge: object) -> Non
         )
     if plan.asks_anew:
         raise Unsuited(
-            f"{plan.name} asks every question several times, with and without a request for doubt, "
-            "and answers on record do not hold that; use `sayso run selective`"
+            f"{plan.name} asks every question several times, with and without a request to "
+            "express uncertainty, and files of answers do not have that; use `sayso run selective`"
         )
     if plan.needs_draws and not engine.model.draws:
         raise Unsuited(
-            f"{plan.name} compares an answer with further draws of its question, and there are "
-            f"none of {engine.name}: it takes a column samples"
+            f"{plan.name} compares an answer with further draws of its question, and "
+            f"{engine.name} has none: add a column samples"
         )
     if judge == PEOPLE and not engine.labels:
         raise InputError(
@@ -214,7 +214,7 @@ def answers_of(
             kept.append(ask)
             replies.append(reply)
     missing = [
-        f"{what}: {number:,} of {wanted[what]:,} are not on record, and left out"
+        f"{what}: {number:,} of {wanted[what]:,} are not in the files and are left out"
         for what, number in absent.items()
     ]
     return kept, replies, missing
@@ -226,16 +226,19 @@ def lacking(engine: RecordedEngine) -> list[str]:
     notes = []
     if not engine.model.draws:
         notes.append(
-            "no draws (samples): consistency, semantic entropy and whatever else compares several "
-            "answers to a question were not computed, nor what is known"
+            "no draws (column samples): consistency, semantic entropy and other scores that "
+            "compare several answers to a question were not computed, nor was the share known"
         )
     if not any(row.logprobs is not None for row in rows):
         notes.append(
-            "no log-probabilities (token_logprobs): sequence probability, perplexity and whatever "
-            "else is made of them were not computed"
+            "no log-probabilities (column token_logprobs): sequence probability, perplexity and "
+            "other scores that need them were not computed"
         )
     if not any(row.stated is not None for row in rows):
-        notes.append("no stated_confidence: verbalized confidence was not computed")
+        notes.append(
+            "no stated confidence (column stated_confidence): verbalized confidence was "
+            "not computed"
+        )
     return notes
 
 

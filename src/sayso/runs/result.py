@@ -285,7 +285,7 @@ def no_such_number(
         return f"{name} has no parts: get({name!r})"
     if not asked:
         return f"which {name}? This run has it with {_some(choices)}"
-    return f"{name} of {line(asked, 100)} is not in this run; it is there with {_some(choices)}"
+    return f"{name} of {line(asked, 100)} is not in this run; the run has it with {_some(choices)}"
 
 
 def _keywords(where: Slice) -> str:

@@ -255,7 +255,7 @@ def _check_kinds(job: Job) -> None:
             raise InputError(f"{name} is {value!r:.80}; expected True or False")
     for domain in job.domains:
         if not isinstance(domain, str):
-            raise InputError(f"domains: {domain!r:.80} is no text; expected names of domains")
+            raise InputError(f"domains: {domain!r:.80} is not a text; expected names of domains")
     if job.options is not None and not isinstance(job.options, job.plan.Settings):
         raise InputError(
             f"options are {job.options!r:.80}; expected the Settings of {job.protocol}; single "
@@ -278,7 +278,7 @@ def check(job: Job) -> None:
         for name in OF_ASKING:
             if getattr(job, name) not in (None, "", getattr(Job(), name)):
                 raise InputError(
-                    f"{name.replace('_', '-')} is for a model that is asked: leave it out"
+                    f"{name.replace('_', '-')} applies only if a model is asked: leave it out"
                 )
         check_recorded(job.plan, job.model, job.judge)
     _check_kind(job)
@@ -311,13 +311,13 @@ def check(job: Job) -> None:
         given = getattr(job, name) not in (None, False)
         if given and not (endpoint or any(is_endpoint(model) for model in models)):
             raise InputError(
-                f"{name.replace('_', '-')} is for endpoints, and this run asks none; leave it out"
+                f"{name.replace('_', '-')} is for endpoints, and this run uses none; leave it out"
             )
     opened_here = {name: [job.model] for name in OF_ANSWERING}
     for name, whose in {"device": [job.model, *models], **opened_here}.items():
         if getattr(job, name) not in (None, False) and not any(map(is_local, whose)):
             raise InputError(
-                f"{name.replace('_', '-')} is for models that are opened in this process (hf:NAME, "
+                f"{name.replace('_', '-')} is for models that run in this process (hf:NAME, "
                 "builtin), and this run has none; leave it out"
             )
 
@@ -327,9 +327,11 @@ def _check_ray(job: Job) -> None:
     if job.engine not in ("", "ray"):
         raise InputError(f"engine is {job.engine!r:.80}; expected ray, or leave it out")
     if job.engine != "ray" and (job.ray_address or job.ray_actors is not None):
-        raise InputError("ray-address and ray-actors say where --engine ray computes: add it")
+        raise InputError("ray-address and ray-actors need --engine ray: add it")
     if job.engine == "ray" and job.batch_files:
-        raise InputError("batch files are sent from here, not by Ray: leave one of the two out")
+        raise InputError(
+            "batch files and --engine ray do not work together: leave one of the two out"
+        )
     if job.engine == "ray" and not isinstance(job.model, str):
         raise InputError("--engine ray opens a model by its name on every machine: give a name")
 
@@ -428,8 +430,8 @@ def _check_kind(job: Job) -> None:
     entry = None if _is_recorded(job) else datasets.CATALOGUE.get(datasets.kind_of(data))
     if job.plan.needs_golds and entry is not None and job.protocol not in entry.suits:
         raise Unsuited(
-            f"{job.protocol} says which answers are right, and {data} has no questions with true "
-            f"answers; use `sayso run {entry.suits[0]}`"
+            f"{job.protocol} needs to know which answers are right, and {data} has no questions "
+            f"with true answers; use `sayso run {entry.suits[0]}`"
         )
 
 
@@ -438,12 +440,13 @@ def _check_data(job: Job, data: Dataset) -> None:
     graded = any(q.golds or q.answerable is not None for q in data.short)
     if job.plan.needs_golds and not graded and job.judge != PEOPLE and _is_recorded(job):
         raise Unsuited(
-            f"{job.protocol} says which answers are right, and {data.name} has no column for it: "
-            "gold, answerable, or human, which --judge people counts by"
+            f"{job.protocol} needs to know which answers are right, and {data.name} has none of "
+            "the columns gold, answerable and human (for --judge people)"
         )
     if job.plan.needs_golds and not graded and job.judge != PEOPLE:
         raise Unsuited(
-            f"{job.protocol} says which answers are right, and {data.name} has no golds; use "
+            f"{job.protocol} needs to know which answers are right, and {data.name} has no golds; "
+            "use "
             "`sayso run faithfulness` or `sayso run self_known`, or name the column of golds"
         )
 
@@ -596,7 +599,7 @@ def _refuse_other_data(path: Path, before: Manifest, manifest: Manifest) -> None
     ]
     if chosen and data[0] != data[1]:
         raise InputError(
-            f"{path}: holds a run with {'; '.join(chosen)}; repeat it as it was, or choose "
+            f"{path}: contains a run with {'; '.join(chosen)}; repeat its command, or choose "
             "another --out"
         )
     _refuse_other(path, {"data": data[0]}, {"data": data[1]})
@@ -608,7 +611,7 @@ def _refuse_other(path: Path, old: Mapping[str, object], new: Mapping[str, objec
         if old.get(name) != new.get(name):
             kept, wanted = (line(_in_words(of.get(name)), 200) for of in (old, new))
             raise InputError(
-                f"{path}: holds a run with {name} {kept}, not {wanted}; choose another --out"
+                f"{path}: contains a run with {name} {kept}, not {wanted}; choose another --out"
             )
 
 
@@ -770,7 +773,7 @@ def _with_settings(job: Job, changes: Mapping[str, object]) -> Job:
     for name in changes:
         if name in arguments and name not in settings.as_dict(before):
             raise InputError(
-                f"{name} is no setting of {job.protocol} but an argument of its own: "
+                f"{name} is not a setting of {job.protocol} but a separate argument: "
                 f"sayso.run({name}=...)"
             )
     return dataclasses.replace(job, options=settings.change(before, changes))
@@ -830,7 +833,7 @@ def one_period(jobs: Sequence[Job], progress: Progress | None = None) -> Iterato
     own, period = with_period(jobs)
     if period is not None and period.goes_on and progress is not None:
         progress.note(
-            f"--fresh goes on: answers of the last {ago(time.time() - period.since)} are kept"
+            f"resuming --fresh: answers of the last {ago(time.time() - period.since)} are kept"
         )
     yield own
     if period is not None:
@@ -927,7 +930,7 @@ def _tell_idle_jobs(opened: OpenJob) -> None:
     by_rules = isinstance(judge, str) and judge.partition("+")[0] == "rules"
     if opened.job.jobs is not None and not by_rules:
         opened.model.progress.note(
-            f"jobs changes nothing here: it is for the judge rules, and {opened.judge.name} reads "
+            f"jobs has no effect here: it is for the judge rules, and {opened.judge.name} reads "
             "the answers"
         )
 

@@ -127,12 +127,12 @@ class FolderRun:
         if cut:
             self.notices.append(
                 f"{stage}: {cut} of {len(rows)} answers reached the token limit and were judged "
-                "as they stand"
+                "as they are"
             )
         if loops := sum(r.finish == "loop" for r in rows):
             self.notices.append(
-                f"{stage}: {loops} of {len(rows)} answers went round in a loop and were ended; "
-                "what they repeated is left out"
+                f"{stage}: {loops} of {len(rows)} answers only repeated themselves and were "
+                "ended; the repeats are left out"
             )
 
     def grade(self, stage: str, items: Sequence[Item], judge: Judge) -> list[Verdict]:
@@ -340,8 +340,8 @@ PROBLEMS = ("unread", "mismatch", "refused", "truncated", "failed")
 ADVICE = {
     "context": "could not be asked: prompt and longest answer exceed the model's context; "
     "shorten them (--answer.short-tokens, --answer.long-tokens)",
-    "truncated": "ended inside their thinking at the token limit and have no verdict; "
-    "allow more (--thinking with a number of tokens) or none (--thinking off)",
+    "truncated": "reached the token limit while still thinking and have no verdict; allow more "
+    "(--thinking with a number of tokens) or none (--thinking off)",
 }
 
 
@@ -406,7 +406,7 @@ def check_answered(name: str, rows: Sequence[Generation]) -> None:
     problems = "; ".join(f"{n:,} {why_missing(rows, head)}" for head, n in heads.most_common())
     raise InputError(
         f"{name} answered none of {len(rows):,} requests: {problems}. There are no numbers and no "
-        "report; the same command asks again"
+        "report; run the same command to ask again"
     )
 
 
@@ -429,16 +429,16 @@ def check_read(judge: Judge, counts: VerdictCounts, command: str) -> None:
     lost = sum(missing.values())
     if requested >= ENOUGH and lost == requested:
         problems = ", ".join(f"{problem} {number:,}" for problem, number in missing.items())
-        what = f"could be read on none of the {requested:,} verdicts it was asked for ({problems})"
+        what = f"gave no readable verdict in {requested:,} requests ({problems})"
     elif counts.verdicts and counts.unread == counts.verdicts:
-        what = f"could be read on none of {counts.verdicts:,} verdicts"
+        what = f"gave {counts.verdicts:,} verdicts, none of them readable"
     else:
         return
-    again = "the same command goes on, and " if requested else ""
+    again = "run the same command to resume; " if requested else ""
     raise InputError(
         f"the judge {judge.name} {what}: there are no numbers and no report. Every answer is kept: "
-        f"{again}with another --judge the model is asked nothing again; `{command}` tells what "
-        "this judge can read"
+        f"{again}with another --judge the model is asked nothing again; `{command}` tests this "
+        "judge"
     )
 
 
@@ -447,13 +447,13 @@ def unread_cautions(counts: VerdictCounts) -> list[str]:
     cautions = []
     if counts.unread > MANY * counts.verdicts:
         cautions.append(
-            f"The judge could not be read on {counts.unread:,} of {counts.verdicts:,} verdicts; "
-            "what is left is selected: read the bounds."
+            f"{counts.unread:,} of the judge's {counts.verdicts:,} verdicts could not be read. "
+            "The rest is not a random sample: read the bounds."
         )
     total = counts.verdicts + counts.unanswered
     if counts.unanswered > MANY * total:
         cautions.append(
             f"{counts.unanswered:,} of {total:,} verdicts are missing because the model gave no "
-            "answer; what is left is selected: read the bounds."
+            "answer. The rest is not a random sample: read the bounds."
         )
     return cautions

@@ -90,12 +90,12 @@ class Toolbox:
         ray: RaySettings | None = None,
     ) -> None:
         if ask and model is None:
-            raise InputError("--ask asks the model that gave the answers: name it with --model")
+            raise InputError("--ask asks the model that gave the answers: pass --model too")
         given = [name for name, value in opening.items() if value is not None]
         if given and model is None:
             raise InputError(
-                f"--{given[0].replace('_', '-')} is for the model that gave the answers: name it "
-                "with --model"
+                f"--{given[0].replace('_', '-')} is for the model that gave the answers: pass "
+                "--model too"
             )
         check_folder(prompts)
         self.asks = ask
@@ -124,7 +124,7 @@ class Toolbox:
             if self._nli == "rules":
                 self._nli_notices.append(
                     f"meanings compared by rules: the weights of {NLI_DEFAULT} are not on this "
-                    "machine; --nli NAME opens (and fetches) a model"
+                    "machine; --nli NAME downloads and uses a model"
                 )
 
     @property
@@ -167,7 +167,7 @@ class Toolbox:
             counts = self.request_counts
             notices.append(
                 f"{counts['requests']:,} requests for confidence and truth of answers "
-                f"({counts['cached']:,} known from before): {counts['unread']:,} replies could not "
+                f"({counts['cached']:,} from the cache): {counts['unread']:,} replies could not "
                 f"be read, {counts['failed']:,} requests failed"
             )
         return notices
@@ -219,8 +219,8 @@ class Toolbox:
             engine = model
         if not engine.capabilities.force:
             self._notices.append(
-                f"{engine.name} cannot read given text token by token: no log-probabilities were "
-                "filled in; that takes a model in this process (hf:NAME)"
+                f"{engine.name} cannot score given text token by token, so no log-probabilities "
+                "were added; that needs a model in this process (hf:NAME)"
                 + ("" if self.asks else "; --ask asks it for its confidence")
             )
         if self.asks:

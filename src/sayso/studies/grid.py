@@ -197,7 +197,7 @@ def _with_model(cell: Cell, model: Any) -> Cell:
         )
     plain = job.plan.Settings()
     if job.options.modes not in (plain.modes, "none"):
-        raise InputError(f"modes is {job.options.modes}: it asks the model, and {ASKS_NOBODY}")
+        raise InputError(f"modes is {job.options.modes}: it would ask the model, but {ASKS_NOBODY}")
     options = dataclasses.replace(job.options, modes="none")
     job = dataclasses.replace(job, model="", data="texts", options=options)
     return cell._replace(job=job, texts=model.texts, lacking=lacking_claims(model.texts, options))
@@ -237,7 +237,7 @@ def _recorded(
     if reasons and not answers and not texts:
         raise reasons[0]
     names = dict.fromkeys([*answers, *texts])
-    why = str(reasons[0]) if reasons else "there are none of this model"
+    why = str(reasons[0]) if reasons else "this model has none"
     return {name: _on_record(answers.get(name), texts.get(name), why) for name in names}
 
 

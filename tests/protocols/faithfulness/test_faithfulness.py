@@ -410,7 +410,7 @@ def test_every_setting_changes_the_signature(tmp_path: Path) -> None:
         ({"methods": "vanila"}, "expected all, or some of"),
         ({"methods": ""}, "expected all"),
         ({"draws.k": 0}, "draws.k is 0"),
-        ({"relation": "inconsistency"}, "say --contradict nli"),
+        ({"relation": "inconsistency"}, "pass --contradict nli"),
         ({"contradict": "nli", "nli": "rules"}, "name one with --nli"),
         ({"demos.certain": 0.4}, "must lie below"),
         ({"closed": "both"}, "closed is 'both'"),
@@ -425,7 +425,7 @@ def test_mistakes_are_told(change: dict[str, Any], said: str) -> None:
 def test_a_judge_without_a_model_cannot_read_wording(tmp_path: Path) -> None:
     model = engine(plain, "p")
     for setting in ("decisive", "contradict"):
-        with pytest.raises(InputError, match="say --judge MODEL"):
+        with pytest.raises(InputError, match="pass --judge MODEL"):
             run(tmp_path, model, entities=2, **{setting: "judge"})
     assert not model.requests  # refused before anything is asked
 

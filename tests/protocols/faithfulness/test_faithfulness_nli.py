@@ -83,7 +83,7 @@ def test_who_tells_no_contradiction_from_neutral_is_refused() -> None:
         RulesMeaning(),
         ModelMeaning(Table(("entailment", "not_entailment"), {}), "two"),
     ):
-        with pytest.raises(InputError, match="tells no contradiction from neutral"):
+        with pytest.raises(InputError, match="does not distinguish contradiction from neutral"):
             NliContradiction(meaning)
 
 

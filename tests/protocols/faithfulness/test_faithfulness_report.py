@@ -145,8 +145,8 @@ def test_missing_readings_are_told_in_words() -> None:
     where = slice_of(form="short", method="granularity")
     lost = Estimate("cmfg", where, 0.5, n=40, missing=10)
     assert cautions([lost]) == [
-        "Short answers, Granularity: 10 of 50 readings of the wording are missing; they enter no "
-        "mean."
+        "Short answers, Granularity: 10 of 50 readings of the wording are missing; they are left "
+        "out of every mean."
     ]
     (one,) = cautions([Estimate("cmfg", where, 0.5, n=4, missing=1)])
     assert "Granularity: 1 of 5 readings of the wording are missing" in one
@@ -234,7 +234,7 @@ def test_the_command_takes_runs_to_stand_beside(
     assert execute(["report", places["a"], "--beside", places["c"]]) == 2
     assert "is a run of uncle" in capsys.readouterr().err
     assert execute(["report", places["c"], "--beside", places["a"]]) == 2
-    assert "nothing can stand beside it" in capsys.readouterr().err
+    assert "no other run can be shown with it" in capsys.readouterr().err
 
 
 SELF_REFINE = slice_of(form="short", method="self_refine")

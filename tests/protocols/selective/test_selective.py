@@ -148,7 +148,7 @@ def test_scores_that_cannot_be_computed_say_why(tmp_path: Path, data: str) -> No
     )
     asked = one(result.estimates, "auroc", f"{where}verbalized").problem
     assert asked is not None
-    assert "asked something more" in asked
+    assert "needs further questions to the model" in asked
 
 
 def test_without_log_probs_the_others_remain(tmp_path: Path, data: str) -> None:
@@ -203,7 +203,7 @@ def test_other_thresholds_need_no_new_answers(tmp_path: Path, data: str) -> None
     kind = sayso.measure(tmp_path / "r", rouge_threshold=0.3).estimates
     assert value(kind, "error_rate", "form:short;against:rouge_l") == 2 / 4  # .33 is right now
     for changes in ({"draws.k": 3}, {"nli": "llm:x"}, {"words": False}):
-        with pytest.raises(InputError, match="decides what is asked"):
+        with pytest.raises(InputError, match="changes what is asked"):
             sayso.measure(tmp_path / "r", **changes)
     with pytest.raises(InputError, match=r"probe\.k"):
         sayso.measure(tmp_path / "r", **{"probe.k": 3})
@@ -270,7 +270,7 @@ def test_every_setting_is_in_the_signature(tmp_path: Path, data: str) -> None:
         ({"shots": 3}, "--prompts paper"),
         ({"rouge_threshold": 1.5}, "rouge_threshold is 1.5"),
         ({"mode": "poem"}, "mode is 'poem'"),
-        ({"mode": "short"}, "mode is short, which only the paper's frame asks for"),
+        ({"mode": "short"}, "mode is short, which applies only to the paper's frame"),
     ],
 )
 def test_settings_with_which_nothing_could_be_measured(change: dict, said: str) -> None:

@@ -160,7 +160,7 @@ def test_without_golds_only_abstaining_is_measured(tmp_path: Path) -> None:
     ]
     page = (Path(sayso.report.write(result))).read_text(encoding="utf-8")
     assert GENERATOR in page
-    assert "no gold to judge it by" in page
+    assert "no gold answer to judge it by" in page
     assert "0.47 " in page or "+0.47" in page
     printed = _printed(result.estimates)
     assert "declines 67 %" in printed
@@ -232,7 +232,7 @@ def test_questions_of_one_kind_have_no_j(tmp_path: Path) -> None:
     result = run(tmp_path, rows_of(hopeless), said_in(hopeless), name="none")
     j = result.get("abstention_gap", RULES)
     assert j.value is None
-    assert "questions with an answer and on questions without one" in (j.problem or "")
+    assert "it needs verdicts on answerable and on unanswerable questions" in (j.problem or "")
     assert result.get("right_minus_wrong", RULES).value == pytest.approx(-1 / 3)
 
 

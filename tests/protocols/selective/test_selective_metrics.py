@@ -119,7 +119,7 @@ def test_further_metrics_are_graded_stored_and_measured(
     assert "BERTScore" in page
     assert "blind grader" in page
     assert "BERTScore of the answers that are right by rules" in page
-    assert "2 answers; equal ones stand side by side" in page
+    assert "2 answers; equal ones are drawn side by side" in page
 
 
 def test_the_dry_run_prices_what_is_asked_about_answers(

@@ -333,9 +333,9 @@ def test_of_scores_that_tie_none_is_crowned() -> None:
     assert told in " ".join(table(estimates).split())
     board = selective_charts.board_table(results, "short", 12)
     assert board.caption.startswith("The first 12 of 21 scores, and length,")
-    assert board.notes == [told, "21 rows in all: 20 scores, plain length."]
+    assert board.notes == [told, "21 rows in total: 20 scores, plain length."]
     whole = selective_charts.board_table(results, "short")
-    assert whole.notes == ["21 rows in all: 20 scores, plain length."]
+    assert whole.notes == ["21 rows in total: 20 scores, plain length."]
     # a cut between unequal ones says nothing
     assert list(selective_charts.cut_in_ties(results, "short", 19)) == []
 
@@ -349,7 +349,7 @@ def test_what_a_board_holds_is_reconciled_with_the_first_sentence() -> None:
     board = selective_charts.board_table(results, "short")
     assert "the best of" not in headline(results, "short")
     assert board.notes == [
-        "4 rows in all: 2 scores, plain length, semantic entropy (no pairs within type of fact)."
+        "4 rows in total: 2 scores, plain length, semantic entropy (no pairs within type of fact)."
     ]
 
 

@@ -182,7 +182,7 @@ def test_factuality_and_self_knowledge_correlated_along_the_text(tmp_path: Path)
     assert e.value == pytest.approx(
         np.corrcoef([1 / 3, 1 / 2, 0, 0, 0], [1, *3 * [2 / 3], 1 / 4])[0, 1]
     )
-    assert (e.n, e.low, e.problem) == (5, None, "3 texts tell no trend: it takes 10")
+    assert (e.n, e.low, e.problem) == (5, None, "3 texts tell no trend: it needs 10")
     # SU - 1 0 0 2/3 against 2/3 2/3 2/3 1/4, by ranks 4 1.5 1.5 3 and 3 3 3 1
     e = result.get("factuality_spearman", f"{where}:SU")
     assert e.value == pytest.approx(np.corrcoef([4, 1.5, 1.5, 3], [3, 3, 3, 1])[0, 1])
@@ -369,7 +369,7 @@ def test_golds_of_the_data_are_a_source(tmp_path: Path) -> None:
             options=self_known.Settings(ask=ask, knowledge=knowledge, modes="none", resamples=100),
         )
         assert value(result, "factuality_micro") == 0.5
-        assert any("hold few facts per topic" in n for n in result.manifest.notices)
+        assert any("contain few facts per topic" in n for n in result.manifest.notices)
         # of four wanted facts one is told rightly, one wrongly, two are left out
         assert value(result, "recall") == 0.25
         assert value(result, "aspects_omitted") == 0.5
@@ -549,7 +549,7 @@ def test_settings_that_cannot_be_are_refused() -> None:
     for fields, message in (
         ({"modes": "qa,x"}, "modes 'x'"),
         ({"remedy": "revise", "modes": "none"}, "remedy needs"),
-        ({"open_book": True}, "say --retrieval too"),
+        ({"open_book": True}, "add --retrieval"),
         ({"bins": 0}, "bins is 0"),
         ({"noa": "x"}, "noa is 'x'"),
     ):
@@ -575,9 +575,9 @@ def test_a_dry_run_says_what_comes_after_the_texts(tmp_path: Path) -> None:
     assert [(s.name, s.requests.low) for s in plan.stages if s.who == "model"] == [("long", 6)]
     told = " ".join(plan.notes)
     # true/false twice, question and answer twice, with none of the above three times
-    assert "asked 7 times about each claim" in told
+    assert "7 requests to the model about each claim" in told
     assert "reads claims, support, questions" in told
-    assert "every text with a rejected claim is asked for once more" in told
+    assert "one more request for every text with a rejected claim" in told
     assert engine.requests == []
     assert not list(tmp_path.glob("runs"))
 
@@ -651,9 +651,9 @@ def test_claims_checked_by_an_nli_model(tmp_path: Path) -> None:
     [
         ({"knowledge": "golds"}, "no gold answers; name a source"),
         ({"knowledge": "nothing.jsonl"}, r"nothing\.jsonl"),
-        ({"support": "judge"}, "say --judge MODEL"),
-        ({"claims": "judge"}, "say --judge MODEL"),
-        ({"questions": "judge"}, "say --judge MODEL"),
+        ({"support": "judge"}, "pass --judge MODEL"),
+        ({"claims": "judge"}, "pass --judge MODEL"),
+        ({"questions": "judge"}, "pass --judge MODEL"),
         ({"support": "nli", "nli": "rules"}, "name one with --nli"),
     ],
 )

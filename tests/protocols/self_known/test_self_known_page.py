@@ -129,7 +129,7 @@ NOTHING = Estimate("factscore", slice_of(method="x"), problem="nothing to count"
 )
 def test_any_numbers_make_a_page(found: list[Estimate]) -> None:
     page = long_texts(manifest(), found)
-    assert "No text of this run answers." in page
+    assert "No text in this run answers its prompt." in page
     assert "nan" not in re.sub(r"<style>.*?</style>|<script>.*?</script>", "", page, flags=re.S)
 
 
@@ -348,7 +348,9 @@ def test_long_texts_are_cut_and_claims_beyond_the_cut_are_listed(tmp_path: Path)
 
 def test_a_run_without_texts_or_claims_is_shown(tmp_path: Path) -> None:
     run = make_long_run(tmp_path / "run", 0, found=[])
-    assert "No text of this run answers." in report.write(run).read_text(encoding="utf-8")
+    assert "No text in this run answers its prompt." in report.write(run).read_text(
+        encoding="utf-8"
+    )
     bare = RunFolder.create(tmp_path / "bare")
     bare.write("metrics/self_known", [], Estimate)
     bare.write_manifest(manifest())
@@ -461,4 +463,4 @@ def test_what_it_rejects_fits_its_rates_and_empty_texts_are_told() -> None:
     assert "empty" not in " ".join(scores(found, "plain", 0.1).notes)
     none = [Estimate(e.name, e.where, 0.0) if e.name == "kept_claims" else e for e in found.all]
     told = " ".join(scores(SelfKnownResults(none), "plain", 0.1).notes)
-    assert "A text of which nothing is kept has no error" in told
+    assert "A text without any claim left has no error" in told

@@ -212,5 +212,5 @@ def test_a_trained_models_levels_are_the_base_models(tmp_path: Path) -> None:
     taught = levels_run(tmp_path / "b", **{"probe.slick": 10, "known_from": str(base.path)})
     assert value(taught, "level_share", level="unknown").numerator == 3
     (tmp_path / "c").mkdir()
-    with pytest.raises(InputError, match="it has 10 few-shot prompts a question, not 5"):
+    with pytest.raises(InputError, match="it has 10 few-shot prompts per question, not 5"):
         levels_run(tmp_path / "c", **{"probe.slick": 5, "known_from": str(base.path)})

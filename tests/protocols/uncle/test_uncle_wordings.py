@@ -102,7 +102,7 @@ def test_a_folder_from_before_the_checks_goes_on(tmp_path: Path) -> None:
     assert sayso.measure(result.path).estimates == result.estimates
     again = run(tmp_path, PROBES, "cciuciuu", "cccccccc")
     assert again.estimates == result.estimates
-    with pytest.raises(InputError, match="holds a run with propensity 0, not 2"):
+    with pytest.raises(InputError, match="contains a run with propensity 0, not 2"):
         run(tmp_path, PROBES, "cciuciuu", "cccccccc", propensity=2)
 
 
@@ -329,5 +329,5 @@ def test_limits_of_the_checks(changes: dict[str, Any], said: str) -> None:
 @pytest.mark.parametrize("name", ["propensity", "wordings"])
 def test_the_checks_cannot_be_added_afterwards(tmp_path: Path, name: str) -> None:
     result = run(tmp_path, PROBES, "cciuciuu", "cccccccc")
-    with pytest.raises(InputError, match=f"setting {name} decides what is asked"):
+    with pytest.raises(InputError, match=f"setting {name} changes what is asked"):
         sayso.measure(result.path, **{name: 3})

@@ -134,7 +134,8 @@ def figure4(shown: Shown) -> list[NumberTable]:
                 if sure.value is not None:
                     points.append(charts.point(label(method), sure.value, words))
         caption = (
-            f"{' · '.join(labels)}: decisiveness by confidence; faithful wording rises with it."
+            f"{' · '.join(labels)}: decisiveness by confidence; if wording is faithful, it rises "
+            "with confidence."
         )
         columns = "confidence", "decisiveness", "answers"
         drawn = partial(_by_confidence, points)

@@ -195,7 +195,7 @@ def unread_cautions(estimates: Iterable[Estimate]) -> list[str]:
     """Return which methods lack more than a few readings of their answers."""
     return [
         f"{_in_words(e.where)}: {e.missing:,} of {e.missing + e.n:,} readings of the wording are "
-        "missing; they enter no mean."
+        "missing; they are left out of every mean."
         for e in estimates
         if e.name == "cmfg" and e.missing > 0.05 * (e.missing + e.n)
     ]
@@ -258,7 +258,7 @@ def _finite(value: Any) -> float | None:
 
 
 #: why a skill of 0 has no interval: it is 0 whatever is resampled
-CONSTANT = "no interval: all its words are equally decisive, so that skill is 0 by definition"
+CONSTANT = "no interval: all its words are equally decisive, so skill is 0 by definition"
 
 
 def _at_most_one(skill: Estimate, words: Floats) -> Estimate:

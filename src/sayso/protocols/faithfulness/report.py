@@ -126,8 +126,8 @@ UNAWARE = "unaware of the error"
 HEADING = "Do the model's words show how sure it is?"
 #: ends "What this does not show:"
 NOT_SHOWN = (
-    "whether the model is right when it is sure. How sure it is means how often further draws do "
-    "not contradict an answer, and a model can repeat an error"
+    "whether the model is right when it is sure. An answer counts as sure if further draws do not "
+    "contradict it, and a model can repeat an error"
 )
 
 
@@ -149,7 +149,7 @@ def plain_sentence(results: FaithfulnessResults) -> str:
     less sure) than it is where the intervals of both means lie apart.
     """
     if not results.forms:
-        return "This run holds no numbers yet."
+        return "This run has no numbers yet."
     held = (
         form
         for form in results.forms
@@ -193,8 +193,8 @@ def _sounds(words: Estimate, agreed: Estimate, skill: Estimate) -> str:
         return f"It sounds less sure than it is: its words sound {sounds} sure, but {again}."
     text = f"On average, it sounds about as sure as it is: {both}"
     if skill.low is None or skill.value is None or covers(skill, 0) or skill.value <= 0:
-        return f"{text}; nothing shows that its words tell which answers are shaky."
-    return f"{text}; in part, its words tell which answers are shaky."
+        return f"{text}; there is no sign that its words show which answers are shaky."
+    return f"{text}; its words partly show which answers are shaky."
 
 
 def _ends(mean: Estimate) -> tuple[float, float] | None:
@@ -239,7 +239,7 @@ def examples(folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate
         )
     rule = (
         "Chosen by the distance between how sure the words sound and the share of draws that "
-        "agree: the smallest (of equals the least sure), the largest, and the median."
+        "agree: the smallest (if tied, the least sure), the largest, and the median."
     )
     return Examples(shown, rule)
 
@@ -1076,8 +1076,8 @@ DEFINITIONS = {
     "0 for wording that ignores confidence, 1 for perfect wording.",
     "cMFG*": "bins of equal mass weighted by their width (arXiv 2606.32032); with k draws there "
     "are k + 1 confidences, and ties move it.",
-    "punting": "answers that assert nothing; they count as not right in accuracy, and enter no "
-    "mean.",
+    "punting": "answers that assert nothing; they count as not right in accuracy and are left out "
+    "of every mean.",
     "unsure, but sounds sure": "low confidence, and yet decisive words, right or wrong.",
     "unaware of the error": "confident, decisive and wrong.",
 }

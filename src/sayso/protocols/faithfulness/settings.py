@@ -107,7 +107,7 @@ class Settings:
     bins: Annotated[int, Meta(ge=1, le=1000)] = measure(
         BINS, "number of equal-width bins of confidence"
     )
-    closed: Literal["right", "left"] = measure("right", "the edge that belongs to a bin")
+    closed: Literal["right", "left"] = measure("right", "the edge that counts as part of each bin")
     levels: bool = measure(False, "average over distinct values of confidence instead of bins")
     empty: Literal["skip", "zero"] = measure("skip", "leave empty bins out, or count them as 0")
     sample_punt: Literal["drop", "literal", "contradiction"] = measure(
@@ -124,11 +124,11 @@ class Settings:
         "assertions of an answer share one vote (Definition 1)",
     )
     least: Annotated[int, Meta(ge=1, le=MOST_DRAWS)] = measure(
-        5, "fewest answered samples for a confidence"
+        5, "smallest number of answered samples for a confidence"
     )
     high: Share = measure(0.75, "threshold for decisive and for confident in the three-way table")
     shared_least: Annotated[int, Meta(ge=1, le=1_000_000)] = measure(
-        10, "fewest items of each method in a bin used to compare methods"
+        10, "smallest number of items of each method in a bin used to compare methods"
     )
     resamples: Resamples = measure(1000, "bootstrap resamples of entities")
     ci_seed: Seed = measure(0, "seed of the resampling")
@@ -141,13 +141,13 @@ def check(settings: Settings) -> None:
     revised = [m for m in chosen(s.methods) if METHODS[m].kind == "revision"]
     if revised and s.sample_prompt == "same":
         raise InputError(
-            f"sample_prompt same draws each method's own prompt, and {revised[0]} is no prompt but "
-            "a revision; leave one of them out"
+            f"sample_prompt same draws each method's own prompt, and {revised[0]} is a revision, "
+            "not a prompt; leave one of them out"
         )
     if s.demos.uncertain >= s.demos.certain:
         raise InputError("demos.uncertain must lie below demos.certain")
     if s.relation == "inconsistency" and s.contradict != "nli":
-        raise InputError("relation inconsistency needs entailment: say --contradict nli")
+        raise InputError("relation inconsistency needs entailment: pass --contradict nli")
     if s.contradict == "nli" and s.nli == "rules":
         raise InputError(
             "contradict nli needs a model: name one with --nli (a folder, a hub id, or llm:MODEL)"
@@ -200,7 +200,7 @@ def ambiguous_notice(questions: Sequence[Question], settings: Settings) -> list[
     what = "left out" if settings.ambiguous == "drop" else "kept (--ambiguous drop leaves them out)"
     return [
         f"{number:,} of {shorts:,} questions are ambiguous and were {what}; the rule: {RULE}. "
-        "Their ids are the numbers named ambiguous."
+        "The numbers named ambiguous give their ids."
     ]
 
 

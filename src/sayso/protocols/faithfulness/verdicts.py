@@ -100,8 +100,8 @@ class NliContradiction:
     def __init__(self, meaning: Meaning) -> None:
         if not meaning.three:
             raise InputError(
-                f"--nli {meaning.name} tells no contradiction from neutral; name a model with "
-                "three labels, or say --contradict rules"
+                f"--nli {meaning.name} does not distinguish contradiction from neutral; name a "
+                "model with three labels, or pass --contradict rules"
             )
         self._meaning = meaning
         self.signature = meaning.signature
@@ -129,7 +129,9 @@ def open_wording(how: str, judge: Any, folder: Path | None) -> ReadsWording:
     if how == "rules" or (how == "auto" and engine is None):
         return RulesWording()
     if engine is None:
-        raise InputError(f"decisive judge: the judge {judge.name} is no model; say --judge MODEL")
+        raise InputError(
+            f"decisive judge: the judge {judge.name} is not a model; pass --judge MODEL"
+        )
     return LlmDecisive(engine, folder)
 
 
@@ -145,7 +147,9 @@ def open_contradiction(
     if how == "rules" or (how == "auto" and engine is None):
         return RulesContradiction()
     if engine is None:
-        raise InputError(f"contradict judge: the judge {judge.name} is no model; say --judge MODEL")
+        raise InputError(
+            f"contradict judge: the judge {judge.name} is not a model; pass --judge MODEL"
+        )
     return LlmContradict(engine, folder)
 
 

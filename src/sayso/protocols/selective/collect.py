@@ -513,14 +513,14 @@ def samples_of(target: str, case: Case) -> Samples:
 BLOCK = 256
 #: evidence that takes another pass over the answer
 OF_ANSWERS = (*FORCED, "unconditional", ALTERNATIVES)
-NOT_IN_PARAGRAPHS = "takes another reading of every paragraph: done for short answers only"
+NOT_IN_PARAGRAPHS = "needs another reading of every paragraph: computed for short answers only"
 #: evidence that only another question to the model gives, and that no setting asks for
 STATED = ("stated:one_step", "stated:top_k")
-ASKED_THEN = "the model has to be asked something more, which this run does not"
+ASKED_THEN = "needs further questions to the model, which this run does not ask"
 #: evidence that is asked for about short answers
 ASKED = (*ELICITED, "support", "judged")
-NOT_NAMED = "takes a question for each sentence and draw: --elicit, and its name in --scores"
-NOT_ASKED = "takes questions to the model about each answer: --elicit"
+NOT_NAMED = "needs one question per sentence and draw: pass --elicit, and name it in --scores"
+NOT_ASKED = "needs questions to the model about each answer: pass --elicit"
 ASKED_OF_SHORT = "is asked of short answers only"
 
 
@@ -618,7 +618,7 @@ def why_not(stage: str, method: Method, at_hand: frozenset[str], tools: Tools) -
 # the token before it (``last_prompt``: what the model knew before it began the value; a value that
 # opens the paragraph has none).
 
-NO_ENGINE = "needs hidden states, which this model's engine does not show"
+NO_ENGINE = "needs hidden states, which this model's engine does not return"
 
 
 def check_model(engine: Engine, settings: Settings) -> None:

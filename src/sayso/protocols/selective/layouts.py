@@ -41,7 +41,8 @@ def figure1(shown: Shown) -> list[NumberTable]:
         over = f"mean over {len(shown.data)} data sets" if len(shown.data) > 1 else "one data set"
         caption = (
             f"AUROC of scores against {metric_label(against)}, short answers, {over}, joint 95 % "
-            "intervals (the paper: ROUGE-L and a judge). The chart has the best and the baselines."
+            "intervals (the paper: ROUGE-L and a judge). The chart shows the best scores and the "
+            "baselines."
         )
         points = [
             charts.row_of(score_label(score), model, mean)
@@ -122,7 +123,7 @@ def _by_fifth(shown: Shown, name: str, key: str, title: str, y: str) -> NumberTa
     notes = []
     if empty := [str(n) for n in range(1, 6) if str(n) not in fifths]:
         notes.append(
-            f"no answer in fifth {', '.join(empty)}: answers of equal length stand in one fifth"
+            f"no answer in fifth {', '.join(empty)}: answers of equal length stay in one fifth"
         )
     heads = (*shown.heads, "series")
     return NumberTable("", title, heads, columns, rows, tuple(notes), chart=drawn)
@@ -136,8 +137,8 @@ def figure2(shown: Shown) -> list[NumberTable]:
 
 def figure3(shown: Shown) -> list[NumberTable]:
     """Return what answer metrics give to right answers, and whom they refuse, by length."""
-    first = "What an answer metric gives to right answers, by fifths of their length."
-    second = "Right answers that an answer metric refuses, by fifths of their length."
+    first = "Value of an answer metric for right answers, by fifths of their length."
+    second = "Right answers that an answer metric rejects, by fifths of their length."
     return [
         _by_fifth(shown, "metric_of_right", "against", first, "value of the metric"),
         _by_fifth(shown, "false_negatives_fifth", "against", second, "share rejected"),

@@ -159,8 +159,8 @@ def cautions(estimates: Iterable[Estimate], draws_vary: bool | None = None) -> l
     alike = why_alike(rows, draws_vary)
     if alike:
         lines.append(
-            f"The draws never vary: {alike}. Scores that compare draws mean nothing, and neither "
-            "does what is known by any of several draws."
+            f"The draws never vary: {alike}. Scores that compare draws mean nothing here, and "
+            "neither does the share known by any of several draws."
         )
     missing = {
         part_of(e.where, "score")
@@ -619,7 +619,7 @@ COUNTING: dict[str, tuple[str, ...]] = {
     "hedges too": (*WITHHELD, "hedged"),
     "abstained only": ("abstained",),
 }
-NO_GOLDS = "the questions that can be answered have no golds: right and wrong cannot be told"
+NO_GOLDS = "answerable questions have no golds: right and wrong answers cannot be told apart"
 
 
 def abstentions(rows: Rows, settings: Settings) -> Iterator[Estimate]:
@@ -666,8 +666,8 @@ def _abstention_gap(
 
 def _one_kind(name: str) -> str:
     if name.endswith("within"):
-        return "it takes a type of question of which some have an answer and some have none"
-    return "it takes verdicts on questions with an answer and on questions without one"
+        return "it needs a type of question with answerable and unanswerable questions"
+    return "it needs verdicts on answerable and on unanswerable questions"
 
 
 def countings(rows: Rows) -> dict[str, Floats]:

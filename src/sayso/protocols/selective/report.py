@@ -241,8 +241,8 @@ HEADING = "Which uncertainty score detects the model's errors, and does it beat 
 DECLINING = "Does the model answer what it can and decline what it cannot?"
 #: end "What this does not show:"
 NOT_SHOWN = (
-    "how a score does on other questions or with another judge. Every error here is one that this "
-    "judge sees"
+    "how a score does on other questions or with another judge. The errors here are those that "
+    "this judge finds"
 )
 DECLINING_NOT_SHOWN = (
     "whether an answer is right, or how a model does on questions of another kind. Whether an "
@@ -285,7 +285,7 @@ def plain_sentence(results: SelectiveResults) -> str:
         return _declines(results, form)
     forms = [form for form in results.forms if results.judge(form)]
     if not forms:
-        return "This run holds no numbers yet."
+        return "This run has no numbers yet."
     judged = [form for form in forms if _errors(results, form).value is not None]
     return _finds(results, (judged or forms)[0])
 
@@ -483,7 +483,8 @@ def headline(results: SelectiveResults, form: str) -> str:
     if chosen.value is None:
         return text
     return (
-        f"{text} Chosen on other answers than it is measured on, the best score has "
+        f"{text} If the best score is chosen on one part of the answers and measured on the rest, "
+        "it has "
         f"{with_interval(chosen)}."
     )
 
@@ -579,7 +580,9 @@ def words_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
         if risk.value is None
         else f"{_share(risk)} of those are wrong (of all answers: {_share(rate)})"
     )
-    yield (f"Told to voice doubt, it commits to {_share(coverage)} of the answers; {given}.")
+    yield (
+        f"Told to express uncertainty, it commits to {_share(coverage)} of the answers; {given}."
+    )
 
 
 def _share(estimate: Estimate) -> str:
@@ -1202,7 +1205,7 @@ def _what_is_ranked(results: SelectiveResults, form: str) -> Iterator[str]:
         listed = ", ".join(score_label(name) for name in unranked)
         more.append(f"{listed} (no pairs within type of fact)")
     if more:
-        yield f"{len(ranked)} rows in all: {len(scores)} scores, {', '.join(more)}."
+        yield f"{len(ranked)} rows in total: {len(scores)} scores, {', '.join(more)}."
 
 
 def _named(name: str, style: str = "") -> Cell:
@@ -1430,7 +1433,8 @@ DEFINITIONS = {
     "the words alone": "a baseline that sees only the text: Naive Bayes on 1- and 2-grams of "
     "question and answer, trained on other entities. A score that does not beat it may only have "
     "learned which questions are hard. It is never named as the best score.",
-    "its own words": "the model's words as a score: 1 where it hedged when told to voice doubt.",
+    "its own words": "the model's words as a score: 1 where it hedged when told to express "
+    "uncertainty.",
     "ROUGE-L, SQuAD F1": "word overlap with the reference; an answer counts as right above .5 "
     "(ROUGE-L) or from .5 on (F1), unless the signature (cuts) says otherwise.",
     "BERTScore": "the similarity of contextual vectors, rescaled by that of unrelated sentences: "

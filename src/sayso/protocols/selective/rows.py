@@ -488,7 +488,7 @@ def fit_probe(rows: Rows, X: Floats, settings: Settings) -> Rows:
     use = np.isfinite(X).all(axis=1) & ~np.isnan(wrong)
     folds = min(settings.p_ik.folds, len(np.unique(rows.entity[use])))
     if len(np.unique(wrong[use])) < 2:
-        reason = f"a probe needs right and wrong answers to learn from: {use.sum()} of one kind"
+        reason = f"a probe needs right and wrong answers to learn from; all {use.sum()} are alike"
         return _without(rows, dict.fromkeys((P_IK, OTHER_DATA), reason))
     if folds < 2:
         return _without(rows, dict.fromkeys((P_IK, OTHER_DATA), "all answers are about one entity"))
@@ -504,7 +504,7 @@ def fit_probe(rows: Rows, X: Floats, settings: Settings) -> Rows:
         )
         reasons = {} if more else {OTHER_DATA: "the other data sets have answers of one kind only"}
     else:
-        reason = "needs several data sets: sayso study learns it on the others"
+        reason = "needs several data sets: sayso study trains it on the others"
         reasons, more = {OTHER_DATA: reason}, []
     kept = {n: v for n, v in columns.items() if n not in reasons}
     fits = {P_IK: probes, OTHER_DATA: more}

@@ -130,8 +130,8 @@ class Settings:
     )
     without_passage: bool = collect(
         False,
-        "also ask each answerable question with a passage without its passage, to see whether the "
-        "model then declines",
+        "also ask answerable questions without their passage, to see whether the model then "
+        "declines",
     )
     known_k: Annotated[int, Meta(ge=0, le=MOST_DRAWS)] = collect(
         5, "samples to judge, to separate known from unknown facts; 0: none, and no such numbers"
@@ -153,11 +153,11 @@ def check(settings: Settings) -> None:
     """Refuse settings with which nothing could be asked or measured. Raises InputError."""
     check_values(settings)
     if settings.prompts == "shared" and settings.shots > 0:
-        raise InputError("shots are examples in the paper's frame: say --prompts paper too")
+        raise InputError("shots are examples in the paper's frame: add --prompts paper")
     if settings.prompts == "shared" and settings.mode != Settings.mode:
         raise InputError(
-            f"mode is {settings.mode}, which only the paper's frame asks for: say --prompts paper "
-            "too, or leave mode out"
+            f"mode is {settings.mode}, which applies only to the paper's frame: add --prompts "
+            "paper, or leave mode out"
         )
     if settings.known_by == "probe" and not wants_probe(settings):
         raise InputError("known_by is 'probe', which needs p_ik among the scores")
@@ -167,7 +167,7 @@ def check(settings: Settings) -> None:
         if not (name == BERT or (kind in (BERT, BLIND) and model)):
             raise InputError(
                 f"answer metric {name!r}: expected {BERT}, {BERT}:MODEL or {BLIND}:MODEL; rules "
-                "and the metrics of words are always there"
+                "and the word-overlap metrics are always included"
             )
 
 

@@ -107,7 +107,7 @@ def _engine(step: str, how: str, judge: Any) -> Engine | None:
     if how == "rules" or (how == "auto" and engine is None):
         return None
     if engine is None:
-        raise InputError(f"{step} judge: the judge {judge.name} is no model; say --judge MODEL")
+        raise InputError(f"{step} judge: the judge {judge.name} is not a model; pass --judge MODEL")
     return engine
 
 
@@ -183,8 +183,8 @@ def repetition(texts: Sequence[Claimed]) -> list[str]:
         )
     if cut:
         notices.append(
-            f"claims: {cut:,} of {len(texts):,} texts break off in a sentence, which claims "
-            "nothing; give them more tokens"
+            f"claims: {cut:,} of {len(texts):,} texts end in an unfinished sentence, which yields "
+            "no claims; allow more tokens"
         )
     return notices
 

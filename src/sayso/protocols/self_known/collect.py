@@ -40,7 +40,8 @@ from sayso.records import Claim, Generation, InputError, Passage, Question, ask,
 from sayso.retrieval.sources import GOLDS
 
 THIN = (
-    "knowledge golds: the data's own answers hold few facts per topic, and a claim about anything "
+    "knowledge golds: the data's own answers contain few facts per topic, and a claim about "
+    "anything "
     "else counts as not supported; read differences, not levels"
 )
 BARE = "no knowledge source: claims have no label; name one with --knowledge"
@@ -141,8 +142,8 @@ def unpriced(questions: Sequence[Question], settings: Settings, judge: Judge) ->
     notes = []
     if per_claim:
         notes.append(
-            f"not in the table: the model is asked {per_claim} times about each claim of its "
-            "texts, or reads the options' letters where its probabilities can be read (modes "
+            f"not in the table: {per_claim} requests to the model about each claim of its texts, "
+            "or a reading of the options' letters if its probabilities can be read (modes "
             f"{settings.modes})"
         )
     model = engine_of(judge)
@@ -154,11 +155,11 @@ def unpriced(questions: Sequence[Question], settings: Settings, judge: Judge) ->
     by_model = [name for name, how in steps.items() if how in ("judge", "auto")]
     if model is not None and by_model:
         notes.append(
-            f"not in the table: the judge's model reads {', '.join(by_model)}, a call for up to 12 "
-            "sentences or claims each"
+            f"not in the table: the calls in which the judge's model reads {', '.join(by_model)} "
+            "(one per 12 sentences or claims)"
         )
     if settings.remedy == "revise":
-        notes.append("not in the table: every text with a rejected claim is asked for once more")
+        notes.append("not in the table: one more request for every text with a rejected claim")
     return notes
 
 

@@ -157,7 +157,7 @@ ACCEPTS = 0.95
 FLIPS = 0.2
 #: why claims have no label -> what can be done about it
 ADVICE = {
-    "unretrieved": "the knowledge source has nothing under the titles of their topics",
+    "unretrieved": "the knowledge source has no passage with the titles of their topics",
     "unchecked": "there is no knowledge source to check them against: see --knowledge",
 }
 #: a number of a way of asking -> the caution where it is out of bounds; "{}" are the numbers
@@ -176,7 +176,7 @@ BY_RULES = "support-rules@"
 RULES_CHECK = (
     "Claims are checked by rules, which compare words, names, dates and amounts. On biographies by "
     "GPT-3, checked against Wikipedia, the rules agree with people on 75 % of the claims: they "
-    "support 39 % of the true claims and 1 % of the false ones. An invented claim made of a "
+    "support 39 % of the true claims and 1 % of the false ones. An invented claim that uses the "
     "passage's own names passes. Before you publish numbers, check claims with a model (--judge "
     "MODEL) or with people's labels."
 )
@@ -217,7 +217,7 @@ def cautions(estimates: Sequence[Estimate], draws_vary: bool | None = None) -> l
             lines.append(
                 f"{method}: {_percent(e.value)} of the texts claim nothing. They are refusals that "
                 "the filter's phrases miss, or their claims could not be read. They count as 0 "
-                "claims and enter no factuality."
+                "claims and are left out of factuality."
             )
         if e.name == "empty_texts":
             empty[method] = e.value or 0
@@ -518,7 +518,7 @@ def _of_enough(estimate: Estimate, texts: int, topics: int) -> Estimate:
         return estimate
     some = f"{texts} text{'s' * (texts != 1)}"
     about = "" if texts == topics else f" about {topics} topic{'s' * (topics != 1)}"
-    problem = f"{some}{about} tell{'s' * (texts == 1)} no trend: it takes {LEAST_TOPICS}"
+    problem = f"{some}{about} tell{'s' * (texts == 1)} no trend: it needs {LEAST_TOPICS}"
     return msgspec.structs.replace(estimate, low=None, high=None, problem=problem)
 
 
@@ -530,7 +530,7 @@ def _without_parts(estimate: Estimate) -> Estimate:
     """
     if estimate.low is None or "part" not in dict(estimate.where):
         return estimate
-    problem = f"no interval by part: it takes {LEAST_TOPICS} topics"
+    problem = f"no interval by part: it needs {LEAST_TOPICS} topics"
     return msgspec.structs.replace(estimate, low=None, high=None, problem=problem)
 
 
@@ -590,10 +590,10 @@ def wording(run: Run, texts: Texts, settings: Settings) -> Iterator[Estimate]:
 # so that along the text Equation 3 is flat by construction. ``equation3_in_sample`` is the paper's
 # reading: SK and SU of the same claims, by part those of the part.
 
-UNFITTED = "undefined: it takes several texts with supported and unsupported claims"
+UNFITTED = "undefined: it needs several texts with supported and unsupported claims"
 BLIND = "undefined: true and false claims are accepted alike, so the accept rate says nothing"
-IN_SAMPLE = "undefined: it takes supported and unsupported claims, and not SK = SU = 1"
-TOO_FLAT = "undefined: it takes three places that differ in both"
+IN_SAMPLE = "undefined: it needs supported and unsupported claims, and not SK = SU = 1"
+TOO_FLAT = "undefined: it needs three places that differ in both"
 #: option probability below which a model did not take the question as one
 LEAST_MASS = 0.5
 
@@ -948,7 +948,7 @@ def uncertainty(run: Run, texts: Texts, settings: Settings) -> Iterator[Estimate
             ("texts_right", kept.texts_right),
             ("texts_right_unfiltered", kept.before),
         ):
-            problem = None if value is not None else "undefined: it takes two texts"
+            problem = None if value is not None else "undefined: it needs two texts"
             yield Estimate(label, where, value=value, n=kept.texts, problem=problem)
 
 

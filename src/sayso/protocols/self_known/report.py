@@ -226,7 +226,7 @@ def plain_sentence(results: SelfKnownResults) -> str:
     of 0.
     """
     if not results.methods:
-        return "This run holds no numbers yet."
+        return "This run has no numbers yet."
     method = results.methods[0]
     whose = "its long answers" if method == "plain" else f"the texts of {named(method)}"
     score = results.get("factscore", method=method)
@@ -270,8 +270,8 @@ def examples(folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate
         for name, what in chosen.items()
     ]
     rule = (
-        "Chosen by the share of supported claims: the largest, the smallest, and the median; of "
-        "equals the text with the most claims."
+        "Chosen by the share of supported claims: the largest, the smallest, and the median; if "
+        "tied, the text with the most claims."
     )
     return Examples(shown, rule)
 
@@ -617,7 +617,7 @@ MOST_ROOM = 2.5
 _HOLLOW = (
     "Bars are 95 % intervals from resampling texts; a point without one rests on too few texts, or "
     f"is at the end of its scale. A hollow point rests on fewer than {FEW} sentences or claims. "
-    f"Points are joined where the trend has an interval, which takes {LEAST_TOPICS} topics."
+    f"Points are joined if the trend has an interval, which needs {LEAST_TOPICS} topics."
 )
 #: panel of a model: (estimate, what it is); factuality and its opposite first
 PANEL = {
@@ -1195,7 +1195,7 @@ def gap(results: SelfKnownResults, method: str) -> str:
         off = rate.value - truth.value
         side = "too many" if off > 0 else "too few"
         why = (
-            f"here it accepts {percent(rate.value, 0)} where {percent(truth.value, 0)} are true, "
+            f"here it accepts {percent(rate.value, 0)}, but {percent(truth.value, 0)} are true, "
             f"{abs(100 * off):.0f} points {side}"
         )
         return (
@@ -1256,8 +1256,8 @@ def scores(results: SelfKnownResults, method: str, alpha: object) -> Table:
     kept_by = (e.value for _, e in results.by("score", "kept_claims", method=method))
     if any(kept is not None and kept < NOTHING_KEPT for kept in kept_by):
         notes.append(
-            "A text of which nothing is kept has no error. Where almost no claim is kept, the "
-            "promise is met by empty texts."
+            "A text without any claim left has no error. If almost no claim is kept, empty texts "
+            "meet the promise."
         )
     return table(f"Scores of a claim: {labels(results.methods)[method]}", columns, rows, notes)
 
@@ -1619,7 +1619,8 @@ DEFINITIONS = {
     "supported, S": "a claim that a passage of the knowledge source, or a person, confirms.",
     "unsupported, NS": "a claim that nothing confirms. It need not be false: a source that is "
     "silent counts against it.",
-    "irrelevant, IR": "a claim that has nothing to do with the subject; it enters no factuality.",
+    "irrelevant, IR": "a claim that has nothing to do with the subject; it is left out of "
+    "factuality.",
     "factuality": "S/(S+NS).",
     "part of the text": "sentence i of n is at i/n; parts are closed on the right. A text with "
     "fewer sentences than parts has no sentence in the first part.",

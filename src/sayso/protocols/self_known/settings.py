@@ -84,7 +84,7 @@ class Settings:
         "checker of claims: rules, an NLI model (--nli) or the judge's model; auto: as above",
     )
     questions: Literal["auto", "rules", "judge"] = collect(
-        "auto", "maker of questions from claims: rules or the judge's model; auto: as above"
+        "auto", "what turns claims into questions: rules or the judge's model; auto: as above"
     )
     nli: str = collect("auto", "NLI model for --support nli: a folder, a hub id, or llm:MODEL")
     modes: str = collect(
@@ -107,9 +107,11 @@ class Settings:
         "incorrect", "none of the above for a false claim: recognized, not recognized, or left out"
     )
     bins: Annotated[int, Meta(ge=1, le=100)] = measure(
-        5, "number of parts of a text, equal in sentences"
+        5, "number of parts of a text, with equal numbers of sentences"
     )
-    closed: Literal["right", "left"] = measure("right", "the edge that belongs to a part")
+    closed: Literal["right", "left"] = measure(
+        "right", "the edge that counts as part of each interval"
+    )
     average: Literal["sentence", "generation", "micro"] = measure(
         "sentence", "curves: mean over sentences, mean of the texts' means, or pooled claims"
     )
@@ -144,6 +146,6 @@ def check(settings: Settings) -> None:
     check_values(s)
     modes_of(s)
     if s.remedy != "off" and not modes_of(s):
-        raise InputError("remedy needs the model's own judgement: say --modes qa_none too")
+        raise InputError("remedy needs the model's own judgement: add --modes qa_none")
     if s.open_book and not s.retrieval:
-        raise InputError("open_book shows retrieved passages: say --retrieval too")
+        raise InputError("open_book shows retrieved passages: add --retrieval")

@@ -383,13 +383,13 @@ def check_known_from(
     if not isinstance(k, int) or k < chosen.probe.k or heat != chosen.probe.temperature:
         raise InputError(
             f"known_from {chosen.known_from}: it has {k} draws at T={heat}, not "
-            f"{chosen.probe.k} at T={chosen.probe.temperature:g}; say --probe.k {k} "
+            f"{chosen.probe.k} at T={chosen.probe.temperature:g}; pass --probe.k {k} "
             f"--probe.temperature {heat}, or run the base model again"
         )
     if chosen.probe.slick and other.settings.get("probe.slick", 0) != chosen.probe.slick:
         raise InputError(
             f"known_from {chosen.known_from}: it has {other.settings.get('probe.slick', 0)} "
-            f"few-shot prompts a question, not {chosen.probe.slick}, and levels of knowledge are "
+            f"few-shot prompts per question, not {chosen.probe.slick}, and levels of knowledge are "
             "the base model's; leave probe.slick out, or repeat that run with it"
         )
     wordings = [m.prompts.get("probe_wordings", "1") for m in (other, manifest)]
@@ -408,7 +408,7 @@ def check_known_from(
     changed = [q for q in questions if q.id in golds and golds[q.id] != q.golds]
     if changed:
         raise InputError(
-            f"known_from {chosen.known_from}: it was judged against other answers to "
+            f"known_from {chosen.known_from}: it was judged against other golds for "
             f"{len(changed)} of the questions, first {changed[0].text!r}; run it on the same data"
         )
     if other.model_base == manifest.model_base:

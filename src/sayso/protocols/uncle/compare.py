@@ -150,7 +150,7 @@ def _check(
     elif any(part["known_from"] != "self" for part in parts):
         notes.append(
             "These are two base models, and one was measured with another run's probes: see "
-            "known_from in the signature. Do not read the difference as one between the models."
+            "known_from in the signature. The difference is not one between the models."
         )
     else:
         shares = [_share_known(side, chosen) for side, chosen in zip(sides, rows, strict=True)]

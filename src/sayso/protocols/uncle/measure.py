@@ -143,8 +143,8 @@ def cautions(estimates: Iterable[Estimate], draws_vary: bool | None = None) -> l
             affected.append("test-retest of hedge propensity (no value)")
         lines.append(
             f"The draws never vary: {alike}. Either the server repeats one answer whatever the "
-            "temperature, or the model is certain of every answer; its text cannot tell which. "
-            f"What rests on several draws means nothing: {'; '.join(affected)}."
+            "temperature, or the model is certain of every answer; the text cannot show which. "
+            f"Numbers made of several draws mean nothing here: {'; '.join(affected)}."
         )
     scored = [e for e in rows if e.name == "auroc_incorrect"]
     if scored and all(e.problem == NO_LOGPROBS for e in scored):
@@ -694,7 +694,7 @@ def _difference(context: Context, share: Floats, parts: list[Estimate]) -> Estim
     s, known = context.settings, context.known["any"]
     name, values = "propensity_difference", [part.value for part in parts]
     if values[0] is None or values[1] is None:
-        return Estimate(name, problem="it takes both known and unknown aspects with draws read")
+        return Estimate(name, problem="it needs known and unknown aspects with readable draws")
     rows = (known >= 0) & ~np.isnan(share)
     difference = bootstrap(
         _contrast,

@@ -147,12 +147,14 @@ MORE: dict[str, tuple[str, str]] = {
     "F1_uncertain": ("F1 of hedging", "Harmonic mean of UA and UUR."),
     "hedge_precision": (
         "hedge precision",
-        "Share of the hedged facts that it gets wrong when not told to voice doubt; facts that it "
+        "Share of the hedged facts that it gets wrong when not told to express uncertainty; facts "
+        "that it "
         "hedges even then are left out. Needs no probe.",
     ),
     "hedge_recall": (
         "hedge recall",
-        "Share of the facts it gets wrong when not told to voice doubt that it hedged when told.",
+        "Share of the facts it gets wrong when not told to express uncertainty that it hedged "
+        "when told.",
     ),
     "unspoken_knowledge": (
         "unspoken knowledge, at its own hedge rate",
@@ -185,7 +187,7 @@ MORE: dict[str, tuple[str, str]] = {
     "omission": ("not mentioned", "Facts that a paragraph leaves out; counted as wrong above."),
     "instruction_cost": (
         "cost of the instruction",
-        "How much KCR falls when the model is told to voice doubt.",
+        "How much KCR falls when the model is told to express uncertainty.",
     ),
     "break_even_cost": (
         "break-even cost",
@@ -251,7 +253,7 @@ HEADLINES = (
 PARTS = {
     ("given", "known"): "facts that both know",
     ("given", "unknown"): "facts that neither knows",
-    ("prompt", "plain"): "not told to voice doubt",
+    ("prompt", "plain"): "not told to express uncertainty",
     ("known", "corrected"): "known beyond chance",
     ("known", "strict"): "known in every draw, or in none",
 }
@@ -269,8 +271,8 @@ def part_label(key: str, value: str) -> str:
 HEADING = "Does the model admit what it does not know?"
 #: ends "What this does not show:"
 NOT_SHOWN = (
-    "how it answers about other subjects, in other words, or when nobody asks it to voice doubt. "
-    "It is said to know a fact if one of several draws was right, which can be luck"
+    "how it answers about other subjects, in other words, or when nobody asks it to express "
+    "uncertainty. A fact counts as known if one of several draws was right, which can be luck"
 )
 
 
@@ -293,7 +295,7 @@ def plain_sentence(numbers: Results) -> str:
     """
     forms = [f for f in numbers.forms if not _empty(numbers, f)] or numbers.forms
     if not forms:
-        return "This run holds no numbers yet."
+        return "This run has no numbers yet."
     text = _admits(numbers, forms[0])
     if len(numbers.forms) == 1:
         return text
@@ -327,12 +329,12 @@ def _admits(numbers: Results, form: str) -> str:
     if j.low is None or j.high is None or not often:
         return f"There are too few facts to say whether it admits what it does not know: {both}."
     if j.high < 0:
-        return f"It doubts the wrong facts: {both}."
+        return f"It hedges the wrong facts: {both}."
     admits = f"It {often} admits what it does not know: {of_unknown}"
     if often == "rarely":
         return f"{admits}."
     if j.low <= 0:
-        return f"Its doubt shows no clear link to what it knows: {both}."
+        return f"Its hedging shows no clear link to what it knows: {both}."
     known = f"it hedged {known_hedged[0]:,.0f} of the {known_hedged[1]:,.0f} that it knew"
     return f"{admits}; {known}."
 
@@ -426,11 +428,11 @@ def headline(numbers: Results, entities: int | None = None) -> list[str]:
     """
     forms = numbers.forms
     if not forms:
-        return ["This run holds no numbers yet."]
+        return ["This run has no numbers yet."]
     sentences = [_knew(numbers, forms[0], entities)]
     hedged = [clause for form in forms if (clause := _hedged(numbers, form, form == forms[0]))]
     if hedged:
-        sentences.append(f"Told to voice doubt, it hedged {', and '.join(hedged)}.")
+        sentences.append(f"Told to express uncertainty, it hedged {', and '.join(hedged)}.")
     sentences += [*_verdicts(numbers, forms), *_lost(numbers, forms)]
     unspoken = _unspoken(numbers, forms)
     return [*sentences, unspoken] if unspoken else sentences
@@ -686,7 +688,7 @@ UNNAMED = "(none given)"
 NARROW_FORMS = {"short": "short", "long": "paragraph"}
 COMPARED = {
     "this model": {},
-    "not told to voice doubt": {"prompt": "plain"},
+    "not told to express uncertainty": {"prompt": "plain"},
     "never hedging": {"policy": "never"},
     "always hedging": {"policy": "always"},
     "hedging equally often, at random": {"policy": "random"},
@@ -1172,7 +1174,7 @@ BEYOND = ("J_within", "unspoken_knowledge", "hedge_precision")
 #: rows of the table of references: (label, arguments that find their estimates)
 REFERENCES: dict[str, dict[str, str]] = {
     "this model": {},
-    "  not told to voice doubt": {"prompt": "plain"},
+    "  not told to express uncertainty": {"prompt": "plain"},
     "never hedging": {"policy": "never"},
     "always hedging": {"policy": "always"},
     "equally often, at random": {"policy": "random"},

@@ -121,7 +121,7 @@ def check(settings: Settings) -> None:
             "sampled; raise it (appendix D has 0.7), or leave answer.top_p out"
         )
     if settings.probe_wordings and settings.wordings == 1:
-        raise InputError("probe_wordings needs wordings of at least 2, and wordings is 1")
+        raise InputError("probe_wordings needs wordings of at least 2, but wordings is 1")
     names_of(settings)
 
 
@@ -149,7 +149,7 @@ def names_of(settings: Settings) -> tuple[str, ...]:
         if name in ASKED_ALREADY:
             why = f"is in every run already ({ASKED_ALREADY[name]}); leave it out"
         elif METHODS[name].demonstrations:
-            why = "shows draws of entities set apart, which only `sayso run faithfulness` does"
+            why = "uses draws of entities set apart, which only `sayso run faithfulness` has"
         else:
             continue
         raise InputError(f"methods {settings.methods!r}: {name} {why}")

@@ -42,7 +42,7 @@ def date_of(given: float) -> str:
     """Return the day (UTC) of a time in seconds since 1970."""
     with contextlib.suppress(OverflowError, OSError, ValueError):
         return datetime.datetime.fromtimestamp(given, datetime.UTC).date().isoformat()
-    return "a day that no calendar has"
+    return "an impossible date"
 
 
 def plain_address(address: str) -> str:
@@ -52,7 +52,7 @@ def plain_address(address: str) -> str:
         host = (parts.netloc or "").rpartition("@")[2]
         address = f"{parts.scheme}://{host}{parts.path}" if host else address.rpartition("@")[2]
     except ValueError:
-        address = "an address that cannot be read"
+        address = "an unreadable address"
     return line(address, LONGEST)
 
 

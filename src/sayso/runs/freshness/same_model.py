@@ -54,7 +54,7 @@ WORDS: dict[Kind, str] = {
     "other": "another answer came",
     "withheld": "no answer came",
     "hedged": "a hedged answer came",
-    "stated": "an answer came where none was given before",
+    "stated": "an answer came although there was none before",
     "language": "an answer in another language came",
     "cut": "the answer was cut off before its token limit",
 }
@@ -338,8 +338,9 @@ def _conclude(findings: Sequence[Finding], model: CachedEngine, stale_ok: bool) 
         one = answered[0]
         return Checked(
             (
-                f"The model behind this name may have changed: all {MOST} cached answers that were "
-                f"asked again say the same in other words ({_example(one)}). --fresh asks "
+                f"The model behind this name may have changed: all {MOST} cached answers that "
+                "were asked again came back in other words with the same meaning "
+                f"({_example(one)}). --fresh asks "
                 "everything again.",
             ),
             (),
@@ -372,6 +373,6 @@ def _example(finding: Finding) -> str:
 
 def _unchecked(why: str) -> str:
     return (
-        "It could not be checked whether the model behind this name is still the one that gave the "
-        f"answers in the cache: {line(why, 200)}"
+        "sayso could not check whether the model behind this name is still the one that gave the "
+        f"cached answers: {line(why, 200)}"
     )
