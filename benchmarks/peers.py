@@ -226,7 +226,7 @@ def real_model(name: str, n: int) -> tuple[Path, list[str]]:
     file = gguf_file(name)
     model = unpack(file) if file is not None else Path(name).expanduser()
     if not (model / "config.json").is_file():
-        sys.exit(f"{model} is no model folder: it has no config.json")
+        sys.exit(f"{model} is not a model folder: it has no config.json")
     questions = [question.text for question in load("world-50").short[:n]]
     if len(questions) < n:
         sys.exit(f"world has {len(questions)} short questions, and --n wants {n}")

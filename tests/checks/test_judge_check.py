@@ -546,12 +546,14 @@ def test_what_the_figures_mean_by_hand(tmp_path: Path) -> None:
     check = judge_check(Reader(perfect), cache=tmp_path)
     said = meaning(msgspec.structs.replace(check, labelled=part))
     # .9 - .1 = .8 of J: .24; exact intervals: .9 from .683, .1 to .265, so .3 * .418 = .13
-    assert "sees doubt in 90 % of the answers that voice it, and in 10 % of those that" in said[0]
+    assert "sees hedging in 90 % of the answers that hedge, and in 10 % of those that" in said[0]
     assert "J of 0.30 is measured as 0.24 (at worst, by the 95 % ranges, 0.13)" in said[0]
     # 9 of 31 are 29 %; 22 of 31 is at least .52
-    assert "judges 29 % (95 % range: up to 48 %) otherwise than labelled" in said[1]
+    assert (
+        "disagrees with the labels on 29 % of committed answers (95 % range: up to 48 %)" in said[1]
+    )
     assert len(said) == 2
-    assert meaning(check)[-1].startswith("Our labels are difficult cases")
+    assert meaning(check)[-1].startswith("Our labelled cases are difficult")
     nothing = result("none", [], [], [])
     assert meaning(msgspec.structs.replace(check, labelled=nothing)) == []
     older = msgspec.structs.replace(part, errors=None)

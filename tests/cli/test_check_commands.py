@@ -25,7 +25,7 @@ def test_check_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     call("check", "builtin")
     out = " ".join(capsys.readouterr().out.split())
     assert "draws vary" in out
-    assert "Every result of sayso can be had with it." in out
+    assert "It supports every result of sayso." in out
     assert "price none (local)" in out
 
 

@@ -142,7 +142,7 @@ def test_an_unknown_setting_in_a_config_file(
     Path("c.yaml").write_text('cache: "a\\0b"\n')
     assert "NUL" in refused(["run", "uncle", "--config", "c.yaml"], capsys)
     Path("c.yaml").write_text("a: [\n")
-    assert "is no YAML" in refused(["run", "uncle", "--config", "c.yaml"], capsys)
+    assert "is not YAML" in refused(["run", "uncle", "--config", "c.yaml"], capsys)
 
 
 def test_measure_repeats_the_run_and_takes_its_settings(

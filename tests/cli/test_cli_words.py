@@ -58,7 +58,7 @@ def test_a_model_folder_that_is_not_there(
     assert execute(["run", "selective", "--model", "hf:nosuchfolder"]) == 2
     said = capsys.readouterr().err
     assert said.count("\n") == 1
-    assert "there is no folder of this name here" in said
+    assert "there is no folder of this name" in said
     assert "as in hf:Qwen/Qwen3-4B" in said
 
 
@@ -146,7 +146,7 @@ def test_a_file_in_the_place_of_a_folder(
     ):
         assert execute(argv) == 2
         said = capsys.readouterr().err
-        assert "a file stands where a folder is needed" in said.splitlines()[-1], argv
+        assert "a file has the name of a folder that is needed" in said.splitlines()[-1], argv
         assert "exists" not in said
         assert "Not a dir" not in said
 

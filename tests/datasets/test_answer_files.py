@@ -77,7 +77,7 @@ def test_columns_of_other_names(tmp_path: Path) -> None:
     # a column that was given to gold is no answer any more
     with pytest.raises(InputError, match="expected a column 'answer'"):
         _read(path, columns={"question": "q", "gold": "answer"})
-    with pytest.raises(InputError, match="names a column that is not there; the file has q"):
+    with pytest.raises(InputError, match="names a missing column; the file has q"):
         _read(path, columns={"answer": "reply"})
     with pytest.raises(InputError, match="no such column"):
         _read(path, columns={"answr": "response"})
@@ -205,7 +205,7 @@ def test_samples_of_the_harness(tmp_path: Path) -> None:
     found = list(opened.rows)
     assert opened.kind == "harness"
     assert [row.id for row in found] == ["3", "4"]  # the second filter repeats the first
-    assert "1 rows of other filters than 'strict'" in opened.notices[0]
+    assert "1 rows of filters other than 'strict'" in opened.notices[0]
     first = found[0]
     assert (first.question, first.answer) == ("Who wrote Emma?", " Jane Austen")
     assert first.samples == (" Austen", " Brontë")
@@ -354,7 +354,7 @@ def test_zips_that_no_log_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     bomb = _log(tmp_path / "bomb.eval", {"1_epoch_1": '{"a": "' + "0" * 30_000_000 + '"}'})
     with pytest.raises(InputError, match="would unpack"):
         _read(bomb)
-    with pytest.raises(InputError, match="holds no samples"):
+    with pytest.raises(InputError, match="contains no samples"):
         _read(_log(tmp_path / "none.eval", {}))
     for text, told in (
         ("{", "wrong JSON"),

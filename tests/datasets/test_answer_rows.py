@@ -70,9 +70,9 @@ def test_a_thought_is_no_answer() -> None:
     assert row.sample_logprobs == ((-1.0,), None, None)
     assert row.own is given
     assert row.problems == (
-        "the answer held a thought, which is left out",
-        "the sample held a thought, which is left out",
-        "the sample ends in a thought that was cut off: there is no whole one",
+        "the answer contained reasoning, which is left out",
+        "the sample contained reasoning, which is left out",
+        "the sample was cut off during its reasoning: there is no complete one",
         "the values of its tokens are left out with it",
     )
 
@@ -80,7 +80,9 @@ def test_a_thought_is_no_answer() -> None:
 def test_an_answer_that_is_all_thought_is_none() -> None:
     (row,) = rows_of([{"answer": "<think>London?"}])
     assert row.answer is None
-    assert row.problems == ("the answer ends in a thought that was cut off: there is no whole one",)
+    assert row.problems == (
+        "the answer was cut off during its reasoning: there is no complete one",
+    )
 
 
 @pytest.mark.parametrize(
@@ -91,7 +93,7 @@ def test_an_answer_that_is_all_thought_is_none() -> None:
         (ROW, None, "rows is one row"),
         (["a"], None, "row 1 is a str"),
         ([{"q": "a", "a": "b"}], None, "no row has 'answer' or 'samples': the rows have q, a"),
-        ([ROW], {"answer": "reply"}, "answer=reply names what no row has"),
+        ([ROW], {"answer": "reply"}, "answer=reply names a column that no row has"),
         ([ROW], {"reply": "answer"}, "no such column"),
     ],
 )

@@ -275,7 +275,7 @@ def test_maps_of_columns() -> None:
 def test_a_row_in_which_a_gold_cannot_be_used_says_so() -> None:
     read = open_rows({"answer": "a", "gold": ["A", "B"], "aliases": ["C"]})
     assert read.gold == ("A", "B")
-    assert "aliases are other ways to write one gold, and there are 2" in read.problems
+    assert "aliases are other ways to write a single gold, but there are 2" in read.problems
     assert open_rows({"answer": "a", "gold": [{"value": "A", "aliases": ["B"]}]}).gold == ("A", "B")
     assert open_rows({"answer": "a", "gold": 1815.0}).gold == ("1815",)
 

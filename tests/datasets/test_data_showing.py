@@ -68,7 +68,7 @@ def test_paragraphs_and_domains(capsys: pytest.CaptureFixture[str]) -> None:
         (["triviaqaa"], "data 'triviaqaa': did you mean triviaqa? expected one of builtin"),
         (["squat:f.json"], "data 'squat:f.json': did you mean squad:f.json? expected one of"),
         (["builtin", "-n", "0"], "-n 0: expected a number"),
-        (["builtin", "--columns", "question=q"], "--columns is for a table of your own"),
+        (["builtin", "--columns", "question=q"], "--columns is for your own table"),
         (["file:none.csv"], "none.csv does not exist"),
         (["longfact:none"], "none does not exist"),
         (["longfact:"], "data 'longfact:': expected the name of a file after longfact:"),
@@ -98,5 +98,5 @@ def test_a_table_of_ones_own_is_checked(tmp_path: Path, capsys: pytest.CaptureFi
     assert "t: 3 questions" in capsys.readouterr().out
     assert cli.execute(["data", "check", str(place), "--columns", "question=x"]) == 2
     err = capsys.readouterr().err
-    assert "question=x names a column that is not there" in err
+    assert "question=x names a missing column" in err
     assert err.count("\n") == 1

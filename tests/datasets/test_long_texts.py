@@ -131,7 +131,7 @@ def test_own_rows(tmp_path: Path) -> None:
         ({"output": "y", "annotations": []}, "no topic"),
         (
             {"topic": "x", "output": "y", "annotations": [{"text": "y", "human-atomic-facts": 3}]},
-            "human-atomic-facts is no list",
+            "human-atomic-facts is not a list",
         ),
     ],
 )

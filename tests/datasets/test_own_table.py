@@ -233,13 +233,13 @@ def test_a_missing_value_that_was_written_out_is_told(tmp_path: Path) -> None:
     data = datasets.load(f"file:{write(tmp_path, 't.csv', text)}")
     assert len(data.questions) == 5
     (told,) = [note for note in data.notes if "NaN" in note]
-    assert told.startswith("4 golds read NaN, None, null or N/A")
+    assert told.startswith("4 golds are NaN, None, null or N/A")
 
 
 def test_decimal_commas_are_told(tmp_path: Path) -> None:
     text = "question;gold\nA?;0,5\nB?;1,500\nC?;3,14159\nD?;one, two\n"
     data = datasets.load(f"file:{write(tmp_path, 't.csv', text)}")
-    told = "2 golds look like numbers with a decimal comma: they are texts, write a point"
+    told = "2 golds look like numbers with a decimal comma and are read as texts: use a point"
     assert told in data.notes
 
 
@@ -271,10 +271,10 @@ def test_dates_and_decimals_of_parquet(tmp_path: Path) -> None:
 
 
 def test_what_is_no_single_table_is_told(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is a folder: give one file in it"):
+    with pytest.raises(InputError, match="is a folder: name one file in it"):
         datasets.load(f"file:{tmp_path}")
     for name in (str(tmp_path), f"popqa:{tmp_path}", f"squad:{tmp_path}", f"uncle:{tmp_path}"):
-        with pytest.raises(InputError, match="is a folder: give one file in it"):
+        with pytest.raises(InputError, match="is a folder: name one file in it"):
             datasets.load(name)
     table = write(tmp_path, "t.jsonl", row())
     with pytest.raises(InputError, match="a table of questions and golds: --data file:"):
@@ -288,8 +288,8 @@ def test_what_is_no_single_table_is_told(tmp_path: Path) -> None:
         ("file:a.csv", "asked=q", "expected OURS=YOURS, with one of question, gold"),
         ("file:a.csv", "question=", "expected OURS=YOURS"),
         ("file:a.csv", "gold=a,gold=b", "names gold twice"),
-        ("uncle", "question=q", "--columns is for a table of your own"),
-        ("squad:a.txt", "question=q", "--columns is for a table of your own"),
+        ("uncle", "question=q", "--columns is for your own table"),
+        ("squad:a.txt", "question=q", "--columns is for your own table"),
     ],
 )
 def test_maps_of_columns_that_say_nothing(data: str, columns: str, said: str) -> None:
@@ -299,7 +299,7 @@ def test_maps_of_columns_that_say_nothing(data: str, columns: str, said: str) ->
 
 def test_a_map_that_names_a_column_that_is_not_there(tmp_path: Path) -> None:
     file = write(tmp_path, "t.csv", "q,a\nQ?,A\n")
-    with pytest.raises(InputError, match=r"gold=b names a column that is not there.* has q, a"):
+    with pytest.raises(InputError, match=r"gold=b names a missing column.* has q, a"):
         datasets.load(f"file:{file}#question=q,gold=b")
 
 

@@ -60,8 +60,8 @@ def test_a_model_for_each_name_and_one_set_of_questions(tmp_path: Path, ending: 
     assert (models["a"].judged_by_people, models["b"].judged_by_people) == (1, 0)
     told = models["a"].notices[0]
     assert told == (
-        f"answers on record: 2 of 4 rows of a taken, from mine.{ending}; 1 left out: the question "
-        "was answered before (the first answer counts); 1 left out: no answer"
+        f"answers of a: 2 of 4 rows are used, from mine.{ending}; 1 left out: the question "
+        "was already answered (the first answer counts); 1 left out: no answer"
     )
     assert "1 left out: no question" in models["b"].notices[0]
 
@@ -121,7 +121,7 @@ def test_golds_that_differ_are_counted(tmp_path: Path) -> None:
     ]
     data = read_recorded([lines(tmp_path / "a.jsonl", rows)]).data
     assert [g.value for g in data.questions[0].golds or ()] == ["Austen"]
-    assert data.notes[1] == "1 questions have other golds in other rows: the first count"
+    assert "1 questions have different golds in different rows" in data.notes[1]
 
 
 def test_columns_of_other_names(tmp_path: Path) -> None:

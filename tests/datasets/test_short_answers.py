@@ -247,7 +247,7 @@ def test_what_is_no_such_set_is_refused_with_its_place(
     [
         ('{"data": 3}', "expected data"),
         ('{"data": [{"paragraphs": [{"qas": [{}]}]}]}', "after question 1: expected data"),
-        ("{", "is no JSON"),
+        ("{", "is not JSON"),
         ('{"Data": 3}', "expected data"),
     ],
 )
@@ -468,7 +468,7 @@ def test_popqa_as_others_keep_it(tmp_path: Path) -> None:
     ]
     data = datasets.load(f"popqa:{lines(tmp_path / 'p.jsonl', *rows)}", limit=0)
     (question,) = data.questions
-    assert (question.entity, question.domain) == ("Orm", "popularity not told")
+    assert (question.entity, question.domain) == ("Orm", "popularity unknown")
     assert question.golds == (Gold("Veld", ("A. Veld",)),)
     counted = {"question": "Who is the author of Orm?", "possible_answers": ["Veld"], "s_pop": 50}
     (question,) = datasets.load(f"popqa:{lines(tmp_path / 'q.jsonl', counted)}").questions

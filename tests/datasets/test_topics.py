@@ -83,7 +83,7 @@ def test_factscore_entities_of_the_labeled_files(test_data: Path) -> None:
         ("e.txt", "", "no topic"),
         ("e.txt", " \n\x00\x07\n", "no topic"),
         ("e.jsonl", "", "is empty"),
-        ("l.txt", "x" * 501, "line 1: 501 characters; expected a topic"),
+        ("l.txt", "x" * 501, "line 1: 501 characters; expected one topic"),
         ("r.jsonl", '{"text": "x"}', "line 1: no topic: expected topic"),
         ("r.jsonl", '{"topic": " "}', "no topic"),
         ("r.jsonl", '{"topic": 3}', "no topic"),

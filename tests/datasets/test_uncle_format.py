@@ -99,7 +99,7 @@ def test_ids_depend_on_what_is_asked_not_on_order_or_golds() -> None:
         ([record(), record()], "mine.jsonl line 2: duplicate prompt"),
         (
             [record(), record(prompt="Again, Ada.", individual_qa=[part(answer=["1816"])])],
-            "mine.jsonl line 2: repeated question with other answers",
+            "mine.jsonl line 2: repeated question with different answers",
         ),
         ([["a list"]], "mine.jsonl line 1: Expected `object`"),
         ([], "mine.jsonl: no record"),

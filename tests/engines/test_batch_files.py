@@ -200,7 +200,7 @@ def test_held_it_waits_no_longer_and_finds_the_batch_again(tmp_path: Path) -> No
             engine.tell = lambda text: (told.append(text), "sent in" in text and engine.hold())
             found = dict(engine.complete(REQUESTS))
             assert len(found) == 1
-            assert told[-1] == "batch batch_0 goes on; the same command picks its answers up"
+            assert told[-1].startswith("batch batch_0 is still running; run the same command later")
         with engine_of(server, tmp_path) as engine:
             assert [a.problem for a in answers(engine, REQUESTS[1:]) if a.problem] == []
         assert len(server.batches) == 1
@@ -288,7 +288,7 @@ def test_a_batch_that_the_endpoint_has_no_longer_is_sent_anew(tmp_path: Path, go
             engine.tell = told.append
             assert [a.problem for a in answers(engine, REQUESTS[1:]) if a.problem] == []
             line = (
-                "the endpoint no longer has batch batch_0 or its answers: its calls are sent anew"
+                "the endpoint no longer has batch batch_0 or its answers: its calls are sent again"
             )
             assert line in told
             assert line in engine.notices

@@ -79,7 +79,7 @@ def test_a_missing_key_for_openai(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_key_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-\nnew line")
-    with pytest.raises(InputError, match="characters that no key has") as caught:
+    with pytest.raises(InputError, match="characters that keys never have") as caught:
         open_model("openai:gpt-4o")
     assert "new line" not in str(caught.value)
 
@@ -94,7 +94,7 @@ def test_forbidden_and_redirected() -> None:
 
 
 def test_quota() -> None:
-    assert "nothing left to spend" in line_of(lambda n, b: "quota")
+    assert "no money left" in line_of(lambda n, b: "quota")
 
 
 def test_a_model_that_is_not_served() -> None:
@@ -118,7 +118,7 @@ def test_an_endpoint_without_a_list_of_models() -> None:
 def test_several_models_or_none() -> None:
     with (
         BadServer(models=["a", "b"]) as server,
-        pytest.raises(InputError, match=r"lists 2 models: say which one \(http.*#a, http.*#b\)"),
+        pytest.raises(InputError, match=r"lists 2 models: name one \(http.*#a, http.*#b\)"),
     ):
         open_model(server.url)
     with BadServer(models=[]) as server, pytest.raises(InputError, match="lists 0 models"):
@@ -186,10 +186,13 @@ def test_a_check_and_a_judge_end_with_the_same_line(
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("http://user:top-secret-0123456789@host/v1#m", "carries a user name, password or query"),
-        ("https://host/v1?api-key=top-secret-0123456789", "carries a user name, password or query"),
-        ("http://#m", "is no address"),
-        ("http://host:99999/v1", "is no address"),
+        ("http://user:top-secret-0123456789@host/v1#m", "contains a user name, password or query"),
+        (
+            "https://host/v1?api-key=top-secret-0123456789",
+            "contains a user name, password or query",
+        ),
+        ("http://#m", "is not an address"),
+        ("http://host:99999/v1", "is not an address"),
     ],
 )
 def test_addresses_that_are_none(name: str, said: str) -> None:

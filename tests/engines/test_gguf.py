@@ -153,7 +153,7 @@ def test_files_that_are_none(packed: Path, make_folder: Any, tmp_path: Path) -> 
     assert message(f"hf:{tmp_path}/gone.gguf") == f"model file {tmp_path}/gone.gguf does not exist"
     assert "hf download some/where x.gguf" in message("hf:some/where#x.gguf")
     (tmp_path / "text.gguf").write_text("GGML is older")
-    assert "is no GGUF file" in message(f"hf:{tmp_path}/text.gguf")
+    assert "is not a GGUF file" in message(f"hf:{tmp_path}/text.gguf")
     cut = tmp_path / "cut.gguf"
     cut.write_bytes(packed.read_bytes()[:3000])
     for weights in (True, False):
@@ -165,7 +165,7 @@ def test_files_that_are_none(packed: Path, make_folder: Any, tmp_path: Path) -> 
     strange = write_gguf(make_folder(), tmp_path / "strange.gguf", architecture="rwkv9")
     assert f"model {strange} cannot be opened" in message(f"hf:{strange}")
     # a folder that holds one says how it is named
-    assert f"say hf:{packed.parent}#tiny.F32.gguf" in message(f"hf:{packed.parent}")
+    assert f"use hf:{packed.parent}#tiny.F32.gguf" in message(f"hf:{packed.parent}")
 
 
 def test_without_the_reader_the_message_is_the_command(

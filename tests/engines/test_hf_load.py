@@ -135,8 +135,8 @@ def test_a_hub_id_without_network(monkeypatch: Any) -> None:
     said = message("hf:sayso-tests/there-is-no-such-model")
     assert said == (
         "model sayso-tests/there-is-no-such-model cannot be opened: there is no folder of this "
-        "name here, its files are not in the hub's cache on this machine, and the hub cannot be "
-        "reached; expected a folder, or a model's id on the hub, as in hf:Qwen/Qwen3-4B"
+        "name, its files are not in this machine's hub cache, and the hub cannot be reached; "
+        "expected a folder, or a model's id on the hub, as in hf:Qwen/Qwen3-4B"
     )
 
 
@@ -313,11 +313,11 @@ def test_without_weights_a_model_has_the_same_identity(
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"device": "gpu"}, "device 'gpu' is not known: expected auto, cpu, cuda"),
+        ({"device": "gpu"}, "device 'gpu' is unknown: expected auto, cpu, cuda"),
         ({"device": "meta"}, "device 'meta' is not known"),
-        ({"device": "cuda:99"}, "device 'cuda:99': the torch that is installed here"),
+        ({"device": "cuda:99"}, "device 'cuda:99': the installed torch"),
         ({"dtype": "int8"}, "dtype 'int8' is not known"),
-        ({"revision": "v2"}, "revision 'v2' is for models of the hub, and"),
+        ({"revision": "v2"}, "revision 'v2' applies only to models from the hub, and"),
         ({"max_rows": 0}, "max_rows"),
     ],
 )
@@ -333,5 +333,5 @@ def test_the_dtype_that_only_the_weights_tell(tmp_path: Path) -> None:
         tmp_path / "m.safetensors",
     )
     assert load._stored_dtype(str(tmp_path)) == torch.float16
-    with pytest.raises(ValueError, match="say --dtype"):
+    with pytest.raises(ValueError, match="pass --dtype"):
         load._stored_dtype(str(tmp_path / "none"))

@@ -142,7 +142,9 @@ def test_what_a_row_had_answered_before_it_was_given_up_is_kept(
 
 def test_another_model_than_expected_says_so_in_its_batches(tmp_path: Path) -> None:
     table = Worker("builtin", {}, "hf:other", str(tmp_path))(batch(prompts(2)))
-    assert {"is another model" in text for text in table.column("problem").to_pylist()} == {True}
+    assert {"is a different model" in text for text in table.column("problem").to_pylist()} == {
+        True
+    }
 
 
 def test_given_texts_are_read_and_not_kept(tmp_path: Path, identity: str) -> None:
@@ -174,8 +176,8 @@ def test_replies_that_a_killed_command_left_are_not_asked_again(
     told: list[str] = []
     engine.tell = told.append
     found = dict(engine.complete(task.requests))  # all of it: Ray is not even started
-    assert told == ["2 of 2 answers are taken over from a command that was stopped"]
-    assert engine.notices == ["2 answers taken over from a command that was stopped"]
+    assert told == ["2 of 2 answers are reused from a command that was stopped"]
+    assert engine.notices == ["2 answers reused from a command that was stopped"]
     assert [found[n].text for n in range(2)] == ["draw 0", "draw 1"]
     assert not engine.started
     engine.close()
@@ -319,7 +321,7 @@ def test_more_actors_than_find_a_place_are_one_line(tmp_path: Path) -> None:
     engine = open_ray(
         open_model("builtin", weights=False), "builtin", {}, RaySettings(tmp_path, "", 1000)
     )
-    with pytest.raises(InputError, match="find no place"):
+    with pytest.raises(InputError, match="do not fit"):
         engine._share(Cluster({"CPU": 2.0}))
     engine.close()
 
@@ -328,9 +330,9 @@ def test_an_address_where_nobody_listens_is_one_line() -> None:
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         port = held.getsockname()[1]
-    with pytest.raises(InputError, match="nobody listens at"):
+    with pytest.raises(InputError, match="nothing answers at"):
         check_listening(f"127.0.0.1:{port}")
-    with pytest.raises(InputError, match="nobody listens at"):
+    with pytest.raises(InputError, match="nothing answers at"):
         check_listening(f"ray://127.0.0.1:{port}")
     check_listening("auto")
     check_listening("")
@@ -371,7 +373,10 @@ def test_an_actor_reads_pairs_as_the_classifier_does_here(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     ("identity", "version", "told"),
-    [("another", __version__, "is another model"), ("", "0.0.1", "install the same everywhere")],
+    [
+        ("another", __version__, "is a different model"),
+        ("", "0.0.1", "install the same everywhere"),
+    ],
 )
 def test_another_classifier_or_version_says_so(
     tmp_path: Path, identity: str, version: str, told: str

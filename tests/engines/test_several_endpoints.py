@@ -72,11 +72,14 @@ def test_a_file_has_one_endpoint_in_a_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("", "names no endpoint: expected a URL in each line"),
-        ("# nothing\n", "names no endpoint"),
-        ("a:8000\n", "'a:8000' in .*endpoints.txt:1 is no address"),
-        ("# ours\nhttp://a/v1\n\nnot a url\n", "'not a url' in .*endpoints.txt:4 is no address"),
-        ("http://a/v1\nhttp://me:secret@b/v1\n", "the URL in .*endpoints.txt:2 carries a user"),
+        ("", "lists no endpoint: expected one URL per line"),
+        ("# nothing\n", "lists no endpoint"),
+        ("a:8000\n", "'a:8000' in .*endpoints.txt:1 is not an address"),
+        (
+            "# ours\nhttp://a/v1\n\nnot a url\n",
+            "'not a url' in .*endpoints.txt:4 is not an address",
+        ),
+        ("http://a/v1\nhttp://me:secret@b/v1\n", "the URL in .*endpoints.txt:2 contains a user"),
         ("http://a/v1#m\nhttp://b/v1#n\n", r"serve different models \('m' at .*, 'n' at .*\)"),
     ],
 )
@@ -120,7 +123,7 @@ def test_no_model_is_named_and_nobody_says_which() -> None:
     with (
         BadServer(models=["m", "n"]) as a,
         BadServer(models=["m", "n"]) as b,
-        pytest.raises(InputError, match="lists 2 models: say which one"),
+        pytest.raises(InputError, match="lists 2 models: name one"),
     ):
         open_model(f"{a.url},{b.url}")
 
@@ -218,7 +221,7 @@ def test_a_dead_endpoint_is_set_aside_and_comes_back() -> None:
                 before = servers[1].number
         assert [a.problem for a in found if a.problem] == []
         assert servers[1].number > before + 20
-        (line,) = [n for n in engine.notices if "was set aside" in n]
+        (line,) = [n for n in engine.notices if "was skipped" in n]
         assert line.startswith(servers[1].url)
         assert "nobody listens" in line
 
@@ -230,7 +233,7 @@ def test_an_endpoint_that_only_fails_costs_no_answer(name: str) -> None:
         assert [a.problem for a in found if a.problem] == []
         assert sum(servers[0].answered.values()) == 200
         assert servers[1].number < 120
-        assert any(n.startswith(f"{servers[1].url} was set aside") for n in engine.notices)
+        assert any(n.startswith(f"{servers[1].url} was skipped") for n in engine.notices)
 
 
 def test_an_endpoint_that_refuses_the_key_is_left_out_and_told() -> None:
@@ -431,7 +434,7 @@ def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["http://☃.com/v1#m", "http://a/v1#m,http://☃.com/v1#m"])
 def test_a_host_that_is_none_is_one_line(name: str) -> None:
-    with pytest.raises(InputError, match=r"'http://☃\.com/v1' in the model name is no address"):
+    with pytest.raises(InputError, match=r"'http://☃\.com/v1' in the model name is not an address"):
         open_model(name)
 
 

@@ -251,7 +251,7 @@ def test_a_judge_that_talks_is_asked_twice_and_then_missing(json_schema: bool) -
     assert all(v.raw is not None and prose in v.raw for v in verdicts)
     assert judge.counts.unread == 3
     assert judge.notices == [
-        "judge judge-1: 3 of 3 verdicts are missing (unread: no label that could be read, twice)"
+        "judge judge-1: 3 of 3 verdicts are missing (unread: no readable label, twice)"
     ]
     # what was no JSON is asked for once more in the other form
     assert [shown(r).json for r in engine.requests] == [json_schema, False]

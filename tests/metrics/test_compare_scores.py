@@ -252,7 +252,7 @@ def test_choosing_is_the_same_again_and_leaves_out_what_is_missing() -> None:
 def test_choosing_takes_three_entities_and_both_kinds() -> None:
     scores = {"a": np.arange(4.0), "b": -np.arange(4.0)}
     few = metrics.cross_fitted_best(scores, [1, 0, 1, 0], clusters=[0, 0, 1, 1])
-    assert (few.value, few.problem) == (None, "choosing a score takes three entities or more")
+    assert (few.value, few.problem) == (None, "choosing a score needs at least three entities")
     assert metrics.cross_fitted_best(scores, [1, 1, 1, 1]).value is None
     assert metrics.cross_fitted_best({}, [1, 0, 1, 0]).value is None
     perfect = np.repeat([1.0, 0], 6)

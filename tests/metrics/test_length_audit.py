@@ -183,7 +183,7 @@ def test_audit_without_truth_claims_nothing() -> None:
     data = simulated(300)
     audit = metrics.length_audit(data["nll"], data["metric"], data["length"], n=50)
     assert audit.against_truth is None
-    assert "nothing more is known" in audit.sentence()
+    assert "no more can be said" in audit.sentence()
 
 
 def test_audit_of_one_class_and_missing_rows() -> None:

@@ -335,9 +335,9 @@ def test_a_constant_score_has_no_interval_and_one_class_no_value() -> None:
 
 
 def test_fewer_than_five_of_a_kind_are_no_ranking() -> None:
-    assert too_few(38, 1) == "1 right of 39 answers: a ranking takes at least 5 of each kind"
-    assert too_few(0, 60) == "all 60 answers are correct: a ranking takes at least 5 of each kind"
-    assert too_few(4, 5) == "4 wrong of 9 answers: a ranking takes at least 5 of each kind"
+    assert too_few(38, 1) == "1 right of 39 answers: a ranking needs at least 5 of each kind"
+    assert too_few(0, 60) == "all 60 answers are correct: a ranking needs at least 5 of each kind"
+    assert too_few(4, 5) == "4 wrong of 9 answers: a ranking needs at least 5 of each kind"
     assert too_few(5, 5) is None
     assert too_few(0, 0) == "no answer has a verdict"
 

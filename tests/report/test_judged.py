@@ -157,5 +157,5 @@ def test_the_tables_of_both_commands_hold_hostile_text() -> None:
     assert "\x1b" not in text
     assert "\u202e" not in text
     assert "[bold]x[/bold]" in text
-    assert "not kept" in text
+    assert "not stored" in text
     assert "/a/file" in text

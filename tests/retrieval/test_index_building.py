@@ -320,7 +320,7 @@ def test_an_index_of_another_kind_is_refused_in_one_line(tmp_path: Path) -> None
     other = tmp_path / "other.jsonl"
     other.write_bytes(lines(rows(1)))
     retrieval.build_index(path, place)
-    with pytest.raises(InputError, match="of another source"):
+    with pytest.raises(InputError, match="belongs to another source"):
         retrieval.build_index(other, place)
     with pytest.raises(InputError, match="built with --tokens 256: use the same"):
         retrieval.build_index(path, place, tokens=64)
@@ -333,9 +333,9 @@ def test_an_index_of_another_kind_is_refused_in_one_line(tmp_path: Path) -> None
     for content in (b"not mine, keep it", b"SQLite format 3\0" + bytes(200)):
         mine = tmp_path / "mine.txt"
         mine.write_bytes(content)
-        with pytest.raises(InputError, match="is no index of sayso"):
+        with pytest.raises(InputError, match="is not an index of sayso"):
             retrieval.build_index(path, mine)
-        with pytest.raises(InputError, match="is no index of sayso"):
+        with pytest.raises(InputError, match="is not an index of sayso"):
             index.open_index(mine)
         assert mine.read_bytes() == content
     with pytest.raises(InputError, match="does not exist; make it with"):
@@ -349,7 +349,7 @@ def test_a_damaged_index_is_told_in_one_line(tmp_path: Path) -> None:
     retrieval.build_index(path, place)
     data = place.read_bytes()
     place.write_bytes(data[:100] + b"\xff" * (len(data) - 100))
-    with pytest.raises(InputError, match=r"damaged or no index .*: delete it"):
+    with pytest.raises(InputError, match=r"damaged or not an index .*: delete it"):
         index.open_index(place)
 
 

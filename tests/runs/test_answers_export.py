@@ -452,7 +452,7 @@ def test_a_file_of_somebody_else_is_kept(
     out.write_bytes(b"question,answer\nmine,draw_labels\n")
     assert execute(["export", str(uncle), str(out)]) == 2
     message = capsys.readouterr().err
-    assert message.startswith(f"sayso: {out} is there already, and sayso export did not write it")
+    assert message.startswith(f"sayso: {out} exists and was not written by sayso export")
     assert message.count("\n") == 1
     assert out.read_bytes().startswith(b"question")
     assert execute(["export", str(uncle), str(out), "--force"]) == 0

@@ -55,7 +55,7 @@ def test_thoughts_are_left_out_and_counted(tmp_path: Path) -> None:
     texts = {g.text: g for g in RunFolder(result.path).read("generations/long", Generation)}
     assert texts.keys() == {"Mira was born in Ripley.", ""}
     assert texts[""].problem == "truncated"
-    assert any("2 texts held a thought" in notice for notice in result.manifest.notices)
+    assert any("2 texts contained reasoning" in notice for notice in result.manifest.notices)
 
 
 def test_labels_of_people_by_hand(tmp_path: Path) -> None:
@@ -293,7 +293,7 @@ def test_an_index_that_was_cut_short_is_told_and_can_be_built_again(tmp_path: Pa
     run(tmp_path, texts, knowledge=str(wiki), name="first")
     (index,) = (tmp_path / "cache" / "knowledge").glob("*.sqlite")
     index.write_bytes(index.read_bytes()[:5000])
-    with pytest.raises(InputError, match=r"damaged or no index.*delete it"):
+    with pytest.raises(InputError, match=r"damaged or not an index.*delete it"):
         run(tmp_path, texts, knowledge=str(wiki), name="second")
     assert not (tmp_path / "second").exists()
     index.unlink()

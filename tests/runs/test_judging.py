@@ -137,7 +137,7 @@ def test_money_that_ends_while_judging_loses_nothing(tmp_path: Path) -> None:
 def test_a_judge_of_the_subjects_family_is_said(tmp_path: Path) -> None:
     result = run(tmp_path, "run", judge_engine(truthful, "hf:Qwen/Qwen3-8B"), MIND.engine("qwen2"))
     assert result.manifest.judge_signature.endswith("+own-family")
-    assert any("own family" in n for n in result.manifest.notices)
+    assert any("own model family" in n for n in result.manifest.notices)
     assert "own-family" in signature_text(result.estimates[0].signature)
 
 

@@ -101,7 +101,7 @@ def test_a_run_asks_nobody_and_holds_what_is_on_record(file: Path, tmp_path: Pat
     assert manifest.settings["words"] is False
     assert manifest.tokens["asks"] == 0
     notes = "\n".join(manifest.notices)
-    assert "answers on record: 4 of 4 rows of a taken, from mine.jsonl" in notes
+    assert "answers of a: 4 of 4 rows are used, from mine.jsonl" in notes
     assert "draws: 3 of 12 are not in the files and are left out" in notes
     assert "3 of 4 answers carry people's verdicts, which do not count here" in notes
 
@@ -237,7 +237,7 @@ def test_mistakes_in_the_command_are_one_line(
         (["--model", "builtin"], "with --answers expected one of the models in the files: a, b"),
         (["--data", "builtin"], "--answers replaces --data"),
         (["--logprobs", "base2"], "multiply them by ln 2"),
-        (["--columns", "answer=nope"], "names a column that is not there"),
+        (["--columns", "answer=nope"], "names a missing column"),
         (["--name", "x"], "--name is for one model"),
         (["--price", "1,2"], "price applies only if a model is asked"),
     ):
@@ -280,7 +280,7 @@ def test_a_study_of_answers(
     assert "2 of 2 cells were finished already" in capsys.readouterr().err
     for spec, told in (
         ({"answers": file.name, "data": ["builtin"]}, "leave data out"),
-        ({"answers": file.name, "models": ["c"]}, "'c' has no answers on record"),
+        ({"answers": file.name, "models": ["c"]}, "'c' has no answers in the files"),
         ({"models": ["builtin"], "logprobs": "none"}, "logprobs is for files of answers"),
         ({"answers": [3]}, "expected names of files"),
     ):

@@ -412,7 +412,7 @@ def test_a_misnamed_topic_is_told_with_the_columns_there_are(tmp_path: Path) -> 
     assert not [n for n in named.manifest.notices if "no row says" in n]
     assert {q.entity for q in RunFolder.open(named.path).read("questions", sayso.records.Question)}
     for columns, message in (
-        ("topic=who", "names a column that is not there; it has 'person', 'bio'"),
+        ("topic=who", "names a missing column; it has 'person', 'bio'"),
         ("person=topic", "expected OURS=YOURS, with one of text, topic"),
         ("topic=person,topic=bio", "names topic twice"),
     ):
@@ -562,4 +562,4 @@ def test_the_command_asks_a_model(
     assert cli.execute(["factuality", "t.jsonl", "--concurrency", "3"]) == 2
     assert "concurrency is for endpoints" in capsys.readouterr().err
     assert cli.execute(["factuality", "t.jsonl", "--columns", "topic=who"]) == 2
-    assert "names a column that is not there" in capsys.readouterr().err
+    assert "names a missing column" in capsys.readouterr().err

@@ -62,7 +62,7 @@ def test_a_board_of_one_class_says_why() -> None:
                 number_rows(columns.names, [{"words": 1.0, "correct:people": 1.0, "a": float(n)}])
             )
         text = _shown(board(columns, ["a"], [], "rules", True))
-    assert "all 5 answers are correct: a ranking takes at least 5 of each kind" in text
+    assert "all 5 answers are correct: a ranking needs at least 5 of each kind" in text
     assert "judged by people" in text
 
 
@@ -191,7 +191,7 @@ def test_fewer_than_five_of_a_kind_are_not_ranked(right: int, wrong: int, told: 
     found = _perfect(right, wrong)
     text = _shown(found)
     assert f"! {told}" in text
-    assert "a ranking takes at least 5 of each kind" in " ".join(text.split())
+    assert "a ranking needs at least 5 of each kind" in " ".join(text.split())
     assert "AUROC" not in text
     assert "score_0" not in text
     assert found.best is None

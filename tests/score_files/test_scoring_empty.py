@@ -91,7 +91,7 @@ def test_why_a_column_is_not_there_is_told_once(
     ) == 0  # fmt: skip
     told = " ".join(capsys.readouterr().out.split())
     assert told.count("noncontradiction") == 1
-    assert "not computed (--nli rules tells no contradiction: use a model): " in told
+    assert "not computed (--nli rules does not detect contradiction: use a model): " in told
 
 
 def test_a_named_score_that_nothing_can_fill_says_so_in_every_row(tmp_path: Path) -> None:
@@ -102,5 +102,5 @@ def test_a_named_score_that_nothing_can_fill_says_so_in_every_row(tmp_path: Path
         rows = list(csv.DictReader(file))
     told = [json.loads(row["score_problems"])["luq_draws"] for row in rows]
     assert {row["luq_draws"] for row in rows} == {""}
-    assert told[0] == told[2] == "--nli rules tells no contradiction: use a model"
+    assert told[0] == told[2] == "--nli rules does not detect contradiction: use a model"
     assert told[1] == "no samples"

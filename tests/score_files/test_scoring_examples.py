@@ -132,7 +132,7 @@ def test_a_batch_with_golds_has_a_leaderboard(tmp_path: Path) -> None:
     assert found.board is not None
     assert (found.board.judged, found.board.wrong) == (11, 3)
     assert f"1 answers have no gold under their id in {place}" in found.notices
-    assert f"8 golds of {place} belong to no answer" in found.notices
+    assert f"8 golds of {place} match no answer" in found.notices
     assert found.problems == score_file(file, tmp_path / "bare.jsonl").problems
     table = tmp_path / "golds.csv"
     table.write_text('id,gold\nr1,"[""Lima"", ""Cusco""]"\n', encoding="utf-8")

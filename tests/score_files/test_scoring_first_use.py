@@ -134,7 +134,7 @@ def test_an_empty_sample_counts_and_is_told(
     row = {"question": "Who?", "answer": "Ada", "samples": ["Ada", "", "Ada", " "]}
     scored = score([row], "num_sets", nli="rules")[0]
     assert scored["num_sets"] == 2.0
-    told = "empty samples: 2 of 4 (no text counts as a meaning of its own)"
+    told = "empty samples: 2 of 4 (an empty text counts as a separate meaning)"
     assert scored["score_problems"]["row"] == told
     assert execute(["score", str(written(tmp_path, [row])), "--nli", "rules"]) == 0
     assert f"line 1: {told}" in capsys.readouterr().err
@@ -149,7 +149,7 @@ def test_a_missing_answer_column_is_told_with_the_likely_one(
     rows = [{"question": "Who?", "response": "Ada", "samples": ["Ada", "Bob"]}]
     assert execute(["score", str(written(tmp_path, rows)), "--nli", "rules"]) == 0
     err = " ".join(capsys.readouterr().err.split())
-    assert "no column 'answer', so nothing is said of the answers" in err
+    assert "no column 'answer', so only the samples are scored" in err
     assert "did you mean 'response'? --columns answer=response" in err
     with pytest.warns(UserWarning, match="columns={'answer': 'response'}"):
         score(rows, nli="rules")
@@ -261,7 +261,7 @@ def test_all_broken_lines_are_named_at_once(
     assert execute(["score", str(path)]) == 2
     err = capsys.readouterr().err
     assert "line 2, column 2: wrong JSON" in err
-    assert err.rstrip().endswith("; wrong too: line 4, 6")
+    assert err.rstrip().endswith("; also wrong: line 4, 6")
     path.write_text("\n".join([good] + ["{"] * 40), encoding="utf-8")
     assert execute(["score", str(path)]) == 2
     assert (

@@ -151,7 +151,7 @@ def test_names_of_columns(make: Make) -> None:
     assert [row["length_words"] for row in rows_of(scored)] == [2.0, 2.0, None]
     with pytest.raises(InputError, match="no row has 'answer' or 'samples': the rows have q"):
         sayso.score(make(pa.table({"q": ["a"]})))
-    with pytest.raises(InputError, match="answer=nothing names what no row has"):
+    with pytest.raises(InputError, match="answer=nothing names a column that no row has"):
         sayso.score(renamed, columns={"answer": "nothing"})
 
 

@@ -27,7 +27,7 @@ LONG = FILLING * 400 + "He was born in Arles."
 GERMAN = "Er wurde in einer kleinen Stadt im Süden des Landes geboren, und dort hat er gelebt."
 BUDGET = "budget: longer than the 20,000 characters that it reads"
 SENTENCE = (
-    f"rules has no verdict on 3 answers (2 {BUDGET}; 1 language: in another language than English)"
+    f"rules has no verdict on 3 answers (2 {BUDGET}; 1 language: in a language other than English)"
 )
 
 
@@ -133,7 +133,7 @@ def test_texts_that_bert_score_cuts_are_counted(
     (sentence,) = found.board.unread
     # the two wordings of six answers
     assert sentence == (
-        "bert_score compared 2 texts by the beginning: longer than roberta-large reads"
+        "bert_score compared 2 texts by their beginning only: longer than roberta-large reads"
     )
 
 

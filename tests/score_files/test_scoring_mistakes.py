@@ -98,7 +98,7 @@ def test_a_verdict_that_the_file_does_not_hold(
 ) -> None:
     path = _file(tmp_path, ROW)
     assert execute(["score", str(path), "--gold-metric", "file:nope"]) == 2
-    assert "no such verdict; it has none (a person's stands" in capsys.readouterr().err
+    assert "no such verdict; it has none (a person's verdict is" in capsys.readouterr().err
     log = {
         "doc_id": 0, "doc": {"question": "q"}, "target": "a", "arguments": [["q", {}]],
         "resps": [["a"]], "filtered_resps": ["a"], "exact_match": 1.0,

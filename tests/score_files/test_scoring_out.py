@@ -72,7 +72,7 @@ def test_a_file_of_somebody_else_is_not_written_over(
     words = ["score", str(path), "--out", str(out), "--nli", "rules"]
     assert execute(words) == 2
     message = capsys.readouterr().err
-    assert message.startswith(f"sayso: --out {out} is there already, and sayso score did not")
+    assert message.startswith(f"sayso: --out {out} exists and was not written by sayso score")
     assert "--force" in message
     assert message.count("\n") == 1
     assert out.read_bytes() == FOREIGN[ending]
@@ -97,7 +97,7 @@ def test_the_name_that_is_taken_without_out_is_looked_at_too(tmp_path: Path) -> 
     path = source(tmp_path, ".jsonl")
     mine = tmp_path / "answers.scored.jsonl"
     mine.write_text("{}\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"answers\.scored\.jsonl is there already"):
+    with pytest.raises(InputError, match=r"answers\.scored\.jsonl exists and was not"):
         score_file(path)
     mine.write_bytes(b"")  # nothing is lost
     assert score_file(path, nli="rules").path == mine
@@ -127,7 +127,7 @@ def test_a_place_that_cannot_be_written_is_told_before_a_model_is_loaded(
     (tmp_path / "mine.jsonl").write_text('{"a": 1}\n', encoding="utf-8")
     for out, message in [
         (tmp_path / "file" / "out.jsonl", "file is no folder"),
-        (tmp_path / "mine.jsonl", "is there already"),
+        (tmp_path / "mine.jsonl", "exists and was not"),
         (path, "the input itself"),
         (Path("/proc/out.jsonl"), "cannot write into /proc"),
     ]:

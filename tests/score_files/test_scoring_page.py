@@ -66,7 +66,7 @@ def test_what_a_file_holds_stays_text(tmp_path: Path) -> None:
 
 def test_a_page_of_few_answers_holds(tmp_path: Path) -> None:
     text = page_of(tmp_path, rows(4))
-    assert "a ranking takes at least 5 of each kind" in text
+    assert "a ranking needs at least 5 of each kind" in text
 
 
 def test_nothing_to_compare_and_a_strangers_page_are_refused(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_nothing_to_compare_and_a_strangers_page_are_refused(tmp_path: Path) -> 
     with pytest.raises(InputError, match="nothing to compare"):
         page_of(tmp_path, bare)
     (tmp_path / "page.html").write_text("mine")
-    with pytest.raises(InputError, match="no page of sayso"):
+    with pytest.raises(InputError, match="not a page of sayso"):
         page_of(tmp_path, rows(30))
     assert "sayso" in page_of(tmp_path, rows(30), force=True)
     assert "sayso" in page_of(tmp_path, rows(30))  # its own page it replaces

@@ -141,7 +141,7 @@ def test_without_a_model_or_with_an_endpoint_it_is_listed(tmp_path: Path) -> Non
     path = _lines(tmp_path / "a.jsonl", _rows(30))
     assert "--model" in score_file(path).missing["p_ik"]
     told = score_file(path, model=ScriptedEngine({})).missing["p_ik"]
-    assert "scripted shows no hidden states" in told
+    assert "scripted does not return hidden states" in told
     # not named, not asked for
     assert "p_ik" not in score_file(path, methods=["length_words"], model=Showing(1.0)).missing
     named = score_file(path, methods="length_words, p_ik")

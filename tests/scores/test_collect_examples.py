@@ -126,7 +126,7 @@ def test_the_text_before_the_question_is_the_same_for_all() -> None:
     true = sum(s.true for s in found.shown)
     assert found.notices == [
         f"P(True) with examples: 6 stand before each of 5 answers, {true} of them true; none of "
-        "them is scored by it"
+        "the examples gets this score"
     ]
 
 

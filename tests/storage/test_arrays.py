@@ -115,5 +115,5 @@ def test_an_array_of_objects_is_never_unpickled(folder: RunFolder) -> None:
 
 @pytest.mark.parametrize("name", ["", "..", "../x", "a/b", "A", "a\0"])
 def test_hostile_names_are_refused(folder: RunFolder, name: str) -> None:
-    with pytest.raises(InputError, match="is no array"):
+    with pytest.raises(InputError, match="is not an array"):
         folder.read_array(name)

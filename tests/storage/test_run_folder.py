@@ -170,7 +170,7 @@ def test_hostile_names_are_refused(folder: RunFolder, name: str) -> None:
         lambda: folder.read(name, Score),
         lambda: folder.has(name),
     ):
-        with pytest.raises(InputError, match="is no table of a run folder"):
+        with pytest.raises(InputError, match="is not a table of a run folder"):
             act()
 
 
@@ -437,10 +437,10 @@ def test_a_later_format_is_refused_by_name(folder: RunFolder) -> None:
 )
 def test_a_manifest_that_is_none(folder: RunFolder, text: str) -> None:
     (folder.path / "manifest.json").write_text(text)
-    with pytest.raises(InputError, match="is no manifest of a run"):
+    with pytest.raises(InputError, match="is not a manifest of a run"):
         RunFolder.open(folder.path)
     (folder.path / "manifest.json").write_bytes(b"\xff\xfe")
-    with pytest.raises(InputError, match="is no manifest of a run"):
+    with pytest.raises(InputError, match="is not a manifest of a run"):
         RunFolder.create(folder.path)
 
 
@@ -456,7 +456,7 @@ def test_a_folder_of_runs_names_them(tmp_path: Path) -> None:
     for name in ("uncle", "selective"):
         RunFolder.create(tmp_path / name).write_manifest(MANIFEST)
     (tmp_path / "notes").mkdir()
-    expected = f"is not a run folder but holds runs: did you mean {tmp_path / 'selective'} or"
+    expected = f"is not a run folder but contains runs: did you mean {tmp_path / 'selective'} or"
     with pytest.raises(InputError, match=re.escape(f"{expected} {tmp_path / 'uncle'}?")):
         RunFolder.open(tmp_path)
     for number in range(5):
@@ -477,7 +477,9 @@ def test_creating_goes_on_where_a_killed_run_stopped(tmp_path: Path) -> None:
 
 def test_creating_leaves_other_people_s_folders_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("")
-    with pytest.raises(InputError, match=r"not empty and no run folder .it holds 'thesis\.tex'"):
+    with pytest.raises(
+        InputError, match=r"not empty and is not a run folder .it contains 'thesis\.tex'"
+    ):
         RunFolder.create(tmp_path)
     with pytest.raises(InputError, match="cannot write"):
         RunFolder.create(tmp_path / "thesis.tex")
@@ -488,7 +490,7 @@ def test_pages_are_written_beside_the_tables_and_nowhere_else(folder: RunFolder)
     folder.write_text("answers/000.html", "x")
     assert folder.read_text("report.html") == "<p>é</p>"
     for name in ("manifest.json", "../report.html", "answers/../x", "answers/a/b", "/report.html"):
-        with pytest.raises(InputError, match="is no file of a run folder"):
+        with pytest.raises(InputError, match="is not a file of a run folder"):
             folder.write_text(name, "x")
     with pytest.raises(InputError, match="cannot read"):
         folder.read_text("answers/111.html")
@@ -574,7 +576,7 @@ def test_wrong_files_are_one_line_each(tmp_path: Path, name: str, data: bytes, l
 
 def test_files_that_cannot_be_opened(tmp_path: Path) -> None:
     (tmp_path / "x.json").mkdir()
-    with pytest.raises(InputError, match="is a folder: give one file in it"):
+    with pytest.raises(InputError, match="is a folder: name one file in it"):
         list(read_rows(tmp_path / "x.json"))
     for name in ("x.jsonl", "x.parquet", "no/x.jsonl"):
         with pytest.raises(InputError, match="does not exist"):

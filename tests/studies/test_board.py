@@ -84,7 +84,7 @@ def test_the_first_sentence_names_who_leads_alone_and_counts_who_share_the_lead(
         "the largest gap, declined 90 %"
     )
     unranked = [one._replace(rank=None) for one in THREE]
-    assert "none can be ranked first" in plain_sentence(unranked)
+    assert "no system can be ranked first" in plain_sentence(unranked)
     assert plain_sentence(THREE[:1]).startswith("careless declined 50 % of the questions that")
     none = Estimate("abstention_gap", problem="no answers")
     assert "No system answered" in plain_sentence([System("mute", none, none, none)])
@@ -375,7 +375,7 @@ def test_a_board_is_written_from_python(made: Path, tmp_path: Path) -> None:
     options: dict[str, Any] = {"resamples": 100, "allow": "thinking"}
     sayso.study(made, out=tmp_path / "o", layout="board", **options)
     assert "thinking off, 2025-01" in (tmp_path / "o" / "board.html").read_text(encoding="utf-8")
-    with pytest.raises(InputError, match="say out, the folder for them"):
+    with pytest.raises(InputError, match="pass out, the folder for them"):
         sayso.study(made, layout=["board"], **options)
     with pytest.raises(InputError, match="layout 'bord' is unknown; did you mean board"):
         sayso.study(made, out=tmp_path / "p", layout="bord", **options)

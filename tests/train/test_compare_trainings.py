@@ -173,9 +173,11 @@ def test_a_base_run_that_moved_is_found_or_named(folders, tmp_path) -> None:
         shutil.copytree(place, copies[-1])
         told = read_training(copies[-1])
         write_training(copies[-1], msgspec.structs.replace(told, base_run="gone/base"))
-    with pytest.raises(InputError, match="not there any more: say where it is now with --base RUN"):
+    with pytest.raises(
+        InputError, match="no longer exists there: pass its new location with --base RUN"
+    ):
         sayso.compare(*copies)
-    with pytest.raises(InputError, match="no run folder"):
+    with pytest.raises(InputError, match="not a run folder"):
         sayso.compare(*copies, base=tmp_path / "nowhere")
     plain = sayso.compare(a, b, resamples=100)
     assert sayso.compare(*copies, resamples=100, base=moved).estimates == plain.estimates

@@ -33,7 +33,7 @@ from sayso.train.result import Training, write_training
         ({"style": "paper", "against": 1.0}, False, "--style known does"),
         ({"recipe": "calibrated", "theta": 0.5}, False, "--plain-from"),
         ({"recipe": "long", "style": "paper", "theta": 0.5}, False, "fact by fact"),
-        ({"recipe": "short", "paragraphs": 2}, False, "take no paragraph"),
+        ({"recipe": "short", "paragraphs": 2}, False, "need no paragraph"),
     ],
 )
 def test_a_given_setting_that_nothing_reads_is_refused(

@@ -154,7 +154,7 @@ def test_where_memory_runs_out_half_as_many_pairs_are_computed_at_once(
     monkeypatch.setattr(trl.DPOTrainer, "_compute_loss", compute_loss)
     said: list[str] = []
     card = read_card(dpo(start, rows(8, True), PRESET, tmp_path / "x", say=said.append))
-    assert said[1:] == ["memory ran out: going on with 1 rows at once and 4 accumulated"]
+    assert said[1:] == ["memory ran out: continuing with 1 rows at once and 4 accumulated"]
     assert set(trained) == {(1, 4)}
     assert card is not None
     assert card.notices == tuple(said)

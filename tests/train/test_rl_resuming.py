@@ -98,7 +98,7 @@ def test_where_memory_runs_out_half_as_many_answers_are_computed_at_once(
     said: list[str] = []
     card = read_card(rl(start, prompts(4), TINY, tmp_path / "x", say=said.append))
     notices = [line for line in said[1:] if not line.endswith(" left")]  # a slow machine says more
-    assert notices == ["memory ran out: going on with 4 rows at once and 2 accumulated"]
+    assert notices == ["memory ran out: continuing with 4 rows at once and 2 accumulated"]
     assert set(trained) == {4}
     assert card is not None
     assert all("KL" not in step.values for step in card.curve)  # kl is 0: nothing holds it
@@ -107,7 +107,7 @@ def test_where_memory_runs_out_half_as_many_answers_are_computed_at_once(
 
 def test_fewer_questions_than_a_step_takes_are_refused(start: Path, tmp_path: Path) -> None:
     """8 answers a step, 4 to a question."""
-    with pytest.raises(InputError, match="RL has 1 question, and one step takes 2, each"):
+    with pytest.raises(InputError, match="RL has 1 question, and one step needs 2, each"):
         rl(start, prompts(1), TINY, tmp_path / "x")
     assert not (tmp_path / "x").exists()
     card = read_card(rl(start, prompts(3), TINY, tmp_path / "y"))

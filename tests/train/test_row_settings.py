@@ -84,10 +84,10 @@ def test_the_order_of_facts_moves_no_row(recipe: str, style: str, drawn: list[Kn
 @pytest.mark.parametrize(
     ("recipe", "changed", "said"),
     [
-        ("mix", {"style": "fut"}, "style 'fut' is no longer there: use --recipe calibrated"),
-        ("rl", {"reward": "rlmf"}, "reward 'rlmf' is no longer there: use --reward ternary"),
+        ("mix", {"style": "fut"}, "style 'fut' no longer exists: use --recipe calibrated"),
+        ("rl", {"reward": "rlmf"}, "reward 'rlmf' no longer exists: use --reward ternary"),
         ("rl", {"reward": "self_judgement"}, "use --reward brier"),
-        ("aligned", {}, "recipe 'aligned' is no longer there: use --recipe calibrated"),
+        ("aligned", {}, "recipe 'aligned' no longer exists: use --recipe calibrated"),
         ("mix", {"veracity": "evidence"}, "--style paper"),
         ("short", {"style": "paper", "veracity": "consistency"}, "--recipe mix"),
         ("calibrated", {"style": "paper", "veracity": "evidence"}, "--recipe mix"),

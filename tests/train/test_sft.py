@@ -123,11 +123,11 @@ def test_a_finished_training_is_left_and_another_one_refused(tmp_path: Path) -> 
     sft("builtin", rows(8), PRESET, tmp_path / "x")
     assert (done / "adapter_model.safetensors").stat().st_mtime_ns == written
     assert not (done / "checkpoints").exists()
-    with pytest.raises(InputError, match="holds another training"):
+    with pytest.raises(InputError, match="contains another training"):
         sft("builtin", rows(9), PRESET, tmp_path / "x")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.tex").touch()
-    with pytest.raises(InputError, match="not empty and no training"):
+    with pytest.raises(InputError, match="not empty and is not a training"):
         sft("builtin", rows(8), PRESET, tmp_path / "full")
     assert (tmp_path / "full" / "thesis.tex").exists()
 
@@ -147,7 +147,7 @@ def test_where_memory_runs_out_half_as_many_rows_are_computed_at_once(
     monkeypatch.setattr(trl.SFTTrainer, "compute_loss", small)
     said: list[str] = []
     done = sft("builtin", rows(8), PRESET, tmp_path / "x", say=said.append)
-    assert said[1:] == ["memory ran out: going on with 1 rows at once and 4 accumulated"]
+    assert said[1:] == ["memory ran out: continuing with 1 rows at once and 4 accumulated"]
     assert seen[0] == (2, 2)
     assert set(seen[1:]) == {(1, 4)}  # the batch of 4 is kept
     card = read_card(done)
@@ -279,7 +279,7 @@ def test_rows_with_the_tokenizers_marks_are_left_out_and_no_row_is_refused(tmp_p
         tokenizer, [("a", "b"), ("a<|end|>", "b"), ("a", "<|user|>")], said.append
     )
     assert kept == [("a", "b")]
-    assert said == ["2 rows hold marks of the tokenizer and were left out"]
+    assert said == ["2 rows contain marks of the tokenizer and were left out"]
     with pytest.raises(InputError, match="no row"):
         sft("builtin", [], PRESET, tmp_path / "x")
 

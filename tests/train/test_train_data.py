@@ -205,12 +205,12 @@ def test_a_model_makes_the_rows_through_the_cache_and_is_counted(
     assert author.steps.total() == asked  # every reply was in the cache
     assert rows_of(tmp_path / "other") == rows
     assert any(f"{asked:,} requests, {asked:,} of them in the cache" in n for n in again.notes)
-    with pytest.raises(InputError, match="holds a training with rows_by 'author'"):
+    with pytest.raises(InputError, match="contains a training with rows_by 'author'"):
         exported(base, tmp_path / "out", **given, rows_by=author.engine("another"))
     with pytest.raises(InputError, match="with rows_by 'author', not None"):
         exported(base, tmp_path / "out", **given)
     exported(base, tmp_path / "rules", **given)
-    with pytest.raises(InputError, match="holds a training without rows_by, not 'author'"):
+    with pytest.raises(InputError, match="contains a training without rows_by, not 'author'"):
         exported(base, tmp_path / "rules", **given, rows_by=engine)
 
 
@@ -251,7 +251,7 @@ def test_topics_are_held_against_further_paragraphs_and_a_stopped_model_goes_on(
         ({"prompt_folder": "mine"}, "--prompt-folder mine would change nothing"),
         (
             {"rows_by": "openai:x", "recipe": "long", "veracity": "consistency"},
-            "say how many are drawn with --paragraphs",
+            "set how many are drawn with --paragraphs",
         ),
     ],
 )

@@ -417,19 +417,21 @@ def test_a_folder_keeps_to_its_settings(base: Base, tmp_path: Path) -> None:
 
     folder = begun()
     assert begun(resamples=300) == folder  # counting again is no other training
-    with pytest.raises(InputError, match="holds a training with recipe 'mix', not 'short'"):
+    with pytest.raises(InputError, match="contains a training with recipe 'mix', not 'short'"):
         begun(recipe="short")
     with pytest.raises(InputError, match=r"rows\.xi"):
         begun(xi=0.1)
-    with pytest.raises(InputError, match="holds a training about other entities; choose another"):
+    with pytest.raises(
+        InputError, match="contains a training about other entities; choose another"
+    ):
         begun(train_limit=20)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "letter.txt").write_text("mine")
     config = TrainConfig(preset="builtin")
-    with pytest.raises(InputError, match="not empty and no training"):
+    with pytest.raises(InputError, match="not empty and is not a training"):
         fit(base.path, tmp_path / "full", config=config, export="trl", model=base.model)
     (folder / FILE).write_bytes(b"{]")
-    with pytest.raises(InputError, match="no manifest of a training"):
+    with pytest.raises(InputError, match="not a manifest of a training"):
         read_training(folder)
 
 
@@ -443,10 +445,13 @@ def test_a_folder_keeps_to_its_settings(base: Base, tmp_path: Path) -> None:
         (TrainConfig(preset="huge"), "preset 'huge'"),
         (TrainConfig(theta=3.0), "theta is 3; expected 0 to 1"),
         (TrainConfig(xi=-1.0), "xi is -1"),
-        (TrainConfig(extra={"rows.color": 1}), "'color' is no setting of a training or its rows"),
-        (TrainConfig(extra={"training.sft.color": 1}), "'sft.color' is no setting"),
-        (TrainConfig(extra={"color": 1}), "'color' is no setting: expected rows"),
-        (TrainConfig(style="fut"), "no longer there: use --recipe calibrated"),
+        (
+            TrainConfig(extra={"rows.color": 1}),
+            "'color' is not a setting of a training or its rows",
+        ),
+        (TrainConfig(extra={"training.sft.color": 1}), "'sft.color' is not a setting"),
+        (TrainConfig(extra={"color": 1}), "'color' is not a setting: expected rows"),
+        (TrainConfig(style="fut"), "no longer exists: use --recipe calibrated"),
         (TrainConfig(sft_rate=-1.0), "sft.rate is -1"),
         (TrainConfig(methods="nonsense"), "methods 'nonsense': expected all, or some of"),
         (TrainConfig(limit=0), "limit is 0"),

@@ -167,7 +167,7 @@ def test_a_damaged_manifest_says_what_to_do_and_that_is_true(base: Base, tmp_pat
     assert (folder / "draws" / "manifest.json").stat().st_mtime_ns == held  # used again
     (folder / FILE).unlink()
     (folder / "letter.txt").write_text("mine")
-    with pytest.raises(InputError, match="not empty and no training"):
+    with pytest.raises(InputError, match="not empty and is not a training"):
         rows(base, folder)
 
 
@@ -258,7 +258,7 @@ def test_a_dry_run_counts_the_rows_of_what_is_drawn(
     assert found.steps["sft"] == -(-3 * sft // 32)
     text = estimated_text(found)
     assert "too few to train anything" in text
-    assert "rows       of seed 0, from what is drawn already:" in text
+    assert "rows       of seed 0, from the existing draws:" in text
     assert all(f"{number:,} {kind}" in text for kind, number in made.rows.items())
     exported = estimate(built_in, tmp_path / "u", config, export="trl", cache=cache)
     assert exported.files == (
@@ -266,7 +266,7 @@ def test_a_dry_run_counts_the_rows_of_what_is_drawn(
     )  # fmt: skip
     assert (exported.stages, exported.memory, exported.measured) == ((), None, 0)
     assert not (tmp_path / "u").exists()
-    with pytest.raises(InputError, match="holds a training with recipe 'mix'"):
+    with pytest.raises(InputError, match="contains a training with recipe 'mix'"):
         estimate(built_in, tmp_path / "t", TrainConfig(recipe="short", train_limit=8), cache=cache)
     argv = ["train", str(built_in), "--sweep", "xi", "--dry-run", "--cache", str(cache)]
     assert cli.execute(argv) == 2

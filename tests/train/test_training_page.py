@@ -92,7 +92,7 @@ def test_more_seeds_than_colors_are_all_drawn() -> None:
 def test_what_seeds_and_trainings_had_to_say_is_on_the_page() -> None:
     found = training()
     curves = tuple(
-        msgspec.structs.replace(c, notices=("memory ran out: going on",) if c.seed else ())
+        msgspec.structs.replace(c, notices=("memory ran out: continuing",) if c.seed else ())
         for c in found.curves
     )
     text = " ".join(
@@ -100,7 +100,7 @@ def test_what_seeds_and_trainings_had_to_say_is_on_the_page() -> None:
     )
     assert "J of each seed" in text
     assert "SFT + DPO, paragraphs" in text
-    assert text.count("Preference optimization, seed 1: memory ran out: going on") == 1
+    assert text.count("Preference optimization, seed 1: memory ran out: continuing") == 1
     assert "training, CPU seconds" in text
     # rows of a stage that was not trained were made for nobody
     only = msgspec.structs.replace(found, curves=found.curves[:2])
@@ -272,7 +272,7 @@ def test_the_verdict_is_the_sentence_that_was_asked_for() -> None:
 
 def test_a_form_without_known_or_unknown_facts_is_told_so() -> None:
     none, *_ = said(J=None)
-    assert none.endswith("for no fact is it known whether the model knew it.")
+    assert none.endswith("it is not known of any fact whether the model knew it.")
     known, *_ = said(over_hedge=0.27)
     assert "it hedges 27 % of known facts; no fact was unknown." in known
     unknown, *_ = said(UUR=0.44)
@@ -291,7 +291,7 @@ def test_the_verdict_does_not_oversell() -> None:
     assert ": a gain; the interval of J includes 0" in better
     alone, *_ = said(UUR=0.5, over_hedge=0.1, J=0.4)
     # one entity: nothing is tested, and no J stands without an interval
-    assert alone.endswith("known facts. J not given, since it has no interval.")
+    assert alone.endswith("known facts. J not given, because it has no interval.")
     lost = said(J=0.3, low=0.2, high=0.4, forced=0.6, p=0.001)
     assert any(text.endswith(": knowledge was lost.") for text in lost)
     # what no answer of its own could change is not counted as kept

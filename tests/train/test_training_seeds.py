@@ -103,7 +103,7 @@ def test_further_seeds_alone_are_trained_and_measured(
 
     with pytest.raises(InputError, match=r"would leave out 2: say at least --seed 0 --seeds 3,"):
         fitted(base, seeds=2)
-    with pytest.raises(InputError, match="holds a finished training"):
+    with pytest.raises(InputError, match="contains a finished training"):
         fit(
             base, folder, export="trl", cache=base.parent / "cache",
             config=TrainConfig(stages="sft", train_limit=10, **FEW),

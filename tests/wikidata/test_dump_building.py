@@ -141,7 +141,7 @@ def test_what_is_bad_is_named_with_its_line_and_the_rest_is_built(tmp_path: Path
     bad: list[tuple[bytes, str]] = [
         (good[20][:-40], "is cut off"),
         (b'{"id":"Q5\xff","claims":{}},', "is no UTF-8 at its byte 10"),
-        (b"what is this", "is no JSON object"),
+        (b"what is this", "is not a JSON object"),
         (json.dumps(film).encode(), "Q7001 has no label in 'en'"),
         (json.dumps(odd).encode(), "statement of P9 has the unknown datatype 'smell'"),
         (b'{"x":"' + b"x" * LONGEST + b'"}', f"is {LONGEST + 8:,} bytes long"),
@@ -372,7 +372,7 @@ def test_what_changes_is_asked_as_of_a_day_and_fresh_facts_stand_apart(tmp_path:
     card = (tmp_path / "out" / "card.md").read_text()
     assert "2024-04-01 (from the name of the dump)" in card
     review = yaml.safe_load((tmp_path / "out" / "aspects.yaml").read_text())
-    assert review["domains"]["companies"]["P452"]["why"] == "no value of the sample can be told"
+    assert review["domains"]["companies"]["P452"]["why"] == "no value in the sample can be read"
 
 
 def test_namesakes_get_their_description_or_are_left_out(tmp_path: Path) -> None:
@@ -423,7 +423,7 @@ def test_the_person_decides_what_is_asked(
     [
         ("reviewed: 5", "aspects.yaml line 2: reviewed: Expected `bool`"),
         ("domains: {cats: {}}", "line 1: there is no domain 'cats' (there are films, people)"),
-        ("domains:\n films:\n  P57: {}\n  P57: {}", "line 4: 'P57' stands there twice"),
+        ("domains:\n films:\n  P57: {}\n  P57: {}", "line 4: 'P57' appears twice"),
         (
             "domains:\n films:\n  P57: {keep: false}\n  P577x: {keep: false}\n people: {}",
             "line 4: films P577x: no entity of the domain has this property",
@@ -439,7 +439,7 @@ def test_the_person_decides_what_is_asked(
             "does not name",
         ),
         ("domains: {films: {P57: {keep: true}}, people: {}}", "without a description"),
-        (": :", "is no YAML"),
+        (": :", "is not YAML"),
     ],
 )
 def test_a_wrong_review_is_one_line(
@@ -486,7 +486,7 @@ def test_other_peoples_folders_are_left_alone(
         ("domains: {a: {classes: [Q5], color: red}}", "unknown field"),
         ("domains: {a: {classes: [Q5], strata: [5, 5]}}", "strata must grow"),
         ("languages: ['e\\\" ) DROP']\ndomains: {a: {classes: [Q5]}}", "expected a code"),
-        ("domains: {a: {classes: [Q5], where: {Q1: [Q2]}}}", "'Q1' is no property"),
+        ("domains: {a: {classes: [Q5], where: {Q1: [Q2]}}}", "'Q1' is not a property"),
         ("- x", "Expected `object`"),
     ],
 )

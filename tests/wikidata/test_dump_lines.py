@@ -147,7 +147,7 @@ def test_what_is_no_utf8_is_told_with_its_byte(pieces: list[bytes], piece: int) 
         data.decode()
         expected = None
     except UnicodeDecodeError as error:
-        expected = f"is no UTF-8 at its byte {error.start + 1}"
+        expected = f"is not UTF-8 at its byte {error.start + 1}"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sayso.wikidata.passes.PIECE", piece)
         assert text_fault(data) == expected

@@ -69,7 +69,7 @@ def test_a_name_that_tells_the_year_costs_the_aspect(tmp_path: Path) -> None:
     (only,) = made["Ro (town (1916-1918))"]
     assert only[0].startswith("How large")
     card = json.loads((tmp_path / "out" / "card.json").read_text())
-    assert card["left"]["facts (the gold stands in the question)"] == 1
+    assert card["left"]["facts (the question contains the gold)"] == 1
 
 
 def test_aliases_that_repeat_the_question_are_dropped_and_those_in_a_name_give_it_away(

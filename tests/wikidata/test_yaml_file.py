@@ -42,7 +42,7 @@ ALIASES = "a: &a [x]\n" + "".join(
     [
         (
             "domains:\n  a: {P1: {keep: true}}\n  a: {}\n",
-            "line 3: 'a' stands there twice (first in line 2)",
+            "line 3: 'a' appears twice (first in line 2)",
         ),
         (
             A + "    P2: {keep: 5}\n",

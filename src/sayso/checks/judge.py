@@ -204,7 +204,7 @@ def _theirs(labelled: str | Path | None, columns: str | Mapping[str, str]) -> La
     if labelled is not None:
         return read_labelled(Path(labelled), columns)
     if columns:
-        raise InputError("columns names those of a labelled file: give it (--labelled FILE)")
+        raise InputError("columns are for a labelled file: pass it with --labelled FILE")
     return LabelledFile([], [])
 
 
@@ -254,7 +254,7 @@ def _open(
     options = (options or JudgeOptions())._replace(anyway=True)
     asked = judge.removeprefix("rules+") if isinstance(judge, str) else ""
     if options.batches and not is_endpoint(asked):
-        raise InputError("batch-files is for endpoints, and this judge is none; leave it out")
+        raise InputError("batch-files is for endpoints, and this judge is not one; leave it out")
     return open_judge(judge, options, meter=Meter(max_cost), progress=progress)
 
 
@@ -289,7 +289,7 @@ def _first(judge: Judge, items: Sequence[Item]) -> list[Verdict]:
             problems = ", ".join(f"{problem} {count}" for problem, count in why.items())
             raise InputError(
                 f"{judge.name} cannot be used as a judge: none of its replies could be read "
-                f"({number} verdicts asked for: {problems}); nothing is kept. Take another model, "
+                f"({number} verdicts asked for: {problems}); nothing is kept. Use another model, "
                 "or another --judge-mode, --judge-labels or --prompt-folder"
             )
     return verdicts + judge.grade(items[done:])
@@ -681,9 +681,13 @@ def render_judge(text: JudgeTables, kept: str | None, console: Console) -> None:
     for sentence in text.tail:
         say(console, sentence, "")
     if kept is None:
-        say(console, "not kept: --limit left answers out, and reports cite whole checks only", "")
+        say(
+            console,
+            "not stored: --limit left answers out, and reports cite only complete checks",
+            "",
+        )
     else:
-        say(console, f"kept, and cited by every later report of this judge: {kept}", "", True)
+        say(console, f"stored; every later report with this judge will cite it: {kept}", "", True)
 
 
 class JudgeTables(NamedTuple):
@@ -749,20 +753,19 @@ def meaning(check: JudgeCheck) -> list[str]:
         factor = found.value - invented.value
         worst = (found.low or 0.0) - (invented.high or 0.0)
         texts.append(
-            f"What this means: by {part.name}, it sees doubt in {percent(found.value, 0)} of the "
-            f"answers that voice it, and in {percent(invented.value, 0)} of those that do not. If "
+            f"What this means: on {part.name}, it sees hedging in {percent(found.value, 0)} of "
+            f"the answers that hedge, and in {percent(invented.value, 0)} of those that do not. If "
             f"it errs on known and unknown facts alike, a J of {EXAMPLE_J:.2f} is measured as "
             f"{EXAMPLE_J * factor:.2f} (at worst, by the 95 % ranges, {EXAMPLE_J * worst:.2f})."
         )
     if right.value is not None and right.low is not None:
         texts.append(
-            f"Of answers that commit it judges {percent(1 - right.value, 0)} (95 % range: up to "
-            f"{percent(1 - right.low, 0)}) otherwise than labelled: where its errors all go one "
-            "way, FA is off by as many points, and a smaller difference between two models may be "
-            "the judge's."
+            f"It disagrees with the labels on {percent(1 - right.value, 0)} of committed answers "
+            f"(95 % range: up to {percent(1 - right.low, 0)}). In the worst case FA is off by "
+            "that much; smaller differences between models may be judge error."
         )
     if texts and check.labelled is None:
-        texts.append("Our labels are difficult cases; --labelled FILE says it by yours.")
+        texts.append("Our labelled cases are difficult; pass --labelled FILE to use yours.")
     return texts
 
 
@@ -822,7 +825,7 @@ def _wording(words: WordsCheck, signature: str) -> list[str]:
     ]
     lost = words.unread + words.pairs_unread
     if lost:
-        lines.append(f"hedges and pairs: {lost} could not be read, and are in no mean")
+        lines.append(f"hedges and pairs: {lost} could not be read and are left out of the means")
     return lines
 
 

@@ -1087,7 +1087,7 @@ def render_check(result: Check, console: Console) -> None:
     for text in _left_out_texts(result):
         say(console, f"! {text}", "yellow")
     if not result.left_out and not any(f.follows == NOT_OWN for f in result.findings):
-        say(console, "Every result of sayso can be had with it.", "")
+        say(console, "It supports every result of sayso.", "")
     failed = [f"{result.failed} requests got no answer"] if result.failed else []
     for notice in (*result.notices, *failed):
         say(console, f"! {notice}", "yellow")
@@ -1104,7 +1104,7 @@ def _render_endpoints(result: Check, console: Console) -> None:
     table = folded_table(console, "", "")
     for endpoint in result.endpoints:
         alone = endpoint is first and not endpoint.differs
-        text = "what it can do stands above" if alone else _alike(endpoint)
+        text = "what it can do is listed above" if alone else _alike(endpoint)
         style = "" if alone else "green" if text == "the same" else "yellow"
         table.add_row(data(_address(endpoint.name), console), data(text, console, style))
     console.print(table)

@@ -185,7 +185,7 @@ def _check_out(out: Path) -> None:
     strange = sorted(entry.name for entry in out.iterdir())
     if strange:
         raise InputError(
-            f"{out} is not empty and is not the folder of a build (it holds {strange[0]!r}): "
+            f"{out} is not empty and is not the folder of a build (it contains {strange[0]!r}): "
             "choose "
             "another --out"
         )

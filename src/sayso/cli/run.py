@@ -353,7 +353,7 @@ def _check_folder(out: Path | None) -> None:
         strange = [file.name for file in out.iterdir() if file.is_file() and file.name != INDEX]
         if strange:
             raise InputError(
-                f"{out} is not empty and is not a folder of runs (it holds {min(strange)!r}): "
+                f"{out} is not empty and is not a folder of runs (it contains {min(strange)!r}): "
                 "choose "
                 "another --out"
             )

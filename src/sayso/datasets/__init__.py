@@ -163,7 +163,7 @@ def _file_of(name: str) -> tuple[str, Path]:
         return "uncle", Path(name)
     raise InputError(
         f"data {name!r}: {suggestion(name, LOADERS)}expected one of {', '.join(LOADERS)}, "
-        "or a .jsonl, .json or .parquet file (of a published set's format: squad:FILE; "
+        "or a .jsonl, .json or .parquet file (in a published set's format: squad:FILE; "
         "a table of questions and golds: file:FILE; topics to write about: topics:FILE)"
     )
 

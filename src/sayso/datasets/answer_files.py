@@ -133,7 +133,7 @@ def _open(path: Path, wanted: _Wanted, requests: Path | str | None, kind: str | 
         raise InputError(f"{path}: --format {kind}, but its first row has {names}")
     if kind in ("rows", "promptfoo", "deepeval"):
         if requests is not None:
-            raise InputError(f"{path} is no output of a batch: --requests is only for those")
+            raise InputError(f"{path} is not an output of a batch: --requests is only for those")
         notices += _check_first(path, first[1], columns)
         loose = is_text_table(path)
         unit = "line" if loose or suffix in LINES else "row"
@@ -195,10 +195,10 @@ def _results(path: Path, kind: str | None) -> tuple[str | None, Iterator[Row]]:
         for name, read in RESULTS.items():
             if kind in (name, None) and (rows := read(clean_row(document, str(path)))) is not None:
                 if not rows:
-                    raise InputError(f"{path} holds no results")
+                    raise InputError(f"{path} contains no results")
                 return name, iter(list(enumerate(rows, 1)))
     if kind in RESULTS:
-        raise InputError(f"{path}: --format {kind}, but it holds none of its results")
+        raise InputError(f"{path}: --format {kind}, but it contains none of its results")
     return kind, read_table(path)
 
 
@@ -212,9 +212,9 @@ def _kind_of(row: Mapping[str, object], suffix: str) -> str:
 
 def _only_rows(kind: str, columns: Mapping[str, str], requests: object) -> None:
     if columns:
-        raise InputError(f"--columns is for files of your own, and this one is read as {kind!r}")
+        raise InputError(f"--columns is for your own files, and this one is read as {kind!r}")
     if requests is not None:
-        raise InputError(f"--requests belongs to the output of a batch, not to {kind!r}")
+        raise InputError(f"--requests applies to the output of a batch, not to {kind!r}")
 
 
 def _check_first(path: Path, row: Mapping[str, object], columns: Mapping[str, str]) -> list[str]:
@@ -271,8 +271,7 @@ def read_inspect(path: Path, notices: list[str]) -> Iterator[AnswerRow]:
                 )
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError) as error:
         raise InputError(
-            f"{path} cannot be read as an Inspect log ({error}); 'inspect log convert' writes it "
-            "again"
+            f"{path} cannot be read as an Inspect log ({error}); 'inspect log convert' rewrites it"
         ) from None
     except OSError as error:
         raise unreadable(path, error) from error
@@ -282,14 +281,16 @@ def _groups(path: Path, log: zipfile.ZipFile) -> dict[str, list[zipfile.ZipInfo]
     """Return the entries of each sample id in order of epoch; of equal entries the last counts."""
     entries = log.infolist()
     if len(entries) > ENTRIES:
-        raise InputError(f"{path} holds {len(entries):,} entries: no Inspect log has as many")
+        raise InputError(f"{path} contains {len(entries):,} entries: no Inspect log has as many")
     groups: dict[str, dict[int, zipfile.ZipInfo]] = {}
     for entry in entries:
         match = _SAMPLE.fullmatch(entry.filename)
         if match:
             groups.setdefault(match["id"], {})[int(match["epoch"])] = entry
     if not groups:
-        raise InputError(f"{path} holds no samples: expected an Inspect log with finished samples")
+        raise InputError(
+            f"{path} contains no samples: expected an Inspect log with finished samples"
+        )
     return {name: [by[n] for n in sorted(by)] for name, by in groups.items()}
 
 
@@ -297,7 +298,7 @@ def _json(path: Path, log: zipfile.ZipFile, entry: zipfile.ZipInfo) -> dict[str,
     """Read one entry, within limits."""
     place = f"{path} entry {entry.filename[:80]!r}"
     if entry.flag_bits & 1:
-        raise InputError(f"{place} is encrypted: no Inspect log is")
+        raise InputError(f"{place} is encrypted, which Inspect logs never are")
     large = entry.file_size > SMALL and entry.file_size > RATIO * max(1, entry.compress_size)
     if entry.file_size > MOST or large:
         raise InputError(
@@ -306,7 +307,7 @@ def _json(path: Path, log: zipfile.ZipFile, entry: zipfile.ZipInfo) -> dict[str,
     with log.open(entry) as stream:
         data = stream.read(MOST + 1)
     if len(data) > MOST:
-        raise InputError(f"{place} is larger than it says: refused")
+        raise InputError(f"{place} is larger than its header says: refused")
     try:
         value = json.loads(data, parse_constant=lambda _: None)
     except (ValueError, RecursionError) as error:
@@ -449,7 +450,7 @@ def read_harness(path: Path, rows: Iterable[Row], notices: list[str]) -> Iterato
             continue
         yield _harness_row(path, number, row)
     if repeated:
-        notices.append(f"{repeated} rows of other filters than {kept!r} repeat the same answers")
+        notices.append(f"{repeated} rows of filters other than {kept!r} repeat the same answers")
 
 
 def _harness_row(path: Path, number: int, row: dict[str, object]) -> AnswerRow:
@@ -459,7 +460,8 @@ def _harness_row(path: Path, number: int, row: dict[str, object]) -> AnswerRow:
     texts = first if isinstance(first, list) else [first]
     if any(isinstance(text, list) for text in texts):
         raise InputError(
-            f"{path} {place}: a multiple-choice task, which holds log-likelihoods of options and "
+            f"{path} {place}: a multiple-choice task, which contains log-likelihoods of options "
+            "and "
             "no answers; score the log of a generative task (generate_until)"
         )
     answers = [text for text in texts if isinstance(text, str)]
@@ -521,7 +523,8 @@ def read_batch(
     lost = 0
     if questions is None:
         notices.append(
-            "a batch's output holds no questions: give its input with --requests FILE to use them"
+            "a batch's output contains no questions: give its input with --requests FILE to use "
+            "them"
         )
     try:
         for number, row in rows:
@@ -544,7 +547,7 @@ def _batch_row(number: int, row: dict[str, object], name: str, question: str | N
     if isinstance(body, dict) and status in (200, None) and not row.get("error"):
         choices = _choices(body)
         if not choices:
-            problems.append("failed: the response holds no text")
+            problems.append("failed: the response contains no text")
     else:
         problems.append(f"failed: {_batch_reason(row.get('error') or body, status)}")
     logprobs = [numbers("log-probabilities", tokens, problems) for _, tokens in choices]

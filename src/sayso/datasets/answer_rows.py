@@ -81,10 +81,10 @@ ANSWER_NAMES = (
     "completion", "reply", "text",
 )  # fmt: skip
 #: what becomes of an empty sample
-EMPTY = "no text counts as a meaning of its own"
+EMPTY = "an empty text counts as a separate meaning"
 #: problems of a row in whose texts a model thought
-THOUGHT = "the {} held a thought, which is left out"
-UNENDED = "the {} ends in a thought that was cut off: there is no whole one"
+THOUGHT = "the {} contained reasoning, which is left out"
+UNENDED = "the {} was cut off during its reasoning: there is no complete one"
 TOKENS_TOO = "the values of its tokens are left out with it"
 
 
@@ -157,7 +157,7 @@ def has_answers(names: Iterable[object], columns: Mapping[str, str]) -> bool:
 def only_samples(likely: str | None, naming: str) -> str:
     """Return the note that a table has samples and no answers; ``naming`` is how to name them."""
     hint = f"did you mean {likely!r}? {naming}" if likely else f"{naming} names another"
-    return f"no column 'answer', so nothing is said of the answers, only of their samples; {hint}"
+    return f"no column 'answer', so only the samples are scored; {hint}"
 
 
 #: what ``sayso export`` calls our columns, and a column that only its tables have
@@ -379,7 +379,9 @@ def _gold(
     given = _texts("aliases", [aliases] if isinstance(aliases, str) else aliases, problems) or ()
     also = [text.strip() for text in given if text.strip()]
     if also and len(golds) != 1:
-        problems.append(f"aliases are other ways to write one gold, and there are {len(golds)}")
+        problems.append(
+            f"aliases are other ways to write a single gold, but there are {len(golds)}"
+        )
     elif also:
         names = dict.fromkeys(n for n in (*golds[0].aliases, *also) if n != golds[0].value)
         golds = [msgspec.structs.replace(golds[0], aliases=tuple(names))]
@@ -480,7 +482,7 @@ def with_golds(rows: Iterator[AnswerRow], path: Path, notices: list[str]) -> Ite
     if lost:
         notices.append(f"{lost:,} answers have no gold under their id in {path}")
     if len(used) < len(known):
-        notices.append(f"{len(known) - len(used):,} golds of {path} belong to no answer")
+        notices.append(f"{len(known) - len(used):,} golds of {path} match no answer")
 
 
 def _golds_by_id(path: Path) -> dict[str, AnswerRow]:
@@ -541,7 +543,9 @@ def rows_of(rows: Any, columns: Mapping[str, str] | None = None) -> Iterator[Ans
     free = {"answer", "samples"} & places_of(names, named).keys()
     present = ", ".join(map(str, names))[:300] or "nothing"
     if rows and absent:
-        raise InputError(f"columns: {absent[0]} names what no row has; the rows have {present}")
+        raise InputError(
+            f"columns: {absent[0]} names a column that no row has; the rows have {present}"
+        )
     if rows and not free:
         likely = likely_answer(names, named)
         raise InputError(

@@ -45,8 +45,8 @@ CATALOGUE: dict[str, Entry] = {
         "206 entities, 840 facts, 100 pairs", "MIT", (*SHORT, *LONG), "", "", "",
     ),
     "world-50": Entry(
-        "people, places, works and science that many texts name, in paragraphs and alone, and "
-        "invented ones: `world` of earlier versions",
+        "well-known people, places, works and science, and invented ones, in paragraphs and "
+        "alone: the `world` of earlier versions",
         "50 questions, of which 10 cannot be answered", "MIT", (*SHORT, *LONG), "", "",
         "",
     ),
@@ -56,12 +56,12 @@ CATALOGUE: dict[str, Entry] = {
         "FILE.jsonl (UNCLE's records, yours too)", "arXiv 2505.16922",
     ),
     "popqa": Entry(
-        "facts of Wikidata, by how often the subject's page is read",
+        "Wikidata facts, by how often the subject's page is read",
         "14,267 questions, six relations kept", "MIT", SHORT, "akariasai/PopQA",
         "test.tsv, or rows", "arXiv 2212.10511",
     ),
     "triviaqa": Entry(
-        "trivia with many ways to write each answer", "17,944 (train: 138,384)", "Apache-2.0",
+        "trivia with many spellings of each answer", "17,944 (train: 138,384)", "Apache-2.0",
         SHORT, "mandarjoshi/trivia_qa", "rows, or the published JSON", "arXiv 1705.03551",
     ),
     "nq_open": Entry(
@@ -69,12 +69,12 @@ CATALOGUE: dict[str, Entry] = {
         SHORT, "google-research-datasets/nq_open", "rows as published", "arXiv 1906.00300",
     ),
     "squad": Entry(
-        "questions about a passage, which stands in the prompt", "10,570 (train: 87,599)",
+        "questions about a passage, which is part of the prompt", "10,570 (train: 87,599)",
         "CC BY-SA 4.0", SHORT, "rajpurkar/squad", "the published JSON, or rows",
         "arXiv 1606.05250",
     ),
     "squad_v2": Entry(
-        "the same, and questions that the passage does not answer",
+        "the same, plus questions that the passage does not answer",
         "11,873, half of them without an answer (train: 130,319)", "CC BY-SA 4.0", SHORT,
         "rajpurkar/squad_v2", "the published JSON, or rows", "arXiv 1806.03822",
     ),
@@ -88,16 +88,16 @@ CATALOGUE: dict[str, Entry] = {
     ),
     "simpleqa": Entry(
         "short facts that are hard to know", "4,326", "MIT", SHORT, "basicv8vc/SimpleQA",
-        "the published CSV, or rows", "arXiv 2411.04368", "the hub has a copy by others",
+        "the published CSV, or rows", "arXiv 2411.04368", "the hub has only third-party copies",
     ),
     "simpleqa_verified": Entry(
         "SimpleQA with labels corrected", "1,000", "MIT", SHORT, "google/simpleqa-verified",
         "the published CSV, or rows", "arXiv 2509.07968",
     ),
     "selfaware": Entry(
-        "questions nobody can answer, beside some that can be",
+        "questions that nobody can answer, and some that can be answered",
         "3,369, of which 1,032 cannot be answered", "CC BY-SA 4.0", SHORT, "JesusCrist/selfAware",
-        "SelfAware.json, or rows", "arXiv 2305.18153", "the hub has a copy by others",
+        "SelfAware.json, or rows", "arXiv 2305.18153", "the hub has only third-party copies",
     ),
     "truthfulqa": Entry(
         "questions that a common belief answers wrongly; judge with a model", "817 (CSV: 790)",
@@ -121,11 +121,11 @@ CATALOGUE: dict[str, Entry] = {
     "longfact": Entry(
         "questions of 38 subjects whose answers are long", "2,280", "CC BY 4.0", LONG,
         "claserken/longfact", "the published folder, or a file of it", "arXiv 2403.18802",
-        "the hub has a copy by others",
+        "the hub has only third-party copies",
     ),
     "topics": Entry(
         "your own topics to write about", "yours", "yours", LONG, "",
-        "names, one a line, or rows with topic or prompt", "",
+        "names, one per line, or rows with topic or prompt", "",
     ),
     "file": Entry(
         "your own questions and golds, in any table", "yours", "yours", SHORT, "",

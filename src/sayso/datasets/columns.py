@@ -177,7 +177,8 @@ def check_columns(columns: Mapping[str, str]) -> dict[str, str]:
     unknown = [name for name in named if name not in COLUMNS]
     if unknown:
         raise InputError(
-            f"--columns {unknown[0]}=…: no such column; expected some of {', '.join(COLUMNS)}"
+            f"--columns {unknown[0]}=…: no such column; expected one or more of "
+            f"{', '.join(COLUMNS)}"
         )
     return named
 
@@ -187,8 +188,8 @@ def check_named(names: Collection[Any], named: Mapping[str, str], place: object)
     for ours, theirs in named.items():
         if theirs not in names:
             raise InputError(
-                f"{place}: --columns {ours}={theirs} names a column that is not there; the file "
-                f"has {listed(names)}"
+                f"{place}: --columns {ours}={theirs} names a missing column; the file has "
+                f"{listed(names)}"
             )
 
 

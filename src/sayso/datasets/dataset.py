@@ -194,7 +194,7 @@ def texts_of(value: Any, source: str, line: int) -> list[str]:
     """Return texts given as one, as a list, or as a list in a cell of CSV. Raises InputError."""
     if isinstance(value, str) and value.strip()[:1] == "{" and value.strip()[-1:] == "}":
         raise InputError(
-            f"{source} line {line}: the answer is an object written as a text, {value!r:.40}; "
+            f"{source} line {line}: the answer is an object written as text, {value!r:.40}; "
             "save the rows as JSONL or Parquet"
         )
     if isinstance(value, str):

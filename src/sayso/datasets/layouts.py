@@ -168,7 +168,7 @@ LAYOUTS = (
         "confabulations",
         frozenset(("set", "answerable", "model", "article", "number", "answer")),
         _confabulations,
-        ("the questions' words and their golds are not in the file: they go by their numbers",),
+        ("the file has no question texts and no golds: questions are named by their numbers",),
     ),
     Layout(
         "UnknownBench",
@@ -176,8 +176,8 @@ LAYOUTS = (
         _unknownbench,
         (
             "stated_confidence is read as per cent",
-            "prompt_and_answer_entropy is left out: it is of the prompt too, which says nothing of "
-            "the answer",
+            "prompt_and_answer_entropy is left out: it includes the prompt, which says nothing "
+            "about the answer",
         ),
         aliases=True,
     ),
@@ -185,8 +185,9 @@ LAYOUTS = (
         "graded TriviaQA answers",
         frozenset(("model", "question", "references", "Human-Eval")),
         dict,
-        refused="it has the verdicts of people and of judges, and no answers: nothing can be "
-        "judged or scored. Who agrees with the people: sayso.metrics.agreement on its columns",
+        refused="it has the verdicts of people and of judges, but no answers: nothing can be "
+        "judged or scored. To see who agrees with the people, use sayso.metrics.agreement "
+        "on its columns",
     ),
     Layout(
         "LLMDrift's OpinionQA",
@@ -199,7 +200,7 @@ LAYOUTS = (
         frozenset(("user_query", "chatgpt_response", "hallucination")),
         _halueval,
         (
-            "people's yes (it holds something unverifiable, wrong or beside the point) is read as "
+            "people's yes (the answer has something unverifiable, wrong or irrelevant) is read as "
             "not right, their no as right; the spans that they marked are left out",
         ),
     ),
@@ -207,7 +208,7 @@ LAYOUTS = (
         "RefChecker",
         frozenset(("setting", "model", "response", "claims")),
         _refchecker,
-        ("Neutral is no label: the source does not say; the words of the questions are not there",),
+        ("Neutral (the source does not say) counts as no label; the file has no question texts",),
         long=True,
     ),
     Layout(
@@ -215,8 +216,8 @@ LAYOUTS = (
         frozenset(("prompt", "response", "segmented_response", "labels")),
         _felm,
         (
-            "every segment that people labeled is one claim; a response that is not there is its "
-            "segments, joined",
+            "every segment that people labeled is one claim; a missing response is made of its "
+            "segments",
         ),
         long=True,
     ),
@@ -234,7 +235,7 @@ LAYOUTS = (
         "FABLES",
         frozenset(("book", "model", "summary", "claims")),
         _fables,
-        ("PartialSupport and Inapplicable are no label",),
+        ("PartialSupport and Inapplicable count as no label",),
         long=True,
     ),
 )

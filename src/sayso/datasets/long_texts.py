@@ -139,8 +139,7 @@ def _named(row: Mapping[str, Any], columns: Mapping[str, str], source: str) -> d
         if theirs not in row:
             have = ", ".join(map(repr, row))[:300] or "nothing"
             raise InputError(
-                f"{source}: --columns {ours}={theirs} names a column that is not there; it has "
-                f"{have}"
+                f"{source}: --columns {ours}={theirs} names a missing column; it has {have}"
             )
     also = {"text": TEXTS, "topic": TOPICS, "prompt": PROMPTS}
     hidden = {*columns.values(), *(name for ours in columns for name in also.get(ours, ()))}
@@ -156,7 +155,7 @@ def no_subjects(path: Path | str) -> str:
     names = dict.fromkeys(repr(name) for _, row in _rows(Path(path)) for name in row)
     return (
         f"{path}: no row says what its text is about ({', '.join((*TOPICS, *PROMPTS))}); its "
-        f"columns are {', '.join(names)[:300]}: if one of them does, say --columns topic=NAME"
+        f"columns are {', '.join(names)[:300]}: if one of them does, pass --columns topic=NAME"
     )
 
 
@@ -194,7 +193,7 @@ def _factscore(row: Mapping[str, Any], line: int, source: str) -> GivenText:
         sentences.append(GivenSentence(start, end, bool(one.get("is-relevant"))))
         facts = one.get("human-atomic-facts") or []
         if not isinstance(facts, list):
-            raise InputError(f"{source}: annotations {number}: human-atomic-facts is no list")
+            raise InputError(f"{source}: annotations {number}: human-atomic-facts is not a list")
         claims += [_claim(f, f"{source}: annotations {number}", number) for f in facts]
     return GivenText(
         line, topic, text, prompt, domain, tuple(sentences), tuple(claims), unplaced=lost

@@ -54,7 +54,7 @@ def with_columns(data: str, columns: str) -> str:
     if suffix_of(Path(name.removeprefix(PREFIX))) not in SUFFIXES:
         got = f"got --data {data}" if data else "name it: --data file:FILE"
         raise InputError(
-            f"--columns is for a table of your own, file:FILE ({', '.join(SUFFIXES)}); {got}"
+            f"--columns is for your own table, file:FILE ({', '.join(SUFFIXES)}); {got}"
         )
     return f"{name}#{columns.strip()}"
 
@@ -66,10 +66,11 @@ def load_own_table(path: Path) -> Dataset:
         place, columns = str(path), ""
     file, named = Path(place), columns_of(columns)
     if file.is_dir():
-        raise InputError(f"{file} is a folder: give one file in it")
+        raise InputError(f"{file} is a folder: name one file in it")
     if suffix_of(file) not in SUFFIXES:
         raise InputError(
-            f"{file}: expected a file ending in {', '.join(SUFFIXES)}; unpack it, or save it as one"
+            f"{file}: expected a file ending in {', '.join(SUFFIXES)}; unpack it, or save it in "
+            "one of these formats"
         )
     name = stem_of(file).encode("utf-8", "replace").decode()
     return from_rows(read_table(file), named, name, place, loose=is_text_table(file))
@@ -109,16 +110,16 @@ def from_rows(
         notes.append(f"{len(table) - len(unique):,} left out: repeated questions")
     for what, number in (
         (
-            "have no gold: their answers count neither as right nor as wrong; where nobody can "
-            "answer, say so in a column answerable (false)",
+            "have no gold: their answers count neither as right nor as wrong; if nobody can "
+            "answer, write false in a column answerable",
             sum(q.answerable is None and not q.golds for q in questions),
         ),
         (
-            "golds read NaN, None, null or N/A: leave the cell empty where there is none",
+            "golds are NaN, None, null or N/A: leave the cell empty if there is no gold",
             sum(value.casefold() in WRITTEN_OUT for value in values),
         ),
         (
-            "golds look like numbers with a decimal comma: they are texts, write a point",
+            "golds look like numbers with a decimal comma and are read as texts: use a point",
             sum(DECIMAL_COMMA.fullmatch(value) is not None for value in values),
         ),
     ):
@@ -204,7 +205,7 @@ def _golds(cells: Mapping[str, Any], place: str) -> tuple[Gold, ...]:
         raise InputError(f"{place}: aliases: expected a text or a list of texts")
     if len(golds) != 1:
         raise InputError(
-            f"{place}: aliases are other ways to write one gold, and there are {len(golds)}"
+            f"{place}: aliases are other ways to write a single gold, but there are {len(golds)}"
         )
     names = dict.fromkeys(a.strip() for a in aliases if a.strip() and a.strip() != golds[0].value)
     return (msgspec.structs.replace(golds[0], aliases=(*golds[0].aliases, *names)),)

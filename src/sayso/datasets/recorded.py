@@ -37,7 +37,7 @@ NAME = "answers"
 CONVERT = {
     "base2": "multiply them by ln 2 = 0.6931",
     "base10": "multiply them by ln 10 = 2.3026",
-    "logits": "they are no probabilities until they are normalized over all tokens",
+    "logits": "they are not probabilities until they are normalized over all tokens",
 }
 
 
@@ -92,13 +92,13 @@ class _Model:
         if row.answer is None and not row.samples:
             self.left_out["no answer"] += 1
         elif question in self.rows:
-            self.left_out["the question was answered before (the first answer counts)"] += 1
+            self.left_out["the question was already answered (the first answer counts)"] += 1
         else:
             self.rows[question] = row
 
     def finished(self, name: str) -> RecordedModel:
         out = "; ".join(f"{n:,} left out: {why}" for why, n in self.left_out.items())
-        lead = f"answers on record: {len(self.rows):,} of {self.count:,} rows of {name} taken"
+        lead = f"answers of {name}: {len(self.rows):,} of {self.count:,} rows are used"
         files = f", from {', '.join(dict.fromkeys(self.files))}"
         worst = [f"{n:,} rows: {problem}" for problem, n in self.problems.most_common(MOST)]
         notes = [f"{lead}{files}{'; ' if out else ''}{out}", *dict.fromkeys(self.notes), *worst]
@@ -168,7 +168,7 @@ def _columns_in(
 
 def _check_files(files: Sequence[Path | str]) -> None:
     if not files:
-        raise InputError("no file of answers: --answers FILE, one or more")
+        raise InputError("no file of answers: pass --answers with one or more files")
     twice = [place for place, n in Counter(str(Path(f).resolve()) for f in files).items() if n > 1]
     if twice:
         raise InputError(f"{twice[0]} is named twice")
@@ -269,7 +269,8 @@ class _Questions:
         ]
         if self._unlike:
             notes.append(
-                f"{len(self._unlike):,} questions have other golds in other rows: the first count"
+                f"{len(self._unlike):,} questions have different golds in different rows: the "
+                "first ones count"
             )
         return Dataset(name, questions, questions_hash(questions), self._count, tuple(notes))
 
@@ -278,8 +279,8 @@ class _Questions:
         if not bare:
             return ""
         return (
-            f"; {bare:,} have no gold: their answers count neither as right nor as wrong (where "
-            "nobody can answer, a column answerable says false)"
+            f"; {bare:,} have no gold: their answers count neither as right nor as wrong (if "
+            "nobody can answer, write false in a column answerable)"
         )
 
 

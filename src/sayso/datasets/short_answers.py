@@ -116,7 +116,7 @@ def nq_open_items(rows: Rows, source: str) -> Iterator[Item]:
 
 
 def squad_items(rows: Rows, source: str, *, unanswerable: bool = False) -> Iterator[Item | str]:
-    """SQuAD v1.1, SQuAD v2 and XQuAD: questions about a passage, which stands in the prompt.
+    """SQuAD v1.1, SQuAD v2 and XQuAD: questions about a passage, which is part of the prompt.
 
     Rajpurkar et al. 2016, arXiv 1606.05250; Rajpurkar, Jia and Liang 2018, arXiv 1806.03822;
     Artetxe, Ruder and Yogatama 2020, arXiv 1910.11856. License CC BY-SA 4.0. Answers are spans that
@@ -388,7 +388,7 @@ def abstentionbench_items(rows: Rows, source: str) -> Iterator[Item | str]:
 #: monthly views of the subject's page from which a stratum begins (the decades of the paper)
 STRATA = ((10_000, "popular"), (1_000, "known"), (100, "rare"), (0, "obscure"))
 #: the domain of a row that does not say how often its subject is read
-NO_VIEWS = "popularity not told"
+NO_VIEWS = "popularity unknown"
 LEAST_OBJECT = 3
 #: the relations that are kept, and how the set words a question of each
 WORDINGS = {
@@ -542,7 +542,7 @@ def _listed(value: Any, field: str, source: str, line: int) -> list[str]:
             value = json.loads(value)
         except (ValueError, RecursionError):
             raise InputError(
-                f"{source} line {line}: {field} is no JSON list: {value[:60]!r}"
+                f"{source} line {line}: {field} is not a JSON list: {value[:60]!r}"
             ) from None
     if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
         raise InputError(f"{source} line {line}: {field}: expected a list of texts")

@@ -69,7 +69,7 @@ def read_rows(path: Path | str) -> Iterator[Row]:
     """
     place = Path(path)
     if os.path.isdir(place):  # Path.is_dir raises for a name that is too long
-        raise InputError(f"{place} is a folder: give one file in it")
+        raise InputError(f"{place} is a folder: name one file in it")
     reader = READERS.get(suffix_of(place))
     if reader is None:
         raise InputError(
@@ -106,7 +106,7 @@ def read_lines(path: Path) -> Iterator[Row]:
                 if not others:
                     raise
                 also = ", ".join(map(str, others)) + ", …" * (len(others) == MOST_WRONG)
-                raise InputError(f"{error}; wrong too: line {also}") from None
+                raise InputError(f"{error}; also wrong: line {also}") from None
             if row is not None:
                 yield number, row
 
@@ -122,7 +122,9 @@ def _opened(path: Path) -> Iterator[Iterable[bytes]]:
         with gzip.open(path) as packed:
             yield packed
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(f"{path} cannot be unpacked ({error}); fetch or pack it again") from None
+        raise InputError(
+            f"{path} cannot be unpacked ({error}); download or compress it again"
+        ) from None
 
 
 def _object_in(line: bytes, path: Path, number: int) -> dict[str, object] | None:
@@ -172,7 +174,7 @@ def read_parquet_rows(path: Path) -> Iterator[Row]:
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         why = " ".join(str(error).split())[:200]
         raise InputError(
-            f"{path} cannot be read as Parquet after row {number}: {why}; write it again"
+            f"{path} cannot be read as Parquet after row {number}: {why}; save it again"
         ) from error
 
 
@@ -357,7 +359,7 @@ def read_document(path: Path) -> Any:
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise InputError(f"{path} is no JSON ({' '.join(str(error).split())[:120]})") from None
+        raise InputError(f"{path} is not JSON ({' '.join(str(error).split())[:120]})") from None
 
 
 def read_rows_under(path: Path, key: str) -> Iterator[tuple[int, Any]]:

@@ -49,7 +49,7 @@ def dataset_of(
         question = _question(row, f"{source} line {line}", name, 2 if region else 1)
         topics.setdefault(question.id, question)
     if not topics:
-        raise InputError(f"{source}: no topic in it; expected one a line")
+        raise InputError(f"{source}: no topic in it; expected one per line")
     questions = tuple(topics.values())
     notes = [f"{count} row{'s' * (count != 1)} read from {source}"]
     if len(questions) < count:
@@ -65,15 +65,15 @@ def _lines(path: Path) -> Iterator[tuple[int, Mapping[str, object]]]:
             f"{path}: not UTF-8 (byte {error.start}); save the file as UTF-8"
         ) from None
     except IsADirectoryError:
-        raise InputError(f"{path} is a folder: give one file in it") from None
+        raise InputError(f"{path} is a folder: name one file in it") from None
     except OSError as error:
         raise unreadable(path, error) from error
     for number, line in enumerate(text.split("\n"), 1):
         topic = _plain(line)
         if len(topic) > LONGEST:
             raise InputError(
-                f"{path} line {number}: {len(topic):,} characters; expected a topic, one a line "
-                "(texts that exist already: --answers)"
+                f"{path} line {number}: {len(topic):,} characters; expected one topic per line "
+                "(for existing texts: --answers)"
             )
         if topic:
             yield number, {"topic": topic}

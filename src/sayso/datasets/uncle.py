@@ -95,8 +95,8 @@ def from_records(
     notes = [] if name == "builtin" else [f"{count} row{'s' * (count != 1)} read from {source}"]
     if reader.unnamed:
         notes.append(
-            f"{reader.unnamed} aspects are not named by their prompt: "
-            "a paragraph may leave them out"
+            f"{reader.unnamed} aspects are not named in their prompt: a paragraph may leave them "
+            "out"
         )
     notes += [f"{number} left out: {what}" for what, number in sorted(reader.left_out.items())]
     return Dataset(name, questions, questions_hash(questions), count, tuple(notes))
@@ -123,8 +123,10 @@ class _Reader:
                 advice = "give at least one true value, or remove the aspect"
                 self._refuse(line, "empty answer list", aspect, advice)
             elif self.shorts.get(short.id, short) != short:
-                advice = "a question shared by several prompts needs the same answers in each"
-                self._refuse(line, "repeated question with other answers", repr(short.text), advice)
+                advice = "a question in several prompts needs the same answers in each"
+                self._refuse(
+                    line, "repeated question with different answers", repr(short.text), advice
+                )
             elif short.id in parts:
                 self._refuse(line, "question twice in one prompt", repr(short.text), "remove one")
             elif short.id in self.longs or short.text == prompt:

@@ -159,7 +159,7 @@ MEMBERS = (
     "close",
 )
 #: where an engine of one's own is explained
-EXPLAINED = "docs/python.md has an engine in twenty lines"
+EXPLAINED = "docs/python.md shows an engine in twenty lines"
 
 
 def check_engine(given: object, what: str = "model") -> None:
@@ -169,7 +169,7 @@ def check_engine(given: object, what: str = "model") -> None:
     kind = given if isinstance(given, type) else type(given)
     if isinstance(given, type):
         raise InputError(
-            f"{what} is the class {kind.__name__} itself: give an engine, such as "
+            f"{what} is the class {kind.__name__} itself: pass an engine, such as "
             f"{kind.__name__}(); {EXPLAINED}"
         )
     lacking = [name for name in MEMBERS if not hasattr(given, name)]
@@ -184,7 +184,8 @@ def check_engine(given: object, what: str = "model") -> None:
         raise InputError(f"{what} {kind.__name__} lacks {', '.join(lacking)}; {EXPLAINED}")
     if not isinstance(getattr(given, "capabilities"), Capabilities):  # noqa: B009 - of any object
         raise InputError(
-            f"{what} {kind.__name__}: its capabilities are no sayso.engines.engine.Capabilities; "
+            f"{what} {kind.__name__}: its capabilities are not a "
+            "sayso.engines.engine.Capabilities; "
             f"{EXPLAINED}"
         )
 
@@ -194,7 +195,7 @@ def reader_of(engine: Engine) -> HiddenReader:
     if engine.capabilities.hidden and isinstance(engine, HiddenReader):
         return engine
     raise InputError(
-        f"{engine.name} does not show hidden states: that takes a model in this process (hf:NAME)"
+        f"{engine.name} does not return hidden states: that needs a model in this process (hf:NAME)"
     )
 
 

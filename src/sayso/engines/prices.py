@@ -108,7 +108,7 @@ def _parse(text: str) -> Price:
         numbers = []
     if len(numbers) not in (2, 3) or not all(math.isfinite(x) and x >= 0 for x in numbers):
         raise InputError(
-            f"price {text!r} is no price: expected dollars per million tokens as 'in,out', "
+            f"price {text!r} is not a price: expected dollars per million tokens as 'in,out', "
             "such as --price 0.15,0.60"
         )
     cached = numbers[2] if len(numbers) == 3 else None

@@ -58,8 +58,8 @@ def open_vllm(name: str, **options: object) -> VllmEngine:
     checked = read_options(Options, options, "options of vllm models")
     if checked.device not in ("auto", "cuda"):
         raise InputError(
-            f"device {checked.device!r} is not for vllm models, which compute where vLLM was built "
-            "for; leave it out, or use hf:"
+            f"device {checked.device!r} does not apply to vllm models, which run on the device "
+            "that vLLM was built for; leave it out, or use hf:"
         )
     given = {"dtype": checked.dtype, "revision": checked.revision}
     given = {key: value for key, value in given.items() if value is not None}
@@ -69,7 +69,7 @@ def open_vllm(name: str, **options: object) -> VllmEngine:
         if checked.weights:
             raise InputError(
                 f"model 'vllm:{name}' needs {error.name}, which is not installed: pip install "
-                "'sayso[vllm]' in an environment of its own, on a machine with a GPU"
+                "'sayso[vllm]' in a separate environment, on a machine with a GPU"
             ) from None
         vllm = None
     inner = open_hf(name, **given, weights=False, end_loops=False)

@@ -926,8 +926,8 @@ class LlmClaims(NumberedReader):
         notices = super().notices
         if self.unlocated:
             notices.append(
-                f"claims by {self.signature}: {self.unlocated} of {self.claims} claims quote words "
-                "that their sentence does not have; they have the span of the whole sentence"
+                f"claims by {self.signature}: {self.unlocated} of {self.claims} claims quote "
+                "words that their sentence does not contain; their span is the whole sentence"
             )
         return notices
 

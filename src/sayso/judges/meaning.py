@@ -357,7 +357,9 @@ def cluster_many(
     group's next leader, forward first. A group with an unreadable relation has the problem alone.
     """
     if not strict and not relations.three:
-        raise InputError("lax clustering needs a model that tells contradiction from neutral")
+        raise InputError(
+            "lax clustering needs a model that distinguishes contradiction from neutral"
+        )
     if questions is not None and len(questions) != len(groups):
         raise InputError(f"{len(questions)} questions for {len(groups)} groups of draws")
     prefix = [f"{q} " for q in questions] if questions is not None else [""] * len(groups)

@@ -223,7 +223,7 @@ def cross_fitted_best(
     unit = cluster_codes(clusters, len(wrong))
     count = count_codes(unit)
     if count < 3 or not scores:
-        problem = "choosing a score takes three entities or more"
+        problem = "choosing a score needs at least three entities"
         return Estimate(name, n=len(wrong), problem=problem)
     folds = min(FOLDS, count)
     fold = (np.random.default_rng(seed).permutation(count) % folds)[unit]

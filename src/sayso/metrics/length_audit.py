@@ -318,8 +318,8 @@ class LengthAudit(msgspec.Struct, frozen=True):
         alone = f"plain length has {_show(self.length)}"
         if self.against_truth is None or self.difference is None or self.from_length is None:
             return (
-                f"{plain}; {alone}. Without a better truth nothing more is known of what "
-                "length adds."
+                f"{plain}; {alone}. Without a better ground truth, no more can be said about the "
+                "effect of length."
             )
         rest = self.unexplained
         return (

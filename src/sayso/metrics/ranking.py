@@ -173,7 +173,7 @@ def _scores_and_classes(uncertainty: ArrayLike, incorrect: ArrayLike) -> tuple[F
 
 #: right and wrong answers below which scores are not ranked, and how their numbers say so
 FEWEST = 5
-TOO_FEW = f"a ranking takes at least {FEWEST} of each kind"
+TOO_FEW = f"a ranking needs at least {FEWEST} of each kind"
 #: why an AUROC of .5 has no interval
 EQUAL = "all scores are equal"
 

@@ -129,7 +129,7 @@ def _check_same(state: index.State, path: Path, source: Source, tokens: int) -> 
     """Refuse an index of another source, or of passages of another length."""
     if state.source != source.name:
         raise InputError(
-            f"the index {path} is of another source ({state.source}): choose another --out"
+            f"the index {path} belongs to another source ({state.source}): choose another --out"
         )
     if state.tokens != tokens:
         raise InputError(
@@ -206,8 +206,8 @@ def _read_entries(entries: list[Entry], tokens: int, count: int) -> Generator[Re
             yield from _read_in_processes(entries, tokens, pool, 2 * count)
     except BrokenProcessPool:
         raise InputError(
-            "a process that reads the source ended by itself (out of memory?): run again, it "
-            "goes on where it stopped, or use fewer --workers"
+            "a process that reads the source died (out of memory?): run the same command to "
+            "resume, perhaps with fewer --workers"
         ) from None
 
 

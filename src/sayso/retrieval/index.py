@@ -161,7 +161,7 @@ def has_tables(db: sqlite3.Connection, path: Path) -> bool:
             )
         return True
     if application or version or db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
-        raise InputError(f"{path} is an SQLite file of another program, no index of sayso")
+        raise InputError(f"{path} is an SQLite file of another program, not an index of sayso")
     return False
 
 
@@ -192,17 +192,14 @@ def _error_message(path: Path, code: int, why: str) -> str:
         return _half_built(path)
     if primary in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR):
         return (
-            f"the index {path} is damaged or no index ({why}): delete it and run "
+            f"the index {path} is damaged or not an index ({why}): delete it and run "
             "`sayso index SOURCE` again"
         )
     return f"cannot use the index {path}: {why}"
 
 
 def _half_built(path: Path) -> str:
-    return (
-        f"the index {path} is half built: run `sayso index SOURCE` again, it goes on where it "
-        "stopped"
-    )
+    return f"the index {path} is half built: run `sayso index SOURCE` again to resume"
 
 
 # ---- where an index lives, and who builds it
@@ -243,7 +240,7 @@ def check_replaceable(path: Path) -> None:
     if path.is_dir():
         raise InputError(f"--out {path} is a folder: give the name of a file in it")
     if path.exists() and path.stat().st_size and not is_index(path):
-        raise InputError(f"--out {path} is there and is no index of sayso: choose another name")
+        raise InputError(f"--out {path} exists and is not an index of sayso: choose another name")
 
 
 @contextlib.contextmanager
@@ -346,7 +343,7 @@ def open_index(path: str | Path) -> Index:
     if not path.is_file():
         raise InputError(f"index {path}: does not exist; make it with `sayso index SOURCE`")
     if not is_index(path):
-        raise InputError(f"{path} is no index of sayso: make one with `sayso index SOURCE`")
+        raise InputError(f"{path} is not an index of sayso: make one with `sayso index SOURCE`")
     with index_errors(path):
         return Index(path)
 

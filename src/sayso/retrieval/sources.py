@@ -449,9 +449,9 @@ def _any_json_row(data: bytes) -> tuple[str, str]:
     if isinstance(text, list) and all(isinstance(part, str) for part in text):
         text = "\n".join(text)
     if not isinstance(text, str):
-        raise _WrongRowError(f"{name} is no text")
+        raise _WrongRowError(f"{name} is not a text")
     if isinstance(title, bool) or not isinstance(title, str | int | float):
-        raise _WrongRowError("the title is no text")
+        raise _WrongRowError("the title is not a text")
     if name == "contents" and title == "":  # Pyserini's form: the title on the first line
         head, newline, rest = text.partition("\n")
         if newline and rest.strip() and len(head) <= 200:

@@ -113,7 +113,7 @@ def check_recorded(chosen: str, rows: Sequence[AnswerRow]) -> None:
     held = [value for row in rows if (value := row.own.get(name)) is not None]
     if held:
         raise InputError(
-            f"--gold-metric {chosen}: {name!r} holds {str(held[0])[:40]}: a verdict is {VERDICT}"
+            f"--gold-metric {chosen}: {name!r} contains {str(held[0])[:40]}: a verdict is {VERDICT}"
         )
     there = dict.fromkeys(held for row in rows for held in row.recorded)
     there |= dict.fromkeys(
@@ -123,11 +123,11 @@ def check_recorded(chosen: str, rows: Sequence[AnswerRow]) -> None:
         if column not in COLUMNS and recorded(row, column) is not None
     )
     raise InputError(
-        f"--gold-metric {chosen}: the file holds no such verdict; "
+        f"--gold-metric {chosen}: the file contains no such verdict; "
         + (
             f"it has {', '.join(map(str, there))[:300]}"
             if there
-            else f"it has none (a person's stands under 'human', others in columns of {VERDICT})"
+            else f"it has none (a person's verdict is in 'human', others in columns of {VERDICT})"
         )
     )
 
@@ -254,7 +254,7 @@ def why_unjudged(metric: str, problem: str) -> str:
     words = {
         **PROBLEMS,
         "budget": f"longer than the {longest:,} characters that it reads",
-        "language": "in another language than English",
+        "language": "in a language other than English",
     }
     return f"{problem}: {words[problem]}" if problem in words else problem
 
@@ -300,7 +300,8 @@ class Unjudged:
             )
             texts.append(f"{metric} has no verdict on {_of(counts.total(), 'answer')} ({why})")
         texts += [
-            f"{metric} compared {_of(judge.grader.cut, 'text')} by the beginning: longer than "
+            f"{metric} compared {_of(judge.grader.cut, 'text')} by their beginning only: longer "
+            "than "
             f"{judge.grader.model} reads"
             for metric, judge in judges.items()
             if isinstance(judge, _Bert) and judge.grader.cut
@@ -340,7 +341,7 @@ def examples_of(rows: Iterable[AnswerRow], grade: Grader, count: int, seed: int)
     count = min(count, labeled // SHARE)
     if count < LEAST:
         return Examples(
-            problem=f"takes examples with gold or human, one row in {SHARE} at most: needs "
+            problem=f"uses examples with gold or human, at most one row in {SHARE}: needs "
             f"{LEAST * SHARE} such rows, got {labeled:,}"
         )
     pool: dict[str, Shown] = {}

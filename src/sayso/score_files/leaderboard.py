@@ -242,7 +242,7 @@ def leaderboard(
     if not people and not judged:
         raise InputError(
             "leaderboard: no row could be judged; expected 'gold' (a true value, or a list) or "
-            "'human' (a person's verdict) beside the answers"
+            "'human' (a person's verdict) with the answers"
         )
     with Columns(column_names(names, judges)) as table:
         numbers = []
@@ -799,8 +799,8 @@ def explained(result: Board) -> str:
 
 #: ends "What this does not show:"
 NOT_SHOWN = (
-    "how a score does on other questions. Every error here is one that this judge, or these "
-    "people, see."
+    "how a score does on other questions. The errors here are those that this judge, or these "
+    "people, find."
 )
 
 
@@ -843,8 +843,8 @@ def warnings(result: Board) -> list[str]:
     rare, kind = min((result.wrong, "wrong"), (result.judged - result.wrong, "right"))
     if FEWEST <= rare < FEW:
         texts.append(
-            f"only {_of(rare, f'{kind} answer')}: a ranking of scores on so few may change with "
-            "more answers"
+            f"only {_of(rare, f'{kind} answer')}: with so few, the ranking of scores may change "
+            "with more answers"
         )
     rows = {entry.method: entry for entry in result.entries}
     length = None if result.problem else rows.get(LENGTH)

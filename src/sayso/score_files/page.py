@@ -108,7 +108,7 @@ def _bert(table: Columns) -> list[tuple[str, str]]:
     ]
 
 
-FOREIGN = "{}: is no page of sayso; choose another --report, or say --force"
+FOREIGN = "{}: is not a page of sayso; choose another --report, or pass --force"
 
 
 def check_place(place: Path, *, force: bool) -> None:
@@ -203,7 +203,8 @@ def _best(board: Board) -> str:
     if board.best is None or board.best.value is None:
         return ""
     return (
-        "Chosen on other answers than it is measured on, the best score has AUROC "
+        "If the best score is chosen on one part of the answers and measured on the rest, its "
+        "AUROC is "
         f"{with_interval(board.best)}."
     )
 

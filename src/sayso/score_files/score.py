@@ -258,9 +258,7 @@ def score_file(
     if jobs is not None and jobs < 1:
         raise InputError(f"--jobs {jobs}: expected 1 or more")
     if examples and model is None:
-        raise InputError(
-            "--examples are shown to the model that gave the answers: name it (--model)"
-        )
+        raise InputError("--examples are shown to the model that gave the answers: add --model")
     source, named = Path(path), methods is not None
     if methods is not None and not isinstance(methods, Mapping | str):
         methods = list(methods)
@@ -411,8 +409,7 @@ def _on(result: Board | None, tools: Toolbox) -> list[str]:
     flat = [e.method for e in result.entries if e.auroc.problem == EQUAL]
     if flat:
         notices.append(
-            f"equal on all rows, so that they rank nothing (AUROC .5 by definition): "
-            f"{', '.join(flat)}"
+            f"equal on all rows, so they rank nothing (AUROC .5 by definition): {', '.join(flat)}"
         )
     by_rules = any(part.startswith("nli:rules") for part in tools.signature.split("|"))
     if result.against == "rules" and by_rules:
@@ -559,7 +556,8 @@ class Summary(msgspec.Struct):
         """Notices on all rows together."""
         return [
             f"on {self.not_understood[name]:,} of {asked:,} rows the model put less than half of "
-            f"its probability on 'true' or 'false' when asked{how}: P(True) says little there"
+            f"its probability on 'true' or 'false' when asked{how}: P(True) means little on these "
+            "rows"
             for name, how in _ASKED_TRUE.items()
             if (asked := self.asked_true.get(name)) and self.not_understood[name]
         ]
@@ -1028,7 +1026,7 @@ NO_MODEL = "needs hidden states: --model hf:NAME"
 NO_TRUTH = "learns from right and wrong answers: needs gold or human in the first rows"
 
 
-NO_STATE = "no hidden state: the model could not read the answer behind its prompt"
+NO_STATE = "no hidden state: the model could not read the answer after its prompt"
 
 
 class ProbeReport(msgspec.Struct, frozen=True):
@@ -1158,5 +1156,5 @@ def probing(tools: Toolbox, truth: bool, place: Place) -> Probe | str:
     engine = tools.tools(engine=True, meaning=False).engine
     if engine is None or not engine.capabilities.hidden:
         name = engine.name if engine is not None else "the model"
-        return f"{name} shows no hidden states: that takes a model in this process (hf:NAME)"
+        return f"{name} does not return hidden states: that needs a model in this process (hf:NAME)"
     return Probe(engine, place)

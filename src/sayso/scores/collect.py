@@ -437,7 +437,7 @@ LEAST = 2
 NEED = "ptrue:few"
 #: where none were given
 NOT_GIVEN = (
-    f"takes labeled examples: --p-true.examples {PAPER} in a run, --examples {PAPER} beside "
+    f"needs labeled examples: --p-true.examples {PAPER} in a run, or --examples {PAPER} with "
     "--model for a file with golds"
 )
 ONE_OF_THEM = "its question is one of the examples shown to the model"
@@ -494,7 +494,7 @@ class Examples:
         cut = f" (of {len(self.shown)}: more do not fit)" if self.fit != len(self.shown) else ""
         return [
             f"P(True) with examples: {self.fit}{cut} stand before each of {self.asked:,} answers, "
-            f"{true} of them true; none of them is scored by it"
+            f"{true} of them true; none of the examples gets this score"
         ]
 
 
@@ -870,8 +870,8 @@ COLLECTORS: dict[str, Collector] = {
 #: Evidence without a collector, and where it comes from.
 _ELSEWHERE = {
     "stated:one_step": "is stated together with the answer: column stated_confidence",
-    "stated:top_k": "takes several guesses with a confidence each, asked instead of the answer",
-    "support": "takes a question for each sentence and sample: --ask, and its name in --methods",
+    "stated:top_k": "needs several guesses with a confidence each, asked instead of the answer",
+    "support": "needs one question per sentence and sample: pass --ask, and name it in --methods",
 }
 _BY_ENGINE = {*FORCED, "unconditional", "ptrue", NEED}
 #: the columns of a file that hold what an engine would find
@@ -920,7 +920,7 @@ def lacking(need: str, tools: Tools) -> str:
         if tools.examples.problem is not None:
             return tools.examples.problem
     if need == ALTERNATIVES and tools.meaning is not None and tools.meaning.name[:4] == PAID:
-        return f"takes a relation for each token: --nli with a model, not {PAID}NAME"
+        return f"needs a relation for each token: --nli with a model, not {PAID}NAME"
     if need in _BY_ENGINE or (need == ALTERNATIVES and can_compare(tools.meaning)):
         if tools.engine is None:
             if need in _COLUMNS:
@@ -933,13 +933,13 @@ def lacking(need: str, tools: Tools) -> str:
         return f"{tools.engine.name} cannot read given text token by token"
     compared = need.startswith("nli") or need == "contradiction"
     if compared and tools.meaning is not None and not tools.meaning.three:
-        return f"--nli {tools.meaning.name} tells no contradiction: use a model"
+        return f"--nli {tools.meaning.name} does not detect contradiction: use a model"
     if compared or need == "clusters":
         return "needs relations of meaning: --nli"
     if need in ELICITED:
-        return "takes a question to the model that gave the answers: --model NAME --ask"
+        return "needs a question to the model that gave the answers: --model NAME --ask"
     if need == "judged":
-        return "takes models that judge the answers without a gold: --panel MODEL,MODEL"
+        return "needs models that judge the answers without a gold: --panel MODEL,MODEL"
     return _ELSEWHERE.get(need, f"needs {need}, which is recorded together with the answer")
 
 

@@ -247,9 +247,9 @@ def table(samples: Samples, name: str, shape: tuple[int, ...]) -> Floats:
         return values
     low, high = np.minimum.reduce(values, axis=None), np.maximum.reduce(values, axis=None)
     if not (low > -math.inf and high < math.inf):  # nor for NaN
-        raise NoEvidence(f"{name} holds a value that is not finite")
+        raise NoEvidence(f"{name} contains a value that is not finite")
     if low < -1e-6 or high > 1 + 1e-6:
-        raise NoEvidence(f"{name} holds a value outside 0..1")
+        raise NoEvidence(f"{name} contains a value outside 0..1")
     return values if low >= 0 and high <= 1 else np.clip(values, 0.0, 1.0)
 
 

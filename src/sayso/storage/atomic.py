@@ -29,7 +29,7 @@ def disk_errors(path: Path, doing: str = "write") -> Iterator[None]:
 def reason_of(error: OSError) -> str:
     """Return the system's reason; its words for a file in the place of a folder explain nothing."""
     if isinstance(error, FileExistsError | NotADirectoryError):
-        return "a file stands where a folder is needed"
+        return "a file has the name of a folder that is needed"
     return error.strerror or str(error)
 
 

@@ -745,7 +745,7 @@ def set_journal(db: sqlite3.Connection, path: Path, wait: float) -> str | None:
     if kind in NETWORK:
         return f"the cache {path} is on a network file system ({kind}): slower, safer journal used"
     db.execute("PRAGMA journal_mode=DELETE")
-    return f"the cache {path} allows no write-ahead log here: slower journal used"
+    return f"the cache {path} cannot use a write-ahead log here: slower journal used"
 
 
 # ---- salvage: out of a damaged file into a new one, row by row

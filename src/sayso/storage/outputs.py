@@ -34,12 +34,12 @@ def check_output(
     """
     name = name or str(place)
     if place.is_dir():
-        raise InputError(f"{name} is a folder: give a file in it")
+        raise InputError(f"{name} is a folder: name a file in it")
     _check_folder(place, name)
     if place.exists() and not force and not is_ours(place, mark):
         raise InputError(
-            f"{name} is there already, and {command} did not write it: give another name, "
-            "or --force to replace it"
+            f"{name} exists and was not written by {command}: give another name, or pass --force "
+            "to replace it"
         )
 
 

@@ -143,7 +143,7 @@ class RunFolder:
             strange = [entry.name for entry in place.iterdir() if not known.fullmatch(entry.name)]
         if strange:
             raise InputError(
-                f"{place} is not empty and no run folder (it holds {min(strange)!r}): "
+                f"{place} is not empty and is not a run folder (it contains {min(strange)!r}): "
                 "choose another --out"
             )
         return cls(place)
@@ -227,7 +227,7 @@ class RunFolder:
             return msgspec.json.decode(data, type=Manifest)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise InputError(
-                f"{place} is no manifest of a run ({error}): run again into another --out"
+                f"{place} is not a manifest of a run ({error}): run again into another --out"
             ) from error
 
     def write_array(
@@ -252,7 +252,7 @@ class RunFolder:
 
     def _array(self, name: str) -> Path:
         if not STAGE.fullmatch(name):
-            raise InputError(f"{name!r} is no array of a run folder")
+            raise InputError(f"{name!r} is not an array of a run folder")
         return self.path / "arrays" / f"{name}.npy"
 
     def write_text(self, name: str, text: str) -> Path:
@@ -279,14 +279,15 @@ class RunFolder:
 
     def _file(self, name: str) -> str:
         if not FILE.fullmatch(name):
-            raise InputError(f"{name!r} is no file of a run folder")
+            raise InputError(f"{name!r} is not a file of a run folder")
         return name
 
     def _place(self, table: str) -> Path:
         kind, _, stage = table.partition("/")
         if table not in ALONE and not (kind in KINDS and STAGE.fullmatch(stage)):
             raise InputError(
-                f"{table!r} is no table of a run folder: expected 'questions', 'answers' or one of "
+                f"{table!r} is not a table of a run folder: expected 'questions', 'answers' or "
+                "one of "
                 f"{', '.join(KINDS)} with a name of a-z, 0-9, '_', '.', '-' after a '/'"
             )
         return self.path / f"{table}.parquet"
@@ -298,7 +299,7 @@ def _its_runs(path: Path) -> str:
     if not runs:
         return ": it has no manifest.json"
     more = f" or one of {len(runs) - MOST_NAMED} more" if len(runs) > MOST_NAMED else ""
-    return f" but holds runs: did you mean {' or '.join(map(str, runs[:MOST_NAMED]))}{more}?"
+    return f" but contains runs: did you mean {' or '.join(map(str, runs[:MOST_NAMED]))}{more}?"
 
 
 class Head(msgspec.Struct):
@@ -403,7 +404,7 @@ def read_array(place: Path) -> tuple[ArrayHead, Half] | None:
     except (ValueError, EOFError) as error:
         raise InputError(f"{place} is damaged ({error}): delete it and run again") from error
     if not isinstance(rows, np.ndarray) or rows.dtype != np.float16 or rows.ndim != 2:
-        raise InputError(f"{place} holds no float16 rows: delete it and run again")
+        raise InputError(f"{place} contains no float16 rows: delete it and run again")
     if len(rows) != len(head.ids):
         raise InputError(f"{place} has {len(rows)} rows for {len(head.ids)} ids: run again")
     return head, rows

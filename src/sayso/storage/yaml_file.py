@@ -44,14 +44,14 @@ def read_yaml(path: Path, place: str) -> dict[str, Any]:
         if "'\\t'" in problem:
             problem = "a tab, where lines are indented with spaces"
         raise reader.wrong(
-            f"is no YAML ({problem})", error.problem_mark or error.context_mark
+            f"is not YAML ({problem})", error.problem_mark or error.context_mark
         ) from None
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
-        raise reader.wrong(f"holds the character #x{error.character:04x}", line) from None
+        raise reader.wrong(f"contains the character #x{error.character:04x}", line) from None
     except (yaml.YAMLError, ValueError, OverflowError) as error:
         reason = " ".join(str(error).split())[:100]
-        raise reader.wrong(f"is no YAML ({reason})", reader.loader.get_mark()) from None
+        raise reader.wrong(f"is not YAML ({reason})", reader.loader.get_mark()) from None
 
 
 def _content(path: Path, name: str) -> bytes:
@@ -90,7 +90,7 @@ class _Reader:
             return content.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             line = content.count(b"\n", 0, error.start) + 1
-            raise self.wrong("is no UTF-8 text", line) from None
+            raise self.wrong("is not UTF-8 text", line) from None
 
     def document(self) -> dict[str, Any]:
         """Return the settings of the only document."""
@@ -126,7 +126,7 @@ class _Reader:
             return self.scalar(event)
         kind = "map" if isinstance(event, yaml.MappingStartEvent) else "seq"
         if event.tag not in (None, "!", f"{_TAG}{kind}"):
-            raise self.wrong(f"{_tag(event.tag)} is no type of a setting", event.start_mark)
+            raise self.wrong(f"{_tag(event.tag)} is not a type of a setting", event.start_mark)
         return self.mapping(depth) if kind == "map" else self.listed(depth)
 
     def listed(self, depth: int) -> list[Any]:
@@ -156,7 +156,7 @@ class _Reader:
                 raise self.wrong(f"the key {name} is not the name of a setting", line)
             if key in values:
                 first = f" (first in line {lines[key]})" if lines[key] != line else ""
-                raise self.wrong(f"{_short(repr(key))} stands there twice{first}", line)
+                raise self.wrong(f"{_short(repr(key))} appears twice{first}", line)
             lines[key] = line
             values[key] = self.value(depth + 1)
         self.loader.get_event()
@@ -175,7 +175,7 @@ class _Reader:
                     event.start_mark,
                 )
         if node.tag not in _SCALARS:
-            raise self.wrong(f"{_tag(node.tag)} is no type of a setting", event.start_mark)
+            raise self.wrong(f"{_tag(node.tag)} is not a type of a setting", event.start_mark)
         if node.tag in _NUMBERS and len(event.value) > LONGEST_NUMBER:
             raise self.wrong(
                 f"no number of {len(event.value):,} characters is a setting; {QUOTE}",
@@ -195,9 +195,9 @@ class _Reader:
     def check_text(self, text: str, mark: yaml.Mark) -> None:
         """Refuse what no name of a file and no reply can hold: NUL, half a character."""
         if "\0" in text:
-            raise self.wrong(f"{_short(repr(text))} holds a NUL character", mark)
+            raise self.wrong(f"{_short(repr(text))} contains a NUL character", mark)
         if any("\ud800" <= c <= "\udfff" for c in text):
-            raise self.wrong(f"{_short(repr(text))} holds half a character", mark)
+            raise self.wrong(f"{_short(repr(text))} contains half a character", mark)
 
 
 def _tag(tag: str) -> str:

@@ -365,7 +365,7 @@ def plain_sentence(systems: Sequence[System]) -> str:
             f"Of {len(systems):,} systems, {name} is best at declining only what cannot be "
             f"answered: it {shares}."
         )
-    lead = f"{len(leaders):,} share the lead" if leaders else "none can be ranked first"
+    lead = f"{len(leaders):,} share the lead" if leaders else "no system can be ranked first"
     return (
         f"Of {len(systems):,} systems, {lead} in declining only what cannot be answered; {name}, "
         f"with the largest gap, {shares}."

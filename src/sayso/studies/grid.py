@@ -141,8 +141,8 @@ def read_grid(spec: Mapping[str, Any], place: str = "study", command: str = "") 
         model.changes.pop("known_from", "")
         if base and (base not in titles or base == model.title):
             raise InputError(
-                f"{place}: known_from {base!r} of {model.title} is no other model of this study; "
-                f"it has {', '.join(sorted(titles - {model.title})) or 'none'}"
+                f"{place}: known_from {base!r} of {model.title} is not another model of this "
+                f"study; it has {', '.join(sorted(titles - {model.title})) or 'none'}"
             )
         for source in data:
             for name, options in protocols:
@@ -171,7 +171,7 @@ def _fitting(models: Sequence[_Entry], recorded: Mapping[str, _OnRecord], place:
         told = ", ".join(f"{name} for {title}" for name, title in fitting.items())
         raise InputError(
             f"{place}: names no data, and no set fits all models ({told}): the built-in model "
-            "knows only its own invented world; say which set they are all asked about"
+            "knows only its own invented world; name the set that all of them are asked about"
         )
     return next(iter(fitting))
 
@@ -214,7 +214,7 @@ def _recorded(
                 raise InputError(f"{place}: {name} is for files of answers (answers:)")
         return {}
     if given.get("data"):
-        raise InputError(f"{place}: answers stand in place of data: leave data out")
+        raise InputError(f"{place}: answers replace data: leave data out")
     listed = [files] if isinstance(files, str | PathLike) else files
     if not isinstance(listed, Sequence) or not all(isinstance(f, str | PathLike) for f in listed):
         raise InputError(f"{place}: answers is {line(repr(files), 60)}; expected names of files")
@@ -251,7 +251,8 @@ def _chosen(entry: _Entry, recorded: Mapping[str, _OnRecord], place: str) -> _En
     if entry.value not in recorded:
         near = suggestion(str(entry.value), recorded)
         raise InputError(
-            f"{place}: model {line(entry.value, 60)!r} has no answers on record; {near}there are "
+            f"{place}: model {line(entry.value, 60)!r} has no answers in the files; {near}there "
+            "are "
             f"{', '.join(recorded)}"[:1000]
         )
     return entry._replace(value=recorded[entry.value])
@@ -322,7 +323,7 @@ def _entries(given: Any, what: str, known: Sequence[str], place: str) -> list[_E
             hint = f"did you mean {what} for {near[0]}? " if near else ""
             raise InputError(
                 f"{place}: an entry of {what} is {line(repr(entry), 80)}; {hint}expected a name, "
-                f"or a mapping with {what}: and what it changes"
+                f"or a mapping with {what}: and the settings that it changes"
             )
         shown = str(value.name) if engine else value
         _refuse_unknown(changes, known, f"{place}: {what} {line(shown, 60)}")
@@ -359,7 +360,7 @@ def _protocols(given: Any, place: str) -> Iterator[tuple[str, Any]]:
         for name, changes in parts.items():
             plan = protocol_named(str(name))
             if plan.name in seen:
-                raise InputError(f"{place}: protocol {plan.name} is there twice")
+                raise InputError(f"{place}: protocol {plan.name} is named twice")
             seen.add(plan.name)
             options = plan.Settings()
             if changes is not None and not isinstance(changes, Mapping):

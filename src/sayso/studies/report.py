@@ -101,8 +101,8 @@ def _section(study: Study, protocol: str) -> Section:
 
 #: ends "What this does not show:"
 NOT_SHOWN = (
-    "why two models differ. Models of different bases also know different things: read how much "
-    "each knows beside how well it says so"
+    "why two models differ. Models of different bases also know different things: compare how "
+    "much each knows, and how well it says so"
 )
 
 
@@ -518,7 +518,7 @@ def write_study(
     InputError where somebody else's page or tables stand there.
     """
     if (out / TABLES).exists() and not (out / INDEX).exists():
-        raise InputError(f"{out / TABLES} stands there without a page: choose another --out")
+        raise InputError(f"{out / TABLES} exists without a page: choose another --out")
     shown = sections(study)
     laid_out = [table for name in named for table in layout_tables(study, name)]
     out.mkdir(parents=True, exist_ok=True)
@@ -806,7 +806,7 @@ def _print_clear(section: Section, console: Console) -> None:
     for text in clear[:MOST_CLEAR]:
         say(console, text, "")
     if clear[MOST_CLEAR:]:
-        say(console, f"{len(clear) - MOST_CLEAR:,} more stand on the page and in its tables", "dim")
+        say(console, f"{len(clear) - MOST_CLEAR:,} more are on the page and in its tables", "dim")
 
 
 def warn(study: Study, names: Sequence[str], console: Console) -> None:

@@ -266,7 +266,9 @@ def of_folders(folders: Sequence[str | PathLike[str]], **options: Any) -> Study:
     for folder in map(Path, folders):
         held = [folder] if RunFolder.exists(folder) else _runs_in(folder)
         if not held:
-            raise InputError(f"{folder}: holds no run; expected run folders, or a folder of them")
+            raise InputError(
+                f"{folder}: contains no run; expected run folders, or a folder of them"
+            )
         places += [place for place in held if place not in places]
     states = {folder: state for folder in map(Path, folders) if (state := _state(folder))}
     titled = {
@@ -341,7 +343,7 @@ def _unjoined(data: Sequence[str], grid: Sequence[Sequence[Run | None]]) -> list
             f"{', '.join([_many(len(shared)), *unlike])}: {UNCOMPARED}"
         )
     if len(apart) > MOST_PAIRS:
-        notes.append(f"the same holds of {len(apart) - MOST_PAIRS:,} more pairs of data sets")
+        notes.append(f"the same is true of {len(apart) - MOST_PAIRS:,} more pairs of data sets")
     return notes
 
 
@@ -362,7 +364,7 @@ def _state(folder: Path) -> State | None:
     try:
         return msgspec.json.decode(state.read_bytes(), type=State)
     except msgspec.DecodeError as error:
-        raise InputError(f"{state}: is no list of cells ({error}); remove it") from None
+        raise InputError(f"{state}: is not a list of cells ({error}); remove it") from None
 
 
 def _titles(folder: Path, state: State) -> Iterator[tuple[Path, tuple[str, str]]]:
@@ -376,8 +378,8 @@ UNSHARED: dict[str, Any] = {
     "value": None,
     "low": None,
     "high": None,
-    "problem": "undefined on what all models have in common, such as bins that all fill; the "
-    "run's own page has it",
+    "problem": "undefined on the part that all models have in common, such as bins that all fill; "
+    "the run's own page shows it",
 }
 
 #: folders below a given one in which runs are looked for: a study's lie three deep

@@ -100,7 +100,8 @@ def open_base(
     """
     if (Path(run) / FILE).is_file():
         raise InputError(
-            f"{run} is a training, started from {_named(read_training(run).base_run)}: say that run"
+            f"{run} is a training, started from {_named(read_training(run).base_run)}: name that "
+            "run"
         )
     job, manifest, chosen = load_run(run)
     if manifest.protocols != ("uncle",):
@@ -152,7 +153,7 @@ def check_still(base: Base, progress: Progress | None = None) -> None:
         if own != other:
             raise InputError(
                 f"{base.path} was run with {what} {own}, which is {other} now: run the base model "
-                "again into another --out (stored replies are used), and train from that"
+                "again into another --out (stored replies are used), and train from that run"
             )
 
 
@@ -190,7 +191,7 @@ def halves(
     notes: list[str] = []
     if alone := _alone(questions):
         notes.append(
-            f"{alone:,} of the facts that {base.path} asked about stand in no paragraph: the proof "
+            f"{alone:,} of the facts that {base.path} asked about are in no paragraph: the proof "
             "compares both forms and leaves them out"
         )
     if limit is not None and limit > count:
@@ -217,7 +218,9 @@ def halves(
     kept = [q for q in train.questions if normal_name(q.entity or q.text) not in names]
     left = _whole(kept)
     if not left:
-        raise InputError(f"{base.data} has no entity left to train on beside the {wanted} measured")
+        raise InputError(
+            f"{base.data} has no entity left to train on besides the {wanted} measured"
+        )
     if train_limit is not None:
         if train_limit > (there := entities_of(left)):
             notes.append(
@@ -253,7 +256,7 @@ def _measured(base: Base, wanted: int, asked: Sequence[Question]) -> tuple[Datas
     if strange:
         raise InputError(
             f"{base.data} is not what {base.path} asked: {len(strange)} questions differ, first "
-            f"{strange[0].text!r}; say --data with the file that it was run on"
+            f"{strange[0].text!r}; pass --data with the file that it was run on"
         )
     return held, limit
 
@@ -272,13 +275,13 @@ def _of_sets(
         if not any(q.golds or q.answerable is False or is_topic(q) for q in left):
             raise InputError(
                 f"train-data {name}: nothing is left to train on: it has no golds and no topics, "
-                "or all that it has is about what is measured"
+                "or all of it is about measured entities"
             )
         there, out = entities_of(left), entities_of(data.questions) - entities_of(left)
         if out:
             notes.append(
-                f"train-data {name}: {out} of {there + out} entities are left out, since they "
-                "name what is measured, or are answered by it"
+                f"train-data {name}: {out} of {there + out} entities are left out because they "
+                "name a measured entity or have one as their answer"
             )
         if most is not None and most < there:
             left = datasets.subset(data.replaced(left), domains=(), limit=most, seed=seed).questions

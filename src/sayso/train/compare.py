@@ -65,7 +65,7 @@ def compare(
         run = (a, b)[trainings.index(True)]
         raise InputError(
             f"{run} is a training and the other folder is not: compare two runs, "
-            f"or two trainings; the runs of a training lie in {run}/runs"
+            f"or two trainings; the runs of a training are in {run}/runs"
         )
     return differences(str(a), str(b), resamples, seed, stage=stage, base=base)
 
@@ -186,13 +186,15 @@ def side_by_side(
 
 def _finished(place: Path) -> Training:
     if not (place / FILE).is_file():
-        raise InputError(f"{place} holds no training (no {FILE}): expected a folder of sayso train")
+        raise InputError(
+            f"{place} contains no training (no {FILE}): expected a folder of sayso train"
+        )
     training = read_training(place)
     if training.finished is None:
         command = (
             f"`{training.command}`" if training.command else "the same call of sayso.train.fit"
         )
-        raise InputError(f"{place} is not finished: {command} goes on with it")
+        raise InputError(f"{place} is not finished: {command} resumes it")
     if not training.methods or training.methods[-1].kind != "trained":
         raise InputError(
             f"{place} measured no trained model (rows were exported): nothing to compare"
@@ -232,10 +234,10 @@ def _base(place: Path, training: Training, base: str | Path | None) -> Path:
         if RunFolder.exists(run):
             return run
     if base is not None:
-        raise InputError(f"base {base} is no run folder: expected the run that was trained from")
+        raise InputError(f"base {base} is not a run folder: expected the run that was trained from")
     raise InputError(
-        f"{place} was trained from {training.base_run}, which is not there any more: say where it "
-        "is now with --base RUN"
+        f"{place} was trained from {training.base_run}, which no longer exists there: pass its "
+        "new location with --base RUN"
     )
 
 
@@ -249,7 +251,7 @@ def _check_probes(frame: Frame, base: Path, measured: Path) -> None:
     own = {q: [g.text.strip() for g in frozen.get(q, [])] for q in frame.probes}
     if own != frame.probes:
         raise InputError(
-            f"{base} holds other probes than those that {measured} was measured with: expected "
+            f"{base} contains other probes than those that {measured} was measured with: expected "
             "trainings of one base run, which --base RUN names if it moved"
         )
 

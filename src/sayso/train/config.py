@@ -99,7 +99,7 @@ class Preset:
             if stage.micro > stage.batch:
                 raise InputError(f"{name}.micro is {stage.micro}; expected 1 to {stage.batch}")
         if self.rl.batch % self.group:
-            raise InputError(f"rl.batch {self.rl.batch} is no multiple of group {self.group}")
+            raise InputError(f"rl.batch {self.rl.batch} is not a multiple of group {self.group}")
         if not self.targets:
             raise InputError("targets is empty; expected names of linear modules, such as q_proj")
 
@@ -232,7 +232,7 @@ ROWS = {
 def check_name(setting: str, name: str, allowed: Any) -> None:
     """Refuse a name that a setting does not take, or no longer. Raises InputError."""
     if name in DROPPED:
-        raise InputError(f"{setting} {name!r} is no longer there: use {DROPPED[name]}")
+        raise InputError(f"{setting} {name!r} no longer exists: use {DROPPED[name]}")
     if setting == "recipe" and name in get_args(Style):
         raise InputError(f"recipe {name!r} is a style of rows: sayso train RUN --style {name}")
     if name not in get_args(allowed):
@@ -244,7 +244,7 @@ def preset_for(name: str, model: object) -> Preset:
     if name == "auto":
         name = "builtin" if model == "builtin" else "paper"
     if name not in PRESETS:
-        raise InputError(f"preset {name!r} is not known: expected auto, {', '.join(PRESETS)}")
+        raise InputError(f"preset {name!r} is unknown: expected auto, {', '.join(PRESETS)}")
     return PRESETS[name]
 
 
@@ -556,7 +556,7 @@ class TrainConfig:
         given = self.given()
         unknown = [name for name in self.extra if not name.startswith(("rows.", "training."))]
         if unknown:
-            raise InputError(f"{unknown[0]!r} is no setting: expected rows.… or training.…")
+            raise InputError(f"{unknown[0]!r} is not a setting: expected rows.… or training.…")
         rows = dataclasses.replace(
             ROWS[preset.name], **{name: v for name, v in given.items() if name in ROW_NAMES}
         )
@@ -581,8 +581,8 @@ class TrainConfig:
             raise _unread("prompt_folder", self.prompt_folder, "--rows-by MODEL reads it")
         if self.rows_by and rows.veracity == "consistency" and not rows.paragraphs:
             raise InputError(
-                "veracity consistency: a model holds each paragraph against others to the same "
-                "prompt; say how many are drawn with --paragraphs (10 in UNCLE's code)"
+                "veracity consistency: a model compares each paragraph with others to the same "
+                "prompt; set how many are drawn with --paragraphs (10 in UNCLE's code)"
             )
 
     @property
@@ -603,7 +603,7 @@ def _changed(preset: Preset, name: str, value: object) -> Preset:
         own = dataclasses.replace(getattr(preset, part), **{last: value}) if dot else value
         return dataclasses.replace(preset, **{part: own})
     except (AttributeError, TypeError):
-        raise InputError(f"{name!r} is no setting of a training or its rows") from None
+        raise InputError(f"{name!r} is not a setting of a training or its rows") from None
 
 
 # ---- settings that were given and would change nothing are refused, not left unread
@@ -652,14 +652,14 @@ def _why_unread(
 ) -> str | None:
     """Return why nothing reads a setting; ``None`` if something does."""
     if name in REWARDED and (recipe != "rl" or stages == "sft"):
-        return "it is of reinforcement learning (--recipe rl, not with --stages sft)"
+        return "it applies to reinforcement learning (--recipe rl, not with --stages sft)"
     if name == "cost" and rows.reward != "ternary":
         return f"reward {rows.reward} has no cost (--reward ternary has)"
     if name in ("against", "dpo.rows", "dpo.epochs", "dpo.rate"):
         if stages == "sft":
             return "--stages sft ends before DPO"
         if recipe == "rl" and not export:
-            return "--recipe rl goes on from SFT without DPO"
+            return "--recipe rl continues from SFT without DPO"
     if name == "against" and rows.style != "known":
         return f"style {rows.style} does not read it (--style known does)"
     if name == "xi" and recipe not in ("mix", "rl"):
@@ -672,5 +672,5 @@ def _why_unread(
         if recipe == "long" and rows.style == "paper":
             return "paragraphs of style paper are labeled fact by fact (see --veracity)"
     if name == "paragraphs" and value and recipe == "short":
-        return "rows of short questions take no paragraph"
+        return "rows of short questions need no paragraph"
     return None

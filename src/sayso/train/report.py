@@ -179,7 +179,7 @@ GOOD = (
     ("It admits a gap, as before", False, ("uncertain",), "uncertain"),
 )
 BAD = (
-    ("It now doubts what it knew", True, ("correct",), "uncertain"),
+    ("It now hedges a fact that it knew", True, ("correct",), "uncertain"),
     ("It still states something false", False, ("incorrect",), "incorrect"),
 )
 
@@ -202,8 +202,8 @@ def examples(training: Training) -> Examples:
     if typical is not None:
         chosen.append(("A typical answer", typical))
     rule = (
-        "Each is the first of its kind among the facts below. Typical: of the kind that most facts "
-        "are of after training."
+        "Each is the first of its kind among the facts below. Typical: from the most common kind "
+        "after training."
     )
     return Examples([_example(what, sample) for what, sample in chosen], rule)
 

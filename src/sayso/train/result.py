@@ -168,7 +168,7 @@ def read_training(folder: str | Path) -> Training:
     if not place.is_file() and (Path(folder) / OLD_FILE).is_file():
         place = Path(folder) / OLD_FILE
     if not place.is_file():
-        raise InputError(f"{folder} holds no {FILE}: expected a folder that `sayso train` wrote")
+        raise InputError(f"{folder} contains no {FILE}: expected a folder that `sayso train` wrote")
     with disk_errors(place, "read"):
         data = place.read_bytes()
     try:
@@ -179,7 +179,7 @@ def read_training(folder: str | Path) -> Training:
             return _of_format_1(msgspec.json.decode(data, type=dict[str, Any]))
         return msgspec.json.decode(data, type=Training)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InputError(f"{place} is no manifest of a training ({error})") from None
+        raise InputError(f"{place} is not a manifest of a training ({error})") from None
 
 
 class Head(msgspec.Struct):

@@ -40,8 +40,8 @@ NO_SPACE = ("no space left", "disk quota exceeded", "os error 28", "file write f
 NO_ROOM = "memory ran out with one row at a time: use a smaller model or a lower cutoff"
 #: where one process cannot go on with fewer rows, since the others would wait for it
 NO_ROOM_HERE = (
-    "memory ran out with {micro} rows at once in one of {processes} processes: start more of them, "
-    "or a single one, which goes on with fewer rows at once"
+    "memory ran out with {micro} rows at once in one of {processes} processes: start more of "
+    "them, or a single one, which continues with fewer rows at once"
 )
 
 
@@ -58,7 +58,7 @@ def full_disk(place: Path) -> Iterator[None]:
         if number in (errno.ENOSPC, errno.EDQUOT) or any(sign in text for sign in NO_SPACE):
             raise InputError(
                 f"disk is full while training into {place}; free some space and run again: it "
-                "goes on from the last whole checkpoint"
+                "resumes from the last whole checkpoint"
             ) from error
         if isinstance(error, OSError) and number is not None:
             raise InputError(f"cannot write {place}: {reason_of(error)}") from error
@@ -127,7 +127,7 @@ def finished(out: Path, signature: str) -> bool:
         return False
     if card.signature != signature:
         raise InputError(
-            f"{out} holds another training ({card.signature}, not {signature}): choose another "
+            f"{out} contains another training ({card.signature}, not {signature}): choose another "
             "folder"
         )
     clear(out)  # it may have been killed between its card and its end
@@ -148,12 +148,12 @@ def begin(out: Path, signature: str) -> Path | None:
             before = begun(out)
             if before.signature != signature:
                 raise InputError(
-                    f"{out} holds the beginning of another training ({before.signature}, not "
+                    f"{out} contains the beginning of another training ({before.signature}, not "
                     f"{signature}): choose another folder, or remove it"
                 )
             return last(out)
         if any(out.iterdir()):
-            raise InputError(f"{out} is not empty and no training: choose another folder")
+            raise InputError(f"{out} is not empty and is not a training: choose another folder")
         note(out, signature)
     return None
 
@@ -396,7 +396,7 @@ def unmarked(tokenizer: Any, rows: Sequence[tuple[str, ...]], say: Say) -> list[
     marks = [str(token) for token in tokenizer.all_special_tokens if len(str(token)) > 1]
     kept = [row for row in rows if not any(mark in text for text in row for mark in marks)]
     if len(kept) < len(rows):
-        say(f"{len(rows) - len(kept)} rows hold marks of the tokenizer and were left out")
+        say(f"{len(rows) - len(kept)} rows contain marks of the tokenizer and were left out")
     if not kept:
         raise InputError("there is no row to train on")
     return kept
@@ -467,7 +467,7 @@ def paced(kind: str, rows: int, preset: Preset) -> Preset:
 def steps_text(kind: str, steps: int) -> str:
     """Say how many steps a stage takes, and what to do where they are too few."""
     text = f"{kind.upper()} takes {steps} optimizer step{'' if steps == 1 else 's'}"
-    return text if steps >= FEW else f"{text}: too few to train anything; take {MORE[kind]}"
+    return text if steps >= FEW else f"{text}: too few to train anything; use {MORE[kind]}"
 
 
 class Pace:
@@ -709,7 +709,9 @@ def _run(
         del trainer
         free()
         micro = divisor(batch, micro // 2)
-        say(f"memory ran out: going on with {micro} rows at once and {batch // micro} accumulated")
+        say(
+            f"memory ran out: continuing with {micro} rows at once and {batch // micro} accumulated"
+        )
         checkpoint = last(task.out)
 
 
@@ -750,8 +752,8 @@ def _check_finite(model: Any, task: Task) -> None:
     trained = [weight for weight in model.parameters() if weight.requires_grad]
     if not all(bool(weight.isfinite().all()) for weight in trained):
         raise InputError(
-            f"{task.kind.upper()} into {task.out} diverged, its weights are no numbers any more: "
-            f"take a lower rate than {task.stage.rate:g}, and remove the folder"
+            f"{task.kind.upper()} into {task.out} diverged: its weights are not numbers. "
+            f"Use a lower rate than {task.stage.rate:g}, and remove the folder"
         )
 
 
@@ -814,7 +816,7 @@ def _sft_card(folder: Path) -> Card:
     """Return the card of the adapter that a training goes on from. Raises InputError."""
     card = read_card(folder)
     if card is None or not (folder / "adapter_config.json").is_file():
-        raise InputError(f"{folder} is no adapter that sayso trained: run SFT first")
+        raise InputError(f"{folder} is not an adapter that sayso trained: run SFT first")
     return card
 
 
@@ -901,7 +903,7 @@ def merge(folder: str | Path, out: str | Path) -> Path:
     start, place = Path(folder), Path(out)
     card = read_card(start)
     if card is None:
-        raise InputError(f"{start} is no adapter that sayso trained")
+        raise InputError(f"{start} is not an adapter that sayso trained")
     if place.exists() and any(place.iterdir()):
         raise InputError(f"{place} is not empty: choose another folder")
     with quiet(), full_disk(place):
@@ -988,7 +990,7 @@ def check_enough(questions: int, preset: Preset) -> None:
     least = preset.rl.batch // preset.group
     if questions < least:
         raise InputError(
-            f"RL has {questions} question{'' if questions == 1 else 's'}, and one step takes "
+            f"RL has {questions} question{'' if questions == 1 else 's'}, and one step needs "
             f"{least}, each answered {preset.group} times: take more (more entities, --rl-rows)"
         )
 
@@ -1011,7 +1013,8 @@ def _rl_trainer(
 
     if not hasattr(GRPOTrainer, CHANGED):  # an override that nothing calls would change nothing
         raise InputError(
-            f"this trl has no GRPOTrainer.{CHANGED}, which is changed here: pip install trl==1.16"
+            f"this version of trl has no GRPOTrainer.{CHANGED}, which sayso changes: pip install "
+            "trl==1.16"
         )
 
     class Trainer(GRPOTrainer):  # type: ignore[misc]

@@ -167,7 +167,7 @@ def open_training(folder: Path, begun: Training, base: Base, *, export: bool = F
     if not is_training(folder):
         names = {path.name for path in folder.iterdir()} - {WRITER} if folder.is_dir() else set()
         if names - set(OURS) or (names and "draws" not in names):
-            raise InputError(f"{folder} is not empty and no training: choose another --out")
+            raise InputError(f"{folder} is not empty and is not a training: choose another --out")
         repoint(folder, base)
         write_training(folder, begun)
         return begun
@@ -176,13 +176,14 @@ def open_training(folder: Path, begun: Training, base: Base, *, export: bool = F
     if before.cells:
         if export:
             raise InputError(
-                f"{folder} holds a finished training (its rows are in {folder / 'rows'}): choose "
+                f"{folder} contains a finished training (its rows are in {folder / 'rows'}): "
+                "choose "
                 "another --out for the export"
             )
         if left := sorted(set(before.seeds) - set(begun.seeds)):
             raise InputError(
-                f"{folder} holds a training with seeds {_listed(before.seeds)}, and "
-                f"{_listed(begun.seeds)} would leave out {_listed(left)}: say at least "
+                f"{folder} contains a training with seeds {_listed(before.seeds)}, and "
+                f"{_listed(begun.seeds)} would leave out {_listed(left)}: pass at least "
                 f"{_asking(before.seeds)}, or choose another --out"
             )
     repoint(folder, base)
@@ -194,15 +195,17 @@ def open_training(folder: Path, begun: Training, base: Base, *, export: bool = F
 def _read(folder: Path) -> Training:
     """Read a training to go on with. Raises InputError that says what to do with a damaged one."""
     again = (
-        f"remove {folder / FILE} and say the same command again: what the folder holds of draws, "
-        "adapters and runs is used again"
+        f"remove {folder / FILE} and run the same command again: what the folder holds of draws, "
+        "adapters and runs in the folder are used again"
     )
     try:
         training = read_training(folder)
     except InputError as error:
         raise InputError(f"{error}; {again}") from None
     if not (training.model_identity and training.judge and training.settings):
-        raise InputError(f"{folder / FILE} is damaged, it names no model or settings: {again}")
+        raise InputError(
+            f"{folder / FILE} is damaged: it names no model or settings. To repair it, {again}"
+        )
     return training
 
 
@@ -282,10 +285,10 @@ def _check_same(folder: Path, before: Training, begun: Training) -> None:
         if name in (*COUNTED, *SEEDS) or old.get(name) == plain.get(name):
             continue
         if name in HASHES:
-            raise InputError(f"{folder} holds a training {HASHES[name]}; choose another --out")
+            raise InputError(f"{folder} contains a training {HASHES[name]}; choose another --out")
         had = f"with {name} {old[name]!r}" if name in old else f"without {name}"
         raise InputError(
-            f"{folder} holds a training {had}, not {plain.get(name)!r}; choose another --out"
+            f"{folder} contains a training {had}, not {plain.get(name)!r}; choose another --out"
         )
 
 
@@ -330,7 +333,7 @@ def check_trainable(base: Base, preset: Preset, stages: Sequence[str]) -> None:
     except ModuleNotFoundError as error:
         raise InputError(
             f"training needs {error.name}, which is not installed: pip install 'sayso[train]' "
-            "(--export needs none of it)"
+            "(--export does not need it)"
         ) from None
     trainers.check_processes([getattr(preset, stage) for stage in stages])
     if "rl" in stages and processes.count() > 1:
@@ -407,7 +410,7 @@ def curve_of(stage: str, seed: int, folder: Path) -> Curve:
     """Return the course of a stage from the card of its folder."""
     card = read_card(folder)
     if card is None:
-        raise InputError(f"{folder} holds no card of a training")
+        raise InputError(f"{folder} contains no card of a training")
     points = []
     for step in card.curve:
         fields: Mapping[str, object] = msgspec.to_builtins(step)
@@ -436,7 +439,7 @@ def _prepared(
     if export and config.seeds > 1:
         raise InputError(
             f"export writes the rows of one seed, not of {config.seeds}: leave --seeds out, and "
-            "say --seed for another"
+            "pass --seed for another"
         )
     base = open_base(run, **given)
     UNCLE.check(dataclasses.replace(base.settings, methods=config.methods or ""))
@@ -607,16 +610,16 @@ def estimated_text(plan: Estimated) -> str:
     files = (name if one else re.sub(r"-\d+(?=\.jsonl|/)", "-SEED", name) for name in plan.files)
     lines.append(f"folder     {line(plan.folder)}: {', '.join(dict.fromkeys(files))}")
     if plan.finished:
-        lines.append(f"finished   {', '.join(plan.finished)}: they stay as they are")
+        lines.append(f"finished   {', '.join(plan.finished)}: they are kept")
     return "\n".join([*lines, *plan.notes, "", plan_text(plan.draws)])
 
 
 def _rows_text(plan: Estimated) -> str:
     by = f"made by {line(plan.rows_by)}, whose requests are not estimated; " if plan.rows_by else ""
     if plan.rows is not None:
-        return f"of seed {plan.seeds[0]}, from what is drawn already:"
+        return f"of seed {plan.seeds[0]}, from the existing draws:"
     most = ", ".join(f"{n:,} {UNITS[stage]} for {stage.upper()}" for stage, n in plan.most.items())
-    return f"{by}at most {most}; how many there are shows once everything is drawn"
+    return f"{by}at most {most}; the exact number is known once everything is drawn"
 
 
 def _size_lines(plan: Estimated, model: int, trained: int, memory: int) -> Iterator[str]:
@@ -630,10 +633,11 @@ def _size_lines(plan: Estimated, model: int, trained: int, memory: int) -> Itera
     )
     micro = max(getattr(preset, stage).micro for stage in plan.stages)
     yield (
-        f"memory     {memory / 1e6:,.0f} MB of weights, gradients and Adam's moments, and what up "
-        f"to {micro} rows of {preset.cutoff:,} tokens take in a step, which is not estimated"
+        f"memory     {memory / 1e6:,.0f} MB of weights, gradients and Adam's moments, plus a step "
+        "of up "
+        f"to {micro} rows of {preset.cutoff:,} tokens, which is not estimated"
     )
-    yield "time       not known before: each stage tells it after its first steps"
+    yield "time       unknown so far: each stage prints an estimate after its first steps"
     models = len(plan.stages) * len(plan.seeds)
     yield (
         f"measuring  {models} trained model{'s' * (models > 1)} in this process, "
@@ -908,7 +912,7 @@ def check_values(setting: str, values: Sequence[float], config: TrainConfig) -> 
             f"recipe {config.recipe} does not read {setting}: sweep it with --recipe {recipes[0]}"
         )
     if setting in config.given():
-        raise InputError(f"{setting} is what is swept: give its values with --values instead")
+        raise InputError(f"{setting} is the swept setting: give its values with --values instead")
     wanted = sorted(set(values or VALUES[setting]))
     if len(wanted) < 2 or not all(0 <= value <= 1 for value in wanted):
         raise InputError(

@@ -44,7 +44,7 @@ def plain_sentence(training: Training) -> str:
     if after.value is None or known.value is None:
         return (
             "This training does not show whether it learned to admit what it does not know: it "
-            "takes both facts that it knew and facts that it did not know."
+            "needs both facts that it knew and facts that it did not know."
         )
     change = training.change(last.name, against, form, "J")
     return (
@@ -88,7 +88,7 @@ def _hedging(training: Training, method: Method, form: str, against: str) -> str
     )
     who = f"{method.title}, {form} form"
     if uur.value is None and over.value is None:
-        return f"{who}: for no fact is it known whether the model knew it."
+        return f"{who}: it is not known of any fact whether the model knew it."
     if uur.value is None:
         return f"{who}: it hedges {_percent(over)} of known facts; no fact was unknown."
     if over.value is None:
@@ -178,7 +178,7 @@ def _knowledge(training: Training, method: Method, against: str) -> Iterator[str
     if after.value is None or before.value is None:
         known = training.get(against, "short", "KCR").value is not None
         why = "this model cannot be forced to answer" if known else "no fact was known before"
-        yield f"Whether knowledge was lost cannot be told: {why}."
+        yield f"It is unknown whether knowledge was lost: {why}."
         return
     text = (
         f"Forced to answer, it is right on {_percent(after)} of the facts that the base model "
@@ -215,7 +215,7 @@ def _number(estimate: Estimate) -> str:
     if estimate.value is None:
         return "undefined"
     if estimate.low is None or estimate.high is None:
-        return "not given, since it has no interval"
+        return "not given, because it has no interval"
     return f"{_two(estimate.value)} [{_two(estimate.low)}, {_two(estimate.high)}]"
 
 

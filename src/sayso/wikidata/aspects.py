@@ -24,7 +24,7 @@ FILE = "aspects.yaml"
 #: properties that a proposal keeps in a domain, and names at all
 KEPT, NAMED = 20, 200
 HEAD = """\
-# Which aspects are asked for. Look through this file before questions are made:
+# The aspects that are asked about. Review this file before questions are made:
 #   keep         false leaves an aspect out (identifiers, what has no short answer, what is trivial)
 #   description  what the prompt for a paragraph calls it
 #   question     the short question; {{entity}} stands for the name, {{aspect}} for the description
@@ -110,7 +110,7 @@ def _aspect(
     if why is None and not description:
         why = "its name is not known"
     if why is None and not usable:
-        why = "no value of the sample can be told"
+        why = "no value in the sample can be read"
     return Aspect(
         keep=why is None,
         entities=count,

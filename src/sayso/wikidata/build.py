@@ -168,8 +168,8 @@ READ = {
 }
 WRONG = {
     "cut off": "lines that are cut off",
-    "no JSON object": "lines that are no JSON object",
-    "no UTF-8": "lines that are no UTF-8",
+    "no JSON object": "lines that are not a JSON object",
+    "no UTF-8": "lines that are not UTF-8",
     "not read": "lines that are too long",
     "cannot be read": "lines that cannot be read",
     "cannot be read from here on": "files of which the rest is missing",
@@ -288,7 +288,8 @@ def card_markdown(card: Card, excerpt: Excerpt) -> str:
         if row.prompts or row.split == "main"
     ]
     if card.fresh_after:
-        lines += ["", f"*fresh* holds only what is true since after {card.fresh_after}, and *main* "
+        lines += ["", f"*fresh* contains only what is true since after {card.fresh_after}, and "
+                      "*main* "
                   "what is not known to be."]  # fmt: skip
     lines += ["", "*twins* are entities with invented names: nothing about them can be known.", ""]
     lines += ["## How much is known about them", "", "| domain | stratum | taken | existing |",

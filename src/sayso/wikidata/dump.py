@@ -246,7 +246,7 @@ def run_stage(task: Task, parts: Sequence[Part], folder: Path, reading: Reading)
     for part, stem in jobs:
         state = read_state(stem)
         if state is None or not state.done:
-            raise InputError(f"{part.path}: reading it did not come to an end; repeat the command")
+            raise InputError(f"{part.path}: it was not read to the end; run the same command again")
         side = stem.with_suffix(".side")
         if side.stat().st_size > state.side:  # rows that were written after the last state
             with disk_errors(side):
@@ -388,8 +388,8 @@ def _lock(side: IO[bytes], stem: Path) -> None:
             return
     side.close()
     raise InputError(
-        f"{stem.parent.parent}: another sayso build is reading into this folder; let it finish, "
-        "or choose another --out"
+        f"{stem.parent.parent}: another sayso build is writing to this folder; let it finish, or "
+        "choose another --out"
     )
 
 

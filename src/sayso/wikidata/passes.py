@@ -424,7 +424,7 @@ def object_fault(data: bytes) -> str | None:
         return None
     if data in (b"", b"[", b"]"):
         return None
-    return "is cut off" if data[:1] == b"{" else "is no JSON object"
+    return "is cut off" if data[:1] == b"{" else "is not a JSON object"
 
 
 def text_fault(data: bytes) -> str | None:
@@ -440,6 +440,6 @@ def text_fault(data: bytes) -> str | None:
         try:
             piece.isascii() or piece.decode()
         except UnicodeDecodeError as error:
-            return f"is no UTF-8 at its byte {at + error.start + 1}"
+            return f"is not UTF-8 at its byte {at + error.start + 1}"
         at = end
     return None

@@ -53,7 +53,7 @@ def read_yaml(path: Path, kind: type[Record], hint: str) -> tuple[Record, Lines]
     except IsADirectoryError:
         raise InputError(f"{path}: is a folder; expected a YAML file") from None
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: is no UTF-8 text at its byte {error.start + 1}") from None
+        raise InputError(f"{path}: is not UTF-8 text at its byte {error.start + 1}") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
     return parse_yaml(text, str(path), kind, hint)
@@ -73,9 +73,9 @@ def parse_yaml(text: str, place: str, kind: type[Record], hint: str) -> tuple[Re
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = f" line {mark.line + 1}" if mark else ""
-        raise InputError(f"{place}{line}: is no YAML ({error.problem or error.context})") from None
+        raise InputError(f"{place}{line}: is not YAML ({error.problem or error.context})") from None
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise InputError(f"{place}: is no YAML ({' '.join(str(error).split())})") from None
+        raise InputError(f"{place}: is not YAML ({' '.join(str(error).split())})") from None
     try:
         return msgspec.convert(value, kind), lines
     except msgspec.ValidationError as error:
@@ -98,7 +98,7 @@ def _number(node: yaml.Node, keys: Keys, lines: Lines, seen: set[int]) -> None:
         own = (*keys, key)
         if own in lines.numbers and key != "<<":
             raise InputError(
-                f"{lines.place} line {line}: {key!r} stands there twice (first in line "
+                f"{lines.place} line {line}: {key!r} appears twice (first in line "
                 f"{lines.numbers[own]})"
             )
         lines.numbers[own] = line
@@ -246,22 +246,24 @@ def _problems(plan: Plan, lines: Lines) -> list[str]:
     for name, domain in plan.domains.items():
         at = f"{lines.at('domains', name)}: domain {name!r}"
         if not name.strip() or not name.isprintable():
-            problems.append(f"{at}: a name is needed that can be printed")
+            problems.append(f"{at}: the name must be printable")
         if not domain.classes:
             problems.append(f"{at}: names no class; write classes: [Q5]")
         ids = [*domain.classes, *(item for items in domain.where.values() for item in items)]
         problems += [
-            f"{at}: {i!r} is no item; expected Q and a number" for i in ids if not _ID.fullmatch(i)
+            f"{at}: {i!r} is not an item; expected Q and a number"
+            for i in ids
+            if not _ID.fullmatch(i)
         ]
         problems += [
-            f"{at}: {p!r} is no property; expected P and a number"
+            f"{at}: {p!r} is not a property; expected P and a number"
             for p in domain.where
             if not _PROPERTY.fullmatch(p)
         ]
         if any(a >= b for a, b in zip(domain.strata, domain.strata[1:], strict=False)):
             problems.append(f"{at}: strata must grow, such as [10, 20, 40, 80]")
         if any(edge < 1 for edge in domain.strata):
-            problems.append(f"{at}: strata begin at 0 by themselves; give edges from 1 on")
+            problems.append(f"{at}: strata always begin at 0; give edges from 1 on")
         if min(domain.entities, domain.aspects, domain.least) < 1:
             problems.append(f"{at}: entities, aspects and least must be at least 1")
         if domain.entities > 100_000:

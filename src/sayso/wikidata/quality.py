@@ -24,7 +24,7 @@ from sayso.wikidata.questions import stands_in
 KINDS = {
     "duplicate": "questions that are asked twice in the same words, with other golds or entities",
     "near-duplicate": "questions of nearly the same words about one fact, with the same golds",
-    "gold in question": "questions that hold their own answer",
+    "gold in question": "questions that contain their own answer",
     "ambiguous entity": "entities with one name",
     "empty stratum": "strata without an entity",
     "disputed gold": "golds that cannot all be true, or that several models agree against",
@@ -75,7 +75,7 @@ def findings(
         offers = [offered(value, one.text) for value in given]
         if given and not all(offers):
             # a gold that is offered nowhere comes first
-            why = f"{given[offers.index(min(offers, key=_SURE))]!r} stands in it"
+            why = f"{given[offers.index(min(offers, key=_SURE))]!r} is part of it"
             if None in offers and False not in offers:
                 why += ", perhaps as one of several to choose from"
             every.append(Finding("gold in question", (one.text,), why))

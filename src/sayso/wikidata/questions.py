@@ -202,7 +202,7 @@ def _part(ours: _Drafting, entity: Entity, name: str, property: str, aspect: Asp
         return None
     question = ours.form.question(aspect.question, name, aspect.description, true.day, aspect.dated)
     if any(stands_in(gold, question) or reveals(name, gold) for gold in true.golds):
-        ours.left["facts (the gold stands in the question)"] += 1
+        ours.left["facts (the question contains the gold)"] += 1
         return None
     return Part(
         question=question,

@@ -248,9 +248,7 @@ class Service:
         try:
             return self.rows(query)
         except ServiceError as error:
-            raise InputError(
-                f"{self.endpoint}: {error}; the same command goes on where it was"
-            ) from None
+            raise InputError(f"{self.endpoint}: {error}; run the same command to resume") from None
 
     def rows_about(self, ids: Sequence[str], query: Callable[[Sequence[str]], str]) -> list[Row]:
         """Return rows about ids: of one query, or in halves where that is too much at once."""
@@ -278,7 +276,7 @@ class Service:
             finally:
                 self._due = self._clock() + pause
         if failure.away:
-            raise InputError(f"{self.endpoint}: {failure}; the same command goes on where it was")
+            raise InputError(f"{self.endpoint}: {failure}; run the same command to resume")
         raise ServiceError(f"{failure}, {TRIES} times")
 
     def _send(self, query: str) -> list[Row]:
@@ -316,8 +314,8 @@ class Service:
             )
         if wait is not None and wait > LONGEST_WAIT:
             raise InputError(
-                f"{self.endpoint}: {what} and asks to wait {wait / 60:,.0f} minutes; the "
-                "same command goes on where it was"
+                f"{self.endpoint}: {what} and asks to wait {wait / 60:,.0f} minutes; run the same "
+                "command to resume"
             )
         raise _LaterError(what, wait)
 
@@ -420,7 +418,7 @@ def _notes(service: Service, domains: Mapping[str, _Members], fresh: str) -> Ite
     if fresh:
         yield "facts of after the day are those of the sample; none were sampled in addition"
     if not service.named:
-        yield "the service was not told how to reach you: give --contact"
+        yield "the service does not know how to reach you: pass --contact"
     for name, one in domains.items():
         if sum(one.population) >= MOST:
             yield f"{name}: more than {MOST:,} members; the sample is of the first ones"

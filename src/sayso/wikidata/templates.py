@@ -193,7 +193,7 @@ def wrong_question(question: str, dated: str = "") -> str | None:
             continue
         named = set(_PLACE.findall(text))
         for other in sorted(named - places):
-            return f"the question {text!r} has a place {{{other}}} that nothing is put into"
+            return f"the question {text!r} has a placeholder {{{other}}} that is never filled"
         if "entity" not in named:
             return f"the question {text!r} does not name {{entity}}"
     if dated and "{day}" not in dated:

@@ -46,7 +46,9 @@ def find_parts(source: Path) -> list[Part]:
         plain = {_unpacked_name(path): path for path in paths}
         for path in paths:  # every entity would count twice, and be its own namesake
             if (other := plain[_unpacked_name(path)]) != path:
-                raise InputError(f"{source}: holds {path.name} and {other.name}; keep one of them")
+                raise InputError(
+                    f"{source}: contains {path.name} and {other.name}; keep one of them"
+                )
     elif _is_part(source):
         paths = [source]
     else:

@@ -143,7 +143,7 @@ def test_scores_that_cannot_be_computed_say_why(tmp_path: Path, data: str) -> No
     result = sayso.run("selective", model=engine(), data=data, out=tmp_path / "r", options=TWO)
     where = "form:short;against:rules;score:"
     assert "hidden states" in (one(result.estimates, "auroc", f"{where}p_ik").problem or "")
-    assert "no contradiction" in (
+    assert "not detect contradiction" in (
         one(result.estimates, "auroc", f"{where}selfcheck_nli").problem or ""
     )
     asked = one(result.estimates, "auroc", f"{where}verbalized").problem
@@ -354,7 +354,7 @@ def test_another_judge_stands_beside_the_rules(tmp_path: Path, data: str) -> Non
     assert value(result.estimates, "error_rate", "form:short;against:rules") == 2 / 4
     ranked = one(result.estimates, "auroc", "form:short;against:stranger#p1;score:perplexity")
     assert ranked.value is None
-    assert ranked.problem == "all 3 answers are correct: a ranking takes at least 5 of each kind"
+    assert ranked.problem == "all 3 answers are correct: a ranking needs at least 5 of each kind"
     assert sayso.measure(tmp_path / "r").estimates == result.estimates
 
 

@@ -199,8 +199,7 @@ def test_a_grader_whose_replies_cannot_be_read_is_told(
     assert (rate.value, rate.missing) == (None, 4)
     told = [n for n in found.manifest.notices if "llm_blind" in n]
     assert told == [
-        "short: llm_blind:hf:silent gave no verdict on 4 of 4 answers (no label that could be "
-        "read, twice)"
+        "short: llm_blind:hf:silent gave no verdict on 4 of 4 answers (no readable label, twice)"
     ]
 
 

@@ -251,15 +251,16 @@ def test_the_best_of_many_is_measured_where_it_was_not_chosen() -> None:
     results = SelectiveResults([*_scores(SCORES), chosen])
     text = headline(results, "short")
     assert (
-        "Chosen on other answers than it is measured on, the best score has .71 [.50, .86]." in text
+        "If the best score is chosen on one part of the answers and measured on the rest, it has "
+        ".71 [.50, .86]." in text
     )
     shown = selective_charts.main_numbers([*_scores(SCORES), chosen])
     assert [e.name for e in shown[:3]] == ["error_rate", "auroc_best", "auroc"]
-    assert "the best score has" not in headline(SelectiveResults(_scores(SCORES)), "short")
+    assert "the best score is chosen" not in headline(SelectiveResults(_scores(SCORES)), "short")
 
 
 def test_scores_on_too_few_answers_are_in_no_table_and_in_no_headline() -> None:
-    few = "1 right of 39 answers: a ranking takes at least 5 of each kind"
+    few = "1 right of 39 answers: a ranking needs at least 5 of each kind"
     estimates = _scores(SCORES, few)
     estimates[0] = Estimate(
         "error_rate", slice_of(**WHERE), 38 / 39, numerator=38, denominator=39, n=39

@@ -106,7 +106,7 @@ class HfClassifier:
             return []
         return [
             f"{self.truncated:,} of {self.pairs:,} pairs are longer than the {self._limit} tokens "
-            f"that {self.name} reads: their longer text was cut"
+            f"that {self.name} reads: the longer text of each was cut"
         ]
 
     def classify(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:

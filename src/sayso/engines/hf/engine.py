@@ -92,7 +92,7 @@ def _check_arrays(names: frozenset[str]) -> None:
     if not names <= ARRAYS:
         unknown = ", ".join(sorted(names - ARRAYS))
         raise InputError(
-            f"array {unknown} is not known: expected some of {', '.join(sorted(ARRAYS))}"
+            f"array {unknown} is unknown: expected some of {', '.join(sorted(ARRAYS))}"
         )
 
 
@@ -169,8 +169,8 @@ class HfEngine:
         notices = prompt_notices(self.overrides)
         if self.runner.memory == "none":
             notices.append(
-                f"{self.architecture} has no cache that could be shared: every token reads the "
-                "whole text again, which is slow"
+                f"{self.architecture} has no cache to share: every token reads the whole text "
+                "again, which is slow"
             )
         elif self.runner.memory == "state":
             notices.append(
@@ -179,9 +179,9 @@ class HfEngine:
             )
         if self.counts.out_of_memory:
             notices.append(
-                f"memory ran out {self.counts.out_of_memory} times: from then on half as many "
-                "answers were computed at once. No answer was lost, but a draw may differ from one "
-                "of a run with enough memory"
+                f"memory ran out {self.counts.out_of_memory} times, and the batch was halved each "
+                "time. No answer was lost, but draws may differ from those of a run with enough "
+                "memory"
             )
         if not self.tokenizer.chat_template:
             notices.append("the model has no chat template: prompts are written as plain questions")

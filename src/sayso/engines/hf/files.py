@@ -85,7 +85,7 @@ def gguf_file(name: str) -> Path | None:
     path = Path(folder if sign else "", file).expanduser()
     if sign and not Path(folder).expanduser().is_dir():
         raise InputError(
-            f"model folder {folder} does not exist; a file of the hub is downloaded first: "
+            f"model folder {folder} does not exist; download a file from the hub first: "
             f"hf download {folder} {file} --local-dir ."
         )
     if not path.is_file():
@@ -93,7 +93,7 @@ def gguf_file(name: str) -> Path | None:
     with disk_errors(path, "read"), path.open("rb") as stream:
         begins = stream.read(4)
     if begins != b"GGUF":
-        raise InputError(f"model file {path} is no GGUF file: it does not begin with 'GGUF'")
+        raise InputError(f"model file {path} is not a GGUF file: it does not begin with 'GGUF'")
     return path
 
 
@@ -164,7 +164,7 @@ def check_reader(file: Path) -> None:
     for package in ("gguf", "accelerate"):
         if util.find_spec(package) is None:
             raise InputError(
-                f"{file.name} is a GGUF file, and {package}, which it takes to read one, is not "
+                f"{file.name} is a GGUF file, and {package}, which is needed to read it, is not "
                 f"installed: pip install {package}"
             )
 

@@ -199,7 +199,7 @@ def measure(
 def check_place(runner: Runner, layer: int, position: str) -> int:
     """Return the layer counted from 0; an unknown layer or position raises InputError."""
     if position not in POSITIONS:
-        raise InputError(f"position {position!r} is not known: expected {', '.join(POSITIONS)}")
+        raise InputError(f"position {position!r} is unknown: expected {', '.join(POSITIONS)}")
     last = depth(runner)
     if not -last - 1 <= layer <= last:
         raise InputError(
@@ -228,7 +228,8 @@ def _blocks(runner: Runner) -> torch.nn.ModuleList:
         if isinstance(module, torch.nn.ModuleList) and len(module) == depth(runner):
             return module
     raise InputError(
-        f"{type(runner.model).__name__} does not show its layers: only layer -1 can be read"
+        f"{type(runner.model).__name__} does not give access to its layers: only layer -1 can be "
+        "read"
     )
 
 

@@ -76,8 +76,8 @@ def load(name: str, options: Options) -> tuple[Any, Any]:
     base = base_of(Path(source)) if local else None
     if local and options.revision is not None:
         raise InputError(
-            f"revision {options.revision!r} is for models of the hub, and {name} is a folder; "
-            "leave it out"
+            f"revision {options.revision!r} applies only to models from the hub, and {name} is a "
+            "folder; leave it out"
         )
     device = choose_device(options.device)
     dtype = choose_dtype(options.dtype, device)
@@ -156,7 +156,7 @@ def _stored_dtype(source: str) -> torch.dtype:
                 dtype: torch.dtype = file.get_tensor(name).dtype
                 if dtype.is_floating_point:
                     return dtype
-    raise ValueError("its config names no dtype: say --dtype")
+    raise ValueError("its config names no dtype: pass --dtype")
 
 
 def _why(error: Exception, local: bool) -> str:
@@ -166,8 +166,8 @@ def _why(error: Exception, local: bool) -> str:
     expected = "expected a folder, or a model's id on the hub, as in hf:Qwen/Qwen3-4B"
     if not hub_answers():
         return (
-            "there is no folder of this name here, its files are not in the hub's cache on this "
-            f"machine, and the hub cannot be reached; {expected}"
+            "there is no folder of this name, its files are not in this machine's hub cache, and "
+            f"the hub cannot be reached; {expected}"
         )
     return f"{reason_of(error)} ({expected})"
 
@@ -200,10 +200,10 @@ def _check_folder(folder: Path, options: Options) -> None:
     adapter = (folder / "adapter_config.json").is_file()
     if not adapter and not (folder / "config.json").is_file():
         packed = sorted(path.name for path in folder.glob("*.gguf"))
-        hint = f"; for its GGUF file say hf:{folder}#{packed[0]}" if packed else ""
-        raise InputError(f"{folder} is no model folder: it has no config.json{hint}")
+        hint = f"; for its GGUF file use hf:{folder}#{packed[0]}" if packed else ""
+        raise InputError(f"{folder} is not a model folder: it has no config.json{hint}")
     if not any((folder / name).is_file() for name in TOKENIZER_FILES):
-        raise InputError(f"{folder} has no tokenizer: expected tokenizer.json beside config.json")
+        raise InputError(f"{folder} has no tokenizer: expected tokenizer.json next to config.json")
     expected = "adapter_model.safetensors" if adapter else "*.safetensors"
     if not any(folder.glob(expected)) and not options.allow_pickle:
         weights = "only pickled weights (.bin)" if any(folder.glob("*.bin")) else "no weights"
@@ -259,14 +259,14 @@ def choose_device(wanted: str) -> torch.device:
     except RuntimeError:
         device = torch.device("meta")
     if device.type not in ("cpu", "cuda", "mps"):
-        raise InputError(f"device {wanted!r} is not known: expected auto, cpu, cuda, cuda:1 or mps")
+        raise InputError(f"device {wanted!r} is unknown: expected auto, cpu, cuda, cuda:1 or mps")
     seen = {"cuda": torch.cuda.device_count(), "mps": int(torch.backends.mps.is_available())}
     number = seen.get(device.type, 1)
     if (device.index or 0) >= number:
         there = f"sees {number} of its kind" if number else "sees none of its kind"
         raise InputError(
-            f"device {wanted!r}: the torch that is installed here ({torch.__version__}) {there}; "
-            "leave --device out to take the best there is"
+            f"device {wanted!r}: the installed torch ({torch.__version__}) {there}; leave "
+            "--device out to use the best available"
         )
     return device
 
@@ -285,7 +285,7 @@ def choose_dtype(wanted: str, device: torch.device) -> torch.dtype | str:
         return torch.float32 if device.type == "cpu" else "auto"
     known = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
     if wanted not in known:
-        raise InputError(f"dtype {wanted!r} is not known: expected auto, {', '.join(known)}")
+        raise InputError(f"dtype {wanted!r} is unknown: expected auto, {', '.join(known)}")
     return known[wanted]
 
 

@@ -191,8 +191,8 @@ class Office:
         reason = safe_line(fault.reason, self.endpoint.secrets)
         where = f"model {self.endpoint.name!r}: {self.endpoint.url}"
         if fault.reason.removeprefix("status ")[:3] in map(str, NO_BATCHES) and doing == "take":
-            return f"{where} takes no batch files ({reason}): leave --batch-files out"
-        return f"{where} does not {doing} a batch file ({reason}); the same command tries again"
+            return f"{where} does not support batch files ({reason}): leave --batch-files out"
+        return f"{where} does not {doing} a batch file ({reason}); run the same command again"
 
     def upload(self, path: Path) -> str:
         """Send a file; return its id."""
@@ -282,7 +282,7 @@ class Office:
         response = call(path, cast_to=httpx2.Response, options={"headers": self.headers}, **more)
         value = decode(without_key(response.content, self.secret))
         if not isinstance(value, Mapping):
-            raise ValueError("JSON that is no reply")
+            raise ValueError("JSON that is not a reply")
         return value
 
     def close(self) -> None:
@@ -449,7 +449,10 @@ class Files:
                     yield from self._read(batch, sent, wanted)
             if waiting and self.office.stop.wait(pause):
                 names = ", ".join(str(batch.id) for batch in waiting)
-                self.tell(f"batch {names} goes on; the same command picks its answers up")
+                self.tell(
+                    f"batch {names} is still running; run the same command later to collect "
+                    "its answers"
+                )
                 return
             pause = min(2 * pause, LAST_LOOK)
 
@@ -460,7 +463,7 @@ class Files:
             raise error
         name = f"batch {batch.id}"
         self.gone.append(
-            f"the endpoint no longer has {name} or its answers: its calls are sent anew"
+            f"the endpoint no longer has {name} or its answers: its calls are sent again"
         )
         self.tell(self.gone[-1])
 
@@ -537,7 +540,7 @@ class Files:
                 implicit_thought=self.asker.shared.implicit_thought,
             )
             self.asker.learn_model(reply)
-        problem = "failed: the reply holds fewer answers than were asked for"
+        problem = "failed: the reply contains fewer answers than were asked for"
         if isinstance(reply, Fault):
             problem = problem_of(reply, self.asker.endpoint)
         settled: list[Generation | None] = []

@@ -577,7 +577,7 @@ class DrawWatch:
         return (
             f"draws at temperature above 0 repeat: for each of {len(self.repeated)} prompts all "
             "draws are the same text, so the endpoint does not seem to sample, and repeated draws "
-            "are no independent evidence ('sayso check' tests it with an open question)"
+            "are not independent evidence ('sayso check' tests it with an open question)"
         )
 
 

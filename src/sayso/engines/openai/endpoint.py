@@ -120,7 +120,7 @@ class Listing:
             if line
         ]
         if not endpoints:
-            raise InputError(f"{self.path} names no endpoint: expected a URL in each line")
+            raise InputError(f"{self.path} lists no endpoint: expected one URL per line")
         return of_one_model(endpoints, self.model)
 
     def changed(self) -> bool:
@@ -175,8 +175,8 @@ def different(served: Mapping[str, str]) -> InputError:
         f"{safe_line(n, (), 60)!r}{f' at {u}' if u else ''}" for n, u in sorted(served.items())
     ]
     return InputError(
-        f"the endpoints serve different models ({', '.join(pairs)}): a run asks one; name it "
-        "behind each URL, as URL#model"
+        f"the endpoints serve different models ({', '.join(pairs)}): a run asks one model; name "
+        "it after each URL, as URL#model"
     )
 
 
@@ -190,12 +190,12 @@ def _check_url(url: str, source: str) -> None:
         parts, usable = None, False
     if parts is not None and (parts.username or parts.password or parts.query):
         raise InputError(
-            f"the URL in {source} carries a user name, password or query: give the plain address, "
-            "and put the key into the variable SAYSO_API_KEY"
+            f"the URL in {source} contains a user name, password or query: give the plain "
+            "address, and put the key into the variable SAYSO_API_KEY"
         )
     if not usable:
         raise InputError(
-            f"{safe_line(url)!r} in {source} is no address: expected http(s)://host[:port]/v1, "
+            f"{safe_line(url)!r} in {source} is not an address: expected http(s)://host[:port]/v1, "
             "then #model"
         )
 
@@ -204,7 +204,7 @@ def _key(variable: str) -> str:
     """Read a key; one that no header can hold is refused without being shown."""
     key = os.environ.get(variable, "").strip()
     if key and not (key.isascii() and key.isprintable()):
-        raise InputError(f"the key in {variable} has characters that no key has: set it again")
+        raise InputError(f"the key in {variable} has characters that keys never have: set it again")
     return key
 
 
@@ -253,8 +253,8 @@ def explain(endpoint: Endpoint, fault: Fault, served: Sequence[str] | None = Non
     status = fault.reason.removeprefix("status ")[:3]
     if fault.kind == "late":
         return (
-            f"{model}: {url} gives {reason}; something listens there and may be busy: try again, "
-            "or with fewer calls at once (--concurrency)"
+            f"{model}: {url} gives {reason}; the server may be busy: try again, or with fewer "
+            "calls at once (--concurrency)"
         )
     if fault.kind == "away":
         return f"{model}: nothing answers at {url} ({reason}); is it running, on this port?"
@@ -262,13 +262,13 @@ def explain(endpoint: Endpoint, fault: Fault, served: Sequence[str] | None = Non
         held = "refuses the key in" if endpoint.key else "wants a key; set"
         return f"{model}: {url} {held} {' or '.join(endpoint.key_names)} ({reason})"
     if status in ("402", "429"):
-        return f"{model}: the account at {url} has nothing left to spend ({reason})"
+        return f"{model}: the account at {url} has no money left ({reason})"
     if served is not None and endpoint.model and endpoint.model not in served:
         names = ", ".join(safe_line(name, endpoint.secrets, 60) for name in served[:8]) or "none"
         return f"{model}: {url} does not serve {endpoint.model!r}; it lists: {names}"
     if status == "404" and endpoint.model and endpoint.model in fault.reason:
         return f"{model}: {url} does not have the model {endpoint.model!r} ({reason})"
-    expected = "expected an OpenAI-compatible address, which mostly ends in /v1"
+    expected = "expected an OpenAI-compatible address, which usually ends in /v1"
     if fault.kind == "page" or fault.page:
         return f"{model}: {url} answers with something other than JSON ({reason}); {expected}"
     if fault.kind in ("first", "unable"):

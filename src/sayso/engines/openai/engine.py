@@ -179,7 +179,7 @@ class EndpointEngine:
             shown = (safe_line(name, endpoint.secrets, 60) for name in sorted(served)[:8])
             names = ", ".join(f"{endpoint.url}#{name}" for name in shown)
             raise InputError(
-                f"{endpoint.url} lists {len(served)} models: say which one"
+                f"{endpoint.url} lists {len(served)} models: name one"
                 + (f" ({names})" if served else ", as URL#model")
             )
         self._choose(served[0])
@@ -300,8 +300,8 @@ class EndpointEngine:
     ) -> Iterator[tuple[int, Generation]]:
         """Refuse: chat completions give no probabilities of given text."""
         raise InputError(
-            f"{self.name} cannot read {', '.join(sorted(want))} of given text: an endpoint only "
-            "answers; use the same weights as hf:<folder>"
+            f"{self.name} cannot read {', '.join(sorted(want))} of a given text: an endpoint only "
+            "generates; use the same weights as hf:<folder>"
         )
 
     def close(self) -> None:
@@ -476,7 +476,7 @@ def _by_endpoint(askers: Sequence[Asker]) -> list[str]:
         if asker.asides:
             why = ", ".join(f"{reason}: {n:,}" for reason, n in asker.asides.most_common(4))
             times = f"{asker.asides.total():,} times" if asker.asides.total() > 1 else "once"
-            lines.append(f"{asker.endpoint.url} was set aside {times} ({why})")
+            lines.append(f"{asker.endpoint.url} was skipped {times} ({why})")
         if asker.ended is not None:
             lines.append(f"{asker.endpoint.url} cannot be asked: {asker.ended}")
     return lines[: MOST_SHOWN + 1]

@@ -359,7 +359,7 @@ def read_reply(body: bytes) -> Reply | Fault:
             return Fault("page", "a web page instead of JSON", page=True)
         return Fault("again", "empty reply" if not body.strip() else "invalid or truncated JSON")
     if not isinstance(data, Mapping):
-        return Fault("again", f"JSON that is no reply: {str(data)[:80]}")
+        return Fault("again", f"JSON that is not a reply: {str(data)[:80]}")
     listed = data.get("choices")
     if not isinstance(listed, list) or not listed:
         if data.get("error"):

@@ -80,8 +80,8 @@ class RayClassifier:
                 self._take(batch, found)
         except ray.exceptions.RayError as error:
             raise InputError(
-                f"Ray ended while it compared meanings ({describe_failure(error)}); the same "
-                "command goes on with the pairs that are left"
+                f"Ray ended while comparing meanings ({describe_failure(error)}); run the "
+                "same command to compare the remaining pairs"
             ) from None
         return found
 
@@ -134,8 +134,8 @@ class Reader:
             torch.set_num_threads(threads)
         if self.classifier.identity != identity:
             self.problem = (
-                f"--nli {name} is another model where Ray runs it than here: give all machines the "
-                "same files"
+                f"--nli {name} is a different model on Ray's machines than here: give all "
+                "machines the same files"
             )
 
     def __call__(self, batch: pa.Table) -> pa.Table:

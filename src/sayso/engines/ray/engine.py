@@ -115,7 +115,7 @@ class RayEngine(EngineWrapper):
                 everywhere = all(text in other for other in self._told.values())
                 own.append(text if everywhere or not several else f"{text} (actor {number})")
         if self._taken_over:
-            own.append(f"{self._taken_over:,} answers taken over from a command that was stopped")
+            own.append(f"{self._taken_over:,} answers reused from a command that was stopped")
         return list(dict.fromkeys(own))
 
     def hold(self) -> int:
@@ -132,8 +132,8 @@ class RayEngine(EngineWrapper):
         if found:
             self._taken_over += len(found)
             self.tell(
-                f"{len(found):,} of {len(set(keys)):,} answers are taken over from a command that "
-                "was stopped"
+                f"{len(found):,} of {len(set(keys)):,} answers are reused from a command that was "
+                "stopped"
             )
         for index, key in enumerate(keys):
             if key in found:
@@ -216,8 +216,9 @@ class RayEngine(EngineWrapper):
                     return  # the shards stay
         except ray.exceptions.RayError as error:
             raise InputError(
-                f"Ray ended before all was answered ({describe_failure(error)}); what was answered "
-                "is kept, and the same command goes on"
+                f"Ray ended before all requests were answered ({describe_failure(error)}); what "
+                "was answered "
+                "is kept; run the same command to resume"
             ) from None
         self._whole = True
 
@@ -327,8 +328,8 @@ def connect(address: str) -> bool:
             raise InputError(
                 f"Ray cannot be reached at {address or 'this machine'}: "
                 f"{describe_failure(error)}; expected the address of a running head, HOST:6379 "
-                "or ray://HOST:10001, with the same versions of Ray and Python, and where it "
-                "asks for a token RAY_AUTH_MODE=token here too (docs/scaling.md)"
+                "or ray://HOST:10001, with the same versions of Ray and Python; if it asks for a "
+                "token, set RAY_AUTH_MODE=token here too (docs/scaling.md)"
             ) from None
     logging.getLogger("ray.data").setLevel(logging.ERROR)
     context = ray.data.DataContext.get_current()
@@ -362,7 +363,7 @@ def share_of(ray: Any, wanted: int | None, *, gpus: bool, threads: bool) -> Shar
     mine = float(int(mine)) if mine >= 1 else round(mine - 0.005, 2)
     if mine < 0.1:
         raise InputError(
-            f"{actors} actors find no place: Ray has {cpus:g} CPUs on {len(useful)} "
+            f"{actors} actors do not fit: Ray has {cpus:g} CPUs on {len(useful)} "
             "machines, and an actor needs a tenth of one; start fewer (--ray-actors)"
         )
     options: dict[str, object] = {"threads": max(1, int(mine))} if threads and not found else {}
@@ -378,7 +379,7 @@ def check_listening(address: str) -> None:
         socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
     except (OSError, OverflowError) as error:
         raise InputError(
-            f"nobody listens at {address} ({error}): expected the address of a running Ray head, "
+            f"nothing answers at {address} ({error}): expected the address of a running Ray head, "
             "as `ray start --head` prints it (--ray-address, or RAY_ADDRESS)"
         ) from None
 

@@ -155,8 +155,9 @@ class Worker:
             return
         if self.engine.identity != identity:
             self.problem = (
-                f"{model} is another model where Ray runs it ({self.engine.identity[:40]}) than "
-                f"here ({identity[:40]}): give all machines the same files, --device and --dtype"
+                f"{model} is a different model on Ray's machines ({self.engine.identity[:40]}) "
+                f"than here ({identity[:40]}): give all machines the same files, --device and "
+                "--dtype"
             )
 
     def __call__(self, batch: pa.Table) -> pa.Table:
@@ -284,7 +285,7 @@ def replies_in(data: bytes) -> list[Generation]:
     """Return the replies of a row. Raises InputError for what is none."""
     found = [decode(item) for item in msgspec.msgpack.decode(data, type=list[bytes])]
     if any(reply is None for reply in found):
-        raise InputError("a reply came damaged from a worker; the same command asks for it again")
+        raise InputError("a worker's reply was damaged; run the same command to ask again")
     return [reply for reply in found if reply is not None]
 
 

@@ -147,8 +147,8 @@ class LlmJudge:
         notices = list(getattr(self.engine, "notices", ()))
         if self.own_family:
             notices.append(
-                f"the judge {self.name} is of the subject's own family "
-                f"({family_of(self.name)}): it may favor the answers of its relatives"
+                f"the judge {self.name} is from the subject's own model family "
+                f"({family_of(self.name)}): it may favor answers of related models"
             )
         for problem, meaning in PROBLEMS.items():
             if number := getattr(self.counts, problem):
@@ -402,8 +402,8 @@ def _check_readable(engine: Engine, setup: Setup, counts: JudgeCounts, reply: Ge
     raise InputError(
         f"the judge {engine.name} gave no readable reply to its first {counts.calls:,} requests; "
         f"the last: {came[:120]!r}. Every answer and reply is kept: `sayso judge-check "
-        f"{engine.name}` tells what it can read, with another --judge the model is asked nothing "
-        "again, and --judge-anyway goes on with this one"
+        f"{engine.name}` tests this judge; with another --judge the model is asked nothing again; "
+        "--judge-anyway continues with this one"
     )
 
 

@@ -26,7 +26,7 @@ from sayso.records import Generation
 
 #: Problem of a missing verdict -> what it means; :class:`JudgeCounts` counts each.
 PROBLEMS = {
-    "unread": "no label that could be read, twice",
+    "unread": "no readable label, twice",
     "mismatch": "it named another question, or its two passes contradict each other",
     "refused": "the judge declined",
     "truncated": "its reply was cut off or its thinking never closed",

@@ -171,7 +171,7 @@ def check_forms(
     for form, what in needed.items():
         if recipe not in ("calibrated", "long" if form == "short" else "short") and not has[form]:
             raise InputError(
-                f"recipe {recipe} makes rows of {what}, and what is trained on has none: take "
+                f"recipe {recipe} makes rows of {what}, and the training data have none: use "
                 "another --recipe, or add a set that has them with --train-data"
             )
     ways = ("evidence", "consistency") if by_model else ("evidence",)
@@ -212,7 +212,7 @@ def make(
         if not rows:
             raise InputError(
                 f"recipe {recipe} makes no {want.upper()} row of {len(facts)} facts: "
-                f"{'; '.join(remarks) or 'none has what it needs'}"
+                f"{'; '.join(remarks) or 'no fact has what it needs'}"
             )
         if recipe == "calibrated" and want == "sft":
             check_worded(rows, settings)

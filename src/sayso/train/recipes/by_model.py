@@ -199,7 +199,7 @@ def checked(
     for source, stated in apart.items():
         own = [_with(one, labels.get((source, one.text))) for one in stated]
         if any(one is None for one in own):
-            lost["hold a fact that could not be checked"] += 1
+            lost["contain a fact that could not be checked"] += 1
         else:
             labeled[source] = [one for one in own if one is not None]
     return labeled
@@ -277,8 +277,8 @@ def _by_draws(author: Author, apart: Mapping[Source, Sequence[Stated]], cutoffs:
     }
     if any(not some for some in items.values()):
         raise InputError(
-            "veracity consistency: rows by a model hold each paragraph against others to the same "
-            "prompt, and there are none; say how many with --paragraphs (10 in UNCLE's code)"
+            "veracity consistency: rows by a model compare each paragraph with others to the same "
+            "prompt, and there are none; set how many with --paragraphs (10 in UNCLE's code)"
         )
     author.name_step("rows: facts against draws")
     every = list(dict.fromkeys(item for some in items.values() for item in some))
@@ -432,9 +432,9 @@ def logu_by_model(
         pieces = [one for one in stated or () if one.label in ("S", "NS")]
         wrong = sum(one.label == "NS" for one in pieces)
         if stated is None:
-            lost["tell by luck what the model does not know"] += 1
+            lost["state by luck something that the model does not know"] += 1
         elif not pieces:
-            lost["hold no fact that is right or wrong"] += 1
+            lost["contain no fact that is right or wrong"] += 1
         elif wrong / len(pieces) >= cutoffs.most_wrong:
             lost[f"are wrong in {cutoffs.most_wrong:.0%} or more"] += 1
         else:

@@ -90,7 +90,7 @@ def _examples(
             used.add(fact.entity)
     if len(known) < m or len(unknown) < m:
         raise InputError(
-            f"demonstrations: {m} known and {m} unknown facts of different entities are wanted; "
+            f"demonstrations: {m} known and {m} unknown facts of different entities are needed; "
             f"there are {len(known)} and {len(unknown)}; lower m, or run over more entities"
         )
     return known, unknown

@@ -292,7 +292,7 @@ def _judge(
         if not any(p.claims for f in facts for p in f.paragraphs):
             raise InputError(
                 "veracity evidence: no paragraph has checked claims; run `sayso run self_known` on "
-                "these paragraphs first, or say veracity gold"
+                "these paragraphs first, or set veracity gold"
             )
         return None
     if settings.veracity == "gold":
