@@ -49,7 +49,7 @@ def test_a_folder_with_other_questions_is_told_before_a_model_is_opened(
     [
         ("file", "a file has the name of a folder that is needed"),
         ("file/run", "a file has the name of a folder that is needed"),
-        ("full", "is not empty and no run folder (it contains 'letter.txt')"),
+        ("full", "is not empty and is not a run folder (it contains 'letter.txt')"),
         ("other", "contains a run with protocols uncle, not selective; choose another --out"),
     ],
 )

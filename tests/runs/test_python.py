@@ -250,8 +250,8 @@ def test_a_malformed_verdict_of_a_judge_of_ones_own_is_one_line(
         ({"model": None}, "model is of type NoneType"),
         ({"model": lambda question: "London"}, "model is of type function; expected .*docs/python"),
         ({"model": Incomplete()}, "model Incomplete lacks base, signature, .*; docs/python.md"),
-        ({"model": Incomplete}, r"model is the class Incomplete itself: give .* Incomplete\(\)"),
-        ({"model": Whole()}, r"model Whole: its capabilities are no sayso\.engines"),
+        ({"model": Incomplete}, r"model is the class Incomplete itself: pass .* Incomplete\(\)"),
+        ({"model": Whole()}, r"model Whole: its capabilities are not a sayso\.engines"),
         (
             {"judge": 5},
             "judge is of type int; expected a name, such as 'rules', a judge, with name",

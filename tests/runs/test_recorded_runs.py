@@ -205,7 +205,7 @@ def test_the_command_makes_a_run_for_each_model(
     said = capsys.readouterr()
     assert "G: abstention gap (0 = blind), short answers, against rules" in said.out
     assert "sayso study out" in said.out
-    assert "note: model 2 of 2: b/../<b>, 4 answers on record" in said.err
+    assert "note: model 2 of 2: b/../<b>, 4 answers in the files" in said.err
     assert said.err.count("note: 8 rows of answers to 4 questions") == 1
     names = sorted(path.name for path in Path("out").iterdir())
     assert names == ["a", slug("b/../<b>")]

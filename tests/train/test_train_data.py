@@ -112,8 +112,8 @@ def test_idk_rows_come_from_the_other_set_and_all_of_the_run_is_measured(
     assert training.settings["train_data"] == [trivia]
     assert training.settings["rows.k"] == 10
     assert training.settings["rows.theta"] == 1.0
-    assert f"train-data {trivia}: 2 of 62 entities are left out, since they name what is " \
-        "measured, or are answered by it" in training.notes  # fmt: skip
+    assert f"train-data {trivia}: 2 of 62 entities are left out because they name a measured " \
+        "entity or have one as their answer" in training.notes  # fmt: skip
     assert f"train-data {trivia}: 60 entities are trained on" in training.notes
     # the same call goes on, and asks nothing
     before = len(base.model.requests)

@@ -154,7 +154,7 @@ def _run_suited(jobs: Sequence[Job], common: Common) -> list[Result]:
 def _note_record(number: int, total: int, name: str, answers: int) -> None:
     """Say whose answers are judged and measured now."""
     place = f"model {number} of {total}: " if total > 1 else ""
-    note(f"{place}{name}, {answers:,} answer{'s' * (answers != 1)} on record")
+    note(f"{place}{name}, {answers:,} answer{'s' * (answers != 1)} in the files")
 
 
 def _check_several(common: Common) -> None:
