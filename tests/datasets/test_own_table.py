@@ -136,7 +136,11 @@ def test_questions_without_gold_and_without_answer_are_told(tmp_path: Path) -> N
         ("t.jsonl", row(aliases=3), "line 1: aliases: expected"),
         ("t.jsonl", row(answerable="maybe"), "line 1: answerable is 'maybe'"),
         ("t.jsonl", row(answerable=False), "line 1: it has a gold, and answerable is false"),
-        ("t.jsonl", row() + row(gold="Bob"), "line 2: question asked on line 1 with other answers"),
+        (
+            "t.jsonl",
+            row() + row(gold="Bob"),
+            "line 2: question asked on line 1 with different answers",
+        ),
         ("t.csv", "question,gold\nQ?,\"['A' 'B']\"\n", "line 2: gold .* looks like a list"),
         ("t.csv", 'question,gold\nQ?,"[""a"", ""b"""\n', "line 2: gold .* looks like a list"),
         ("t.csv", "question,gold\nQ?,[redacted]\n", r'line 2: .* looks like a list.*\["…", "…"\]'),

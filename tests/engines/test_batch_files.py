@@ -365,7 +365,7 @@ def test_a_file_that_is_too_long_is_read_in_part(
     with BatchServer() as server, engine_of(server, tmp_path) as engine:
         found = answers(engine, REQUESTS)
     problems = {a.problem for a in found}
-    more = "failed: no answer in batch batch_0 (completed; its file is longer than is read)"
+    more = "failed: no answer in batch batch_0 (completed; its file is too long to read)"
     assert problems == {None, more}
 
 

@@ -108,7 +108,7 @@ def test_a_strange_retry_after_is_bounded_and_said_once(after: str, said: str) -
     with opened(lambda n, b: f"after={after}" if n % 2 else "ok", patience=60) as (_, engine):
         found = answers(engine, ask("Who?"), ask("When?"), ask("Where?"))
         lines = [n for n in engine.notices if "Retry-After" in n]
-        assert lines == [f"the endpoint's Retry-After {said} (0 to 120 s are kept to): {after}"]
+        assert lines == [f"the endpoint's Retry-After {said} (0 to 120 s are respected): {after}"]
     assert time.monotonic() - start < 20
     if "120 s" in said:  # longer than the patience: not waited for
         assert any("(patience: 60 s)" in (g.problem or "") for g in found)

@@ -146,7 +146,7 @@ def test_a_second_run_on_a_folder_says_who_is_writing_there(tmp_path: Path) -> N
         assert second.returncode == 2
         line = " ".join(second.stderr.split())
         assert f"process {first.pid} on " in line, line
-        assert "is writing here; let it end, or choose another --out" in line
+        assert "is writing here; let it finish, or choose another --out" in line
         assert "Traceback" not in second.stderr
         assert first.poll() is None
         server.delay = 0

@@ -143,4 +143,4 @@ def test_more_people_than_are_compared_are_counted(tmp_path: Path) -> None:
     assert found.board is not None
     assert found.board.raters is not None
     assert (len(found.board.raters.panel), found.board.raters.more) == (10, 2)
-    assert "up to 12 people judged a row: the first 10 are compared one by one" in shown(found)
+    assert "up to 12 people judged each row: the first 10 are compared one by one" in shown(found)

@@ -125,8 +125,8 @@ def _shares(check: JudgeCheck) -> Iterator[tuple[str, str, Share]]:
         for group in part.groups:
             yield part.name, f"kind: {group.name}", group.agreed
         for row in part.stances:
-            yield part.name, f"{row.stance}: called so, labelled so", row.precision
-            yield part.name, f"{row.stance}: labelled so, called so", row.recall
+            yield part.name, f"{row.stance}: judged so, labelled so", row.precision
+            yield part.name, f"{row.stance}: labelled so, judged so", row.recall
     if check.words is not None:
         yield "hedges", "within what people took them to mean", check.words.inside
         yield "pairs of answers", "contradiction or not", check.words.pairs
@@ -789,7 +789,7 @@ def _set_tables(part: SetResult) -> list[tuple[str, Sequence[str], Sequence[Sequ
         tables.append((f"{part.name}, by kind", ("agreed [95 % range]",), groups))
     stances = [(r.stance, _share(r.precision), _share(r.recall)) for r in part.stances]
     if stances:
-        columns = ("called so: labelled so", "labelled so: called so")
+        columns = ("judged so: labelled so", "labelled so: judged so")
         tables.append((f"{part.name}, by stance", columns, stances))
     return tables
 

@@ -541,9 +541,9 @@ def context(engine: Engine) -> Finding:
 def alternatives(engine: Engine, replies: Sequence[Generation]) -> Finding:
     """Are the likeliest other tokens listed?"""
     if engine.capabilities.alternatives or any(r.alternatives for r in replies):
-        return Finding("alternatives", "yes", "the likeliest other tokens are known")
+        return Finding("alternatives", "yes", "the top alternative tokens are known")
     if any(r.margins for r in replies):
-        return Finding("alternatives", "no", "only the distance of the two likeliest tokens")
+        return Finding("alternatives", "no", "only the gap between the two most likely tokens")
     return Finding("alternatives", "no", "none were given")
 
 
@@ -652,7 +652,7 @@ def sampling_taken(replies: Sequence[Generation]) -> Finding:
     follows = "its own defaults apply there"
     if any(what.split(":")[0] in TRUNCATING for what in refused):
         follows = (
-            "start the server with neutral generation settings, or take it that draws are truncated"
+            "start the server with neutral generation settings, or accept that draws are truncated"
         )
     return Finding("takes sampling settings", "no", "; ".join(refused)[:160], follows)
 

@@ -67,7 +67,7 @@ class Flags:
     ] = None
     questions: Annotated[
         str,
-        Parameter(help="who words the questions: templates, or a model (checked by round trip)"),
+        Parameter(help="what writes the questions: templates, or a model (checked by round trip)"),
     ] = "templates"
     twins: Annotated[int, Parameter(help="largest number of renamed entities per domain")] = 20
     prompts: Annotated[
@@ -228,7 +228,10 @@ def _note_problems(excerpt: Excerpt, out: Path) -> None:
     for kind, number in sorted(excerpt.wrong.items()):
         note(f"left out: {WRONG.get(kind, kind)}: {number:,}")
     if excerpt.problems:
-        note(f"named with file and line in {out / 'problems.jsonl'}: {len(excerpt.problems):,}")
+        note(
+            f"problems listed with file and line in {out / 'problems.jsonl'}: "
+            f"{len(excerpt.problems):,}"
+        )
     for text in excerpt.notes:
         note(text)
     if not excerpt.day:

@@ -255,7 +255,7 @@ class Common(Opening):
         for name in (*shown, "answers", "logprobs"):
             del own[name]
         if self.logprobs is not None and not self.answers:
-            raise InputError("--logprobs says what the log-probabilities of --answers are")
+            raise InputError("--logprobs is only for --answers; leave it out")
         own["domains"] = own.pop("domain")
         columns = own.pop("columns")
         own["model"] = own["model"] or "builtin"

@@ -67,7 +67,7 @@ COLUMNS: dict[str, Column] = {
     ),
     "label": Column("a person's label: S, NS, UNC or OMIT", _LABELLED),
     "stance": Column("how the answer is worded, as a person reads it", _LABELLED),
-    "content": Column("correct, incorrect or none: beside a stance", _LABELLED),
+    "content": Column("correct, incorrect or none; needs a stance", _LABELLED),
     "group": Column("a group of answers to show apart", _LABELLED),
     "id": Column("your name for the row; --golds joins by it", ("score",), ("custom_id",)),
 }

@@ -101,7 +101,7 @@ def from_rows(
         first, known = unique.setdefault(question.id, (line, question))
         if known != question:
             raise InputError(
-                f"{place}: question asked on line {first} with other answers: "
+                f"{place}: question asked on line {first} with different answers: "
                 f"{question.text[:60]!r}; a question with several true values is one row"
             )
     questions = tuple(question for _, question in unique.values())

@@ -208,7 +208,7 @@ def render_compare(
     if found:
         say(console, compared_sentence(found, words, (first, second)), "bold")
     else:
-        say(console, "Nothing to compare: the two runs share no number.", "bold")
+        say(console, "Nothing to compare: the two runs have no number in common.", "bold")
     for letter, name, place in (("A", first, one), ("B", second, other)):
         if place != name:
             shown = place if name == letter else f"{name} ({place})"

@@ -837,8 +837,8 @@ def warnings(result: Board) -> list[str]:
     texts = [*result.unread]
     if result.raters is not None and result.raters.more:
         texts.append(
-            f"up to {MOST_PEOPLE + result.raters.more} people judged a row: the first "
-            f"{MOST_PEOPLE} are compared one by one, and all of them count in 'people'"
+            f"up to {MOST_PEOPLE + result.raters.more} people judged each row: the first "
+            f"{MOST_PEOPLE} are compared one by one, and all count in 'people'"
         )
     rare, kind = min((result.wrong, "wrong"), (result.judged - result.wrong, "right"))
     if FEWEST <= rare < FEW:

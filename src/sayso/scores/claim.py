@@ -64,7 +64,7 @@ def frequency(supported: Sequence[bool | None]) -> float:
     """
     read = [value for value in supported if value is not None]
     if not read:
-        raise NoEvidence("no further answer in which the claim could be looked for")
+        raise NoEvidence("no further answer to look for the claim in")
     return 1 - sum(read) / len(read)
 
 

@@ -174,7 +174,7 @@ def _locked(folder: Path, wait: float) -> int | None:
         who = (folder / WRITER).read_text(encoding="utf-8", errors="replace")[:400]
     except OSError:
         who = "another process"
-    raise InputError(f"{folder}: {who} is writing here; let it end, or choose another --out")
+    raise InputError(f"{folder}: {who} is writing here; let it finish, or choose another --out")
 
 
 def sync_folder(path: Path) -> None:

@@ -59,7 +59,9 @@ def study(
         write_study(found, grid.out, layout)
         return found
     if layout and out is None:
-        raise InputError("layout: its tables and pages are files; pass out, the folder for them")
+        raise InputError(
+            "layout: tables and pages are written to files; pass out, the folder for them"
+        )
     folders = [source] if isinstance(source, str | PathLike) else list(source)
     found = of_folders(folders, **options)
     if out is not None:

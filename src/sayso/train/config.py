@@ -663,7 +663,7 @@ def _why_unread(
     if name == "against" and rows.style != "known":
         return f"style {rows.style} does not read it (--style known does)"
     if name == "xi" and recipe not in ("mix", "rl"):
-        return f"--recipe {recipe} mixes no forms by a share (--recipe mix and rl do)"
+        return f"--recipe {recipe} has no mix of forms (--recipe mix and rl have)"
     if name in ("plain_from", "refuse_below") and recipe != "calibrated":
         return f"--recipe {recipe} does not read it (--recipe calibrated does)"
     if name in ("theta", "low"):

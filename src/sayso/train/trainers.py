@@ -79,7 +79,7 @@ def check_processes(stages: Sequence[Stage] = ()) -> None:
             )
     if processes == 1 and torch.cuda.device_count() > 1:
         raise InputError(
-            f"{torch.cuda.device_count()} GPUs are visible, and one process trains on one: start "
+            f"{torch.cuda.device_count()} GPUs are visible, but one process uses only one: start "
             "with accelerate launch --multi_gpu -m sayso train …, or set CUDA_VISIBLE_DEVICES=0"
         )
 

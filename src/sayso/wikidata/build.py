@@ -84,7 +84,7 @@ def _check_excerpt(excerpt: Excerpt) -> None:
         read = f" among the {excerpt.counts.get('entities', 0):,} entities that were read"
         check = "is it Wikidata, one entity a line?"
     else:
-        read, check = "", "is it Wikidata? To ask it again delete scan/replies"
+        read, check = "", "is it Wikidata? To ask again, delete scan/replies"
     raise InputError(
         f"{excerpt.source}: none of the domains has an entity with a label in "
         f"{excerpt.plan.languages[0]!r}{read} (expected {plans}){'; ' * bool(wrong)}{wrong}; are "

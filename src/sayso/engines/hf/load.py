@@ -263,7 +263,7 @@ def choose_device(wanted: str) -> torch.device:
     seen = {"cuda": torch.cuda.device_count(), "mps": int(torch.backends.mps.is_available())}
     number = seen.get(device.type, 1)
     if (device.index or 0) >= number:
-        there = f"sees {number} of its kind" if number else "sees none of its kind"
+        there = f"sees {number} of its kind" if number else "finds no such device"
         raise InputError(
             f"device {wanted!r}: the installed torch ({torch.__version__}) {there}; leave "
             "--device out to use the best available"

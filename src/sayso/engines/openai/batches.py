@@ -493,7 +493,7 @@ class Files:
         for file in filter(None, (sent.output, sent.errors)):
             try:
                 with self.office.fetched(file, self.box.folder) as (copy, more):
-                    why += "; its file is longer than is read" if more else ""
+                    why += "; its file is too long to read" if more else ""
                     for raw, whole in lines_of(copy, longest):
                         name, reply = (
                             _returned(raw, self.office.secret) if whole else _cut(raw, longest)

@@ -278,7 +278,7 @@ def _odd_wait(headers: Mapping[str, str]) -> str:
         return ""
     taken = retry_after(headers)
     read = "is no time, so pauses are our own" if taken is None else f"is taken as {taken:g} s"
-    return f"the endpoint's Retry-After {read} (0 to {LONGEST_PAUSE:g} s are kept to): {given}"
+    return f"the endpoint's Retry-After {read} (0 to {LONGEST_PAUSE:g} s are respected): {given}"
 
 
 def _date(text: str) -> datetime | None:
@@ -723,7 +723,7 @@ def _record(
 #: characters of a prompt that nobody repeats word for word before an answer
 LONG_PROMPT = 200
 BEGINS_WITH_PROMPT = "the answer begins with its prompt"
-PROMPT_CUT = "the prompt stood before the answer and was cut off"
+PROMPT_CUT = "the prompt was repeated before the answer and was cut off"
 #: what may stand before a prompt and behind it: names of roles
 ROLES = re.compile(r"\W*(?:(?:system|user|human|question|assistant|answer|model)\b\W*)*", re.I)
 

@@ -63,7 +63,7 @@ from sayso.report.numbers import FORMS
 
 NOTHING = "no answer has both decisiveness and confidence"
 FEW_EXAMPLES = (
-    "not asked: too few certain or uncertain answers among the questions set apart for examples; "
+    "not asked: too few certain or uncertain answers among the questions set aside for examples; "
     "raise --demos.entities or --limit"
 )
 

@@ -727,5 +727,5 @@ def shown_of(
         if g.problem is None and read.get(g.id) in ("correct", "incorrect")
     ]  # fmt: skip
     if not answers.get(SHOWN):
-        return Examples(problem="needs questions set apart as examples, and the run has too few")
+        return Examples(problem="needs questions set aside as examples, and the run has too few")
     return choose_examples(pool, settings.p_true.examples, seed)

@@ -381,7 +381,7 @@ def _declined_examples(folder: RunFolder, rows: SelectiveRows) -> Examples:
     if found is not None:
         chosen[found] = ("A typical answer", "Nobody can answer this." if none[found] else "")
     shown = [texts.example(at, what, note) for at, (what, note) in chosen.items()]
-    rule = f"{BY_LENGTH} Typical: of the commonest kind (answerable or not, declined or not)."
+    rule = f"{BY_LENGTH} Typical: from the most common kind (answerable or not, declined or not)."
     return Examples(shown, rule)
 
 

@@ -336,7 +336,7 @@ def answered(texts: Texts) -> Iterator[Estimate]:
     astray = int((texts.sentence < 0).sum())
     if astray:
         share = _count_share("claims_without_sentence", astray, claims)
-        yield msgspec.structs.replace(share, problem="left out of everything by position")
+        yield msgspec.structs.replace(share, problem="left out of all numbers by position")
 
 
 def unread(run: Run, texts: Texts) -> Iterator[Estimate]:

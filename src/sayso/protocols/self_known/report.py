@@ -483,7 +483,7 @@ def sentences(results: SelfKnownResults, method: str) -> Iterator[str]:
     recall = get("recall")
     if recall.value is not None:
         yield (
-            f"Of the facts asked for, it states {percent(recall.value, 0)} right, hedges "
+            f"Of the facts asked for, it states {percent(recall.value, 0)} correctly, hedges "
             f"{percent(get('aspects_hedged').value, 0)} and leaves out "
             f"{percent(get('aspects_omitted').value, 0)}."
         )

@@ -271,7 +271,7 @@ def part_label(key: str, value: str) -> str:
 HEADING = "Does the model admit what it does not know?"
 #: ends "What this does not show:"
 NOT_SHOWN = (
-    "how it answers about other subjects, in other words, or when nobody asks it to express "
+    "how it answers about other subjects, with other wording, or without a request to express "
     "uncertainty. A fact counts as known if one of several draws was right, which can be luck"
 )
 
@@ -663,7 +663,7 @@ def warnings(numbers: Results) -> list[str]:
             if estimate.value is not None and sparse(estimate):
                 few.append(f"{name} of {FORMS[form]} ({counts(estimate)})")
     if few:
-        lines.append(f"Few cases, read the counts: {', '.join(few)}.")
+        lines.append(f"Few cases; read the counts: {', '.join(few)}.")
     return lines
 
 

@@ -268,7 +268,7 @@ def _rows(facts: Sequence[Fact], settings: RowSettings, wanted: _Wanted) -> list
         if total < most:
             notes.append(
                 f"mix: {total} of {most} rows, all that xi {settings.xi:g} allows: "
-                "trainings are of equal size only if each reaches the number asked for"
+                "trainings have equal sizes only if each reaches the requested number"
             )
         return mix(short, long, settings.xi, total, seed)
     return in_order(short or long, seed)[:most]
