@@ -62,7 +62,7 @@ def refused(argv: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         (["run", "uncle", "--max-cost", "0"], "max-cost is 0.0; expected"),
         (["run", "uncle", "--max-cost", "nan"], "max-cost is nan; expected"),
         (["run", "uncle", "--price", "1,2"], "price '1,2' is for endpoints, and the model"),
-        (["run", "uncle", "--model", "openai:x", "--price", "dear"], "price 'dear' is no price"),
+        (["run", "uncle", "--model", "openai:x", "--price", "dear"], "price 'dear' is not a price"),
         (["run", "uncle", "--model-version", "may"], "model-version 'may' is for endpoints"),
         (["run", "uncle", "--concurrency", "4"], "concurrency is for endpoints"),
         (["run", "uncle", "--timeout", "-1"], "timeout is -1.0; expected"),
@@ -316,7 +316,7 @@ def test_interrupting_says_that_it_goes_on(
 
     monkeypatch.setattr(cli, "app", interrupt)
     assert cli.execute(["run"]) == 130
-    assert "the same command goes on" in capsys.readouterr().err
+    assert "run the same command to resume" in capsys.readouterr().err
 
 
 def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:

@@ -85,7 +85,7 @@ def test_a_folder_of_somebody_else_holds_no_runs(
 ) -> None:
     (tmp_path / "important.txt").touch()
     assert cli.execute(["run", "--limit", "2", "--out", str(tmp_path)]) == 2
-    assert "it holds 'important.txt'" in capsys.readouterr().err
+    assert "it contains 'important.txt'" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["important.txt"]
 
 

@@ -92,9 +92,9 @@ def test_strata_can_be_chosen_as_domains(tmp_path: Path) -> None:
     ("bad", "said"),
     [
         ({"s_pop": None}, "line 1: s_pop is None"),
-        ({"possible_answers": "[oops"}, "line 1: possible_answers is no JSON list"),
+        ({"possible_answers": "[oops"}, "line 1: possible_answers is not a JSON list"),
         ({"possible_answers": 5}, "line 1: possible_answers: expected a list"),
-        ({"o_aliases": "[oops"}, "line 1: o_aliases is no JSON list"),
+        ({"o_aliases": "[oops"}, "line 1: o_aliases is not a JSON list"),
         ({"o_aliases": {}}, "line 1: o_aliases: expected a list"),
         ({"prop": 3}, "line 1: expected a text under prop"),
         ({"obj": None, "possible_answers": []}, "line 1: the answer is empty"),

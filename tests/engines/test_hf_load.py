@@ -134,7 +134,7 @@ def test_a_hub_id_without_network(monkeypatch: Any) -> None:
     monkeypatch.setattr(load, "hub_answers", lambda: False)
     said = message("hf:sayso-tests/there-is-no-such-model")
     assert said == (
-        "model sayso-tests/there-is-no-such-model cannot be opened: there is no folder of this "
+        "model sayso-tests/there-is-no-such-model cannot be opened: there is not a folder of this "
         "name, its files are not in this machine's hub cache, and the hub cannot be reached; "
         "expected a folder, or a model's id on the hub, as in hf:Qwen/Qwen3-4B"
     )
@@ -314,9 +314,9 @@ def test_without_weights_a_model_has_the_same_identity(
     ("options", "told"),
     [
         ({"device": "gpu"}, "device 'gpu' is unknown: expected auto, cpu, cuda"),
-        ({"device": "meta"}, "device 'meta' is not known"),
+        ({"device": "meta"}, "device 'meta' is unknown"),
         ({"device": "cuda:99"}, "device 'cuda:99': the installed torch"),
-        ({"dtype": "int8"}, "dtype 'int8' is not known"),
+        ({"dtype": "int8"}, "dtype 'int8' is unknown"),
         ({"revision": "v2"}, "revision 'v2' applies only to models from the hub, and"),
         ({"max_rows": 0}, "max_rows"),
     ],

@@ -47,7 +47,7 @@ def test_columns(row: object, expected: tuple[str, list[str]]) -> None:
         (b'{"title": "x", "text": "y"', "wrong JSON: Expecting ',' delimiter, column 27"),
         (b'["x"]', "expected an object {...}"),
         (b'{"title": "x"}', "no column text, contents, content, passage or body"),
-        (b'{"title": "x", "text": 5}', "text is no text"),
+        (b'{"title": "x", "text": 5}', "text is not a text"),
         (b'{"title": {}, "text": "y"}', "the title is not a text"),
         (b'{"title": "x", "text": "  "}', "no text in it"),
         (b"[" * 100_000, "wrong JSON: maximum recursion depth exceeded"),

@@ -120,8 +120,8 @@ def test_a_name_is_shown_and_identifies_nothing(tmp_path: Path) -> None:
         ("--batch-size 0", "batch-size is 0; expected 1 to"),
         ("--patience 5", "patience is for endpoints, and this run uses none"),
         ("--model openai:x --patience 0", "patience is 0.0; expected"),
-        ("--device tpu", "device 'tpu' is not known"),
-        ("--dtype int8", "dtype 'int8' is not known"),
+        ("--device tpu", "device 'tpu' is unknown"),
+        ("--dtype int8", "dtype 'int8' is unknown"),
     ],
 )
 def test_flags_of_the_other_kind_of_model(

@@ -226,7 +226,7 @@ def test_it_stops_at_the_end_of_the_money(tmp_path: Path) -> None:
     file = write(tmp_path, "one.jsonl", [text("Mira Toll", "SNSIN"), text("Orm Bask", "SSNNS")])
     engine = model(by_name)
     engine.price = Price(1000.0, 1000.0)  # type: ignore[attr-defined]
-    with pytest.raises(BudgetSpent, match="the same command goes on"):
+    with pytest.raises(BudgetSpent, match="run the same command to resume"):
         run(tmp_path, file, model=engine, max_cost=0.2)
     first = len(engine.requests)
     assert 0 < first < 63

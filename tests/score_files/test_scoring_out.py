@@ -126,7 +126,7 @@ def test_a_place_that_cannot_be_written_is_told_before_a_model_is_loaded(
     (tmp_path / "file").write_text("no folder", encoding="utf-8")
     (tmp_path / "mine.jsonl").write_text('{"a": 1}\n', encoding="utf-8")
     for out, message in [
-        (tmp_path / "file" / "out.jsonl", "file is no folder"),
+        (tmp_path / "file" / "out.jsonl", "file is not a folder"),
         (tmp_path / "mine.jsonl", "exists and was not"),
         (path, "the input itself"),
         (Path("/proc/out.jsonl"), "cannot write into /proc"),

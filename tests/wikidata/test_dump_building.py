@@ -140,7 +140,7 @@ def test_what_is_bad_is_named_with_its_line_and_the_rest_is_built(tmp_path: Path
     odd = entity("Q7002", "Odd", item("P31", "Q11424"), statement("P9", "smell", "x"))
     bad: list[tuple[bytes, str]] = [
         (good[20][:-40], "is cut off"),
-        (b'{"id":"Q5\xff","claims":{}},', "is no UTF-8 at its byte 10"),
+        (b'{"id":"Q5\xff","claims":{}},', "is not UTF-8 at its byte 10"),
         (b"what is this", "is not a JSON object"),
         (json.dumps(film).encode(), "Q7001 has no label in 'en'"),
         (json.dumps(odd).encode(), "statement of P9 has the unknown datatype 'smell'"),
@@ -482,7 +482,7 @@ def test_other_peoples_folders_are_left_alone(
     [
         ("domains: {}", "names no domain"),
         ("domains: {a: {classes: []}}", "names no class"),
-        ("domains: {a: {classes: [human]}}", "'human' is no item"),
+        ("domains: {a: {classes: [human]}}", "'human' is not an item"),
         ("domains: {a: {classes: [Q5], color: red}}", "unknown field"),
         ("domains: {a: {classes: [Q5], strata: [5, 5]}}", "strata must grow"),
         ("languages: ['e\\\" ) DROP']\ndomains: {a: {classes: [Q5]}}", "expected a code"),

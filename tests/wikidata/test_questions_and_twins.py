@@ -171,7 +171,7 @@ def test_the_table_that_ships_is_sound() -> None:
     ("data", "told"),
     [
         (b"", "among the 0 entities that were read"),
-        (b"hello\nworld\n", "the first of 2 problems: dump.json line 1 is no JSON object"),
+        (b"hello\nworld\n", "the first of 2 problems: dump.json line 1 is not a JSON object"),
         (dump(), "expected cities: instance of Q999999 (and subclasses), P17 among Q1)"),
     ],
 )

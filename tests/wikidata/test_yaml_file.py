@@ -60,10 +60,10 @@ ALIASES = "a: &a [x]\n" + "".join(
             "domains: {}\nlanguages: [no]\n",
             "line 2: languages: 0: Expected `str`, got `bool` (a word such as no is read",
         ),
-        ("domains: {a: [\n", "line 2: is no YAML (expected the node content, but found '<stream"),
+        ("domains: {a: [\n", "line 2: is not YAML (expected the node content, but found '<stream"),
         ("", "f.yaml: Expected `object`, got `null`; expected a table"),
-        ("domains: {a: 2019-13-45}\n", "f.yaml: is no YAML (month must be in 1..12)"),
-        ("domains: {a: \x01}\n", "f.yaml: is no YAML (unacceptable character #x0001"),
+        ("domains: {a: 2019-13-45}\n", "f.yaml: is not YAML (month must be in 1..12)"),
+        ("domains: {a: \x01}\n", "f.yaml: is not YAML (unacceptable character #x0001"),
         ("domains: &x\n  a: *x\n", "unknown field `a`"),
         (ALIASES, "unknown field `a`"),  # would be 9 ** 8 values if each was walked
     ],
