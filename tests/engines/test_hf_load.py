@@ -134,7 +134,7 @@ def test_a_hub_id_without_network(monkeypatch: Any) -> None:
     monkeypatch.setattr(load, "hub_answers", lambda: False)
     said = message("hf:sayso-tests/there-is-no-such-model")
     assert said == (
-        "model sayso-tests/there-is-no-such-model cannot be opened: there is not a folder of this "
+        "model sayso-tests/there-is-no-such-model cannot be opened: there is no folder of this "
         "name, its files are not in this machine's hub cache, and the hub cannot be reached; "
         "expected a folder, or a model's id on the hub, as in hf:Qwen/Qwen3-4B"
     )

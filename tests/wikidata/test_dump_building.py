@@ -473,7 +473,7 @@ def test_other_peoples_folders_are_left_alone(
     (tmp_path / "mine" / "questions.jsonl").write_text("mine")
     words = ["build", str(source), "--domains", str(tmp_path / "domains.yaml"), "--no-review"]
     assert cli.execute([*words, "--out", str(tmp_path / "mine")]) == 2
-    assert "it holds 'questions.jsonl'" in capsys.readouterr().err
+    assert "it contains 'questions.jsonl'" in capsys.readouterr().err
     assert (tmp_path / "mine" / "questions.jsonl").read_text() == "mine"
 
 
