@@ -82,7 +82,7 @@ def test_what_is_right_is_read_with_its_lines(tmp_path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_read_is_said_to_be_so(tmp_path: Path) -> None:
-    for name, told in (("none", "does not exist"), (".", "is a folder"), ("bad", "no UTF-8")):
+    for name, told in (("none", "does not exist"), (".", "is a folder"), ("bad", "not UTF-8")):
         (tmp_path / "bad").write_bytes(b"a: \xff")
         with pytest.raises(InputError, match=told):
             read_yaml(tmp_path / name, Table, "")
