@@ -246,7 +246,7 @@ def test_mistakes_in_the_command_are_one_line(
         assert told in error, error
         assert "\n" not in error
     assert cli.execute(["run", "selective", "--logprobs", "none"]) == 2
-    assert "of --answers" in capsys.readouterr().err
+    assert "only for --answers" in capsys.readouterr().err
     assert not Path("runs").exists()
 
 
@@ -401,7 +401,7 @@ def test_a_study_of_texts(
     assert cli.execute([*argv, "--out", "s"]) == 2
     assert "contains a run with model" in capsys.readouterr().err
     asking = {"answers": "t.jsonl", "protocols": {"self_known": {"modes": "direct"}}}
-    with pytest.raises(InputError, match="modes is direct: it asks the model"):
+    with pytest.raises(InputError, match="modes is direct: it would ask the model"):
         sayso.study({**asking, "out": "u"})
 
 

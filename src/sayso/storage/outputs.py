@@ -47,7 +47,7 @@ def _check_folder(place: Path, name: str) -> None:
     """Refuse a place whose folder can be neither written into nor made. Raises InputError."""
     folder = next(one for one in place.absolute().parents if one.exists())
     if not folder.is_dir():
-        raise InputError(f"{name}: {folder} is no folder")
+        raise InputError(f"{name}: {folder} is not a folder")
     try:
         with tempfile.TemporaryFile(dir=folder):
             pass
