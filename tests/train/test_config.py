@@ -104,7 +104,7 @@ def test_a_style_is_no_recipe(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_training_is_no_run_to_start_from(tmp_path: Path) -> None:
     write_training(tmp_path, Training(base_run="runs/base"))
-    with pytest.raises(InputError, match="is a training, started from runs/base: say that run"):
+    with pytest.raises(InputError, match="is a training, started from runs/base: name that run"):
         open_base(tmp_path)
 
 
