@@ -80,16 +80,18 @@ def test_the_first_sentence_names_who_leads_alone_and_counts_who_share_the_lead(
         "of the questions that cannot be answered and 25 % of those that can."
     )
     assert plain_sentence(THREE).startswith(
-        "Of 3 systems, 3 share the lead in declining only what cannot be answered; careful, with "
-        "the largest gap, declined 90 %"
+        "No difference between the 3 systems is visible in declining only what cannot be answered; "
+        "careful, with the largest gap, declined 90 %"
     )
+    two = [one._replace(rank=r) for one, r in zip(THREE, ((1, 2), (1, 2), (3, 3)), strict=True)]
+    assert plain_sentence(two).startswith("Of 3 systems, 2 share the lead in declining only what")
     unranked = [one._replace(rank=None) for one in THREE]
     assert "no system can be ranked first" in plain_sentence(unranked)
     assert plain_sentence(THREE[:1]).startswith("careless declined 50 % of the questions that")
     none = Estimate("abstention_gap", problem="no answers")
     assert "No system answered" in plain_sentence([System("mute", none, none, none)])
     page = board_page(THREE, "A board", HEADS)
-    assert page.index("share the lead") < page.index("<svg")
+    assert page.index("No difference between") < page.index("<svg")
 
 
 @pytest.mark.parametrize(("without", "with_one"), [(1.0, 0.0), (0.0, 0.0), (1.0, 1.0), (0.5, 0.5)])

@@ -365,6 +365,11 @@ def plain_sentence(systems: Sequence[System]) -> str:
             f"Of {len(systems):,} systems, {name} is best at declining only what cannot be "
             f"answered: it {shares}."
         )
+    if len(leaders) == len(held):
+        return (
+            f"No difference between the {len(held):,} systems is visible in declining only what "
+            f"cannot be answered; {name}, with the largest gap, {shares}."
+        )
     lead = f"{len(leaders):,} share the lead" if leaders else "no system can be ranked first"
     return (
         f"Of {len(systems):,} systems, {lead} in declining only what cannot be answered; {name}, "

@@ -619,6 +619,8 @@ COUNTING: dict[str, tuple[str, ...]] = {
     "hedges too": (*WITHHELD, "hedged"),
     "abstained only": ("abstained",),
 }
+#: what is counted of the answers of a model that was told to express uncertainty
+TOLD = slice_of(method="instructed")
 NO_GOLDS = "answerable questions have no golds: right and wrong answers cannot be told apart"
 
 
@@ -626,14 +628,22 @@ def abstentions(rows: Rows, settings: Settings) -> Iterator[Estimate]:
     """Yield shares, their gap, and what answers are worth; nothing where all can be answered."""
     if rows.withheld is not None and rows.unanswerable is not None and rows.unanswerable.any():
         yield from _abstained_shares(rows, settings, rows.withheld, rows.unanswerable)
-        yield from _abstention_gap(rows, settings, rows.withheld, rows.unanswerable)
+        yield from _abstention_gaps(rows, settings, rows.withheld, rows.unanswerable)
+        if rows.told is not None:
+            yield from _abstained_shares(rows, settings, rows.told, rows.unanswerable, TOLD)
+            where, none = slice_of(against=rows.judge) + TOLD, rows.unanswerable
+            yield _abstention_gap(rows, settings, none, "abstention_gap", rows.told, where)
         yield from utilities(rows, settings)
     if rows.without is not None:
         yield from passage_twins(rows, settings)
 
 
 def _abstained_shares(
-    rows: Rows, settings: Settings, withheld: Floats, unanswerable: NDArray[np.bool_]
+    rows: Rows,
+    settings: Settings,
+    withheld: Floats,
+    unanswerable: NDArray[np.bool_],
+    asked: Slice = (),
 ) -> Iterator[Estimate]:
     read = ~np.isnan(withheld)
     for name, among in zip(ABSTENTIONS, (unanswerable, ~unanswerable), strict=True):
@@ -643,25 +653,35 @@ def _abstained_shares(
             total = float(among.sum())
             low, high = share.numerator / total, (share.numerator + missing) / total
             share = msgspec.structs.replace(share, bound_low=low, bound_high=high)
-        yield msgspec.structs.replace(share, where=slice_of(against=rows.judge), missing=missing)
+        where = slice_of(against=rows.judge) + asked
+        yield msgspec.structs.replace(share, where=where, missing=missing)
 
 
-def _abstention_gap(
+def _abstention_gaps(
     rows: Rows, settings: Settings, withheld: Floats, unanswerable: NDArray[np.bool_]
 ) -> Iterator[Estimate]:
     where, types = slice_of(against=rows.judge), types_of(rows)
-    resampling: dict[str, Any] = {"n": settings.resamples, "seed": settings.ci_seed}
-
-    def gap(name: str, abstained: Floats, where: Slice, kinds: Any = None) -> Estimate:
-        found = bootstrap_abstention(abstained, unanswerable, rows.entity, kinds, **resampling)
-        problem = found.problem if found.value is not None else _one_kind(name)
-        return msgspec.structs.replace(found, name=name, where=where, problem=problem)
-
+    gap = partial(_abstention_gap, rows, settings, unanswerable)
     yield gap("abstention_gap", withheld, where)
     if types is not None:
         yield gap("abstention_gap_within", withheld, where, types)
     for counting, column in countings(rows).items():
         yield gap("abstention_gap", column, where + slice_of(counting=counting))
+
+
+def _abstention_gap(
+    rows: Rows,
+    settings: Settings,
+    unanswerable: NDArray[np.bool_],
+    name: str,
+    abstained: Floats,
+    where: Slice,
+    kinds: Any = None,
+) -> Estimate:
+    resampling: dict[str, Any] = {"n": settings.resamples, "seed": settings.ci_seed}
+    found = bootstrap_abstention(abstained, unanswerable, rows.entity, kinds, **resampling)
+    problem = found.problem if found.value is not None else _one_kind(name)
+    return msgspec.structs.replace(found, name=name, where=where, problem=problem)
 
 
 def _one_kind(name: str) -> str:
@@ -738,6 +758,10 @@ def abstention_columns(rows: Rows) -> Iterator[tuple[str, Slice, Metric, tuple[A
         for counting, column in countings(rows).items():
             place = where + slice_of(counting=counting)
             yield "abstention_gap", place, abstention_gap, (column, none)
+        if rows.told is not None:
+            yield "abstention_gap", where + TOLD, abstention_gap, (rows.told, none)
+            for name, among in zip(ABSTENTIONS, (none, ~none), strict=True):
+                yield name, where + TOLD, share_of, (np.where(among, rows.told, np.nan),)
         if rows.outcome is not None and graded(rows):
             for name, target, place in utility_places(rows.judge):
                 utility = partial(confidence_target_utility, target=target)

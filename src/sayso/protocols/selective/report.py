@@ -91,6 +91,8 @@ from sayso.storage.run_folder import Manifest, RunFolder
 
 LENGTH, TEXT_ONLY, WORDS = "length_words", "text_only", "words"
 ABSTENTIONS = ("abstains_unanswerable", "abstains_answerable")
+#: the part of a slice that is about the answers of a model told to express uncertainty
+TOLD = ("method", "instructed")
 GAP = "abstention_gap"
 ABSTENTION_ROWS = (
     *ABSTENTIONS, "abstention_gap", "abstention_gap_within", "right_minus_wrong", "utility",
@@ -245,8 +247,8 @@ NOT_SHOWN = (
     "this judge finds"
 )
 DECLINING_NOT_SHOWN = (
-    "whether an answer is right, or how a model does on questions of another kind. Whether an "
-    "answer declines is read from its wording"
+    "how the model does on other questions or with other instructions. Whether an answer declines "
+    "is read from its wording"
 )
 
 
@@ -295,16 +297,28 @@ def _errors(results: SelectiveResults, form: str) -> Estimate:
 
 
 def _declines(results: SelectiveResults, form: str) -> str:
+    told = [results.get(name, **_of_judge(results, form), **dict([TOLD])) for name in ABSTENTIONS]
+    if any(share.value is None for share in told):
+        return _declines_plainly(results, form, "", "")
+    both = " and ".join(map(_count, told))
+    return (
+        f"{_declines_plainly(results, form, ' when asked plainly', 'asked plainly, ')} Told to "
+        f"express uncertainty, it declined {both}."
+    )
+
+
+def _declines_plainly(results: SelectiveResults, form: str, when: str, before: str) -> str:
     place = _of_judge(results, form)
     none, some = (results.get(name, **place) for name in ABSTENTIONS)
     gap = results.get(GAP, **place)
     if none.value == 0 and some.value == 0:
         return (
-            f"It never declined: it answered all {none.n:,} questions that cannot be answered and "
-            f"all {some.n:,} that can."
+            f"It never declined{when}: it answered all {none.n:,} questions that cannot be answered "
+            f"and all {some.n:,} that can."
         )
     counts = (
-        f"it declined {_count(none)} questions that cannot be answered and {_count(some)} that can"
+        f"{before}it declined {_count(none)} questions that cannot be answered and {_count(some)} "
+        "that can"
     )
     often = how_often(none)
     if gap.low is None or gap.high is None or not often:
@@ -1602,6 +1616,8 @@ def part_label(key: str, value: str) -> str:
         return f"target {line(value, 20)}"
     if key == "counting":
         return f"counting {line(value, 40)}"
+    if (key, value) == TOLD:
+        return "told to express uncertainty"
     return (
         f"against {metric_label(value)}" if key == "against" else FORMS.get(value, line(value, 60))
     )

@@ -61,7 +61,8 @@ class Rows(NamedTuple):
     ``converged`` are, by learned score, the fits that converged and all of them, ``folds`` which
     answers one fit predicted: only those can be ranked (:func:`strata_of`). ``reference_words`` is
     how many words the first reference has. ``unanswerable`` are questions that nobody can answer,
-    ``withheld`` answers that state no value.
+    ``withheld`` answers that state no value. ``told`` are the same of the model's other answer, where
+    it was told to express uncertainty; ``None`` if it never was.
     """
 
     form: str
@@ -82,6 +83,7 @@ class Rows(NamedTuple):
     folds: dict[str, NDArray[np.int64]]
     reference_words: Floats | None = None
     withheld: Floats | None = None
+    told: Floats | None = None
     unanswerable: NDArray[np.bool_] | None = None
     #: how widely known the subjects are, "" where nobody said
     tier: NDArray[np.str_] | None = None
@@ -244,7 +246,8 @@ def _rows(
         converged={},
         folds={},
         reference_words=reference_words,
-        withheld=np.array([_withheld(f, judge) for f in facts], dtype=np.float64),
+        withheld=np.array([_withheld(f.question, f.verdicts.get(judge)) for f in facts]),
+        told=_told(run, form, facts),
         unanswerable=np.array([f.question.answerable is False for f in facts], dtype=np.bool_),
         tier=np.array([f.question.tier for f in facts], dtype=np.str_),
         stance=np.array([_stance(f.verdicts.get(judge)) for f in facts], dtype=np.str_),
@@ -254,11 +257,21 @@ def _rows(
     )
 
 
-def _withheld(fact: _Fact, judge: str) -> float:
+def _withheld(question: Question, verdict: Verdict | None) -> float:
     """Return whether an answer names no value; NaN where nobody says if there is one."""
-    if fact.question.answerable is None and not fact.question.golds:
+    if question.answerable is None and not question.golds:
         return float("nan")
-    return withheld(fact.verdicts.get(judge))
+    return withheld(verdict)
+
+
+def _told(run: Run, form: str, facts: Sequence[_Fact]) -> Floats | None:
+    """Return which facts the model withheld when it was told to express uncertainty."""
+    answers = {g.question: g.id for g in run.generations(form) if g.instructed}
+    if not answers:
+        return None
+    read = {(v.target, v.asked): v for v in run.verdicts(form)}
+    verdicts = [read.get((answers.get(f.asked_in, ""), f.question.id)) for f in facts]
+    return np.array([_withheld(f.question, v) for f, v in zip(facts, verdicts, strict=True)])
 
 
 def _outcome(fact: _Fact, judge: str, *, labeled: bool) -> float:
