@@ -331,7 +331,8 @@ def test_every_flag_of_a_run_reaches_its_job(monkeypatch: pytest.MonkeyPatch) ->
     argv += "--max-cost 2.5 --price 1,2 --judge-price 3,4 --model-version may --concurrency 8 "
     argv += "--name small --patience 30 --timeout 9 "
     argv += "--judge-batch aspect --judge-mode two_pass --judge-labels uncle --judge-anyway "
-    argv += "--domain a --domain b --limit 7 --seed 3 --data file:x.csv --columns question=q"
+    argv += "--domain a --domain b --tier 1 --tier 2 --limit 7 --seed 3 "
+    argv += "--data file:x.csv --columns question=q"
     words = [*argv.split(), "--chat-template-kwargs", '{"a": 1}']
     assert cli.execute(words) == 0
     (made,) = found
@@ -339,7 +340,8 @@ def test_every_flag_of_a_run_reaches_its_job(monkeypatch: pytest.MonkeyPatch) ->
         "model": "openai:x", "judge": "rules+openai:y", "thinking": "64", "max_cost": 2.5,
         "price": "1,2", "judge_price": "3,4", "model_version": "may", "concurrency": 8,
         "timeout": 9.0, "judge_batch": "aspect", "judge_mode": "two_pass", "judge_labels": "uncle",
-        "domains": ("a", "b"), "limit": 7, "seed": 3, "chat_template_kwargs": '{"a": 1}',
+        "domains": ("a", "b"), "tiers": ("1", "2"), "limit": 7, "seed": 3,
+        "chat_template_kwargs": '{"a": 1}',
         "data": "file:x.csv#question=q", "name": "small", "patience": 30.0, "judge_anyway": True,
     }  # fmt: skip
     assert {name: getattr(made, name) for name in wanted} == wanted
@@ -361,7 +363,7 @@ def test_every_flag_of_a_run_reaches_its_job(monkeypatch: pytest.MonkeyPatch) ->
     spread["batch_files"] = found[3].batch_files
     assert spread["batch_files"] is True
     known = {f.name for f in flags.dataclasses.fields(flags.Common)}
-    known -= {"json", "dry_run", "domain", "verbose", "columns", "out", "split", "cache"}
+    known -= {"json", "dry_run", "domain", "tier", "verbose", "columns", "out", "split", "cache"}
     known -= {"answers", "logprobs"}  # make a job for each model in files
     known -= {"figures", "figure_width"}  # files beside the page
     assert known <= wanted.keys() | local.keys() | spread.keys()

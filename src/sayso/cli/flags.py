@@ -135,6 +135,15 @@ class Common(Opening):
             show_default=False,
         ),
     ] = ()
+    tier: Annotated[
+        tuple[str, ...],
+        Parameter(
+            group=MORE,
+            help="only this tier, such as 1, the best known entities of world; repeatable",
+            negative="",
+            show_default=False,
+        ),
+    ] = ()
     cache: Annotated[
         Path | None,
         Parameter(
@@ -256,7 +265,7 @@ class Common(Opening):
             del own[name]
         if self.logprobs is not None and not self.answers:
             raise InputError("--logprobs is only for --answers; leave it out")
-        own["domains"] = own.pop("domain")
+        own["domains"], own["tiers"] = own.pop("domain"), own.pop("tier")
         columns = own.pop("columns")
         own["model"] = own["model"] or "builtin"
         own["data"] = with_columns(own["data"], "" if self.answers else columns)

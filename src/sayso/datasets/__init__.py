@@ -114,10 +114,11 @@ def load(
     *,
     split: str = "test",
     domains: Sequence[str] = (),
+    tiers: Sequence[str] = (),
     limit: int | None = None,
     seed: int = 0,
 ) -> Dataset:
-    """Load a question set by name or file, and choose domains and a seeded part of the entities.
+    """Load a question set by name or file; choose domains, tiers and a seeded part of the entities.
 
     ``limit`` counts entities, spread over the domains in proportion and over the tiers of each
     (:func:`subset` says how pairs are counted); 0 takes all, ``None`` the set's own default.
@@ -129,7 +130,7 @@ def load(
         limit = DEFAULT_LIMIT.get(name.partition(":")[0], 0)
     if limit < 0:
         raise InputError(f"limit {limit}: expected a number of entities, or 0 for all")
-    return subset(data, domains=domains, limit=limit, seed=seed)
+    return subset(data, domains=domains, tiers=tiers, limit=limit, seed=seed)
 
 
 def check_name(name: str) -> None:
@@ -175,21 +176,35 @@ def _format_meant(name: str) -> str:
     return f"{near[0]}:{file}" if near else ""
 
 
-def subset(data: Dataset, *, domains: Sequence[str], limit: int, seed: int) -> Dataset:
-    """Return the questions of some domains and of ``limit`` entities (0: all), whole entities only.
+def subset(
+    data: Dataset,
+    *,
+    domains: Sequence[str] = (),
+    tiers: Sequence[str] = (),
+    limit: int = 0,
+    seed: int,
+) -> Dataset:
+    """Return the questions of some domains and tiers, and of ``limit`` entities (0: all).
+
+    Entities are whole. Raises InputError for a domain or a tier that the data do not have.
 
     Entities are drawn per domain with a seeded generator, as evenly in proportion as whole numbers
-    allow, and within a domain from its tiers in turn; order follows the file. Pairs are drawn on
+    allow, and within a domain from its tiers in turn; order follows the file. The first few are of
+    different tiers, from the best known on. Pairs are drawn on
     top of the entities, both questions of a pair or neither, and the same share of them (at least
     one pair). ``limit`` counts pairs in a set that has nothing else.
     """
-    present = sorted({q.domain for q in data.questions})
-    for domain in domains:
-        if domain not in present:
-            raise InputError(
-                f"domain {domain!r} is not in {data.name}; it has {', '.join(present)}"
-            )
-    kept = [q for q in data.questions if not domains or q.domain in domains]
+    for what, wanted in (("domain", domains), ("tier", tiers)):
+        present = sorted({str(getattr(q, what)) for q in data.questions} - {""})
+        for name in wanted:
+            if name not in present:
+                has = f"it has {', '.join(present)}" if present else f"it has no {what}s"
+                raise InputError(f"{what} {name!r} is not in {data.name}; {has}")
+    kept = [
+        q
+        for q in data.questions
+        if (not domains or q.domain in domains) and (not tiers or q.tier in tiers)
+    ]
     units: dict[_Unit, tuple[str, str]] = {}
     for q in kept:
         domain, tier = units.get(_unit(q), (q.domain, q.tier))
@@ -226,7 +241,9 @@ def _choose(units: Mapping[_Unit, tuple[str, str]], limit: int, seed: int) -> se
     for unit, (domain, tier) in units.items():
         strata[domain][tier].append(unit)
     ranked: list[tuple[float, str, _Unit]] = []
-    for place, (domain, tiers) in enumerate(sorted(strata.items())):
+    largest = sorted(strata, key=lambda d: (-sum(map(len, strata[d].values())), d))
+    for place, domain in enumerate(largest):
+        tiers = strata[domain]
         ordered = _in_turn(domain, tiers, place, seed)
         ranked += [((i + 0.5) / len(ordered), domain, unit) for i, unit in enumerate(ordered)]
     return {unit for _, _, unit in sorted(ranked)[:limit]}
@@ -246,5 +263,6 @@ def _in_turn(
         generator = random.Random(content_id([seed, domain, *filter(None, [tier])]))
         shuffled = generator.sample(units, len(units))
         turn = (number - place) % len(tiers)
-        ranked += [((i + 0.5) / len(shuffled), turn, unit) for i, unit in enumerate(shuffled)]
+        within = (turn + 0.5) / len(tiers)
+        ranked += [((i + within) / len(shuffled), turn, unit) for i, unit in enumerate(shuffled)]
     return [unit for _, _, unit in sorted(ranked)]

@@ -120,11 +120,15 @@ class Answer(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """A verdict as shown. ``kind`` is a key of :data:`LABELS`."""
+    """A verdict as shown.
+
+    ``kind`` is a key of :data:`LABELS`; ``right``: what it says is right, whether hedged or not.
+    """
 
     kind: str
     stance: str
     problem: str
+    right: bool = False
 
 
 class Draw(NamedTuple):
@@ -347,7 +351,8 @@ def _read(verdict: Verdict | None) -> Reading:
     if verdict is not None and verdict.stance == "committed" and verdict.content is None:
         problem = "no gold answer to judge it by"
     stance = STANCES.get((verdict.stance or "") if verdict else "", "")
-    return Reading(kind_of(verdict), stance, block(problem)[:200])
+    right = verdict is not None and verdict.content == "correct"
+    return Reading(kind_of(verdict), stance, block(problem)[:200], right)
 
 
 # ---- the answers on the page itself, and those on pages of their own

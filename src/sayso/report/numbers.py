@@ -265,3 +265,8 @@ def _spelled_out(value: object) -> object:
         return plain
 
     return rest(msgspec.to_builtins(value, str_keys=True))
+
+
+def capital(text: str) -> str:
+    """Return a text that can begin a sentence."""
+    return text[:1].upper() + text[1:]

@@ -103,6 +103,7 @@ class Job:
     seed: int = 0
     split: str = "test"
     domains: Sequence[str] = ()
+    tiers: Sequence[str] = ()
     cache: str | Path | None = None
     options: Any = None
     thinking: str = ""
@@ -233,7 +234,7 @@ KINDS: tuple[tuple[tuple[str, ...], tuple[type, ...], str], ...] = (
     (("max_cost", "timeout", "patience"), (int, float), "a number"),
     (("out", "cache"), (str, PathLike), "a path"),
     (("model_options",), (Mapping,), "a dict of options"),
-    (("domains",), (Sequence,), "names of domains"),
+    (("domains", "tiers"), (Sequence,), "a list of names"),
 )
 
 
@@ -253,9 +254,10 @@ def _check_kinds(job: Job) -> None:
         left_out = name == "end_loops" and value is None
         if not isinstance(value, bool) and not left_out:
             raise InputError(f"{name} is {value!r:.80}; expected True or False")
-    for domain in job.domains:
-        if not isinstance(domain, str):
-            raise InputError(f"domains: {domain!r:.80} is not a text; expected names of domains")
+    for name, chosen in (("domains", job.domains), ("tiers", job.tiers)):
+        for one in chosen:
+            if not isinstance(one, str):
+                raise InputError(f"{name}: {one!r:.80} is not a text; expected a list of names")
     if job.options is not None and not isinstance(job.options, job.plan.Settings):
         raise InputError(
             f"options are {job.options!r:.80}; expected the Settings of {job.protocol}; single "
@@ -389,12 +391,14 @@ def load_data(job: Job) -> Dataset:
     Raises InputError.
     """
     if isinstance(job.model, RecordedEngine):
-        data = job.model.data
-        return datasets.subset(data, domains=job.domains, limit=job.limit or 0, seed=job.seed)
-    data = datasets.load(
-        job.data_set, split=job.split, domains=job.domains, limit=job.limit, seed=job.seed
-    )
+        return datasets.subset(job.model.data, limit=job.limit or 0, **parts_of(job))
+    data = datasets.load(job.data_set, split=job.split, limit=job.limit, **parts_of(job))
     return job.plan.asked(data, job.settings)
+
+
+def parts_of(job: Job) -> dict[str, Any]:
+    """Return which part of the data a job asks about, as :func:`sayso.datasets.subset` takes it."""
+    return {"domains": job.domains, "tiers": job.tiers, "seed": job.seed}
 
 
 def _judge_of(job: Job) -> str | Judge | Engine:
@@ -526,6 +530,7 @@ def _planned(job: Job) -> Manifest:
             "limit": job.limit,
             "split": job.split,
             "domain": ",".join(job.domains),
+            **({"tier": ",".join(job.tiers)} if job.tiers else {}),
             "seed": job.seed,
         },
         prompts=job.plan.prompts(chosen),
@@ -677,6 +682,7 @@ def run(
     seed: int = 0,
     split: str = "test",
     domains: str | Sequence[str] = (),
+    tiers: str | Sequence[str] = (),
     cache: str | PathLike[str] | None = None,
     options: Any = None,
     settings: Mapping[str, object] | None = None,
@@ -749,9 +755,10 @@ def run(
 
 def _job(given: dict[str, Any]) -> Job:
     """Return a job of arguments as people write them: a single domain, a path of data."""
-    domains, data, thinking = given["domains"], given["data"], given["thinking"]
-    if isinstance(domains, str):
-        given["domains"] = (domains,)
+    data, thinking = given["data"], given["thinking"]
+    for name in ("domains", "tiers"):
+        if isinstance(given[name], str):
+            given[name] = (given[name],)
     if isinstance(data, PathLike):
         given["data"] = str(data)
     for whose in ("model", "judge"):  # the URLs of several endpoints

@@ -63,7 +63,7 @@ OF_MODEL = (
     *("end_loops", "known_from"),
     *OF_SYSTEM,
 )
-OF_DATA = ("name", "columns", "split", "domains", "limit", "seed")
+OF_DATA = ("name", "columns", "split", "domains", "tiers", "limit", "seed")
 #: keys of a study of files of answers
 OF_ANSWERS = ("answers", "columns", "logprobs")
 LISTS = {"models": "model", "data": "data", "protocols": "protocol"}
@@ -382,9 +382,9 @@ def _named(source: _Entry) -> str:
 def _job(given: Mapping[str, Any], place: str) -> Job:
     """Return a job of flags as people write them."""
     own = dict(given)
-    domains = own.get("domains")
-    if isinstance(domains, str):
-        own["domains"] = (domains,)
+    for name in ("domains", "tiers"):
+        if isinstance(own.get(name), str):
+            own[name] = (own[name],)
     if isinstance(own.get("thinking"), int):
         own["thinking"] = _thinking(own["thinking"])
     try:

@@ -250,8 +250,8 @@ def _detectable(report: Report, number: JointNumber) -> str:
     many = f"{len(pairs)} pairs of models" if len(pairs) > 1 else "1 pair of models"
     text = f"{_symbol(report, number.name)}: {clear} of {many} differ after Holm's correction."
     if (size := number.ranking.detectable) is not None:
-        some = f"A difference of {compact(size)} would"
-        text += f" {some if size <= 1 else 'Not even a difference of 1 would'} be detected with 80 % power."
+        some = f"A difference of {compact(size)}" if size <= 1 else "Not even a difference of 1"
+        text += f" {some} would be detected with 80 % power."
     return text
 
 

@@ -26,7 +26,7 @@ from sayso.runs.asking import REQUEST_SETTINGS
 from sayso.runs.costs import is_local
 from sayso.runs.measure import entities_of, load_run
 from sayso.runs.progress import Progress
-from sayso.runs.run import Job, open_job
+from sayso.runs.run import Job, open_job, parts_of
 from sayso.storage.cache import default_cache_folder
 from sayso.storage.run_folder import Manifest
 from sayso.train.result import FILE, read_training
@@ -60,7 +60,8 @@ class Base(NamedTuple):
             "cache": self.cache,
             "limit": chosen.get("limit"),
             "split": str(chosen.get("split") or "test"),
-            "domains": tuple(d for d in str(chosen.get("domain") or "").split(",") if d),
+            "domains": tuple(filter(None, str(chosen.get("domain") or "").split(","))),
+            "tiers": tuple(filter(None, str(chosen.get("tier") or "").split(","))),
             "seed": int(self.manifest.settings["seed"] or 0),
             "options": self.settings,
             "command": self.manifest.command,
@@ -209,7 +210,7 @@ def halves(
                 f"{base.path} asked about split {job.split} of the built-in world; training uses "
                 f"its split train: measure {' or '.join(MEASURED)}"
             )
-        train = datasets.load("builtin", split="train", domains=job.domains, limit=0)
+        train = datasets.load("builtin", split="train", limit=0, **parts_of(job))
         wanted = limit or count
     else:
         train, wanted = _others(base, limit, notes)
@@ -226,7 +227,7 @@ def halves(
             notes.append(
                 f"train-limit {train_limit}: there are {there} entities to train on, all are taken"
             )
-        data = datasets.subset(train.replaced(left), domains=(), limit=train_limit, seed=job.seed)
+        data = datasets.subset(train.replaced(left), limit=train_limit, seed=job.seed)
         left = data.questions
     return Halves(train.replaced(left), held, drawn, tuple(notes))
 
@@ -244,10 +245,10 @@ def _measured(base: Base, wanted: int, asked: Sequence[Question]) -> tuple[Datas
     the limit of such a run.
     """
     job = base.job()
-    every = datasets.load(base.data, split=job.split, domains=job.domains, limit=0)
+    every = datasets.load(base.data, split=job.split, limit=0, **parts_of(job))
     total = entities_of(every.questions)
     for limit in range(wanted, max(wanted, total) + 1):
-        drawn = datasets.subset(every, domains=(), limit=limit, seed=job.seed)
+        drawn = datasets.subset(every, limit=limit, seed=job.seed)
         held = UNCLE.asked(drawn, base.settings)
         if entities_of(held.questions) >= wanted:
             break
@@ -284,7 +285,7 @@ def _of_sets(
                 "name a measured entity or have one as their answer"
             )
         if most is not None and most < there:
-            left = datasets.subset(data.replaced(left), domains=(), limit=most, seed=seed).questions
+            left = datasets.subset(data.replaced(left), limit=most, seed=seed).questions
         notes.append(f"train-data {name}: {entities_of(left)} entities are trained on")
         sets.append(data)
         questions |= {q.id: q for q in left}
@@ -329,7 +330,7 @@ def _apart(questions: Sequence[Question], held: Dataset) -> list[Question]:
 def _others(base: Base, limit: int | None, notes: list[str]) -> tuple[Dataset, int]:
     """Return all the data, and how many entities of it are measured."""
     job = base.job()
-    every = datasets.load(base.data, split=job.split, domains=job.domains, limit=0)
+    every = datasets.load(base.data, split=job.split, limit=0, **parts_of(job))
     every = UNCLE.asked(every, base.settings)
     questions = load_run(base.path)[0].questions
     total, count = entities_of(every.questions), entities_of(questions)

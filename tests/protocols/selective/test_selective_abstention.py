@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 from collections.abc import Callable, Sequence
@@ -92,6 +93,38 @@ def test_seven_questions_by_hand(tmp_path: Path) -> None:
     assert result.get("right_minus_wrong", RULES).value == pytest.approx((2 - 2) / 7)
     assert result.get("utility", f"{RULES};target:0.75").value == pytest.approx((2 - 6) / 7)
     assert result.get("utility", f"{RULES};target:0.9").value == pytest.approx((2 - 18) / 7)
+
+
+def test_who_declines_only_when_told_to_express_uncertainty_is_said_to(tmp_path: Path) -> None:
+    """A model that never declines when asked plainly, and declines one of each kind when told."""
+    shy = ("Where was Bob born?", "Where will Eve be born?")
+
+    def says(prompt: str) -> str:
+        plain = prompt in SEVEN
+        about = next(question for question in SEVEN if question in prompt)
+        return NONE if about in shy and not plain else "Madrid"
+
+    told = dataclasses.replace(BARE, words=True)
+    result = run(tmp_path, rows_of(SEVEN), says, told)
+    of_both = f"{RULES};method:instructed"
+    assert result.get("abstains_unanswerable", RULES).value == 0
+    silent = result.get("abstains_unanswerable", of_both)
+    assert (silent.numerator, silent.denominator) == (1, 3)
+    spoken = result.get("abstains_answerable", of_both)
+    assert (spoken.numerator, spoken.denominator) == (1, 4)
+    gap = result.get("abstention_gap", of_both)
+    assert gap.value == pytest.approx(1 / 3 - 1 / 4)
+    said = (
+        "It never declined when asked plainly: it answered all 3 questions that cannot be answered "
+        "and all 4 that can. Told to express uncertainty, it declined 1 of 3 "
+        "questions that cannot be answered and 1 of 4 that can."
+    )
+    assert report.plain_sentence(report.SelectiveResults(result.estimates)) == said
+    assert "unanswerable questions declined, told to express uncertainty" in (
+        result.page.read_text(encoding="utf-8") if result.page else ""
+    )
+    plain = run(tmp_path, rows_of(SEVEN), says, name="plain")
+    assert "told" not in report.plain_sentence(report.SelectiveResults(plain.estimates)).lower()
 
 
 def test_a_run_without_j_says_which_number_is_meant(tmp_path: Path) -> None:

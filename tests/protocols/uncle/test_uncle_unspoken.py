@@ -37,19 +37,17 @@ def matched(value: float, low: float, high: float) -> Change:
 
 
 def test_nothing_can_be_gained_where_nothing_is_hedged() -> None:
+    """At its own hedge rate, that is: nothing is said of it, whatever the interval."""
     text = sentence(own(0, 0, 0), matched(0.4, 0.2, 0.6))
-    assert "far more" not in text
-    assert "In short answers, hedging its least probable answers instead, equally often" in text
-    assert "would change nothing (0.00 [0.00, 0.00]). Hedging as many" in text
+    assert "least probable" not in text
+    assert "In short answers, hedging as many facts of each type as it does not know would " in text
     assert "would improve J within fact type (+0.40 [+0.20, +0.60])." in text
-    # so by definition where nothing is hedged, but a change of 0 without an interval says nothing
-    text = sentence(own(0, None, None))
-    assert "would change nothing (0.00)." in text
-    assert "least probable" not in sentence(own(0, None, None), hedged=0.2)
+    for hedged in (0.0, 0.2):
+        assert "least probable" not in sentence(own(0, None, None), hedged=hedged)
 
 
 def test_a_gain_is_claimed_only_where_its_interval_is_clear_of_zero() -> None:
-    text = sentence(own(0.1, -0.1, 0.3), matched(0.2, 0.0, 0.4))
+    text = sentence(own(0.1, -0.1, 0.3), matched(0.2, 0.0, 0.4), hedged=0.2)
     assert "improve" not in text
     assert (
         "In short answers, hedging its least probable answers instead, equally often, would not "
@@ -57,9 +55,14 @@ def test_a_gain_is_claimed_only_where_its_interval_is_clear_of_zero() -> None:
         "each type as it does not know would not measurably change J within fact type (+0.20 "
         "[0.00, +0.40])."
     ) in text
-    assert "would lower J within fact type (" in sentence(own(-0.2, -0.3, -0.1))
-    assert "improve J within fact type (+0.20 [+0.10, +0.30])." in sentence(own(0.2, 0.1, 0.3))
-    assert "there are too few facts to tell" in sentence(own(0.2, -0.7, 1.0))
+    assert "would lower J within fact type (" in sentence(own(-0.2, -0.3, -0.1), hedged=0.2)
+    assert "improve J within fact type (+0.20 [+0.10, +0.30])." in sentence(
+        own(0.2, 0.1, 0.3), hedged=0.2
+    )
+    assert (
+        "In short answers, there are too few facts to tell whether hedging its least probable "
+        "answers instead, equally often, would help (+0.20 [−0.70, +1.00])."
+    ) in sentence(own(0.2, -0.7, 1.0), hedged=0.2)
     assert "least probable" not in sentence()  # a rank alone is no gain
 
 
@@ -103,7 +106,7 @@ def test_a_model_that_never_hedges(tmp_path: Path) -> None:
         assert gain.high is not None
         assert 0.4 < gain.low < gain.value <= gain.high <= 1
     said = " ".join(report.headline(Results(result.estimates)))
-    assert "would change nothing" in said
+    assert "least probable" not in said
     assert "would improve J within fact type" in said
 
 

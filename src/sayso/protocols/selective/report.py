@@ -50,6 +50,7 @@ from sayso.report.differences import Headline
 from sayso.report.figures import Figure, figure_of, figures_in
 from sayso.report.numbers import (
     FORMS,
+    capital,
     counts,
     covers,
     interval,
@@ -300,11 +301,12 @@ def _declines(results: SelectiveResults, form: str) -> str:
     told = [results.get(name, **_of_judge(results, form), **dict([TOLD])) for name in ABSTENTIONS]
     if any(share.value is None for share in told):
         return _declines_plainly(results, form, "", "")
-    both = " and ".join(map(_count, told))
-    return (
-        f"{_declines_plainly(results, form, ' when asked plainly', 'asked plainly, ')} Told to "
-        f"express uncertainty, it declined {both}."
-    )
+    plainly = _declines_plainly(results, form, " when asked plainly", "asked plainly, ")
+    return f"{plainly} Told to express uncertainty, it declined {_of_both(*told)}."
+
+
+def _of_both(none: Estimate, some: Estimate) -> str:
+    return f"{_count(none)} questions that cannot be answered and {_count(some)} that can"
 
 
 def _declines_plainly(results: SelectiveResults, form: str, when: str, before: str) -> str:
@@ -313,13 +315,10 @@ def _declines_plainly(results: SelectiveResults, form: str, when: str, before: s
     gap = results.get(GAP, **place)
     if none.value == 0 and some.value == 0:
         return (
-            f"It never declined{when}: it answered all {none.n:,} questions that cannot be answered "
-            f"and all {some.n:,} that can."
+            f"It never declined{when}: it answered all {none.n:,} questions that cannot be "
+            f"answered and all {some.n:,} that can."
         )
-    counts = (
-        f"{before}it declined {_count(none)} questions that cannot be answered and {_count(some)} "
-        "that can"
-    )
+    counts = f"{before}it declined {_of_both(none, some)}"
     often = how_often(none)
     if gap.low is None or gap.high is None or not often:
         few = "There are too few questions to say whether it declines what it cannot answer"
@@ -510,11 +509,6 @@ def _are(count: float, kind: str) -> str:
 def _pairs(estimate: Estimate) -> str:
     """Return of how many pairs an AUROC is, as a cell or before the word."""
     return "" if estimate.denominator is None else f"{estimate.denominator:,.0f} "
-
-
-def capital(text: str) -> str:
-    """Return a text that can begin a sentence."""
-    return text[:1].upper() + text[1:]
 
 
 def length_sentences(results: SelectiveResults, form: str) -> Iterator[str]:

@@ -61,8 +61,8 @@ class Rows(NamedTuple):
     ``converged`` are, by learned score, the fits that converged and all of them, ``folds`` which
     answers one fit predicted: only those can be ranked (:func:`strata_of`). ``reference_words`` is
     how many words the first reference has. ``unanswerable`` are questions that nobody can answer,
-    ``withheld`` answers that state no value. ``told`` are the same of the model's other answer, where
-    it was told to express uncertainty; ``None`` if it never was.
+    ``withheld`` answers that state no value. ``told`` are the same of the answer of a
+    model told to express uncertainty; ``None`` if it never was.
     """
 
     form: str

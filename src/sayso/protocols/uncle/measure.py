@@ -157,8 +157,10 @@ def cautions(estimates: Iterable[Estimate], draws_vary: bool | None = None) -> l
 
 #: shares of known facts below and above which a run has next to no known or unknown facts
 KNOWS_NOTHING, KNOWS_ALL = 0.02, 0.98
-EASIER = "popqa, triviaqa, or household names (tier 1 of world)"
-HARDER = "simpleqa, simpleqa_verified, or obscure things (tiers 3 and 4 of world)"
+EASIER = "popqa, triviaqa, or household names (--data world --tier 1)"
+HARDER = "simpleqa, simpleqa_verified, or obscure things (--data world --tier 3 --tier 4)"
+#: of fewer facts nobody can say that nearly all are known or unknown
+FEWEST_FACTS = 10
 
 
 def misfit(estimates: Iterable[Estimate]) -> list[str]:
@@ -167,6 +169,8 @@ def misfit(estimates: Iterable[Estimate]) -> list[str]:
     for form in results.forms:
         known = results.get("p_known", form=form)
         if known.value is None or KNOWS_NOTHING <= known.value <= KNOWS_ALL:
+            continue
+        if known.n < FEWEST_FACTS or known.missing > known.n:
             continue
         hard = known.value < KNOWS_NOTHING
         level, few, sets = ("hard", "known", EASIER) if hard else ("easy", "unknown", HARDER)

@@ -39,6 +39,7 @@ from sayso.report.numbers import (
     GAPS,
     GUESSABLE,
     bounds,
+    capital,
     counts,
     interval,
     is_bare,
@@ -406,11 +407,11 @@ def _examples(every: Sequence[Card]) -> Examples:
 
 
 def _is(fact: Fact, known: str, verdict: str) -> bool:
-    return (
-        fact.known == known
-        and fact.short_reading is not None
-        and fact.short_reading.kind == verdict
-    )
+    reading = fact.short_reading
+    if reading is None or (fact.known, reading.kind) != (known, verdict):
+        return False
+    # a hedged guess that is right is a poor example of an admitted gap
+    return not (known == "unknown" and verdict == "uncertain" and reading.right)
 
 
 # ---- sentences
@@ -553,41 +554,39 @@ def _lost(numbers: Results, forms: list[str]) -> list[str]:
 def _unspoken(numbers: Results, forms: list[str]) -> str:
     """Say what hedging by its own probabilities would gain, at its hedge rate and at one that fits.
 
-    Of the first form that has both numbers; a gain is claimed where its interval is clear of 0.
-    Without a hedge there is nothing to gain at its own rate, by definition.
+    Of the first form that has such a number; a gain is claimed where its interval is clear of 0.
+    Without a hedge there is nothing to gain at its own rate, by definition: nothing is said of it.
     """
+    changes = (
+        ("unspoken_knowledge", "hedging its least probable answers instead, equally often,"),
+        ("unspoken_knowledge_matched", "hedging as many facts of each type as it does not know"),
+    )
     for form in forms:
-        own = numbers.get("unspoken_knowledge", form=form)
         hedges = [numbers.get(name, form=form).value for name in ("UUR", "over_hedge")]
-        by_definition = own.value == 0 and hedges == [0, 0]
-        if own.value is None or (interval(own) == "" and not by_definition):
-            continue
-        first = (
-            f"In {FORMS[form]}, hedging its least probable answers instead, equally often, would "
-            f"{_gain(own)} ({f'{show(own)} {interval(own)}'.rstrip()})"
-        )
-        matched = numbers.get("unspoken_knowledge_matched", form=form)
-        if matched.value is None or matched.low is None or matched.high is None:
-            return f"{first}."
-        return (
-            f"{first}. Hedging as many facts of each type as it does not know would "
-            f"{_gain(matched)} ({show(matched)} {interval(matched)})."
-        )
+        said = [
+            _gain(what, change)
+            for name, what in changes
+            if (change := numbers.get(name, form=form)).value is not None
+            and interval(change)
+            and not (name == "unspoken_knowledge" and hedges == [0, 0])
+        ]
+        if said:
+            return f"In {FORMS[form]}, {'. '.join([said[0], *map(capital, said[1:])])}."
     return ""
 
 
-def _gain(change: Estimate) -> str:
-    """Say what a difference of J and its interval allow, after "would"."""
+def _gain(what: str, change: Estimate) -> str:
+    """Say what a difference of J and its interval allow."""
     low, high = change.low or 0.0, change.high or 0.0
-    if low == high == 0:
-        return "change nothing"
-    if low > 0:
-        return "improve J within fact type"
-    if high < 0:
-        return "lower J within fact type"
+    span = f"({show(change)} {interval(change)})"
     if high - low > 1:
-        return "perhaps help: there are too few facts to tell"
-    return "not measurably change J within fact type"
+        return f"there are too few facts to tell whether {what} would help {span}"
+    gain = "not measurably change"
+    if low > 0:
+        gain = "improve"
+    elif high < 0:
+        gain = "lower"
+    return f"{what} would {gain} J within fact type {span}"
 
 
 def robustness_sentences(numbers: Results) -> Iterator[str]:
