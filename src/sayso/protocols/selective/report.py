@@ -347,7 +347,12 @@ def _finds(results: SelectiveResults, form: str) -> str:
     if best.value is None and scores:
         best = results.best(form, scores[0])
     names = [score_label(name) for name in scores]
-    return errors_sentence(wrong, rate.n, f"its {rate.n:,} {answers}", names, best)
+    said = errors_sentence(wrong, rate.n, f"its {rate.n:,} {answers}", names, best)
+    silent = results.get("abstains_answerable", **_of_judge(results, form))
+    if silent.numerator and part_of(silent.signature, "abstained") == "incorrect":
+        decline = "declines" if silent.numerator == 1 else "decline"
+        said += f" {silent.numerator:,.0f} of the wrong answers {decline} to answer."
+    return said
 
 
 def examples(folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]) -> Examples:
