@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,10 +13,20 @@ import sayso
 from sayso import report as reports
 from sayso.protocols import PROTOCOLS
 
+#: settings with which a run takes a second and has every chart
+QUICK: dict[str, dict[str, Any]] = {
+    "faithfulness": {"methods": "vanilla,uncertainty", "draws.k": 4},
+    "self_known": {"draws.k": 2},
+    "selective": {"draws.k": 5},
+}
+
 
 @pytest.mark.parametrize("protocol", list(PROTOCOLS))
 def test_figures_are_the_charts_of_the_page(protocol: str, tmp_path: Path) -> None:
-    result = sayso.run(protocol, model="builtin", data="builtin", limit=2, out=tmp_path / "r")
+    result = sayso.run(
+        protocol, model="builtin", data="builtin", limit=2, out=tmp_path / "r", report=False,
+        settings={"resamples": 100, **QUICK.get(protocol, {})},
+    )  # fmt: skip
     page = reports.write(result.path).read_text(encoding="utf-8")
     drawn = re.findall(r'class="chart wide"[^>]*aria-label="([^"]*)"', page)
     names = result.plots

@@ -254,7 +254,7 @@ HEADLINES = (
 PARTS = {
     ("given", "known"): "facts that both know",
     ("given", "unknown"): "facts that neither knows",
-    ("prompt", "plain"): "not told to express uncertainty",
+    ("prompt", "plain"): "asked plainly",
     ("known", "corrected"): "known beyond chance",
     ("known", "strict"): "known in every draw, or in none",
 }
@@ -687,7 +687,7 @@ UNNAMED = "(none given)"
 NARROW_FORMS = {"short": "short", "long": "paragraph"}
 COMPARED = {
     "this model": {},
-    "not told to express uncertainty": {"prompt": "plain"},
+    "asked plainly": {"prompt": "plain"},
     "never hedging": {"policy": "never"},
     "always hedging": {"policy": "always"},
     "hedging equally often, at random": {"policy": "random"},
@@ -1173,7 +1173,7 @@ BEYOND = ("J_within", "unspoken_knowledge", "hedge_precision")
 #: rows of the table of references: (label, arguments that find their estimates)
 REFERENCES: dict[str, dict[str, str]] = {
     "this model": {},
-    "  not told to express uncertainty": {"prompt": "plain"},
+    "  asked plainly": {"prompt": "plain"},
     "never hedging": {"policy": "never"},
     "always hedging": {"policy": "always"},
     "equally often, at random": {"policy": "random"},
