@@ -31,7 +31,10 @@ def test_check_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_check_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
     call("check", "builtin", "--json")
-    found = json.loads(capsys.readouterr().out)
+    printed = capsys.readouterr()
+    begins = "sayso: sends about 450 short requests, most of them for one token, to the model"
+    assert printed.err.splitlines()[0] == begins
+    found = json.loads(printed.out)
     assert {f["what"]: f["answer"] for f in found["findings"]}["greedy repeats"] == "yes"
     assert found["requests"] == 455
 

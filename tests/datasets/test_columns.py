@@ -216,13 +216,16 @@ def test_notices_say_what_nobody_reads() -> None:
 
     assert told("gold", "answerable", "model", "id", "prompt", "stance", "group") == []
     assert told("gold", "answerble") == [
-        "column 'answerble' is not read; did you mean 'answerable'?"
+        "column 'answerble' is not read; did you mean 'answerable'? --columns "
+        "answerable=answerble reads it"
     ]
     # the column is there: nothing was mistyped
     assert told("gold", "answer", "anwser") == ["columns not read: anwser"]
     # what a command does not use is no slip there
     assert told("gold", "stnce") == ["columns not read: stnce"]
-    assert told("gold", "stnce", reader="labelled")[0].endswith("did you mean 'stance'?")
+    assert told("gold", "stnce", reader="labelled")[0].endswith(
+        "did you mean 'stance'? --columns stance=stnce reads it"
+    )
     assert told("reference") == [
         "column 'reference' is not read; did you mean 'gold'? --columns gold=reference reads it"
     ]
@@ -239,6 +242,25 @@ def test_notices_say_what_nobody_reads() -> None:
     assert hostile.isprintable()
     assert len(hostile) < 80
     assert told("verdict", "gold") == ["column 'verdict' is read as 'human', a person's verdict"]
+
+
+@pytest.mark.parametrize("name", ["correct_answer", "glod", "goldd", "reference_answers"])
+def test_a_protocol_that_finds_no_golds_names_the_likely_column(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "quiz.csv"
+    file.write_text(f"question,{name}\nWho wrote Emma?,Jane Austen\n", encoding="utf-8")
+    out = ["--dry-run", "--out", str(tmp_path / "run")]
+    assert cli.execute(["run", "uncle", "--data", f"file:{file}", *out]) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert "quiz has no golds; column" in told
+    assert f"did you mean 'gold'? --columns gold={name} reads it" in told
+    columns = ["--columns", f"gold={name}"]
+    assert cli.execute(["run", "uncle", "--data", f"file:{file}", *columns, *out]) == 0
+    file.write_text(f"question,answer,{name}\nWho wrote Emma?,Jane,Jane\n", encoding="utf-8")
+    assert cli.execute(["run", "selective", "--answers", str(file), *out]) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert f"did you mean 'gold'? --columns gold={name} reads it" in told
 
 
 def test_a_verdict_that_a_metric_is_made_of_is_no_persons(tmp_path: Path) -> None:

@@ -258,3 +258,33 @@ def test_draws_of_one_prompt_that_were_sampled_in_two_ways_are_told(
     notices = RunFolder.open(tmp_path / "alike" / "run").read_manifest().notices
     assert not any("sampled alike" in text for text in notices)
     assert any("min_p: not sent" in text for text in notices)
+
+
+LISTED = "lists only local-smol, not local-smoll; it may answer under any name"
+
+
+def test_a_model_that_its_server_does_not_list_is_told_at_the_start(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with BadServer(models=["local-smol"]) as server:
+        argv = command(tmp_path, server)
+        wrong = [word.replace("#m", "#local-smoll") for word in argv]
+        right = [word.replace("#m", "#local-smol") for word in argv]
+        assert cli.execute([*wrong, "--dry-run"]) == 0
+        assert f"! the server at {server.url} {LISTED}" in capsys.readouterr().out
+        assert server.number == 0  # a list is no completion
+        assert cli.execute(wrong) == 0
+        err = capsys.readouterr().err
+        assert 0 <= err.index(LISTED) < err.index("short")  # before the first stage
+        assert any(LISTED in n for n in RunFolder.open(tmp_path / "run").read_manifest().notices)
+        assert cli.execute([*right, "--dry-run"]) == 0
+        assert "lists" not in capsys.readouterr().out
+        server.models = ["local-smol", "local-large"]
+        assert cli.execute([*wrong, "--dry-run"]) == 0
+        told = " ".join(capsys.readouterr().out.split())
+        assert "lists 2 models, not local-smoll (did you mean local-smol?); it may" in told
+        server.models = []
+        assert cli.execute([*wrong, "--dry-run"]) == 0
+        assert "lists" not in capsys.readouterr().out
+    assert cli.execute([*wrong, "--dry-run"]) == 0  # nobody listens any more
+    assert "lists" not in capsys.readouterr().out

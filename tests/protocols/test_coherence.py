@@ -109,7 +109,7 @@ def test_one_line_about_a_model_that_babbles(tmp_path: Path) -> None:
     (line,) = told(result)
     assert line == result.manifest.cautions[0]
     assert "of 16 long answers, 16 are cut off at the token limit and 16 repeat themselves" in line
-    assert "that commit themselves do not answer the question" in line
+    assert "committed answers do not answer the question" in line
     assert "no chat template" not in line
     assert len(line) < 1000
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from sayso.protocols import uncle
 from sayso.records import Generation, InputError, Usage, ask
 from sayso.runs import measure
 from sayso.runs.dry_run import UNKNOWN_FORM, Plan, Range, Stage, estimate, means, plan_text
-from sayso.runs.run import Job
+from sayso.runs.progress import Silent
+from sayso.runs.run import Job, execute
 from support.judge_world import judge_engine, truthful
 from support.scripted_world import Mind, facts, records, write
 
@@ -130,7 +132,9 @@ def test_prices(tmp_path: Path, price: Price | None, said: str, dollars: float |
     text = plan_text(plan)
     assert said in text
     if price is None:
-        assert "total: unknown" in text
+        asked = sum(s.requests.high for s in plan.stages)
+        tokens = r"[\d,]+ - [\d,]+ prompt tokens, [\d,]+ - [\d,]+ answer tokens"
+        assert re.search(rf"^total: unknown price; {asked:,.0f} requests, {tokens}$", text, re.M)
         assert "$0" not in text
     if price == LOCAL:
         assert "total: local, no price" in text
@@ -222,3 +226,22 @@ def test_a_misspelt_model_has_no_price_and_a_question(tmp_path: Path) -> None:
     assert plan.prices["model"] == "unknown (give --price IN,OUT)"
     with pytest.raises(InputError, match=r"unknown; did you mean openai:gpt-4o-mini\? else give"):
         estimate(job(tmp_path, "openai:gpt-4o-minni", max_cost=1.0))
+
+
+def test_what_is_read_before_a_price_is_told(tmp_path: Path) -> None:
+    class Told(Silent):
+        def doing(self, what: str) -> None:
+            said.append(what)
+
+    said: list[str] = []
+    broken = tmp_path / "tiny.gguf"
+    broken.write_bytes(b"GGUF")
+    wanted = job(tmp_path, f"hf:{broken}")
+    with pytest.raises(InputError, match=r"gguf"):
+        estimate(wanted, progress=Told())
+    with pytest.raises(InputError, match=r"gguf"):
+        execute(wanted, Told())
+    assert said == [
+        "reading the files of tiny.gguf (no weights are loaded)",
+        "unpacking tiny.gguf (once) and loading it",
+    ]

@@ -317,7 +317,14 @@ def test_nothing_answered_has_no_price() -> None:
     there = asked(lambda request: Generation(request, text="x", usage=Usage(1, 1, dollars=0.5)))
     assert bill(there, away) == ["price: answers $1.00; $1.00 of it paid now"]
     free = asked(lambda request: Generation(request, text="x", usage=Usage(1, 1)))
-    assert bill(free, away)[0].startswith("price: answers unknown; ")
+    assert bill(free, away) == ["price: answers unknown; --price IN,OUT sets token prices"]
+    assert bill(there, free) == [
+        "price: answers $1.00, verdicts unknown; --judge-price IN,OUT sets token prices"
+    ]
+    assert bill(free, free) == [
+        "price: answers unknown, verdicts unknown; --price IN,OUT and --judge-price IN,OUT set "
+        "token prices"
+    ]
 
 
 def test_a_judge_that_says_nothing_is_stopped_and_what_it_said_is_kept(tmp_path: Path) -> None:

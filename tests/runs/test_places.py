@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,9 @@ import pytest
 
 import sayso
 from sayso import cli, report
+from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import uncle
-from sayso.records import InputError
+from sayso.records import Generation, InputError
 from sayso.runs import costs
 from sayso.storage.run_folder import RunFolder
 from support.scripted_world import Mind, facts, records, write
@@ -26,10 +28,14 @@ def opened_anyway(*args: object, **options: object) -> None:
 def run(folder: Path, **more: Any) -> Any:
     return sayso.run(
         report=False,
-        data=str(write(folder / "q.jsonl", records(WORLD))),
         cache=folder / "cache",
         options=uncle.Settings(resamples=100),
-        **{"model": MIND.engine("base"), "out": folder / "run", **more},
+        **{
+            "data": str(write(folder / "q.jsonl", records(WORLD))),
+            "model": MIND.engine("base"),
+            "out": folder / "run",
+            **more,
+        },
     )
 
 
@@ -39,7 +45,8 @@ def test_a_folder_with_other_questions_is_told_before_a_model_is_opened(
     run(tmp_path)
     monkeypatch.setattr(costs, "open_model", opened_anyway)
     with pytest.raises(
-        InputError, match=r"contains a run with --limit .*, not 2; repeat its command"
+        InputError,
+        match=r"contains a run of uncle \(.*\) with --limit .*, not 2; repeat",
     ):
         run(tmp_path, model="builtin", limit=2)
 
@@ -50,7 +57,7 @@ def test_a_folder_with_other_questions_is_told_before_a_model_is_opened(
         ("file", "a file has the name of a folder that is needed"),
         ("file/run", "a file has the name of a folder that is needed"),
         ("full", "is not empty and is not a run folder (it contains 'letter.txt')"),
-        ("other", "contains a run with protocols uncle, not selective; choose another --out"),
+        ("other", "contains a run of uncle (model base, data q), not of selective; choose another"),
     ],
 )
 def test_out_is_checked_before_a_model_is_opened(
@@ -76,8 +83,33 @@ def test_a_setting_that_differs_is_told_before_a_model_is_opened(
 ) -> None:
     run(tmp_path)
     monkeypatch.setattr(costs, "open_model", opened_anyway)
-    with pytest.raises(InputError, match=r"contains a run with probe\.k 5, not 3; choose another"):
+    with pytest.raises(InputError, match=r"\(model .*\) with probe\.k 5, not 3; choose another"):
         run(tmp_path, model="builtin", settings={"probe.k": 3})
+
+
+def test_the_same_data_under_another_name_are_told(tmp_path: Path) -> None:
+    rows = "question,gold\nWho wrote Emma?,Jane Austen\n"
+    old, new = tmp_path / "prod.csv", tmp_path / "px.csv"
+    old.write_text(rows, encoding="utf-8")
+    new.write_text(rows, encoding="utf-8")
+    model = ScriptedEngine(lambda request: Generation(request, "Jane Austen"), "base")
+    given: dict[str, Any] = {"out": tmp_path / "run", "cache": tmp_path / "cache", "report": False}
+    sayso.run("selective", model=model, data=f"file:{old}", **given)
+    with pytest.raises(InputError) as told:
+        sayso.run("selective", model="builtin", data=f"file:{new}", **given)
+    assert "contains a run of selective (model base, data prod): its data have" in str(told.value)
+    assert "the same content under another name (prod, not px); use the old name" in str(told.value)
+
+
+def test_prompt_texts_that_differ_come_after_what_a_run_is_known_by(tmp_path: Path) -> None:
+    run(tmp_path)
+    manifest = tmp_path / "run" / "manifest.json"
+    kept = json.loads(manifest.read_text())
+    kept["prompts"]["signature"] = "shared-00000000"
+    manifest.write_text(json.dumps(kept))
+    told = r"run of uncle \(model \S+, data q\) with prompt texts shared-00000000, not shared-"
+    with pytest.raises(InputError, match=told):
+        run(tmp_path)
 
 
 def test_a_good_place_leaves_no_trace_of_the_check(

@@ -399,7 +399,7 @@ def test_a_study_of_texts(
     changed = [row | {"text": "Nobody."} if row["model"] == "b" else row for row in both]
     written(Path("t.jsonl"), changed)
     assert cli.execute([*argv, "--out", "s"]) == 2
-    assert "contains a run with model" in capsys.readouterr().err
+    assert ") with model " in capsys.readouterr().err
     asking = {"answers": "t.jsonl", "protocols": {"self_known": {"modes": "direct"}}}
     with pytest.raises(InputError, match="modes is direct: it would ask the model"):
         sayso.study({**asking, "out": "u"})

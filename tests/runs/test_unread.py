@@ -16,9 +16,9 @@ from sayso.judges.cascade import CascadeJudge
 from sayso.judges.model.judge import LlmJudge
 from sayso.judges.rules.judge import RulesJudge
 from sayso.protocols import uncle
-from sayso.records import Generation, InputError
+from sayso.records import Generation, InputError, Message, Request
 from sayso.runs import costs as jobs
-from sayso.runs.stages import VerdictCounts, unread_cautions
+from sayso.runs.stages import VerdictCounts, unread_cautions, why_missing
 from sayso.storage.run_folder import RunFolder
 from support.judge_world import Shown, judge_engine, truthful
 from support.scripted_world import Mind, chance, facts, records, write
@@ -117,8 +117,27 @@ def test_a_few_missing_verdicts_are_not_told_first() -> None:
     (said,) = unread_cautions(VerdictCounts(100, 4, 0))
     assert said.startswith("4 of the judge's 100 verdicts could not be read")
     (said,) = unread_cautions(VerdictCounts(96, 0, 4))
-    assert said.startswith("4 of 100 verdicts are missing because the model gave no answer")
+    assert said.startswith("4 of 100 verdicts are missing because the requests for these")
     assert unread_cautions(VerdictCounts(0, 0, 0)) == []
+
+
+def test_requests_that_a_slow_server_lost_say_what_helps() -> None:
+    request = Request((Message("user", "Q?"),))
+
+    def told(*problems: str) -> str:
+        return why_missing([Generation(request, problem=p) for p in problems], "failed")
+
+    late = [f"failed: no answer in 600 s with {n} calls at once (patience: 600 s)" for n in (9, 32)]
+    assert told(*late) == (
+        "failed because the server was too slow for 32 calls at once (no answer in 600 s); pass "
+        "--concurrency 2, or a longer --timeout and --patience, and run again"
+    )
+    # one call alone cannot be fewer
+    alone = told("failed: no answer in 5 s (9 times)")
+    assert "--concurrency" not in alone
+    assert "pass a longer --timeout" in alone
+    other = "failed: status 500 (patience: 600 s)"
+    assert told(other, other, late[0]) == f"failed ({other}); run again"
 
 
 def test_a_model_that_answers_nothing_has_no_numbers(tmp_path: Path) -> None:
@@ -193,6 +212,7 @@ def test_another_choice_of_questions_is_named_by_its_flag(tmp_path: Path) -> Non
     told = sayso.run(**given, limit=1).manifest.notices
     assert any(n.startswith("1 entity: 3 short questions, 1 paragraph") for n in told)
     with pytest.raises(
-        InputError, match="contains a run with --limit 1, not unset; repeat its command"
+        InputError,
+        match=r"contains a run of uncle .* with --limit 1, not unset; repeat",
     ):
         sayso.run(**given)

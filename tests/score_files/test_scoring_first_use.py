@@ -335,7 +335,7 @@ def test_a_column_of_verdicts_can_decide(yes: object, no: object, tmp_path: Path
 
 def test_a_column_that_holds_no_verdicts_is_refused(tmp_path: Path) -> None:
     rows = [{**row, "ok": 0.3} for row in made(8)]
-    with pytest.raises(InputError, match=r"'ok' holds 0\.3: a verdict is 1 or 0, true or false"):
+    with pytest.raises(InputError, match=r"'ok' contains 0\.3: a verdict is 1 or 0, true or false"):
         score_file(written(tmp_path, rows), gold_metric="file:ok")
     with pytest.raises(InputError, match="no such verdict; it has none"):
         score_file(written(tmp_path, rows), gold_metric="file:nope")
@@ -343,3 +343,58 @@ def test_a_column_that_holds_no_verdicts_is_refused(tmp_path: Path) -> None:
     found = score_file(written(tmp_path, rows), gold_metric="file:ok").board
     assert found is not None
     assert found.unread == ("file:ok has no verdict on 7 answers (7 not 1 or 0, true or false)",)
+
+
+# ---- what a file lacks, and what it pools
+
+
+def test_a_file_without_golds_and_samples_says_what_that_leaves_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [
+        {"question": f"Q{n}?", "answer": "a b", "gold_answer": "a", "sampled_answers": ["a", "b"]}
+        for n in range(4)
+    ]
+    path = written(tmp_path, rows)
+    assert execute(["score", str(path), "--nli", "rules"]) == 0
+    first, second, *others = capsys.readouterr().err.splitlines()
+    assert "no golds and no verdicts of people, so no score is ranked" in first
+    assert "no samples" in second
+    assert "not computed (sentence_sar, sar, " in second or "not computed (naive_entropy" in second
+    told = " ".join(others)
+    assert "did you mean 'gold'? --columns gold=gold_answer reads it" in told
+    assert "did you mean 'samples'? --columns samples=sampled_answers reads it" in told
+    named = ["--columns", "gold=gold_answer,samples=sampled_answers"]
+    assert execute(["score", str(path), "--nli", "rules", *named]) == 0
+    told = capsys.readouterr().err
+    assert "no golds" not in told
+    assert "no samples" not in told
+
+
+def test_only_the_scores_that_were_asked_for_are_missed(tmp_path: Path) -> None:
+    path = written(tmp_path, [{"question": "Q?", "answer": "a", "human": 1}] * 2)
+    assert score_file(path, methods=["length_words"], nli="rules").notices == []
+    (told,) = score_file(path, methods=["lexical_similarity"], nli="rules").notices
+    assert "scores of how they agree are not computed (lexical_similarity); name" in told
+
+
+def test_a_file_of_samples_under_another_name_is_told_which(tmp_path: Path) -> None:
+    path = written(tmp_path, [{"question": "Q?", "sampled_answers": ["a", "b"]}])
+    with pytest.raises(InputError, match="did you mean --columns samples=sampled_answers"):
+        score_file(path)
+
+
+def test_several_models_in_one_file_are_told(tmp_path: Path) -> None:
+    rows = [{**row, "model": f"m{n % 3}"} for n, row in enumerate(made(30))]
+    told = [n for n in score_file(written(tmp_path, rows)).notices if n.startswith("column 'model")]
+    assert told == [
+        "column 'model': 3 models are ranked together (m0, m1, m2); for a result per model, split "
+        "the file by model, or run `sayso study --answers FILE`"
+    ]
+    rows = [{**row, "model": "m0"} for row in made(30)]
+    assert not [n for n in score_file(written(tmp_path, rows)).notices if "'model'" in n]
+    bare = [{"answer": "a", "model": f"m{n}\x1b[2J"} for n in range(9)]
+    told = [n for n in score_file(written(tmp_path, bare)).notices if n.startswith("column 'model")]
+    assert "9 models are scored together (m0" in told[0]
+    assert ", …)" in told[0]
+    assert told[0].isprintable()

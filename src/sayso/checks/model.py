@@ -142,7 +142,9 @@ def check(
     if isinstance(model, str) and model.startswith(("http:", "https:", "@")):
         endpoints = named_by_urls(model)[0]
         if len(endpoints) > 1:
+            progress.note(f"sends {HOW_MANY} to each of {len(endpoints)} endpoints")
             return _check_each(model, [e.name for e in endpoints], options or {}, progress)
+    progress.note(f"sends {HOW_MANY} to the model")
     return _look_at(model, options or {}, progress).check
 
 
@@ -369,6 +371,7 @@ PROSE = (
 )
 #: what is being done, and about how many requests it takes
 STAGE, ABOUT = "checking", 450
+HOW_MANY = f"about {ABOUT} short requests, most of them for one token,"
 SEASONS = ("spring", "summer", "autumn", "winter")
 SCHEMA = json.dumps(
     {

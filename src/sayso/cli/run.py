@@ -116,7 +116,7 @@ def _run_answers(common: Common, plan: Protocol, options: Any) -> int:
     if several:
         _check_several(common)
     if common.dry_run:
-        plans = [price_texts(own, job) for own, job in texts] + [estimate(job) for job in jobs]
+        plans = [price_texts(own, job) for own, job in texts] + [_estimate(job) for job in jobs]
         _show_plans(plans, json=common.json)
         return 0
     done = []
@@ -304,7 +304,7 @@ def run_all(*, common: Shared = NO_FLAGS) -> int:
             if common.dry_run:
                 if not common.json:
                     print(f"{name}:")
-                plans.append(estimate(job, seen))
+                plans.append(_estimate(job, seen))
                 results[name] = msgspec.to_builtins(plans[-1])
                 if not common.json:
                     print(plan_text(plans[-1]))
@@ -372,9 +372,15 @@ def _summarise(done: Sequence[Result], left_out: Sequence[str], *, quiet: bool) 
         render_summaries(summaries, manifest, Console(), written)
 
 
+def _estimate(job: Job, seen: set[bytes] | None = None) -> Plan:
+    """Price a job; what takes long is told."""
+    with Bars() as bars:
+        return estimate(job, seen, bars)
+
+
 def _price(job: Job, *, json: bool) -> int:
     """Price a job, and print what it would ask."""
-    plan = estimate(job)
+    plan = _estimate(job)
     print(json_text(plan) if json else plan_text(plan))
     return 0
 

@@ -36,7 +36,15 @@ from sayso.datasets.answer_rows import (
     with_checked_texts,
     with_golds,
 )
-from sayso.datasets.columns import Reader, check_columns, check_named, listed, notices_on, places_of
+from sayso.datasets.columns import (
+    Reader,
+    called_elsewhere,
+    check_columns,
+    check_named,
+    listed,
+    notices_on,
+    places_of,
+)
 from sayso.datasets.layouts import Layout, deepeval_rows, layout_of, promptfoo_rows
 from sayso.datasets.tables import (
     is_text_table,
@@ -226,6 +234,8 @@ def _check_first(path: Path, row: Mapping[str, object], columns: Mapping[str, st
     free = {"answer", "samples"} & places_of(row, columns).keys()
     likely = likely_answer(row, columns)
     naming = f"--columns answer={likely or 'COLUMN'}"
+    if not free and likely is None and (samples := called_elsewhere("samples", row, columns)):
+        likely, naming = samples, f"--columns samples={samples}"
     if not free:
         raise InputError(
             f"{path}: expected a column 'answer' (or 'samples'), got {listed(row)}; "

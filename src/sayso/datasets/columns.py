@@ -82,12 +82,16 @@ ANSWERS_AS_GOLD = ("answer", "answers")
 ELSEWHERE: dict[str, tuple[str, ...]] = {
     "question": ("query", "q", "prompt", "input", "problem"),
     "gold": (
-        "reference", "references", "reference_answer", "target", "targets", "ground_truth",
-        "expected", "expected_answer", "correct_answer", "correct_answers", "best_answer",
-        "solution",
+        "gold_answer", "gold_answers", "reference", "references", "reference_answer",
+        "reference_answers", "target", "targets", "ground_truth", "ground_truths", "expected",
+        "expected_answer", "expected_answers", "expected_output", "correct_answer",
+        "correct_answers", "true_answer", "true_answers", "best_answer", "solution",
     ),
     "aliases": ("alias", "synonyms"),
-    "samples": ("sample", "generations", "completions"),
+    "samples": (
+        "sample", "sampled_answers", "sample_answers", "answer_samples", "sampled_responses",
+        "generations", "completions", "responses", "draws",
+    ),
     "token_logprobs": ("logprobs", "logprob", "log_probs"),
 }  # fmt: skip
 #: columns that say the opposite of ours
@@ -247,6 +251,12 @@ def slips(notices: Collection[str]) -> list[str]:
     return [text.partition(" --columns ")[0] for text in notices if " is not read; " in text]
 
 
+def meant_as(ours: str, notices: Collection[str]) -> str | None:
+    """Return that one of the notices which takes a column for ``ours``, a column of ours."""
+    asked = f" is not read; did you mean {ours!r}?"
+    return next((text for text in notices if asked in text), None)
+
+
 def slips_among(names: Collection[Any], lacking: Collection[str]) -> list[str]:
     """Return notices on names that are nearly one of ``lacking``, columns that a table lacks."""
     every = {name for ours, column in COLUMNS.items() for name in (ours, *column.also)}
@@ -275,7 +285,10 @@ def _meant(theirs: object, lacking: Collection[str]) -> str | None:
             return f"did you mean {ours!r}? --columns {ours}={shown(theirs)} reads it"
     candidates = (n for ours in COLUMNS if ours in lacking for n in (ours, *COLUMNS[ours].also))
     near = [(distance(name, ours), ours) for ours in candidates if is_slip(name, ours)]
-    return f"did you mean {min(near)[1]!r}?" if near else None
+    if not near:
+        return None
+    ours = canonical(min(near)[1])
+    return f"did you mean {ours!r}? --columns {ours}={shown(theirs)} reads it"
 
 
 def is_slip(name: str, ours: str) -> bool:

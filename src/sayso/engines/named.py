@@ -64,6 +64,11 @@ def is_builtin(model: str) -> bool:
     return "builtin" in (_own_name(model), base_name(model))
 
 
+def is_gguf(model: str) -> bool:
+    """Return True for a GGUF file, and for a model whose package brings one."""
+    return model in PACKAGED or model.lower().endswith(".gguf")
+
+
 def shipped_folder(name: str) -> Path:
     """Return the folder of a model that sayso brings. Raises InputError if it is not there."""
     folder = Path(str(resources.files("sayso"))) / "builtin" / SHIPPED[name]

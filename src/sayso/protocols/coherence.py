@@ -115,4 +115,4 @@ def _signs(
     english = [g for g in drawn if is_english(g.text)]
     beside = sum(read_answer(questions[g.question], g.text) is None for g in english)
     if beside >= LEAST and beside > BESIDE * len(english):
-        yield f"{beside:,} of {len(english):,} that commit themselves do not answer the question"
+        yield (f"{beside:,} of the {len(english):,} committed answers do not answer the question")

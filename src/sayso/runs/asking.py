@@ -479,8 +479,10 @@ def bill(model: CachedEngine, judge: CachedEngine | None) -> list[str]:
     if not any(a.remote or a.dollars != 0 for a in paid.values()):
         return []
     prices = ", ".join(f"{what} {dollars(a.dollars)}" for what, a in paid.items())
-    if any(a.dollars is None for a in paid.values()):
-        return [f"price: {prices}; --price IN,OUT and --judge-price IN,OUT set token prices"]
+    flags = {"answers": "--price IN,OUT", "verdicts": "--judge-price IN,OUT"}
+    if unknown := [flags[what] for what, a in paid.items() if a.dollars is None]:
+        sets = "sets" if len(unknown) == 1 else "set"
+        return [f"price: {prices}; {' and '.join(unknown)} {sets} token prices"]
     return [f"price: {prices}; {dollars(sum(a.paid for a in paid.values()))} of it paid now"]
 
 

@@ -22,6 +22,7 @@ from sayso.runs.asking import CachedEngine
 from sayso.runs.costs import dollars, is_endpoint
 from sayso.runs.freshness.same_model import probes
 from sayso.runs.judge import OpenJudge, holds_to_schema, model_judge
+from sayso.runs.progress import Progress
 from sayso.runs.recorded import RecordedEngine, answers_of
 from sayso.runs.run import (
     Job,
@@ -31,6 +32,7 @@ from sayso.runs.run import (
     further_models,
     open_job,
     size_of,
+    unlisted,
     with_period,
 )
 from sayso.runs.stages import bind
@@ -43,10 +45,11 @@ SHORTEST, JUDGE_SHORTEST = 128, 16
 #: so many answers, and their mean is taken instead
 ENOUGH = 5
 ASSUMED = (
-    f"Token ranges: {FEWEST} to {MOST} characters per token, up to {TEMPLATE} more per prompt; an "
-    f"answer takes 1/{SHORTEST} of its limit to all of it, a judge's reply 1/{JUDGE_SHORTEST} to "
-    f"all. Where at least {ENOUGH} answers of a stage are in the cache, the estimate is their "
-    "mean, plus or minus 10 % or two standard errors."
+    f"The token ranges assume {FEWEST} to {MOST} characters per token, and up to {TEMPLATE} extra "
+    f"tokens per prompt. They assume that an answer uses between 1/{SHORTEST} of its token limit "
+    f"and all of it, and a judge's reply between 1/{JUDGE_SHORTEST} and all. Where at least "
+    f"{ENOUGH} answers of a stage are in the cache, their mean is used instead, plus or minus 10 % "
+    "or two standard errors."
 )
 
 Basis = Literal["assumption", "answers"]
@@ -180,7 +183,7 @@ class Plan(msgspec.Struct, frozen=True):
     cautions: tuple[str, ...] = ()
 
 
-def estimate(job: Job, seen: set[bytes] | None = None) -> Plan:
+def estimate(job: Job, seen: set[bytes] | None = None, progress: Progress | None = None) -> Plan:
     """Return what a job would ask and cost. Asks nothing and makes no run folder.
 
     Opens the model (one in this process is loaded, for its identity is the key to the cache).
@@ -189,7 +192,7 @@ def estimate(job: Job, seen: set[bytes] | None = None) -> Plan:
     """
     seen = set() if seen is None else seen
     (job,), _ = with_period([job])
-    with open_job(job, learn=False) as opened:
+    with open_job(job, progress, learn=False) as opened:
         asks = foreseen(opened)
         asks, recorded = _on_record(opened, asks)
         keys = [request_key(ask.request, opened.model.identity) for ask in asks]
@@ -214,7 +217,7 @@ def estimate(job: Job, seen: set[bytes] | None = None) -> Plan:
             prices=prices,
             dollars=_sum(stage.dollars for stage in stages),
             notes=(told, *opened.data.notices, ASSUMED, *notes, *unpriced, *_untried(job)),
-            cautions=tuple(foreign_world(job)),
+            cautions=(*foreign_world(job), *unlisted(opened)),
         )
 
 
@@ -437,7 +440,10 @@ def plan_text(plan: Plan) -> str:
         for row in rows
     ]
     local = all(price == LOCAL_LABEL for price in plan.prices.values())
-    lines += ["", f"total: {LOCAL_LABEL if local else money(plan.dollars, '')}"]
+    total = LOCAL_LABEL if local else money(plan.dollars)
+    if not local and plan.dollars is None:
+        total = f"{total} price; {amount(plan.stages)}"
+    lines += ["", f"total: {total}"]
     lines += [f"price of the {who}'s tokens: {label}" for who, label in plan.prices.items()]
     if "judge" not in plan.prices:
         lines.append(f"judge {plan.judge}: asks no model through sayso")
@@ -456,6 +462,16 @@ def _row(stage: Stage, label: str) -> tuple[str, ...]:
         between(stage.completion_tokens),
         money(stage.dollars, label),
     )
+
+
+def amount(stages: Sequence[Stage]) -> str:
+    """Return how much stages ask, where nobody knows what it costs."""
+    kinds = [
+        (_sum(stage.requests for stage in stages), "requests"),
+        (_sum(stage.prompt_tokens for stage in stages), "prompt tokens"),
+        (_sum(stage.completion_tokens for stage in stages), "answer tokens"),
+    ]
+    return ", ".join(f"{between(total or NONE)} {name}" for total, name in kinds)
 
 
 def between(number: Sequence[float]) -> str:

@@ -20,9 +20,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from sayso import datasets, prompts
+from sayso.datasets.columns import meant_as
 from sayso.datasets.dataset import Dataset
 from sayso.engines.engine import Engine, check_engine
-from sayso.engines.named import Limits, limits_of
+from sayso.engines.named import Limits, is_gguf, limits_of
 from sayso.engines.prices import Price, price_of
 from sayso.engines.ray.engine import RaySettings
 from sayso.judges.judge import Judge
@@ -41,6 +42,7 @@ from sayso.runs.asking import (
     Scalar,
     Shape,
     bill,
+    innermost,
     shape,
     thinking_settings,
 )
@@ -364,8 +366,7 @@ def open_job(
     with contextlib.ExitStack() as stack:
         cache = stack.enter_context(Cache(job.cache_folder / FILE_NAME))
         if progress is not None and isinstance(job.model, str):
-            here = is_local(job.model)
-            progress.doing("loading the model" if here else "connecting to the endpoint")
+            progress.doing(_opening(job.model, learn))
         engine, price = open_subject(job, stack, weights=learn)
         job.plan.check_model(engine, job.settings)
         model = CachedEngine(
@@ -379,6 +380,16 @@ def open_job(
         shaped = shape(job.thinking, job.chat_template_kwargs)
         begun = _counts(model.counts, "model_")
         yield OpenJob(job, data, model, judge.judge, judge.engine, cache, price, shaped, begun)
+
+
+def _opening(model: str, learn: bool) -> str:
+    """Return what takes its time while a model is opened."""
+    if not is_local(model):
+        return "connecting to the endpoint"
+    name = line(model.removeprefix("hf:").rstrip("/").rpartition("/")[2], 80)
+    if not learn:
+        return f"reading the files of {name} (no weights are loaded)"
+    return f"unpacking {name} (once) and loading it" if is_gguf(model) else "loading the model"
 
 
 def _is_recorded(job: Job) -> bool:
@@ -442,17 +453,21 @@ def _check_kind(job: Job) -> None:
 def _check_data(job: Job, data: Dataset) -> None:
     """Refuse data that lacks what the protocol asks about. Raises Unsuited."""
     graded = any(q.golds or q.answerable is not None for q in data.short)
-    if job.plan.needs_golds and not graded and job.judge != PEOPLE and _is_recorded(job):
+    if not job.plan.needs_golds or graded or job.judge == PEOPLE:
+        return
+    needs = f"{job.protocol} needs to know which answers are right, and {data.name} has"
+    if isinstance(job.model, RecordedEngine):
+        likely = meant_as("gold", job.model.notices)
         raise Unsuited(
-            f"{job.protocol} needs to know which answers are right, and {data.name} has none of "
-            "the columns gold, answerable and human (for --judge people)"
+            f"{needs} none of the columns gold, answerable and human (for --judge people)"
+            + (f"; {likely}" if likely else "")
         )
-    if job.plan.needs_golds and not graded and job.judge != PEOPLE:
-        raise Unsuited(
-            f"{job.protocol} needs to know which answers are right, and {data.name} has no golds; "
-            "use "
-            "`sayso run faithfulness` or `sayso run self_known`, or name the column of golds"
-        )
+    if likely := meant_as("gold", data.notes):
+        raise Unsuited(f"{needs} no golds; {likely}")
+    raise Unsuited(
+        f"{needs} no golds; use `sayso run faithfulness` or `sayso run self_known`, or name the "
+        "column of golds: --columns gold=COLUMN"
+    )
 
 
 def open_subject(
@@ -590,13 +605,19 @@ def open_folder(path: Path, manifest: Manifest) -> RunFolder:
     folder = RunFolder.open(path)
     before = folder.read_manifest()
     _refuse_other_data(path, before, manifest)
-    _refuse_other(path, _what_is_asked(before), _what_is_asked(manifest))
+    _refuse_other(path, before, _what_is_asked(before), _what_is_asked(manifest))
     return folder
 
 
 def _refuse_other_data(path: Path, before: Manifest, manifest: Manifest) -> None:
     """Refuse a folder whose run asks other questions. Raises InputError."""
     data = [f"{m.data}-{m.data_hash}" for m in (before, manifest)]
+    if data[0] != data[1] and before.data_hash == manifest.data_hash:
+        names = [line(m.data, 100) for m in (before, manifest)]
+        raise InputError(
+            f"{_contains(path, before)}: its data have the same content under another name "
+            f"({names[0]}, not {names[1]}); use the old name, or choose another --out"
+        )
     chosen = [
         f"--{name} {setting_text(before.chosen[name])}, not {setting_text(value)}"
         for name, value in manifest.chosen.items()
@@ -604,26 +625,38 @@ def _refuse_other_data(path: Path, before: Manifest, manifest: Manifest) -> None
     ]
     if chosen and data[0] != data[1]:
         raise InputError(
-            f"{path}: contains a run with {'; '.join(chosen)}; repeat its command, or choose "
+            f"{_contains(path, before)} with {'; '.join(chosen)}; repeat its command, or choose "
             "another --out"
         )
-    _refuse_other(path, {"data": data[0]}, {"data": data[1]})
+    _refuse_other(path, before, {"data": data[0]}, {"data": data[1]})
 
 
-def _refuse_other(path: Path, old: Mapping[str, object], new: Mapping[str, object]) -> None:
+def _contains(path: Path, before: Manifest) -> str:
+    """Return "FOLDER: contains a run of uncle (model builtin, data world)"."""
+    told = ", ".join(before.protocols), f"model {before.model}", f"data {before.data}"
+    protocol, model, data = (line(text, 100) for text in told)
+    return f"{path}: contains a run of {protocol} ({model}, {data})"
+
+
+def _refuse_other(
+    path: Path, before: Manifest, old: Mapping[str, object], new: Mapping[str, object]
+) -> None:
     """Refuse a folder whose run asks something else. Raises InputError."""
-    for name in {**new, **old}:
+    for name in dict.fromkeys((*FIRST_TOLD, *new, *old)):
         if old.get(name) != new.get(name):
             kept, wanted = (line(_in_words(of.get(name)), 200) for of in (old, new))
-            raise InputError(
-                f"{path}: contains a run with {name} {kept}, not {wanted}; choose another --out"
-            )
+            told = f" with {name.replace('_', ' ')} {kept}, not {wanted}"
+            if name == "protocols":
+                told = f", not of {wanted}"
+            raise InputError(f"{_contains(path, before)}{told}; choose another --out")
 
 
 def _in_words(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, tuple) else setting_text(value)
 
 
+#: what people know a run by
+FIRST_TOLD = ("protocols", "model", "data")
 #: what only an open model, judge and data set can tell
 OPENED = ("data", "model", "judge", "paragraphs in use")
 
@@ -641,10 +674,11 @@ def check_out(job: Job) -> None:
         with disk_errors(path), tempfile.TemporaryFile(dir=path):
             pass
         if RunFolder.exists(path):
-            old, new = _what_is_asked(folder.read_manifest()), _what_is_asked(_planned(job))
+            before = folder.read_manifest()
+            old, new = _what_is_asked(before), _what_is_asked(_planned(job))
             for name in OPENED:
                 old.pop(name, None), new.pop(name, None)
-            _refuse_other(path, old, new)
+            _refuse_other(path, before, old, new)
 
 
 def check_finished(job: Job) -> None:
@@ -660,7 +694,7 @@ def check_finished(job: Job) -> None:
     check_out(job)
     with contextlib.ExitStack() as stack:
         engine, _ = open_subject(job, stack, weights=False)
-        _refuse_other(path, {"model": before.model_identity}, {"model": engine.identity})
+        _refuse_other(path, before, {"model": before.model_identity}, {"model": engine.identity})
 
 
 def discard(folder: RunFolder) -> None:
@@ -863,7 +897,7 @@ def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
     work.models, work.recorded = further.open, _lookup(job)
     try:
         with contextlib.closing(tools), contextlib.closing(sources), contextlib.closing(further):
-            for caution in foreign_world(job):
+            for caution in (*foreign_world(job), *unlisted(opened)):
                 progress.note(caution)
             _tell_idle_jobs(opened)
             missing, checked = _look_into_cache(opened)  # it may refuse: nothing is written yet
@@ -910,6 +944,13 @@ def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
 def foreign_world(job: Job) -> list[str]:
     """Return the caution for a model that is asked about the invented world and cannot know it."""
     return [] if _is_recorded(job) else datasets.foreign_world(job.model, job.data_set)
+
+
+def unlisted(opened: OpenJob) -> list[str]:
+    """Return the cautions on models, subject or judge, that their endpoints do not list."""
+    engines = [innermost(one) for one in (opened.model, opened.judge_engine) if one is not None]
+    cautions = [text for engine in engines for text in getattr(engine, "unlisted", list)()]
+    return [*dict.fromkeys(cautions)]
 
 
 def _cautions(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -343,6 +344,10 @@ ADVICE = {
     "truncated": "reached the token limit while still thinking and have no verdict; allow more "
     "(--thinking with a number of tokens) or none (--thinking off)",
 }
+#: how an endpoint's calls say that none of their tries was answered in time
+TOO_SLOW = re.compile(
+    r"no answer in (?P<seconds>[\d.e+]+) s\b(?: with (?P<calls>[\d,]+) calls at once)?"
+)
 
 
 @dataclass
@@ -394,8 +399,18 @@ def mixed_sampling(rows: Sequence[Generation]) -> list[str]:
 
 def why_missing(rows: Sequence[Generation], problem: str) -> str:
     """Return what happened to requests whose problem begins so, and what to do about it."""
-    first = next(r.problem for r in rows if r.problem and r.problem.startswith(problem))
-    return ADVICE.get(problem, f"failed ({' '.join(first.split())[:200]}); run again")
+    found = [r.problem for r in rows if r.problem and r.problem.startswith(problem)]
+    slow = [match for text in found if (match := TOO_SLOW.search(text))]
+    if 2 * len(slow) >= len(found) and slow:
+        calls = max(int((match["calls"] or "1").replace(",", "")) for match in slow)
+        many, fewer = "", ""
+        if calls > 2:
+            many, fewer = f" for {calls:,} calls at once", "--concurrency 2, or "
+        return (
+            f"failed because the server was too slow{many} (no answer in {slow[0]['seconds']} s); "
+            f"pass {fewer}a longer --timeout and --patience, and run again"
+        )
+    return ADVICE.get(problem, f"failed ({' '.join(found[0].split())[:200]}); run again")
 
 
 def check_answered(name: str, rows: Sequence[Generation]) -> None:
@@ -453,7 +468,7 @@ def unread_cautions(counts: VerdictCounts) -> list[str]:
     total = counts.verdicts + counts.unanswered
     if counts.unanswered > MANY * total:
         cautions.append(
-            f"{counts.unanswered:,} of {total:,} verdicts are missing because the model gave no "
-            "answer. The rest is not a random sample: read the bounds."
+            f"{counts.unanswered:,} of {total:,} verdicts are missing because the requests for "
+            "these answers failed. The rest is not a random sample: read the bounds."
         )
     return cautions

@@ -47,6 +47,7 @@ from sayso.processes import FEW as FEW_BLOCKS
 from sayso.processes import blocks_in_processes, cores
 from sayso.records import InputError, Message, Request, is_blank
 from sayso.report.formats import Wanted, write_files
+from sayso.report.numbers import line
 from sayso.runs.costs import Meter
 from sayso.runs.tools import Toolbox
 from sayso.score_files.grade import (
@@ -374,11 +375,50 @@ def _outcome(
         problems=dict(summary.problems),
         examples=summary.examples,
         board=result,
-        notices=[*notices, *tools.notices, *summary.notices, *_on(result, tools)],
+        notices=[
+            *_lacking(work, missing, rows),
+            *_pooled(work.models, "scored" if result is None else "ranked"),
+            *notices,
+            *tools.notices,
+            *summary.notices,
+            *_on(result, tools),
+        ],
         signature=tools.signature,
         asked=tools.request_counts,
         probe=fitted.report if isinstance(fitted, Fitted) else None,
     )
+
+
+def _lacking(work: _Scoring, missing: Mapping[str, str], rows: RowScorer) -> list[str]:
+    """Return notices on a file without golds, and on one without samples."""
+    notices = []
+    if not work.with_gold and not work.people:
+        notices.append(
+            "no golds and no verdicts of people, so no score is ranked; name the column of golds "
+            "(--columns gold=COLUMN), or join them from a file (--golds FILE)"
+        )
+    of_samples = [m for m in missing if m in rows.chosen and "draws" in rows.chosen[m].needs]
+    if of_samples and not work.summary.draws:
+        more = f" and {len(of_samples) - 3} more" if len(of_samples) > 3 else ""
+        notices.append(
+            "no samples (further answers of the same model to the question), so scores of how they "
+            f"agree are not computed ({', '.join(of_samples[:3])}{more}); name the column of "
+            "samples (--columns samples=COLUMN)"
+        )
+    return notices
+
+
+def _pooled(models: Collection[str], done: str) -> list[str]:
+    """Return the notice that answers of several models are taken together."""
+    if len(models) < 2:
+        return []
+    names = ", ".join(line(name, 40) for name in sorted(models)[:SHOWN_MODELS])
+    count = f"{len(models):,}{' or more' * (len(models) >= MOST_MODELS)}"
+    more = ", …" * (len(models) > SHOWN_MODELS)
+    return [
+        f"column 'model': {count} models are {done} together ({names}{more}); for a result per "
+        "model, split the file by model, or run `sayso study --answers FILE`"
+    ]
 
 
 def row_count(path: Path) -> int | None:
@@ -969,6 +1009,10 @@ def read_part(place: Path) -> Part | None:
         return None
 
 
+#: names of models that are kept to be counted, and that a notice lists
+MOST_MODELS, SHOWN_MODELS = 1_000, 4
+
+
 class _Scoring:
     """What is gathered of the rows of a file while they pass: a table of numbers, and counts."""
 
@@ -976,11 +1020,14 @@ class _Scoring:
         self.gold_metric, self.table = gold_metric, table
         self.summary, self.unjudged, self.texts = Summary(), Unjudged(), Texts()
         self.judged = self.people = self.with_gold = 0
+        self.models: set[str] = set()
 
     def reading(self, rows: Iterable[AnswerRow]) -> Iterator[AnswerRow]:
         """Yield rows, and look at their words."""
         for row in rows:
             self.texts.add(row)
+            if row.model and len(self.models) < MOST_MODELS:
+                self.models.add(row.model)
             yield row
 
     def add(self, part: Part) -> None:

@@ -102,7 +102,7 @@ def test_a_folder_from_before_the_checks_goes_on(tmp_path: Path) -> None:
     assert sayso.measure(result.path).estimates == result.estimates
     again = run(tmp_path, PROBES, "cciuciuu", "cccccccc")
     assert again.estimates == result.estimates
-    with pytest.raises(InputError, match="contains a run with propensity 0, not 2"):
+    with pytest.raises(InputError, match=r"contains a run of uncle .* with propensity 0, not 2"):
         run(tmp_path, PROBES, "cciuciuu", "cccccccc", propensity=2)
 
 

@@ -979,7 +979,9 @@ class Asker:
         )
 
     def _problem(self, fault: Fault) -> str:
-        return f"failed: {safe_line(fault.reason, self.endpoint.secrets)}"
+        others = fault.kind == "late" and self.running > 1
+        at_once = f" with {self.running:,} calls at once" if others else ""
+        return f"failed: {safe_line(fault.reason, self.endpoint.secrets)}{at_once}"
 
     async def models(self) -> list[str] | Fault:
         """Return the names of the models that the endpoint lists; learn a context from them."""

@@ -9,6 +9,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -276,6 +277,18 @@ def explain(endpoint: Endpoint, fault: Fault, served: Sequence[str] | None = Non
     if fault.kind == "refused":
         return f"{model}: {url} refuses every request so far ({reason})"
     return f"{model}: {url} does not list its models ({reason})"
+
+
+def not_listed(endpoint: Endpoint, served: Sequence[str]) -> str:
+    """Return the caution on a model that an endpoint does not list, and may answer for anyway."""
+    shown = [safe_line(name, endpoint.secrets, 60) for name in served]
+    near = get_close_matches(endpoint.model, shown, n=1)
+    lists = f"lists only {shown[0]}" if len(shown) == 1 else f"lists {len(shown):,} models"
+    hint = f" (did you mean {near[0]}?)" if near and len(shown) > 1 else ""
+    return (
+        f"the server at {endpoint.url} {lists}, not {safe_line(endpoint.model, (), 60)}{hint}; it "
+        "may answer under any name"
+    )
 
 
 def retry_notice(reasons: Counter[str], endpoints: int) -> list[str]:

@@ -38,13 +38,14 @@ from sayso.engines.openai.endpoint import (
     explain,
     named_by_urls,
     named_openai,
+    not_listed,
     of_one_model,
     retry_notice,
     safe_line,
     short_name,
     with_model,
 )
-from sayso.engines.openai.reply import unanswered
+from sayso.engines.openai.reply import Fault, unanswered
 from sayso.engines.openai.request import build, kind_of, unaskable
 from sayso.engines.prices import Price, price_of
 from sayso.records import Generation, InputError, Request
@@ -52,6 +53,8 @@ from sayso.records import Generation, InputError, Request
 Numbered = tuple[int, Request]
 #: seconds after which a file of endpoints is looked at again
 REREAD = 2.0
+#: the longest wait for a list that is only read to warn
+SOON = 5.0
 
 
 class EndpointEngine:
@@ -79,6 +82,7 @@ class EndpointEngine:
         self.price = price
         self.listing = listing
         self.listing_notices: dict[str, None] = {}
+        self._unlisted: list[str] | None = None
         self.sessions: list[Session] = []
         self._take(endpoints)
         self._identify()
@@ -145,6 +149,7 @@ class EndpointEngine:
         shared, asker = self.shared, self.asker
         return [
             *([shared.draws.notice] if shared.draws.notice else []),
+            *(self._unlisted or ()),
             *(
                 f"requests name {asker.endpoint.model!r}, but the endpoint says that {other!r} "
                 "answers"
@@ -166,6 +171,21 @@ class EndpointEngine:
         """Return the models that the first endpoint lists, ``None`` where it does not say."""
         listed = self.thread.wait(self.asker.models(), 60.0)
         return listed if isinstance(listed, list) else None
+
+    def unlisted(self) -> list[str]:
+        """Return the caution on a model that the only endpoint does not list.
+
+        The list is read once; several endpoints are checked when they are opened, and an endpoint
+        without a list is none the worse for it.
+        """
+        if self._unlisted is None:
+            endpoint, self._unlisted = self.asker.endpoint, []
+            if len(self.dispatcher.askers) == 1 and not endpoint.official:
+                listed = self.thread.wait(self.asker.wire.models(SOON), 2 * SOON)
+                names = [] if isinstance(listed, Fault) else [name for name, _ in listed]
+                if names and endpoint.model not in names:
+                    self._unlisted = [not_listed(endpoint, names)]
+        return self._unlisted
 
     def choose_model(self) -> None:
         """Take the only model that the endpoint lists. Raises InputError unless it lists one."""

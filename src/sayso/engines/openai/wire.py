@@ -160,11 +160,11 @@ class Wire:
         )
         return result if isinstance(result, Fault) else read_reply(result)
 
-    async def models(self) -> list[tuple[str, int | None]] | Fault:
+    async def models(self, seconds: float = LIST) -> list[tuple[str, int | None]] | Fault:
         """Return the names of the models that the endpoint lists, with their context lengths."""
         result = await self._guarded(
             lambda client: client.get("/models", cast_to=httpx2.Response, options=self.options),
-            min(self.timeout, LIST),
+            min(self.timeout, seconds),
         )
         if isinstance(result, Fault):
             return result

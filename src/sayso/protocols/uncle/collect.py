@@ -65,7 +65,8 @@ def asked(data: Dataset, settings: Settings) -> Dataset:
     notes, texts = list(data.notes), {}
     if left := len(data.short) - len(short):
         bare, twins = len(data.short) - len(answered), len(answered) - len(short)
-        paired = f" and {twins:,} answerable twin{'s' * (twins != 1)}" if twins else ""
+        counterparts = f"{twins:,} answerable counterpart{'s' * (twins != 1)}"
+        paired = f" and {counterparts} (worded alike, with a true answer)" if twins else ""
         notes.append(
             f"{bare:,} question{'s' * (bare != 1)} without a true answer{paired} {_are(left)} not "
             "asked; `sayso run selective` asks about them too"
