@@ -46,7 +46,7 @@ def test_check_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
         (["check", "http://127.0.0.1:9/v1#m"], "nothing answers"),
         (["check", "builtin", "--price", "1,2"], "runs on this machine"),
         (["judge-check", "nonsense"], "expected 'rules'"),
-        (["judge-check", "rules", "--judge-mode", "two_pass"], "no model"),
+        (["judge-check", "rules", "--judge-mode", "two_pass"], "not a model"),
         (["judge-check", "rules", "--labelled", "none.jsonl"], "does not exist"),
         (["judge-check", "rules", "--limit", "-3"], "expected 0"),
         (["judge-check", "rules", "--batch-files"], "batch-files is for endpoints"),

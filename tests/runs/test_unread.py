@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 from pathlib import Path
 from typing import Any
@@ -104,9 +105,9 @@ def test_many_missing_verdicts_are_told_before_any_number(tmp_path: Path) -> Non
     assert text.index(first) < text.index("The model knew")
     known = result.get("p_known", "form:short")
     assert known.missing
-    assert f"; {known.missing} of {known.missing + known.n} have none, and whatever they" in text
-    assert "J lies anywhere in [" in text
-    page = report.write(result.path).read_text()
+    assert f" {known.missing} of {known.missing + known.n} facts have none: whatever those" in text
+    assert "so J could be anywhere in [" in text
+    page = html.unescape(report.write(result.path).read_text())
     assert first in page
     assert page.index(first) < page.index("The model knew", page.index("<main>"))
 

@@ -361,7 +361,7 @@ def open_job(
     if job.out is not None and RunFolder.exists(job.out):
         planned = msgspec.structs.replace(_planned(job), data=data.name, data_hash=data.hash)
         before = RunFolder.open(job.out).read_manifest()
-        _refuse_other_data(Path(job.out), before, planned)
+        _refuse_other_data(Path(job.out), before, planned, data.questions)
     meter = meter or Meter(job.max_cost)
     with contextlib.ExitStack() as stack:
         cache = stack.enter_context(Cache(job.cache_folder / FILE_NAME))
@@ -598,21 +598,24 @@ def _defaults(manifest: Manifest) -> object:
     return (known or list(PROTOCOLS.values()))[0].Settings()
 
 
-def open_folder(path: Path, manifest: Manifest) -> RunFolder:
+def open_folder(path: Path, manifest: Manifest, questions: Sequence[Question] = ()) -> RunFolder:
     """Create the run folder, or open it again if it holds a run that asks the same."""
     if not RunFolder.exists(path):
         return RunFolder.create(path)
     folder = RunFolder.open(path)
     before = folder.read_manifest()
-    _refuse_other_data(path, before, manifest)
+    _refuse_other_data(path, before, manifest, questions)
     _refuse_other(path, before, _what_is_asked(before), _what_is_asked(manifest))
     return folder
 
 
-def _refuse_other_data(path: Path, before: Manifest, manifest: Manifest) -> None:
+def _refuse_other_data(
+    path: Path, before: Manifest, manifest: Manifest, questions: Sequence[Question]
+) -> None:
     """Refuse a folder whose run asks other questions. Raises InputError."""
     data = [f"{m.data}-{m.data_hash}" for m in (before, manifest)]
-    if data[0] != data[1] and before.data_hash == manifest.data_hash:
+    asked = _content(_asked_in(path))
+    if before.data != manifest.data and asked and asked == _content(questions):
         names = [line(m.data, 100) for m in (before, manifest)]
         raise InputError(
             f"{_contains(path, before)}: its data have the same content under another name "
@@ -629,6 +632,23 @@ def _refuse_other_data(path: Path, before: Manifest, manifest: Manifest) -> None
             "another --out"
         )
     _refuse_other(path, before, {"data": data[0]}, {"data": data[1]})
+
+
+def _asked_in(path: Path) -> Sequence[Question]:
+    """Return the questions of a run folder; none where it was stopped before they were written."""
+    try:
+        return list(RunFolder.open(path).read("questions", Question))
+    except InputError:
+        return ()
+
+
+def _content(questions: Sequence[Question]) -> list[bytes]:
+    """Return what is asked and true, without the name of its data set."""
+    rows = (
+        (q.text, q.context, q.entity, [g.names for g in q.golds or ()], q.answerable)
+        for q in questions
+    )
+    return sorted(map(msgspec.json.encode, rows))
 
 
 def _contains(path: Path, before: Manifest) -> str:
@@ -690,7 +710,7 @@ def check_finished(job: Job) -> None:
     before = RunFolder.open(path).read_manifest()
     data = load_data(job)
     planned = msgspec.structs.replace(_planned(job), data=data.name, data_hash=data.hash)
-    _refuse_other_data(path, before, planned)
+    _refuse_other_data(path, before, planned, data.questions)
     check_out(job)
     with contextlib.ExitStack() as stack:
         engine, _ = open_subject(job, stack, weights=False)
@@ -885,7 +905,7 @@ def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
     """Ask, judge and measure into a folder that is ours alone."""
     job, questions = opened.job, opened.data.questions
     notices = job.plan.check_other_runs(job.settings, manifest, questions)
-    new, folder = not RunFolder.exists(path), open_folder(path, manifest)
+    new, folder = not RunFolder.exists(path), open_folder(path, manifest, questions)
     tools = RunTools(None if _is_recorded(job) else opened.model, job.cache_folder, job.ray)
     further = further_models(opened)
     sources = KnowledgeSources(questions, job.cache_folder)
