@@ -203,7 +203,7 @@ def test_the_command_makes_a_run_for_each_model(
     argv = ["run", "selective", "--answers", file.name, "--cache", "cache"]
     assert cli.execute([*argv, "--out", "out"]) == 0
     said = capsys.readouterr()
-    assert "G: abstention gap (0 = blind), short answers, against rules" in said.out
+    assert "G: abstention gap (0 = blind), short answers, graded by rules" in said.out
     assert "sayso study out" in said.out
     assert "note: model 2 of 2: b/../<b>, 4 answers in the files" in said.err
     assert said.err.count("note: 8 rows of answers to 4 questions") == 1

@@ -171,12 +171,12 @@ def examples(study: Study, protocol: str, by: str = "") -> Examples:
         folder = RunFolder.open(run.path)
         own = PROTOCOLS[protocol].report.examples(folder, run.manifest, run.results.all).shown
         if len(own) > abs(place):
-            name = f", of {line(model, 60)}" if len(models) > 1 else ""
+            name = f", from {line(model, 60)}" if len(models) > 1 else ""
             shown.append(own[place]._replace(what=f"{own[place].what}{name}"))
     rule = "Each is chosen as on the page of its run."
     if len(models) > 1:
-        which = f"that {'rank' if apart else 'stand'} first, last and between"
-        rule = f"Answers of the models {which}. {rule}"
+        which = f"that {'rank' if apart else 'stand'} first, last and in between"
+        rule = f"Answers from the models {which}. {rule}"
     return Examples(shown, rule) if shown else NO_EXAMPLES
 
 

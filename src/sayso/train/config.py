@@ -413,8 +413,8 @@ class TrainConfig:
         float | None,
         Parameter(
             group=_ROWS,
-            help="with --style known, for DPO: number of pairs against a hedge for each pair for "
-            "one; more keep known facts plain, fewer hedge more "
+            help="with --style known, for DPO: for each pair that prefers a hedge, the number of "
+            "pairs that prefer a plain answer; a larger number means less hedging "
             f"{defaults('against', 'all there are')}",
         ),
     ] = None

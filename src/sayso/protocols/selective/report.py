@@ -1617,9 +1617,9 @@ def part_label(key: str, value: str) -> str:
         return f"counting {line(value, 40)}"
     if (key, value) == TOLD:
         return "told to express uncertainty"
-    return (
-        f"against {metric_label(value)}" if key == "against" else FORMS.get(value, line(value, 60))
-    )
+    if key == "against":
+        return f"graded by {metric_label(value)}"
+    return FORMS.get(value, line(value, 60))
 
 
 def pages(

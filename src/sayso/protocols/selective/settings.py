@@ -143,7 +143,7 @@ class Settings:
         "incorrect", "an answer without a value: not right (the paper), or left out"
     )
     rouge_threshold: Share = measure(0.5, "an answer is right above this ROUGE-L F1")
-    f1_threshold: Share = measure(0.5, "an answer is right from this SQuAD F1 on")
+    f1_threshold: Share = measure(0.5, "an answer is right at or above this SQuAD F1")
     bert_threshold: Share = measure(0.5, "an answer is right above this BERTScore")
     resamples: Resamples = measure(1000, "bootstrap resamples of entities")
     ci_seed: Seed = measure(0, "seed of the resampling")
