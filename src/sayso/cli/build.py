@@ -67,7 +67,7 @@ class Flags:
     ] = None
     questions: Annotated[
         str,
-        Parameter(help="what writes the questions: templates, or a model (checked by round trip)"),
+        Parameter(help="writer of the questions: templates, or a model (checked by round trip)"),
     ] = "templates"
     twins: Annotated[int, Parameter(help="largest number of renamed entities per domain")] = 20
     prompts: Annotated[

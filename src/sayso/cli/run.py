@@ -493,7 +493,7 @@ def compare(
     a
         A run folder, or a folder of sayso train.
     b
-        Another one of the same kind.
+        Another folder of the same kind.
     more
         Further run folders.
     """

@@ -101,7 +101,7 @@ def _section(study: Study, protocol: str) -> Section:
 
 #: ends "What this does not show:"
 NOT_SHOWN = (
-    "why two models differ. Models of different bases also know different things: compare how "
+    "why two models differ. Models with different bases also know different things: compare how "
     "much each knows, and how well it says so"
 )
 

@@ -146,7 +146,7 @@ def figure3(shown: Shown) -> list[NumberTable]:
 
 
 #: where a layout stands that no paper has
-OURS = "our own, with numbers of arXiv 2509.04664 and arXiv 2511.13029"
+OURS = "our own, with numbers from arXiv 2509.04664 and arXiv 2511.13029"
 ABSTENTION = (
     ("abstention_gap", "abstention gap (G)"),
     ("abstains_unanswerable", "unanswerable declined"),

@@ -144,7 +144,7 @@ MORE: dict[str, tuple[str, str]] = {
     ),
     "over_hedge": ("known, yet hedged", "Share of the known facts that it hedged."),
     "balanced_EA": ("balanced EA", "Mean of KCR and UUR: does not depend on how much it knows."),
-    "lift_UA": ("lift of UA", "UA over the share of unknown facts; 1 = blind hedging."),
+    "lift_UA": ("lift of UA", "UA divided by the share of unknown facts; 1 = blind hedging."),
     "F1_uncertain": ("F1 of hedging", "Harmonic mean of UA and UUR."),
     "hedge_precision": (
         "hedge precision",
@@ -154,8 +154,8 @@ MORE: dict[str, tuple[str, str]] = {
     ),
     "hedge_recall": (
         "hedge recall",
-        "Share of the facts it gets wrong when not told to express uncertainty that it hedged "
-        "when told.",
+        "Of the facts it gets wrong when not told to express uncertainty, the share that it "
+        "hedged when told to.",
     ),
     "unspoken_knowledge": (
         "unspoken knowledge, at its own hedge rate",
@@ -627,7 +627,7 @@ def missing_lines(numbers: Results) -> list[str]:
         within = "; ".join(f"{name} {text}" for name, text in held)
         lines.append(
             f"{FORMS[form].capitalize()}: {worst.missing:,} of {worst.missing + worst.n:,} facts "
-            f"have no readable verdict. Whatever those are: {within or 'no bound is known'}."
+            f"have no readable verdict. Bounds over all possible verdicts: {within or 'no bound is known'}."
         )
     return lines
 
