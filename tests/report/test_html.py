@@ -180,7 +180,10 @@ def test_all_missing_is_said(tmp_path: Path) -> None:
     ]
     read = check(write(make_run(tmp_path / "run", found=found, unread=True)))
     text = " ".join(read.text.split()).replace("\xa0", " ")
-    assert "36 of 36 facts have no readable verdict. Bounds over all possible verdicts: EA [0, 100]." in text
+    assert (
+        "36 of 36 facts have no readable verdict. Bounds over all possible verdicts: EA [0, 100]."
+        in text
+    )
     assert "? unread" in text
 
 

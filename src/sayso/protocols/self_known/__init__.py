@@ -25,7 +25,8 @@ __all__ = ["SELF_KNOWN", "Answer", "Draws", "Settings"]
 SELF_KNOWN = Protocol(
     name="self_known",
     question=(
-        "Where in a long text do errors occur, and does the model recognize them? (arXiv 2411.15993)"
+        "Where in a long text do errors occur, and does the model recognize them? "
+        "(arXiv 2411.15993)"
     ),
     Settings=Settings,
     check=settings.check,

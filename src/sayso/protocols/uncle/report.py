@@ -627,7 +627,8 @@ def missing_lines(numbers: Results) -> list[str]:
         within = "; ".join(f"{name} {text}" for name, text in held)
         lines.append(
             f"{FORMS[form].capitalize()}: {worst.missing:,} of {worst.missing + worst.n:,} facts "
-            f"have no readable verdict. Bounds over all possible verdicts: {within or 'no bound is known'}."
+            "have no readable verdict. Bounds over all possible verdicts: "
+            f"{within or 'no bound is known'}."
         )
     return lines
 
