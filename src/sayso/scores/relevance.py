@@ -76,9 +76,10 @@ def sentence_sar(samples: Samples) -> float:
 def sar(samples: Samples) -> float:
     """As sentence_sar, with p_j = exp(-TokenSAR of draw j).
 
-    g and the relevance of tokens compare words, in place of the paper's cross-encoder. Range
-    -inf..inf. Needs: draws, draws.logprobs, draws.relevance, similarity. Source: Duan et al. 2024,
-    arXiv 2307.01379 (SAR). Read: as sentence_sar, but does not grow with words without content.
+    g and the relevance of tokens compare words, in place of the paper's cross-encoder.
+    Range -inf..inf. Needs: draws, draws.logprobs, draws.relevance, similarity. Source: Duan et al.
+    2024, arXiv 2307.01379 (SAR). Read: as sentence_sar, but does not grow with words without
+    content.
     """
     the_draws(samples, 2)
     rows = draw_arrays(samples, "logprobs"), draw_arrays(samples, "relevance")
