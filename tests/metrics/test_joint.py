@@ -94,7 +94,7 @@ def test_a_model_without_the_number_has_no_mean_and_no_rank() -> None:
     assert whole.value is not None
     assert (part.value, part.problem) == (None, "undefined on one of the data sets")
     ranking = rank_jointly(joint)
-    assert ranking.ranks == [(1, 1), None]
+    assert ranking.ranks == [None, None]  # nothing to rank it against
     assert ranking.pairs[0].p is None
     assert ranking.detectable is None
 
@@ -139,3 +139,8 @@ def test_an_interval_wider_than_the_resamples_tell_is_believed() -> None:
     assert rank_jointly(told).pairs == rank_jointly(joint).pairs
     assert rank_jointly(with_own_errors(joint, [[narrow], [wide]])).ranks == [(1, 2), (1, 2)]
     assert with_own_errors(joint, [[Estimate("J")], [Estimate("J")]]).floor.tolist() == [0.0, 0.0]
+
+
+def test_the_only_model_that_has_a_number_has_no_rank() -> None:
+    assert rank_jointly(resample_jointly([[number(A)], [None]])).ranks == [None, None]
+    assert rank_jointly(resample_jointly([[number(A)]])).ranks == [None]

@@ -6,8 +6,6 @@ import csv
 import io
 import json
 import re
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -25,6 +23,7 @@ from sayso.report.number_tables import (
     render,
     value_text,
 )
+from support.latex import PAGE, estimated_width, latex_rows, typeset
 
 HOSTILE = '=HYPERLINK("x")&\\end{table}|[a](javascript:b)<script>\x1b[2J'
 TABLE = NumberTable(
@@ -58,10 +57,10 @@ def test_json_is_a_record_for_each_number() -> None:
 def test_latex_and_markdown_escape_what_means_something_there() -> None:
     latex = latex_text(TABLE)
     assert r"\caption{A caption of 50 \% \& more. Brackets are 95 \% intervals.}" in latex
-    assert [text for text in latex.splitlines() if "end{table}" in text and text[0] != "%"] == [
-        r"\end{table}"
-    ]
-    assert r"$-$.12 [$-$.25, .00]" in latex
+    assert [row for row in latex.splitlines() if row.startswith("\\end{table")] == [r"\end{table*}"]
+    assert latex.count("\\end{tab") == 2 + latex.partition("\n%")[2].count("\\end{tab")
+    assert r"one & $-$.12 & 1--2 \\" in latex
+    assert r" & \scriptsize {[}$-$.25, .00{]} &  \\" in latex
     markdown = markdown_text(TABLE)
     assert "](javascript" not in markdown.replace("\\]", "")
     assert "<script>" not in markdown.replace("\\<script\\>", "")
@@ -94,61 +93,57 @@ GROUPED = NumberTable(
 )  # fmt: skip
 
 
-def latex_rows(text: str) -> list[list[str]]:
-    """Return the cells of a LaTeX table; fails for anything that would not compile.
-
-    Braces and dollars balance, every special sign is escaped, every row has all columns, and only
-    commands of booktabs and of LaTeX itself stand there.
-    """
-    text = "\n".join(row for row in text.splitlines() if not row.startswith("%"))
-    assert text.count("\\begin{table}") == text.count("\\end{table}") == 1
-    commands = set(re.findall(r"\\([A-Za-z]+)", text))
-    assert commands <= {
-        "begin", "end", "centering", "caption", "label", "small", "toprule", "midrule",
-        "bottomrule", "cmidrule", "multicolumn", "textbf", "texttt", "textbackslash",
-        "textless", "textgreater", "textbar", "textasciitilde", "textasciicircum",
-        "textasciigrave", "pm", "cdot", "geq", "times", "mu", "rightarrow", "dots", "leq",
-        "approx", "circ",
-    }  # fmt: skip
-    begin = re.search(r"\\begin\{tabular\}\{([lr]+)\}\n(.*)\\end\{tabular\}", text, re.DOTALL)
-    assert begin is not None
-    columns, rows = len(begin[1]), []
-    for row in begin[2].splitlines():
-        if row.startswith(("\\toprule", "\\midrule", "\\bottomrule", "\\cmidrule")):
-            spans = re.findall(r"\\cmidrule\(lr\)\{(\d+)-(\d+)\}", row)
-            assert all(1 <= int(a) <= int(b) <= columns for a, b in spans)
-            continue
-        assert row.endswith(r" \\")
-        cells = re.split(r"(?<!\\)&", row.removesuffix(r" \\"))
-        wide = sum(int(n) - 1 for n in re.findall(r"\\multicolumn\{(\d+)\}", row))
-        assert len(cells) + wide == columns, row
-        for part in cells:
-            plain = re.sub(r"\\[&%$#_{}]", "", part)
-            assert plain.count("{") == plain.count("}")
-            assert plain.count("$") % 2 == 0
-            outside = re.sub(r"\$[^$]*\$", "", plain)
-            assert not re.search(r"[%#_^~&]", outside), part
-            assert all(sign.isascii() or sign.isalpha() for sign in outside)
-        assert not cells[0].strip().startswith(("[", "*"))  # else they belong to \\ before them
-        rows.append([part.strip() for part in cells])
-    return rows
-
-
 @pytest.mark.parametrize("intervals", INTERVALS)
 @pytest.mark.parametrize("table", [GROUPED, TABLE, GROUPED._replace(groups=(), percent=True)])
 def test_latex_tables_compile(table: NumberTable, intervals: str, tmp_path: Path) -> None:
     text = latex_text(table, intervals)
     assert len(latex_rows(text)) == len(table.rows) + 1 + bool(table.groups)
-    if shutil.which("pdflatex") is None:
-        return  # the parser above has looked
-    file = tmp_path / "t.tex"
-    head = "\\documentclass{article}\\usepackage{booktabs}\\begin{document}\n"
-    file.write_text(f"{head}{text}\\end{{document}}\n", encoding="utf-8")
-    done = subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", file.name],
-        cwd=tmp_path, capture_output=True, timeout=60, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout.decode(errors="replace")[-2_000:]
+    assert typeset(text, tmp_path) == []
+
+
+WIDE = NumberTable(
+    "wide", "Many numbers [95 % interval]", ("model",),
+    ("facts that it knows", "J", "rank by facts that it knows", "rank by J", "UUR",
+     "known, yet hedged", "KCR", "FA", "UA", "EA", "J within fact type", "a head_with_a_long_name"),
+    [
+        ((name,), (*(estimate(-0.4),) * 2, "10–12", "1–3", *(estimate(-0.55),) * 8))
+        for name in ("builtin", "hf:HuggingFaceTB/SmolLM2-135M-Instruct@b179c95+end_loops")
+    ],
+    meanings=(("J", "one minus another"), ("UUR", "a share")),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("intervals", INTERVALS)
+@pytest.mark.parametrize(
+    "table",
+    [
+        WIDE,
+        WIDE._replace(percent=True, groups=(("long form", 4), ("", 4), ("x" * 60, 4)),
+                      short=WIDE.columns),
+        WIDE._replace(groups=(("a group that is wider than a page", 12),), short=WIDE.columns),
+        WIDE._replace(labels=("number", "of", "first", "second"),
+                      rows=[((("model " * 9).strip(), "short answers", *labels, *labels), row)
+                            for labels, row in WIDE.rows]),
+    ],
+)  # fmt: skip
+def test_no_table_is_wider_than_a_page(table: NumberTable, intervals: str, tmp_path: Path) -> None:
+    text = latex_text(table, intervals)
+    assert estimated_width(text) <= PAGE
+    assert typeset(text, tmp_path) == []
+    assert text.startswith("\\begin{table*}\n")
+    cells = [cell for row in latex_rows(text) for cell in row]
+    shown = sum(cell.removeprefix(r"\textbf{").startswith(("$-$.55", "$-$55.0")) for cell in cells)
+    assert shown == 2 * 8  # every number stands once
+    assert any(cell.replace(" ", "").startswith("hf:HuggingFaceTB/SmolLM2-135M-") for cell in cells)
+
+
+def test_an_interval_stands_below_its_number_and_symbols_are_defined() -> None:
+    text = latex_text(
+        WIDE._replace(columns=WIDE.columns[:2], rows=[(("m",), (estimate(0.4),) * 2)])
+    )
+    assert "m & .40 & .40 \\\\\n & \\scriptsize {[}.30, .50{]} & " in text
+    assert text.startswith("\\begin{table}\n")  # one column of a paper holds it
+    assert "Many numbers. J: one minus another; UUR: a share. Brackets are" in text
 
 
 def test_columns_are_grouped_under_rules() -> None:
@@ -176,11 +171,11 @@ def test_the_switch_for_intervals() -> None:
     table = NumberTable(
         "t", "C.", ("m",), ("J",), [(("a",), (Estimate("J", value=0.5, low=0.3, high=0.6),))]
     )
-    assert "a & .50 [.30, .60] " in table.to_latex()
-    assert r"a & .50 $\pm$ .15 " in table.to_latex("plusminus")
-    assert r"a & .50 \\" in table.to_latex("none")
+    assert latex_rows(table.to_latex())[1] == ["a", r".50 \scriptsize {[}.30, .60{]}"]
+    assert latex_rows(table.to_latex("plusminus"))[1] == ["a", r".50 \scriptsize $\pm$ .15"]
+    assert latex_rows(table.to_latex("none"))[1] == ["a", ".50"]
     percent = table._replace(percent=True)
-    assert r"a & 50.0 $\pm$ 15.0 " in percent.to_latex("plusminus")
+    assert latex_rows(percent.to_latex("plusminus"))[1] == ["a", r"50.0 \scriptsize $\pm$ 15.0"]
 
 
 def bold(table: NumberTable) -> list[str]:
@@ -269,7 +264,7 @@ def test_a_compact_table_keeps_to_the_width_and_says_what_it_leaves_out(
         text = capsys.readouterr().out
         assert text.count("[.40, .60]") == intervals
         assert text.count("one") == 1  # in one block
-        assert ("Intervals:" in text) == (not intervals)
+        assert ("For intervals, use a wider terminal" in text) == (not intervals)
 
 
 def test_a_compact_table_keeps_the_intervals_of_j(capsys: pytest.CaptureFixture[str]) -> None:

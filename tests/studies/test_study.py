@@ -21,15 +21,24 @@ from sayso.engines.scripted import ScriptedEngine
 from sayso.metrics import auroc
 from sayso.protocols.selective.rows import load_rows
 from sayso.records import Estimate, Generation, InputError, Request
-from sayso.report.number_tables import NumberTable
+from sayso.report.number_tables import INTERVALS, NumberTable, value_text
 from sayso.report.page import GENERATOR
 from sayso.runs.measure import load_run
 from sayso.scores.p_ik import fit
 from sayso.storage.run_folder import RunFolder
 from sayso.studies.grid import read_grid
-from sayso.studies.report import check_possible, layout_tables, layouts, write_study, write_tables
+from sayso.studies.report import (
+    check_possible,
+    every_table,
+    layout_tables,
+    layouts,
+    sections,
+    write_study,
+    write_tables,
+)
 from sayso.studies.results import Study, of_folders, of_grid
 from sayso.studies.run import check_grid, price_grid, run_grid
+from support.latex import PAGE, estimated_width, latex_rows, typeset
 from support.pages import blocks, commands, walk
 from support.scripted_world import Mind, chance, facts, records, write
 
@@ -347,7 +356,7 @@ def test_the_page_holds_everything_and_nothing_hostile(found: Study, folder: Pat
     assert "&lt;script&gt;alert(1)" in page
     assert page.count("report.html") == 4
     rows = list(csv.reader(io.StringIO((folder / "study/tables/uncle/short.csv").read_text())))
-    ranked = ["rank by facts that it knows", "facts that it knows", "rank by J", "J"]
+    ranked = ["facts that it knows", "J", "rank by facts that it knows", "rank by J"]
     assert [head for head in rows[0] if head in ranked] == ranked
     assert rows[0][:2] == ["model", ranked[0]]
     assert rows[1][0] == "'=knows"  # no spreadsheet runs it
@@ -429,6 +438,41 @@ def test_probes_of_another_model_of_the_study_are_used(tmp_path: Path) -> None:
     run = study.find("uncle", "tuned", "one")
     assert run is not None
     assert run.manifest.settings["known_from"].endswith("base/one/uncle")  # type: ignore[union-attr]
+    # what both know is one model's knowledge: it is said, and no finding is made of it
+    assert study.notes("uncle") == [
+        "tuned is judged by the facts that base knows, so they know the same share by construction"
+    ]
+    (section,) = sections(study)
+    assert "how many facts they know" not in section.opening.sentence
+    assert "how reliably they admit" in section.opening.sentence
+    heads = study.table("headline").columns
+    assert heads[0] == "facts that it knows"
+    assert [head for head in heads if "rank" in head] == ["rank by J"]  # alike in both forms
+
+
+def test_the_headline_table_is_written_and_fits_a_page(found: Study, folder: Path) -> None:
+    table = found.table("headline")
+    assert table.name == "uncle/headline"
+    assert table.columns[0] == "facts that it knows"
+    assert any(head.startswith("J") for head in table.columns)
+    written = (folder / "study/tables/uncle/headline.tex").read_text(encoding="utf-8")
+    assert written == table.to_latex()
+    assert "J: share of unknown facts that are hedged" in written
+    assert "FA:" not in written  # it has no such column
+    rows = [row for row in latex_rows(written) if row[0].startswith("=knows")]
+    first = found.numbers("uncle")[0].means[0]
+    assert first.name == "p_known"
+    assert rows[0][1].startswith(rf"\textbf{{{value_text(first)}}} \scriptsize {{[}}")
+    for suffix in ("md", "csv", "json"):
+        assert (folder / f"study/tables/uncle/headline.{suffix}").is_file()
+
+
+def test_every_latex_table_fits_a_page(built: Path, tmp_path: Path) -> None:
+    study = of_folders([built / "study"], resamples=100)
+    texts = [table.to_latex(kind) for table in every_table(study) for kind in INTERVALS]
+    assert len(texts) > 60
+    assert max(map(estimated_width, texts)) <= PAGE
+    assert typeset("\\clearpage\n".join(texts), tmp_path) == []
 
 
 # ---- the command line, on the built-in model

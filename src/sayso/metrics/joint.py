@@ -220,8 +220,8 @@ class Ranking(NamedTuple):
     """All pairs of M models, the ranks (best, worst) that each can have, and what can be seen.
 
     ``ranks`` are ``None`` for a model without a mean, and for all where more is neither better nor
-    worse. ``detectable`` is the smallest difference of a typical pair that would be clear, after
-    the correction, four times out of five.
+    worse or only one has a mean. ``detectable`` is the smallest difference of a typical pair that
+    would be clear, after the correction, four times out of five.
     """
 
     pairs: list[Pair]
@@ -237,7 +237,7 @@ def rank_jointly(joint: Joint) -> Ranking:
     pairs = [pair._replace(corrected=p) for pair, p in zip(pairs, corrected, strict=True)]
     ranks: list[tuple[int, int] | None] = [None] * models
     defined = [m for m in range(models) if not np.isnan(joint.means[m])]
-    if joint.higher is not None:
+    if joint.higher is not None and len(defined) > 1:
         sign = 1 if joint.higher else -1
         better = dict.fromkeys(range(models), 0)
         worse = dict.fromkeys(range(models), 0)

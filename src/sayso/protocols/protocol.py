@@ -409,11 +409,13 @@ class Report(typing.Protocol):
     """How a protocol's numbers are shown: the module ``report`` of its package.
 
     ``LABELS`` says of main numbers and those that are compared their symbol and what they mean,
-    ``HIGHER`` whether more of a number is better; ``HEADLINES`` are those that runs are compared
+    ``DEFINITIONS`` what the caption of a table says of a symbol instead; ``HIGHER`` tells whether
+    more of a number is better; ``HEADLINES`` are those that runs are compared
     and ranked by first.
     """
 
     LABELS: Mapping[str, tuple[str, str]]
+    DEFINITIONS: Mapping[str, str]
     HIGHER: Mapping[str, bool | None]
     HEADLINES: Sequence[Headline]
 

@@ -186,6 +186,11 @@ def _without_form(one: Tested) -> Slice:
 
 # ---- the terminal
 
+#: by which rule a headline number is better or worse
+RULE = (
+    "Better or worse: the paired interval leaves out 0. sayso study is stricter about values that "
+    "no resample moves, such as 0 of 8, and may see no difference there."
+)
 #: columns of the label of a number at least and at most
 LEAST, MOST = 16, 60
 
@@ -224,6 +229,8 @@ def render_compare(
         console.print()
         say(console, minus, "dim")
         console.print(_headlines(head, words, console, width))
+        if any(one.clear and one.corrected is None for one in head):
+            say(console, RULE, "dim")
     for title, rows in _groups(found, words).items():
         console.print()
         say(console, title or "all answers", "bold")

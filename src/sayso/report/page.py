@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
@@ -18,7 +19,7 @@ from typing import TypeVar
 from urllib.parse import quote
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from sayso.records import Generation, InputError, Question, Verdict
 from sayso.report import terminal
@@ -277,6 +278,11 @@ def _tight(text: str) -> str:
     )
 
 
+def _breakable(text: str) -> Markup:
+    """Return a name, escaped, that may be broken before "@" and "+" and after ":" and "/"."""
+    return Markup(re.sub(r"(?<=\S)(?=[@+])|(?<=[:/])(?=\S)", "<wbr>", str(escape(text))))
+
+
 @cache
 def environment(package: str | None = None) -> jinja2.Environment:
     """Return the templates of a package, and those that all share."""
@@ -291,4 +297,5 @@ def environment(package: str | None = None) -> jinja2.Environment:
     )
     environment.globals["labels"] = LABELS
     environment.filters["tight"] = _tight
+    environment.filters["breakable"] = _breakable
     return environment

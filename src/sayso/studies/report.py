@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -44,6 +45,8 @@ from sayso.studies.grid import Cell, Grid
 from sayso.studies.results import Run, Study
 
 INDEX = "index.html"
+#: the table of the headline numbers
+HEADLINE = "headline"
 #: folder of the tables, beside the page
 TABLES = "tables"
 #: parts of a slice beyond which a number is one of a table of its own (a score against a metric)
@@ -61,6 +64,7 @@ class Section(NamedTuple):
     title: str
     opening: Opening
     notes: list[str]
+    headline: NumberTable
     first: list[NumberTable]
     more: list[NumberTable]
     everything: NumberTable
@@ -91,6 +95,7 @@ def _section(study: Study, protocol: str) -> Section:
         _title(study, protocol),
         _opening(study, protocol, ranked),
         study.notes(protocol),
+        _headline(study, protocol),
         overviews + grids,
         apart,
         _everything(protocol, plan.report, numbers, models, data),
@@ -208,7 +213,7 @@ def _name(protocol: str, *parts: str) -> str:
 def _overview(
     protocol: str, report: Report, where: Slice, numbers: Sequence[JointNumber], study: Study
 ) -> NumberTable:
-    """Return models by numbers of one form or method, ranks before each headline number."""
+    """Return models by numbers of one form or method, headline numbers and their ranks first."""
     models, data = study.of(protocol)
     names = [headline.name for headline in report.HEADLINES]
     first = sorted(
@@ -216,18 +221,15 @@ def _overview(
     )
     ranked = [n for n in first if any(n.ranking.ranks)]
     ordered = [*first, *(n for n in numbers if n.name not in names)]
-    columns: list[str] = []
-    best: list[bool | None] = []
-    for number in ordered:
-        symbol = _symbol(report, number.name)
-        columns += [f"{RANKED}{symbol}", symbol] if number in ranked else [symbol]
-        best += [None, number.joint.higher] if number in ranked else [number.joint.higher]
+    at = len(first)
+    columns = [_symbol(report, number.name) for number in ordered]
+    columns[at:at] = [f"{RANKED}{_symbol(report, number.name)}" for number in ranked]
+    best: list[bool | None] = [number.joint.higher for number in ordered]
+    best[at:at] = [None] * len(ranked)
     rows = []
     for m, model in enumerate(models):
-        entries: list[Entry] = []
-        for number in ordered:
-            rank = [rank_text(number.ranking.ranks[m])] if number in ranked else []
-            entries += [*rank, number.means[m]]
+        entries: list[Entry] = [number.means[m] for number in ordered]
+        entries[at:at] = [rank_text(number.ranking.ranks[m]) for number in ranked]
         rows.append(((model,), tuple(entries)))
     notes = [seen for number in ranked if (seen := _detectable(report, number))]
     return NumberTable(
@@ -238,21 +240,83 @@ def _overview(
         rows,
         tuple(notes),
         best=tuple(best),
+        meanings=_meanings(report, columns),
     )
 
 
-def _detectable(report: Report, number: JointNumber) -> str:
-    """Return which differences a study of this size can see."""
-    pairs = number.ranking.pairs
+def _meanings(report: Report, heads: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Return the symbols that stand in heads of columns, and what each means."""
+    words = {word for head in heads for word in re.split(r"[ ,]+", head)}
+    return tuple(
+        (symbol, report.DEFINITIONS.get(name, meaning))
+        for name, (symbol, meaning) in report.LABELS.items()
+        if symbol in words
+    )
+
+
+def _detectable(report: Report, number: JointNumber, of: str = "") -> str:
+    """Return which differences a study of this size can see; empty where none is tested.
+
+    ``of`` is what the number is called, else its symbol and its form or method.
+    """
+    pairs = [pair for pair in number.ranking.pairs if pair.corrected is not None]
     clear = sum(pair.clear for pair in pairs)
-    if not pairs:
+    if not pairs or number.joint.higher is None:
         return ""
-    many = f"{len(pairs)} pairs of models" if len(pairs) > 1 else "1 pair of models"
-    text = f"{_symbol(report, number.name)}: {clear} of {many} differ after Holm's correction."
+    text = f"{of or f'{_symbol(report, number.name)}, {_of(report, number.where)}'}: "
+    if len(pairs) == 1:
+        text += f"{'a clear' if clear else 'no visible'} difference between the two models."
+    else:
+        text += f"{clear} of {len(pairs)} pairs of models differ after Holm's correction."
     if (size := number.ranking.detectable) is not None:
         some = f"A difference of {compact(size)}" if size <= 1 else "Not even a difference of 1"
         text += f" {some} would be detected with 80 % power."
     return text
+
+
+def _headline(study: Study, protocol: str, most: int | None = None) -> NumberTable:
+    """Return models by headline numbers, each with its rank; ``most`` are the columns wanted.
+
+    A number that is the same in all forms stands once.
+    """
+    report = PROTOCOLS[protocol].report
+    models, data = study.of(protocol)
+    shown = [
+        (number, _called(report, number, len(numbers) > len(distinct) == 1))
+        for _, numbers in headlines(study, protocol)
+        for distinct in [_distinct(numbers)]
+        for number in distinct
+    ][:most]
+    columns: list[str] = []
+    best: list[bool | None] = []
+    groups: list[tuple[str, int]] = []
+    short: list[str] = []
+    for number, called in shown:
+        ranked = any(number.ranking.ranks)
+        columns += [called, f"{RANKED}{called}"] if ranked else [called]
+        best += [number.joint.higher, None] if ranked else [number.joint.higher]
+        groups.append((called, 1 + ranked))
+        short += ["value", "rank"] if ranked else ["value"]
+    rows = []
+    for m, model in enumerate(models):
+        entries: list[Entry] = []
+        for number, _ in shown:
+            ranked = any(number.ranking.ranks)
+            entries += [number.means[m], *([rank_text(number.ranking.ranks[m])] * ranked)]
+        rows.append(((model,), tuple(entries)))
+    notes = [seen for number, called in shown if (seen := _detectable(report, number, called))]
+    what = "Values and ranks" if "rank" in short else "Values"
+    return NumberTable(
+        _name(protocol, HEADLINE), f"{what}, {_over(data)}{WITH_INTERVAL}", ("model",),
+        tuple(columns), rows, tuple(notes), groups=tuple(groups), short=tuple(short),
+        best=tuple(best), meanings=_meanings(report, columns),
+    )  # fmt: skip
+
+
+def _called(report: Report, number: JointNumber, whole: bool) -> str:
+    """Return what a headline number is called: its symbol, and its form unless it has none."""
+    symbol, form = _symbol(report, number.name), dict(number.where).get("form", "")
+    return symbol if whole or form not in FORMS else f"{symbol}, {FORMS[form]}"
 
 
 def _by_data(
@@ -301,6 +365,7 @@ def _grids(
             (key,),
             tuple(models),
             rows,
+            meanings=_meanings(report, [_symbol(report, name)]),
             best=tuple(members[0].joint.higher for _ in models),
         )
 
@@ -385,8 +450,8 @@ def _distinct(numbers: Sequence[JointNumber]) -> list[JointNumber]:
     """Return numbers of which no two have the same values."""
     found: list[JointNumber] = []
     for number in numbers:
-        own = [e.value for e in number.means]
-        if all(own != [e.value for e in other.means] for other in found):
+        own = [(e.value, e.low, e.high) for e in number.means]
+        if all(own != [(e.value, e.low, e.high) for e in other.means] for other in found):
             found.append(number)
     return found
 
@@ -456,6 +521,7 @@ def layout_tables(study: Study, name: str) -> list[NumberTable]:
         {place: run.manifest for place, run in runs.items()},
         lambda: study.numbers(protocol),
     )
+    report = PROTOCOLS[protocol].report
     tables = layout.make(shown)
     if not any(table.rows for table in tables):
         raise InputError(f"layout {name} needs {layout.needs}, which these runs do not have")
@@ -463,6 +529,7 @@ def layout_tables(study: Study, name: str) -> list[NumberTable]:
         table._replace(
             name=name if len(tables) == 1 else f"{name}-{number}",
             source=f"Layout of {layout.reference}.",
+            meanings=_meanings(report, table.short or table.columns),
         )
         for number, table in enumerate(tables, 1)
     ]
@@ -528,7 +595,7 @@ def write_study(
         raise InputError(f"{out / INDEX} is not a page of sayso: choose another --out")
     for name in boards(named):
         write_board(study, out, name)
-    every = [t for s in shown for t in (*s.first, s.everything, s.differences)]
+    every = [t for s in shown for t in (s.headline, *s.first, s.everything, s.differences)]
     write_tables([*every, *laid_out], out / TABLES, intervals)
     return place
 
@@ -553,7 +620,11 @@ def allowed_layouts(study: Study) -> list[str]:
 
 def every_table(study: Study) -> list[NumberTable]:
     """Return the tables of a study by their names, those of all layouts that it allows too."""
-    tables = [t for s in sections(study) for t in (*s.first, *s.more, s.everything, s.differences)]
+    tables = [
+        table
+        for s in sections(study)
+        for table in (s.headline, *s.first, *s.more, s.everything, s.differences)
+    ]
     return tables + [t for name in allowed_layouts(study) for t in layout_tables(study, name)]
 
 
@@ -642,12 +713,13 @@ def _page(
                 "title": s.title,
                 "sentence": s.opening.sentence,
                 "notes": [line(note, 500) for note in s.notes],
-                "first": [page_table(t) for t in s.first],
+                "first": [page_table(t) for t in (s.headline, *s.first)],
                 "more": [page_table(t) for t in s.more],
                 "differing": _clear(s.differences, PROTOCOLS[s.protocol].report),
                 "glossary": _glossary(study, s.protocol),
                 "files": [
-                    f"{TABLES}/{t.name}.csv" for t in (*s.first, s.everything, s.differences)
+                    f"{TABLES}/{t.name}.csv"
+                    for t in (s.headline, *s.first, s.everything, s.differences)
                 ],
                 "figures": _figures(s),
                 "cautions": _cautions([r for r in study.runs if r.protocol == s.protocol]),
@@ -824,29 +896,14 @@ def warn(study: Study, names: Sequence[str], console: Console) -> None:
 
 
 def _brief(study: Study, section: Section) -> list[NumberTable]:
-    """Return the headline numbers in one table, and the first table of scores."""
-    protocol, report = section.protocol, PROTOCOLS[section.protocol].report
-    models, data = study.of(protocol)
-    found = headlines(study, protocol)
-    shown = [number for _, numbers in found for number in _distinct(numbers)][:MOST_COLUMNS]
-    rows = []
-    for m, model in enumerate(models):
-        pairs = ((rank_text(n.ranking.ranks[m]), n.means[m]) for n in shown)
-        rows.append(((model,), tuple(entry for pair in pairs for entry in pair)))
-    heads = [
-        head for n in shown for head in ("rank", f"{_symbol(report, n.name)}, {_form(n.where)}")
-    ]
-    notes = tuple(seen for n in shown if len(models) > 1 and (seen := _detectable(report, n)))
-    table = NumberTable(
-        _name(protocol, "headline"), f"Ranks and values: {_over(data)}", ("model",), tuple(heads),
-        rows, notes,
-    )  # fmt: skip
+    """Return the first headline numbers in one table, and the first table of scores."""
+    table = _headline(study, section.protocol, MOST_COLUMNS)
+    short = ["rank" if head.startswith(RANKED) else head for head in table.columns]
     grids = [t for t in section.first if t.labels != ("model",)][:1]
-    return [table] + [g._replace(rows=g.rows[:MOST_SCORES]) for g in grids]
-
-
-def _form(where: Slice) -> str:
-    return FORMS.get(dict(where).get("form", ""), "all answers")
+    return [
+        table._replace(columns=tuple(short)),
+        *(g._replace(rows=g.rows[:MOST_SCORES]) for g in grids),
+    ]
 
 
 #: columns of the table in the terminal, and scores in that of scores

@@ -97,8 +97,9 @@ class Study:
         """Return every number of every model on every data set, a dict for each.
 
         With a name from :attr:`tables`, return that table of the page: ``to_latex()``,
-        ``to_markdown()`` and ``to_pandas()`` write it, and a notebook shows it. Raises InputError
-        for another name.
+        ``to_markdown()`` and ``to_pandas()`` write it, and a notebook shows it. "headline" is
+        enough for "uncle/headline" where one protocol has such a table. Raises InputError for
+        another name.
 
         Keys are ``protocol``, ``model``, ``data`` ("mean" over all), ``name``, ``meaning``, the
         parts of the slice, ``value``, ``low``, ``high``, ``n``, ``problem``, and ``rank_best`` and
@@ -106,7 +107,9 @@ class Study:
         """
         if name is None:
             return [row for protocol in self.protocols for row in self._rows(protocol)]
-        return named(self._tables(), name, "table")
+        tables = self._tables()
+        alike = [table for table in tables if table.name.partition("/")[2] == name]
+        return alike[0] if len(alike) == 1 else named(tables, name, "table")
 
     @property
     def tables(self) -> list[str]:

@@ -83,6 +83,8 @@ LABELS = {
     "mfg": ("MFG", "faithfulness, mean over answers"),
     "punting": ("", "answers that assert nothing"),
 }
+#: what the caption of a table says of a symbol
+DEFINITIONS: dict[str, str] = {}
 #: whether more of a number is better
 HIGHER = {name: higher for name, (higher, _) in STUDIED.items()}
 HEADLINES = (

@@ -1605,6 +1605,11 @@ LABELS = {
     "auroc": ("", "AUROC for a wrong answer (.5 = chance)"),
     "auroc_within": ("", "AUROC for a wrong answer, within type of fact (.5 = chance)"),
 }
+#: what the caption of a table says of a symbol
+DEFINITIONS = {
+    GAP: "share of unanswerable questions declined, minus that of answerable ones",
+    "passage_gap": "share of questions declined without the passage, minus that with it",
+}
 
 
 def part_label(key: str, value: str) -> str:

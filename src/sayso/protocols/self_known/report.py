@@ -88,6 +88,8 @@ LABELS = {
     "factuality_pearson": ("r", "correlation with labeled factuality across places"),
     "factuality_spearman": ("ρ", "rank correlation with labeled factuality across places"),
 }
+#: what the caption of a table says of a symbol
+DEFINITIONS: dict[str, str] = {}
 #: whether more of a number is better
 HIGHER: dict[str, bool | None] = {**STUDIED, "factuality_micro": True, "recall": True}
 HEADLINES = (

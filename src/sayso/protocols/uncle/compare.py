@@ -90,11 +90,54 @@ def numbers(sides: Sides, allow: Sequence[str]) -> tuple[list[list[Numbers]], li
         return [note for note in notes if note.startswith("differs as allowed")]
 
     notes = check_columns(sides, check)
-    table = [[_numbers(opened[side.name]) if side else {} for side in row] for row in sides]
+    known = [
+        _KnownOf([opened[side.name] for side in column if side is not None])
+        for column in zip(*sides, strict=True)
+    ]
+    notes += dict.fromkeys(note for one in known if (note := one.note()))
+    taken = all(one.same for one in known)
+    table = [[_numbers(opened[side.name], taken) if side else {} for side in row] for row in sides]
     return table, notes
 
 
-def _numbers(side: _Side) -> Numbers:
+class _KnownOf:
+    """Whose knowledge runs on one data set are judged by."""
+
+    def __init__(self, sides: Sequence[_Side]) -> None:
+        own = {_probes(side): _short(side) for side in sides if not _borrows(side)}
+        self._borrowers: dict[str, list[str]] = {}
+        for side in filter(_borrows, sides):
+            base = own.get(_probes(side), side.manifest.model_base or "their base model")
+            self._borrowers.setdefault(base, []).append(_short(side))
+        #: the share known is the same for all of them by construction
+        self.same = bool(self._borrowers) and len({_probes(side) for side in sides}) == 1
+
+    def note(self) -> str:
+        """Return who is judged by the facts that another model knows; empty where nobody is."""
+        parts = [
+            f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} judged by the facts that "
+            f"{base} knows, so they know the same share by construction"
+            for base, names in self._borrowers.items()
+        ]
+        return "; ".join(parts)
+
+
+def _short(side: _Side) -> str:
+    """Return the name of a run's model without its version."""
+    return side.manifest.shown_model.partition("@")[0]
+
+
+def _borrows(side: _Side) -> bool:
+    return side.context.settings.known_from != "self"
+
+
+def _probes(side: _Side) -> str:
+    """Return what tells apart the draws that decide what is known."""
+    return probes_hash(side.context.aspects)
+
+
+def _numbers(side: _Side, taken: bool) -> Numbers:
+    """Return the numbers of a run; of those ``taken`` from one base model, none knows more."""
     aspects, known = side.context.aspects, side.context.known["any"]
     names = np.array([" ".join(entity_of(q)) for q in aspects.questions], dtype=str)
     found: Numbers = {}
@@ -104,8 +147,9 @@ def _numbers(side: _Side) -> Numbers:
         for name, higher in STUDIED.items():
             limits = (-1.0, 1.0) if name == "J" else (0.0, 1.0)
             metric = partial(_rate, name)
+            better = None if taken and name == "p_known" else higher
             found[name, slice_of(form=form)] = Number(
-                metric, (cells,), np.unique(names).tolist(), limits, higher
+                metric, (cells,), np.unique(names).tolist(), limits, better
             )
         found["J_within", slice_of(form=form)] = Number(
             j_within, (known, label, aspects.type), names.tolist(), (-1.0, 1.0), True

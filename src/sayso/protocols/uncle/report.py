@@ -237,6 +237,15 @@ LABELS = {name: (name, title) for name, (title, *_) in METRICS.items()} | {
     name: ("", title) for name, (title, _) in MORE.items()
 }
 LABELS |= {"p_known": ("", "facts that it knows"), "p_uncertain": ("", "facts that it hedges")}
+#: what the caption of a table says of a symbol
+DEFINITIONS = {
+    "FA": "share of facts stated without a hedge that are right",
+    "UA": "share of hedged facts that are unknown",
+    "UUR": "share of unknown facts that are hedged",
+    "KCR": "share of known facts that are stated right, without a hedge",
+    "EA": "share of facts that are known and stated right, or unknown and hedged",
+    "J": "share of unknown facts that are hedged, minus that of known facts",
+}
 #: whether more of a number is better
 HIGHER: dict[str, bool | None] = {**STUDIED, "J_within": True}
 HEADLINES = (
