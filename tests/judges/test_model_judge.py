@@ -398,7 +398,7 @@ def test_the_signature_names_model_prompts_and_settings(tmp_path: Path) -> None:
     assert LlmJudge(engine, family="hf:Qwen/Qwen3-4B").signature == plain.signature
     own = LlmJudge(engine, family="gpt")
     assert own.signature == f"{plain.signature}+own-family"
-    assert "own family (gpt)" in own.notices[0]
+    assert "own model family (gpt)" in own.notices[0]
 
 
 def test_settings_reach_the_request() -> None:

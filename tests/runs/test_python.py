@@ -236,7 +236,7 @@ def test_a_malformed_verdict_of_a_judge_of_ones_own_is_one_line(
         ({"price": (1, 2)}, r'price is \(1, 2\); expected a text, such as "0\.15,0\.60"'),
         ({"data": None}, "data is None; expected a text"),
         ({"thinking": False}, "thinking is False; expected a text"),
-        ({"domains": 5}, "domains is 5; expected names of domains"),
+        ({"domains": 5}, "domains is 5; expected a list of names"),
         ({"domains": ["a", 5]}, "domains: 5 is not a text"),
         ({"settings": "x"}, "settings are 'x'; expected a dict"),
         ({"settings": None, "options": {"probe.k": 3}}, "options are .*; expected the Settings of"),
