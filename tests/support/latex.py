@@ -10,8 +10,8 @@ from pathlib import Path
 #: points between the margins of the class ``article`` on one column
 PAGE = 345
 TABULAR = re.compile(r"\\begin\{tabular\}\{([lr]+)\}\n(.*?)\\end\{tabular\}", re.DOTALL)
-#: points of a sign on average, in letters of each size, a little more than most
-POINTS = {"small": 4.7, "footnotesize": 4.2, "scriptsize": 3.7}
+#: points of a digit in letters of each size, and of a sign such as a point or a bracket in digits
+POINTS, NARROW = {"small": 4.8, "footnotesize": 4.3, "scriptsize": 4.0}, 0.6
 
 
 def latex_rows(text: str) -> list[list[str]]:
@@ -80,8 +80,11 @@ def estimated_width(text: str) -> float:
             for place, cell in enumerate(re.split(r"(?<!\\)&", row.removesuffix(r" \\"))):
                 points = POINTS["scriptsize" if "\\scriptsize" in cell else size]
                 plain = re.sub(r"\\(scriptsize|textbf)\b", "", cell).strip()
-                signs = re.sub(r"\\[A-Za-z]+|\{\[\}|\{\]\}|\\.|\$-\$", "x", plain)
-                columns[place] = max(columns[place], points * len(re.sub(r"[{}$]", "", signs)))
+                signs = re.sub(r"\\[A-Za-z]+|\\.|\$-\$", "x", plain)
+                signs = re.sub(r"[{}$]", "", signs)
+                narrow = len(re.findall(r"[][.,:;!'|()ijlft -]", signs))
+                digits = len(signs) - narrow + NARROW * narrow
+                columns[place] = max(columns[place], points * digits)
         widest = max(widest, sum(columns) + 2 * space * len(columns))
     return widest
 
