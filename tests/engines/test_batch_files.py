@@ -130,7 +130,7 @@ def test_many_requests_go_into_several_files(
             "context",
         ),
         ({"status_code": 200, "body": {"choices": []}}, "failed: a reply without choices"),
-        ({"status_code": 200, "body": "<html>"}, "failed: JSON that is no reply: <html>"),
+        ({"status_code": 200, "body": "<html>"}, "failed: JSON that is not a reply: <html>"),
         ({"status_code": "x"}, "failed: no answer in batch batch_0 (completed)"),
     ],
 )
@@ -170,7 +170,7 @@ def test_an_endpoint_without_batches_is_one_line(tmp_path: Path) -> None:
     with (
         BatchServer(batchless=True) as server,
         engine_of(server, tmp_path) as engine,
-        pytest.raises(InputError, match=r"takes no batch files \(status 404.*leave --batch-files"),
+        pytest.raises(InputError, match=r"does not support batch files \(status 404.*leave --batch-files"),
     ):
         answers(engine, REQUESTS)
     assert list(tmp_path.rglob("*.json*")) == []
