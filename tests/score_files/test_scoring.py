@@ -320,8 +320,8 @@ def test_a_model_fills_in_what_the_file_lacks(tmp_path: Path) -> None:
 
 def test_an_endpoint_cannot_fill_in_and_says_so(tmp_path: Path) -> None:
     found = score_file(_lines(tmp_path / "a.jsonl", [{"answer": "a"}]), model=ScriptedEngine({}))
-    assert any("cannot read given text" in notice for notice in found.notices)
-    assert "cannot read given text" in found.missing["perplexity"]
+    assert any("given text token by token" in notice for notice in found.notices)
+    assert "given text token by token" in found.missing["perplexity"]
 
 
 def test_the_built_in_model_reads_given_text(tmp_path: Path) -> None:
