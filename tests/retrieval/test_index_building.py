@@ -371,7 +371,7 @@ def killed(*_: object) -> None:
 
 def test_a_worker_that_dies_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build, "read_block", killed)
-    with pytest.raises(InputError, match="ended by itself"):
+    with pytest.raises(InputError, match="a process that reads the source died"):
         retrieval.build_index(written(tmp_path, "a.jsonl"), tmp_path / "x.sqlite", workers=2)
 
 

@@ -479,7 +479,7 @@ def test_mistakes_are_one_line(
         (uncle, tmp_path / "a.docx", "expected a name ending in .csv, .tsv, .xlsx, .jsonl"),
         (uncle, tmp_path / "a.xlsx", "pip install 'sayso[xlsx]'"),
         (uncle, tmp_path / "file" / "a.csv", "is not a folder"),
-        (uncle, uncle / "questions.parquet", "sayso export did not write it"),
+        (uncle, uncle / "questions.parquet", "was not written by sayso export"),
         (tmp_path / "none", tmp_path / "a.csv", "does not exist: expected a run folder"),
         (tmp_path, tmp_path / "a.csv", "is not a run folder"),
     ]:

@@ -105,7 +105,7 @@ def test_what_no_gold_tells_stays_as_it_is_and_counts_nowhere() -> None:
     assert {row.kind for row in rows} == {"logu-original-amateur"}
     all_untold = RowAuthor(untold=["Value"])
     assert logu_by_model([told()], RowSettings(), Author(all_untold.engine()), notes=notes) == []
-    assert notes[1].endswith("left out: 1 hold no fact that is right or wrong")
+    assert notes[1].endswith("left out: 1 contain no fact that is right or wrong")
 
 
 def test_a_paragraph_without_a_wrong_fact_stands_as_it_is() -> None:
@@ -119,7 +119,7 @@ def test_a_paragraph_without_a_wrong_fact_stands_as_it_is() -> None:
     ("step", "why"),
     [
         ("facts", "1 could not be taken apart (unread)"),
-        ("check", "1 hold a fact that could not be checked"),
+        ("check", "1 contain a fact that could not be checked"),
         ("unsure", "1 have a variant that could not be written"),
         ("merge", "1 have a variant that could not be written"),
     ],

@@ -159,7 +159,7 @@ def test_a_damaged_manifest_says_what_to_do_and_that_is_true(base: Base, tmp_pat
     held = (folder / "draws" / "manifest.json").stat().st_mtime_ns
     for damage in (b'{"format":1}', b"{]", b'{"format":1,"model":"builtin"}'):
         (folder / FILE).write_bytes(damage)
-        with pytest.raises(InputError, match=r"remove .*training\.json and say the same command"):
+        with pytest.raises(InputError, match=r"remove .*training\.json and run the same command"):
             rows(base, folder)
     (folder / FILE).unlink()
     assert rows(base, folder) == folder

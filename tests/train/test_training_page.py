@@ -54,7 +54,7 @@ def test_a_training_is_read_as_it_was_written_and_has_a_page(tmp_path: Path) -> 
     made.unlink()
     assert cli.execute(["report", str(tmp_path)]) == 0
     assert made.read_bytes() == before
-    with pytest.raises(InputError, match=r"holds no training\.json"):
+    with pytest.raises(InputError, match=r"contains no training\.json"):
         write_training_page(tmp_path / "nowhere")
 
 
