@@ -170,7 +170,7 @@ def test_an_endpoint_without_batches_is_one_line(tmp_path: Path) -> None:
     with (
         BatchServer(batchless=True) as server,
         engine_of(server, tmp_path) as engine,
-        pytest.raises(InputError, match=r"does not support batch files \(status 404.*leave --batch-files"),
+        pytest.raises(InputError, match=r"support batch files \(status 404.*leave --batch-files"),
     ):
         answers(engine, REQUESTS)
     assert list(tmp_path.rglob("*.json*")) == []
