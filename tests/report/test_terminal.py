@@ -51,7 +51,7 @@ def test_undefined_numbers_are_dashes_with_a_reason(cells: tuple[int, ...]) -> N
 
 
 def test_no_numbers_at_all_is_said() -> None:
-    assert "holds no numbers yet" in printed([])
+    assert "has no numbers yet" in printed([])
 
 
 def test_hostile_text_is_printed_without_effect() -> None:

@@ -74,8 +74,8 @@ def test_golds_in_questions_are_whole_words() -> None:
         ("Which city was called Constantinople or Istanbul?", "Istanbul", "perhaps"),
         ("What came first the chicken or the egg?", "egg", "perhaps"),
         # the gold is not what is offered
-        ("Is the river of Oslo long or short?", "Oslo", "'Oslo' stands in it"),
-        ("Where is Oslo?", "Oslo", "'Oslo' stands in it"),
+        ("Is the river of Oslo long or short?", "Oslo", "'Oslo' is part of it"),
+        ("Where is Oslo?", "Oslo", "'Oslo' is part of it"),
     ],
 )
 def test_a_choice_is_no_gift(question: str, gold: str, told: str | None) -> None:
@@ -87,7 +87,7 @@ def test_a_choice_is_no_gift(question: str, gold: str, told: str | None) -> None
 
 def test_one_gold_that_is_not_offered_is_told() -> None:
     (found,) = findings([ask("Which is heavier in Oslo, gold or lead?", "lead", "Oslo")])
-    assert found.why == "'Oslo' stands in it"
+    assert found.why == "'Oslo' is part of it"
 
 
 def test_ambiguous_entities() -> None:

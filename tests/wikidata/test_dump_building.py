@@ -431,7 +431,7 @@ def test_the_person_decides_what_is_asked(
         (
             "domains:\n films:\n"
             "  P57: {keep: true, description: x, question: 'Who {x} {entity}?'}\n people: {}",
-            "line 3: films P57: the question 'Who {x} {entity}?' has a place {x}",
+            "line 3: films P57: the question 'Who {x} {entity}?' has a placeholder {x}",
         ),
         ("language: de\ndomains: {}", "line 1: the questions there are in 'de' and 'en' is asked"),
         (

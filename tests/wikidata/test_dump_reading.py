@@ -49,7 +49,7 @@ def test_one_part_in_two_packings_is_refused(tmp_path: Path) -> None:
         ["a.json.0.json", "a.json.1.json", "b.json.gz"]
     )
     (tmp_path / "b.json.bz2").write_bytes(b"")
-    with pytest.raises(InputError, match=r"holds b.json.bz2 and b.json.gz; keep one"):
+    with pytest.raises(InputError, match=r"contains b.json.bz2 and b.json.gz; keep one"):
         find_parts(tmp_path)
 
 

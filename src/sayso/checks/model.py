@@ -144,7 +144,6 @@ def check(
         if len(endpoints) > 1:
             progress.note(f"sends {HOW_MANY} to each of {len(endpoints)} endpoints")
             return _check_each(model, [e.name for e in endpoints], options or {}, progress)
-    progress.note(f"sends {HOW_MANY} to the model")
     return _look_at(model, options or {}, progress).check
 
 
@@ -161,6 +160,8 @@ def _look_at(
 ) -> _Seen:
     """Check one model or endpoint. Raises InputError where nobody answers."""
     engine = open_model(model, **options) if isinstance(model, str) else model
+    if not stage:
+        progress.note(f"sends {HOW_MANY} to the model")
     asking = Questioner(engine, progress, stage or STAGE)
     try:
         progress.start(asking.stage, ABOUT, 0)
