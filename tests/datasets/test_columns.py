@@ -306,3 +306,8 @@ def open_rows(row: dict[str, Any]) -> Any:
     from sayso.datasets.answer_rows import row_of
 
     return row_of(row)
+
+
+def test_an_option_for_a_column_of_two_words_can_be_pasted_into_a_shell() -> None:
+    (told,) = notices_on(["Question", "Correct Answer"], {}, "data")
+    assert "--columns 'gold=Correct Answer' reads it" in told

@@ -229,7 +229,8 @@ def test_whether_a_score_finds_the_errors() -> None:
         "a wrong and a right answer, perplexity ranks the wrong one as less certain 70 % of the "
         "time (chance: 50 %)."
     )
-    assert "no uncertainty score clearly detects them" in scored(52, 120, (0.45, 0.8))
+    assert "no uncertainty score clearly detects them" in scored(52, 120, (0.45, 0.7))
+    assert "too few answers to be sure that a score detects" in scored(52, 120, (0.45, 0.8))
     assert "too few to say whether a score detects them" in scored(52, 120, None)
     assert scored(1, 60, None) == (
         "1 of its 60 short answers is wrong: too few wrong answers to say which score detects "

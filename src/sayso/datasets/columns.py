@@ -12,6 +12,7 @@ file that has no column ``gold`` and nothing else that belongs to an answer of a
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from types import MappingProxyType
@@ -282,13 +283,18 @@ def _meant(theirs: object, lacking: Collection[str]) -> str | None:
         return f"{OPPOSITE[name]!r} says the opposite (false if nobody can answer)"
     for ours, elsewhere in ELSEWHERE.items():
         if ours in lacking and name in elsewhere:
-            return f"did you mean {ours!r}? --columns {ours}={shown(theirs)} reads it"
+            return _as(ours, theirs)
     candidates = (n for ours in COLUMNS if ours in lacking for n in (ours, *COLUMNS[ours].also))
     near = [(distance(name, ours), ours) for ours in candidates if is_slip(name, ours)]
     if not near:
         return None
-    ours = canonical(min(near)[1])
-    return f"did you mean {ours!r}? --columns {ours}={shown(theirs)} reads it"
+    return _as(canonical(min(near)[1]), theirs)
+
+
+def _as(ours: str, theirs: object) -> str:
+    """Return the question whether a column was meant, with an option that a shell takes."""
+    option = shlex.quote(f"{ours}={shown(theirs)}")
+    return f"did you mean {ours!r}? --columns {option} reads it"
 
 
 def is_slip(name: str, ours: str) -> bool:

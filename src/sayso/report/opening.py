@@ -40,6 +40,8 @@ def how_often(share: Estimate) -> str:
 
 #: how often a blind score ranks a wrong answer as less certain than a right one
 CHANCE = 0.5
+#: an interval of that as wide as this says too little
+WIDE = 0.3
 
 
 def errors_sentence(wrong: int, total: int, of: str, scores: Sequence[str], best: Estimate) -> str:
@@ -62,6 +64,8 @@ def errors_sentence(wrong: int, total: int, of: str, scores: Sequence[str], best
         return f"{are}, and there are too few to say whether a score detects them: {how} {often}."
     if best.low > CHANCE:
         return f"{are}, and an uncertainty score can point to them: {how} {often}."
+    if best.high - best.low > WIDE:
+        return f"{are}: too few answers to be sure that a score detects errors; {how} {often}."
     return f"{are}, and no uncertainty score clearly detects them: {how} {often}."
 
 
