@@ -46,8 +46,8 @@ def test_a_page_has_the_board_the_scatters_and_stays_small(tmp_path: Path) -> No
     for words in ("the words alone", "plain length (words)", "sequence_probability"):
         assert words in text
     # scores and ROUGE-L against length, thinned, and the captions say so
-    assert text.count("250 of 400 answers, drawn by lot") == 2
-    assert "250 of 266 answers, drawn by lot" in text
+    assert text.count("250 of 400 answers, drawn at random") == 2
+    assert "250 of 266 answers, drawn at random" in text
     assert "ROUGE-L of the answers that are right by people" in text
     assert len(text.encode()) < 250_000
     assert re.search(r"<h2>Agreement of graders</h2>", text)

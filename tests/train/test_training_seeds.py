@@ -101,7 +101,7 @@ def test_further_seeds_alone_are_trained_and_measured(
     assert "seeds:3" in signature_text(more.signature)
     assert all(more.timings[name] >= spent for name, spent in first.timings.items())
 
-    with pytest.raises(InputError, match=r"would leave out 2: say at least --seed 0 --seeds 3,"):
+    with pytest.raises(InputError, match=r"would leave out 2: pass at least --seed 0 --seeds 3,"):
         fitted(base, seeds=2)
     with pytest.raises(InputError, match="contains a finished training"):
         fit(
