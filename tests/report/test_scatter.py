@@ -28,7 +28,9 @@ def test_many_points_are_a_part_drawn_by_lot_and_the_caption_says_so() -> None:
     first, again = (cloud(x, y, x > 40, NAMES) for _ in range(2))
     assert first == again
     assert len(first.rows) == MOST_POINTS
-    assert first.thinned == "250 of 1,000 answers, drawn at random; equal ones are drawn side by side."
+    assert (
+        first.thinned == "250 of 1,000 answers, drawn at random; equal ones are drawn side by side."
+    )
     of = Scattered("by words", ("words", "score"), "a scatter", 0.5)
     drawn = figure(first, NAMES, of)
     assert drawn is not None
