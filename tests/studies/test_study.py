@@ -584,7 +584,7 @@ def test_flags_are_a_study_too(
     assert cli.execute(argv) == 0
     told = capsys.readouterr().out
     assert "Does the model admit what it does not know? (uncle)" in told
-    assert "J, short" in told
+    assert "facts that it knows" in told
     assert cli.execute([*argv, "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert {(r["protocol"], r["model"]) for r in rows} == {("uncle", "builtin")}
