@@ -298,7 +298,8 @@ def _errors(results: SelectiveResults, form: str) -> Estimate:
 
 
 def _declines(results: SelectiveResults, form: str) -> str:
-    told = [results.get(name, **_of_judge(results, form), **dict([TOLD])) for name in ABSTENTIONS]
+    place = {**_of_judge(results, form), TOLD[0]: TOLD[1]}
+    told = [results.get(name, **place) for name in ABSTENTIONS]
     if any(share.value is None for share in told):
         return _declines_plainly(results, form, "", "")
     plainly = _declines_plainly(results, form, " when asked plainly", "asked plainly, ")
