@@ -57,7 +57,7 @@ def test_accelerate_reads_the_files_of_several_machines(tmp_path: Path) -> None:
 
 
 def test_what_the_table_shows_is_explained() -> None:
-    reading = DOC.split("\n## Reading the proof\n")[1].split("\n## ")[0].lower()
+    reading = DOC.split("\n## Reading the results\n")[1].split("\n## ")[0].lower()
     for head in ("J within", "unspoken", "forced", "skill", "wrong, sure", "unasked"):
         assert head in ABOUT
         assert f"*{head.lower()}*" in reading, head

@@ -70,12 +70,12 @@ def entailment_consistency(samples: Samples) -> float:
 
 
 def semantic_density(samples: Samples) -> float:
-    """1 - sum_i p_i K_i / sum_i p_i, K_i = 1 - (P(contradicts) + P(neutral)/2), unique draws.
+    """1 - sum_i p_i K_i / sum_i p_i over unique draws, K_i = 1 - (P(contradicts) + P(neutral)/2).
 
-    p_i = exp(mean log-probability) of draw i, K averaged over both directions. Range 0..1. Needs:
-    answer, draws, draws.logprobs, nli:answer, contradiction. Source: Qiu and Miikkulainen 2024,
-    arXiv 2405.13845, with the NLI distance of their Equation 8. Read: 0 = the answer agrees with
-    the samples.
+    p_i = exp(mean log-probability of draw i). K is averaged over both directions. Range 0..1.
+    Needs: answer, draws, draws.logprobs, nli:answer, contradiction. Source: Qiu and Miikkulainen
+    2024, arXiv 2405.13845, with the NLI distance of their Equation 8. Read: 0 = the answer agrees
+    with the samples.
     """
     entails = _answer_table(samples, "answer_entail", 1.0)
     denies = _answer_table(samples, "answer_contra", 0.0)
@@ -104,14 +104,14 @@ def luq(samples: Samples) -> float:
     """1 - mean over sentences of the mean over draws of P(entails) / (P(entails) + P(contradicts)).
 
     Range 0..1. Needs: draws, nli:sentences. Source: Zhang et al. 2024 (LUQ, sentence level). Read:
-    0 = every draw supports every sentence. For one answer it equals selfcheck_nli; kept because
-    users look for both names.
+    0 = every draw supports every sentence. Equals selfcheck_nli; sayso offers both
+    names.
     """
     return selfcheck_nli(samples)
 
 
 def selfcheck_prompt(samples: Samples) -> float:
-    """Mean over sentences and draws of a model's reply: supported 0, not 1, no answer 1/2.
+    """Mean over sentences and draws of a model's reply: supported 0, not supported 1, n/a 1/2.
 
     Range 0..1. Needs: support. Source: Manakul et al. 2023 (SelfCheckGPT-Prompt). Read: 1 = no draw
     supports any sentence.
@@ -145,7 +145,7 @@ def selfcheck_ngram(samples: Samples) -> float:
     """Mean surprise of the answer's words under the unigram counts of draws and answer.
 
     Range 0..inf. Needs: answer, draws. Source: Manakul et al. 2023 (SelfCheckGPT, unigram, avg).
-    Read: rare words that the samples do not repeat raise it.
+    Read: high if the answer has words that the samples do not repeat.
     """
     return mean(np.asarray(_surprise(samples)))
 
@@ -154,6 +154,6 @@ def selfcheck_ngram_max(samples: Samples) -> float:
     """Largest surprise of a word of the answer under the unigram counts of draws and answer.
 
     Range 0..inf. Needs: answer, draws. Source: Manakul et al. 2023 (SelfCheckGPT, unigram, max).
-    Read: one word that no sample repeats suffices.
+    Read: one word that no sample repeats makes it high.
     """
     return max(_surprise(samples))

@@ -11,10 +11,10 @@ from sayso.scores.evidence import NoEvidence, Samples, fraction
 
 #: How a confidence in words was asked for, for docstrings.
 _WAYS = {
-    "one_step": "asked together with the answer",
-    "two_step": "asked after the answer",
-    "two_step_reasoned": "asked after the answer, with reasons first",
-    "top_k": "that of the best of several guesses",
+    "one_step": "asked for together with the answer",
+    "two_step": "asked for after the answer",
+    "two_step_reasoned": "asked for after the answer, with reasons first",
+    "top_k": "for the best of several guesses",
 }
 #: Below this the model answered neither True nor False, and the ratio says little.
 LEAST_MASS = 0.5
@@ -48,7 +48,7 @@ def p_true_few(samples: Samples) -> float:
     """1 - P(True) / (P(True) + P(False)), asked after labeled examples of other questions.
 
     Range 0..1. Needs: ptrue:few. Source: Kadavath et al. 2022 with examples, the paper's P(True).
-    Read: as p_true, calibrated by labeled answers.
+    Read: like p_true, but calibrated by labeled answers.
     """
     return _normalized(*_true_false(samples.true_false_few))
 
@@ -56,17 +56,17 @@ def p_true_few(samples: Samples) -> float:
 def p_true_raw(samples: Samples) -> float:
     """1 - P(True), not normalized against P(False).
 
-    Range 0..1. Needs: ptrue. Source: Kadavath et al. 2022 as in the official code. Read: as p_true,
-    but also high if the model says neither.
+    Range 0..1. Needs: ptrue. Source: Kadavath et al. 2022 as in the official code. Read: like
+    p_true, but also high if the model says neither.
     """
     return 1 - _true_false(samples.true_false)[0]
 
 
 def p_true_sampled(samples: Samples) -> float:
-    """1 - share of the sampled replies that called the answer true; unreadable ones are left out.
+    """1 - share of the readable sampled replies that called the answer true.
 
-    Range 0..1. Needs: said_true. Source: Tian et al. 2023 (sampled P(True)). Read: as p_true,
-    without log-probabilities.
+    Range 0..1. Needs: said_true. Source: Tian et al. 2023 (sampled P(True)). Read: like p_true,
+    but without log-probabilities.
     """
     replies = [reply for reply in samples.said_true or () if reply is not None]
     if not replies:
@@ -80,19 +80,19 @@ def verbalized(way: str) -> Callable[[Samples], float]:
     def score(samples: Samples) -> float:
         return 1 - fraction(samples.stated.get(way), f"stated confidence ({way})")
 
-    score.__doc__ = f"""1 - the confidence that the model stated: {_WAYS[way]}.
+    score.__doc__ = f"""1 - the model's stated confidence, {_WAYS[way]}.
 
     Range 0..1. Needs: stated:{way}. Source: Tian et al. 2023, arXiv 2305.14975. Read: the model's
-    own statement; few distinct values, so many ties.
+    own statement. It has few distinct values, so there are many ties.
     """
     return score
 
 
 def judge_panel(samples: Samples) -> float:
-    """1 - mean over judges of P(correct), stated before seeing a gold answer.
+    """1 - mean over judges of P(correct); the judges see no gold answer.
 
     Range 0..1. Needs: judged. Source: Verga et al. 2024 (panels). Read: judges without a verdict
-    are left out; a judge of the model's own family shares its errors.
+    are left out. A judge of the model's own family shares its errors.
     """
     verdicts = [
         fraction(value, f"judgment of {name}")

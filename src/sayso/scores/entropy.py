@@ -242,10 +242,12 @@ def semantic(
     read = {
         "rao": "0 = all draws mean the same",
         "mc": "how unlikely the sampled meanings are; not 0 if all are the same",
-        "direct": "small if one meaning has most of the probability, and if no string has much",
+        "direct": "small if one meaning has most of the probability, but also if no string has "
+        "much",
     }
-    score.__doc__ = f"""Entropy over meanings: {estimator}, {"mean" if length_norm else "sum"} of
-    token log-probabilities, {"each string once" if unique else "all draws"}.
+    score.__doc__ = f"""Entropy over meanings (estimator {estimator}), from the
+    {"mean" if length_norm else "summed"} token log-probabilities of
+    {"each different string" if unique else "all draws"}.
 
     Range {span[estimator]}. Needs: draws, draws.logprobs, clusters. Source: Kuhn et al. 2023,
     Farquhar et al. 2024; :func:`semantic_entropy`. Read: {read[estimator]}.
@@ -265,7 +267,7 @@ def discrete(samples: Samples) -> float:
 def sets(samples: Samples) -> float:
     """Number of different meanings among the draws.
 
-    Range 1..k. Needs: draws, clusters. Source: Kuhn et al. 2023. Read: the number itself; many
+    Range 1..k. Needs: draws, clusters. Source: Kuhn et al. 2023. Read: a count, so there are many
     ties.
     """
     return float(_known(num_sets(the_clusters(samples))))

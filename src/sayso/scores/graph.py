@@ -69,7 +69,7 @@ def _pairs(k: int) -> tuple[NDArray[np.intp], ...]:
 def _document(
     score: Callable[[Samples], float], text: str, span: str, kind: Kind, read: str
 ) -> None:
-    score.__doc__ = f"""{text}, by {kind}.
+    score.__doc__ = f"""{text}; edge weights from {kind}.
 
     Range {span}. Needs: draws, {_NEEDS[kind]}. Source: Lin et al. 2024, arXiv 2305.19187. Read:
     {read}
@@ -84,7 +84,11 @@ def eigenvalues(kind: Kind) -> Callable[[Samples], float]:
         return round(float(np.add.reduce(np.maximum(0, 1 - values))), DECIMALS)
 
     _document(
-        score, "Sum of max(0, 1 - eigenvalue of L)", "1..k", kind, "a soft number of meanings"
+        score,
+        "Sum of max(0, 1 - eigenvalue of L)",
+        "1..k",
+        kind,
+        "a soft (fractional) count of meanings",
     )
     return score
 
@@ -120,7 +124,7 @@ def eccentricity(kind: Kind) -> Callable[[Samples], float]:
 
 
 def lexical_similarity(samples: Samples) -> float:
-    """1 - mean similarity of two different draws (ROUGE-L as published, or what was recorded).
+    """1 - mean similarity of two different draws (ROUGE-L as published, or a recorded similarity).
 
     Range 0..1. Needs: draws, similarity. Source: Fomicheva et al. 2020; Kuhn et al. 2023. Read:
     0 = all draws say the same words.
@@ -132,9 +136,10 @@ def lexical_similarity(samples: Samples) -> float:
 def kernel_language_entropy(samples: Samples) -> float:
     """Von Neumann entropy of the heat kernel exp(-t L) of the NLI graph, t = 0.3.
 
-    Edges P(entails) + P(neutral)/2, both directions added; L = D - W; the kernel scaled to a unit
-    diagonal and divided by k. Range 0..log k. Needs: draws, nli, contradiction. Source: Nikitin et
-    al. 2024, arXiv 2405.20003. Read: as semantic entropy, but meanings may overlap.
+    An edge is P(entails) + P(neutral)/2, summed over both directions. L = D - W. The kernel is
+    scaled to a unit diagonal and divided by k. Range 0..log k. Needs: draws, nli, contradiction.
+    Source: Nikitin et al. 2024, arXiv 2405.20003. Read: like semantic entropy, but meanings may
+    overlap.
     """
     entails, denies = draw_table(samples, "entail", 1.0), draw_table(samples, "contra", 0.0)
     one_way = entails + np.maximum(0, 1 - entails - denies) / 2

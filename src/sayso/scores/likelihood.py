@@ -23,7 +23,7 @@ CPMI_ENTROPY, CPMI_WEIGHT = 0.0656, 3.599
 
 
 def length_words(samples: Samples) -> float:
-    """Number of words of the answer: the baseline; not an uncertainty score.
+    """Number of words in the answer. A baseline, not an uncertainty score.
 
     Range 0..inf. Needs: answer. Source: Santilli et al., arXiv 2504.13677. Read: a score that does
     not beat this row may only measure length.
@@ -32,9 +32,10 @@ def length_words(samples: Samples) -> float:
 
 
 def length_tokens(samples: Samples) -> float:
-    """Number of tokens of the answer: the baseline in the unit that scores grow with.
+    """Number of tokens in the answer. A baseline: many scores are sums over tokens.
 
-    Range 1..inf. Needs: logprobs. Source: Santilli et al., arXiv 2504.13677. Read: as length_words.
+    Range 1..inf. Needs: logprobs. Source: Santilli et al., arXiv 2504.13677. Read: like
+    length_words.
     """
     return float(len(answer_array(samples, "logprobs")))
 
@@ -52,7 +53,7 @@ def perplexity(samples: Samples) -> float:
     """exp(-(1/T) sum_t l_t).
 
     Range 1..inf. Needs: logprobs. Source: Fomicheva et al. 2020. Read: 1 = every token was certain;
-    4 = as uncertain as among four equal tokens. Does not grow with length.
+    4 = on average as uncertain as between four equally likely tokens. Does not grow with length.
     """
     # Beyond e^700 a float ends; no answer of a model is there, so the value stays finite.
     return float(np.exp(min(700.0, -mean(answer_array(samples, "logprobs")))))
@@ -61,7 +62,7 @@ def perplexity(samples: Samples) -> float:
 def mean_token_entropy(samples: Samples) -> float:
     """(1/T) sum_t H_t over the full vocabulary.
 
-    Range 0..log V. Needs: entropies. Source: Fomicheva et al. 2020. Read: the mean uncertainty at a
+    Range 0..log V. Needs: entropies. Source: Fomicheva et al. 2020. Read: the mean uncertainty per
     token, in nats, whichever token was sampled.
     """
     return mean(answer_array(samples, "entropies"))
@@ -71,7 +72,7 @@ def max_token_entropy(samples: Samples) -> float:
     """max_t H_t: the entropy at the least certain step.
 
     Range 0..log V. Needs: entropies. Source: Fadeeva et al. 2023 (lm-polygraph). Read: one
-    uncertain step suffices; grows slightly with length.
+    uncertain step makes it high; grows slightly with length.
     """
     return float(np.maximum.reduce(answer_array(samples, "entropies")))
 
@@ -80,16 +81,16 @@ def min_token_probability(samples: Samples) -> float:
     """max_t -l_t: the surprise of the least likely token.
 
     Range 0..inf. Needs: logprobs. Source: Manakul et al. 2023 (SelfCheckGPT, Max(-log p)). Read:
-    one unlikely token suffices; grows slightly with length.
+    one unlikely token makes it high; grows slightly with length.
     """
     return float(-np.minimum.reduce(answer_array(samples, "logprobs")))
 
 
 def probability_margin(samples: Samples) -> float:
-    """1 - (1/T) sum_t (p of the likeliest token - p of the second).
+    """1 - (1/T) sum_t (p of the likeliest token - p of the second likeliest).
 
-    Range 0..1. Needs: margins. Source: Farr et al. 2024. Read: 1 = the two best tokens were always
-    equal.
+    Range 0..1. Needs: margins. Source: Farr et al. 2024. Read: 1 = the two likeliest tokens
+    were always equally likely.
     """
     return 1 - mean(answer_array(samples, "margins"))
 
@@ -130,7 +131,7 @@ def _two(samples: Samples) -> tuple[np.ndarray, np.ndarray]:
 
 
 def pmi(samples: Samples) -> float:
-    """(1/T) sum_t (l_t without the question - l_t): minus the pointwise mutual information.
+    """(1/T) sum_t (l_t without the question - l_t), the negative pointwise mutual information.
 
     Range -inf..inf. Needs: logprobs, unconditional. Source: Takayama and Arase 2019. Read: above 0
     = the question made the answer less likely.
@@ -140,10 +141,11 @@ def pmi(samples: Samples) -> float:
 
 
 def conditional_pmi(samples: Samples) -> float:
-    """-(1/T) sum_t (l_t - w [H_t >= tau] l_t without the question), tau .0656 nats, w 3.599.
+    """-(1/T) sum_t (l_t - w [H_t >= tau] l_t without the question).
 
-    Range -inf..inf. Needs: logprobs, entropies, unconditional. Source: van der Poel et al. 2022,
-    arXiv 2210.13210. Read: as pmi, corrected only where the model was uncertain.
+    tau is .0656 nats, w is 3.599. Range -inf..inf. Needs: logprobs, entropies, unconditional.
+    Source: van der Poel et al. 2022, arXiv 2210.13210. Read: like pmi, but it corrects only tokens
+    at which the model was uncertain.
     """
     given, alone = _two(samples)
     unsure = answer_array(samples, "entropies") >= CPMI_ENTROPY
@@ -156,7 +158,8 @@ def mc_mean_token_entropy(samples: Samples) -> float:
     """Mean over draws of the mean token entropy.
 
     Range 0..log V. Needs: draws, draws.entropies. Source: Santilli et al. (the namesake in
-    lm-polygraph averages log-probabilities instead). Read: as mean_token_entropy, over draws.
+    lm-polygraph averages log-probabilities instead). Read: like mean_token_entropy, but
+    averaged over draws.
     """
     return mean(np.asarray([mean(h) for h in draw_arrays(samples, "entropies")]))
 
@@ -182,7 +185,7 @@ def cocoa_perplexity(samples: Samples) -> float:
     """(-(1/T) sum_t l_t) x (1 - mean similarity of the draws to the answer).
 
     Range 0..inf. Needs: logprobs, draws, similarity:answer. Source: Vashurin et al. 2025, arXiv
-    2502.04964 (CoCoA, PPL). Read: as cocoa_probability, not growing with length.
+    2502.04964 (CoCoA, PPL). Read: like cocoa_probability, but does not grow with length.
     """
     return -mean(answer_array(samples, "logprobs")) * _dissimilarity(samples)
 
@@ -191,6 +194,6 @@ def cocoa_entropy(samples: Samples) -> float:
     """Mean token entropy x (1 - mean similarity of the draws to the answer).
 
     Range 0..inf. Needs: entropies, draws, similarity:answer. Source: Vashurin et al. 2025, arXiv
-    2502.04964 (CoCoA, MTE). Read: as cocoa_perplexity.
+    2502.04964 (CoCoA, MTE). Read: like cocoa_perplexity.
     """
     return mean_token_entropy(samples) * _dissimilarity(samples)

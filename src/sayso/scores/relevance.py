@@ -39,12 +39,12 @@ def _token_sar(logprobs: Floats, relevance: Floats, who: str) -> float:
 
 
 def token_sar(samples: Samples) -> float:
-    """-sum_t r_t l_t, r_t = R_t / sum R, R_t = 1 - similarity of the answer without token t to it.
+    """-sum_t r_t l_t, r_t = R_t / sum R.
 
-    Similarity: F1 of the content words of question and answer, in place of the paper's
-    cross-encoder; where no token matters all weigh alike. Range 0..inf. Needs: logprobs, relevance.
-    Source: Duan et al. 2024, arXiv 2307.01379 (TokenSAR). Read: how unlikely the content words are,
-    ignoring the words around them.
+    R_t = 1 - similarity between the answer with and without token t. Similarity is the F1 of the
+    content words of question and answer (the paper uses a cross-encoder). If no token matters, all
+    have equal weight. Range 0..inf. Needs: logprobs, relevance. Source: Duan et al. 2024, arXiv
+    2307.01379 (TokenSAR). Read: how unlikely the content words are, ignoring the words around them.
     """
     answer = the_answer(samples)
     return _token_sar(array(answer, "logprobs"), array(answer, "relevance"), "the answer")
@@ -64,7 +64,7 @@ def _sentence_sar(log_p: Floats, similarity: Floats) -> float:
 def sentence_sar(samples: Samples) -> float:
     """-(1/k) sum_j log(p_j + (1/t) sum_{i != j} g(j, i) p_i), p_j = exp(sum of l_t), t = 0.001.
 
-    g: ROUGE-L, in place of the paper's cross-encoder. Range -inf..inf. Needs: draws,
+    The similarity g is ROUGE-L (the paper uses a cross-encoder). Range -inf..inf. Needs: draws,
     draws.logprobs, similarity. Source: Duan et al. 2024, arXiv 2307.01379 (SentenceSAR). Read: low
     if likely samples are similar.
     """
@@ -74,12 +74,12 @@ def sentence_sar(samples: Samples) -> float:
 
 
 def sar(samples: Samples) -> float:
-    """As sentence_sar, with p_j = exp(-TokenSAR of draw j).
+    """Like sentence_sar, but with p_j = exp(-TokenSAR of draw j).
 
-    g and the relevance of tokens compare words, in place of the paper's cross-encoder.
+    g and the relevance of tokens compare words (the paper uses a cross-encoder).
     Range -inf..inf. Needs: draws, draws.logprobs, draws.relevance, similarity. Source: Duan et al.
-    2024, arXiv 2307.01379 (SAR). Read: as sentence_sar, but does not grow with words without
-    content.
+    2024, arXiv 2307.01379 (SAR). Read: like sentence_sar, but does not grow with words that
+    have no content.
     """
     the_draws(samples, 2)
     rows = draw_arrays(samples, "logprobs"), draw_arrays(samples, "relevance")
@@ -88,10 +88,10 @@ def sar(samples: Samples) -> float:
 
 
 def mars(samples: Samples) -> float:
-    """-sum_t w_t l_t, w_t = 1/(2T) + u_t/2, u_t the importance of token t, of sum 1.
+    """-sum_t w_t l_t, w_t = 1/(2T) + u_t/2. u_t is the importance of token t; the u_t sum to 1.
 
-    Importance: content words that the question does not hold share it alike, and each word's
-    tokens its part, in place of the paper's trained model of phrases; where there are none all
+    Content words that are not in the question share the importance equally. Each word's share is
+    split among its tokens (the paper trains a model of phrases). If there are no such words, all
     tokens share it. Range 0..inf. Needs: logprobs, importance. Source: Bakman et al. 2024, arXiv
     2402.11756 (MARS, as confidence). Read: between log perplexity and token_sar.
     """
@@ -102,11 +102,11 @@ def mars(samples: Samples) -> float:
 
 
 def ccp(samples: Samples) -> float:
-    """-sum_t log(sum of p of tokens that entail token t / sum of p of those that entail or deny).
+    """-sum_t log(sum of p of tokens that entail t / sum of p of tokens that entail or deny t).
 
-    Of the ten likeliest tokens at each place; token t entails itself, neutral ones are left out.
-    Compared are the texts up to the token, behind the question, where the paper compares words;
-    all tokens count, where its claims leave out function words. Range 0..inf. Needs: logprobs,
+    The sums are over the ten likeliest tokens at each place. A token entails itself; neutral tokens
+    are left out. sayso compares the texts up to the token, after the question (the paper compares
+    words). It counts all tokens (the paper ignores function words). Range 0..inf. Needs: logprobs,
     nli:alternatives. Source: Fadeeva et al. 2024, arXiv 2403.04696 (CCP); ranks as its 1 - product
     without underflow. Read: uncertainty about content, not wording.
     """
