@@ -159,9 +159,7 @@ def test_files_that_are_none(packed: Path, make_folder: Any, tmp_path: Path) -> 
     for weights in (True, False):
         assert f"model {cut} cannot be opened" in message(f"hf:{cut}", weights=weights)
     lacking = write_gguf(make_folder(), tmp_path / "less.gguf", without="blk.1.ffn_up.weight")
-    assert "lacks 1 of the weights, such as model.layers.1.mlp.up_proj.weight" in message(
-        f"hf:{lacking}"
-    )
+    assert "1 missing (model.layers.1.mlp.up_proj.weight)" in message(f"hf:{lacking}")
     strange = write_gguf(make_folder(), tmp_path / "strange.gguf", architecture="rwkv9")
     assert f"model {strange} cannot be opened" in message(f"hf:{strange}")
     # a folder that holds one says how it is named

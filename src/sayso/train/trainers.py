@@ -20,6 +20,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from sayso.engines.hf.files import gguf_file, unpack
+from sayso.engines.hf.files import reason_of as library_reason
+from sayso.engines.hf.weights import open_adapter, open_causal
 from sayso.processes import wait_passively
 from sayso.records import Gold, InputError, content_id
 from sayso.storage.atomic import reason_of, replacing
@@ -271,23 +273,22 @@ def open_tokenizer(source: str) -> Any:
             source, local_files_only=Path(source).is_dir()
         )
     except (OSError, ValueError, KeyError) as error:
-        raise InputError(f"model {source} has no tokenizer: {_first_line(error)}") from None
+        raise InputError(f"model {source} has no tokenizer: {library_reason(error)}") from None
 
 
 def open_base(source: str) -> Any:
     """Open a model for training: float32 on a CPU, bfloat16 on a GPU that has it."""
     import torch
-    import transformers
 
     try:
-        return transformers.AutoModelForCausalLM.from_pretrained(
+        return open_causal(
             source,
             dtype=torch.bfloat16 if _half() else torch.float32,
             use_safetensors=True,
             local_files_only=Path(source).is_dir(),
         )
     except (OSError, ValueError, KeyError, ImportError) as error:
-        raise InputError(f"model {source} cannot be opened: {_first_line(error)}") from None
+        raise InputError(f"model {source} cannot be opened: {library_reason(error)}") from None
 
 
 def check_trainable(source: str, targets: Sequence[str]) -> None:
@@ -308,7 +309,7 @@ def _open_shape(source: str) -> Any:
             with torch.device("meta"):
                 return transformers.AutoModelForCausalLM.from_config(config)
         except (OSError, ValueError, KeyError, ImportError) as error:
-            raise InputError(f"model {source} cannot be opened: {_first_line(error)}") from None
+            raise InputError(f"model {source} cannot be opened: {library_reason(error)}") from None
 
 
 class Sizes(NamedTuple):
@@ -424,10 +425,6 @@ def arranged(rows: Sequence[tuple[str, ...]], stage: Stage, seed: int) -> list[t
             chance.shuffle(groups)
             order += [n for group in [*groups, part[whole:]] for n in group]
     return [rows[n] for n in order[:wanted]]
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
 
 
 # ---- how many optimizer steps a training takes, and how far it is, said before and while it runs
@@ -886,19 +883,26 @@ def _shared(pairs: Any, place: Path) -> Any:
 
 def adapted(source: str, start: Path, preset: Preset) -> Any:
     """Open a base model with an adapter that is to be trained on, with the preset's dropout."""
-    from peft import PeftConfig, PeftModel
+    from peft import PeftConfig
 
     config = PeftConfig.from_pretrained(str(start))
     config.lora_dropout = preset.dropout  # an adapter remembers that of its last training
-    return PeftModel.from_pretrained(
-        open_base(source), str(start), is_trainable=True, config=config
-    )
+    return _with_adapter(open_base(source), start, is_trainable=True, config=config)
+
+
+def _with_adapter(base: Any, start: Path, **how: Any) -> Any:
+    """Put an adapter on its base model. Raises InputError where it does not fit."""
+    try:
+        return open_adapter(base, start, **how)
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        if out_of_memory(error):
+            raise
+        raise InputError(f"adapter {start} cannot be opened: {library_reason(error)}") from None
 
 
 def merge(folder: str | Path, out: str | Path) -> Path:
     """Write an adapter and its base model as one model in safetensors; return ``out``."""
     import msgspec
-    from peft import PeftModel
 
     start, place = Path(folder), Path(out)
     card = read_card(start)
@@ -908,7 +912,7 @@ def merge(folder: str | Path, out: str | Path) -> Path:
         raise InputError(f"{place} is not empty: choose another folder")
     with quiet(), full_disk(place):
         base = open_base(model_folder(card.base_name))
-        whole = PeftModel.from_pretrained(base, str(start)).merge_and_unload()
+        whole = _with_adapter(base, start).merge_and_unload()
         whole.config.sayso_base = card.base
         whole.save_pretrained(place, safe_serialization=True)
         open_tokenizer(str(start)).save_pretrained(place)

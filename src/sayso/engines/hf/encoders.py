@@ -8,7 +8,7 @@ published models disagree on the order, and a wrong one turns every measure upsi
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ from sayso.engines.hf.load import (
     ran_out,
     source_of,
 )
+from sayso.engines.hf.weights import check_encoder
 from sayso.records import InputError
 
 #: Models that count positions from their padding id, and so read two tokens fewer.
@@ -56,25 +57,36 @@ def open_nli(name: str, device: str = "auto") -> HfClassifier:
         try:
             tokenizer = transformers.AutoTokenizer.from_pretrained(source, **common)
             model, report = transformers.AutoModelForSequenceClassification.from_pretrained(
-                source, dtype="float32", use_safetensors=True, output_loading_info=True, **common
+                source,
+                dtype="float32",
+                use_safetensors=True,
+                output_loading_info=True,
+                ignore_mismatched_sizes=True,
+                **common,
             )
+            _check_head(name, report)
+            check_encoder(model, report)
         except REFUSALS as error:
             where = "" if local else " (a hub id needs network or a filled hub cache)"
             raise InputError(
                 f"--nli {name} cannot be opened{where}: {reason_of(error)}; "
                 "--nli rules needs no model"
             ) from None
-    new = [key for key in report["missing_keys"] if "classifier" in key or "score" in key]
-    if new:
-        raise InputError(
-            f"--nli {name} has no trained classifier ({new[0]} is missing): expected a model "
-            "fine-tuned on natural-language inference"
-        )
     model = model.to(choose_device(device)).eval()
     if not hasattr(model, "generation_config"):
         model.generation_config = None  # a classifier generates nothing; identify() reads it
     identity = identify(name, model, tokenizer, options)
     return HfClassifier(name, model, tokenizer, identity.identity, identity.signature)
+
+
+def _check_head(name: str, report: Mapping[str, Any]) -> None:
+    """Refuse a model whose classifier was never trained. Raises InputError."""
+    new = sorted(key for key in report["missing_keys"] if "classifier" in key or "score" in key)
+    if new:
+        raise InputError(
+            f"--nli {name} has no trained classifier ({new[0]} is missing): expected a model "
+            "fine-tuned on natural-language inference"
+        )
 
 
 class HfClassifier:
@@ -239,9 +251,15 @@ def open_token_vectors(name: str, layer: int | None = None) -> HfTokenVectors:
             # as published: byte-level tokenizers read the first word like the others
             prefix = {"add_prefix_space": True} if kind in ("roberta", "gpt2") else {}
             tokenizer = transformers.AutoTokenizer.from_pretrained(name, **prefix, **common)
-            model = transformers.AutoModel.from_pretrained(
-                name, dtype="float32", use_safetensors=True, **common
+            model, report = transformers.AutoModel.from_pretrained(
+                name,
+                dtype="float32",
+                use_safetensors=True,
+                output_loading_info=True,
+                ignore_mismatched_sizes=True,
+                **common,
             )
+            check_encoder(model, report)
     except REFUSALS as error:
         raise InputError(
             f"cannot open {name!r} for BERTScore: expected a folder with an encoder and its "

@@ -22,6 +22,7 @@ from typing import Any
 import msgspec
 
 from sayso.engines import quiet_hub
+from sayso.engines.hf.weights import check_fit
 from sayso.engines.named import PACKAGED
 from sayso.records import InputError
 from sayso.storage.atomic import disk_errors, one_writer, replacing
@@ -228,8 +229,7 @@ def _convert(file: Path, folder: Path) -> None:
         model, report = transformers.AutoModelForCausalLM.from_pretrained(
             file.parent, dtype=torch.float32, output_loading_info=True, **here
         )
-    if missing := sorted(report["missing_keys"]):  # they would be random numbers
-        raise ValueError(f"it lacks {len(missing)} of the weights, such as {missing[0]}")
+    check_fit(model, report)
     # it is no quantized model any more; transformers would refuse to save it as one
     model.hf_quantizer = None
     if hasattr(model.config, "quantization_config"):
@@ -242,8 +242,9 @@ def _convert(file: Path, folder: Path) -> None:
 
 
 def reason_of(error: Exception) -> str:
-    """Return the first line of a library's error."""
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
+    """Return the first line of a library's error, and the second where that only announces it."""
+    first, *more = str(error).strip().splitlines() or [type(error).__name__]
+    return (f"{first} {more[0].strip()}" if more and first.endswith(":") else first)[:400]
 
 
 @contextmanager

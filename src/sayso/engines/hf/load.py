@@ -33,6 +33,7 @@ from sayso.engines.hf.files import (
     unpacked_folder,
 )
 from sayso.engines.hf.text import ends_of_text
+from sayso.engines.hf.weights import open_adapter, open_causal, weight_files
 from sayso.engines.named import PACKAGED, SHIPPED, card_of, shipped_folder
 from sayso.records import InputError
 
@@ -73,7 +74,7 @@ def load(name: str, options: Options) -> tuple[Any, Any]:
     if file is not None and not options.weights and origin_of(unpacked_folder(file)) is None:
         return _unread(file, options)
     source, local = (str(unpack(file)), True) if file else source_of(name, options, "model folder")
-    base = base_of(Path(source)) if local else None
+    bases = bases_of(Path(source), options) if local else ()
     if local and options.revision is not None:
         raise InputError(
             f"revision {options.revision!r} applies only to models from the hub, and {name} is a "
@@ -91,18 +92,15 @@ def load(name: str, options: Options) -> tuple[Any, Any]:
     with quiet():
         try:
             tokenizer = transformers.AutoTokenizer.from_pretrained(source, **common)
-            if base is not None and not Path(base).is_dir():
+            *adapters, whole = (source, *bases)
+            if bases and not Path(whole).is_dir():
                 common["local_files_only"] = not hub_answers()
             if not options.weights:
-                return _without_weights(base or source, dtype, common), tokenizer
-            model = transformers.AutoModelForCausalLM.from_pretrained(
-                base or source, dtype=dtype, **common, **safe
-            )
-            if base is not None:
-                from peft import PeftModel
-
+                return _without_weights(whole, dtype, common), tokenizer
+            model = open_causal(whole, dtype=dtype, **common, **safe)
+            for adapter in reversed(adapters):
                 # merged, it is as fast as the model alone
-                model = PeftModel.from_pretrained(model, source).merge_and_unload()
+                model = open_adapter(model, Path(adapter)).merge_and_unload()
         except REFUSALS as error:
             raise InputError(f"model {name} cannot be opened: {_why(error, local)}") from None
         if options.chat_template is not None:
@@ -204,13 +202,9 @@ def _check_folder(folder: Path, options: Options) -> None:
         raise InputError(f"{folder} is not a model folder: it has no config.json{hint}")
     if not any((folder / name).is_file() for name in TOKENIZER_FILES):
         raise InputError(f"{folder} has no tokenizer: expected tokenizer.json next to config.json")
-    expected = "adapter_model.safetensors" if adapter else "*.safetensors"
-    if not any(folder.glob(expected)) and not options.allow_pickle:
-        weights = "only pickled weights (.bin)" if any(folder.glob("*.bin")) else "no weights"
-        raise InputError(
-            f"{folder} has {weights}: expected {expected}; allow_pickle=true loads .bin files "
-            "that you trust"
-        )
+    if not weight_files(folder, pickles=options.allow_pickle):
+        expected = "adapter_model" if adapter else "model"
+        raise InputError(f"{folder} has no weights: expected {expected}.safetensors")
     if adapter and util.find_spec("peft") is None:
         raise InputError(
             f"{folder} is an adapter, and peft, which opens it, is not installed: "
@@ -243,6 +237,27 @@ def base_of(folder: Path) -> str | None:
             "base_model_name_or_path in its adapter_config.json"
         )
     return base
+
+
+def bases_of(folder: Path, options: Options) -> tuple[str, ...]:
+    """Return an adapter's base, the base of that where it is an adapter too, and so on.
+
+    Raises InputError where they lead back to one of them, or would load a pickle.
+    """
+    bases: list[str] = []
+    seen = {folder.resolve()}
+    while (base := base_of(folder)) is not None:
+        folder = Path(base).expanduser()
+        if folder.resolve() in seen:
+            raise InputError(
+                f"{folder} is an adapter of itself: correct base_model_name_or_path in its "
+                "adapter_config.json"
+            )
+        seen.add(folder.resolve())
+        bases.append(base)
+        if folder.is_dir():
+            weight_files(folder, pickles=options.allow_pickle)
+    return tuple(bases)
 
 
 # ---- device, dtype, threads
