@@ -341,3 +341,10 @@ def test_tempering_by_hand() -> None:
 
 def test_open_questions_differ() -> None:
     assert len(set(OPEN)) == 3
+
+
+def test_a_template_that_leaves_the_question_out() -> None:
+    found = check(ScriptedEngine(lambda _: Generation(Request(()), text="x", rendered_hash="c0")))
+    finding = found.get("chat template")
+    assert finding.answer == "no"
+    assert "different questions became the same prompt" in finding.seen

@@ -22,9 +22,10 @@ from sayso.protocols.coherence import (
     LOOP,
     MARKS,
     REPEATING,
+    UNSEEN,
     repetition,
 )
-from sayso.records import Generation, Request
+from sayso.records import Generation, Question, Request
 from sayso.storage.run_folder import RunFolder
 from support.scripted_world import Mind, chance, facts, records, write
 
@@ -249,3 +250,33 @@ def _beside(question: str, text: str) -> bool | None:
     if verdict.stance != "committed":
         return None
     return read_answer(question, text) is None
+
+
+# ---- questions that the model never saw
+
+
+def blind(request: Request) -> Generation:
+    """What a model gives whose chat template leaves the question out."""
+    return msgspec.structs.replace(MIND(request), rendered_hash="c0ffee")
+
+
+def test_a_template_that_leaves_the_question_out_is_the_first_line(tmp_path: Path) -> None:
+    result = run(tmp_path, lambda request: blind(request))
+    first = result.manifest.cautions[0]
+    assert first.startswith(UNSEEN)
+    asked = {q.text for q in RunFolder.open(result.path).read("questions", Question)}
+    assert f"{len(asked)} of {len(asked)} questions became the same prompt" in first
+    page = (result.path / "report.html").read_text(encoding="utf-8")
+    assert page.index(UNSEEN) < page.index("<h2")
+    # measured again, it is found in what is stored
+    folder = RunFolder.open(result.path)
+    folder.write_manifest(msgspec.structs.replace(folder.read_manifest(), cautions=()))
+    assert sayso.measure(result.path).manifest.cautions[0] == first
+
+
+def test_questions_that_differ_in_the_prompt_trip_nothing(tmp_path: Path) -> None:
+    def seen(request: Request) -> Generation:
+        words = "".join(m.content for m in request.messages)
+        return msgspec.structs.replace(MIND(request), rendered_hash=f"{hash(words):x}")
+
+    assert not any(text.startswith(UNSEEN) for text in run(tmp_path, seen).manifest.cautions)

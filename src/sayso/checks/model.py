@@ -185,7 +185,7 @@ def _check(asking: Questioner, first: Generation) -> Check:
     kept = distribution(drawn)
     findings = (
         reached(engine, first),
-        chat_template(engine, first),
+        chat_template(engine, first, asking.replies),
         context(engine),
         logprobs(engine, drawn, first),
         *raw(drawn),
@@ -514,8 +514,20 @@ def reached(engine: Engine, first: Generation) -> Finding:
     return Finding("answers", "yes", f"{who}{mark}: {shown(first.text, 40)}")
 
 
-def chat_template(engine: Engine, first: Generation) -> Finding:
-    """Does the model have a chat template of its own?"""
+def chat_template(engine: Engine, first: Generation, replies: Sequence[Generation]) -> Finding:
+    """Does the model have a chat template of its own, and does it hold the question?"""
+    prompts: dict[str, set[str]] = defaultdict(set)
+    for reply in replies:
+        if reply.rendered_hash and reply.request.messages:
+            prompts[reply.rendered_hash].add(reply.request.messages[-1].content)
+    alike = max(map(len, prompts.values()), default=0)
+    if alike > 1:
+        return Finding(
+            "chat template",
+            "no",
+            f"{alike} different questions became the same prompt",
+            "the model does not see what it is asked: correct its chat template",
+        )
     known = engine.capabilities.chat_template
     if any(what.startswith("no chat template") for what in first.overrides):
         known = False

@@ -1,4 +1,5 @@
-"""Whether a model's answers are answers at all: a caution that stands before every number.
+"""Whether a model saw its questions, and whether its answers are answers at all: cautions that
+stand before every number.
 
 A loop, a text cut off in the middle and talk of something else are judged like any answer, mostly
 as committed and wrong, so that a model which cannot answer, or is asked through the wrong template,
@@ -8,6 +9,7 @@ gets numbers like any other. What real models reach of each limit: docs/reading.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from sayso.judges.contradiction import read_answer
@@ -17,6 +19,8 @@ from sayso.records import Generation
 
 #: how the caution begins
 LEAD = "Read the answers before any number: "
+#: how the caution begins for questions that a chat template left out
+UNSEEN = "The model did not see what it was asked: "
 #: stages of answers to the questions, whatever the protocol, and what they are called
 STAGES = {
     "probe": "draws",
@@ -54,6 +58,29 @@ def repetition(text: str, n: int = LOOP_WORDS) -> float | None:
     words = WORD.findall(text.lower())
     grams = list(zip(*(words[start:] for start in range(n)), strict=False))
     return 1 - len(set(grams)) / len(grams) if grams else None
+
+
+def unseen_cautions(run: Run) -> list[str]:
+    """Return one line if different questions became the same prompt; else none.
+
+    From the stored hashes of what a model in this process read; endpoints show none.
+    """
+    questions = {q.id: q.text.strip() for q in run.questions}
+    asked: dict[str, set[str]] = defaultdict(set)
+    for stage in STAGES:
+        if run.has(f"generations/{stage}"):
+            for g in run.generations(stage):
+                if g.rendered_hash and g.question in questions:
+                    asked[g.rendered_hash].add(questions[g.question])
+    every = set().union(*asked.values())
+    alike = set().union(*(texts for texts in asked.values() if len(texts) > 1))
+    if not alike:
+        return []
+    return [
+        f"{UNSEEN}{len(alike):,} of {len(every):,} questions became the same prompt as another "
+        "one, so no number says anything about them. The chat template leaves the question out, or "
+        "the tokenizer cannot write it: correct the model's folder."
+    ]
 
 
 def coherence_cautions(run: Run) -> list[str]:

@@ -39,7 +39,7 @@ from sayso.judges.rules.text import content, tokens
 from sayso.judges.self_judgement import orders
 from sayso.protocols import settings
 from sayso.protocols.answer_table import write_answers
-from sayso.protocols.coherence import coherence_cautions
+from sayso.protocols.coherence import coherence_cautions, unseen_cautions
 from sayso.protocols.self_known import SELF_KNOWN
 from sayso.protocols.self_known.claims import (
     Checker,
@@ -209,6 +209,7 @@ def measure_texts(
             timings=run.timings,
             **_bookkeeping(texts),
             cautions=(
+                *unseen_cautions(run),
                 *(texts.model.cautions if texts.model else ()),
                 *coherence_cautions(run),
                 *SELF_KNOWN.cautions(estimates, None),

@@ -12,7 +12,7 @@ import msgspec
 from sayso.datasets import FOREIGN
 from sayso.protocols import protocol_of
 from sayso.protocols.answer_table import write_answers
-from sayso.protocols.coherence import LEAD, coherence_cautions
+from sayso.protocols.coherence import LEAD, UNSEEN, coherence_cautions, unseen_cautions
 from sayso.protocols.protocol import MISFIT
 from sayso.protocols.settings import Value, as_dict, change, flatten, replace
 from sayso.records import Estimate, InputError, Question
@@ -114,8 +114,9 @@ def measure(
 def _cautions_again(job: FolderRun, manifest: Manifest, misfit: Sequence[str]) -> tuple[str, ...]:
     """Return a run's cautions, with those anew that stored answers and numbers decide."""
     foreign = [text for text in manifest.cautions if text.startswith(FOREIGN)]
-    others = (text for text in manifest.cautions if not text.startswith((FOREIGN, MISFIT, LEAD)))
-    return (*(foreign or misfit), *coherence_cautions(job), *others)
+    anew = (UNSEEN, FOREIGN, MISFIT, LEAD)
+    others = (text for text in manifest.cautions if not text.startswith(anew))
+    return (*unseen_cautions(job), *(foreign or misfit), *coherence_cautions(job), *others)
 
 
 def check_named(settings: object) -> None:

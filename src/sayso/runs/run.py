@@ -31,7 +31,7 @@ from sayso.judges.reliability import stored
 from sayso.processes import seldom_collected
 from sayso.protocols import PROTOCOLS, protocol_named, settings
 from sayso.protocols.answer_table import write_answers
-from sayso.protocols.coherence import coherence_cautions
+from sayso.protocols.coherence import coherence_cautions, unseen_cautions
 from sayso.protocols.protocol import Ask, Protocol, Unsuited, setting_text
 from sayso.records import Estimate, InputError, Question, Request, content_id
 from sayso.report import write as write_page
@@ -980,9 +980,10 @@ def _cautions(
     estimates: Sequence[Estimate],
     checked: Checked,
 ) -> tuple[str, ...]:
-    """Return what must be read before any number, the data that do not fit the model first."""
+    """Return what must be read before any number: unseen questions, then data that do not fit."""
     plan = opened.job.plan
     return (
+        *unseen_cautions(work),
         *checked.cautions,
         *opened.model.cautions,
         *(foreign_world(opened.job) or plan.misfit(estimates)),
