@@ -17,6 +17,7 @@ from sayso.cli.printing import note, one_line, print_json
 from sayso.engines import open_model
 from sayso.prompts import check_folder
 from sayso.records import InputError
+from sayso.storage.atomic import refuse_links
 from sayso.wikidata.aspects import FILE, Aspects, check_review
 from sayso.wikidata.build import WRONG, Built, aspects_step, question_step
 from sayso.wikidata.dump import Reading, read_dump
@@ -117,6 +118,7 @@ def build(
     again = source is not None and (source / EXCERPT).is_file()
     if source is not None and again:
         _check_again(source, flags)
+        refuse_links(source)
         out, excerpt = source, read_excerpt(source)
         if flags.templates is None and excerpt.table is not None:
             table = excerpt.table
@@ -180,7 +182,10 @@ def _excerpt(source: Path | None, flags: Flags, table: Templates, fresh_after: s
 
 def _check_out(out: Path) -> None:
     """Refuse a folder with somebody else's files: ours might take the place of one of them."""
-    if not out.is_dir() or (out / EXCERPT).is_file() or (out / "scan").is_dir():
+    if not out.is_dir():
+        return
+    if (out / EXCERPT).is_file() or (out / "scan").is_dir():
+        refuse_links(out)
         return
     strange = sorted(entry.name for entry in out.iterdir())
     if strange:

@@ -43,6 +43,7 @@ from sayso.runs.measure import settings_kind
 from sayso.runs.recorded import RecordedEngine, slug
 from sayso.runs.result import Result, examples_of, lost_answers, summary_of
 from sayso.runs.run import Job, check, execute, with_period
+from sayso.storage.atomic import inside
 from sayso.storage.run_folder import FIGURES, RunFolder
 from sayso.studies.report import render_study
 from sayso.studies.results import of_folders
@@ -173,7 +174,7 @@ def _run_all_answers(common: Common) -> int:
     left_out: list[str] = []
     codes = [0]
     for name, plan in PROTOCOLS.items():
-        out = common.out / name if common.out is not None else None
+        out = inside(common.out, name) if common.out is not None else None
         own, options = dataclasses.replace(common, out=out), plan.Settings()
         try:
             if plan.reads_texts and not any(t.system.labeled for t in texts_by_model(own.answers)):
@@ -204,7 +205,9 @@ def texts_of(common: Common, plan: Protocol, options: Any) -> Iterator[tuple[Tex
     job = dataclasses.replace(common.job(plan.name, options), data="texts", model=common.model)
     for own in models:
         folder = (
-            common.out / slug(own.system.name) if common.out and len(models) > 1 else common.out
+            inside(common.out, slug(own.system.name))
+            if common.out and len(models) > 1
+            else common.out
         )
         yield own, dataclasses.replace(job, out=folder)
 
@@ -333,7 +336,7 @@ def run_all(*, common: Shared = NO_FLAGS) -> int:
 def _job_of_each(common: Common) -> Iterator[Job]:
     """Yield a job for each protocol, in a folder of its own."""
     for name, plan in PROTOCOLS.items():
-        out = common.out / name if common.out is not None else None
+        out = inside(common.out, name) if common.out is not None else None
         yield dataclasses.replace(common, out=out).job(name, plan.Settings())
 
 

@@ -29,6 +29,7 @@ from sayso.records import (
     question_id,
     tier_of,
 )
+from sayso.storage.atomic import real_path
 
 #: what log-probabilities a file may hold; only natural ones are read
 LogprobKind = Literal["natural", "base2", "base10", "logits", "none"]
@@ -169,7 +170,7 @@ def _columns_in(
 def _check_files(files: Sequence[Path | str]) -> None:
     if not files:
         raise InputError("no file of answers: pass --answers with one or more files")
-    twice = [place for place, n in Counter(str(Path(f).resolve()) for f in files).items() if n > 1]
+    twice = [place for place, n in Counter(str(real_path(Path(f))) for f in files).items() if n > 1]
     if twice:
         raise InputError(f"{twice[0]} is named twice")
 
@@ -196,7 +197,7 @@ def file_names(files: Sequence[Path]) -> list[str]:
     """Return the files' names as names of models, with their folders where two are equal."""
     stems = [stem_of(file) for file in files]
     return [
-        stem if stems.count(stem) == 1 else f"{file.resolve().parent.name}/{stem}"
+        stem if stems.count(stem) == 1 else f"{real_path(file).parent.name}/{stem}"
         for file, stem in zip(files, stems, strict=True)
     ]
 

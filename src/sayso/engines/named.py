@@ -11,6 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from sayso.records import InputError
+from sayso.storage.atomic import real_path
 
 #: models that sayso brings: name -> their folder in the package's folder ``builtin``
 SHIPPED = {"builtin": "model", "builtin-trained": "trained"}
@@ -93,7 +94,7 @@ def _own_name(model: str) -> str:
     folder = _folder(model)
     if folder is not None:
         for name in SHIPPED:
-            if folder.resolve() == shipped_folder(name).resolve():
+            if real_path(folder) == real_path(shipped_folder(name)):
                 return name
     return model
 

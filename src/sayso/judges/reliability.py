@@ -17,7 +17,7 @@ import msgspec
 from sayso.metrics.agreement import kappa
 from sayso.metrics.intervals import exact_interval
 from sayso.records import LABELS, Content, Stance, Verdict, content_id
-from sayso.storage.atomic import disk_errors, replacing
+from sayso.storage.atomic import disk_errors, inside, replacing
 from sayso.storage.cache import default_cache_folder
 
 
@@ -285,7 +285,7 @@ Cited = dict[str, str | int | float | None]
 def place(signature: str, cache: str | Path | None = None) -> Path:
     """Return the file in which the check of the judge with this signature is kept."""
     name = content_id(["judge", signature.replace(OWN_FAMILY, "")])
-    return Path(cache or default_cache_folder()) / "judge-checks" / f"{name}.json"
+    return inside(Path(cache or default_cache_folder()), "judge-checks", f"{name}.json")
 
 
 def keep(check: JudgeCheck, cache: str | Path | None = None) -> Path:

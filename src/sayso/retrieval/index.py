@@ -41,7 +41,7 @@ import msgspec
 
 from sayso.records import InputError, Passage, content_id
 from sayso.retrieval.passages import LONGEST_TITLE, clean, count, key, plain
-from sayso.storage.atomic import make_private, reason_of, sync_folder
+from sayso.storage.atomic import NO_LINK, inside, make_private, reason_of, sync_folder
 from sayso.storage.cache import default_cache_folder
 
 # ---- the tables
@@ -208,7 +208,9 @@ def _half_built(path: Path) -> str:
 def default_path(source: str, tokens: int, folder: Path | None = None) -> Path:
     """Return where the index of a source lives in a cache folder; ``None`` is the user's."""
     name = f"{content_id(['knowledge', VERSION, source, tokens])}.sqlite"
-    return (folder or default_cache_folder()) / "knowledge" / name
+    for suffix in (".part", ".whole", ".lock", "-wal", "-shm", "-journal"):
+        inside(folder or default_cache_folder(), "knowledge", f"{name}{suffix}")
+    return inside(folder or default_cache_folder(), "knowledge", name)
 
 
 def unfinished_path(path: Path) -> Path:
@@ -253,7 +255,7 @@ def build_lock(path: Path, wait: float) -> Iterator[None]:
         return
     with index_errors(path):
         make_private(path.parent)
-        handle = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        handle = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | NO_LINK, 0o600)
     deadline = time.monotonic() + wait
     try:
         while True:

@@ -32,6 +32,7 @@ import msgspec
 from sayso.records import InputError
 from sayso.retrieval.index import is_index
 from sayso.retrieval.passages import LONGEST_TITLE, Cut, clean, count, cut, key
+from sayso.storage.atomic import real_path
 
 #: the source made of the run's own gold answers
 GOLDS = "golds"
@@ -73,7 +74,7 @@ def find_source(source: str | Path) -> Source:
         raise InputError(
             f"knowledge source {source}: does not exist; expected a file, a folder or builtin"
         )
-    path = path.resolve()
+    path = real_path(path)
     if not path.is_dir():
         if _kind(path) is None:
             raise InputError(

@@ -16,6 +16,7 @@ from sayso.engines.engine import Engine
 from sayso.engines.prices import Price, likely_model, price_of
 from sayso.engines.ray.engine import RaySettings, open_ray
 from sayso.records import InputError
+from sayso.storage.atomic import real_path
 
 #: requests of a kind that may wait for an answer: 1, and this many for each one answered
 GROWTH = 4
@@ -179,11 +180,11 @@ def _anywhere(name: str) -> str:
     """Return the name of a model by which a process in another folder opens it."""
     if name.startswith("@"):
         listed, mark, model = name[1:].partition("#")
-        return f"@{Path(listed).expanduser().resolve()}{mark}{model}"
+        return f"@{real_path(Path(listed).expanduser())}{mark}{model}"
     kind, _, rest = name.partition(":")
     folder, mark, file = rest.partition("#")
     local = kind in ("hf", "vllm") and Path(folder).expanduser().exists()
-    return f"{kind}:{Path(folder).expanduser().resolve()}{mark}{file}" if local else name
+    return f"{kind}:{real_path(Path(folder).expanduser())}{mark}{file}" if local else name
 
 
 def is_endpoint(model: str) -> bool:

@@ -98,7 +98,7 @@ from sayso.runs.run import (
 )
 from sayso.runs.stages import FolderRun, now
 from sayso.runs.tools import KnowledgeSources, RunTools
-from sayso.storage.atomic import one_writer
+from sayso.storage.atomic import one_writer, real_path
 from sayso.storage.cache import FILE_NAME, Cache
 from sayso.storage.run_folder import FORMAT, Manifest, machine, versions
 from sayso.version import __version__
@@ -529,7 +529,7 @@ def systems_of(files: Sequence[Path], columns: str | Mapping[str, str] = "") -> 
     names = [file.stem for file in files]
     systems: dict[str, System] = {}
     for file, name in zip(files, names, strict=True):
-        own = name if names.count(name) == 1 else f"{file.resolve().parent.name}/{name}"
+        own = name if names.count(name) == 1 else f"{real_path(file).parent.name}/{name}"
         own = own.replace(";", "_").replace(":", "_")  # separators of a place
         if own in systems:
             raise InputError(

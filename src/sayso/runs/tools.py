@@ -50,7 +50,7 @@ from sayso.runs.costs import (
 from sayso.runs.judge import JudgeOptions
 from sayso.runs.progress import Progress
 from sayso.scores.collect import Examples, Questioner, Tools
-from sayso.storage.atomic import replacing
+from sayso.storage.atomic import inside, replacing
 from sayso.storage.cache import FILE_NAME, Cache, default_cache_folder
 
 NO_REQUEST = Request(messages=())
@@ -381,7 +381,7 @@ class KnowledgeSources:
             raise InputError("knowledge golds: the data has no gold answers; name a source")
         rows = [{"title": title, "text": "\n".join(lines)} for title, lines in facts.items()]
         body = b"".join(msgspec.json.encode(row) + b"\n" for row in rows)
-        place = self._cache / "knowledge" / f"golds-{content_id(rows)}.jsonl"
+        place = inside(self._cache, "knowledge", f"golds-{content_id(rows)}.jsonl")
         if not place.exists():
             with replacing(place) as file:
                 file.write(body)

@@ -91,7 +91,7 @@ from sayso.scores.elicited import LEAST_MASS
 from sayso.scores.evidence import Answer, Case, Samples
 from sayso.scores.p_ik import P_IK, cross_fit_stored, fold_ranks, folds_of, not_converged
 from sayso.scores.text_only import TEXT_ONLY
-from sayso.storage.atomic import disk_errors, one_writer, replacing
+from sayso.storage.atomic import disk_errors, inside, one_writer, replacing
 from sayso.storage.cache import default_cache_folder
 from sayso.version import __version__
 
@@ -964,7 +964,7 @@ def _in_another_process(plan: Plan, form: Form, parts: Path | None) -> RowScorer
 @contextlib.contextmanager
 def parts_beside(target: Path) -> Iterator[Path]:
     """Give a folder for finished blocks; it goes when all is done, and stays on an error."""
-    folder = target.with_name(f"{target.name}.parts")
+    folder = inside(target.parent, f"{target.name}.parts")
     with one_writer(folder, "sayso score"):
         yield folder
         for part in folder.glob("*.part"):

@@ -52,6 +52,49 @@ def check_place(path: Path) -> None:
         raise InputError(f"{path} lies in the folder .git of a repository: choose another --out")
 
 
+def real_path(path: Path) -> Path:
+    """Return a path without symbolic links; where they form a loop, the loop (resolve raises)."""
+    return Path(os.path.realpath(path))
+
+
+#: how to open a file that may be there but is no link, and one that must not be there at all
+NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+NEW = os.O_CREAT | os.O_EXCL | NO_LINK
+
+
+def refuse_links(folder: Path) -> None:
+    """Refuse a folder of ours that contains a symbolic link, which may lead to anybody's files.
+
+    The folder itself may be one: the user named it. Raises InputError.
+    """
+    folders = [folder]
+    while folders:
+        with disk_errors(folder, "read"), os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.is_symlink():
+                    raise is_link(Path(entry.path))
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(Path(entry.path))
+
+
+def inside(folder: Path, *names: str) -> Path:
+    """Return a place in a folder of ours; refuse one that a symbolic link leads to or through."""
+    place = folder
+    for name in names:
+        place /= name
+        if place.is_symlink():
+            raise is_link(place)
+    return place
+
+
+def is_link(place: Path) -> InputError:
+    """Return the one line for a symbolic link where there may be none."""
+    return InputError(
+        f"{place} is a symbolic link, and sayso follows no links inside its own folders: remove "
+        "it, or put the file or folder itself there"
+    )
+
+
 @contextlib.contextmanager
 def replacing(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
     """Give a file to write; at the end it takes the place of ``path``, or vanishes on an error.
@@ -69,9 +112,12 @@ def replacing(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
             if re.fullmatch(rf"{re.escape(path.name)}\.tmp-\d+", old.name):
                 _remove_dead(old)
         mode = 0o600 if private else 0o666
-        file = open(  # noqa: SIM115
-            temporary, "wb", opener=lambda name, flags: os.open(name, flags, mode)
-        )
+        try:
+            file = open(  # noqa: SIM115
+                temporary, "wb", opener=lambda name, flags: os.open(name, flags | NEW, mode)
+            )
+        except FileExistsError:  # a link, or a file that another process is writing
+            raise InputError(f"cannot write {path}: {temporary} exists; remove it") from None
         try_lock(file.fileno())
     try:
         yield file
@@ -108,6 +154,8 @@ def try_lock(handle: int) -> bool | None:
 
 def _remove_dead(temporary: Path) -> None:
     """Remove a file that nobody writes any more."""
+    if temporary.is_symlink() or not temporary.is_file():
+        return  # not ours
     with contextlib.suppress(FileNotFoundError, PermissionError), temporary.open("rb") as file:
         if try_lock(file.fileno()) is not False:
             temporary.unlink(missing_ok=True)
@@ -137,16 +185,13 @@ def one_writer(folder: Path, command: str, wait: float = 0.0) -> Iterator[bool]:
     created = [place for place in (folder, *folder.parents) if not place.exists()]
     with disk_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
+    note = inside(folder, WRITER)
     handle = _locked(folder, wait)
-    note = folder / WRITER
-    if handle is not None:
-        who = f"process {os.getpid()} on {socket.gethostname()}, {' '.join(command.split())[:200]}"
-        with contextlib.suppress(OSError):
-            note.write_text(who, encoding="utf-8", errors="replace")
+    noted = handle is not None and _note(note, command)
     try:
         yield bool(created)
     finally:
-        if handle is not None:
+        if noted:
             with contextlib.suppress(OSError):
                 note.unlink()
         for place in created:
@@ -154,6 +199,18 @@ def one_writer(folder: Path, command: str, wait: float = 0.0) -> Iterator[bool]:
                 place.rmdir()
         if handle is not None:
             os.close(handle)
+
+
+def _note(note: Path, command: str) -> bool:
+    """Write who has the lock into a new file, never into one that is there; tell whether it is."""
+    who = f"process {os.getpid()} on {socket.gethostname()}, {' '.join(command.split())[:200]}"
+    with contextlib.suppress(OSError):
+        note.unlink(missing_ok=True)  # of one that was killed
+        handle = os.open(note, os.O_WRONLY | os.O_CLOEXEC | NEW, 0o666)
+        with open(handle, "w", encoding="utf-8", errors="replace") as file:
+            file.write(who)
+        return True
+    return False
 
 
 def _locked(folder: Path, wait: float) -> int | None:
@@ -170,10 +227,10 @@ def _locked(folder: Path, wait: float) -> int | None:
     os.close(handle)
     if locked is None:
         return None
-    try:
-        who = (folder / WRITER).read_text(encoding="utf-8", errors="replace")[:400]
-    except OSError:
-        who = "another process"
+    who, note = "another process", folder / WRITER
+    with contextlib.suppress(OSError):
+        if note.is_file() and not note.is_symlink():
+            who = note.read_text(encoding="utf-8", errors="replace")[:400]
     raise InputError(f"{folder}: {who} is writing here; let it finish, or choose another --out")
 
 

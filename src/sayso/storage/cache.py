@@ -37,7 +37,7 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 
 from sayso.records import EMPTY_TEXT, Generation, InputError, Request, content_hash
-from sayso.storage.atomic import full_disk, is_full, make_private, reason_of
+from sayso.storage.atomic import NO_LINK, full_disk, is_full, make_private, real_path, reason_of
 
 FILE_NAME = "replies.sqlite"
 KEPT_PROBLEMS = frozenset({"truncated"})
@@ -119,6 +119,12 @@ class Cache:
         self._db: sqlite3.Connection | None = None
         self._lock: int | None = None
         self._inode: int | None = None
+        for suffix in OURS:
+            if Path(f"{self.path}{suffix}").is_symlink():
+                raise InputError(
+                    f"the cache {self.path}{suffix} is a symbolic link, and sayso follows none "
+                    "there: remove it, or choose another folder with --cache DIR"
+                )
         try:
             make_private(self.path.parent)
         except OSError as error:
@@ -562,6 +568,8 @@ def sound(key: object, crc: object, reply: object) -> bool:
 
 VERSION = 3  # 1: all replies as compressed JSON; 2: replies without an origin
 APPLICATION = 0x73617973  # "says"
+#: the files of a cache: the database, what SQLite keeps beside it, the lock, and what is salvaged
+OURS = ("", "-wal", "-shm", "-journal", ".lock", ".new")
 PAGE = 4096  # bytes; salvage reads pages by itself
 SCHEMA = (
     "CREATE TABLE replies (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, "
@@ -643,7 +651,7 @@ def hold(path: Path, *, alone: bool, wait: float) -> int | None:
     except ImportError:  # Windows: it refuses to rename an open file, which is lock enough
         return None
     with os_errors(path):
-        handle = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        handle = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | NO_LINK, 0o600)
     deadline = time.monotonic() + wait
     while True:
         try:
@@ -665,7 +673,7 @@ def file_system(path: Path) -> str:
         mounts = Path("/proc/mounts").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
-    place, best, kind = path.resolve(), Path("/"), ""
+    place, best, kind = real_path(path), Path("/"), ""
     for line in mounts.splitlines():
         fields = line.split(" ")
         point = Path(fields[1].replace("\\040", " ")) if len(fields) > 2 else None
@@ -681,7 +689,7 @@ def connect(path: Path, wait: float) -> tuple[sqlite3.Connection, str | None]:
     Raises :class:`DamagedError` or :class:`InputError`. Only its owner can read the file.
     """
     with os_errors(path):
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | NO_LINK, 0o600))
     with sqlite_errors(path, wait):
         # a lock of Cache lets one thread at a time have it
         db = sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from sayso.records import Estimate, InputError
 from sayso.storage import format_1
-from sayso.storage.atomic import disk_errors, replacing
+from sayso.storage.atomic import disk_errors, refuse_links, replacing
 from sayso.storage.renamed import under_todays_name
 from sayso.storage.tables import read_parquet, write_parquet
 
@@ -51,6 +51,8 @@ MOST_NAMED = 4
 STAGE = re.compile(r"[a-z0-9_][a-z0-9_.-]{0,99}")
 #: the folder of a run's figures
 FIGURES = "figures"
+#: the pages of answers that a report writes (:func:`sayso.report.page.with_answers`)
+PAGE = re.compile(r"answers-\d{3,}\.html")
 FILE = re.compile(r"report\.html|answers/[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 LIBRARIES = (
     "msgspec", "numpy", "pyarrow", "torch", "transformers", "tokenizers", "datasets",
@@ -146,6 +148,7 @@ class RunFolder:
                 f"{place} is not empty and is not a run folder (it contains {min(strange)!r}): "
                 "choose another --out"
             )
+        refuse_links(place)
         return cls(place)
 
     @classmethod
@@ -156,6 +159,7 @@ class RunFolder:
             raise InputError(f"{folder.path} does not exist: expected a run folder")
         if not cls.exists(folder.path):
             raise InputError(f"{folder.path} is not a run folder{_its_runs(folder.path)}")
+        refuse_links(folder.path)
         folder.read_manifest()
         return folder
 
@@ -260,10 +264,11 @@ class RunFolder:
         return self._write_file(self._file(name), text.encode("utf-8", "replace"))
 
     def clear_pages(self) -> None:
-        """Delete the pages of ``answers/``: none of an older report stays beside a new one."""
+        """Delete our pages of ``answers/``: none of an older report stays beside a new one."""
         with disk_errors(self.path):
             for page in self.path.glob("answers/*.html"):
-                page.unlink()
+                if PAGE.fullmatch(page.name):
+                    page.unlink()
 
     def read_text(self, name: str) -> str:
         """Return the text of ``report.html`` or of a file under ``answers/``."""

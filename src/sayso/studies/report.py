@@ -38,7 +38,7 @@ from sayso.report.page import page, write_index
 from sayso.report.tables import tight
 from sayso.report.terminal import say
 from sayso.runs.run import load_data
-from sayso.storage.atomic import replacing
+from sayso.storage.atomic import inside, replacing
 from sayso.storage.run_folder import RunFolder
 from sayso.studies.board import About, System, board_figure, board_page
 from sayso.studies.grid import Cell, Grid
@@ -479,6 +479,7 @@ def check_possible(grid: Grid, names: Sequence[str]) -> None:
     Reads the questions where a layout depends on them. Raises InputError.
     """
     check_layouts(names)
+    inside(grid.out, TABLES)
     for name in names:
         protocol, layout = layouts()[name]
         cells = [cell for cell in grid.cells if cell.protocol == protocol]
@@ -585,7 +586,7 @@ def write_study(
     ``named`` are layouts that stand on the page too, ``intervals`` those of LaTeX tables. Raises
     InputError where somebody else's page or tables stand there.
     """
-    if (out / TABLES).exists() and not (out / INDEX).exists():
+    if inside(out, TABLES).exists() and not (out / INDEX).exists():
         raise InputError(f"{out / TABLES} exists without a page: choose another --out")
     shown = sections(study)
     laid_out = [table for name in named for table in layout_tables(study, name)]

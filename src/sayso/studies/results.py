@@ -32,6 +32,7 @@ from sayso.report.notebook import data_frame, short_repr
 from sayso.runs.compare import check_resampling
 from sayso.runs.measure import load_run
 from sayso.runs.result import table_row
+from sayso.storage.atomic import real_path
 from sayso.storage.run_folder import Manifest, RunFolder
 from sayso.studies.board import About
 from sayso.studies.grid import Grid
@@ -281,7 +282,7 @@ def of_folders(folders: Sequence[str | PathLike[str]], **options: Any) -> Study:
     }
     titles = {path: own for path, (_, own) in titled.items()}
     systems = {name: about for state in states.values() for name, about in state.systems.items()}
-    opened = [run for p in places if (run := _open(p, *titles.get(p.resolve(), ()))) is not None]
+    opened = [run for p in places if (run := _open(p, *titles.get(real_path(p), ()))) is not None]
     if not opened:
         raise InputError(f"{', '.join(map(str, folders))[:200]}: no run there is finished")
     made_by = {place: folder for place, (folder, _) in titled.items()}
@@ -299,7 +300,7 @@ def _same_data(runs: Sequence[Run], studies: Mapping[Path, Path]) -> tuple[list[
     first: dict[tuple[str, Path], str] = {}
     apart = {""}
     for run in runs:
-        key, place = run.manifest.data_hash, run.path.resolve()
+        key, place = run.manifest.data_hash, real_path(run.path)
         names.setdefault(key, {})[run.data] = None
         if place in studies and first.setdefault((key, studies[place]), run.data) != run.data:
             apart.add(key)
@@ -373,7 +374,7 @@ def _state(folder: Path) -> State | None:
 def _titles(folder: Path, state: State) -> Iterator[tuple[Path, tuple[str, str]]]:
     """Yield the run folders of a study, with what it calls their models and data."""
     for cell in state.cells:
-        yield (folder / cell.path).resolve(), (cell.model, cell.data)
+        yield real_path(folder / cell.path), (cell.model, cell.data)
 
 
 #: a number of one run that nothing is left of on what all models have in common

@@ -27,7 +27,7 @@ from sayso.runs.judge import check_judge
 from sayso.runs.progress import Progress
 from sayso.runs.recorded import PEOPLE, RecordedEngine
 from sayso.runs.run import Job, check, check_finished, execute, one_period, with_period
-from sayso.storage.atomic import one_writer, replacing
+from sayso.storage.atomic import inside, one_writer, replacing
 from sayso.storage.run_folder import RunFolder
 from sayso.studies.board import About
 from sayso.studies.grid import Cell, Grid
@@ -134,6 +134,8 @@ def run_grid(
     process is opened once for all its cells. Raises InputError for a grid that is wrong.
     """
     check_grid(grid)
+    for cell in grid.cells:
+        inside(grid.out, *cell.path.relative_to(grid.out).parts)
     grid.out.mkdir(parents=True, exist_ok=True)
     meter = Meter(grid.max_cost)
     outcomes: dict[int, Outcome] = {}

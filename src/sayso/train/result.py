@@ -10,7 +10,7 @@ import msgspec
 
 from sayso.records import Estimate, InputError, Signature, content_id
 from sayso.storage import format_1
-from sayso.storage.atomic import disk_errors, replacing
+from sayso.storage.atomic import disk_errors, refuse_links, replacing
 
 #: the format of training.json: 2 since slices and signatures are pairs; 1 is read for one release
 FORMAT = 2
@@ -164,6 +164,8 @@ def is_training(folder: str | Path) -> bool:
 
 def read_training(folder: str | Path) -> Training:
     """Read ``training.json`` of a folder, or ``teaching.json`` of format 1. Raises InputError."""
+    if Path(folder).is_dir():
+        refuse_links(Path(folder))
     place = Path(folder) / FILE
     if not place.is_file() and (Path(folder) / OLD_FILE).is_file():
         place = Path(folder) / OLD_FILE

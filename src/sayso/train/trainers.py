@@ -24,7 +24,7 @@ from sayso.engines.hf.files import reason_of as library_reason
 from sayso.engines.hf.weights import open_adapter, open_causal
 from sayso.processes import wait_passively
 from sayso.records import Gold, InputError, content_id
-from sayso.storage.atomic import reason_of, replacing
+from sayso.storage.atomic import reason_of, refuse_links, replacing
 from sayso.train.config import Preset, RowSettings, Stage
 from sayso.train.processes import agreed, count, leads, meet
 from sayso.train.result import Card, Step, card_signature, read_card, write_card
@@ -132,6 +132,7 @@ def finished(out: Path, signature: str) -> bool:
             f"{out} contains another training ({card.signature}, not {signature}): choose another "
             "folder"
         )
+    refuse_links(out)
     clear(out)  # it may have been killed between its card and its end
     return True
 
@@ -146,6 +147,7 @@ def begin(out: Path, signature: str) -> Path | None:
     """Note what is trained here; return the checkpoint to go on from, if any. Raises InputError."""
     with full_disk(out):
         out.mkdir(parents=True, exist_ok=True)
+        refuse_links(out)
         if (out / BEGUN).is_file():
             before = begun(out)
             if before.signature != signature:

@@ -37,7 +37,7 @@ from sayso.runs.measure import entities_of
 from sayso.runs.progress import Progress
 from sayso.runs.stages import now, timed
 from sayso.runs.tools import KnowledgeSources
-from sayso.storage.atomic import WRITER, one_writer, replacing
+from sayso.storage.atomic import WRITER, one_writer, refuse_links, replacing
 from sayso.storage.cache import FILE_NAME, Cache
 from sayso.storage.run_folder import RunFolder
 from sayso.train import processes, trainers
@@ -491,6 +491,7 @@ def fit(
     begun = begin(base, parts, config, preset, settings, command)
     folder = Path(out) if out else folder_of(base, begun)
     with one_writer(folder, command or "sayso train") as new:
+        refuse_links(folder)
         begun = open_training(folder, begun, base, export=bool(export))
         plan = Plan(
             base, parts, config, preset, settings, folder, export, dict(begun.timings), progress,

@@ -25,7 +25,7 @@ from sayso.engines import quiet_hub
 from sayso.engines.hf.weights import check_fit
 from sayso.engines.named import PACKAGED
 from sayso.records import InputError
-from sayso.storage.atomic import disk_errors, one_writer, replacing
+from sayso.storage.atomic import disk_errors, inside, one_writer, real_path, refuse_links, replacing
 from sayso.storage.cache import default_cache_folder
 
 # ---- hashes
@@ -33,7 +33,7 @@ from sayso.storage.cache import default_cache_folder
 
 def file_hashes(files: Sequence[Path]) -> dict[str, str]:
     """Return name -> SHA-256 of contents; remembered by path, size and modification time."""
-    memo_path = default_cache_folder() / "model-hashes.json"
+    memo_path = inside(default_cache_folder(), "model-hashes.json")
     try:
         memo = msgspec.json.decode(memo_path.read_bytes(), type=dict[str, str])
     except (OSError, msgspec.DecodeError):
@@ -42,7 +42,7 @@ def file_hashes(files: Sequence[Path]) -> dict[str, str]:
     hashes = {}
     for file in files:
         stat = file.stat()
-        key = f"{file.resolve()}|{stat.st_size}|{stat.st_mtime_ns}"
+        key = f"{real_path(file)}|{stat.st_size}|{stat.st_mtime_ns}"
         if key not in memo:
             with file.open("rb") as stream:
                 memo[key] = hashlib.file_digest(stream, "sha256").hexdigest()
@@ -125,7 +125,7 @@ def origin_of(folder: Path) -> Origin | None:
 def unpacked_folder(file: Path) -> Path:
     """Return the folder that a GGUF file is unpacked into, whether it is there or not."""
     digest = file_hashes([file])[file.name]
-    return default_cache_folder() / "models" / f"{file.stem}-{digest[:12]}"
+    return inside(default_cache_folder(), "models", f"{file.stem}-{digest[:12]}")
 
 
 def unpack(file: Path) -> Path:
@@ -139,6 +139,7 @@ def unpack(file: Path) -> Path:
         return folder
     check_reader(file)
     with one_writer(folder, f"unpacking {file.name}", PATIENCE):
+        refuse_links(folder)
         if origin_of(folder) is None:  # another process may have written it meanwhile
             _write(file, folder)
     return folder

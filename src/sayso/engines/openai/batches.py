@@ -40,7 +40,7 @@ from sayso.engines.openai.request import build
 from sayso.engines.openai.wire import PlainClient, encode, headers_for, without_key
 from sayso.engines.prices import Price
 from sayso.records import Generation, InputError, Request, content_id, request_key
-from sayso.storage.atomic import disk_errors, one_writer, replacing
+from sayso.storage.atomic import disk_errors, inside, one_writer, refuse_links, replacing
 
 #: what one file may hold: OpenAI's limits, in requests and in bytes, with some room
 MOST_LINES, MOST_BYTES = 50_000, 190_000_000
@@ -108,7 +108,9 @@ class Box:
     """The state files of the batches of one model at one endpoint."""
 
     def __init__(self, folder: Path, url: str, identity: str) -> None:
-        self.folder = folder / content_id([url, identity])[:16]
+        self.folder = inside(folder.parent, folder.name, content_id([url, identity])[:16])
+        if self.folder.is_dir():
+            refuse_links(self.folder)
 
     def batches(self) -> list[Batch]:
         """Return the batches, without those whose files the endpoint keeps no longer."""

@@ -24,7 +24,7 @@ import pyarrow as pa
 from sayso.engines.engine import Capabilities, Counts, Engine, EngineWrapper
 from sayso.engines.ray.worker import Ledger, Task, Told, Worker, describe_failure, replies_in
 from sayso.records import Generation, InputError, Request, request_key
-from sayso.storage.atomic import make_private, one_writer
+from sayso.storage.atomic import inside, make_private, one_writer
 from sayso.storage.cache import Stored
 from sayso.version import __version__
 
@@ -271,14 +271,14 @@ class RayEngine(EngineWrapper):
 
     @property
     def _shards(self) -> Path:
-        return self.settings.folder / "ray"
+        return inside(self.settings.folder, "ray")
 
     def _leftovers(self, keys: Sequence[bytes]) -> dict[bytes, Stored]:
         """Return replies that commands left that were killed, of this model or of others."""
         found: dict[bytes, Stored] = {}
         for folder in sorted(self._shards.glob("*/")):
             left = [key for key in keys if key not in found]
-            if folder == self._folder or not left:
+            if folder == self._folder or folder.is_symlink() or not left:
                 continue
             try:
                 with (

@@ -18,7 +18,7 @@ import msgspec
 
 from sayso.records import content_id
 from sayso.report.numbers import line
-from sayso.storage.atomic import replacing
+from sayso.storage.atomic import inside, replacing
 from sayso.storage.cache import Origin
 
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
@@ -155,7 +155,7 @@ class Period:
     """
 
     def __init__(self, cache_folder: Path, what: object) -> None:
-        self.path = cache_folder / "fresh" / f"{content_id(['fresh', what])}.json"
+        self.path = inside(cache_folder, "fresh", f"{content_id(['fresh', what])}.json")
         self.since = time.time()
         self.goes_on = False
         with contextlib.suppress(OSError, msgspec.DecodeError):
