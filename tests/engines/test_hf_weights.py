@@ -250,7 +250,7 @@ def test_weights_that_lie_elsewhere_or_are_gone(make_folder: Any, tmp_path: Path
     said = message(f"hf:{folder}")
     assert "lacks 1 of 2 weight files" in said
     assert "'model-2-of-2.safetensors'" in said
-    (folder / "model.safetensors.index.json").write_text("[]")
+    (folder / "model.safetensors.index.json").write_text("{}")
     assert "has no weight_map" in message(f"hf:{folder}")
 
 

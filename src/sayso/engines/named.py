@@ -41,7 +41,7 @@ def card_of(folder: Path) -> Card:
         return Card()
     try:
         return msgspec.json.decode(path.read_bytes(), type=Card)
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, msgspec.DecodeError, RecursionError) as error:
         raise InputError(f"{path} cannot be read as a model's card: {error}") from None
 
 
@@ -109,7 +109,7 @@ def _adapted(folder: Path) -> str:
     """Return the base model that an adapter's config names; "" for no adapter."""
     try:
         config = json.loads((folder / "adapter_config.json").read_text("utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return ""
     base = config.get("base_model_name_or_path") if isinstance(config, dict) else ""
     return base if isinstance(base, str) else ""

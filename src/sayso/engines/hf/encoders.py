@@ -22,7 +22,6 @@ from sayso.engines.engine import Counts
 from sayso.engines.hf.files import quiet, reason_of
 from sayso.engines.hf.kv_cache import padded
 from sayso.engines.hf.load import (
-    REFUSALS,
     Options,
     choose_device,
     identify,
@@ -66,7 +65,9 @@ def open_nli(name: str, device: str = "auto") -> HfClassifier:
             )
             _check_head(name, report)
             check_encoder(model, report)
-        except REFUSALS as error:
+        except InputError:
+            raise
+        except Exception as error:  # of a broken folder the libraries raise all sorts
             where = "" if local else " (a hub id needs network or a filled hub cache)"
             raise InputError(
                 f"--nli {name} cannot be opened{where}: {reason_of(error)}; "
@@ -260,7 +261,7 @@ def open_token_vectors(name: str, layer: int | None = None) -> HfTokenVectors:
                 **common,
             )
             check_encoder(model, report)
-    except REFUSALS as error:
+    except Exception as error:  # of a broken folder the libraries raise all sorts
         raise InputError(
             f"cannot open {name!r} for BERTScore: expected a folder with an encoder and its "
             f"tokenizer, or a hub id that can be reached ({reason_of(error)})"

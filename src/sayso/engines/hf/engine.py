@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sayso.engines.engine import Capabilities, Counts, read_options
 from sayso.engines.hf import force
 from sayso.engines.hf.decode import Decoder, Job, Raw
-from sayso.engines.hf.files import about
+from sayso.engines.hf.files import about, opening
 from sayso.engines.hf.force import ARRAYS, Arrays, Given, Watch, check_place, read_until
 from sayso.engines.hf.kv_cache import open_cache
 from sayso.engines.hf.load import (
@@ -72,8 +72,9 @@ def _open(source: str, name: str, options: Mapping[str, object]) -> HfEngine:
     if checked.end_loops is None:
         checked = msgspec.structs.replace(checked, end_loops=limits_of(name).end_loops)
     model, tokenizer = load(source, checked)
-    identity = identify(source, model, tokenizer, checked)
-    engine = HfEngine(name, model, tokenizer, identity, checked)
+    with opening(source):
+        identity = identify(source, model, tokenizer, checked)
+        engine = HfEngine(name, model, tokenizer, identity, checked)
     card = card_of(Path(source).expanduser())
     engine.base_name, engine.base_run = card.base_name, card.base_run
     engine.card = about(source)

@@ -249,6 +249,17 @@ def reason_of(error: Exception) -> str:
 
 
 @contextmanager
+def opening(name: str) -> Iterator[None]:
+    """Turn what a library raises for a broken folder or file into one line: InputError."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:  # of damaged files the libraries raise all sorts
+        raise InputError(f"model {name} cannot be opened: {reason_of(error)}") from None
+
+
+@contextmanager
 def quiet() -> Iterator[None]:
     """Keep the libraries' progress bars and warnings off the screen while they load a model."""
     import transformers

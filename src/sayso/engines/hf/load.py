@@ -16,7 +16,7 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 import torch
 import transformers
-from safetensors import SafetensorError, safe_open
+from safetensors import safe_open
 from torch import Tensor
 from transformers.cache_utils import DynamicCache, DynamicLayer, DynamicSlidingWindowLayer
 
@@ -26,6 +26,7 @@ from sayso.engines.hf.files import (
     check_reader,
     file_hashes,
     gguf_file,
+    opening,
     origin_of,
     quiet,
     reason_of,
@@ -33,7 +34,15 @@ from sayso.engines.hf.files import (
     unpacked_folder,
 )
 from sayso.engines.hf.text import ends_of_text
-from sayso.engines.hf.weights import open_adapter, open_causal, weight_files
+from sayso.engines.hf.trial import try_template
+from sayso.engines.hf.weights import (
+    check_counts,
+    check_sizes,
+    open_adapter,
+    open_causal,
+    read_object,
+    weight_files,
+)
 from sayso.engines.named import PACKAGED, SHIPPED, card_of, shipped_folder
 from sayso.records import InputError
 
@@ -41,8 +50,6 @@ TOKENIZER_FILES = (
     "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
     "vocab.json", "merges.txt", "tokenizer.model", "spiece.model", "chat_template.jinja",
 )  # fmt: skip
-#: What the libraries raise for files that are no model, or that they cannot reach.
-REFUSALS = (OSError, ValueError, KeyError, TypeError, ImportError, RuntimeError, SafetensorError)
 
 
 class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -92,19 +99,23 @@ def load(name: str, options: Options) -> tuple[Any, Any]:
     with quiet():
         try:
             tokenizer = transformers.AutoTokenizer.from_pretrained(source, **common)
+            if options.chat_template is not None:
+                tokenizer.chat_template = options.chat_template
+            _check_template(tokenizer)
             *adapters, whole = (source, *bases)
             if bases and not Path(whole).is_dir():
                 common["local_files_only"] = not hub_answers()
             if not options.weights:
                 return _without_weights(whole, dtype, common), tokenizer
+            _check_memory(whole, dtype, device, common)
             model = open_causal(whole, dtype=dtype, **common, **safe)
             for adapter in reversed(adapters):
                 # merged, it is as fast as the model alone
                 model = open_adapter(model, Path(adapter)).merge_and_unload()
-        except REFUSALS as error:
+        except InputError:
+            raise
+        except Exception as error:  # of a broken folder the libraries raise all sorts
             raise InputError(f"model {name} cannot be opened: {_why(error, local)}") from None
-        if options.chat_template is not None:
-            tokenizer.chat_template = options.chat_template
         model = model.to(device).eval()
     return model, tokenizer
 
@@ -114,16 +125,14 @@ def _unread(file: Path, options: Options) -> tuple[Any, Any]:
     check_reader(file)
     dtype = choose_dtype(options.dtype, choose_device(options.device))
     here: dict[str, Any] = {"gguf_file": file.name, "local_files_only": True}
-    with quiet():
-        try:
-            tokenizer = transformers.AutoTokenizer.from_pretrained(file.parent, **here)
-            if options.chat_template is not None:
-                tokenizer.chat_template = options.chat_template
-            wanted = torch.float32 if dtype == "auto" else dtype  # what unpacking would store
-            common = {**here, "trust_remote_code": False}
-            return _without_weights(str(file.parent), wanted, common), tokenizer
-        except Exception as error:  # of a damaged file the libraries raise all sorts
-            raise InputError(f"model {file} cannot be opened: {reason_of(error)}") from None
+    with quiet(), opening(str(file)):
+        tokenizer = transformers.AutoTokenizer.from_pretrained(file.parent, **here)
+        if options.chat_template is not None:
+            tokenizer.chat_template = options.chat_template
+        _check_template(tokenizer)
+        wanted = torch.float32 if dtype == "auto" else dtype  # what unpacking would store
+        common = {**here, "trust_remote_code": False}
+        return _without_weights(str(file.parent), wanted, common), tokenizer
 
 
 def _without_weights(source: str, dtype: torch.dtype | str, common: Mapping[str, Any]) -> Any:
@@ -134,16 +143,51 @@ def _without_weights(source: str, dtype: torch.dtype | str, common: Mapping[str,
     config = transformers.AutoConfig.from_pretrained(source, **common)
     if dtype == "auto":
         dtype = config.dtype or _stored_dtype(source)
-    with torch.device("meta"):
-        model = transformers.AutoModelForCausalLM.from_config(
-            config, dtype=dtype, trust_remote_code=common["trust_remote_code"]
-        )
+    model = _shape(config, dtype, common)
     if model.can_generate():
         with contextlib.suppress(OSError):  # not every model has one
             model.generation_config = transformers.GenerationConfig.from_pretrained(
                 source, **{k: v for k, v in common.items() if k != "trust_remote_code"}
             )
     return model.eval()
+
+
+def _shape(config: Any, dtype: torch.dtype | str | None, common: Mapping[str, Any]) -> Any:
+    """Return the model of a config without memory for weights; ValueError where it has no end."""
+    check_counts(config.to_dict())
+    with torch.device("meta"):
+        return transformers.AutoModelForCausalLM.from_config(
+            config, dtype=dtype, trust_remote_code=common["trust_remote_code"]
+        )
+
+
+def _check_memory(
+    source: str, dtype: torch.dtype | str, device: torch.device, common: Mapping[str, Any]
+) -> None:
+    """Raise ValueError for a model that is larger than the memory of the machine.
+
+    A quantized one is smaller than its config says, and is left to the library.
+    """
+    config = transformers.AutoConfig.from_pretrained(source, **common)
+    if getattr(config, "quantization_config", None):
+        return
+    model = _shape(config, dtype if dtype != "auto" else config.dtype, common)
+    tensors = (*model.parameters(), *model.buffers())
+    needed = sum(tensor.numel() * tensor.element_size() for tensor in tensors)
+    there = main_memory()
+    if device.type == "cuda":
+        there += torch.cuda.mem_get_info(device)[1]
+    if needed > there:
+        raise ValueError(
+            f"its configuration describes a model of {needed / 1e9:,.1f} GB, and this machine has "
+            f"{there / 1e9:,.1f} GB of memory"
+        )
+
+
+def _check_template(tokenizer: Any) -> None:
+    """Raise ValueError for a chat template that takes too long, or writes too much."""
+    if tokenizer.chat_template:
+        try_template(str(tokenizer.get_chat_template()))
 
 
 def _stored_dtype(source: str) -> torch.dtype:
@@ -195,6 +239,7 @@ def _check_folder(folder: Path, options: Options) -> None:
     """Refuse a folder that is no model, in one line, before a library prints a page."""
     if not folder.is_dir():
         raise InputError(f"model folder {folder} is a file: expected a folder with config.json")
+    check_sizes(folder)
     adapter = (folder / "adapter_config.json").is_file()
     if not adapter and not (folder / "config.json").is_file():
         packed = sorted(path.name for path in folder.glob("*.gguf"))
@@ -220,10 +265,7 @@ def base_of(folder: Path) -> str | None:
     path = folder / "adapter_config.json"
     if not path.is_file():
         return None
-    try:
-        base = str(json.loads(path.read_text("utf-8")).get("base_model_name_or_path") or "")
-    except (OSError, ValueError, AttributeError) as error:
-        raise InputError(f"{path} cannot be read: {error}") from None
+    base = str(read_object(path).get("base_model_name_or_path") or "")
     named = card_of(folder).base_name
     if named in SHIPPED:
         return str(shipped_folder(named))
@@ -256,6 +298,7 @@ def bases_of(folder: Path, options: Options) -> tuple[str, ...]:
         seen.add(folder.resolve())
         bases.append(base)
         if folder.is_dir():
+            check_sizes(folder)
             weight_files(folder, pickles=options.allow_pickle)
     return tuple(bases)
 
@@ -354,7 +397,7 @@ def identify(name: str, model: Any, tokenizer: Any, options: Options) -> Identit
     files = {file for pattern in patterns for file in folder.glob(pattern)}
     files |= {folder / file for file in TOKENIZER_FILES if (folder / file).is_file()}
     # without what changes when the same model is saved again
-    config = _read_json(
+    config = _without(
         folder / "config.json", "_name_or_path", "transformers_version", "torch_dtype", "dtype"
     )
     parts: list[object] = [file_hashes(sorted(files)), config, template, ends]
@@ -363,7 +406,7 @@ def identify(name: str, model: Any, tokenizer: Any, options: Options) -> Identit
     if source is not None:
         base = identify(source, model, tokenizer, options).identity
         # an adapter's scale is not among its weights; where its base model lies does not matter
-        adapter = _read_json(
+        adapter = _without(
             folder / "adapter_config.json",
             "base_model_name_or_path", "revision", "inference_mode", "peft_version",
         )  # fmt: skip
@@ -382,13 +425,9 @@ def _packed(name: str) -> tuple[str, str]:
     return (origin.sha256, Path(origin.file).stem) if origin else ("", "")
 
 
-def _read_json(path: Path, *without: str) -> dict[str, Any]:
-    """Return a JSON object without some of its keys; empty if it cannot be read."""
-    try:
-        value = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return {key: item for key, item in value.items() if key not in without}
+def _without(path: Path, *keys: str) -> dict[str, Any]:
+    """Return a JSON object without some of its keys."""
+    return {key: item for key, item in read_object(path).items() if key not in keys}
 
 
 # ---- one forward for every architecture

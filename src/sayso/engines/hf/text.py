@@ -14,7 +14,7 @@ import numpy as np
 
 from sayso.engines.engine import cut_at_stop
 from sayso.prompts.thoughts import THOUGHTS
-from sayso.records import Message, Request
+from sayso.records import InputError, Message, Request
 
 # ---- from a request to token ids
 
@@ -215,16 +215,21 @@ def ends_of_text(model: Any, tokenizer: Any) -> frozenset[int]:
     """Return every token that ends an answer: the tokenizer's and the model folder's.
 
     Nothing else is read from generation_config: its sampling settings must never apply silently.
+    Raises InputError for a value that is no token.
     """
     ends: set[int] = set()
     for source in (
         tokenizer, model.generation_config, model.config.get_text_config(decoder=True)
     ):  # fmt: skip
         value = getattr(source, "eos_token_id", None)
-        if isinstance(value, int):
-            ends.add(value)
-        elif isinstance(value, Sequence):
-            ends.update(int(v) for v in value)
+        values = value if isinstance(value, list | tuple) else () if value is None else (value,)
+        for one in values:
+            if not isinstance(one, int):
+                raise InputError(
+                    f"the model's folder has eos_token_id {value!r:.80}: expected the number of a "
+                    "token, or a list of such numbers; correct generation_config.json"
+                )
+            ends.add(one)
     return frozenset(ends)
 
 

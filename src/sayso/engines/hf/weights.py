@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from sayso.engines.hf.trial import try_patterns
 from sayso.records import InputError
 
 #: files that transformers and peft look for, in this order; indexes name the files that hold parts
@@ -29,6 +30,14 @@ BUFFERS = re.compile(
 )
 #: tensors that a message names
 SHOWN = 2
+#: bytes of a text file in a folder, and of one that holds a vocabulary
+LONG, LONGEST = 64 << 20, 512 << 20
+VOCABULARIES = ("tokenizer.json", "vocab.json")
+#: counts of a config that take time and memory one by one, and the most that can be built
+COUNTS = re.compile(r"(^|_)(layers?|blocks?|experts?)$")
+MANY = 10_000
+#: what chooses modules by a regular expression in an adapter's config
+PATTERNS = ("target_modules", "exclude_modules", "layers_pattern", "rank_pattern", "alpha_pattern")
 
 
 # ---- which files
@@ -43,7 +52,7 @@ def weight_files(folder: Path, *, pickles: bool) -> tuple[Path, ...]:
     if (folder / "adapter_config.json").is_file():
         candidates: Sequence[str] = ADAPTERS
     else:
-        named = _object(folder / "config.json").get(NAMED)
+        named = read_object(folder / "config.json").get(NAMED)
         candidates = (str(named),) if named else (*SAFE, *PICKLED)
     first = next((name for name in candidates if (folder / name).exists()), None)
     if first is None:
@@ -71,19 +80,47 @@ def weight_files(folder: Path, *, pickles: bool) -> tuple[Path, ...]:
 
 def _parts(index: Path) -> list[str]:
     """Return the files that an index names, each once."""
-    files = _object(index).get("weight_map")
+    files = read_object(index).get("weight_map")
     if not isinstance(files, dict) or not files:
         raise InputError(f"{index} has no weight_map: download the model again")
     return sorted({str(name) for name in files.values()})
 
 
-def _object(path: Path) -> dict[str, Any]:
-    """Return a JSON object; empty for a file that holds none, of which a library will complain."""
+# ---- limits
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """Return the JSON object of a file; empty where there is none. Raises InputError."""
+    if not path.exists():
+        return {}
     try:
         value = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return value if isinstance(value, dict) else {}
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"{path} cannot be read: {error}") from None
+    if not isinstance(value, dict):
+        raise InputError(f"{path} holds no JSON object: expected {{…}}")
+    return value
+
+
+def check_sizes(folder: Path) -> None:
+    """Refuse a folder whose texts are too long to be a model's. Raises InputError."""
+    for path in sorted(folder.glob("*.json")) + sorted(folder.glob("*.jinja")):
+        most = LONGEST if path.name in VOCABULARIES else LONG
+        size = path.stat().st_size if path.is_file() else 0
+        if size > most:
+            raise InputError(
+                f"{path} has {size >> 20:,} MB: expected at most {most >> 20:,} MB of a model's "
+                "folder; is it another file?"
+            )
+
+
+def check_counts(config: Mapping[Any, Any]) -> None:
+    """Raise ValueError for a config with more layers or experts than can be built."""
+    for key, value in config.items():
+        if isinstance(value, dict):
+            check_counts(value)
+        elif COUNTS.search(str(key)) and isinstance(value, int) and value > MANY:
+            raise ValueError(f"{key} is {value:,}: expected at most {MANY:,}")
 
 
 # ---- whether they fit
@@ -149,6 +186,7 @@ def open_adapter(model: Any, folder: Path, **how: Any) -> Any:
     """
     from peft import PeftModel
 
+    _check_adapter(model, folder)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Found missing adapter keys")
         adapted = PeftModel.from_pretrained(model, str(folder), **how)
@@ -157,6 +195,21 @@ def open_adapter(model: Any, folder: Path, **how: Any) -> Any:
     report = adapted.load_adapter(str(folder), "default", is_trainable=trained)
     _refuse(report.missing_keys, report.unexpected_keys, (), "the model and adapter_config.json")
     return adapted
+
+
+def _check_adapter(model: Any, folder: Path) -> None:
+    """Raise ValueError for patterns that take too long on the model's modules."""
+    config = read_object(folder / "adapter_config.json")
+    patterns: list[str] = []
+    for key in PATTERNS:
+        value = config.get(key)
+        if isinstance(value, str):
+            patterns.append(value)
+        elif isinstance(value, dict) or key == "layers_pattern":  # lists of modules are names
+            patterns += map(str, value or ())
+    if patterns:
+        names = [name for name, _ in model.named_modules()]
+        try_patterns(patterns, names, "a pattern of its adapter_config.json")
 
 
 def _refuse(
