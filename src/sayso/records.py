@@ -16,6 +16,8 @@ from typing import Literal
 
 import msgspec
 
+from sayso.addresses import has_secret, redact
+
 GoldKind = Literal["text", "date", "quantity"]
 Stance = Literal["committed", "hedged", "abstained", "refused_by_policy", "asked_back", "omitted"]
 Content = Literal["correct", "incorrect", "none"]
@@ -33,8 +35,26 @@ LABELS: dict[Value, str] = {
 class InputError(Exception):
     """A user's mistake, told in one line: what came, from where, what was expected, what to do.
 
-    The command line prints it without a traceback and exits with code 2.
+    The command line prints it without a traceback and exits with code 2. Logins and keys in
+    addresses are hidden.
     """
+
+    def __init__(self, *message: object) -> None:
+        super().__init__(*(redact(one) if isinstance(one, str) else one for one in message))
+
+
+def refuse_secret(text: str, place: str) -> None:
+    """Refuse a text with a login or a key in an address; ``place`` is where it stands."""
+    if has_secret(text):
+        raise secret_in(place)
+
+
+def secret_in(place: str) -> InputError:
+    """Return the one line for an address that is not a plain one."""
+    return InputError(
+        f"the URL in {place} contains a user name, password or query: give the plain "
+        "address, and put the key into the variable SAYSO_API_KEY"
+    )
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

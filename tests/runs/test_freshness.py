@@ -105,7 +105,7 @@ def test_a_line_says_how_old_answers_are_and_who_gave_them() -> None:
     [
         ("http://user:secret@host:1/v1?key=abc", "http://host:1/v1"),
         ("user:secret@host", "host"),
-        ("http://[bad", "an unreadable address"),
+        ("http://[bad", "http://[bad"),
         ("http://h/\x1b[31m\nv1", "http://h/"),
     ],
 )

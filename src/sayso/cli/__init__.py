@@ -10,8 +10,9 @@ from typing import Any, get_args
 
 import cyclopts
 
+from sayso.addresses import has_secret, redact
 from sayso.cli import help
-from sayso.records import InputError, suggestion
+from sayso.records import InputError, refuse_secret, suggestion
 from sayso.storage.yaml_file import read_yaml
 from sayso.version import __version__
 
@@ -184,6 +185,7 @@ def execute(argv: list[str]) -> int:
     help.words.set(argv)
     argv = ["--help" if word == help.ALL else word for word in argv]
     try:
+        _refuse_secrets(argv)
         tokens = _with_config(argv)
         code = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
         return code if isinstance(code, int) else 0
@@ -252,9 +254,18 @@ def _in_words(message: str) -> str:
 
 def _refuse(message: str) -> int:
     """Print one clear line, free of control characters that came with the input."""
-    line = " ".join(message.split())
+    line = redact(" ".join(message.split()))
     print("sayso:", "".join(c for c in line if c.isprintable()), file=sys.stderr)
     return 2
+
+
+def _refuse_secrets(argv: list[str]) -> None:
+    """Refuse a word with a login or a key in an address: it would be written into a run's files."""
+    for number, word in enumerate(argv):
+        before = argv[number - 1] if number else ""
+        flag = word.partition("=")[0] if word.startswith("--") else before
+        named = flag.startswith("-") and not has_secret(flag)
+        refuse_secret(word, flag if named else f"word {number + 1} of the command")
 
 
 def _with_config(argv: list[str]) -> list[str]:

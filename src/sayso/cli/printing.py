@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from sayso.addresses import redact
 from sayso.report.numbers import plain_json
 
 
@@ -32,8 +33,8 @@ def tell(text: str) -> None:
 
 
 def one_line(text: str) -> str:
-    """Return one line without anything that a terminal would obey."""
-    return "".join(c for c in " ".join(text.split()) if c.isprintable())
+    """Return one line without anything that a terminal would obey, and without secrets."""
+    return "".join(c for c in redact(" ".join(text.split())) if c.isprintable())
 
 
 def print_json(value: object) -> None:

@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from sayso.addresses import redact
 from sayso.engines.engine import Classifier, Engine
 from sayso.engines.named import LOCAL_NAMES, PACKAGED
 from sayso.engines.prices import known_models
 from sayso.processes import wait_passively
-from sayso.records import InputError
+from sayso.records import InputError, refuse_secret
 
 if TYPE_CHECKING:
     from sayso.engines.hf.encoders import HfTokenVectors
@@ -49,6 +50,7 @@ def open_model(name: str | Sequence[str], **options: object) -> Engine:
         name = ",".join(name)
     if not isinstance(name, str):
         raise InputError(f"model is {name!r:.80}; expected {NAMES}")
+    refuse_secret(name, "the model name")
     kind, _, rest = name.partition(":")
     if name in LOCAL_NAMES or (kind == "hf" and rest):
         with _hf_extra(f"model {name!r}"):
@@ -69,6 +71,7 @@ def open_model(name: str | Sequence[str], **options: object) -> Engine:
 
 def check_name(name: str) -> None:
     """Refuse a name that is no model's, without opening anything. Raises InputError."""
+    refuse_secret(name, "the model name")
     kind, _, rest = name.partition(":")
     if name[:1] == "@" and name[1:]:
         return
@@ -77,6 +80,8 @@ def check_name(name: str) -> None:
 
 
 def _unknown(name: str) -> InputError:
+    if ":" in name.partition("@")[0]:  # a login of an address without its scheme, if it has any
+        name = redact(f"http://{name}").removeprefix("http://")
     return InputError(
         f"model {name!r} is not a name sayso can open: {did_you_mean(name)}expected {NAMES}"
     )

@@ -21,6 +21,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from sayso.addresses import redact
 from sayso.records import Estimate, InputError
 from sayso.storage import format_1
 from sayso.storage.atomic import disk_errors, refuse_links, replacing
@@ -53,6 +54,8 @@ STAGE = re.compile(r"[a-z0-9_][a-z0-9_.-]{0,99}")
 FIGURES = "figures"
 #: the pages of answers that a report writes (:func:`sayso.report.page.with_answers`)
 PAGE = re.compile(r"answers-\d{3,}\.html")
+#: fields of a manifest in which the address of an endpoint may stand
+ADDRESSED = ("command", "model", "model_base", "model_signature", "model_title", "judge")
 FILE = re.compile(r"report\.html|answers/[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 LIBRARIES = (
     "msgspec", "numpy", "pyarrow", "torch", "transformers", "tokenizers", "datasets",
@@ -208,6 +211,7 @@ class RunFolder:
 
     def write_manifest(self, manifest: Manifest) -> None:
         """Write ``manifest.json``, sorted and indented for people."""
+        manifest = _redacted(manifest)
         try:
             text = msgspec.json.encode(manifest, order="sorted")
         except UnicodeEncodeError:  # a command line may hold bytes that are no text
@@ -228,7 +232,7 @@ class RunFolder:
                     f"one reads format {' and '.join(map(str, READABLE))}: use that version, or "
                     "run again into another --out"
                 )
-            return msgspec.json.decode(data, type=Manifest)
+            return _redacted(msgspec.json.decode(data, type=Manifest))
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise InputError(
                 f"{place} is not a manifest of a run ({error}): run again into another --out"
@@ -305,6 +309,13 @@ def _its_runs(path: Path) -> str:
         return ": it has no manifest.json"
     more = f" or one of {len(runs) - MOST_NAMED} more" if len(runs) > MOST_NAMED else ""
     return f" but contains runs: did you mean {' or '.join(map(str, runs[:MOST_NAMED]))}{more}?"
+
+
+def _redacted(manifest: Manifest) -> Manifest:
+    """Return a manifest without logins and keys of addresses, which earlier versions let in."""
+    texts = {name: redact(getattr(manifest, name)) for name in ADDRESSED}
+    told = {name: tuple(map(redact, getattr(manifest, name))) for name in ("notices", "cautions")}
+    return msgspec.structs.replace(manifest, **texts, **told)
 
 
 class Head(msgspec.Struct):

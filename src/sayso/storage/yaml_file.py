@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sayso.records import InputError
+from sayso.records import InputError, refuse_secret
 
 if TYPE_CHECKING:
     import yaml
@@ -193,7 +193,8 @@ class _Reader:
         return value
 
     def check_text(self, text: str, mark: yaml.Mark) -> None:
-        """Refuse what no name of a file and no reply can hold: NUL, half a character."""
+        """Refuse what no name of a file and no reply can hold: NUL, half a character; a secret."""
+        refuse_secret(text, f"{self.place} line {mark.line + 1}")
         if "\0" in text:
             raise self.wrong(f"{_short(repr(text))} contains a NUL character", mark)
         if any("\ud800" <= c <= "\udfff" for c in text):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 import msgspec
 
-from sayso.records import InputError
+from sayso.records import InputError, refuse_secret
 
 if TYPE_CHECKING:
     import yaml
@@ -89,13 +89,16 @@ def parse_yaml(text: str, place: str, kind: type[Record], hint: str) -> tuple[Re
 
 
 def _number(node: yaml.Node, keys: Keys, lines: Lines, seen: set[int]) -> None:
-    """Note the line of every value, and refuse keys that stand twice."""
+    """Note the line of every value, and refuse keys that stand twice, and secrets."""
+    if isinstance(node.value, str):
+        refuse_secret(node.value, f"{lines.place} line {node.start_mark.line + 1}")
     lines.numbers.setdefault(keys, node.start_mark.line + 1)
     if id(node) in seen:  # an alias: walking it again could take for ever
         return
     seen.add(id(node))
     for key, line, value in _children(node):
         own = (*keys, key)
+        refuse_secret(str(key), f"{lines.place} line {line}")
         if own in lines.numbers and key != "<<":
             raise InputError(
                 f"{lines.place} line {line}: {key!r} appears twice (first in line "

@@ -17,8 +17,9 @@ from urllib.parse import urlsplit
 import httpx2
 import msgspec
 
+from sayso.addresses import redact
 from sayso.engines.openai.reply import Fault
-from sayso.records import InputError
+from sayso.records import InputError, refuse_secret, secret_in
 from sayso.storage.atomic import disk_errors
 
 OPENAI_URL = "https://api.openai.com/v1"
@@ -84,6 +85,7 @@ def named_by_url(name: str, source: str = "the model name") -> Endpoint:
     Its key is ``SAYSO_API_KEY_<HOST>``, else ``SAYSO_API_KEY``, else none. OPENAI_API_KEY never
     goes to a host that a user merely typed.
     """
+    refuse_secret(name, source)
     address, _, model = name.partition("#")
     _check_url(address, source)
     url = address.strip().rstrip("/").removesuffix("/chat/completions")
@@ -183,17 +185,15 @@ def different(served: Mapping[str, str]) -> InputError:
 
 def _check_url(url: str, source: str) -> None:
     """Refuse what is not a plain address; keys inside an address are not repeated."""
+    refuse_secret(url, source)
     try:
         parts = urlsplit(url.strip())
         usable = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 1)
         httpx2.URL(url.strip())  # some hosts and lengths are refused by this one alone
     except (ValueError, httpx2.InvalidURL):
         parts, usable = None, False
-    if parts is not None and (parts.username or parts.password or parts.query):
-        raise InputError(
-            f"the URL in {source} contains a user name, password or query: give the plain "
-            "address, and put the key into the variable SAYSO_API_KEY"
-        )
+    if parts is not None and (parts.query or ";" in parts.path):
+        raise secret_in(source)
     if not usable:
         raise InputError(
             f"{safe_line(url)!r} in {source} is not an address: expected http(s)://host[:port]/v1, "
@@ -230,7 +230,7 @@ def safe_line(text: str, secrets: tuple[str, ...] = (), limit: int = 200) -> str
     text = text[:4000]
     for secret in secrets:
         text = text.replace(secret, "[key]")
-    line = " ".join(KEY_LIKE.sub("[key]", text).split())
+    line = redact(" ".join(KEY_LIKE.sub("[key]", text).split()))
     shown = "".join(c if unicodedata.category(c)[0] != "C" else " " for c in line)
     return shown if len(shown) <= limit else f"{shown[: limit - 1]}…"
 

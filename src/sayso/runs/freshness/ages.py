@@ -12,10 +12,10 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import msgspec
 
+from sayso.addresses import HIDDEN, redact
 from sayso.records import content_id
 from sayso.report.numbers import line
 from sayso.storage.atomic import inside, replacing
@@ -46,14 +46,9 @@ def date_of(given: float) -> str:
 
 
 def plain_address(address: str) -> str:
-    """Return an address as it may be shown: one short line without user, password and query."""
-    try:
-        parts = urlsplit(address)
-        host = (parts.netloc or "").rpartition("@")[2]
-        address = f"{parts.scheme}://{host}{parts.path}" if host else address.rpartition("@")[2]
-    except ValueError:
-        address = "an unreadable address"
-    return line(address, LONGEST)
+    """Return an address as it may be shown: one short line without login, query and keys."""
+    shown = redact(address).replace(f"{HIDDEN}@", "").partition("?")[0]
+    return line(shown if "://" in shown else shown.rpartition("@")[2], LONGEST)
 
 
 class Ages:
