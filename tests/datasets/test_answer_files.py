@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sayso import cli
 from sayso.datasets import answer_files
 from sayso.datasets.answer_files import open_answers
 from sayso.datasets.answer_rows import AnswerRow, row_of
@@ -164,6 +165,8 @@ def test_no_row_raises(row: dict[str, Any], loose: bool) -> None:
         ("a.csv", b"answer\n", "no rows"),
         ("a.csv", b"", "is empty"),
         ("a.csv", b"answer,answer\na,b\n", "two columns are called 'answer'"),
+        ("a.jsonl", b'{"answer": "a", "answer": "b"}\n', "line 1: .*'answer' appears twice"),
+        ("a.json", b'[{"answer": "a", "x": {"y": 1, "y": 2}}]', "'y' appears twice"),
         ("a.csv", b"answer,gold\na\n", "line 2: 1 cells, but the header names 2"),
         ("a.csv", b'answer\n"a\n', "wrong CSV"),
         ("a.csv", b"answer\n\xff\n", "not UTF-8"),
@@ -183,6 +186,29 @@ def test_a_file_that_cannot_be_read_is_one_line(
     for suffix in (".jsonl", ".csv", ".parquet", ".eval"):
         with pytest.raises(InputError, match="does not exist"):
             _read(tmp_path / f"nowhere{suffix}")
+
+
+def test_two_columns_of_one_name_are_refused_in_parquet(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    outer = pa.table([["a"], ["b"]], names=["answer"] * 2)
+    inner = pa.table(
+        {"answer": ["a"], "more": pa.StructArray.from_arrays([["a"], ["b"]], ["x"] * 2)}
+    )
+    deep = pa.table({"answer": ["a"], "gold": pa.array([[]], pa.list_(inner.schema.field(1).type))})
+    for name, table, column in (("o", outer, "answer"), ("i", inner, "x"), ("d", deep, "x")):
+        path = tmp_path / f"{name}.parquet"
+        pq.write_table(table, path)
+        for words in (
+            ["score", str(path)],
+            ["run", "uncle", "--answers", str(path)],
+            ["run", "uncle", "--data", str(path)],
+            ["judge-check", "rules", "--labelled", str(path)],
+        ):
+            assert cli.execute(words) == 2
+            error = capsys.readouterr().err
+            assert f"two columns are called '{column}'" in error, (words, error)
+            assert error.count("\n") == 1
 
 
 HARNESS = {

@@ -209,13 +209,15 @@ def test_a_column_that_is_missing_reads_as_its_default_and_a_strange_one_is_igno
         ({"target": ["g"], "method": [None]}, "a value is missing"),
         ({"target": ["g"], "method": ["m"], "value": ["high"]}, "high"),
         ({"other": [1]}, "none of the columns"),
+        (pa.table([["g"], ["m"], ["n"]], names=["target", "method", "method"]), "have one name"),
     ],
 )
 def test_a_table_of_something_else_is_one_line(
-    folder: RunFolder, table: dict[str, list[object]], why: str
+    folder: RunFolder, table: dict[str, list[object]] | pa.Table, why: str
 ) -> None:
     (folder.path / "scores").mkdir()
-    pq.write_table(pa.table(table), folder.path / "scores" / "x.parquet")
+    written = table if isinstance(table, pa.Table) else pa.table(table)
+    pq.write_table(written, folder.path / "scores" / "x.parquet")
     with pytest.raises(InputError, match=f"x.parquet cannot be read as Score records .*{why}"):
         folder.read("scores/x", Score)
 

@@ -165,6 +165,7 @@ def read_parquet_rows(path: Path) -> Iterator[Row]:
     number = 0
     try:
         with path.open("rb") as file, pq.ParquetFile(file) as source:
+            check_fields(source.schema_arrow, str(path))
             for batch in source.iter_batches(batch_size=1000):
                 for row in batch.to_pylist():
                     number += 1
@@ -176,6 +177,24 @@ def read_parquet_rows(path: Path) -> Iterator[Row]:
         raise InputError(
             f"{path} cannot be read as Parquet after row {number}: {why}; save it again"
         ) from error
+
+
+def check_fields(fields: Iterable[Any], place: str) -> None:
+    """Refuse Arrow fields, or those inside one of them, of which two have one name.
+
+    Raises InputError.
+    """
+    import pyarrow as pa
+
+    own = list(fields)
+    name = twice(field.name for field in own)
+    if name is not None:
+        raise InputError(f"{place}: two columns are called {name!r}; rename one")
+    for field in own:
+        kind = field.type
+        if pa.types.is_nested(kind) and not pa.types.is_map(kind):
+            inner = [kind.field(number) for number in range(kind.num_fields)]
+            check_fields(inner, f"{place} column {field.name!r}")
 
 
 READERS: dict[str, Callable[[Path], Iterator[Row]]] = {
@@ -209,12 +228,30 @@ def decode(data: bytes, path: Path, line: int, *, first: bool) -> str:
 def parse(text: str, path: Path, line: int, hint: str) -> object:
     """Return the JSON value of a text that starts at ``line``."""
     try:
-        return json.loads(text, parse_constant=lambda _: None)
+        return json.loads(text, parse_constant=lambda _: None, object_pairs_hook=once)
     except json.JSONDecodeError as error:
         place = f"{path} line {line + error.lineno - 1}, column {error.colno}"
         raise InputError(f"{place}: wrong JSON: {error.msg}{hint}") from None
     except (ValueError, RecursionError) as error:  # a number of thousands of digits; deep nesting
         raise InputError(f"{path} line {line}: wrong JSON: {error}") from None
+
+
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON. Raises ValueError for a key twice: which one would be read?"""
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        raise ValueError(f"the key {twice(key for key, _ in pairs)!r} appears twice in one object")
+    return value
+
+
+def twice(names: Iterable[str]) -> str | None:
+    """Return the first name that was there before; ``None`` where each appears once."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
 
 
 def whole(value: object, place: str) -> dict[str, object]:
@@ -302,9 +339,9 @@ def _separator(header: str) -> str:
 def _check_header(path: Path, header: Sequence[str]) -> None:
     if not any(header):
         raise InputError(f"{path} is empty: expected a header and at least one row")
-    twice = [name for name in dict.fromkeys(header) if header.count(name) > 1]
-    if twice:
-        raise InputError(f"{path} line 1: two columns are called {twice[0]!r}; rename one")
+    name = twice(header)
+    if name is not None:
+        raise InputError(f"{path} line 1: two columns are called {name!r}; rename one")
 
 
 # ---- data frames
@@ -340,9 +377,9 @@ def _arrow_table(frame: Any) -> Any:
         if not pandas:
             frame = pa.table(frame)
             names = frame.column_names
-        twice = [name for name in names if names.count(name) > 1]
-        if twice:
-            raise InputError(f"the data frame has two columns called {twice[0]!r}: rename one")
+        name = twice(names)
+        if name is not None:
+            raise InputError(f"the data frame has two columns called {name!r}: rename one")
         # the index of pandas names rows and is no column
         return pa.Table.from_pandas(frame, preserve_index=False) if pandas else frame
     except (pa.ArrowException, ValueError, TypeError) as error:
@@ -355,10 +392,10 @@ def _arrow_table(frame: Any) -> Any:
 def read_document(path: Path) -> Any:
     """Return what a JSON file holds. Raises InputError for one that cannot be read."""
     try:
-        return json.loads(path.read_text(encoding="utf-8-sig"))
+        return json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=once)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is not JSON ({' '.join(str(error).split())[:120]})") from None
 
 

@@ -283,6 +283,8 @@ def _parquet_pieces(file: File, row: int, offset: int) -> Iterator[Piece]:
     try:
         with file.path.open("rb") as data, pq.ParquetFile(data) as source:
             names = source.schema_arrow.names
+            if len(set(names)) < len(names):
+                raise ValueError("two of its columns have one name")
             columns = [n for n in (*TITLES, *TEXTS, "individual_qa") if n in names]
             yield from _row_pieces(rows(source, columns), row)
     except pa.ArrowException as error:

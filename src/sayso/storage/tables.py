@@ -308,7 +308,10 @@ def read_parquet(
     shape = shape_of(kind)._replace(optional=False)
     try:
         with pq.ParquetFile(path, page_checksum_verification=True) as source:
-            names = [name for name in shape.names if name in source.schema_arrow.names]
+            columns = source.schema_arrow.names
+            if len(set(columns)) < len(columns):
+                raise ValueError("two of its columns have one name")
+            names = [name for name in shape.names if name in columns]
             if not names:
                 raise ValueError("it has none of the columns")
             read = 0
