@@ -226,6 +226,8 @@ class Alternative(msgspec.Struct, frozen=True, gc=False):  # there are millions 
 #: the override of an endpoint's answer whose text is empty: it came so, and was not made of a reply
 #: without a text, as earlier versions did
 EMPTY_TEXT = "the reply's text is empty, and kept as an answer"
+#: how ``finish`` begins where a server ended an answer for a reason of its own, which follows
+OTHER_END = "other: "
 #: a log-probability from here on is no value: servers write -9999 for one that they do not know
 UNKNOWN_LOGPROB = -1000.0
 
@@ -236,8 +238,9 @@ class Generation(msgspec.Struct, frozen=True, omit_defaults=True):
     An engine fills in the reply; a run adds ``id, question, stage, form, method, instructed``.
     Log-probabilities and entropies are natural-log, of the untempered and untruncated
     distribution (``logprob_kind = "model"``). ``offsets`` are the character positions in
-    ``text`` at which each token starts. ``finish`` is "stop", "length", "stop_string" or
-    "loop": ended by the engine where it only repeated itself, which is left out.
+    ``text`` at which each token starts. ``finish`` is "stop", "length", "stop_string",
+    "loop" (ended by the engine where it only repeated itself, which is left out), or
+    ``OTHER_END`` and the word of a server that ended it otherwise.
     A failed request is a record too: empty text and a ``problem``.
     """
 

@@ -315,6 +315,21 @@ def test_empty_strings_stay_what_they_are_and_are_counted(tmp_path: Path) -> Non
         assert server.number == 3
 
 
+def test_answers_that_ended_otherwise_are_kept_and_counted(tmp_path: Path) -> None:
+    def plan(number: int, body: dict[str, Any]) -> str:
+        cursed = "cursed" in body["messages"][0]["content"]
+        choice = '{"message": {"content": "Bonn"}, "finish_reason": "abort"}'
+        return f"choices={choice}" if cursed else "ok"
+
+    with opened(plan) as (_, engine), Cache(tmp_path) as cache:
+        for _ in range(2):  # those of the cache are counted, too
+            cached = CachedEngine(engine, cache)
+            found = dict(cached.complete([ask("Who?"), ask("A cursed question")]))
+            assert (found[1].text, found[1].finish) == ("Bonn", "other: abort")
+            told = "finish_reason abort: sayso does not know whether the answer is whole"
+            assert f"1 of 2 answers: {told}" in cached.notices
+
+
 def test_an_empty_answer_of_an_earlier_version_is_asked_for_again(tmp_path: Path) -> None:
     """It may have been a reply without a text, which that version took for an empty one."""
     request = ask("Who?")

@@ -68,6 +68,48 @@ def test_texts_thoughts_and_refusals() -> None:
 
 
 @pytest.mark.parametrize(
+    ("reason", "finish"),
+    [
+        ("STOP", "stop"),
+        ("MAX_TOKENS", "length"),
+        ("SAFETY", "filter"),
+        ("abort", "other: abort"),
+        ("cancelled", "other: cancelled"),
+        ("Timeout\x1b[2J" + "x" * 99, "other: Timeout[2J" + "x" * 30),
+        (7, "other: a number"),
+        ({}, "other: an object"),
+        ("", None),
+        (None, None),
+        ("tool_calls", "stop"),
+    ],
+)
+def test_an_end_that_is_not_known_is_no_stop(reason: Any, finish: str | None) -> None:
+    choice = reply_of({"content": "Bonn"}, reason)
+    assert (choice.text, choice.finish) == ("Bonn", finish)
+    (record,) = records([ask("Who?")], Reply((choice,), None, None, 1, 2, 0, None), (), None)
+    told = [text for text in record.overrides if text.startswith("finish_reason")]
+    if finish is not None and finish.startswith("other: "):
+        assert (record.text, record.problem, record.finish) == ("Bonn", None, finish)
+        word = finish.removeprefix("other: ")
+        assert told == [f"finish_reason {word}: sayso does not know whether the answer is whole"]
+    else:
+        assert told == []
+        assert record.finish == (None if finish == "filter" else finish)
+
+
+def test_an_error_beside_an_answer_is_no_whole_answer() -> None:
+    message = {"content": "Bo"}
+    assert reply_of(message, "stop", error={"message": "gone"}).finish == "error"
+    assert reply_of(message, "stop", error=None).finish == "stop"
+    choices = [{"message": message, "finish_reason": "stop"}]
+    body = {"choices": choices, "error": {"code": 503, "message": "upstream is gone"}}
+    fault = read_reply(json.dumps(body).encode())
+    assert isinstance(fault, Fault)
+    assert (fault.kind, fault.reason) == ("busy", "status 503: 503: upstream is gone")
+    assert isinstance(read_reply(json.dumps(body | {"error": None}).encode()), Reply)
+
+
+@pytest.mark.parametrize(
     ("message", "problem"),
     [
         ({}, "the message has no content"),

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from sayso.records import Generation, Gold, Question, Value, Verdict, is_blank
+from sayso.records import OTHER_END, Generation, Gold, Question, Value, Verdict, is_blank
 from sayso.report.numbers import block, line
 
 #: longer answers are cut on the page (never in the tables of the run)
@@ -340,6 +340,9 @@ def _notes(answer: Generation) -> Iterable[str]:
         yield "cut off at the token limit"
     if answer.finish == "loop":
         yield "stopped where it began to repeat itself"
+    if answer.finish and answer.finish.startswith(OTHER_END):
+        reason = line(answer.finish.removeprefix(OTHER_END), 40)
+        yield f"the server ended it with {reason}; it may not be whole"
 
 
 def _reading(answer: Generation | None, verdict: Verdict | None) -> Reading | None:

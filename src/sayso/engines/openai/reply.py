@@ -21,7 +21,7 @@ from sayso.engines.engine import cut_at_stop
 from sayso.engines.openai.request import keeps_schema
 from sayso.engines.prices import Price
 from sayso.prompts.thoughts import split_thoughts
-from sayso.records import EMPTY_TEXT, UNKNOWN_LOGPROB, Generation, Request, Usage
+from sayso.records import EMPTY_TEXT, OTHER_END, UNKNOWN_LOGPROB, Generation, Request, Usage
 
 # ---- bytes, as many as anyone should take
 
@@ -316,18 +316,24 @@ def stated_context(text: str) -> int | None:
 
 # ---- reading a reply
 
+#: what servers call the end of an answer, in small letters
 FINISHES = {
     "stop": "stop", "eos": "stop", "eos_token": "stop", "end_turn": "stop", "stop_sequence": "stop",
-    "length": "length", "max_tokens": "length", "content_filter": "filter", "safety": "filter",
+    "complete": "stop", "length": "length", "max_tokens": "length", "model_length": "length",
+    "max_output_tokens": "length", "content_filter": "filter", "safety": "filter",
+    "recitation": "filter", "blocklist": "filter", "prohibited_content": "filter", "spii": "filter",
     "error": "error",
 }  # fmt: skip
+#: what is said of an answer that ended for another reason
+ODD_END = "finish_reason {}: sayso does not know whether the answer is whole"
 
 
 class Choice(NamedTuple):
-    """One answer. ``finish`` is "stop", "stop_string", "length", "filter", "error", "tool" or
-    ``None``; ``tokens`` is the reply's own list of token log-probabilities, unread. ``unclosed``:
-    it ends inside its thought; ``implicit``: the prompt opened the thought; ``problem``: why there
-    is no answer in it, which an empty string would be."""
+    """One answer. ``finish`` is "stop", "stop_string", "length", "filter", "error", "tool",
+    ``OTHER_END`` and the server's own word, or ``None``; ``tokens`` is the reply's own list of
+    token log-probabilities, unread. ``unclosed``: it ends inside its thought; ``implicit``: the
+    prompt opened the thought; ``problem``: why there is no answer in it, which an empty string
+    would be."""
 
     text: str
     thinking: str | None
@@ -361,9 +367,9 @@ def read_reply(body: bytes) -> Reply | Fault:
     if not isinstance(data, Mapping):
         return Fault("again", f"JSON that is not a reply: {str(data)[:80]}")
     listed = data.get("choices")
+    if data.get("error"):  # what stands beside it in choices is no whole answer
+        return _error_reply(data)
     if not isinstance(listed, list) or not listed:
-        if data.get("error"):
-            return _error_reply(data)
         return Fault("again", "a reply without choices")
     choices = [_choice(c) for c in sorted(listed, key=_index) if isinstance(c, Mapping)]
     if not choices:
@@ -410,14 +416,12 @@ def _choice(choice: Mapping[str, Any]) -> Choice:
         answer = refusal
     text = answer or ""
     reason = choice.get("finish_reason")
-    finish = FINISHES.get(reason) if isinstance(reason, str) else None
+    finish = "error" if choice.get("error") else _finish(reason)
     called = reason in ("tool_calls", "function_call") or any(
         message.get(name) for name in ("tool_calls", "function_call")
     )
-    if not text and called and finish in (None, "stop"):
-        finish = "tool"
-    elif finish is None and reason is not None:
-        finish = "stop"
+    if called and finish != "error":
+        finish = "stop" if text else "tool"
     if finish == "stop" and isinstance(choice.get("stop_reason"), str):
         finish = "stop_string"
     tokens = mapping(choice.get("logprobs")).get("content")
@@ -435,6 +439,16 @@ def _choice(choice: Mapping[str, Any]) -> Choice:
         implicit,
         _lacking(choice) if answer is None else None,
     )
+
+
+def _finish(reason: object) -> str | None:
+    """Return how an answer ended; ``None`` where a server does not say."""
+    if reason is None or reason == "":
+        return None
+    if not isinstance(reason, str):
+        return f"{OTHER_END}{KINDS[type(reason)]}"
+    name = "".join(c for c in reason if c.isprintable())[:40]
+    return FINISHES.get(reason.lower()) or f"{OTHER_END}{name}"
 
 
 #: JSON values that are no text
@@ -701,8 +715,11 @@ def _record(
         arrays = read_tokens(choice.tokens, text, thinking is not None)
     if not text and problem is None:
         overrides = (*overrides, EMPTY_TEXT)
+    other = finish is not None and finish.startswith(OTHER_END)
+    if finish is not None and other and problem is None:
+        overrides = (*overrides, ODD_END.format(finish.removeprefix(OTHER_END)))
     kind = ENDPOINT if thinking is None else f"{ENDPOINT}_after_thought"
-    finished = finish if finish in ("stop", "stop_string", "length") else None
+    finished = finish if other or finish in ("stop", "stop_string", "length") else None
     return Generation(
         request,
         text=text,
