@@ -15,7 +15,7 @@ import pytest
 from bad_server import BadServer
 from test_endpoint import answers, opened
 
-from sayso import cli
+from sayso import cli, engines
 from sayso.engines import open_model
 from sayso.engines.openai.calls import Asker, Call, Pace, Session
 from sayso.records import Generation, InputError, Request, ask, request_key
@@ -90,7 +90,44 @@ def test_wrong_path() -> None:
 
 def test_forbidden_and_redirected() -> None:
     assert "403" in line_of(lambda n, b: "403")
-    assert "307" in line_of(lambda n, b: "redirect")
+    told = line_of(lambda n, b: "redirect")
+    assert "redirects its calls (status 307: a redirect to http://127.0.0.1:1/v1)" in told
+    assert "pass the address to which it leads" in told
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("socks5://127.0.0.1:9", "is a SOCKS proxy, and socksio"),
+        ("socks5h://me:pa55word@127.0.0.1:9", "is a SOCKS proxy, and socksio"),
+        ("foo://me:pa55word@x:1", "not the address of a proxy: expected one such as http://"),
+        ("socks4://x:1", "not the address of a proxy"),
+        ("http://[::1", "not the address of a proxy"),
+        ("http://x:port", "not the address of a proxy"),
+        ("http://:80", "not the address of a proxy"),
+    ],
+)
+@pytest.mark.parametrize("name", ["HTTP_PROXY", "https_proxy", "ALL_PROXY"])
+def test_a_proxy_that_cannot_be_used(
+    name: str, address: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for other in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+        monkeypatch.delenv(other, raising=False)
+        monkeypatch.delenv(other.upper(), raising=False)
+    monkeypatch.setattr(engines.util, "find_spec", lambda package: None)
+    monkeypatch.setenv(name, address)
+    with pytest.raises(InputError) as caught:
+        list(open_model("http://127.0.0.1:1/v1#m").complete([ask("Who?")]))
+    told = str(caught.value)
+    assert told.startswith(f"{name} is ")
+    assert said in told
+    assert "pa55word" not in told
+    for usable in ("127.0.0.1:9", "http://me:pa55word@127.0.0.1:9", ""):
+        monkeypatch.setenv(name, usable)
+        engines.check_proxies()
+    monkeypatch.setenv(name, address)
+    monkeypatch.setenv("NO_PROXY", "*")
+    engines.check_proxies()
 
 
 def test_quota() -> None:
@@ -140,6 +177,7 @@ def test_html() -> None:
         ("500-html", "something other than JSON (status 500: a web page", 3),
         ("400-html", "something other than JSON (status 400: a web page", 3),
         ("html", "something other than JSON (a web page", 3),
+        ("redirect", "redirects its calls (status 307", 3),
     ],
 )
 def test_what_no_endpoint_answers_ends_everything_soon(fault: str, said: str, most: int) -> None:
@@ -153,11 +191,17 @@ def test_what_no_endpoint_answers_ends_everything_soon(fault: str, said: str, mo
         assert server.number <= most * 30
 
 
-@pytest.mark.parametrize("fault", ["500-html", "503-html", "html"])
+@pytest.mark.parametrize("fault", ["500-html", "503-html", "html", "redirect"])
 def test_a_page_among_answers_is_asked_again(fault: str) -> None:
     with opened(lambda n, b: fault if n in (2, 3, 4, 5) else "ok", concurrency=1) as (_, engine):
         found = answers(engine, ask("Who?"), ask("When?"))
         assert [g.problem for g in found] == [None, None]
+
+
+@pytest.mark.parametrize("fault", ["502-html", "html", "redirect"])
+def test_one_page_or_redirect_as_the_first_reply_ends_nothing(fault: str) -> None:
+    with opened(lambda n, b: fault if n == 1 else "ok", concurrency=1) as (_, engine):
+        assert [g.problem for g in answers(engine, ask("Who?"))] == [None]
 
 
 def test_an_endpoint_that_asks_to_wait_is_waited_for() -> None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from sayso.datasets.tables import list_in
-from sayso.engines import quiet_hub
+from sayso.engines import check_proxies, quiet_hub
 from sayso.records import Gold, GoldKind, InputError, Question, content_id, question_id
 
 
@@ -101,6 +101,7 @@ def hub_rows(
     if split not in splits:
         raise InputError(f"split {split!r}: {repository} has {', '.join(splits)}")
     try:
+        check_proxies()
         with quiet_hub():
             loaded = datasets.load_dataset(repository, config, split=splits[split])
     except (OSError, ValueError, RuntimeError, datasets.exceptions.DatasetsError) as error:

@@ -14,6 +14,7 @@ import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
+from importlib import util
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -134,13 +135,44 @@ def open_token_vectors(name: str, layer: int | None = None) -> HfTokenVectors:
     return encoders.open_token_vectors(name, layer)
 
 
+def check_proxies() -> None:
+    """Refuse a proxy of the environment that no client here can use. Raises InputError."""
+    from urllib.request import getproxies  # it takes long to load, and few commands need it
+
+    proxies = getproxies()
+    if "*" in (host.strip() for host in proxies.get("no", "").split(",")):
+        return
+    for kind in ("http", "https", "all"):
+        address = proxies.get(kind, "")
+        if not address:
+            continue
+        name = next((n for n in os.environ if n.lower() == f"{kind}_proxy"), f"the {kind} proxy")
+        scheme, _, rest = address.rpartition("://")
+        try:
+            parts = urlsplit(f"http://{rest}")
+            usable = bool(parts.hostname) and parts.port != 0
+        except ValueError:
+            usable = False
+        if scheme.lower() not in ("", "http", "https", "socks5", "socks5h") or not usable:
+            raise InputError(
+                f"{name} is {address!r:.100}, not the address of a proxy: expected one such "
+                "as http://proxy:8080 or socks5://proxy:1080; correct or unset it"
+            )
+        if scheme.lower().startswith("socks") and util.find_spec("socksio") is None:
+            raise InputError(
+                f"{name} is a SOCKS proxy, and socksio, which is needed for it, is not installed: "
+                "pip install socksio, or unset it"
+            )
+
+
 def hub_answers() -> bool:
     """Whether the hub can be reached, found out in seconds: the library would try for a minute.
 
-    Behind a proxy this cannot be known in advance.
+    Behind a proxy this cannot be known in advance. Raises InputError for one that is not usable.
     """
     from huggingface_hub import constants
 
+    check_proxies()
     if any(name in os.environ for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY")):
         return True
     address = urlsplit(constants.ENDPOINT)

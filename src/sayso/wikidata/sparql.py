@@ -26,6 +26,7 @@ from typing import NamedTuple, NoReturn
 import httpx2
 import msgspec
 
+from sayso.engines import check_proxies
 from sayso.engines.openai.reply import retry_after
 from sayso.records import InputError, content_id
 from sayso.storage.atomic import disk_errors, replacing
@@ -206,6 +207,7 @@ class Service:
         self.named = bool(contact)
         self.requests = self.cached = 0
         self.day = ""
+        check_proxies()
         self._client = httpx2.Client(
             headers={"Accept": "application/sparql-results+json", "User-Agent": self.agent},
             timeout=PATIENCE,

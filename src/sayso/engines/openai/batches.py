@@ -20,6 +20,7 @@ import httpx2
 import msgspec
 import openai
 
+from sayso.engines import check_proxies
 from sayso.engines.openai.calls import Asker
 from sayso.engines.openai.endpoint import Endpoint, Options, safe_line
 from sayso.engines.openai.reply import (
@@ -59,6 +60,8 @@ KEPT = 30 * 86_400.0
 #: states of a batch in which it goes no further
 ENDED = ("completed", "failed", "expired", "cancelled")
 NO_BATCHES = (404, 405, 501)
+#: a redirect, which is not followed
+REDIRECTS = range(300, 400)
 
 
 class RefusedError(InputError):
@@ -142,6 +145,7 @@ class Office:
     def __init__(self, endpoint: Endpoint, options: Options) -> None:
         self.endpoint = endpoint
         self.patience = options.patience
+        check_proxies()
         http = PlainClient(
             headers={"Accept-Encoding": ACCEPTED},
             timeout=httpx2.Timeout(options.timeout, connect=min(options.timeout, 10.0)),
@@ -166,7 +170,8 @@ class Office:
                 return do()
             except openai.APIStatusError as error:
                 fault = self._fault(error)
-                again = fault.kind in ("again", "busy") and error.status_code not in NO_BATCHES
+                final = error.status_code in (*NO_BATCHES, *REDIRECTS)
+                again = fault.kind in ("again", "busy") and not final
                 status = 0 if again else error.status_code
             except UnreadableError as error:
                 fault, again = error.fault, error.fault.kind == "again"

@@ -269,6 +269,11 @@ def explain(endpoint: Endpoint, fault: Fault, served: Sequence[str] | None = Non
         return f"{model}: {url} does not serve {endpoint.model!r}; it lists: {names}"
     if status == "404" and endpoint.model and endpoint.model in fault.reason:
         return f"{model}: {url} does not have the model {endpoint.model!r} ({reason})"
+    if len(status) == 3 and status[0] == "3":
+        return (
+            f"{model}: {url} redirects its calls ({reason}), and sayso follows no redirect, so "
+            "that a key goes to no other host: pass the address to which it leads"
+        )
     expected = "expected an OpenAI-compatible address, which usually ends in /v1"
     if fault.kind == "page" or fault.page:
         return f"{model}: {url} answers with something other than JSON ({reason}); {expected}"

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
+from sayso.engines import check_proxies
 from sayso.engines.engine import Capabilities, Counts, read_options
 from sayso.engines.openai.batches import Batch, Files, key_of
 from sayso.engines.openai.calls import (
@@ -75,6 +76,7 @@ class EndpointEngine:
         price: Price | None,
         listing: Listing | None = None,
     ) -> None:
+        check_proxies()
         self.thread = LoopThread()
         self.shared = Shared(options, price)
         self.dispatcher = Dispatcher(self.thread.loop, [])

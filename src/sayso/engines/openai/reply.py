@@ -182,8 +182,8 @@ FILTERED = re.compile(
 class Fault(NamedTuple):
     """Why there is no answer. ``reason`` still holds what the server said, unscrubbed.
 
-    ``page``: the server sent a web page, as gateways in front of an endpoint do. ``odd`` is a
-    Retry-After that cannot be kept to.
+    ``page``: the server sent a web page or a redirect, as gateways in front of an endpoint do.
+    ``odd`` is a Retry-After that cannot be kept to.
     """
 
     kind: FaultKind
@@ -195,6 +195,10 @@ class Fault(NamedTuple):
 
 def read_failure(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
     """Read a reply whose status says that there is no answer."""
+    if 300 <= status < 400:
+        place = headers.get("location", "")
+        reason = f"status {status}: a redirect{f' to {place}' if place else ''}"
+        return Fault("again", reason, retry_after(headers), page=True, odd=_odd_wait(headers))
     try:
         return read_error(status, headers, error_text(decode(body)))
     except ValueError:
@@ -231,7 +235,7 @@ def _read_status(status: int, wait: float | None, text: str) -> Fault:
         return Fault("filter", reason)
     if status == 413 or OVER_CONTEXT.search(text):
         return Fault("context", reason)
-    if status in (403, 404, 405) or 300 <= status < 400:
+    if status in (403, 404, 405):
         return Fault("first", reason)
     return Fault("again" if status < 300 and not option else "refused", reason)
 
