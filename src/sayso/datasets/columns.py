@@ -40,37 +40,43 @@ _LABELLED: tuple[Reader, ...] = ("labelled",)
 COLUMNS: dict[str, Column] = {
     "question": Column("the question", _ALL),
     "gold": Column("a true value, or a list of all true values", _ALL, ("golds",)),
-    "aliases": Column("other ways to write the gold, if there is one gold", _ALL),
-    "answerable": Column("false if nobody can answer", (*_QUESTIONS, "labelled")),
+    "aliases": Column("other spellings of the gold answer, if there is only one", _ALL),
+    "answerable": Column("false if nobody can answer the question", (*_QUESTIONS, "labelled")),
     "entity": Column(
-        "what the question is about; questions about one entity depend on each other",
+        "what the question is about; intervals resample entities",
         (*_QUESTIONS, "labelled"),
     ),
-    "domain": Column("a group to report by", _QUESTIONS, ("category",)),
-    "tier": Column("how widely known the entity is, 1 for the best known", _QUESTIONS),
+    "domain": Column("a group to report separately, such as sports", _QUESTIONS, ("category",)),
+    "tier": Column("how well known the entity is; 1 is best known", _QUESTIONS),
     "pair": Column("an id that an unanswerable question shares with its twin", _QUESTIONS),
     "aspect": Column("the kind of fact, such as date of birth", _QUESTIONS),
-    "context": Column("a text that the question is about", (*_QUESTIONS, "score")),
+    "context": Column("a passage shown before the question", (*_QUESTIONS, "score")),
     "model": Column("the model that answered", ("answers",)),
     "answer": Column("the model's answer", (*_ANSWERS, "labelled")),
-    "samples": Column("list of further answers of the same model, drawn at T=1", _ANSWERS),
+    "samples": Column("list of further answers from the same model, sampled at T=1", _ANSWERS),
     "token_logprobs": Column("list of natural log-probabilities of the answer's tokens", _ANSWERS),
-    "token_entropies": Column("list of entropies (nats) at those tokens", _ANSWERS),
+    "token_entropies": Column("list of entropies in nats, one per answer token", _ANSWERS),
     "tokens": Column("list of the answer's tokens as text", _ANSWERS),
-    "sample_token_logprobs": Column("list of such lists, one per sample", _ANSWERS),
-    "sample_token_entropies": Column("list of such lists, one per sample", _ANSWERS),
+    "sample_token_logprobs": Column(
+        "the same as `token_logprobs` for the samples: one list per sample", _ANSWERS
+    ),
+    "sample_token_entropies": Column(
+        "the same as `token_entropies` for the samples: one list per sample", _ANSWERS
+    ),
     "stated_confidence": Column("the confidence that the model stated, 0 to 1", _ANSWERS),
-    "prompt": Column("the whole prompt, if it was more than the question", ("score",)),
+    "prompt": Column("the full prompt, if it contains more than the question", ("score",)),
     "human": Column(
         "a person's verdict on the answer: true/false, 1/0, right/wrong, or a list of votes",
         (*_ANSWERS, "labelled"),
         ("correct", "verdict"),
     ),
     "label": Column("a person's label: S, NS, UNC or OMIT", _LABELLED),
-    "stance": Column("how the answer is worded, as a person reads it", _LABELLED),
-    "content": Column("correct, incorrect or none; needs a stance", _LABELLED),
-    "group": Column("a group of answers to show apart", _LABELLED),
-    "id": Column("your name for the row; --golds joins by it", ("score",), ("custom_id",)),
+    "stance": Column("a person's label for the wording, such as committed or hedged", _LABELLED),
+    "content": Column(
+        "a person's label for the content: correct, incorrect or none; requires `stance`", _LABELLED
+    ),
+    "group": Column("a group of answers to report separately", _LABELLED),
+    "id": Column("your id for the row; `--golds` joins on it", ("score",), ("custom_id",)),
 }
 #: what only a model's answer has: beside one of these, ``answer`` is an answer too
 OF_ANSWERS = (
@@ -344,7 +350,7 @@ _TITLES: tuple[tuple[Reader, str], ...] = (
 
 def columns_markdown() -> Iterator[str]:
     """Yield the lines of the table of columns in docs/data.md."""
-    yield f"| column | other names | what it holds | {' | '.join(t for _, t in _TITLES)} |"
+    yield f"| column | other names | content | {' | '.join(t for _, t in _TITLES)} |"
     yield f"|---|---|---|{':-:|' * len(_TITLES)}"
     for ours, column in COLUMNS.items():
         also = ", ".join(f"`{name}`" for name in column.also)
