@@ -327,3 +327,28 @@ def test_any_row_is_a_question_or_an_input_error(row: dict[str, Any], loose: boo
         (question,) = data.questions
         assert question.text
         assert not (question.answerable is False and question.golds)
+
+
+WIDE = ("utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be")
+
+
+@pytest.mark.parametrize("encoding", WIDE)
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("file:q.jsonl", '{"question": "Who?", "gold": "B"}\n'),
+        ("file:q.json", '[{"question": "Who?", "gold": "B"}]'),
+        ("file:q.csv", "question,gold\nWho?,B\n"),
+        ("topics:q.txt", "Ada Lovelace\nBonn\n"),
+    ],
+)
+def test_wide_encodings_are_named_with_and_without_a_mark(
+    encoding: str, name: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = Path(name.partition(":")[2])
+    file.write_bytes(text.encode(encoding))
+    with pytest.raises(InputError, match=f"{encoding[:6].upper()}, not UTF-8; save the file as"):
+        datasets.load(name)
+    file.write_bytes(text.encode("utf-8-sig"))
+    assert datasets.load(name).questions

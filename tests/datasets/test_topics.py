@@ -113,7 +113,10 @@ def test_any_text_is_topics_or_an_error(tmp_path: Path, text: str) -> None:
     place.write_text(text, encoding="utf-8", errors="replace", newline="")
     try:
         found = datasets.load(f"topics:{place}").questions
-    except InputError:
+    except InputError as error:
+        if "UTF-16" in str(error) or "UTF-32" in str(error):
+            assert "\0" in text[:4]
+            return
         assert not "".join(c if c.isprintable() else " " for c in text).strip()
         return
     assert all(q.entity.isprintable() and q.entity.strip() == q.entity for q in found)

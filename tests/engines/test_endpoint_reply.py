@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
 from typing import Any
@@ -15,9 +16,11 @@ from sayso.engines.openai.endpoint import safe_line
 from sayso.engines.openai.reply import (
     BEGINS_WITH_PROMPT,
     PROMPT_CUT,
+    Body,
     Choice,
     Fault,
     Reply,
+    UnreadableError,
     error_text,
     read_failure,
     read_reply,
@@ -38,6 +41,7 @@ from sayso.engines.openai.request import (
     seed_of,
     without,
 )
+from sayso.engines.openai.wire import without_key
 from sayso.engines.prices import Price
 from sayso.records import Message, Request, ask
 
@@ -441,3 +445,49 @@ def test_log_probabilities_of_an_answer_behind_its_prompt_are_the_answers() -> N
     (made,) = records([ask(LONG)], reply, (), None)
     assert (made.text, made.logprobs) == ("Bonn", (-0.5,))
     assert made.overrides == (PROMPT_CUT,)
+
+
+@pytest.mark.parametrize("value", ["-1e400", "1e400", "-Infinity", "NaN", "-1" + "0" * 400, "null"])
+def test_a_log_probability_that_no_float_holds_takes_little_with_it(value: str) -> None:
+    """The log-probabilities of its own answer; margins, and the other answers, stay."""
+
+    def choice(index: int, logprob: str) -> str:
+        top = '"top_logprobs": [{"logprob": -0.5}, {"logprob": -1.5}]'
+        token = f'{{"token": "Bonn", "logprob": {logprob}, {top}}}'
+        message = '"message": {"content": "Bonn"}, "finish_reason": "stop"'
+        return f'{{"index": {index}, {message}, "logprobs": {{"content": [{token}]}}}}'
+
+    body = f'{{"choices": [{choice(0, value)}, {choice(1, "-0.5")}]}}'
+    reply = read_reply(body.encode())
+    assert isinstance(reply, Reply)
+    without, whole = records([ask("Who?"), ask("Who?", sample=1)], reply, (), None)
+    assert (without.text, without.logprobs, without.logprob_kind) == ("Bonn", None, None)
+    # p(1st) - p(2nd) = exp(-0.5) - exp(-1.5) = 0.60653066 - 0.22313016 = 0.3834005
+    assert without.margins == whole.margins == (0.3834,)
+    assert (whole.logprobs, whole.logprob_kind) == ((-0.5,), "endpoint")
+
+
+def test_several_members_of_gzip_are_one_reply() -> None:
+    first, second = gzip.compress(b'{"a": '), gzip.compress(b"1}" + b" " * 200_000)
+    packed = first + second
+    for step in (1, 7, len(first), len(first) + 1, len(packed)):
+        for padding in (b"", b"\0" * 9, b"\x1f"):
+            body = Body("gzip")
+            whole = packed + padding
+            for start in range(0, len(whole), step):
+                body.add(whole[start : start + step])
+            assert json.loads(body.content()) == {"a": 1}
+            assert len(body.content()) == 200_008
+    # many members are no way around the limit
+    body = Body("gzip")
+    body.add(gzip.compress(b"x" * 6_000_000) * 3)
+    assert body.full
+    assert len(body.content()) == 10_000_000
+    # a member that is broken makes the reply so
+    with pytest.raises(UnreadableError):
+        Body("gzip").add(first + b"\x1f\x8b\x99" + b"?" * 40)
+
+
+def test_a_key_written_with_escapes_is_removed_beside_numbers_that_no_float_holds() -> None:
+    said = rb'{"a": -1e400, "b": 1' + b"0" * 400 + rb', "c": "key\/with\u002fslash"}'
+    assert without_key(said, b"key/with/slash").endswith(b'"c": "[key]"}')

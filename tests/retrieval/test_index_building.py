@@ -160,6 +160,21 @@ def test_a_file_that_breaks_off_is_read_up_to_there(tmp_path: Path) -> None:
     assert all("cannot be read from here on" in problem for problem in info.problems)
 
 
+def test_a_file_in_utf_16_is_named_and_left_out(tmp_path: Path) -> None:
+    folder = tmp_path / "source"
+    folder.mkdir()
+    (folder / "a.txt").write_bytes("Bonn is a city.\n".encode("utf-16-le"))
+    (folder / "b.jsonl").write_bytes(lines(rows(1)).decode().encode("utf-32"))
+    (folder / "c.txt").write_text("Paris is a city.\n")
+    info = retrieval.build_index(folder, tmp_path / "x.sqlite")
+    assert info.documents == 1
+    first, second = info.problems
+    assert first.startswith("a.txt line 1")
+    assert "UTF-16, not UTF-8" in first
+    assert second.startswith("b.jsonl line 1")
+    assert "UTF-32, not UTF-8" in second
+
+
 def test_a_line_without_end_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "LONGEST", 1000)
     monkeypatch.setattr(sources, "SIZE", 100)

@@ -206,17 +206,35 @@ READERS: dict[str, Callable[[Path], Iterator[Row]]] = {
 }
 
 
+def wide_encoding(data: bytes) -> str:
+    """Return "UTF-16" or "UTF-32" for a text that begins so, with a mark or without; else "".
+
+    Without a mark the zeros of its first characters tell, unless these are not of Latin script
+    (RFC 4627, section 3).
+    """
+    head = data[:4]
+    zeros = [byte == 0 for byte in head]
+    if head in (b"\xff\xfe\0\0", b"\0\0\xfe\xff") or (sum(zeros) == 3 and len(head) == 4):
+        return "UTF-32" if zeros[0] != zeros[3] else ""
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff") or zeros[:2] in ([True, False], [False, True]):
+        return "UTF-16"
+    return ""
+
+
+def check_encoding(data: bytes, path: Path) -> None:
+    """Refuse the beginning of a text in UTF-16 or UTF-32. Raises InputError."""
+    if name := wide_encoding(data):
+        raise InputError(f"{path} line 1, byte 1: {name}, not UTF-8; save the file as UTF-8")
+
+
 def decode(data: bytes, path: Path, line: int, *, first: bool) -> str:
     """Return UTF-8 text; the error names the line, counting from ``line``."""
     if first:
+        check_encoding(data, path)
         data = data.removeprefix(BOM)
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            raise InputError(
-                f"{path} line {line}, byte 1: UTF-16, not UTF-8; save the file as UTF-8"
-            ) from None
         line += data.count(b"\n", 0, error.start)
         column = error.start - data.rfind(b"\n", 0, error.start)
         raise InputError(
@@ -299,6 +317,8 @@ def read_csv(path: Path) -> Iterator[tuple[int, dict[str, object]]]:
     """
     line = 0
     try:
+        with path.open("rb") as raw:
+            check_encoding(raw.read(4), path)
         with any_length(), path.open(encoding="utf-8-sig", newline="") as file:
             separator = "\t" if path.suffix.lower() == ".tsv" else _separator(file.readline())
             file.seek(0)
@@ -392,7 +412,8 @@ def _arrow_table(frame: Any) -> Any:
 def read_document(path: Path) -> Any:
     """Return what a JSON file holds. Raises InputError for one that cannot be read."""
     try:
-        return json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=once)
+        text = decode(path.read_bytes(), path, 1, first=True)
+        return json.loads(text, object_pairs_hook=once)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sayso.datasets.dataset import Dataset, hub_rows, questions_hash, text_of
-from sayso.datasets.tables import SUFFIXES, read_table, suffix_of, unreadable
+from sayso.datasets.tables import SUFFIXES, decode, read_table, suffix_of, unreadable
 from sayso.records import InputError, Question, question_id
 
 NAMES = ("topic", "entity", "name", "title")
@@ -59,11 +59,7 @@ def dataset_of(
 
 def _lines(path: Path) -> Iterator[tuple[int, Mapping[str, object]]]:
     try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path}: not UTF-8 (byte {error.start}); save the file as UTF-8"
-        ) from None
+        text = decode(path.read_bytes(), path, 1, first=True)
     except IsADirectoryError:
         raise InputError(f"{path} is a folder: name one file in it") from None
     except OSError as error:

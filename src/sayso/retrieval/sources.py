@@ -29,6 +29,7 @@ from typing import IO, Any, Literal, NamedTuple, cast
 
 import msgspec
 
+from sayso.datasets.tables import wide_encoding
 from sayso.records import InputError
 from sayso.retrieval.index import is_index
 from sayso.retrieval.passages import LONGEST_TITLE, Cut, clean, count, cut, key
@@ -168,6 +169,7 @@ def read_pieces(file: File, row: int, offset: int) -> Iterator[Piece]:
 def _line_pieces(file: File, row: int, offset: int) -> Iterator[Piece]:
     """JSONL and tables with tabs, packed or not."""
     with _unpacked(file.path) as data:
+        _check_encoding(data)
         table = _kind(file.path) == ".tsv"
         columns: tuple[str, ...] = ()
         if table:
@@ -186,6 +188,12 @@ def _line_pieces(file: File, row: int, offset: int) -> Iterator[Piece]:
             block = Block("tsv" if table else "lines", chunk, row, columns=columns)
             row += chunk.count(b"\n")
             yield Piece(block, None, row, end, _bytes_read(file, data, end))
+
+
+def _check_encoding(data: IO[bytes]) -> None:
+    """Raise ValueError for a file in UTF-16 or UTF-32, whose every second byte would be text."""
+    if name := wide_encoding(data.read(4)):
+        raise ValueError(f"{name}, not UTF-8: save it as UTF-8")
 
 
 def _unpacked(path: Path) -> IO[bytes]:
@@ -226,6 +234,7 @@ def _text_pieces(file: File, row: int, offset: int) -> Iterator[Piece]:
     """A text: its title is the name of the file, its rows are lines."""
     title = _as_text(Path(file.path.stem))
     with file.path.open("rb") as data:
+        _check_encoding(data)
         for chunk, end in _chunks(data, offset):
             if chunk is None:
                 yield Piece(None, (row, f"a line above {LONGEST >> 20} MB"), row + 1, end, end)

@@ -29,6 +29,8 @@ from sayso.records import EMPTY_TEXT, OTHER_END, UNKNOWN_LOGPROB, Generation, Re
 LARGEST_REPLY = 10_000_000
 #: bytes that are decompressed at a time
 STEP = 65_536
+#: how a member of gzip begins
+GZIP = b"\x1f\x8b"
 #: compressions that are asked for
 ACCEPTED = "gzip, deflate"
 
@@ -45,6 +47,7 @@ class Body:
     """The body of a reply, put together as it comes, never more than ``LARGEST_REPLY`` of it.
 
     A megabyte of gzip may hold a gigabyte: it is decompressed in steps, and the rest is left off.
+    Several gzip members, one after the other, are one body (RFC 1952, section 2.2).
     """
 
     def __init__(self, encoding: str) -> None:
@@ -77,11 +80,23 @@ class Body:
         try:
             step = STEP
             while (data or step == STEP) and not self.full:  # a whole step may not be all of it
+                if self.inflater.eof and not self._begins(data):
+                    return
                 part = self._inflate(data)
                 self.taken += part
-                step, data = len(part), self.inflater.unconsumed_tail
+                ended = self.inflater.eof
+                data = self.inflater.unused_data if ended else self.inflater.unconsumed_tail
+                step = len(part)
         except zlib.error:
             raise UnreadableError(Fault("again", "the reply cannot be decompressed")) from None
+
+    def _begins(self, data: bytes) -> bool:
+        """Tell whether another gzip member begins, and make ready for it; the rest is padding."""
+        if self.deflate or not data.startswith(GZIP):
+            self.held = data if data == GZIP[:1] and not self.deflate else b""
+            return False
+        self.inflater = zlib.decompressobj(zlib.MAX_WBITS | 32)
+        return True
 
     def _inflate(self, data: bytes) -> bytes:
         assert self.inflater is not None
@@ -517,10 +532,13 @@ def split_thought(text: str) -> tuple[str, str | None, bool, bool]:
 
 
 class Arrays(NamedTuple):
-    """Arrays over the tokens of a text. ``margins`` are p(1st) - p(2nd), where two were given."""
+    """Arrays over the tokens of a text, each ``None`` where one of its values is not known.
+
+    ``margins`` are p(1st) - p(2nd), where two were given.
+    """
 
     offsets: tuple[int, ...]
-    logprobs: tuple[float, ...]
+    logprobs: tuple[float, ...] | None
     margins: tuple[float, ...] | None
 
 
@@ -551,12 +569,14 @@ def read_tokens(tokens: Sequence[Any], text: str, after_thought: bool) -> Arrays
         at += len(part)
     kept = entries[first : first + len(offsets)]
     logprobs = [_logprob(t.get("logprob")) for t in kept]
-    if any(p is None for p in logprobs):
+    known = tuple(p for p in logprobs if p is not None)
+    margins = _margins(kept)
+    if len(known) < len(logprobs) and margins is None:
         return None
     return Arrays(
         _character_offsets(text, target, offsets),
-        tuple(p for p in logprobs if p is not None),
-        _margins(kept),
+        known if len(known) == len(logprobs) else None,
+        margins,
     )
 
 
@@ -605,8 +625,8 @@ def _logprob(value: object) -> float | None:
 
     Servers write -9999 for one that they do not know.
     """
-    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
-        return None
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None  # NaN and what no float holds are in no range
     return round(min(float(value), 0.0), 6) + 0.0 if UNKNOWN_LOGPROB < value < 1e-3 else None
 
 
@@ -729,7 +749,7 @@ def _record(
         text=text,
         thinking=thinking,
         thinking_tokens=reply.thinking_tokens if len(reply.choices) == 1 else None,
-        logprob_kind=kind if arrays else None,
+        logprob_kind=kind if arrays and arrays.logprobs is not None else None,
         fingerprint=reply.fingerprint,
         overrides=overrides,
         offsets=arrays.offsets if arrays else None,

@@ -21,6 +21,7 @@ from sayso.engines.openai.reply import (
     Fault,
     Reply,
     UnreadableError,
+    decode,
     read_failure,
     read_reply,
     too_long,
@@ -169,8 +170,8 @@ class Wire:
         if isinstance(result, Fault):
             return result
         try:
-            rows = [r for r in msgspec.json.decode(result)["data"] if isinstance(r["id"], str)]
-        except (msgspec.DecodeError, UnicodeDecodeError, TypeError, KeyError, RecursionError):
+            rows = [r for r in decode(result)["data"] if isinstance(r["id"], str)]
+        except (ValueError, TypeError, KeyError):
             return Fault("page", "no list of models")
         lengths = (row.get("max_model_len") for row in rows)
         return [
@@ -227,8 +228,8 @@ def without_key(content: bytes, secret: bytes) -> bytes:
         return content
     if secret not in content and ESCAPED.search(content):
         try:  # written again, every character that a key may have stands for itself
-            plain = msgspec.json.encode(msgspec.json.decode(content))
-        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            plain = json.dumps(decode(content), ensure_ascii=False).encode("utf-8", "replace")
+        except (ValueError, RecursionError):
             plain = content
         content = plain if secret in plain else content
     return content.replace(secret, b"[key]")
