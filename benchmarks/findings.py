@@ -182,12 +182,13 @@ def of_consistency(study: Study, metric: Any, *names: str) -> Iterator[Line]:
     rows = {**rows, "confidence": rows["agree"] / rows["k"]}
     e = metrics.bootstrap(metric, *(rows[name] for name in names), clusters=rows["question"],
                           limits=(-1, 1), n=study.resamples)  # fmt: skip
-    units = f"{len(rows['k'])} of {counted(n, 'answer')}, each its own question"
+    units = f"{len(rows['k'])} of {counted(n, 'answer')}, each to a different question"
     details = {
         "mean decisiveness": float(rows["said"].mean()),
         "mean confidence": float(rows["confidence"].mean()),
     }
-    yield Line("SAC3: GPT-3.5, asked ten times more", units, e.value, e.low, e.high, details)
+    data = "SAC3: GPT-3.5, each question asked ten more times"
+    yield Line(data, units, e.value, e.low, e.high, details)
 
 
 def skill(study: Study) -> Iterator[Line]:
@@ -309,7 +310,7 @@ SUPPORT = {
 FACTS = ("wk", "science", "writing_rec")
 SETTINGS = {
     "zero_context": "without a passage",
-    "noisy_context": "with passages found",
+    "noisy_context": "with retrieved passages",
     "accurate_context": "with the right passage",
 }
 
@@ -365,7 +366,7 @@ def support_wikibio(study: Study) -> Iterator[Line]:
 def support_felm(study: Study) -> Iterator[Line]:
     """ChatGPT's answers by kind: in a sum or an argument a step builds on those before it."""
     steps = ("math", "reasoning")
-    for name, domains in (("facts and advice", FACTS), ("sums and reasoning", steps),
+    for name, domains in (("facts and advice", FACTS), ("math and reasoning", steps),
                           ("all", FACTS + steps)):  # fmt: skip
         line = slope(study, f"FELM, ChatGPT: {name}", "segment", "prompt", felm(study, domains))
         yield line._replace(pooled=name == "all")
@@ -383,7 +384,7 @@ def support_fables(study: Study) -> Iterator[Line]:
             [code.get(claim["label"], math.nan) for claim in row["claims"].values()],
         )
     )
-    yield slope(study, "FABLES, five models: summaries of books", "claim", "book", placed)
+    yield slope(study, "FABLES, five models: book summaries", "claim", "book", placed)
 
 
 def support_refchecker(study: Study) -> Iterator[Line]:
@@ -516,13 +517,13 @@ def judges_models(study: Study) -> Iterator[Line]:
     questions = [row["question"] for row in rows]
     for judge in JUDGES:
         accepted = [row[judge] == "True" for row in rows]
-        yield errors(study, f"TriviaQA, eight models; {judge} judges", accepted, right, questions)
+        yield errors(study, f"TriviaQA, eight models; judge: {judge}", accepted, right, questions)
 
 
 def judges_ours(study: Study) -> Iterator[Line]:
     """Our rules, and ROUGE-L, as judges of EVOUNA."""
     data = evouna(study)
-    for metric, name in (("rules", "`rules` judges"), ("rouge", "ROUGE-L above .5 judges")):
+    for metric, name in (("rules", "judge: `rules`"), ("rouge", "judge: ROUGE-L above .5")):
         use = ~np.isnan(data[metric])
         yield errors(study, f"EVOUNA, five systems; {name}", data[metric][use],
                      data["people"][use], data["question"][use].tolist())  # fmt: skip
@@ -560,7 +561,7 @@ CLAIMS = {
     ),
     "unsaid": Claim(
         "claims that the source does not mention become more frequent",
-        "this can look like a fall",
+        "this can look like falling accuracy",
         "slope of the share labeled Neutral, from start (0) to end (1)", "more", (unsaid,),
     ),
     "known": Claim(
@@ -613,7 +614,8 @@ def cell(claim: Claim, line: Line) -> str:
 
 def summary(results: Sequence[Result]) -> str:
     """Return the table of the claims: what would count, and what the lines say."""
-    lines = ["| | claim | figure | found if | found | not found | cannot say |"]
+    head = "| | claim | figure | found if | *found* (lines) | *not found* (lines) | "
+    lines = [f"{head}*cannot say* (lines) |"]
     lines.append("|---" * 7 + "|")
     for number, (_, claim, rows, _) in enumerate(results, 1):
         told = [verdict(claim, line) for line in rows if not line.pooled]
@@ -634,7 +636,7 @@ def table(result: Result, everything: bool) -> str:
         return absent
     shown = [line for line in rows if everything or not line.folded]
     names = list(dict.fromkeys(name for line in shown for name in line.details))
-    lines = ["| data | of | " + " | ".join(names) + " | figure | |"]
+    lines = ["| data | sample | " + " | ".join(names) + " | figure | |"]
     lines.append("|---" * (4 + len(names)) + "|")
     for line in shown:
         cells = [plain(line.details.get(name), 2) for name in names]
@@ -648,7 +650,7 @@ def table(result: Result, everything: bool) -> str:
     return "\n".join([*lines, "", absent] if absent else lines)
 
 
-POOLED = "A pooled line combines the answers of the other lines and is not counted."
+POOLED = "A pooled line combines the answers from the other lines and is not counted."
 
 
 def shown_verdict(claim: Claim, line: Line) -> str:
@@ -661,13 +663,14 @@ def many(claim: Claim, lines: Sequence[Line]) -> str:
     told = [verdict(claim, line) for line in lines]
     counts = ", ".join(f"{told.count(v)} {v}" for v in ("found", "not found", "cannot say"))
     order = sorted((line for line in lines if line.figure is not None), key=lambda x: x.figure or 0)
+    start = f"The {len(lines)} systems separately (`--all` lists them): {counts}"
     if not order:
-        return f"One by one ({len(lines)}; `--all` lists them): {counts}."
+        return f"{start}."
     ends = " to ".join(
         f"{plain(line.figure, 3)} ({line.data.partition(', ')[2]})"
         for line in (order[0], order[-1])
     )
-    return f"One by one ({len(lines)}; `--all` lists them): {counts}; figures from {ends}."
+    return f"{start}; figures from {ends}."
 
 
 def other_sizes(results: Sequence[Result], sizes: Sequence[float]) -> str:
@@ -698,7 +701,7 @@ def page(results: Sequence[Result], everything: bool = False) -> str:
     if any(result.lines for result in results):
         parts.append(
             "### Verdicts that depend on the smallest size that counts\n\n"
-            "Lines whose verdict changes if the smallest size that counts is not "
+            "These verdicts change if the smallest size that counts is not "
             f"{plain(SIZE)} but:\n\n" + other_sizes(results, (SIZE / 2, SIZE * 2))
         )
     return "\n\n".join(parts)

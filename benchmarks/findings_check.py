@@ -219,7 +219,7 @@ def of_words(data: Data) -> Iterator[Again]:
     rows = data.read("consistency", data.part_of(rows), "said", "agree", "k")
     rows = rows[rows["said"].notna() & (rows["k"] >= 5)]
     for claim, figure in (("skill", skill), ("rank", kendall)):
-        yield Again(claim, "SAC3: GPT-3.5, asked ten times more", rows, figure)
+        yield Again(claim, "SAC3: GPT-3.5, each question asked ten more times", rows, figure)
 
 
 def of_length(rows: Frame) -> Iterator[Again]:
@@ -259,7 +259,7 @@ def of_position(data: Data) -> Iterator[Again]:
     ]
     yield Again("support", "WikiBio, GPT-3: biographies", data.part_of(placed(texts)), slope)
     facts, steps = ["wk", "science", "writing_rec"], ["math", "reasoning"]
-    kinds = {"facts and advice": facts, "sums and reasoning": steps, "all": facts + steps}
+    kinds = {"facts and advice": facts, "math and reasoning": steps, "all": facts + steps}
     for name, domains in kinds.items():
         texts = [
             (row["domain"] + row["index"], row["prompt"], [float(x) for x in row["labels"]])
@@ -274,8 +274,8 @@ def of_position(data: Data) -> Iterator[Again]:
         for row in data.lines("real/fables.jsonl.gz")
     ]  # fmt: skip
     rows = data.part_of(placed(texts))
-    yield Again("support", "FABLES, five models: summaries of books", rows, slope)
-    settings = {"zero_context": "without a passage", "noisy_context": "with passages found",
+    yield Again("support", "FABLES, five models: book summaries", rows, slope)
+    settings = {"zero_context": "without a passage", "noisy_context": "with retrieved passages",
                 "accurate_context": "with the right passage"}  # fmt: skip
     codes = {"support": {"Entailment": 1.0, "Contradiction": 0.0},
              "unsaid": {"Entailment": 0.0, "Contradiction": 0.0, "Neutral": 1.0}}  # fmt: skip
@@ -319,8 +319,8 @@ def of_judges(data: Data, ours: Frame) -> Iterator[Again]:
             accepted=(rows[judge] == "True").astype(float),
             right=(rows["Human-Eval"] == "True").astype(float),
         )
-        yield Again("judges", f"TriviaQA, eight models; {judge} judges", own, lenience)
-    for metric, name in (("rules", "`rules` judges"), ("rouge", "ROUGE-L above .5 judges")):
+        yield Again("judges", f"TriviaQA, eight models; judge: {judge}", own, lenience)
+    for metric, name in (("rules", "judge: `rules`"), ("rouge", "judge: ROUGE-L above .5")):
         own = ours.rename(columns={metric: "accepted", "people": "right"})
         own = own[["source", "accepted", "right"]].dropna()
         yield Again("judges", f"EVOUNA, five systems; {name}", own, lenience)

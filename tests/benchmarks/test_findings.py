@@ -140,7 +140,7 @@ def test_a_short_form_agrees_with_the_check(
     assert set(told.values()) == {"found", "not found", "cannot say"}
     assert told["rouge", "EVOUNA, the four chat systems"] == "found"
     assert told["rouge", "EVOUNA, FiD, a span reader"] == "not found"
-    assert told["judges", "EVOUNA, five systems; ROUGE-L above .5 judges"] == "not found"
+    assert told["judges", "EVOUNA, five systems; judge: ROUGE-L above .5"] == "not found"
 
 
 def test_the_page_has_every_claim(findings: ModuleType) -> None:
