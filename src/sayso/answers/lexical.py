@@ -57,6 +57,39 @@ def reference_list(references: References) -> Sequence[str]:
     return references
 
 
+MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September",
+    "October", "November", "December",
+)  # fmt: skip
+_TIMESTAMP = re.compile(
+    r"\+?(?P<year>\d{4,})-(?P<month>\d\d)-(?P<day>\d\d)T\d\d:\d\d:\d\dZ", re.ASCII
+)
+
+
+def written(gold: str) -> list[str]:
+    """Return the texts that an answer of words may use for a gold.
+
+    A stored timestamp, which nobody says, is its day in two ways, and also its year where it is the
+    first of January.
+    """
+    date = _TIMESTAMP.fullmatch(gold.strip())
+    if date is None or not 1 <= int(date["month"]) <= 12:
+        return [gold]
+    year, month, day = str(int(date["year"])), MONTHS[int(date["month"]) - 1], int(date["day"])
+    full = [f"{day} {month} {year}", f"{month} {day}, {year}"]
+    return [year, *full] if (date["month"], day) == ("01", 1) else full
+
+
+def with_days(golds: Sequence[str]) -> list[str]:
+    """Return golds, timestamps as people write their days, in digits too: 1969-07-20."""
+    texts: list[str] = []
+    for gold in golds:
+        forms = written(gold)
+        days = [] if forms == [gold] else [gold.strip().removeprefix("+").partition("T")[0]]
+        texts += [*forms, *days]
+    return texts
+
+
 @lru_cache(maxsize=1)
 def _stemmer() -> Callable[[str], str]:
     """Porter's stemmer as the official ROUGE uses it."""

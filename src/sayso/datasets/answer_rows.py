@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -14,9 +15,11 @@ import msgspec
 from sayso.datasets.columns import COLUMNS, called_elsewhere, check_columns, places_of
 from sayso.datasets.tables import (
     as_frame,
+    as_text,
     frame_rows,
     gold_in,
     is_text_table,
+    is_timestamp,
     list_in,
     read_table,
 )
@@ -275,6 +278,9 @@ def _text(name: str, value: object, problems: list[str]) -> str | None:
         return value
     if isinstance(value, bool | int | float):
         return str(value)
+    text = as_text(value)
+    if isinstance(text, str):
+        return text
     problems.append(f"{name} is {_kind(value)}, expected text")
     return None
 
@@ -320,7 +326,7 @@ def _number(value: object) -> float:
     """
     if isinstance(value, dict):
         value = value.get("logprob")
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return math.nan
     try:
         return float(value) if math.isfinite(value) and value > UNKNOWN_LOGPROB else math.nan
@@ -368,7 +374,7 @@ def _gold(
     """
     values = value if isinstance(value, list | tuple) else () if value is None else (value,)
     texts = tuple(one for one in values if isinstance(one, str))
-    if len(texts) == len(values) and aliases is None:
+    if len(texts) == len(values) and aliases is None and not any(map(is_timestamp, texts)):
         return tuple(text for text in texts if text.strip()) or None, None
     try:
         golds = [_gold_of(one) for one in values if one is not None]
@@ -417,7 +423,7 @@ def verdict(value: object, problems: list[str], name: object = "human") -> float
             problems.append(f"{name}: the votes are tied or unreadable")
             return None
         return float(share > 0.5)
-    if isinstance(value, bool | int | float) and value in (0, 1):
+    if isinstance(value, bool | int | float | Decimal) and value in (0, 1):
         return float(value)
     if isinstance(value, str):
         said = value.strip().casefold()
@@ -570,7 +576,8 @@ def naming_in_python(likely: str | None) -> str:
 def _plain(value: Any) -> object:
     """Return a value without arrays; NaN alone is nothing, in a list it marks its place."""
     value = _listed(value)
-    return None if isinstance(value, float) and value != value else value
+    missing = value is not None and type(value).__name__ in ("NaTType", "NAType")  # of pandas
+    return None if missing or (isinstance(value, float | Decimal) and value != value) else value
 
 
 def _listed(value: Any) -> object:

@@ -167,7 +167,7 @@ def read_parquet_rows(path: Path) -> Iterator[Row]:
         with path.open("rb") as file, pq.ParquetFile(file) as source:
             check_fields(source.schema_arrow, str(path))
             for batch in source.iter_batches(batch_size=1000):
-                for row in batch.to_pylist():
+                for row in _as_written(batch).to_pylist():
                     number += 1
                     yield number, whole(row, f"{path} row {number}")
     except FileNotFoundError:
@@ -177,6 +177,17 @@ def read_parquet_rows(path: Path) -> Iterator[Row]:
         raise InputError(
             f"{path} cannot be read as Parquet after row {number}: {why}; save it again"
         ) from error
+
+
+def _as_written(batch: Any) -> Any:
+    """Return rows whose numbers of 32 bits are what was written: 0.1, not 0.10000000149011612."""
+    import pyarrow as pa
+
+    for place, field in enumerate(batch.schema):
+        if pa.types.is_float32(field.type):
+            column = batch.column(place).cast(pa.string()).cast(pa.float64())
+            batch = batch.set_column(place, pa.field(field.name, pa.float64()), column)
+    return batch
 
 
 def check_fields(fields: Iterable[Any], place: str) -> None:
@@ -483,13 +494,13 @@ def gold_in(value: object, place: str = "") -> Gold:
     """
     if isinstance(value, Gold):
         return value
-    if isinstance(value, str):
-        return _gold_of(value)
+    if isinstance(value, datetime.datetime):
+        return Gold(f"{value.date().isoformat()}T{value.time():%H:%M:%S}Z", kind="date")
     if isinstance(value, datetime.date):
-        return Gold(f"{value.isoformat()[:10]}T00:00:00Z", kind="date")
-    if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
-        whole = isinstance(value, float) and value.is_integer()
-        return Gold(f"{value:.0f}" if whole else str(value))
+        return Gold(f"{value.isoformat()}T00:00:00Z", kind="date")
+    text = None if isinstance(value, bool) else as_text(value)
+    if isinstance(text, str):
+        return _gold_of(text)
     try:
         return msgspec.convert(value, Gold)
     except msgspec.ValidationError:
@@ -498,6 +509,36 @@ def gold_in(value: object, place: str = "") -> Gold:
             "of them, or "
             '{"value": "…", "aliases": ["…"]} (yes or no is a text)'
         ) from None
+
+
+def as_text(value: object) -> object:
+    """Return a number, a day or a time as people write it, bytes as their text.
+
+    Everything else, and a number that is none, is returned as it is. A share of two digits in a
+    Decimal keeps both.
+    """
+    if isinstance(value, float) and value.is_integer():
+        return f"{value:.0f}"
+    if isinstance(value, Decimal) and value.is_finite():
+        return f"{value:f}"
+    if isinstance(value, datetime.datetime):
+        return value.isoformat(" ").removesuffix(" 00:00:00")
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    if isinstance(value, datetime.time):
+        return f"{value:%H:%M}" if not value.second + value.microsecond else value.isoformat()
+    if isinstance(value, bytes):
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            return value
+    finite = isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
+    return str(value) if finite else value
+
+
+def is_timestamp(text: str) -> bool:
+    """Tell whether a text is a day with a time as pandas and databases write it."""
+    return " " in text.strip() and _TIMESTAMP.fullmatch(text.strip()) is not None
 
 
 def _gold_of(text: str) -> Gold:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from sayso.answers import BertGrader
 from sayso.answers.blind import BlindGrader
-from sayso.answers.lexical import ANSWER_METRICS, rouge_l, rouge_tokens
+from sayso.answers.lexical import ANSWER_METRICS, rouge_l, rouge_tokens, with_days
 from sayso.datasets.answer_rows import AnswerRow, is_empty, recorded
 from sayso.datasets.columns import COLUMNS
 from sayso.judges.judge import Item
@@ -173,11 +173,12 @@ def _lexical(name: str) -> Callable[[AnswerRow], Grade]:
     def grade(row: AnswerRow) -> Grade:
         if not row.gold or row.answer is None:
             return NONE
-        if name == "rouge_l" and not any(map(rouge_tokens, row.gold)):
+        golds = with_days(row.gold)
+        if name == "rouge_l" and not any(map(rouge_tokens, golds)):
             # the official tokenizer finds no word in other scripts, and so no right answer
-            value = rouge_l(row.gold, row.answer, tokenizer="unicode")
+            value = rouge_l(golds, row.answer, tokenizer="unicode")
         else:
-            value = metric(row.gold, row.answer)
+            value = metric(golds, row.answer)
         return Grade(float(threshold.correct([value])[0]), value)
 
     return grade
@@ -194,7 +195,7 @@ class _Bert:
         places = [n for n, row in enumerate(rows) if _graded(row)]
         grades = [NONE] * len(rows)
         golds, answers = (
-            [rows[n].gold or () for n in places],
+            [with_days(rows[n].gold or ()) for n in places],
             [rows[n].answer or "" for n in places],
         )
         for n, value in zip(places, self.grader.grade(golds, answers), strict=True):

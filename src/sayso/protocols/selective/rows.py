@@ -6,7 +6,6 @@ score that is learned from hidden states, gets its columns here (:func:`with_pro
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -14,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sayso.answers.lexical import contains, exact_match, rouge_l, squad_f1
+from sayso.answers.lexical import contains, exact_match, rouge_l, squad_f1, written
 from sayso.judges.judge import WITHHELD
 from sayso.metrics.arrays import Floats, codes
 from sayso.metrics.length_audit import Threshold
@@ -428,11 +427,6 @@ LEXICAL = {
     "exact_match": exact_match,
     "contains": contains,
 }
-MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September",
-    "October", "November", "December",
-)  # fmt: skip
-_TIMESTAMP = re.compile(r"\+?(?P<year>\d{4,})-(?P<month>\d\d)-(?P<day>\d\d)T00:00:00Z")
 
 
 def references(golds: Sequence[Gold]) -> list[str]:
@@ -441,18 +435,9 @@ def references(golds: Sequence[Gold]) -> list[str]:
     A stored timestamp is no text that anybody says, so a date is written out; and all values
     together are one reference more, since a list may be given in one answer.
     """
-    texts = [text for gold in golds for name in gold.names for text in _written(name)]
-    values = [_written(gold.value)[0] for gold in golds]
+    texts = [text for gold in golds for name in gold.names for text in written(name)]
+    values = [written(gold.value)[0] for gold in golds]
     return [*texts, " and ".join(values)] if len(values) > 1 else texts
-
-
-def _written(name: str) -> list[str]:
-    date = _TIMESTAMP.fullmatch(name.strip())
-    if date is None or not 1 <= int(date["month"]) <= 12:
-        return [name]
-    year, month, day = str(int(date["year"])), MONTHS[int(date["month"]) - 1], int(date["day"])
-    full = [f"{day} {month} {year}", f"{month} {day}, {year}"]
-    return [year, *full] if (date["month"], day) == ("01", 1) else full
 
 
 # ---- P(IK): a probe on the hidden states of the answers, by cross-fitting
