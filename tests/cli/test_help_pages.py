@@ -57,8 +57,8 @@ def test_rare_settings_are_named_and_explained_on_demand(
     brief, whole = (shown(["run", "uncle", flag], capsys) for flag in ("--help", "--help-all"))
     assert len(brief.splitlines()) < len(whole.splitlines())
     assert "A model as judge (--help-all): --judge-batch, --judge-mode" in brief
-    assert "one call for a paragraph" not in brief
-    assert "one call for a paragraph" in whole
+    assert "what one call covers" not in brief
+    assert "what one call covers" in whole
     for flag in ("--probe.k", "--methods", "--device", "--patience", "--name", "--dry-run"):
         assert f" {flag} " in brief, flag
     for flag in ("--judge-mode", "--probe.temperature", "--ci-seed", "--split", "--cache"):

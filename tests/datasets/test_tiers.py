@@ -137,8 +137,8 @@ def test_a_protocol_of_known_facts_asks_no_question_of_a_pair() -> None:
     assert len(left.long) == 120
     (note,) = left.notes
     assert note.startswith(
-        "90 questions without a true answer and 90 answerable counterparts (worded alike, with a "
-        "true answer) are not asked"
+        "90 questions without a true answer and 90 answerable counterparts (similar questions with "
+        "a true answer) are not asked"
     )
 
 

@@ -249,7 +249,10 @@ def test_draws_of_one_prompt_that_were_sampled_in_two_ways_are_told(
             said = b'{"error": {"message": "Unrecognized request argument supplied: min_p"}}'
             return 0, 400, {}, said, ""
 
-    said = "prompts were not sampled alike (min_p: not sent, for some of them only)"
+    said = (
+        "prompts were not all sampled with the same settings (min_p: not sent, for some of them "
+        "only)"
+    )
     with Two(plan, choices=2, limit=1) as server:
         assert cli.execute(command(tmp_path, server, "--concurrency", "1")) == 0
     notices = RunFolder.open(tmp_path / "run").read_manifest().notices

@@ -151,7 +151,7 @@ def test_undefined_values() -> None:
     perfect = metrics.bootstrap(metrics.auroc, [1.0, 2.0, 3.0], [0, 0, 1], n=50)
     assert perfect.value == 1.0
     assert perfect.low is None
-    assert perfect.problem == "no interval: the value is on the end of its range"
+    assert perfect.problem == "no interval: the value is at the end of its range"
     single = metrics.bootstrap(mean, [0.2, 0.4], clusters=["a", "a"], n=20)
     assert single.value == pytest.approx(0.3)
     assert single.problem == "no interval: a single cluster"

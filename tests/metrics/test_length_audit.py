@@ -200,7 +200,7 @@ def test_a_slope_of_refusals_without_a_refusal_has_no_interval() -> None:
     for refused in (np.zeros(40), np.ones(40)):
         slope = metrics.false_negatives(refused, words, n=100).slope
         assert (slope.value, slope.low, slope.high) == (0.0, None, None)
-        assert slope.problem == "no interval: all or no answers are refused"
+        assert slope.problem == "no interval: all or no answers are rejected"
 
 
 def test_a_perfect_score_in_an_audit_has_an_interval() -> None:

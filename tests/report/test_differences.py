@@ -99,7 +99,7 @@ def test_less_is_better_where_the_number_says_so() -> None:
 
 
 def test_runs_without_a_number_or_a_headline_in_common() -> None:
-    assert "Nothing to compare: the two runs have no number in common." in printed([])
+    assert "Nothing to compare: the two runs have no numbers in common." in printed([])
     assert "The two runs share no headline number." in printed([Estimate("FA", SHORT, 0.1)])
 
 

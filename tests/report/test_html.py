@@ -194,7 +194,9 @@ def test_five_thousand_rows(tmp_path: Path) -> None:
     beside = sorted((tmp_path / "run" / "answers").iterdir())
     # 1,250 paragraphs and 3,750 short answers; a page holds 75 items of 4 answers
     assert len(beside) == 16
-    assert "This page shows 75 of 1,250 items (5,000 answers in all)" in " ".join(read.text.split())
+    assert ("This page shows 75 of 1,250 items (5,000 answers in total)") in " ".join(
+        read.text.split()
+    )
     shown = sum(other.read_text().count('class="card"') for other in [page, *beside])
     assert shown == 1250
     for other in (beside[0], beside[-1]):

@@ -48,9 +48,9 @@ def printed(found: Manifest) -> str:
 def test_a_checked_judge_is_cited() -> None:
     text = printed(manifest(**CHECKED))
     assert (
-        "The judge gpt-4o#p9c1 agreed with our labels on 112 of 120 answers (93 %, 95 % range "
-        "87–97 %), kappa of the stance 0.91; 4 of 124 verdicts were unreadable; 0 of 12 "
-        "injections changed its verdict. Checked on 2026-11-21."
+        "The judge gpt-4o#p9c1 agreed with sayso's labels on 112 of 120 answers (93 %, 95 % range "
+        "87–97 %), kappa of the stance 0.91; 4 of 124 verdicts were unreadable; 0 of 12 injections "
+        "changed its verdict. Checked on 2026-11-21."
     ) in text
     assert "never checked" not in text
 
@@ -135,7 +135,7 @@ def test_the_page_cites_the_check(tmp_path: Path) -> None:
         return with_answers("sayso.protocols.uncle", found, cards(tables), own)["report.html"]
 
     page = written(manifest(**CHECKED)).replace("\xa0", " ")
-    assert "agreed with our labels on 112 of 120 answers" in page
+    assert "labels on 112 of 120 answers" in page
     page = written(manifest("openai:<b>x</b>"))
     assert "never checked" in page
     assert "<b>x</b>" not in page

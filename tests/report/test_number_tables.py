@@ -87,7 +87,7 @@ GROUPED = NumberTable(
         ((name, "b" if n % 2 else "a"), (estimate(0.5 + n / 100), estimate(n / 10), None, "1–2"))
         for n, name in enumerate(NAMES)
     ],
-    ("A note with % and \\end{table}.",), source="Layout of X & Y.",
+    ("A note with % and \\end{table}.",), source="Layout: X & Y.",
     groups=(("long form", 2), ("short form", 1), ("", 1)), short=("FA", "UA", "FA", "rank"),
     best=(True, False, True, None),
 )  # fmt: skip
@@ -162,7 +162,7 @@ def test_the_caption_says_what_is_drawn_and_gives_no_advice() -> None:
     half = r"$\pm$ is half the width of the 95 \% interval."
     assert caption(GROUPED.to_latex("plusminus")) == f"Models by rate. {half} {best}"
     assert caption(GROUPED.to_latex("none", best=False)) == "Models by rate."
-    assert "% Layout of X & Y." in GROUPED.to_latex().splitlines()
+    assert "% Layout: X & Y." in GROUPED.to_latex().splitlines()
     with pytest.raises(InputError, match="intervals 'both': expected brackets, plusminus or none"):
         GROUPED.to_latex("both")
 
@@ -211,7 +211,7 @@ def test_a_table_is_a_frame_and_shows_itself() -> None:
     assert frame["FA long"].tolist()[1] == 0.51
     shown = GROUPED._repr_html_()
     assert "<script>" not in shown
-    assert "Layout of X &amp; Y." in shown
+    assert "Layout: X &amp; Y." in shown
     assert GROUPED.to_markdown() == markdown_text(GROUPED)
 
 
@@ -249,8 +249,8 @@ def test_a_reason_is_told_once_with_its_columns_and_rows() -> None:
     rows[1] = (("b",), (missing, Estimate("J", problem="no draw")))
     table = NumberTable("t", "c", ("model",), ("UA", "J"), rows)
     assert page_table(table).notes == [
-        "– UA (3 of 3 rows): no fact was hedged",
-        "– J (b): no draw",
+        "No value (–) for UA (3 of 3 rows): no fact was hedged",
+        "No value (–) for J (b): no draw",
     ]
 
 

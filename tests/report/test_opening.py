@@ -63,7 +63,7 @@ def facts(cells: tuple[int, ...], unknown: Ends, j: Ends, form: str = "short") -
         # rarely is about the unknown facts alone: J may be anything
         ((38, 2, 1, 2, 36, 1), (0.0, 0.14), (-0.1, 0.1),
          "It rarely admits what it does not know: of 39 facts that it did not know, it said so for "
-         "1, stated something false for 36 and was right about 2 all the same."),
+         "1, stated something false for 36 and got 2 right anyway."),
         ((40, 1, 0, 3, 45, 0), (0.0, 0.07), (-0.1, 0.1),
          "It never admitted that it did not know something: of 48 facts that it did not know, it "
          "said so for none, stated something false for 45 and was right about 3 all the same."),
@@ -230,7 +230,7 @@ def test_whether_a_score_finds_the_errors() -> None:
         "time (chance: 50 %)."
     )
     assert "no uncertainty score clearly detects them" in scored(52, 120, (0.45, 0.7))
-    assert "too few answers to be sure that a score detects" in scored(52, 120, (0.45, 0.8))
+    assert "too few to be sure that a score detects" in scored(52, 120, (0.45, 0.8))
     assert "too few to say whether a score detects them" in scored(52, 120, None)
     assert scored(1, 60, None) == (
         "1 of its 60 short answers is wrong: too few wrong answers to say which score detects "

@@ -18,7 +18,7 @@ def test_points_without_a_place_or_a_kind_are_left_out() -> None:
     (row,) = found.rows
     assert (row["series"], row["y"]) == ("right", 0.1)
     assert abs(row["x"] - 1) <= 0.3
-    assert found.thinned == "1 answers; equal ones are drawn side by side."
+    assert found.thinned == "1 answers; equal points are drawn side by side."
     assert scatter(found, NAMES, WIDE, ("x", "y")) is None
 
 
@@ -28,8 +28,8 @@ def test_many_points_are_a_part_drawn_by_lot_and_the_caption_says_so() -> None:
     first, again = (cloud(x, y, x > 40, NAMES) for _ in range(2))
     assert first == again
     assert len(first.rows) == MOST_POINTS
-    assert (
-        first.thinned == "250 of 1,000 answers, drawn at random; equal ones are drawn side by side."
+    assert first.thinned == (
+        "250 of 1,000 answers, drawn at random; equal points are drawn side by side."
     )
     of = Scattered("by words", ("words", "score"), "a scatter", 0.5)
     drawn = figure(first, NAMES, of)

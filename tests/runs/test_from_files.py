@@ -196,7 +196,7 @@ def test_two_texts_tell_no_trend(tmp_path: Path, capsys: pytest.CaptureFixture[s
     slope = result.get("trend", "method:texts")
     assert slope.value is not None
     assert (slope.low, slope.high) == (None, None)
-    assert slope.problem == "2 texts tell no trend: it needs 10"
+    assert slope.problem == "2 texts cannot show a trend, which needs 10 topics"
     page = RunFolder.open(report.write(result.path).parent).path / "report.html"
     shown = " ".join(page.read_text(encoding="utf-8").replace("\N{NO-BREAK SPACE}", " ").split())
     assert "supported; whether this changes along the text is unknown (2 texts tell no" in shown

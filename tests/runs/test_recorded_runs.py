@@ -103,7 +103,7 @@ def test_a_run_asks_nobody_and_holds_what_is_on_record(file: Path, tmp_path: Pat
     notes = "\n".join(manifest.notices)
     assert "answers of a: 4 of 4 rows are used, from mine.jsonl" in notes
     assert "draws: 3 of 12 are not in the files and are left out" in notes
-    assert "3 of 4 answers carry people's verdicts, which do not count here" in notes
+    assert "3 of 4 answers have human verdicts, which are not used here" in notes
 
 
 def test_what_a_file_lacks_is_said_once_by_name(file: Path, tmp_path: Path) -> None:
@@ -309,7 +309,10 @@ def test_files_with_the_same_questions_are_the_same_data(
     (number,) = [n for n in found.numbers("selective") if n.name == "error_rate"]
     assert number.ranking.pairs  # compared, entity by entity
     assert number.joint.clusters.tolist() == [4]
-    told = "first and second are the same questions and golds: one data set, called first"
+    told = (
+        "first and second have the same questions and gold answers, so they count as one data set, "
+        "called first"
+    )
     assert told in found.notes("selective")
 
 
@@ -328,9 +331,9 @@ def test_files_with_other_questions_say_what_differs(
     (told,) = [note for note in found.notes("selective") if note.startswith("first (")]
     assert told == (
         "first (4 questions) and second (3 questions) share 3 questions, 1 with other golds: no "
-        "model has both, so models are not compared across them. Compared are answers to the same "
-        "questions: give all files to one command (sayso study --answers FILE FILE), or run the "
-        "models on one data set"
+        "model has both, so models are not compared across them. sayso compares only answers to "
+        "the same questions: give all files to one command (sayso study --answers FILE FILE), or "
+        "run the models on one data set"
     )
 
 

@@ -105,7 +105,9 @@ def test_many_missing_verdicts_are_told_before_any_number(tmp_path: Path) -> Non
     assert text.index(first) < text.index("The model knew")
     known = result.get("p_known", "form:short")
     assert known.missing
-    assert f" {known.missing} of {known.missing + known.n} facts have none: whatever those" in text
+    assert (
+        f" {known.missing} of {known.missing + known.n} facts have none; whatever their verdicts"
+    ) in text
     assert "so J could be anywhere in [" in text
     page = html.unescape(report.write(result.path).read_text())
     assert first in page

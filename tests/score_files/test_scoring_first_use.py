@@ -358,7 +358,7 @@ def test_a_file_without_golds_and_samples_says_what_that_leaves_out(
     path = written(tmp_path, rows)
     assert execute(["score", str(path), "--nli", "rules"]) == 0
     first, second, *others = capsys.readouterr().err.splitlines()
-    assert "no golds and no verdicts of people, so no score is ranked" in first
+    assert "no gold answers and no human verdicts, so no score is ranked" in first
     assert "no samples" in second
     assert "not computed (sentence_sar, sar, " in second or "not computed (naive_entropy" in second
     told = " ".join(others)
@@ -375,7 +375,7 @@ def test_only_the_scores_that_were_asked_for_are_missed(tmp_path: Path) -> None:
     path = written(tmp_path, [{"question": "Q?", "answer": "a", "human": 1}] * 2)
     assert score_file(path, methods=["length_words"], nli="rules").notices == []
     (told,) = score_file(path, methods=["lexical_similarity"], nli="rules").notices
-    assert "scores of how they agree are not computed (lexical_similarity); name" in told
+    assert "scores that compare samples are not computed (lexical_similarity); name" in told
 
 
 def test_a_file_of_samples_under_another_name_is_told_which(tmp_path: Path) -> None:

@@ -133,7 +133,8 @@ def test_texts_that_bert_score_cuts_are_counted(
     (sentence,) = found.board.unread
     # the two wordings of six answers
     assert sentence == (
-        "bert_score compared 2 texts by their beginning only: longer than roberta-large reads"
+        "bert_score compared 2 texts by their beginning only, because they are longer than "
+        "roberta-large can read"
     )
 
 

@@ -531,7 +531,7 @@ def test_every_layout_shows_numbers(built: Path, capsys: pytest.CaptureFixture[s
             empty.append(str(error))
             continue
         assert all(table.rows for table in tables), name
-        assert all("Layout of" in table.source for table in tables)
+        assert all("Layout:" in table.source for table in tables)
         assert any(
             getattr(e, "value", None) is not None for t in tables for _, row in t.rows for e in row
         ), name
@@ -557,7 +557,7 @@ def test_a_layout_is_printed_and_written(built: Path, capsys: pytest.CaptureFixt
     assert "UUR" in capsys.readouterr().out
     assert (built / "view/tables/uncle-table3.tex").is_file()
     page = (built / "view/index.html").read_text()
-    assert "Layout of UNCLE" in page
+    assert "Layout: UNCLE" in page
     assert page.count("<svg") >= 2
 
 

@@ -272,7 +272,7 @@ def test_the_verdict_is_the_sentence_that_was_asked_for() -> None:
 
 def test_a_form_without_known_or_unknown_facts_is_told_so() -> None:
     none, *_ = said(J=None)
-    assert none.endswith("it is not known of any fact whether the model knew it.")
+    assert none.endswith("for no fact could it be determined whether the model knew it.")
     known, *_ = said(over_hedge=0.27)
     assert "it hedges 27 % of known facts; no fact was unknown." in known
     unknown, *_ = said(UUR=0.44)

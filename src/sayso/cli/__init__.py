@@ -33,7 +33,7 @@ MEASURE = cyclopts.Group("Measure a model", sort_key=1)
 OWN = cyclopts.Group("Existing answers and texts", sort_key=2)
 TRUST = cyclopts.Group("Before you pay", sort_key=3)
 SOURCES = cyclopts.Group("Questions and knowledge", sort_key=4)
-TRAIN = cyclopts.Group("Teach it", sort_key=5)
+TRAIN = cyclopts.Group("Train a model", sort_key=5)
 
 app = cyclopts.App(
     name="sayso",
@@ -84,7 +84,7 @@ _command(
 _command(
     "run:measure",
     MEASURE,
-    "Recompute a run's numbers from stored answers; settings not given stay as in the run.",
+    "Recompute a run's numbers from stored answers; settings that you omit keep the run's values.",
     "sayso measure runs/first --probe.k 3",
     "sayso measure --help uncle     # only the settings of uncle runs",
 )
@@ -97,7 +97,7 @@ _command(
     "sayso study --models smollm2 hf:Qwen/Qwen3-4B --protocols uncle --limit 20",
     "sayso study runs/* --layout uncle-table3",
 )
-_command("run:report", MEASURE, "Write a run's page again.", "sayso report runs/first")
+_command("run:report", MEASURE, "Rebuild a run's page.", "sayso report runs/first")
 _command(
     "export:export",
     MEASURE,
@@ -121,7 +121,7 @@ _command(
 _command(
     "run:factuality",
     OWN,
-    "Measure long texts you already have: supported claims from beginning to end.",
+    "Measure long texts you already have: how many claims are supported, from beginning to end.",
     "sayso factuality ChatGPT.jsonl InstructGPT.jsonl",
     "sayso factuality texts.jsonl --knowledge wiki.jsonl",
     "sayso factuality ChatGPT.jsonl --model openai:gpt-3.5-turbo --dry-run",
@@ -149,14 +149,14 @@ _command(
 _command(
     "build:build",
     SOURCES,
-    "Make a benchmark from a Wikidata dump or a query service.",
+    "Build a benchmark from a Wikidata dump or a query service.",
     "sayso build dump.json.gz --domains domains.yaml --out mine",
     "sayso build mine",
 )
 _command(
     "index:index",
     SOURCES,
-    "Make passages of a knowledge source searchable, and search them.",
+    "Index the passages of a knowledge source, and search them.",
     "sayso index wiki.jsonl",
     'sayso index wiki.jsonl --search "born in London" --title "Ada Lovelace"',
 )

@@ -39,7 +39,10 @@ class Flags:
 
     domains: Annotated[
         Path | None,
-        Parameter(help="YAML file of domains; default: UNCLE's five (people, companies, …)"),
+        Parameter(
+            help="YAML file that describes the domains; default: UNCLE's five (people, "
+            "companies, …)"
+        ),
     ] = None
     sparql: Annotated[
         bool, Parameter(help="query a service instead of reading a dump", negative="")
@@ -48,15 +51,16 @@ class Flags:
     contact: Annotated[
         str,
         Parameter(
-            help="your contact for the service's operators (email or web page); default: "
-            "SAYSO_CONTACT"
+            help="your email or web page, so that the service's operators can contact you; "
+            "default: SAYSO_CONTACT"
         ),
     ] = ""
     out: Annotated[Path, Parameter(help="output folder")] = OUT
     languages: Annotated[
         str,
         Parameter(
-            help="languages of labels, such as en,de; questions use the first; default: the file's"
+            help="languages of labels, such as en,de; questions use the first; default: those in "
+            "the file of domains"
         ),
     ] = ""
     as_of: Annotated[str, Parameter(help="date of the source, such as 2024-01-31")] = ""
@@ -68,14 +72,16 @@ class Flags:
     ] = None
     questions: Annotated[
         str,
-        Parameter(help="writer of the questions: templates, or a model (checked by round trip)"),
+        Parameter(help="what writes the questions: templates, or a model (checked by round trip)"),
     ] = "templates"
-    twins: Annotated[int, Parameter(help="largest number of renamed entities per domain")] = 20
+    twins: Annotated[
+        int, Parameter(help="largest number of entities with invented names per domain")
+    ] = 20
     prompts: Annotated[
         int,
         Parameter(
-            help="number of prompts per entity, with different aspects; each names at least "
-            "'least' aspects, so an entity with few aspects has fewer prompts"
+            help="number of prompts per entity, each about different aspects. Each names at least "
+            "'least' aspects, so an entity with few aspects gets fewer prompts"
         ),
     ] = 1
     workers: Annotated[int, Parameter(help="number of processes for a folder of parts")] = 1
@@ -86,7 +92,7 @@ class Flags:
     prompt_folder: Annotated[
         Path | None, Parameter(help="folder with your own prompts for --questions MODEL")
     ] = None
-    json: Annotated[bool, Parameter(help="print the card as JSON", negative="")] = False
+    json: Annotated[bool, Parameter(help="print the data set's card as JSON", negative="")] = False
 
 
 NO_FLAGS = Flags()

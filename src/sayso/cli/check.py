@@ -40,7 +40,8 @@ class CheckFlags(Opening):
         str | None,
         Parameter(
             group=ENDPOINT,
-            help="dollars per million prompt and answer tokens (0.15,0.60); default: a table",
+            help="dollars per million prompt and answer tokens (0.15,0.60); default: sayso's price "
+            "table",
         ),
     ] = None
     model_version: Annotated[
@@ -144,7 +145,7 @@ class JudgeFlags:
         str | None,
         Parameter(
             group=ENDPOINT,
-            help="judge's dollars per million prompt and answer tokens, such as 0.15,0.60",
+            help="for the judge: dollars per million prompt and answer tokens, such as 0.15,0.60",
         ),
     ] = None
     concurrency: Concurrency = None

@@ -58,19 +58,19 @@ def check(
     runs: Annotated[
         list[Path] | None,
         Parameter(
-            help="uncle runs of unrelated models on this set; lists gold answers that the models "
-            "contradict with one shared answer",
+            help="uncle runs of unrelated models on this set; lists gold answers where the models "
+            "agree on a different answer",
             consume_multiple=True,
         ),
     ] = None,
-    all: Annotated[bool, Parameter(help="print all findings instead of five per kind")] = False,
+    all: Annotated[bool, Parameter(help="print all findings, not just five per kind")] = False,
     columns: Annotated[
         str, Parameter(help="your column names: question=q,gold=answer (for file:FILE)")
     ] = "",
-    split: Annotated[str, Parameter(help="split of the set: test, dev or train")] = "test",
+    split: Annotated[str, Parameter(help="split of the data set: test, dev or train")] = "test",
     json: Annotated[bool, Parameter(help="print every finding as JSON", negative="")] = False,
 ) -> None:
-    """Find duplicates, revealed gold answers, ambiguous entities, empty strata, disputed golds."""
+    """Find duplicates, revealed or disputed gold answers, ambiguous entities and empty strata."""
     data = with_columns(data, columns)
     loaded = datasets.load(data, split=split, limit=0)
     path = Path(data.partition(":")[2] if not os.path.exists(data) else data)
@@ -154,7 +154,7 @@ def show(
     columns: Annotated[
         str, Parameter(help="your column names: question=q,gold=answer (for file:FILE)")
     ] = "",
-    split: Annotated[str, Parameter(help="split of the set: test, dev or train")] = "test",
+    split: Annotated[str, Parameter(help="split of the data set: test, dev or train")] = "test",
     domain: Annotated[
         tuple[str, ...],
         Parameter(help="only this domain; repeatable", negative="", show_default=False),

@@ -76,8 +76,8 @@ class Common(Opening):
             consume_multiple=True,
             negative="",
             show_default=False,
-            help="files of existing answers, instead of --model and --data: makes one run for "
-            "each name in the column model, or for each file (docs/answers.md)",
+            help="files of existing answers, instead of --model and --data; makes one run per name "
+            "in the column model, or per file (docs/answers.md)",
         ),
     ] = ()
     columns: Annotated[
@@ -92,16 +92,16 @@ class Common(Opening):
         LogprobKind | None,
         Parameter(
             group=MORE,
-            help="with --answers: kind of their log-probabilities; only natural is accepted, and "
-            "none ignores them",
+            help="with --answers: kind of log-probabilities in the files; only natural ones are "
+            "accepted, and none ignores them",
         ),
     ] = None
     judge: Annotated[
         str,
         Parameter(
             help="judge of the answers: rules (offline); a model, as for --model; rules+MODEL, "
-            "which asks the model only if the rules are unsure; or people, for verdicts in the "
-            "file of --answers"
+            "which asks the model only if the rules are unsure; or people, to use the human "
+            "verdicts in the --answers file"
         ),
     ] = "rules"
     out: Annotated[Path | None, Parameter(help="run folder; default: under runs/")] = None
@@ -112,9 +112,9 @@ class Common(Opening):
     limit: Annotated[
         int | None,
         Parameter(
-            help="number of entities to ask about, drawn evenly over domains and tiers; the same "
-            "share of pairs of an unanswerable and an answerable question is added; 0: all; "
-            "default: all, or 200 of the invented world"
+            help="number of entities to ask about, spread evenly over domains and tiers; 0: all; "
+            "default: all, or 200 in the invented world. The same share of the pairs of an "
+            "unanswerable and an answerable question is added"
         ),
     ] = None
     seed: Annotated[
@@ -123,7 +123,8 @@ class Common(Opening):
     split: Annotated[
         str,
         Parameter(
-            group=MORE, help="split of the set: test, dev or train; all, for the built-in world"
+            group=MORE,
+            help="split of the data set: test, dev or train; or all, for the built-in world",
         ),
     ] = "test"
     domain: Annotated[
@@ -139,7 +140,7 @@ class Common(Opening):
         tuple[str, ...],
         Parameter(
             group=MORE,
-            help="only this tier, such as 1, the best known entities of world; repeatable",
+            help="only this tier, such as 1 (in world, the best-known entities); repeatable",
             negative="",
             show_default=False,
         ),
@@ -165,8 +166,8 @@ class Common(Opening):
     thinking: Annotated[
         str,
         Parameter(
-            help="on, off, an effort (low, medium, high), or a token budget for reasoning, on top "
-            "of the answer's limit; default: the model's own"
+            help="reasoning: on, off, an effort (low, medium, high), or a token budget in addition "
+            "to the answer's limit; default: the model's own setting"
         ),
     ] = ""
     figures: Figures = ""
@@ -175,8 +176,9 @@ class Common(Opening):
         bool | None,
         Parameter(
             group=LOCAL,
-            help="end an answer when it only repeats itself (three times, 24 tokens), and drop the "
-            "repeats; a change asks everything again; default: only for smollm2",
+            help="end an answer when it only repeats itself (at least three times and over at "
+            "least 24 tokens), and drop the repeats; changing this repeats every request; "
+            "default: only for smollm2",
         ),
     ] = None
     chat_template_kwargs: Annotated[
@@ -208,23 +210,24 @@ class Common(Opening):
         str | None,
         Parameter(
             group=ENDPOINT,
-            help="dollars per million prompt and answer tokens (0.15,0.60); default: a table",
+            help="dollars per million prompt and answer tokens (0.15,0.60); default: sayso's price "
+            "table",
         ),
     ] = None
     model_version: Annotated[
         str | None,
         Parameter(
             group=MORE,
-            help="your name for the version that the endpoint serves; a new name asks everything "
-            "again",
+            help="your name for the version that the endpoint serves; changing it repeats every "
+            "request",
         ),
     ] = None
     judge_batch: Annotated[
         Batch,
         Parameter(
             group=JUDGE_MODEL,
-            help="one call for a paragraph, and one for the short answers about an entity, by "
-            "sample (item) or over all samples (entity, the cheapest); or one call per aspect",
+            help="what one call covers: a paragraph, or the short answers about an entity in one "
+            "sample (item) or in all samples (entity, the cheapest); or a single aspect",
         ),
     ] = "item"
     judge_mode: Annotated[
@@ -236,13 +239,13 @@ class Common(Opening):
         Parameter(group=JUDGE_MODEL, help="separate stance and content, or UNCLE's three labels"),
     ] = "stance"
     judge_price: Annotated[
-        str | None, Parameter(group=JUDGE_MODEL, help="as --price, for the judge")
+        str | None, Parameter(group=JUDGE_MODEL, help="like --price, but for the judge")
     ] = None
     judge_anyway: Annotated[
         bool,
         Parameter(
             group=JUDGE_MODEL,
-            help="continue with a judge whose first ten replies were all unreadable",
+            help="continue even if the judge's first ten replies were all unreadable",
             negative="",
         ),
     ] = False

@@ -31,7 +31,7 @@ Dtype = Annotated[
     Parameter(
         group=LOCAL,
         help="number format of the model: auto (float32 on a CPU, else as stored), float32, "
-        "bfloat16 or float16; a change asks everything again",
+        "bfloat16 or float16; changing it repeats every request",
     ),
 ]
 BatchSize = Annotated[
@@ -43,11 +43,11 @@ BatchSize = Annotated[
 ]
 Revision = Annotated[
     str | None,
-    Parameter(group=LOCAL, help="branch, tag or commit of a hub id; default: the latest"),
+    Parameter(group=LOCAL, help="branch, tag or commit of a hub model; default: the latest"),
 ]
 #: how an endpoint is asked
 Concurrency = Annotated[
-    int | None, Parameter(group=ENDPOINT, help="most requests in flight at a time; default: 256")
+    int | None, Parameter(group=ENDPOINT, help="largest number of requests in flight; default: 256")
 ]
 Timeout = Annotated[
     float | None, Parameter(group=ENDPOINT, help="seconds to wait for one answer; default: 600")
@@ -79,21 +79,22 @@ class Opening:
 Figures = Annotated[
     str,
     Parameter(
-        help="also write the charts of the page as files: svg, pdf, png, json (the Vega-Lite "
-        "specification), or several: svg,pdf"
+        help="also save the charts of the page as files: svg, pdf, png or json (the Vega-Lite "
+        "specification), or several (svg,pdf)"
     ),
 ]
 FigureWidth = Annotated[
     str,
     Parameter(
-        help="how wide the figures are: column (3.33 in), page (6.75 in, the default), or a "
-        "length such as 8.4cm"
+        help="width of the figures: column (3.33 in), page (6.75 in, the default), or a length "
+        "such as 8.4cm"
     ),
 ]
 
 
 CONFIG = (
-    "YAML file of settings by their long names: limit: 20, probe: {k: 3}; command-line flags win"
+    "YAML file of settings, named like the long flags (limit: 20, probe: {k: 3}); command-line "
+    "flags win"
 )
 #: placeholders of values, in plain words
 VALUES = {"STR": "TEXT", "INT": "N", "FLOAT": "N"}
@@ -151,8 +152,8 @@ BatchFiles = Annotated[
     Parameter(
         group=ENDPOINT,
         negative="",
-        help="send requests in batch files at half the price; answers may take a day, and the "
-        "same command collects them",
+        help="send requests in batch files at half the price; answers may take a day; run the same "
+        "command again to collect them",
     ),
 ]
 #: what a run does with answers of earlier runs
@@ -160,8 +161,8 @@ Fresh = Annotated[
     bool,
     Parameter(
         negative="",
-        help="ask the model everything again and use no cached answer of an earlier run; earlier "
-        "answers stay in the cache, and the judge's verdicts are used again",
+        help="ask the model everything again instead of using cached answers of earlier runs; they "
+        "stay in the cache, and cached verdicts are still used",
     ),
 ]
 StaleOk = Annotated[
@@ -177,26 +178,30 @@ EngineName = Annotated[
     str,
     Parameter(
         group=RAY,
-        help="ray: run models in Ray's actors, on this machine or a cluster (docs/scaling.md)",
+        help="ray: run models in Ray actors, on this machine or a cluster (docs/scaling.md)",
     ),
 ]
 RayAddress = Annotated[
     str,
     Parameter(
         group=RAY,
-        help="head of the cluster, HOST:6379; default: RAY_ADDRESS, else this machine",
+        help="address of the cluster's head node, HOST:6379; default: RAY_ADDRESS, else this "
+        "machine",
     ),
 ]
 RayActors = Annotated[
     int | None,
-    Parameter(group=RAY, help="number of models; default: one per GPU, else one per machine"),
+    Parameter(
+        group=RAY,
+        help="number of copies of the model; default: one per GPU, else one per machine",
+    ),
 ]
 Jobs = Annotated[
     int | None,
     Parameter(
         group=RAY,
-        help="number of processes for --judge rules; default: all cores; the result is the same "
-        "for any number",
+        help="number of processes for --judge rules; default: all cores; it does not change the "
+        "result",
     ),
 ]
 

@@ -23,18 +23,16 @@ SHOWN = 3
 class Flags:
     """The flags of ``sayso index``."""
 
-    out: Annotated[
-        Path | None, Parameter(help="file of the index; default: in your cache folder")
-    ] = None
+    out: Annotated[Path | None, Parameter(help="index file; default: in your cache folder")] = None
     workers: Annotated[
         int | None,
-        Parameter(help="number of reading processes; default: depends on the size"),
+        Parameter(help="number of reader processes; default: depends on the input size"),
     ] = None
     tokens: Annotated[
         int, Parameter(help="largest number of words and punctuation marks in a passage")
     ] = 256
     search: Annotated[str | None, Parameter(help="print the passages found for this text")] = None
-    title: Annotated[str, Parameter(help="search only under this title")] = ""
+    title: Annotated[str, Parameter(help="search only passages with this title")] = ""
     k: Annotated[int, Parameter(name=["-k", "--k"], help="number of passages to print")] = 5
     json: Annotated[
         bool, Parameter(help="print everything as JSON instead of lines", negative="")

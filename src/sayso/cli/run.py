@@ -439,7 +439,7 @@ def report(
     run
         A run folder.
     beside
-        Another faithfulness run, to add as a column of the tables of methods by models;
+        Another faithfulness run, added as a column to the tables of methods and models;
         repeatable.
     """
     files = wanted(figures, figure_width)
@@ -469,7 +469,7 @@ class Comparing:
         ),
     ] = ()
     resamples: Annotated[int, Parameter(help="Bootstrap resamples of entities.")] = 2000
-    seed: Annotated[int, Parameter(help="Seed of the resampling.")] = 0
+    seed: Annotated[int, Parameter(help="Seed for resampling.")] = 0
     stage: Annotated[
         Literal["sft", "dpo", "rl"] | None,
         Parameter(help="For two trainings: the stage to compare; default: the last of each."),
@@ -494,7 +494,7 @@ def compare(
     Parameters
     ----------
     a
-        A run folder, or a folder of sayso train.
+        A run folder, or an output folder of sayso train.
     b
         Another folder of the same kind.
     more
@@ -596,7 +596,7 @@ class Factuality(Opening):
     judge: Annotated[
         str,
         Parameter(
-            help="judge that splits texts into claims, checks them and makes questions: rules "
+            help="judge, which splits texts into claims, checks them and writes questions: rules "
             "(offline) or a model"
         ),
     ] = "rules"
@@ -607,14 +607,15 @@ class Factuality(Opening):
     modes: Annotated[
         str,
         Parameter(
-            help="with --model: ask is it true (direct), is this the answer (qa), or the same with "
-            "none of the above (qa_none)"
+            help="with --model: ask whether the claim is true (direct), whether it answers a "
+            "question (qa), or the latter with the option none of the above (qa_none)"
         ),
     ] = "direct,qa,qa_none"
     orders: Annotated[
         Literal["all", "first"],
         Parameter(
-            help="with --model: average over all orders of the options, or use only the paper's"
+            help="with --model: average over all orders of the options, or use only the paper's "
+            "order"
         ),
     ] = "all"
     questions: Annotated[
@@ -627,33 +628,42 @@ class Factuality(Opening):
     noa: Annotated[
         Literal["incorrect", "b_only", "missing"],
         Parameter(
-            help="none of the above for a false claim: recognized, not recognized, or left out"
+            help="how the answer none of the above to a false claim counts: as recognized "
+            "(incorrect), as not recognized (b_only), or not at all (missing)"
         ),
     ] = "incorrect"
     support: Annotated[
         Literal["auto", "rules", "nli", "judge"],
-        Parameter(help="checker of claims: rules, an NLI model (--nli) or the judge's model"),
+        Parameter(help="claim checker: rules, an NLI model (--nli) or the judge's model"),
     ] = "auto"
     nli: Annotated[str, Parameter(help="NLI model for --support nli: a folder or hub id")] = "auto"
     average: Annotated[
         Literal["sentence", "generation", "micro"],
-        Parameter(help="curves: mean over sentences, mean of the texts' means, or pooled claims"),
+        Parameter(
+            help="how curves are averaged: over sentences, over the texts' means, or over all "
+            "claims"
+        ),
     ] = "sentence"
     bins: Annotated[
-        int, Parameter(help="number of parts of a text, with equal numbers of sentences")
+        int,
+        Parameter(
+            help="number of parts into which a text is divided, with equal numbers of sentences"
+        ),
     ] = 5
     closed: Annotated[
-        Literal["right", "left"], Parameter(help="the edge that counts as part of each interval")
+        Literal["right", "left"], Parameter(help="which edge of each part is included")
     ] = "right"
     gamma: Annotated[
         float, Parameter(help="number of claims below which FActScore's length penalty applies")
     ] = 10.0
     k: Annotated[
         int,
-        Parameter(help="K of F1@K, the number of facts wanted; 0: the median of supported claims"),
+        Parameter(
+            help="K of F1@K, the desired number of facts; 0: the median number of supported claims"
+        ),
     ] = 0
     resamples: Annotated[int, Parameter(help="bootstrap resamples of texts")] = 1000
-    seed: Annotated[int, Parameter(help="seed of the resampling")] = 0
+    seed: Annotated[int, Parameter(help="seed for resampling")] = 0
     prompt_folder: Annotated[Path | None, Parameter(help="folder with your own prompts")] = None
     cache: Annotated[
         Path | None,
@@ -683,13 +693,15 @@ class Factuality(Opening):
     price: Annotated[
         str | None,
         Parameter(
-            group=ENDPOINT, help="model's dollars per million prompt and answer tokens (0.15,0.60)"
+            group=ENDPOINT,
+            help="for the model: dollars per million prompt and answer tokens (0.15,0.60)",
         ),
     ] = None
     judge_price: Annotated[
         str | None,
         Parameter(
-            group=ENDPOINT, help="judge's dollars per million prompt and answer tokens (0.15,0.60)"
+            group=ENDPOINT,
+            help="for the judge: dollars per million prompt and answer tokens (0.15,0.60)",
         ),
     ] = None
     json: Annotated[
@@ -728,10 +740,10 @@ def factuality(
     *files: Annotated[
         Path,
         Parameter(
-            help="files of long texts, one system per file: .jsonl, .json or .parquet with a text "
-            "(text, output, "
-            "response, answer) and what it is about (topic, entity, title; else prompt); claims "
-            "with human labels, if there are any; FActScore's labeled files work unchanged"
+            help="files of long texts, one system per file (.jsonl, .json or .parquet). Columns: "
+            "the text (text, output, response or answer), its subject (topic, entity or title; "
+            "else prompt) and, optionally, claims with human labels. FActScore's labeled files "
+            "work unchanged"
         ),
     ],
     flags: Annotated[Factuality, Parameter(name="*")] = Factuality(),

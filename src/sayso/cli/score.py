@@ -53,63 +53,64 @@ class Flags(Opening):
         ""
     )
     requests: Annotated[
-        Path | None, Parameter(help="input file of the batch, with its questions")
+        Path | None,
+        Parameter(help="for batch output: the batch's input file, which has the questions"),
     ] = None
     golds: Annotated[
         Path | None,
         Parameter(
-            help="a file with custom_id (or id) and gold, joined to the answers by id; needed for "
+            help="a file with the columns custom_id (or id) and gold, joined on the id; needed for "
             "batch output"
         ),
     ] = None
     format: Annotated[
-        Format | None, Parameter(help="format of the file, if its rows do not reveal it")
+        Format | None, Parameter(help="format of the file, if sayso cannot tell it from the rows")
     ] = None
     model: Annotated[
         str | None,
         Parameter(
-            help="the model that gave the answers (hf:FOLDER or hf:HUB_ID, builtin); it reads them "
-            "to add token probabilities, and generates nothing without --ask"
+            help="the model that gave the answers (hf:FOLDER or hf:HUB_ID, builtin); it computes "
+            "their token probabilities, and generates nothing without --ask"
         ),
     ] = None
     nli: Annotated[
         str | None,
         Parameter(
-            help="comparison of meanings: rules (offline), a folder or hub id of an NLI model, or "
-            "llm:MODEL; default: microsoft/deberta-large-mnli if its weights are on this "
+            help="what compares meanings: rules (offline), the folder or hub id of an NLI model, "
+            "or llm:MODEL; default: microsoft/deberta-large-mnli if its weights are on this "
             "machine, else rules"
         ),
     ] = None
     gold_metric: Annotated[
         str,
         Parameter(
-            help="grader of answers without a human verdict: rules, exact_match, contains, "
-            "rouge_l, squad_f1, squad_em, bert_score, llm:MODEL, llm_blind:MODEL (does not see "
-            "the question), or file:NAME for a column of verdicts (1 or 0, true or false) or a "
-            "log's own metric"
+            help="what grades answers without a human verdict: rules, exact_match, contains, "
+            "rouge_l, squad_f1, squad_em, bert_score, llm:MODEL, llm_blind:MODEL (does not see the "
+            "question), or file:NAME for a column of verdicts (1 or 0, true or false) or a log's "
+            "own metric"
         ),
     ] = "rules"
     ask: Annotated[
         bool,
         Parameter(
-            help="ask --model (or an endpoint) how confident it is in each answer and whether it "
-            "is true: seven requests a row, or one with --methods verbalized_two_step; "
-            "selfcheck_prompt takes one per sentence and sample",
+            help="ask --model (or an endpoint) how confident it is in each answer and whether the "
+            "answer is true. This takes seven requests per row, or one with --methods "
+            "verbalized_two_step; selfcheck_prompt takes one per sentence and sample",
             negative="",
         ),
     ] = False
     panel: Annotated[
         str,
         Parameter(
-            help="models that judge each answer without a gold answer (a,b), for judge_panel; one "
-            "request per row and model"
+            help="for the score judge_panel: models that judge each answer without the gold answer "
+            "(a,b); one request per row and model"
         ),
     ] = ""
     examples: Annotated[
         int,
         Parameter(
-            help="number of labeled rows shown to --model as examples for P(True) (p_true_few; the "
-            "papers use 20); these rows get no such score; 0: none"
+            help="number of labeled rows shown to --model as examples for P(True) (the score "
+            "p_true_few; the papers use 20). These rows get no p_true_few; 0: none"
         ),
     ] = 0
     prompt_folder: Annotated[
@@ -125,17 +126,19 @@ class Flags(Opening):
         "second_last_answer"
     )
     token_level: Annotated[
-        bool, Parameter(help="also write tokens with their probabilities", negative="")
+        bool, Parameter(help="also write each token with its probability", negative="")
     ] = False
     lax: Annotated[
         bool,
         Parameter(
-            help="same meaning if neither text contradicts (default: if each entails the other)",
+            help="count two texts as equal in meaning if neither contradicts the other "
+            "(default: if each entails the other)",
             negative="",
         ),
     ] = False
     unconditioned: Annotated[
-        bool, Parameter(help="compare answers without the question in front", negative="")
+        bool,
+        Parameter(help="compare answers without putting the question before them", negative=""),
     ] = False
     cache: Annotated[
         Path | None,
@@ -155,12 +158,12 @@ class Flags(Opening):
             group=ENDPOINT, help="dollars per million prompt and answer tokens, such as 0.15,0.60"
         ),
     ] = None
-    seed: Annotated[int, Parameter(help="seed of the resampling")] = 0
+    seed: Annotated[int, Parameter(help="seed for resampling")] = 0
     jobs: Annotated[
         int | None,
         Parameter(
-            help="number of processes for a long file without a model; default: all cores; the "
-            "result is the same for any number"
+            help="number of processes for a long file without a model; default: all cores; it does "
+            "not change the result"
         ),
     ] = None
     verbose: Annotated[
@@ -182,8 +185,8 @@ def score(
     file: Annotated[
         Path,
         Parameter(
-            help="answers: .jsonl, .json, .parquet, .csv or .tsv with columns question, answer, "
-            "samples, token_logprobs, sample_token_logprobs, gold, human, context (any of these); "
+            help="answers: .jsonl, .json, .parquet, .csv or .tsv with any of the columns question, "
+            "answer, samples, token_logprobs, sample_token_logprobs, gold, human, context; "
             "samples_*.jsonl of lm-evaluation-harness; an .eval log of Inspect; the output of an "
             "OpenAI batch"
         ),

@@ -83,7 +83,11 @@ class StudyFlags(Opening):
         str, Parameter(help="with --answers: your column names, such as question=q,gold=answer")
     ] = ""
     logprobs: Annotated[
-        LogprobKind | None, Parameter(help="with --answers: the kind of their log-probabilities")
+        LogprobKind | None,
+        Parameter(
+            help="with --answers: kind of log-probabilities in the files; only natural ones are "
+            "accepted, and none ignores them"
+        ),
     ] = None
     out: Annotated[
         Path | None,
@@ -115,14 +119,18 @@ class StudyFlags(Opening):
     ray_actors: RayActors = None
     jobs: Jobs = None
     layout: Annotated[
-        Names, Parameter(help="print these tables or figures of a paper, and add them to the page")
+        Names,
+        Parameter(
+            help="print tables or figures in the layout of a paper (see --layouts), and add "
+            "them to the page"
+        ),
     ] = ()
     layouts: Annotated[bool, Parameter(help="list the available layouts", negative="")] = False
     figures: Figures = ""
     figure_width: FigureWidth = ""
     intervals: Annotated[
         Literal["brackets", "plusminus", "none"],
-        Parameter(help="how the LaTeX tables show 95 % intervals; plusminus: half their width"),
+        Parameter(help="how the LaTeX tables show 95 % intervals; plusminus: ± half the width"),
     ] = "brackets"
     allow: Annotated[
         Names, Parameter(help="settings that may differ between runs, such as judge")
@@ -156,7 +164,7 @@ NO_FLAGS = StudyFlags()
 def study(
     *sources: Annotated[
         Path,
-        Parameter(help="a YAML file with models, data and protocols; or folders of runs"),
+        Parameter(help="a YAML file with models, data and protocols; or run folders"),
     ],
     flags: Annotated[StudyFlags, Parameter(name="*")] = NO_FLAGS,
 ) -> int:

@@ -61,7 +61,7 @@ NO_SPREAD = 1e-12
 UNMOVED = "no interval: every resample gives the same value"
 #: The share of a scale by which an interval is narrower and still tells something.
 ALMOST = 0.01
-UNBOUNDED = "no interval: too few entities to bound it"
+UNBOUNDED = "no interval: too few entities to compute one"
 #: Floats held at once by one block of resamples (a metric makes a few temporaries of this size).
 BLOCK = 1_000_000
 
@@ -532,7 +532,7 @@ def make_estimate(
     low, high = student_interval(value, error, clusters - strata, limits)
     problem = undefined_problem(replicates)
     if low is None:
-        problem = "no interval: the value is on the end of its range"
+        problem = "no interval: the value is at the end of its range"
     elif error <= NO_SPREAD:
         low, high, problem = None, None, UNMOVED
     return Estimate(name=name, value=or_none(value), low=low, high=high, n=n, problem=problem)

@@ -399,7 +399,7 @@ def estimate(
         ends = student_interval(number.value, error, max(1, int(freedom)), limits)
     problem = undefined_problem(number.replicates)
     if ends[0] is None:
-        problem = "no interval: the value is on the end of its range"
+        problem = "no interval: the value is at the end of its range"
     elif error <= NO_SPREAD and number.value:
         ends, problem = (None, None), UNMOVED
     left_out = sum(v is None for v in number.by_seed)

@@ -197,7 +197,7 @@ def false_negatives(
     )
     if len(y) and y.min() == y.max():
         problem = (
-            slope.problem if slope.value is None else "no interval: all or no answers are refused"
+            slope.problem if slope.value is None else "no interval: all or no answers are rejected"
         )
         slope = msgspec.structs.replace(slope, low=None, high=None, problem=problem)
     overall = bootstrap_share("false_negatives", y > 0, np.ones(len(y)), unit, n, seed)
@@ -324,9 +324,9 @@ class LengthAudit(msgspec.Struct, frozen=True):
         rest = self.unexplained
         return (
             f"{plain}, {_show(self.against_truth)} against the best truth on the same rows; "
-            f"{alone}. Of the difference of {_show(self.difference, signed=True)}, "
-            f"{_show(self.from_length, signed=True)} comes from refused longer right answers, "
-            f"{_show(rest, signed=True)} stays unexplained."
+            f"{alone}. The difference is {_show(self.difference, signed=True)}. Longer right "
+            f"answers that the metric rejects account for {_show(self.from_length, signed=True)}; "
+            f"{_show(rest, signed=True)} is unexplained."
         )
 
 

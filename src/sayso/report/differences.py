@@ -188,8 +188,8 @@ def _without_form(one: Tested) -> Slice:
 
 #: by which rule a headline number is better or worse
 RULE = (
-    "Better or worse: the paired interval leaves out 0. sayso study is stricter about values that "
-    "no resample moves, such as 0 of 8, and may see no difference there."
+    "Better or worse means that the paired interval excludes 0. sayso study is stricter if every "
+    "resample gives the same value, such as 0 of 8, and may then report no difference."
 )
 #: columns of the label of a number at least and at most
 LEAST, MOST = 16, 60
@@ -213,7 +213,7 @@ def render_compare(
     if found:
         say(console, compared_sentence(found, words, (first, second)), "bold")
     else:
-        say(console, "Nothing to compare: the two runs have no number in common.", "bold")
+        say(console, "Nothing to compare: the two runs have no numbers in common.", "bold")
     for letter, name, place in (("A", first, one), ("B", second, other)):
         if place != name:
             shown = place if name == letter else f"{name} ({place})"

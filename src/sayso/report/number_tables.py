@@ -147,7 +147,9 @@ def reasons(table: NumberTable) -> list[str]:
         rows = list(dict.fromkeys(row for _, row in places))
         of = rows[0] if len(rows) == 1 else f"{len(rows)} of {len(table.rows)} rows"
         more = f" and {len(columns) - 4} more" if columns[4:] else ""
-        notes.append(f"{DASH} {', '.join(columns[:4])}{more} ({of}): {line(why, 200)}")
+        notes.append(
+            f"No value ({DASH}) for {', '.join(columns[:4])}{more} ({of}): {line(why, 200)}"
+        )
     return notes
 
 

@@ -65,7 +65,7 @@ def errors_sentence(wrong: int, total: int, of: str, scores: Sequence[str], best
     if best.low > CHANCE:
         return f"{are}, and an uncertainty score can point to them: {how} {often}."
     if best.high - best.low > WIDE:
-        return f"{are}: too few answers to be sure that a score detects errors; {how} {often}."
+        return f"{are}, too few to be sure that a score detects errors; {how} {often}."
     return f"{are}, and no uncertainty score clearly detects them: {how} {often}."
 
 
@@ -110,7 +110,7 @@ class Opening(NamedTuple):
 #: what no number of the built-in model shows
 INVENTED = (
     "anything about real language models. The built-in model and its world are invented; its "
-    "numbers only show that the instrument works"
+    "numbers only show that sayso works"
 )
 
 

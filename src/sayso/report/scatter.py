@@ -44,7 +44,7 @@ class Cloud(NamedTuple):
         shown = f"{len(self.rows):,}"
         part = f" of {self.total:,}" if len(self.rows) < self.total else ""
         lot = ", drawn at random" if part else ""
-        return f"{shown}{part} answers{lot}; equal ones are drawn side by side."
+        return f"{shown}{part} answers{lot}; equal points are drawn side by side."
 
 
 def cloud(x: ArrayLike, y: ArrayLike, kind: ArrayLike, names: Sequence[str]) -> Cloud:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -91,8 +91,20 @@ class Notes:
         return Cell(show(estimate), " ".join(tight(part) for part in parts if part))
 
     def lines(self) -> list[str]:
+        dash = show(Estimate(""))
         return [
-            f"{show(Estimate(''))} {', '.join(labels[:12])}{' …' if len(labels) > 12 else ''}: "
+            f"No value ({dash}) for {_joined(labels[:12])}{' …' if len(labels) > 12 else ''}: "
             f"{line(why, 300)}"
             for why, labels in self._reasons.items()
         ]
+
+
+def _joined(labels: Sequence[str]) -> str:
+    """Return labels as a list, with the parts of one number in one pair of parentheses."""
+    parts: dict[str, list[str]] = {}
+    for label in labels:
+        name, _, rest = label.removesuffix(")").partition(" (")
+        parts.setdefault(name if rest and label.endswith(")") else label, []).append(rest)
+    return ", ".join(
+        f"{name} ({'; '.join(rests)})" if all(rests) else name for name, rests in parts.items()
+    )

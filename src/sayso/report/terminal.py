@@ -283,7 +283,7 @@ def cited(manifest: Manifest | None) -> list[str]:
         return []
     check = manifest.judge_check
     text = (
-        f"The judge {line(manifest.judge_signature, 60)} agreed with our labels on "
+        f"The judge {line(manifest.judge_signature, 60)} agreed with sayso's labels on "
         f"{_counts(manifest, '')}"
     )
     kappa = check.get("kappa")

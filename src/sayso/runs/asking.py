@@ -239,8 +239,8 @@ class CachedEngine(EngineWrapper):
         if not self._repetition_noted:
             self._repetition_noted = True
             self.progress.note(
-                f"draws of {self.signature} at a temperature above 0 repeat the same text: a "
-                "caution will stand at every number made of several draws"
+                f"draws of {self.signature} at a temperature above 0 repeat the same text; numbers "
+                "computed from several draws will carry a caution"
             )
 
     def _ask(self, todo: Sequence[tuple[bytes, Request]]) -> Iterator[tuple[bytes, Generation]]:

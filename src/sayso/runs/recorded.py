@@ -227,7 +227,8 @@ def lacking(engine: RecordedEngine) -> list[str]:
     if not engine.model.draws:
         notes.append(
             "no draws (column samples): consistency, semantic entropy and other scores that "
-            "compare several answers to a question were not computed, nor was the share known"
+            "compare several answers to a question were not computed, nor was the share of known "
+            "facts"
         )
     if not any(row.logprobs is not None for row in rows):
         notes.append(
@@ -260,8 +261,8 @@ def keep_beside(run: FolderRun, engine: RecordedEngine, judge: object) -> None:
             if judge != PEOPLE:
                 run.tell(
                     [
-                        f"{len(people):,} of {len(rows):,} answers carry people's verdicts, which "
-                        f"do not count here: --judge {PEOPLE} counts by them"
+                        f"{len(people):,} of {len(rows):,} answers have human verdicts, which are "
+                        f"not used here; pass --judge {PEOPLE} to use them"
                     ]
                 )
 

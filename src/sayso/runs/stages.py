@@ -391,9 +391,9 @@ def mixed_sampling(rows: Sequence[Generation]) -> list[str]:
     named = {override for found in mixed for way in found for override in way}
     always = {o for o in named if all(o in way for found in mixed for way in found)}
     return [
-        f"the draws of {len(mixed):,} of {len(ways):,} prompts were not sampled alike "
-        f"({'; '.join(sorted(named - always))}, for some of them only); another --model-version "
-        "asks all of them again"
+        f"the draws of {len(mixed):,} of {len(ways):,} prompts were not all sampled with the same "
+        f"settings ({'; '.join(sorted(named - always))}, for some of them only); change "
+        "--model-version to repeat all of them"
     ]
 
 

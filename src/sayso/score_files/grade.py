@@ -301,9 +301,8 @@ class Unjudged:
             )
             texts.append(f"{metric} has no verdict on {_of(counts.total(), 'answer')} ({why})")
         texts += [
-            f"{metric} compared {_of(judge.grader.cut, 'text')} by their beginning only: longer "
-            "than "
-            f"{judge.grader.model} reads"
+            f"{metric} compared {_of(judge.grader.cut, 'text')} by their beginning only, because "
+            f"they are longer than {judge.grader.model} can read"
             for metric, judge in judges.items()
             if isinstance(judge, _Bert) and judge.grader.cut
         ]
@@ -342,8 +341,8 @@ def examples_of(rows: Iterable[AnswerRow], grade: Grader, count: int, seed: int)
     count = min(count, labeled // SHARE)
     if count < LEAST:
         return Examples(
-            problem=f"uses examples with gold or human, at most one row in {SHARE}: needs "
-            f"{LEAST * SHARE} such rows, got {labeled:,}"
+            problem=f"takes its examples from rows with gold or human, at most one row in {SHARE}: "
+            f"needs {LEAST * SHARE} such rows, got {labeled:,}"
         )
     pool: dict[str, Shown] = {}
     for row, graded in zip(held, grade(held), strict=True):

@@ -684,7 +684,11 @@ def render_board(
             _say(console, f"{_of(hidden, 'more row')} with --json", "dim")
         _say(console, explained(result), "dim")
         if result.no_text_only:
-            _say(console, f"no row of the words alone: {line(result.no_text_only, 200)}", "dim")
+            _say(
+                console,
+                f"the baseline of the words alone is missing: {line(result.no_text_only, 200)}",
+                "dim",
+            )
         if result.best is not None and result.best.value is not None:
             many = sum(_is_candidate(entry) for entry in result.entries)
             which = f"The best of {many} scores, chosen on other answers"
@@ -772,9 +776,9 @@ EXPLAINED = (
     "the table). 95 % intervals, {n:,} resamples"
 )
 REFUSED = (
-    "q: share of right answers that it accepts; Q1-Q5: share that it rejects, from the shortest "
-    "fifth of the right answers to the longest; slope: rise per fifth; expects: the AUROC that "
-    "length alone would get against it if length were unrelated to correctness."
+    "q: share of right answers that the metric accepts; Q1-Q5: share that it rejects, from the "
+    "shortest fifth of the right answers to the longest; slope: rise per fifth; expects: the AUROC "
+    "that length alone would get against the metric if length were unrelated to correctness."
 )
 
 
@@ -862,9 +866,8 @@ def warnings(result: Board) -> list[str]:
         most = max(result.entries, key=lambda e: e.missing)
         scores = "1 score misses" if len(partial) == 1 else f"{len(partial)} scores miss"
         texts.append(
-            f"{scores} on some rows (most: "
-            f"{line(most.method, 40)} on {most.missing:,}), so its number covers other rows than "
-            "the rest"
+            f"{scores} on some rows (most: {line(most.method, 40)} on {most.missing:,}), so its "
+            "number is based on other rows than the rest"
         )
     return texts
 

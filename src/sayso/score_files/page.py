@@ -79,7 +79,7 @@ def _scatters(table: Columns, board: Board) -> Iterator[Scatter]:
     held = [e.method for e in board.entries if e.method not in REFERENCES]
     for name in ([n for n in DRAWN if n in held] or held)[:MOST_DRAWN]:
         points = cloud(words, table.column(name), 1 - right, RIGHT_OR_WRONG)
-        about = f"{label(name)} of right and of wrong answers by their words."
+        about = f"{label(name)} by number of words, for right and for wrong answers."
         of = Scattered(f"{name} by words", (WORDS, label(name)), about)
         drawn = figure(points, RIGHT_OR_WRONG, of)
         if drawn is not None:
@@ -91,8 +91,8 @@ def _scatters(table: Columns, board: Board) -> Iterator[Scatter]:
         of_right = np.where(right > 0, table.column(f"value:{by}"), np.nan)
         points = cloud(words, of_right, 1 - table.column(f"correct:{by}"), TAKEN)
         about = (
-            f"{metric} of the answers that are right by {line(board.against, 40)}, by their words. "
-            "Answers on or below the line are rejected."
+            f"{metric} by number of words, for the answers that are right (judge: "
+            f"{line(board.against, 40)}). The metric rejects answers on or below the line."
         )
         titles = (WORDS, f"{metric} of right answers")
         drawn = figure(points, TAKEN, Scattered(titles[1], titles, about, limit))
@@ -147,7 +147,7 @@ def examples(table: Columns, board: Board | None, rows: Iterable[AnswerRow]) -> 
             "; ".join(texts[at].gold or ()),
             texts[at].answer or "",
             kind="correct" if right[at] else "incorrect",
-            note=f"By certainty, it is number {place[at]:,} of {len(order):,} answers.",
+            note=f"In order of certainty, it is number {place[at]:,} of {len(order):,} answers.",
         )
         for at, what in chosen.items()
     ]

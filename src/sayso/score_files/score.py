@@ -321,7 +321,7 @@ def score_file(
                 if tell is not None:
                     tell(work.summary.rows)
             if not work.summary.rows:
-                raise InputError(f"{source}: no answers in it")
+                raise InputError(f"{source}: contains no answers")
         found = _outcome(work, rows, target, answers.notices, probe, seed)
         shown = report is not None or figures.formats
         drawn = scatters(table, found.board) if shown and found.board else []
@@ -394,16 +394,16 @@ def _lacking(work: _Scoring, missing: Mapping[str, str], rows: RowScorer) -> lis
     notices = []
     if not work.with_gold and not work.people:
         notices.append(
-            "no golds and no verdicts of people, so no score is ranked; name the column of golds "
-            "(--columns gold=COLUMN), or join them from a file (--golds FILE)"
+            "no gold answers and no human verdicts, so no score is ranked; name the column of gold "
+            "answers (--columns gold=COLUMN), or join them from a file (--golds FILE)"
         )
     of_samples = [m for m in missing if m in rows.chosen and "draws" in rows.chosen[m].needs]
     if of_samples and not work.summary.draws:
         more = f" and {len(of_samples) - 3} more" if len(of_samples) > 3 else ""
         notices.append(
-            "no samples (further answers of the same model to the question), so scores of how they "
-            f"agree are not computed ({', '.join(of_samples[:3])}{more}); name the column of "
-            "samples (--columns samples=COLUMN)"
+            "no samples (further answers of the same model to the question), so scores that "
+            f"compare samples are not computed ({', '.join(of_samples[:3])}{more}); name the "
+            "column of samples (--columns samples=COLUMN)"
         )
     return notices
 
@@ -449,13 +449,14 @@ def _on(result: Board | None, tools: Toolbox) -> list[str]:
     flat = [e.method for e in result.entries if e.auroc.problem == EQUAL]
     if flat:
         notices.append(
-            f"equal on all rows, so they rank nothing (AUROC .5 by definition): {', '.join(flat)}"
+            "these scores are equal on all rows, so they rank nothing (AUROC .5 by definition): "
+            f"{', '.join(flat)}"
         )
     by_rules = any(part.startswith("nli:rules") for part in tools.signature.split("|"))
     if result.against == "rules" and by_rules:
         notices.append(
-            "verdicts and meanings both come from the rules: scores that compare meanings agree "
-            "with this judge more than with another; --nli or verdicts of people make them "
+            "verdicts and meanings both come from the rules, so scores that compare meanings agree "
+            "more with this judge than with another; pass --nli or human verdicts to make them "
             "independent"
         )
     return notices
@@ -491,8 +492,10 @@ FOUND = ("relevance", "importance", "compared")
 _NUMBER = re.compile(r"""-?\d[\d.,e+-]*|\bnan\b|\binf\b|'[^']*'|"[^"]*\"""")
 #: how the question whether an answer is true was put, by the name of its evidence
 _ASKED_TRUE = {"true_false": "", "true_false_few": " behind examples"}
-NO_PLACES = "needs the text of each token: tokens, or log-probabilities that --model reads"
-OTHER_TOKENS = "the log-probabilities of the file are of other tokens than the model's"
+NO_PLACES = (
+    "needs the text of each token: a column tokens, or --model to compute the log-probabilities"
+)
+OTHER_TOKENS = "the log-probabilities in the file are for other tokens than the model's"
 _NOT_READ = "a relation of meaning could not be read"
 #: The evidence that lies in a column, and how a problem names the column.
 _HELD = {
@@ -1172,7 +1175,7 @@ class Probe:
             )
         folds = min(FOLDS, len(np.unique(groups[judged])))
         if folds < 2:
-            return "learns from other questions: all judged answers are to one"
+            return "learns from other questions, but all judged answers are to one question"
         rng = np.random.default_rng(seed)
         fold = folds_of(held, groups, folds, rng)
         value, probes = cross_fit_stored(states, wrong, fold, rng)

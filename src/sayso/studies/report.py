@@ -178,7 +178,7 @@ def examples(study: Study, protocol: str, by: str = "") -> Examples:
         if len(own) > abs(place):
             name = f", from {line(model, 60)}" if len(models) > 1 else ""
             shown.append(own[place]._replace(what=f"{own[place].what}{name}"))
-    rule = "Each is chosen as on the page of its run."
+    rule = "Each example is chosen the same way as on its run's page."
     if len(models) > 1:
         which = f"that {'rank' if apart else 'stand'} first, last and in between"
         rule = f"Answers from the models {which}. {rule}"
@@ -267,7 +267,10 @@ def _detectable(report: Report, number: JointNumber, of: str = "") -> str:
     if len(pairs) == 1:
         text += f"{'a clear' if clear else 'no visible'} difference between the two models."
     else:
-        text += f"{clear} of {len(pairs)} pairs of models differ after Holm's correction."
+        text += (
+            f"{f'{clear:,}' if clear else 'none'} of the {len(pairs):,} pairs of models "
+            f"{'differs' if clear < 2 else 'differ'} after Holm's correction."
+        )
     if (size := number.ranking.detectable) is not None:
         some = f"A difference of {compact(size)}" if size <= 1 else "Not even a difference of 1"
         text += f" {some} would be detected with 80 % power."
@@ -409,7 +412,7 @@ def _differences(
     rows: list[tuple[tuple[str, ...], tuple[Entry, ...]]] = []
     for n in numbers:
         for pair in n.ranking.pairs:
-            problem = None if pair.difference is not None else "not on both"
+            problem = None if pair.difference is not None else "not computed for both"
             difference = Estimate(
                 n.name, n.where, pair.difference, pair.low, pair.high, problem=problem
             )
@@ -418,7 +421,7 @@ def _differences(
             rows.append((labels, (difference, *tests)))
     return NumberTable(
         _name(protocol, "differences"),
-        f"{protocol}: second model minus first, paired; p after Holm's correction over the pairs "
+        f"{protocol}: second model minus first, paired; p after Holm's correction over all pairs "
         "of each number",
         ("number", "of", "first", "second"),
         ("difference", "p", "p after Holm"),
@@ -529,7 +532,7 @@ def layout_tables(study: Study, name: str) -> list[NumberTable]:
     return [
         table._replace(
             name=name if len(tables) == 1 else f"{name}-{number}",
-            source=f"Layout of {layout.reference}.",
+            source=f"Layout: {layout.reference}.",
             meanings=_meanings(report, table.short or table.columns),
         )
         for number, table in enumerate(tables, 1)
@@ -679,7 +682,7 @@ def write_board(study: Study, out: Path, name: str) -> Path:
     notes = [f"{JUDGED} {', '.join(judges)} (sayso judge-check measures its accuracy).", *notes]
     if warned:
         some = "One run has" if len(warned) == 1 else f"{len(warned)} runs have"
-        notes = [*notes, f"{some} cautions, such as ({warned[0][0]}): {warned[0][1][0]}"]
+        notes = [*notes, f"{some} cautions, for example ({warned[0][0]}): {warned[0][1][0]}"]
     place = board_place(out, name)
     run = next(run for run in study.runs if run.protocol == protocol)
     opening = report.opening(run.results.all, run.manifest)._replace(

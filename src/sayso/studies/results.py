@@ -306,8 +306,8 @@ def _same_data(runs: Sequence[Run], studies: Mapping[Path, Path]) -> tuple[list[
             apart.add(key)
     same = {key: list(own) for key, own in names.items() if len(own) > 1 and key not in apart}
     notes = [
-        f"{', '.join(own[:-1])} and {own[-1]} are the same questions and golds: one data set, "
-        f"called {own[0]}"
+        f"{', '.join(own[:-1])} and {own[-1]} have the same questions and gold answers, so they "
+        f"count as one data set, called {own[0]}"
         for own in same.values()
     ]
     named = [run._replace(data=same.get(run.manifest.data_hash, [run.data])[0]) for run in runs]
@@ -319,9 +319,9 @@ MOST_PAIRS = 3
 #: fields in which one question may differ from file to file
 UNLIKE = {"golds": "other golds", "answerable": "another answerable", "domain": "another domain"}
 UNCOMPARED = (
-    "no model has both, so models are not compared across them. Compared are answers to the same "
-    "questions: give all files to one command (sayso study --answers FILE FILE), or run the models "
-    "on one data set"
+    "no model has both, so models are not compared across them. sayso compares only answers to the "
+    "same questions: give all files to one command (sayso study --answers FILE FILE), or run the "
+    "models on one data set"
 )
 
 

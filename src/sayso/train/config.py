@@ -324,16 +324,17 @@ class TrainConfig:
     limit: Annotated[
         int | None,
         msgspec.Meta(ge=1),
-        Parameter(help="number of entities to measure; default: those of the run"),
+        Parameter(help="number of entities to measure; default: as in the run"),
     ] = None
     train_limit: Annotated[
         int | None,
         msgspec.Meta(ge=1),
         Parameter(help="largest number of entities to train on; default: all others"),
     ] = None
-    stages: Annotated[Literal["sft", "dpo"], Parameter(help="last stage: SFT, or DPO (or RL)")] = (
-        "dpo"
-    )
+    stages: Annotated[
+        Literal["sft", "dpo"],
+        Parameter(help="last training stage: sft, or dpo (rl with --recipe rl)"),
+    ] = "dpo"
     train_data: Annotated[
         tuple[str, ...],
         Parameter(
@@ -345,8 +346,8 @@ class TrainConfig:
     methods: Annotated[
         str | None,
         Parameter(
-            help="prompting methods to compare with: unc_few,pair_few,self_refine; default: those "
-            "of the run"
+            help="prompting methods to compare with, such as unc_few,pair_few,self_refine; "
+            "default: as in the run"
         ),
     ] = None
     resamples: Annotated[
@@ -359,15 +360,15 @@ class TrainConfig:
         float | None,
         Parameter(
             group=_ROWS,
-            help=f"share of right samples from which a fact is known {defaults('theta')}",
+            help=f"share of right samples at or above which a fact is known {defaults('theta')}",
         ),
     ] = None
     low: Annotated[
         float | None,
         Parameter(
             group=_ROWS,
-            help="share of right samples up to which a fact is unknown; those between are left out "
-            f"{defaults('low', 'all below theta')}",
+            help="share of right samples at or below which a fact is unknown; facts in between are "
+            f"left out {defaults('low', 'all below theta')}",
         ),
     ] = None
     xi: Annotated[
@@ -375,7 +376,8 @@ class TrainConfig:
         Parameter(group=_ROWS, help=f"share of paragraphs in a mix {defaults('xi')}"),
     ] = None
     k: Annotated[
-        int | None, Parameter(group=_ROWS, help=f"samples of each short question {defaults('k')}")
+        int | None,
+        Parameter(group=_ROWS, help=f"number of samples per short question {defaults('k')}"),
     ] = None
     style: Annotated[
         Style | None,
@@ -390,14 +392,15 @@ class TrainConfig:
         int | None,
         Parameter(
             group=_ROWS,
-            help=f"sampled paragraphs in addition to the one at T=0 {defaults('paragraphs')}",
+            help="number of sampled paragraphs, in addition to the one at T=0 "
+            f"{defaults('paragraphs')}",
         ),
     ] = None
     plain: Annotated[
         float | None,
         Parameter(
             group=_ROWS,
-            help="the model's own plain answers to add to --sft-rows, as a share of them "
+            help="number of the model's own plain answers to add, as a share of --sft-rows "
             f"{defaults('plain')}",
         ),
     ] = None
@@ -405,8 +408,8 @@ class TrainConfig:
         float | None,
         Parameter(
             group=_ROWS,
-            help="with --recipe calibrated: share of agreeing samples from which an answer is "
-            f"worded without a hedge {defaults('plain_from')}",
+            help="with --recipe calibrated: share of agreeing samples at or above which an answer "
+            f"is worded without a hedge {defaults('plain_from')}",
         ),
     ] = None
     against: Annotated[
@@ -422,10 +425,9 @@ class TrainConfig:
         Veracity | None,
         Parameter(
             group=_ROWS,
-            help="with --style paper: test for wrong facts in a paragraph: the judge's verdict "
-            "(gold), claims checked against passages (evidence), or agreement with the short "
-            "samples (consistency) "
-            f"{defaults('veracity')}",
+            help="with --style paper: how wrong facts in a paragraph are found: by the judge's "
+            "verdict (gold), by checking claims against passages (evidence), or by agreement with "
+            f"the short samples (consistency) {defaults('veracity')}",
         ),
     ] = None
 
@@ -441,7 +443,7 @@ class TrainConfig:
         str | None,
         Parameter(
             group=_ROWS,
-            help="model that makes training examples from paragraphs (hf:…, openai:… or a URL); "
+            help="model that writes training examples from paragraphs (hf:…, openai:… or a URL); "
             "default: rules",
         ),
     ] = None
@@ -455,8 +457,8 @@ class TrainConfig:
         Parameter(
             group=_RL,
             converter=_as_given,
-            help="ternary: right and sure 1, hedged 0, wrong and sure -cost; brier: accuracy of "
-            f"the stated confidence {defaults('reward')}",
+            help="ternary: 1 if right and sure, 0 if hedged, -cost if wrong and sure; brier: "
+            f"accuracy of the stated confidence {defaults('reward')}",
         ),
     ] = None
     cost: Annotated[
@@ -467,7 +469,7 @@ class TrainConfig:
         Literal["any", "extremes"] | None,
         Parameter(
             group=_RL,
-            help="questions to ask: any, or those whose samples agree most and least "
+            help="which questions to ask: any, or those whose samples agree most and least "
             f"{defaults('choose')}",
         ),
     ] = None
@@ -483,23 +485,24 @@ class TrainConfig:
         int | None,
         Parameter(
             group=_TRAINING,
-            help=f"largest number of SFT examples, without --plain ones {defaults('sft.rows')}",
+            help="largest number of SFT examples, not counting --plain ones "
+            f"{defaults('sft.rows')}",
         ),
     ] = None
     dpo_rows: Annotated[
         int | None,
         Parameter(
             group=_TRAINING,
-            help=f"largest number of DPO pairs, without plain ones {defaults('dpo.rows')}",
+            help=f"largest number of DPO pairs, not counting plain ones {defaults('dpo.rows')}",
         ),
     ] = None
     sft_epochs: Annotated[
         float | None,
-        Parameter(group=_TRAINING, help=f"epochs of SFT {defaults('sft.epochs')}"),
+        Parameter(group=_TRAINING, help=f"number of SFT epochs {defaults('sft.epochs')}"),
     ] = None
     dpo_epochs: Annotated[
         float | None,
-        Parameter(group=_TRAINING, help=f"epochs of DPO {defaults('dpo.epochs')}"),
+        Parameter(group=_TRAINING, help=f"number of DPO epochs {defaults('dpo.epochs')}"),
     ] = None
     sft_rate: Annotated[
         float | None,

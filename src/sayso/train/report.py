@@ -649,8 +649,12 @@ def rows(training: Training) -> PageTable:
 #: characters of an answer that a page shows
 MOST_TEXT = 2_000
 ABOUT_CURVES = {
-    "reward accuracy": "Share of pairs in which the chosen answer gained more than the other.",
-    "reward margin": "How much more it gained: beta times the difference of the log-ratios.",
+    "reward accuracy": (
+        "Share of pairs in which the chosen answer gained more than the rejected one."
+    ),
+    "reward margin": (
+        "How much more the chosen answer gained: beta times the difference of the log-ratios."
+    ),
     "mean reward": "Mean over the answers drawn at this step.",
     "KL": "Distance from the starting model, in nats per token.",
 }
@@ -774,7 +778,7 @@ def _forests(training: Training) -> list[tuple[str, Figure, str]]:
             "wrong_and_sure",
             "Stated wrong, without a hedge",
             "share of all facts",
-            "These mislead a reader. Lower is better.",
+            "These facts mislead a reader. Lower is better.",
         ),
     ):
         figure = figure_of(

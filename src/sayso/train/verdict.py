@@ -88,7 +88,7 @@ def _hedging(training: Training, method: Method, form: str, against: str) -> str
     )
     who = f"{method.title}, {form} form"
     if uur.value is None and over.value is None:
-        return f"{who}: it is not known of any fact whether the model knew it."
+        return f"{who}: for no fact could it be determined whether the model knew it."
     if uur.value is None:
         return f"{who}: it hedges {_percent(over)} of known facts; no fact was unknown."
     if over.value is None:

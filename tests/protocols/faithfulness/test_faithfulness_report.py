@@ -126,7 +126,7 @@ def test_no_wrong_guess_is_called_knowledge() -> None:
 def test_entities_that_only_give_examples_are_told() -> None:
     few = Estimate("entities_set_apart", value=1.0, numerator=1, denominator=8, n=8)
     assert list(report.set_apart(FaithfulnessResults([few]))) == [
-        "7 of 8 entities are measured; the other 1 supplies the examples in prompts."
+        "7 of 8 entities are measured; the other 1 supplies the examples for the prompts."
     ]
     none = Estimate("entities_set_apart", value=0.0, numerator=0, denominator=8, n=8)
     assert list(report.set_apart(FaithfulnessResults([none]))) == []

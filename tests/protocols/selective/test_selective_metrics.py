@@ -118,8 +118,8 @@ def test_further_metrics_are_graded_stored_and_measured(
     page = (tmp_path / "r" / "report.html").read_text(encoding="utf-8")
     assert "BERTScore" in page
     assert "blind grader" in page
-    assert "BERTScore of the answers that are right by rules" in page
-    assert "2 answers; equal ones are drawn side by side" in page
+    assert "BERTScore by number of words, for the answers that are right (judge: rules)" in page
+    assert "2 answers; equal points are drawn side by side" in page
 
 
 def test_the_dry_run_prices_what_is_asked_about_answers(
@@ -244,7 +244,9 @@ def test_the_words_alone_are_read_against_and_never_the_best_score(tmp_path: Pat
     assert not any(dict(e.where).get("score") == "text_only" for e in main)
     page = (tmp_path / "r" / "report.html").read_text(encoding="utf-8")
     assert "the words alone" in page
-    assert "Sequence probability of right and of wrong answers by their words. 45 answers" in page
+    assert (
+        "Sequence probability by number of words, for right and for wrong answers. 45 answers"
+    ) in page
 
 
 def test_fewer_than_twenty_answers_have_no_text_only_row_and_say_why(

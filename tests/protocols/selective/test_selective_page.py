@@ -62,7 +62,7 @@ def test_the_page_holds_every_part_and_escapes_answers(finished: Path) -> None:
     assert HOSTILE not in text
     assert "&lt;script&gt;" in text
     for part in ("Risk against coverage", "Rankings depend on the answer metric", "length_words",
-                 "Right answers, by rules, that a metric rejects", "could not be computed",
+                 "Right answers (judge: rules) that a metric rejects", "could not be computed",
                  "p_ik", "needs hidden states", "Signatures"):  # fmt: skip
         assert part in text, part
     for words in ("Do the answer metrics agree?", "most others", "AUROC within type, short answers",
@@ -210,7 +210,7 @@ def _rate(wrong: float | None, of: int = 40) -> SelectiveResults:
 )
 def test_fewer_than_five_of_a_kind_are_not_ranked(wrong: float, said: str) -> None:
     text = headline(_rate(wrong), "short")
-    least = "Ranking scores takes at least 5 of each."
+    least = "Ranking scores requires at least 5 of each."
     assert text == f"Short answers: {said} (judge: rules). {least}"
 
 
@@ -330,7 +330,7 @@ def test_of_scores_that_tie_none_is_crowned() -> None:
         "pairs; chance: .50)"
     ) in headline(results, "short")
     assert "Score 00" not in headline(results, "short")
-    told = "19 scores tie at 1.00; which 12 of them are listed here is arbitrary."
+    told = "19 scores tie at 1.00; the 12 listed here are an arbitrary choice."
     assert told in " ".join(table(estimates).split())
     board = selective_charts.board_table(results, "short", 12)
     assert board.caption.startswith("The first 12 of 21 scores, and length,")

@@ -182,7 +182,11 @@ def test_factuality_and_self_knowledge_correlated_along_the_text(tmp_path: Path)
     assert e.value == pytest.approx(
         np.corrcoef([1 / 3, 1 / 2, 0, 0, 0], [1, *3 * [2 / 3], 1 / 4])[0, 1]
     )
-    assert (e.n, e.low, e.problem) == (5, None, "3 texts tell no trend: it needs 10")
+    assert (e.n, e.low, e.problem) == (
+        5,
+        None,
+        "3 texts cannot show a trend, which needs 10 topics",
+    )
     # SU - 1 0 0 2/3 against 2/3 2/3 2/3 1/4, by ranks 4 1.5 1.5 3 and 3 3 3 1
     e = result.get("factuality_spearman", f"{where}:SU")
     assert e.value == pytest.approx(np.corrcoef([4, 1.5, 1.5, 3], [3, 3, 3, 1])[0, 1])

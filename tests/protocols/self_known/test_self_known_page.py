@@ -201,7 +201,7 @@ def test_the_page_says_what_was_measured() -> None:
         "taken back with none of the above, unsupported",
         "[.40, 1.00] 5 points",
         "promised 90 %",
-        "F1@K does not compare here",
+        "F1@K cannot be compared here",
         "No value: frequency (no further answer)",
         "How good is the checker?",
         "very rare",
@@ -463,4 +463,4 @@ def test_what_it_rejects_fits_its_rates_and_empty_texts_are_told() -> None:
     assert "empty" not in " ".join(scores(found, "plain", 0.1).notes)
     none = [Estimate(e.name, e.where, 0.0) if e.name == "kept_claims" else e for e in found.all]
     told = " ".join(scores(SelfKnownResults(none), "plain", 0.1).notes)
-    assert "A text without any claim left has no error" in told
+    assert "A text with no claims left has no error" in told

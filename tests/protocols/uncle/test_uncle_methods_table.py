@@ -69,7 +69,7 @@ def test_a_missing_number_is_a_dash_with_its_reason() -> None:
     found[-2] = number("odds_ratio_within", slice_of(form="short", method="unc_few"), None)
     board = report.methods_table(Results(found), "short")
     assert [cell.text for cell in board.rows[1]][-2] == "–"
-    assert "– odds_ratio_within (Unc-Few): no fact was hedged" in board.notes[-1]
+    assert "No value (–) for odds_ratio_within (Unc-Few): no fact was hedged" in board.notes[-1]
     assert "–" in row(printed(found), "Unc-Few")
 
 

@@ -285,7 +285,7 @@ def test_compare_says_what_is_smaller_than_the_spread(tmp_path: Path) -> None:
     draws = {"short": ["cc"] * 8, "long": ["cccccccc"] * 2}
     b = reworded(tmp_path / "b", [PROBES], other, long, draws, propensity=2)
     (note,) = [n for n in sayso.compare(a.path, b.path).notes if "wordings" in n]
-    assert note.startswith("short form: smaller than the spread")
+    assert note.startswith("short form: these differences are smaller than the spread")
     assert "J (wordings: 0.382)" in note  # one entity: no interval, so no value
     assert "FA" not in note
     # UUR .5, 1, 1: spread .29, and the difference is .25

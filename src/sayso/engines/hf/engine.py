@@ -156,12 +156,12 @@ class HfEngine:
     def plan(self) -> str:
         """With how many threads it computes, and how much at once: draws may depend on both."""
         threads = self.runner.threads or torch.get_num_threads()
-        many = f"{threads} thread{'s' * (threads != 1)}, " * (self.runner.device.type == "cpu")
+        many = f"{threads} thread{'s' * (threads != 1)}; " * (self.runner.device.type == "cpu")
         limits = self.limits
         return (
-            f"{many}at most {limits.rows:,} answers and {limits.most:,} tokens at once "
-            f"({limits.first:,} at the start, {limits.slots:,} when others join, "
-            f"{self.runner.prefill_slots:,} of prompts)"
+            f"{many}batches of up to {limits.rows:,} answers and {limits.most:,} tokens "
+            f"({limits.first:,} for a new batch, {limits.slots:,} when answers join a running "
+            f"batch, {self.runner.prefill_slots:,} when reading prompts)"
         )
 
     @property

@@ -80,7 +80,8 @@ def figure2(shown: Shown) -> list[NumberTable]:
         return charts.forest_plot(points, order, width, "probability", [], kinds, 0.5)
 
     caption = (
-        "What 123 people take a phrase to mean (median, quartiles), and the offline reader's value."
+        "What 123 people take each phrase to mean (median and quartiles), and the offline reader's "
+        "value."
     )
     columns = "people [quartiles]", "offline reader"
     return [NumberTable("", caption, ("phrase",), columns, rows, chart=drawn)]

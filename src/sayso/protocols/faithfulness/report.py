@@ -382,7 +382,7 @@ def set_apart(results: FaithfulnessResults) -> Iterator[str]:
     if apart:
         yield (
             f"{every - apart:,} of {every:,} entities are measured; the other {apart:,} "
-            f"{'supplies' if apart == 1 else 'supply'} the examples in prompts."
+            f"{'supplies' if apart == 1 else 'supply'} the examples for the prompts."
         )
 
 
@@ -398,8 +398,8 @@ def sentences(results: FaithfulnessResults, form: str) -> Iterator[str]:
     half, decisive = get("cmfg_half"), get("cmfg_decisive")
     if half.value is not None:
         yield (
-            f"On the same bins, always saying 50/50 would score a cMFG of {number(half)}, and "
-            f"never hedging {number(decisive)}: cMFG alone proves nothing."
+            f"In the same bins, always saying 50/50 would score a cMFG of {number(half)}, and "
+            f"never hedging {number(decisive)}, so a high cMFG proves nothing by itself."
         )
     unknown, unsaid = get("unknown_unknown"), get("known_unsaid")
     if unknown.value is not None and unsaid.value is not None:
@@ -435,12 +435,12 @@ def _gains(results: FaithfulnessResults, form: str) -> Iterator[str]:
             plain(results.get("skill_shared", form=form, method=m).value) for m in (method, first)
         )
         yield (
-            f"{label(method)}: skill {more} than Vanilla's by {with_interval(e)}"
-            f"{_p(results, form, method)}; on the bins that all methods fill, they score {own} and "
-            f"{vanilla}."
+            f"{label(method)}: skill {more} than Vanilla's by "
+            f"{with_interval(e)}{_p(results, form, method)}; in the bins that all methods fill, "
+            f"they score {own} and {vanilla}."
         )
     if any(e.value is not None for _, e in gains) and not clear:
-        yield "On the bins that all methods fill, no method's skill clearly differs from Vanilla's."
+        yield "In the bins that all methods fill, no method's skill clearly differs from Vanilla's."
 
 
 def _is_clear(results: FaithfulnessResults, form: str, method: str, gain: Estimate) -> bool:
@@ -457,7 +457,7 @@ def _p(results: FaithfulnessResults, form: str, method: str) -> str:
     if e.value is None or e.n < 2:
         return ""
     p = "p < .001" if e.value < 0.001 else f"p = {plain(e.value)}"
-    return f" ({p}, corrected over {e.n} methods)"
+    return f" ({p}, corrected for {e.n} methods)"
 
 
 # ---- charts by bin of confidence
@@ -499,8 +499,8 @@ BY_BIN = (
         "mean decisiveness",
         (Line("ideal", _DIAGONAL, (0.07, 0.0)),),
         0.0,
-        "The points of a faithful model lie on the dashed line; a flat row means that wording "
-        f"ignores confidence. {_HOLLOW}",
+        "The points of a faithful model lie on the dashed line; a flat row of points means that "
+        f"wording ignores confidence. {_HOLLOW}",
     ),
     Quantity(
         "bin_faithfulness",
@@ -520,8 +520,8 @@ BY_BIN = (
         "skill of the bin",
         (Line("blind", ((0.0, 0.0), (1.0, 0.0)), (0.0, 0.08)),),
         None,
-        "Faithfulness of the bin, relative to the same wordings shuffled: 0 is blind, 1 perfect, "
-        f"below 0 worse than blind. {_HOLLOW}",
+        "Faithfulness in each bin, relative to the same wordings shuffled: 0 is blind, 1 is "
+        f"perfect, and below 0 is worse than blind. {_HOLLOW}",
     ),
 )
 
@@ -789,7 +789,7 @@ def baselines(results: FaithfulnessResults, form: str) -> Table:
         ]
         for name, meaning in BASELINES.items()
     ]
-    caption = "cMFG and what others would score on the same bins"
+    caption = "cMFG, and what other policies would score in the same bins"
     return Table(caption, _heads(results, form), rows, [])
 
 
@@ -805,8 +805,8 @@ def bins(results: FaithfulnessResults, form: str, name: str) -> Table:
     if any(len(row) != len(heads) + 1 for row in rows):
         rows = []  # levels differ between methods: no one table
     note = (
-        "Brackets: 95 % interval from resampling entities, where there are enough claims for one; "
-        "n: claims. A dash: no claim there."
+        "Brackets are 95 % intervals from resampling entities, where there are enough claims. n is "
+        "the number of claims. A dash means that the bin has no claim."
     )
     return Table(f"{BINS[name]} by confidence", ["", *heads], rows, [note])
 
@@ -1068,20 +1068,22 @@ def _worst(
 # ---- the page
 
 DEFINITIONS = {
-    "decisiveness": "the probability, 0 to 1, that a reader gives a claim from its wording alone.",
+    "decisiveness": (
+        "the probability (0 to 1) that a reader would give a claim, judging only by its wording."
+    ),
     "confidence": "the share of draws of the plain question that do not contradict the claim.",
     "faithfulness": "1 minus the distance between the two.",
     "MFG": "mean faithfulness of the answers that assert something.",
     "cMFG": "faithfulness averaged over bins of confidence of equal width, so that a model that is "
-    "mostly sure does not win by never hedging.",
+    "usually sure does not win by never hedging.",
     "skill": "(cMFG - blind) / (1 - blind), where blind is the cMFG of the same wordings shuffled: "
     "0 for wording that ignores confidence, 1 for perfect wording.",
-    "cMFG*": "bins of equal mass weighted by their width (arXiv 2606.32032); with k draws there "
-    "are k + 1 confidences, and ties move it.",
+    "cMFG*": "cMFG over bins of equal mass, weighted by their width (arXiv 2606.32032). With k "
+    "draws there are only k + 1 values of confidence, and ties change the result.",
     "punting": "answers that assert nothing; they count as not right in accuracy and are left out "
     "of every mean.",
-    "unsure, but sounds sure": "low confidence, and yet decisive words, right or wrong.",
-    "unaware of the error": "confident, decisive and wrong.",
+    "unsure, but sounds sure": "low confidence but decisive words, whether right or wrong.",
+    "unaware of the error": "confident and decisive, but wrong.",
 }
 
 

@@ -41,7 +41,9 @@ MOST_DRAWS = 1000
 class Draws:
     """The answers that tell how sure the model is (section 3: k = 20)."""
 
-    k: Annotated[int, Meta(ge=1, le=MOST_DRAWS)] = collect(20, "samples of each short question")
+    k: Annotated[int, Meta(ge=1, le=MOST_DRAWS)] = collect(
+        20, "number of samples per short question"
+    )
     temperature: Temperature = collect(1.0, "temperature of the samples (not stated in the paper)")
 
 
@@ -59,13 +61,13 @@ class Demos:
     """Demonstrations of Uncertainty+: the model's own answers to questions not measured."""
 
     m: Annotated[int, Meta(ge=1, le=20)] = collect(
-        2, "number of certain examples, and of uncertain ones"
+        2, "number of certain examples, and also of uncertain ones"
     )
     choices: Annotated[int, Meta(ge=1, le=20)] = collect(
         3, "number of random sets of examples; all are measured"
     )
     entities: Annotated[int, Meta(ge=1, le=10_000)] = collect(
-        20, "entities set aside for examples and not measured; at most a fifth"
+        20, "number of entities set aside for examples and not measured; at most a fifth of all"
     )
     certain: Share = collect(0.9, "lowest confidence of a certain example")
     uncertain: Share = collect(0.5, "highest confidence of an uncertain example")
@@ -80,58 +82,65 @@ class Settings:
     demos: Demos = field(default_factory=Demos)
     methods: str = collect(
         "all",
-        "prompting methods, separated by commas; all: the single instructions, without "
-        "unc_few, pair_few and self_refine. Available: " + ", ".join(METHODS),
+        "prompting methods, separated by commas; all: every method except unc_few, pair_few and "
+        "self_refine. Available: " + ", ".join(METHODS),
     )
     prompts: Literal["shared", "paper"] = collect(
         "shared",
-        "shared: one set of answers for all protocols; paper: the paper's frame and decoding",
+        "shared: one set of answers for all protocols; paper: the paper's prompts and decoding",
     )
     sample_prompt: Literal["vanilla", "same"] = collect(
         "vanilla", "sample the plain question once for all methods, or each method's own prompt"
     )
     decisive: Literal["auto", "rules", "judge"] = collect(
         "auto",
-        "reader of the wording: rules (offline) or the judge's model; auto: the model, if any",
+        "what reads the wording: rules (offline) or the judge's model; auto: the model, if any",
     )
     contradict: Literal["auto", "rules", "nli", "judge"] = collect(
         "auto",
-        "comparison of answers: rules, an NLI model (--nli) or the judge's model; auto: as above",
+        "what compares the answers: rules, an NLI model (--nli) or the judge's model; auto: the "
+        "judge's model, if any",
     )
     nli: str = collect("auto", "NLI model for --contradict nli: a folder, a hub id, or llm:MODEL")
     ambiguous: Literal["keep", "drop"] = collect(
         "keep",
-        "questions whose gold answers contradict each other: keep or drop (ids are listed)",
+        "keep or drop questions whose gold answers contradict each other; their ids are listed",
     )
     prompt_folder: str = collect("", "folder with your own prompts")
     bins: Annotated[int, Meta(ge=1, le=1000)] = measure(
         BINS, "number of equal-width bins of confidence"
     )
-    closed: Literal["right", "left"] = measure("right", "the edge that counts as part of each bin")
+    closed: Literal["right", "left"] = measure("right", "which edge of each bin is included")
     levels: bool = measure(False, "average over distinct values of confidence instead of bins")
-    empty: Literal["skip", "zero"] = measure("skip", "leave empty bins out, or count them as 0")
+    empty: Literal["skip", "zero"] = measure("skip", "skip empty bins, or count them as 0")
     sample_punt: Literal["drop", "literal", "contradiction"] = measure(
-        "drop", "a sample without an answer: dropped, agrees (the literal formula), or contradicts"
+        "drop",
+        "how a sample without an answer counts: not at all, as agreement (the literal "
+        "formula), or as a contradiction",
     )
     relation: Literal["contradiction", "inconsistency"] = measure(
         "contradiction",
-        "what lowers confidence: contradiction (the paper), or anything not "
+        "what lowers confidence: a contradiction, as in the paper, or anything that is not "
         "entailed (needs --contradict nli)",
     )
     pooled: bool = measure(
         False,
-        "count every assertion once, so that answers with several count more; otherwise the "
-        "assertions of an answer share one vote (Definition 1)",
+        "count every assertion once, so that answers with several assertions weigh more; otherwise "
+        "the assertions of an answer share one vote (Definition 1)",
     )
     least: Annotated[int, Meta(ge=1, le=MOST_DRAWS)] = measure(
-        5, "smallest number of answered samples for a confidence"
+        5, "smallest number of answered samples from which a confidence is computed"
     )
-    high: Share = measure(0.75, "threshold for decisive and for confident in the three-way table")
+    high: Share = measure(
+        0.75,
+        "threshold from which an answer counts as decisive or confident in the three-way table",
+    )
     shared_least: Annotated[int, Meta(ge=1, le=1_000_000)] = measure(
-        10, "smallest number of items of each method in a bin used to compare methods"
+        10,
+        "a bin is used to compare methods only if each method has at least this many items in it",
     )
     resamples: Resamples = measure(1000, "bootstrap resamples of entities")
-    ci_seed: Seed = measure(0, "seed of the resampling")
+    ci_seed: Seed = measure(0, "seed for resampling")
 
 
 def check(settings: Settings) -> None:
@@ -160,8 +169,8 @@ def check(settings: Settings) -> None:
 
 #: what the manifest of a run says
 RULE = (
-    "two of its right answers contradict each other by our rules, or two ways to write one of them "
-    "hold different dates or numbers"
+    "two of its right answers contradict each other by sayso's rules, or two spellings of one "
+    "answer contain different dates or numbers"
 )
 #: ways to write one answer that are looked at
 MOST_NAMES = 40
@@ -199,8 +208,8 @@ def ambiguous_notice(questions: Sequence[Question], settings: Settings) -> list[
         return []
     what = "left out" if settings.ambiguous == "drop" else "kept (--ambiguous drop leaves them out)"
     return [
-        f"{number:,} of {shorts:,} questions are ambiguous and were {what}; the rule: {RULE}. "
-        "The numbers named ambiguous give their ids."
+        f"{number:,} of {shorts:,} questions are ambiguous and were {what}. A question is "
+        f"ambiguous if {RULE}. The numbers named ambiguous list their ids."
     ]
 
 

@@ -513,13 +513,17 @@ def samples_of(target: str, case: Case) -> Samples:
 BLOCK = 256
 #: evidence that takes another pass over the answer
 OF_ANSWERS = (*FORCED, "unconditional", ALTERNATIVES)
-NOT_IN_PARAGRAPHS = "needs another reading of every paragraph: computed for short answers only"
+NOT_IN_PARAGRAPHS = (
+    "computed for short answers only, because paragraphs would have to be read again"
+)
 #: evidence that only another question to the model gives, and that no setting asks for
 STATED = ("stated:one_step", "stated:top_k")
 ASKED_THEN = "needs further questions to the model, which this run does not ask"
 #: evidence that is asked for about short answers
 ASKED = (*ELICITED, "support", "judged")
-NOT_NAMED = "needs one question per sentence and draw: pass --elicit, and name it in --scores"
+NOT_NAMED = (
+    "needs one question per sentence and draw: pass --elicit, and name this score in --scores"
+)
 NOT_ASKED = "needs questions to the model about each answer: pass --elicit"
 ASKED_OF_SHORT = "is asked of short answers only"
 

@@ -40,9 +40,9 @@ def figure1(shown: Shown) -> list[NumberTable]:
         rows: list[Row] = [((score_label(s),), tuple(numbers[s].means)) for s in order]
         over = f"mean over {len(shown.data)} data sets" if len(shown.data) > 1 else "one data set"
         caption = (
-            f"AUROC of scores against {metric_label(against)}, short answers, {over}, joint 95 % "
-            "intervals (the paper: ROUGE-L and a judge). The chart shows the best scores and the "
-            "baselines."
+            f"AUROC of scores against {metric_label(against)}, short answers, {over}, with joint "
+            "95 % intervals. The paper uses ROUGE-L and a judge. The chart shows the best scores "
+            "and the baselines."
         )
         points = [
             charts.row_of(score_label(score), model, mean)
@@ -146,7 +146,7 @@ def figure3(shown: Shown) -> list[NumberTable]:
 
 
 #: where a layout stands that no paper has
-OURS = "our own, with numbers from arXiv 2509.04664 and arXiv 2511.13029"
+OURS = "sayso's own, with metrics from arXiv 2509.04664 and arXiv 2511.13029"
 ABSTENTION = (
     ("abstention_gap", "abstention gap (G)"),
     ("abstains_unanswerable", "unanswerable declined"),
@@ -180,7 +180,7 @@ def abstention(shown: Shown) -> list[NumberTable]:
     order = sorted(rows, key=lambda row: -_value(row[1][1]))
     over = f"mean over {len(shown.data)} data sets, " if len(shown.data) > 1 else ""
     caption = (
-        f"Declining, short answers, {over}joint 95 % intervals, ranks with ties. The "
+        f"How models decline (short answers, {over}joint 95 % intervals, ranks with ties). The "
         "abstention gap (G) is the share of unanswerable questions declined minus the share of "
         "answerable ones declined."
     )
@@ -201,7 +201,7 @@ def _both_kinds(settings: Settings, questions: Sequence[Question]) -> bool:
 
 LAYOUTS = (
     Layout(
-        "board", "Many systems on one page: the parts of G, thinking, dates, costs",
+        "board", "Many systems on one page: both parts of G, thinking, dates and costs",
         OURS, "answerable and unanswerable questions", abstention,
         ("abstention_gap", *ABSTENTIONS), _both_kinds,
     ),

@@ -75,7 +75,7 @@ CURVES = ("semantic_entropy", "sequence_probability", "discrete_semantic_entropy
 #: shares answered at which a curve is stored
 COVERAGES = tuple(round(0.05 * i, 2) for i in range(2, 21))
 CIRCULAR = "this score decided what is unknown (--known-by probe)"
-FEW_PAIRS = f"few right or wrong answers stand in a pair of one type: {TOO_FEW}"
+FEW_PAIRS = f"too few right or wrong answers can be paired within a type: {TOO_FEW}"
 
 
 def estimates(run: Run, settings: Settings) -> list[Estimate]:
@@ -160,7 +160,7 @@ def cautions(estimates: Iterable[Estimate], draws_vary: bool | None = None) -> l
     if alike:
         lines.append(
             f"The draws never vary: {alike}. Scores that compare draws mean nothing here, and "
-            "neither does the share known by any of several draws."
+            "neither does the share of facts known by any of several draws."
         )
     missing = {
         part_of(e.where, "score")
@@ -169,8 +169,8 @@ def cautions(estimates: Iterable[Estimate], draws_vary: bool | None = None) -> l
     }
     if missing:
         lines.append(
-            f"There are no log-probabilities, so {len(missing)} scores have no value, the "
-            "sequence probability and semantic entropy among them."
+            f"There are no log-probabilities, so {len(missing)} scores have no value, including "
+            "sequence probability and semantic entropy."
         )
     return lines
 
@@ -621,7 +621,9 @@ COUNTING: dict[str, tuple[str, ...]] = {
 }
 #: what is counted of the answers of a model that was told to express uncertainty
 TOLD = slice_of(method="instructed")
-NO_GOLDS = "answerable questions have no golds: right and wrong answers cannot be told apart"
+NO_GOLDS = (
+    "answerable questions have no gold answers, so right and wrong answers cannot be told apart"
+)
 
 
 def abstentions(rows: Rows, settings: Settings) -> Iterator[Estimate]:

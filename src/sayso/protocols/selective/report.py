@@ -420,7 +420,9 @@ def _found_examples(folder: RunFolder, rows: SelectiveRows, score: str) -> Examp
     texts = _Texts(folder, rows)
     shown = [
         texts.example(
-            at, what, f"By certainty, it is number {place[at]:,} of {len(order):,} answers."
+            at,
+            what,
+            f"In order of certainty, it is number {place[at]:,} of {len(order):,} answers.",
         )
         for at, what in chosen.items()
     ]
@@ -477,8 +479,8 @@ def headline(results: SelectiveResults, form: str) -> str:
     if min(wrong, rate.n - wrong) < FEWEST:
         return (
             f"{title}: of {rate.n:,} judged answers {_are(wrong, 'wrong')} and "
-            f"{_are(rate.n - wrong, 'right')} (judge: {line(judge, 40)}). Ranking scores takes at "
-            f"least {FEWEST} of each."
+            f"{_are(rate.n - wrong, 'right')} (judge: {line(judge, 40)}). Ranking scores requires "
+            f"at least {FEWEST} of each."
         )
     errors = (
         f"{title}: {percent(rate.value, 0)} of {rate.n:,} judged answers are wrong (judge: "
@@ -538,8 +540,8 @@ def length_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
     reason = f" Most of the effect comes from {named}." if named else ""
     yield (
         f"! Plain length, {kind}: AUROC {with_interval(row)}. Wrong answers differ in length from "
-        "right ones here, which accounts for part of any score that grows with length."
-        f"{reason}"
+        "right ones here, which explains part of the AUROC of any score that grows with "
+        f"length.{reason}"
     )
 
 
@@ -550,7 +552,7 @@ def unread_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
     if facts.missing and rate.bound_low is not None and rate.bound_high is not None:
         yield (
             f"! {facts.missing:,} of {facts.n:,} answers have no readable verdict and are left "
-            f"out; whatever those are, {percent(rate.bound_low, 0)} to "
+            f"out; whatever their verdicts, {percent(rate.bound_low, 0)} to "
             f"{percent(rate.bound_high, 0)} of all answers are wrong."
         )
 
@@ -619,10 +621,9 @@ def audit_sentences(results: SelectiveResults, form: str, most: int = 3) -> Iter
             continue
         yield (
             f"{capital(score_label(name))}: AUROC {with_interval(metric)} against ROUGE-L, "
-            f"{with_interval(truth)} against {line(results.judge(form), 40)} on the same "
-            f"rows. Of the difference of {signed(difference.value)}, "
-            f"{_signed_interval(length)} comes from long right answers that ROUGE-L rejects; "
-            f"{_signed_interval(rest)} is unexplained."
+            f"{with_interval(truth)} against {line(results.judge(form), 40)} on the same rows. The "
+            f"difference is {signed(difference.value)}. Long right answers that ROUGE-L rejects "
+            f"account for {_signed_interval(length)}; {_signed_interval(rest)} is unexplained."
         )
 
 
@@ -708,7 +709,7 @@ def in_one_line(results: SelectiveResults) -> Iterator[str]:
     missing = {score for names in reasons(results).values() for score in names}
     if missing:
         many = "1 score was" if len(missing) == 1 else f"{len(missing)} scores were"
-        yield f"{many} not computed, in one form or both: --verbose lists why"
+        yield f"{many} not computed, in one form or both: --verbose lists the reasons"
 
 
 def reasons(results: SelectiveResults) -> dict[str, dict[str, list[str]]]:
@@ -844,8 +845,7 @@ def cut_in_ties(results: SelectiveResults, form: str, most: int) -> Iterator[str
         value = number(results.best(form, tied[0]))
         above = sum(name in tied for name in ranked[:most])
         yield (
-            f"{len(tied)} scores tie at {value}; which {above} of them are listed here is "
-            "arbitrary."
+            f"{len(tied)} scores tie at {value}; the {above} listed here are an arbitrary choice."
         )
 
 
@@ -889,9 +889,9 @@ def abstention_lines(results: SelectiveResults, form: str) -> list[str]:
             if e.value is not None
         ]
         lines.append(
-            f"Right minus wrong, with 0 for declining: {_signed_interval(first)} (the Omniscience "
-            f"Index is 100 times this); utility at confidence targets: {', '.join(more)}. Below 0, "
-            "never answering would have scored higher."
+            f"Right minus wrong, where declining counts 0: {_signed_interval(first)} (the "
+            "Omniscience Index is 100 times this); utility at confidence targets: "
+            f"{', '.join(more)}. Below 0, never answering would have scored higher."
         )
     return lines
 
@@ -1063,7 +1063,7 @@ def _scatters(form: str, rows: SelectiveRows, chosen: Settings) -> Iterator[Scat
     wrong, words = rows.wrong[rows.judge], rows.words
     for name in [name for name in DRAWN if name in rows.scores][:MOST_DRAWN]:
         points = cloud(words, rows.scores[name], wrong, RIGHT_OR_WRONG)
-        about = f"{capital(score_label(name))} of right and of wrong answers by their words."
+        about = f"{capital(score_label(name))} by number of words, for right and for wrong answers."
         drawing = Scattered(f"{name} by words {form}", (WORDS_OF_ANSWER, score_label(name)), about)
         yield from _drawn(points, RIGHT_OR_WRONG, drawing)
     for by, values_ in rows.values.items():
@@ -1072,8 +1072,8 @@ def _scatters(form: str, rows: SelectiveRows, chosen: Settings) -> Iterator[Scat
             right = np.where(wrong == 0, values_, np.nan)
             points = cloud(words, right, rows.wrong[by], TAKEN)
             about = (
-                f"{metric_label(by)} of the answers that are right by {line(rows.judge, 40)}, by "
-                "their words. Answers on or below the line are rejected."
+                f"{metric_label(by)} by number of words, for the answers that are right (judge: "
+                f"{line(rows.judge, 40)}). The metric rejects answers on or below the line."
             )
             titles = (WORDS_OF_ANSWER, f"{metric_label(by)} of right answers")
             name = f"{by.partition(':')[0]} of right answers {form}"
@@ -1319,8 +1319,8 @@ def agreement_table(results: SelectiveResults, form: str) -> Table:
         rows.append([Cell(metric_label(name, judge), head=True), *cells, _percent_cell(others)])
     head = ["", *(metric_label(name, judge) for name in names), "most others"]
     note = (
-        "most others: how often it agrees with the majority of the other metrics; ties are left "
-        f"out. {MAJORITY} sayso score compares them with people."
+        "most others: how often a metric agrees with the majority of the other metrics; ties are "
+        f"left out. {MAJORITY} To compare metrics with people, use sayso score."
     )
     return Table("Same verdict on an answer: share and 95 % interval", head, rows, [note])
 
@@ -1392,7 +1392,7 @@ def refusals_table(results: SelectiveResults, form: str) -> Table:
         "AUROC that plain length would get against this metric if length were unrelated to "
         "correctness."
     )
-    title = f"Right answers, by {line(results.judge(form), 40)}, that a metric rejects"
+    title = f"Right answers (judge: {line(results.judge(form), 40)}) that a metric rejects"
     return Table(title, head, rows, [note])
 
 
@@ -1432,31 +1432,36 @@ def missing_table(results: SelectiveResults) -> Table:
 SIGNED = {"auroc_within": "AUROC within type", "auroc": "AUROC"}
 DEFINITIONS = {
     "AUROC": "the share of pairs of a wrong and a right answer in which the wrong one has the "
-    "higher score; ties count half, and .5 is chance. At 0 and 1 the interval is exact, for as "
-    "many pairs as share no entity. Scores are not ranked on fewer than five right or wrong "
-    "answers.",
-    "the best score": "the highest of many AUROCs is partly luck, so it is also given "
-    "cross-fitted: every pair is ranked by the score that is best on other entities.",
-    "within type": "only pairs about the same type of fact. A model without knowledge that answers "
-    "from type priors has a high pooled AUROC, and .5 here.",
-    "unknown": "the same for facts that no draw got right, whatever the answer said. Scores that "
-    "compare draws use some of these same draws.",
+    "higher score. Ties count half; .5 is chance. At 0 and 1 the interval is exact, for the "
+    "number of pairs that share no entity. Scores are ranked only if there are at least five "
+    "right and five wrong answers.",
+    "the best score": "the highest of many AUROCs is partly luck. It is therefore also given "
+    "cross-fitted: each pair is ranked by the score that is best on other entities.",
+    "within type": "AUROC over only those pairs that are about the same type of fact. A model that "
+    "knows nothing and answers from type priors can have a high pooled AUROC, but has .5 here.",
+    "unknown": "AUROC for facts that no draw got right, whatever the answer said. Scores that "
+    "compare draws use some of the same draws.",
     "PRR": "prediction-rejection ratio: 1 = rejects wrong answers first, 0 = at random.",
-    "AURAC": "area under accuracy against the share answered, normalized.",
+    "AURAC": (
+        "area under the curve of accuracy against the share of questions answered, normalized."
+    ),
     "with length": "rank correlation of the score with the number of words of the answer.",
     "the words alone": "a baseline that sees only the text: Naive Bayes on 1- and 2-grams of "
     "question and answer, trained on other entities. A score that does not beat it may only have "
     "learned which questions are hard. It is never named as the best score.",
-    "its own words": "the model's words as a score: 1 where it hedged when told to express "
-    "uncertainty.",
-    "ROUGE-L, SQuAD F1": "word overlap with the reference; an answer counts as right above .5 "
-    "(ROUGE-L) or from .5 on (F1), unless the signature (cuts) says otherwise.",
-    "BERTScore": "the similarity of contextual vectors, rescaled by that of unrelated sentences: "
-    "F1, right above .5 unless the signature says otherwise.",
-    "blind grader": "a model that sees golds and answer, not the question, and says 1 or 0.",
+    "its own words": "the model's words as a score: 1 if it hedged when told to express "
+    "uncertainty, else 0.",
+    "ROUGE-L, SQuAD F1": "word overlap with the reference. An answer counts as right above .5 "
+    "(ROUGE-L) or at .5 and above (F1), unless the signature (cuts) says otherwise.",
+    "BERTScore": "F1 from the similarity of contextual vectors, rescaled by the similarity of "
+    "unrelated sentences. An answer counts as right above .5, unless the signature says otherwise.",
+    "blind grader": (
+        "a model that sees the gold answers and the answer, but not the question, and replies 1 or "
+        "0."
+    ),
     "judge": "this run's judge; everything else is measured against it.",
-    "risk": "share of wrong answers among those given, when the answers with the lowest scores are "
-    "given.",
+    "risk": "share of wrong answers among those given, if only the answers with the lowest scores "
+    "are given.",
 }
 
 
@@ -1515,7 +1520,7 @@ def _form(results: SelectiveResults, form: str) -> dict[str, Any]:
         ),
         "reference_by_length": (
             reference_by_length,
-            "Words of the reference by words of the answer.",
+            "Length of the reference by length of the answer, in words.",
         ),
         "metric_by_length": (
             metric_by_length,
@@ -1530,7 +1535,11 @@ def _form(results: SelectiveResults, form: str) -> dict[str, Any]:
     lengths = length_sentences(results, form) if results.ranked(form) else ()
     words = results.get("coverage_of_words", **_of_judge(results, form), score=WORDS)
     withheld = "Share of wrong answers among those given, when the least certain are withheld."
-    cross = " The cross is the model's own words as a policy." if words.value is not None else ""
+    cross = (
+        (" The cross is a policy that follows the model's own words.")
+        if words.value is not None
+        else ""
+    )
     return {
         "name": form,
         "title": FORMS[form].capitalize(),
@@ -1595,9 +1604,12 @@ LABELS = {
     ),
     "abstains_unanswerable": ("", "unanswerable questions declined"),
     "abstains_answerable": ("", "answerable questions declined"),
-    "right_minus_wrong": ("", "right minus wrong, declining 0 (the Omniscience Index / 100)"),
+    "right_minus_wrong": ("", "right minus wrong, declined counts 0 (Omniscience Index / 100)"),
     "utility": ("", "right 1, declined 0, wrong -t/(1-t), at a confidence target t"),
-    "passage_gap": ("G of passages", "abstains without the passage, minus with it (0 = blind)"),
+    "passage_gap": (
+        "G of passages",
+        "share declined without the passage, minus share declined with it (0 = blind)",
+    ),
     "abstains_without_passage": ("", "declined without the passage"),
     "abstains_with_passage": ("", "the same questions declined with the passage"),
     "by_heart": ("", "right without the passage, from memory"),

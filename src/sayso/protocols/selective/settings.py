@@ -40,7 +40,9 @@ UNKNOWN_TARGET = "unknown"
 class Draws:
     """The several answers that multi-sample scores compare."""
 
-    k: Annotated[int, Meta(ge=0, le=MOST_DRAWS)] = collect(10, "samples of each short question")
+    k: Annotated[int, Meta(ge=0, le=MOST_DRAWS)] = collect(
+        10, "number of samples per short question"
+    )
     temperature: Temperature = collect(1.0, "temperature of the samples")
 
 
@@ -59,15 +61,15 @@ class PIK:
 
     position: Literal["last_prompt", "second_last_answer", "last_answer"] = collect(
         "second_last_answer",
-        "token of the hidden state: the prompt's last, the one that predicts the answer's last "
-        "(the paper's code), or the answer's last",
+        "token whose hidden state is used: the prompt's last token, the token before the answer's "
+        "last one (as in the paper's code), or the answer's last token",
     )
     layer: Annotated[int, Meta(ge=-1000, le=1000)] = collect(
         -1, "layer of the hidden state: 0 is the embeddings, -1 the last layer"
     )
     standardize: bool = measure(True, "scale features to unit variance (the paper's code does not)")
     folds: Annotated[int, Meta(ge=2, le=1000)] = measure(
-        5, "folds of entities; each is predicted by a probe trained on the others"
+        5, "number of folds of entities; each fold is predicted by a probe trained on the others"
     )
 
 
@@ -77,8 +79,8 @@ class PTrue:
 
     examples: Annotated[int, Meta(ge=0, le=1000)] = collect(
         0,
-        "labeled examples for P(True), from twice as many questions that are set aside and not "
-        "measured; 0: none, and no score p_true_few; the paper uses 20",
+        "number of labeled examples for P(True), taken from twice as many questions that are set "
+        "aside and not measured; 0: none, and no score p_true_few; the paper uses 20",
     )
 
 
@@ -92,7 +94,7 @@ class Settings:
     p_true: PTrue = field(default_factory=PTrue)
     prompts: Literal["shared", "paper"] = collect(
         "shared",
-        "shared: one set of answers for all protocols; paper: the paper's frame and decoding",
+        "shared: one set of answers for all protocols; paper: the paper's prompts and decoding",
     )
     mode: Literal["sentence", "short"] = collect(
         "sentence", "with --prompts paper: one-sentence answers, or the shortest possible"
@@ -105,7 +107,7 @@ class Settings:
     prompt_folder: str = collect("", "folder with your own prompts")
     nli: str = collect(
         "auto",
-        "comparison of meanings: rules (offline), the folder or hub id of an NLI model, or "
+        "what compares meanings: rules (offline), the folder or hub id of an NLI model, or "
         "llm:MODEL; auto: the default NLI model if its weights are on this machine, else rules",
     )
     scores: str = collect("all", "names of the scores to compute, separated by commas, or all")
@@ -117,13 +119,13 @@ class Settings:
     )
     elicit: bool = collect(
         False,
-        "ask the model how confident it is in each short answer and whether it is true: seven "
-        "more requests each; adds stated confidence and sampled P(True)",
+        "ask the model how confident it is in each short answer and whether the answer is true: "
+        "seven more requests per answer; adds stated confidence and sampled P(True)",
     )
     panel: str = collect(
         "",
-        "models that judge each short answer without the gold answer, separated by commas: the "
-        "score judge_panel",
+        "for the score judge_panel: models, separated by commas, that judge each short answer "
+        "without the gold answer",
     )
     words: bool = collect(
         True, "also ask with an instruction to express uncertainty, to score the model's words"
@@ -134,19 +136,24 @@ class Settings:
         "declines",
     )
     known_k: Annotated[int, Meta(ge=0, le=MOST_DRAWS)] = collect(
-        5, "samples to judge, to separate known from unknown facts; 0: none, and no such numbers"
+        5,
+        "number of samples to judge, to separate known from unknown facts; 0: none, and no "
+        "numbers on unknown facts",
     )
     known_by: Literal["draws", "probe"] = measure(
-        "draws", "definition of unknown: by the judged samples, or P(IK) above one half"
+        "draws",
+        "what decides that a fact is unknown: the judged samples (draws), or a P(IK) score "
+        "above one half (probe)",
     )
     abstained: Literal["incorrect", "excluded"] = measure(
-        "incorrect", "an answer without a value: not right (the paper), or left out"
+        "incorrect",
+        "how an answer without a value counts: as not right, as in the paper, or not at all",
     )
-    rouge_threshold: Share = measure(0.5, "an answer is right above this ROUGE-L F1")
-    f1_threshold: Share = measure(0.5, "an answer is right at or above this SQuAD F1")
-    bert_threshold: Share = measure(0.5, "an answer is right above this BERTScore")
+    rouge_threshold: Share = measure(0.5, "an answer counts as right above this ROUGE-L F1")
+    f1_threshold: Share = measure(0.5, "an answer counts as right at or above this SQuAD F1")
+    bert_threshold: Share = measure(0.5, "an answer counts as right above this BERTScore")
     resamples: Resamples = measure(1000, "bootstrap resamples of entities")
-    ci_seed: Seed = measure(0, "seed of the resampling")
+    ci_seed: Seed = measure(0, "seed for resampling")
 
 
 def check(settings: Settings) -> None:

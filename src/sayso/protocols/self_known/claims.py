@@ -179,7 +179,7 @@ def repetition(texts: Sequence[Claimed]) -> list[str]:
     if repeats:
         notices.append(
             f"claims: {looping:,} of {len(texts):,} texts repeat themselves; {repeats:,} of their "
-            f"{every:,} claims were made before in the same text, and each counts once"
+            f"{every:,} claims repeat an earlier one in the same text, and each counts once"
         )
     if cut:
         notices.append(

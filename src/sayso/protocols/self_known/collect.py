@@ -41,8 +41,7 @@ from sayso.retrieval.sources import GOLDS
 
 THIN = (
     "knowledge golds: the data's own answers contain few facts per topic, and a claim about "
-    "anything "
-    "else counts as not supported; read differences, not levels"
+    "anything else counts as not supported. Interpret differences between values, not their levels"
 )
 BARE = "no knowledge source: claims have no label; name one with --knowledge"
 
@@ -142,9 +141,9 @@ def unpriced(questions: Sequence[Question], settings: Settings, judge: Judge) ->
     notes = []
     if per_claim:
         notes.append(
-            f"not in the table: {per_claim} requests to the model about each claim of its texts, "
-            "or a reading of the options' letters if its probabilities can be read (modes "
-            f"{settings.modes})"
+            f"not in the table: {per_claim} requests to the model about each claim in its texts "
+            f"(modes {settings.modes}). If its probabilities can be read, it only scores the "
+            "letters of the options"
         )
     model = engine_of(judge)
     steps = {

@@ -98,7 +98,10 @@ def figure1(shown: Shown) -> list[NumberTable]:
         "unsupported": ("unsupported_share", {}),
         "irrelevant": ("irrelevant_share", {}),
     }
-    caption = "Share of a sentence's claims along the text, mean over sentences."
+    caption = (
+        "Supported and unsupported claims along the text: share of a sentence's claims, mean over "
+        "sentences."
+    )
     return _by_part(shown, series, caption, "share of a sentence's claims")
 
 
@@ -107,7 +110,7 @@ def figure8(shown: Shown) -> list[NumberTable]:
     series: Series = {
         what: (f"{what}_per_sentence", {}) for what in ("supported", "unsupported", "irrelevant")
     }
-    caption = "Claims of a sentence along the text."
+    caption = "Number of claims in a sentence along the text."
     return _by_part(shown, series, caption, "claims of a sentence", share=False)
 
 

@@ -206,7 +206,7 @@ def cautions(estimates: Sequence[Estimate], draws_vary: bool | None = None) -> l
             reason = f"{why}: {ADVICE[why]}" if why in ADVICE else why
             lines.append(
                 f"{method}: {_percent(e.value)} of the claims have no label ({reason}). The bounds "
-                "of factuality show how much they could change."
+                "of factuality show how much these claims could change it."
             )
         if e.name == "answers_without_claims" and (e.value or 0) >= UNCHECKED:
             lines.append(
@@ -215,9 +215,9 @@ def cautions(estimates: Sequence[Estimate], draws_vary: bool | None = None) -> l
             )
         if e.name == "answers_without_a_claim" and (e.value or 0) >= UNCHECKED:
             lines.append(
-                f"{method}: {_percent(e.value)} of the texts claim nothing. They are refusals that "
-                "the filter's phrases miss, or their claims could not be read. They count as 0 "
-                "claims and are left out of factuality."
+                f"{method}: {_percent(e.value)} of the texts claim nothing. These texts are "
+                "refusals that the filter's phrases miss, or their claims could not be read. They "
+                "count as 0 claims and are left out of factuality."
             )
         if e.name == "empty_texts":
             empty[method] = e.value or 0
@@ -518,7 +518,7 @@ def _of_enough(estimate: Estimate, texts: int, topics: int) -> Estimate:
         return estimate
     some = f"{texts} text{'s' * (texts != 1)}"
     about = "" if texts == topics else f" about {topics} topic{'s' * (topics != 1)}"
-    problem = f"{some}{about} tell{'s' * (texts == 1)} no trend: it needs {LEAST_TOPICS}"
+    problem = f"{some}{about} cannot show a trend, which needs {LEAST_TOPICS} topics"
     return msgspec.structs.replace(estimate, low=None, high=None, problem=problem)
 
 
@@ -591,7 +591,9 @@ def wording(run: Run, texts: Texts, settings: Settings) -> Iterator[Estimate]:
 # reading: SK and SU of the same claims, by part those of the part.
 
 UNFITTED = "undefined: it needs several texts with supported and unsupported claims"
-BLIND = "undefined: true and false claims are accepted alike, so the accept rate says nothing"
+BLIND = (
+    "undefined: true and false claims are accepted equally often, so the accept rate says nothing"
+)
 IN_SAMPLE = "undefined: it needs supported and unsupported claims, and not SK = SU = 1"
 TOO_FLAT = "undefined: it needs three places that differ in both"
 #: option probability below which a model did not take the question as one

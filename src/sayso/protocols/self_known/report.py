@@ -74,8 +74,8 @@ from sayso.storage.run_folder import Manifest, RunFolder
 LABELS = {
     "factscore": ("", "supported claims, mean over the texts"),
     "factuality_micro": ("", "supported claims, all texts together"),
-    "recall": ("", "wanted facts given correctly"),
-    "response_rate": ("", "answers that answer"),
+    "recall": ("", "requested facts stated correctly"),
+    "response_rate": ("", "texts that answer the prompt"),
     "claims_per_answer": ("", "claims per answer"),
     "trend": ("", "slope along the text"),
     "SK": ("", "Self-Known: supported claims accepted"),
@@ -117,7 +117,11 @@ class Way(NamedTuple):
 WAYS = {
     "direct": Way("whether the statement is true", ASKED["direct"], "true?"),
     "qa": Way("whether this answers the question", ASKED["qa"], "the answer?"),
-    "qa_none": Way("the same, with the option none of the above", ASKED["qa_none"], "or none?"),
+    "qa_none": Way(
+        "whether this answers the question, with the option none of the above",
+        ASKED["qa_none"],
+        "or none?",
+    ),
 }
 
 
@@ -337,10 +341,10 @@ ROWS = (
     ("SU", "Self-Unknown *"),
 )
 NOTE = (
-    "S, NS: supported and unsupported claims. Parts of a text have equally many sentences; values "
-    "are means over the sentences of a part, with 95 % intervals from resampling texts. A value "
-    f"without an interval rests on fewer than {LEAST_TOPICS} topics or on too few texts, or is at "
-    "the end of its scale."
+    "S, NS: supported and unsupported claims. All parts of a text have the same number of "
+    "sentences. Values are means over the sentences of a part, with 95 % intervals from resampling "
+    f"texts. A value without an interval rests on fewer than {LEAST_TOPICS} topics or on too few "
+    "texts, or is at the end of its scale."
 )
 #: of the rows with a star, by the way of asking
 STARRED = {
@@ -485,7 +489,7 @@ def sentences(results: SelfKnownResults, method: str) -> Iterator[str]:
     recall = get("recall")
     if recall.value is not None:
         yield (
-            f"Of the facts asked for, it states {percent(recall.value, 0)} correctly, hedges "
+            f"Of the requested facts, it states {percent(recall.value, 0)} correctly, hedges "
             f"{percent(get('aspects_hedged').value, 0)} and leaves out "
             f"{percent(get('aspects_omitted').value, 0)}."
         )
@@ -497,7 +501,7 @@ def sentences(results: SelfKnownResults, method: str) -> Iterator[str]:
         labels, own = get("labeled_factuality", mode=mode), get("equation3_in_sample", mode=mode)
         plainly = f" ({number(own)} with shares of the same texts)" if own.value is not None else ""
         yield (
-            f"Asked {way.sentence}: it accepts {number(sk)} of its supported claims (Self-Known) "
+            f"Asked {way.sentence}, it accepts {number(sk)} of its supported claims (Self-Known) "
             f"and rejects {number(su)} of its unsupported ones (Self-Unknown). Factuality "
             f"estimated from these: {number(third)} by Equation 3{plainly}, {inside(gladen)} by "
             f"Rogan and Gladen; by the labels it is {number(labels)}."
@@ -512,8 +516,9 @@ def sentences(results: SelfKnownResults, method: str) -> Iterator[str]:
     if agreement.value is not None:
         bias = get("verifier_bias")
         yield (
-            f"The checker agrees with people on {percent(agreement.value, 0)} of the claims; its "
-            f"factuality minus people's is {plain(bias.value)} {range_of(bias)}."
+            f"The checker agrees with people on {percent(agreement.value, 0)} of the claims; the "
+            f"factuality it measures minus that by people's labels is {plain(bias.value)} "
+            f"{range_of(bias)}."
         )
 
 
@@ -659,16 +664,16 @@ CURVES = (
         "supported, of S and NS",
         "Factuality along the text",
         "Share of supported claims among supported and unsupported ones. Dotted: only texts with a "
-        "sentence in every part, so that short texts do not shape the curve; there is no dotted "
-        f"line if all texts have one. {_HOLLOW}",
+        "sentence in every part, so that short texts do not shape the curve; it is not drawn if "
+        f"all texts have one. {_HOLLOW}",
         variant="factuality_long",
     ),
     Quantity(
         "unsupported_per_sentence",
         "unsupported claims per sentence",
         "Unsupported claims per sentence",
-        f"Errors by count, not by share. {_HOLLOW} A bar that reaches the top of the chart "
-        "continues above it.",
+        f"The number of errors instead of their share. {_HOLLOW} A bar that reaches the top of the "
+        "chart continues above it.",
         share=False,
         height=240,
     ),
@@ -676,8 +681,8 @@ CURVES = (
         "decisiveness",
         "decisiveness of the words",
         "Hedging along the text",
-        "How sure the wording is; 1 = no hedging. Does the model hedge more where it errs more? "
-        f"{_HOLLOW}",
+        "How sure the wording is; 1 means no hedging. A model that knows where it errs hedges more "
+        f"there. {_HOLLOW}",
         height=200,
     ),
 )
@@ -754,8 +759,8 @@ def recognition(results: SelfKnownResults, method: str) -> list[tuple[str, Figur
         (
             "Taken back once none of the above is offered",
             [(kind, results.flips(kind, method)) for kind in ("supported", "unsupported")],
-            "Claims accepted as an answer, but no longer once none of the above is an option: the "
-            "model was unsure of them. Shares are of all claims of the class.",
+            "Claims that the model accepts as an answer, but no longer once none of the above is "
+            "an option: it was unsure of them. Values are shares of all claims of the class.",
         )
     )
     mode = modes[-1]
@@ -892,10 +897,10 @@ AVERAGES = (
     ("claims_per_sentence", "claims per sentence", 1, False),
     ("sentences_per_answer", "sentences per answer", 1, False),
     ("irrelevant_share", "irrelevant claims", 1, True),
-    ("response_rate", "answers that answer", 1, True),
-    ("recall", "wanted facts given correctly", 1, True),
-    ("aspects_hedged", "wanted facts hedged", 1, True),
-    ("aspects_omitted", "wanted facts left out", 1, True),
+    ("response_rate", "texts that answer the prompt", 1, True),
+    ("recall", "requested facts stated correctly", 1, True),
+    ("aspects_hedged", "requested facts hedged", 1, True),
+    ("aspects_omitted", "requested facts left out", 1, True),
 )
 #: what is told of a movement along the text only with an interval
 MOVES = ("trend", "last_minus_first")
@@ -979,7 +984,7 @@ def _notes(results: SelfKnownResults) -> list[str]:
     notes = []
     if any(results.get("factscore", method=m).missing for m in results.methods):
         notes.append(
-            "Bounds: FActScore if every claim without a label were unsupported, or were supported."
+            "Bounds: FActScore if all claims without a label were unsupported, or all supported."
         )
     for method, name in labels(results.methods).items():
         trend = results.get("trend", method=method)
@@ -988,8 +993,8 @@ def _notes(results: SelfKnownResults) -> list[str]:
     wanted = {k for m in results.methods for k, _ in results.by("k", "f1_at_k", method=m)}
     if len(wanted) > 1:
         notes.append(
-            "F1@K does not compare here: each K is the median of that method's own supported "
-            "claims. Set --k to compare."
+            "F1@K cannot be compared here, because each K is the median of that method's own "
+            "supported claims. Set --k to compare."
         )
     return notes
 
@@ -1029,9 +1034,9 @@ def correlations(results: SelfKnownResults) -> Table:
             every = [results.get(name, **place, **{"with": curve}) for _, place in columns]
             rows.append(row(f"{label}, {symbol}", (_correlation(e) for e in every)))
     note = (
-        "r: Pearson, ρ: Spearman, over as many points as there are parts (or systems). With so few "
-        "points, even a large correlation may be luck. Factuality is by the labels of the claims "
-        "asked about. A dash: fewer than three points, or one of the two is constant."
+        "r: Pearson, ρ: Spearman, with one point per part (or system). With so few points, even a "
+        "large correlation may be luck. Factuality is by the labels of the claims asked about. A "
+        "dash: fewer than three points, or one of the two values is constant."
     )
     title = "Labeled factuality and what the model recognizes, across the parts of the text"
     return table(title, [head for head, _ in columns], rows, [note])
@@ -1258,10 +1263,10 @@ def scores(results: SelfKnownResults, method: str, alpha: object) -> Table:
     kept_by = (e.value for _, e in results.by("score", "kept_claims", method=method))
     if any(kept is not None and kept < NOTHING_KEPT for kept in kept_by):
         notes.append(
-            "A text without any claim left has no error. If almost no claim is kept, empty texts "
-            "meet the promise."
+            "A text with no claims left has no error, so if almost no claims are kept, empty texts "
+            "fulfill the promise."
         )
-    return table(f"Scores of a claim: {labels(results.methods)[method]}", columns, rows, notes)
+    return table(f"Claim scores: {labels(results.methods)[method]}", columns, rows, notes)
 
 
 def verifier(results: SelfKnownResults) -> list[Table]:
@@ -1624,23 +1629,26 @@ DEFINITIONS = {
     "irrelevant, IR": "a claim that has nothing to do with the subject; it is left out of "
     "factuality.",
     "factuality": "S/(S+NS).",
-    "part of the text": "sentence i of n is at i/n; parts are closed on the right. A text with "
-    "fewer sentences than parts has no sentence in the first part.",
-    "trend": "slope of factuality over 0 to 1 within texts; its p is from shuffling the sentences "
-    "of each text.",
+    "part of the text": "sentence i of n is at position i/n; each part includes its right edge. A "
+    "text with fewer sentences than parts has no sentence in the first part.",
+    "trend": "slope of factuality from the beginning (0) to the end (1) of a text. Its p-value "
+    "comes from shuffling the sentences of each text.",
     "Self-Known": "share of the supported claims that the model, asked again, accepts.",
     "Self-Unknown": "share of the unsupported claims that it rejects.",
     "Equation 3": "(1 - SU) / (2 - SU - SK): the factuality if the model accepted as many claims "
     "as are true. It falls when Self-Unknown rises, so it does not measure quality. SK and SU come "
     "from other texts, or, as in the paper, from the same claims (then each part has its own).",
-    "taken back": "accepted as the answer to a question, but not when none of the above is also "
-    "offered; of all claims of the class.",
+    "taken back": "share of a class of claims that the model accepts as the answer to a question, "
+    "but no longer when none of the above is also offered.",
     "Rogan and Gladen": "(r + SU - 1) / (SK + SU - 1), from the observed accept rate r. It may lie "
     "outside 0 to 1, and has no value for a model that accepts true and false claims alike.",
     "length penalty": "exp(1 - 10/n) for an answer of fewer than 10 rated claims, after FActScore.",
-    "F1@K": "F1 of precision and the share of K wanted facts that are stated, as in SAFE.",
+    "F1@K": (
+        "F1 of precision and recall, as in SAFE. Recall is the number of supported claims divided "
+        "by K, at most 1."
+    ),
     "promised": "conformal filtering drops uncertain claims so that this share of the texts keeps "
-    "no unsupported claim; the threshold comes from other texts.",
+    "no unsupported claim; the threshold is set on other texts.",
 }
 
 

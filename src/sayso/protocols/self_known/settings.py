@@ -52,7 +52,7 @@ class Draws:
     """Further answers, in which each claim is looked for (frequency, LUQ)."""
 
     k: Annotated[int, Meta(ge=0, le=1000)] = collect(
-        0, "further long answers per topic; 0: none, and no scores that need them"
+        0, "number of further long answers per topic; 0: none, and no scores that need them"
     )
     temperature: Temperature = collect(1.0, "temperature of these further answers")
 
@@ -65,8 +65,8 @@ class Settings:
     draws: Draws = field(default_factory=Draws)
     ask: Literal["auto", "item", "open"] = collect(
         "auto",
-        "prompt for a text: the data's own (item) or only the subject, tell me about X (open); "
-        "auto: the data's own if it has one",
+        "prompt for a text: the data's own (item), or one that names only the subject, tell me "
+        "about X (open); auto: the data's own, if there is one",
     )
     knowledge: str = collect(
         "auto",
@@ -74,23 +74,29 @@ class Settings:
         "index from sayso index, golds (the data's gold answers), or none; auto: the built-in "
         "world for its own questions, else golds if there are any",
     )
-    passages: Annotated[int, Meta(ge=1, le=100)] = collect(5, "passages shown with each claim")
+    passages: Annotated[int, Meta(ge=1, le=100)] = collect(
+        5, "number of passages shown with each claim"
+    )
     claims: Literal["auto", "rules", "judge"] = collect(
         "auto",
-        "splitter of texts: rules (offline) or the judge's model; auto: the model, if any",
+        "what splits texts into claims: rules (offline) or the judge's model; auto: the model, if "
+        "any",
     )
     support: Literal["auto", "rules", "nli", "judge"] = collect(
         "auto",
-        "checker of claims: rules, an NLI model (--nli) or the judge's model; auto: as above",
+        "claim checker: rules, an NLI model (--nli) or the judge's model; auto: the judge's model, "
+        "if any",
     )
     questions: Literal["auto", "rules", "judge"] = collect(
-        "auto", "what turns claims into questions: rules or the judge's model; auto: as above"
+        "auto",
+        "what turns claims into questions: rules or the judge's model; auto: the model, if any",
     )
     nli: str = collect("auto", "NLI model for --support nli: a folder, a hub id, or llm:MODEL")
     modes: str = collect(
         "direct,qa,qa_none",
-        "how to ask the model about its own claims, separated by commas, or none: is it true "
-        "(direct), is this the answer (qa), the same with none of the above (qa_none)",
+        "how to ask the model about its own claims, separated by commas, or none: whether the "
+        "claim is true (direct), whether it answers a question (qa), the latter with the option "
+        "none of the above (qa_none)",
     )
     orders: Literal["all", "first"] = collect(
         "all", "average over all orders of a question's options, or use only the paper's order"
@@ -98,37 +104,38 @@ class Settings:
     retrieval: bool = collect(
         False, "write every text once more with passages from --knowledge before the prompt"
     )
-    open_book: bool = collect(False, "show these passages also when the model judges its claims")
+    open_book: bool = collect(False, "also show these passages when the model judges its claims")
     remedy: Literal["off", "revise"] = collect(
         "off", "revise: let the model rewrite every text without the claims that it rejects"
     )
     prompt_folder: str = collect("", "folder with your own prompts")
     noa: Literal["incorrect", "b_only", "missing"] = measure(
-        "incorrect", "none of the above for a false claim: recognized, not recognized, or left out"
+        "incorrect",
+        "how the answer none of the above to a false claim counts: as recognized (incorrect), "
+        "as not recognized (b_only), or not at all (missing)",
     )
     bins: Annotated[int, Meta(ge=1, le=100)] = measure(
-        5, "number of parts of a text, with equal numbers of sentences"
+        5, "number of parts into which a text is divided, with equal numbers of sentences"
     )
-    closed: Literal["right", "left"] = measure(
-        "right", "the edge that counts as part of each interval"
-    )
+    closed: Literal["right", "left"] = measure("right", "which edge of each part is included")
     average: Literal["sentence", "generation", "micro"] = measure(
-        "sentence", "curves: mean over sentences, mean of the texts' means, or pooled claims"
+        "sentence",
+        "how curves are averaged: over sentences, over the texts' means, or over all claims",
     )
     gamma: Annotated[float, Meta(ge=0, le=10_000)] = measure(
         10.0, "number of claims below which FActScore's length penalty applies"
     )
     k: Annotated[int, Meta(ge=0, le=100_000)] = measure(
-        0, "K of F1@K, the number of facts wanted; 0: the median number of supported claims"
+        0, "K of F1@K, the desired number of facts; 0: the median number of supported claims"
     )
     folds: Annotated[int, Meta(ge=2, le=1000)] = measure(
-        5, "folds of texts; each is predicted from the others (Equation 3)"
+        5, "number of folds; each fold's texts are predicted from the other folds (Equation 3)"
     )
     alpha: Annotated[float, Meta(ge=0.001, le=0.999)] = measure(
-        0.1, "share of texts that may keep a wrong claim, for conformal filtering"
+        0.1, "for conformal filtering: share of texts that may keep a wrong claim"
     )
     resamples: Resamples = measure(1000, "bootstrap resamples of texts")
-    ci_seed: Seed = measure(0, "seed of the resampling")
+    ci_seed: Seed = measure(0, "seed for resampling")
 
 
 def modes_of(settings: Settings) -> tuple[str, ...]:

@@ -66,10 +66,10 @@ def asked(data: Dataset, settings: Settings) -> Dataset:
     if left := len(data.short) - len(short):
         bare, twins = len(data.short) - len(answered), len(answered) - len(short)
         counterparts = f"{twins:,} answerable counterpart{'s' * (twins != 1)}"
-        paired = f" and {counterparts} (worded alike, with a true answer)" if twins else ""
+        paired = f" and {counterparts} (similar questions with a true answer)" if twins else ""
         notes.append(
             f"{bare:,} question{'s' * (bare != 1)} without a true answer{paired} {_are(left)} not "
-            "asked; `sayso run selective` asks about them too"
+            "asked; `sayso run selective` asks them too"
         )
     if data.kind == OWN_TABLE and not settings.short_only:
         prompt = load_prompt(PARAGRAPH, folder_of(settings.prompt_folder))
@@ -77,8 +77,8 @@ def asked(data: Dataset, settings: Settings) -> Dataset:
     if data.kind == OWN_TABLE and long:
         texts = {PARAGRAPHS: prompt_hash(prompt), PARAGRAPH: prompt}
         notes.append(
-            f"{len(long):,} paragraph{'s' * (len(long) != 1)} {_are(len(long))} asked for, made of "
-            "the questions that share an entity; --short-only leaves paragraphs out"
+            f"{len(long):,} paragraph{'s' * (len(long) != 1)} {_are(len(long))} asked for, each "
+            "covering the questions about one entity; --short-only leaves paragraphs out"
         )
     kept = data.replaced((*short, *long))
     return msgspec.structs.replace(kept, notes=tuple(notes), prompts=texts)

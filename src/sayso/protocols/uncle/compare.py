@@ -193,15 +193,15 @@ def _check(
             )
     elif any(part["known_from"] != "self" for part in parts):
         notes.append(
-            "These are two base models, and one was measured with another run's probes: see "
-            "known_from in the signature. The difference is not one between the models."
+            "These are two base models, and one was measured with another run's probes (see "
+            "known_from in the signature). The difference is not due to the models alone."
         )
     else:
         shares = [_share_known(side, chosen) for side, chosen in zip(sides, rows, strict=True)]
         notes.append(
             f"These are two base models, each with its own probes: the first knows {shares[0]}, "
-            f"the second {shares[1]}. Read J first, and the rows on facts that both or neither "
-            "know."
+            f"the second {shares[1]}. Read J first, and the rows on facts that both models know or "
+            "neither knows."
         )
     if reasons:
         raise InputError("; besides, ".join(reasons))
@@ -307,8 +307,8 @@ def _smaller_than_wordings(
         ]
         if small:
             yield (
-                f"{form} form: smaller than the spread of one run over wordings of its prompt: "
-                f"{', '.join(small)}"
+                f"{form} form: these differences are smaller than the spread of one run over "
+                f"wordings of its prompt: {', '.join(small)}"
             )
 
 

@@ -145,7 +145,7 @@ def judge(shown: Shown) -> list[NumberTable]:
     columns = (*(name.replace("_", " ") for name in CHECKED), "kappa", "tokens for 100 answers",
                "dollars for 100 answers")  # fmt: skip
     rows = [((who,), tuple(_checked(check))) for who, check in found.items()]
-    caption = "The judge on labelled answers and attacks (sayso judge-check)."
+    caption = "How the judge did on labelled answers and attacks (sayso judge-check)."
     return [NumberTable("", caption, ("judge",), columns, rows)]
 
 

@@ -109,7 +109,7 @@ BY_LOGPROBS = {
     "own_logprob": "the policies that hedge by them or by length in tokens",
 }
 BY_DRAWS = (
-    "known by any of several draws (it is one draw asked several times)",
+    "known by any of several draws (which is one draw, repeated)",
     "the chance-corrected known set (no value)",
     "the strict known set (it rests on two answers)",
 )
@@ -142,9 +142,9 @@ def cautions(estimates: Iterable[Estimate], draws_vary: bool | None = None) -> l
         if any(e.name == "propensity_retest" for e in rows):
             affected.append("test-retest of hedge propensity (no value)")
         lines.append(
-            f"The draws never vary: {alike}. Either the server repeats one answer whatever the "
-            "temperature, or the model is certain of every answer; the text cannot show which. "
-            f"Numbers made of several draws mean nothing here: {'; '.join(affected)}."
+            f"The draws never vary: {alike}. Either the server repeats one answer at any "
+            "temperature, or the model is certain of every answer; the text does not show which. "
+            f"Numbers computed from several draws mean nothing here: {'; '.join(affected)}."
         )
     scored = [e for e in rows if e.name == "auroc_incorrect"]
     if scored and all(e.problem == NO_LOGPROBS for e in scored):
@@ -177,7 +177,7 @@ def misfit(estimates: Iterable[Estimate]) -> list[str]:
         return [
             f"{MISFIT}{level} for this model: it knew {known.numerator or 0:,.0f} of "
             f"{known.denominator or 0:,.0f} facts. J, KCR and UUR compare known with unknown "
-            f"facts, and there are almost no {few} ones. Ask about other data (--data): {sets}."
+            f"facts, and there are almost no {few} ones. Use other data (--data): {sets}."
         ]
     return []
 

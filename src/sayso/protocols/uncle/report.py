@@ -116,22 +116,23 @@ METRICS: dict[str, tuple[str, str, str]] = {
 MORE: dict[str, tuple[str, str]] = {
     "J_within": (
         "J within fact type",
-        "J inside each type of fact (a birth date, a director), averaged: hedging every fact of a "
-        "hard type earns nothing here.",
+        "J within each type of fact (birth date, director), averaged. Hedging every fact of a hard "
+        "type earns nothing here.",
     ),
     "odds_ratio_within": (
         "odds ratio within type",
-        "How many times higher the odds of a hedge are for an unknown fact (Mantel-Haenszel over "
-        "types; 1 = no relation).",
+        "How many times higher the odds of a hedge are for an unknown fact than for a known one "
+        "(Mantel-Haenszel over types; 1 = no relation).",
     ),
     "log_odds_within": (
         "logarithm of the odds ratio within type",
-        "How much higher the odds of a hedge are for an unknown fact, as a logarithm (0 = no "
+        "Logarithm of how many times higher the odds of a hedge are for an unknown fact (0 = no "
         "relation).",
     ),
     "skill": (
         "words match the frozen draws (0 blind, 1 perfect)",
-        "Decisiveness of the words against the agreement of the base model's frozen draws.",
+        "How well the decisiveness of the words matches the agreement among the base model's "
+        "frozen draws.",
     ),
     "wrong_and_sure": (
         "stated wrong, without a hedge",
@@ -139,22 +140,24 @@ MORE: dict[str, tuple[str, str]] = {
     ),
     "forced": (
         "known, and right when forced to answer",
-        "Share of the facts that the base model knew that are right when the model must choose one "
-        "of the base model's answers.",
+        "Of the facts that the base model knew, the share that is right when the model must choose "
+        "one of the base model's answers.",
     ),
     "over_hedge": ("known, yet hedged", "Share of the known facts that it hedged."),
-    "balanced_EA": ("balanced EA", "Mean of KCR and UUR: does not depend on how much it knows."),
+    "balanced_EA": (
+        "balanced EA",
+        "Mean of KCR and UUR, which does not depend on how much the model knows.",
+    ),
     "lift_UA": ("lift of UA", "UA divided by the share of unknown facts; 1 = blind hedging."),
     "F1_uncertain": ("F1 of hedging", "Harmonic mean of UA and UUR."),
     "hedge_precision": (
         "hedge precision",
-        "Share of the hedged facts that it gets wrong when not told to express uncertainty; facts "
-        "that it "
-        "hedges even then are left out. Needs no probe.",
+        "Of the facts that it hedged, the share that it gets wrong when not told to express "
+        "uncertainty. Facts that it hedges even then are left out.",
     ),
     "hedge_recall": (
         "hedge recall",
-        "Of the facts it gets wrong when not told to express uncertainty, the share that it "
+        "Of the facts that it gets wrong when not told to express uncertainty, the share that it "
         "hedged when told to.",
     ),
     "unspoken_knowledge": (
@@ -164,8 +167,8 @@ MORE: dict[str, tuple[str, str]] = {
     ),
     "unspoken_knowledge_matched": (
         "unspoken knowledge, at the right hedge rate",
-        "How much J within fact type would rise if it hedged its least probable answers, as many "
-        "of each type as it does not know.",
+        "How much J within fact type would rise if, in each type, it hedged as many answers as "
+        "there are unknown facts, the least probable ones first.",
     ),
     "auroc_incorrect_within": (
         "own probabilities, within type",
@@ -192,7 +195,7 @@ MORE: dict[str, tuple[str, str]] = {
     ),
     "break_even_cost": (
         "break-even cost",
-        "If a wrong answer costs more than this many right ones gain, its hedging pays off.",
+        "Its hedging pays off if a wrong answer costs more than this many right answers gain.",
     ),
 }
 
@@ -207,20 +210,20 @@ STANCES = {
 ROBUST: dict[str, tuple[str, str]] = {
     "propensity_known": (
         "hedging draws, known facts",
-        "How often further draws hedge a known fact, on average; the count is of facts.",
+        "How often further draws hedge a known fact, on average. The count is the number of facts.",
     ),
     "propensity_unknown": ("hedging draws, unknown facts", "The same for unknown facts."),
     "propensity_difference": (
         "hedging draws, unknown minus known",
-        "J of how often it hedges over several draws, instead of in one answer.",
+        "J computed from how often it hedges over several draws, instead of from one answer.",
     ),
     "propensity_retest": (
         "agreement of two draws",
-        "Whether two draws about one fact both hedge or both do not (kappa; 1 = always alike, "
-        "0 = as any two).",
+        "Whether two draws about the same fact both hedge or both do not (kappa; 1 = always, 0 = "
+        "no more often than by chance).",
     ),
-    "J_wordings": ("J, mean over wordings", "The same questions and request in other words."),
-    "J_wordings_spread": ("J, spread", "Standard deviation between the wordings."),
+    "J_wordings": ("J, mean over wordings", "The same questions and instruction in other words."),
+    "J_wordings_spread": ("J, spread", "Standard deviation across the wordings."),
     "J_wordings_lowest": ("J, lowest wording", ""),
     "J_wordings_highest": ("J, highest wording", ""),
     "UUR_wordings": ("UUR, mean over wordings", ""),
@@ -379,7 +382,7 @@ def _fates(numbers: Results, form: str, hedged: tuple[float, float]) -> str:
         what = "got wrong or left out" if form == "long" else "stated something false for"
         parts.append(f"{what} {false:,.0f}")
     if lucky:
-        parts.append(f"was right about {lucky:,.0f} all the same")
+        parts.append(f"got {lucky:,.0f} right anyway")
     return f"{', '.join(parts[:-1])} and {parts[-1]}" if parts[1:] else parts[0]
 
 
@@ -462,8 +465,8 @@ def _knew(numbers: Results, form: str, entities: int | None) -> str:
     if known.missing <= MANY * total:
         return f"{share}."
     return (
-        f"{share} that have verdicts. {known.missing:,.0f} of {total:,.0f} facts have none: "
-        f"whatever those are, it knew {_between(known)}."
+        f"{share} that have verdicts. {known.missing:,.0f} of {total:,.0f} facts have none; "
+        f"whatever their verdicts, it knew {_between(known)}."
     )
 
 
@@ -471,7 +474,7 @@ def _between(estimate: Estimate) -> str:
     """Return the range over all readings of the missing verdicts, as the end of a sentence."""
     low, high = estimate.bound_low, estimate.bound_high
     if low is None or high is None:
-        return "a share without any bound"
+        return "an unknown share"
     return f"{percent(low, 0)} to {percent(high, 0)} of all facts"
 
 
@@ -516,7 +519,10 @@ def _reading(numbers: Results, form: str) -> str:
         hedges = numbers.get("UA", form=form).denominator
         if hedges is not None and hedges < FEW_HEDGES:
             facts = "fact" if hedges == 1 else "facts"
-            return f"it hedged {hedges:.0f} {facts}, too few to say whether they are well placed"
+            return (
+                f"it hedged {hedges:.0f} {facts}, too few to say whether those hedges are well "
+                "placed"
+            )
         if rare:
             return "it almost never hedges, and its hedging looks random"
         return "its hedging is indistinguishable from random hedging"
@@ -538,7 +544,7 @@ def _few_but_good(numbers: Results, form: str) -> str:
         return "it rarely hedges, and slightly more often when it does not know"
     return (
         f"it rarely hedges; it did not know {placed.numerator:,.0f} of the "
-        f"{placed.denominator:,.0f} facts that it hedged (random hedging: "
+        f"{placed.denominator:,.0f} facts that it hedged (with random hedging: "
         f"{percent(1 - blind.value, 0)})"
     )
 
@@ -619,8 +625,9 @@ def robustness_sentences(numbers: Results) -> Iterator[str]:
                 for part in ("", "_spread", "_lowest", "_highest")
             )
             yield (
-                f"Over several wordings of the prompt, J of {FORMS[form]} averages {mean}, with a "
-                f"standard deviation of {spread} ({low} to {high}): smaller differences say little."
+                f"Across several wordings of the prompt, J of {FORMS[form]} averages {mean}, with "
+                f"a standard deviation of {spread} ({low} to {high}): differences smaller than "
+                "that say little."
             )
 
 
@@ -672,7 +679,7 @@ def warnings(numbers: Results) -> list[str]:
             if estimate.value is not None and sparse(estimate):
                 few.append(f"{name} of {FORMS[form]} ({counts(estimate)})")
     if few:
-        lines.append(f"Few cases; read the counts: {', '.join(few)}.")
+        lines.append(f"Few cases, so read the counts: {', '.join(few)}.")
     return lines
 
 
@@ -920,7 +927,7 @@ def slices_table(numbers: Results, key: str, names: dict[str, str]) -> Table:
     head += ["facts", "J", "UUR", "known, yet hedged", "known", "FA"]
     head += ["guess rate"] if guesses else []
     left = len(values) - MOST_ROWS
-    further = [f"{left} more are in the run's table metrics."] if left > 0 else []
+    further = [f"{left} more are in the table metrics of the run."] if left > 0 else []
     name = {"domain": "domain", "type": "type of fact"}[key]
     return Table(f"Every {name}", head, rows, [*further, *notes.lines()[:20]])
 
@@ -1028,9 +1035,9 @@ PAGE_COLUMNS = (
 )  # fmt: skip
 INSTRUCTION = "the instruction"
 ABOUT = (
-    "All methods answer the same facts, with the same probes. J within: within fact type. Odds "
-    "ratio: odds of hedging an unknown fact over those of a known one, within type. Wrong, sure: "
-    "share of all facts stated wrong, without a hedge."
+    "All methods are asked about the same facts, and the same probes decide what is known. J "
+    "within: within fact type. Odds ratio: odds of hedging an unknown fact over those of a known "
+    "one, within type. Wrong, sure: share of all facts stated wrong, without a hedge."
 )
 
 

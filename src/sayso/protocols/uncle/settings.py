@@ -42,14 +42,17 @@ ASKED_ALREADY = {"vanilla": "the plain answers", "uncle": "the instructed answer
 class Probe:
     """What decides whether a fact is known (section 4, "knowledge probing")."""
 
-    k: Annotated[int, Meta(ge=1, le=MOST_PROBES)] = collect(5, "samples of each short question")
+    k: Annotated[int, Meta(ge=1, le=MOST_PROBES)] = collect(
+        5, "number of samples per short question"
+    )
     temperature: Temperature = collect(1.0, "temperature of the samples")
     unc: Literal["unknown", "dropped_official", "excluded"] = measure(
-        "unknown", "how a hedged probe counts: by the paper's rule, by its code, or not at all"
+        "unknown",
+        "how a hedged probe counts: as in the paper, as in the paper's code, or not at all",
     )
     slick: Annotated[int, Meta(ge=0, le=MOST_FEW_SHOT)] = collect(
         0,
-        "SliCK's levels of knowledge: number of random 4-shot prompts per short question, each "
+        "for SliCK's levels of knowledge: number of random 4-shot prompts per short question, each "
         "answered at T=0 and 16 times at T=0.5; SliCK uses 10; 0: none",
     )
 
@@ -59,7 +62,7 @@ class Answer:
     """How the answers that are judged are decoded (section 4; appendix D says otherwise)."""
 
     temperature: Temperature = collect(
-        0.0, "temperature of the judged answers; appendix D uses 0.7 with top_p 0.95"
+        0.0, "temperature of the judged answers; the paper's appendix D uses 0.7 with top_p 0.95"
     )
     top_p: Annotated[float, Meta(ge=0.01, le=1)] = collect(
         1.0,
@@ -75,14 +78,18 @@ class Settings:
 
     probe: Probe = field(default_factory=Probe)
     answer: Answer = field(default_factory=Answer)
-    known_from: str = collect("self", "run whose probes decide what is known: self or a run folder")
+    known_from: str = collect(
+        "self", "run whose probes decide what is known: self, or the folder of another run"
+    )
     prompts: Literal["shared", "paper"] = collect(
         "shared", "shared: one set of answers for all protocols; paper: the paper's token limit"
     )
     short_only: bool = collect(False, "ask short questions only, no paragraphs")
     prompt_folder: str = collect("", "folder with your own prompts")
     propensity: Annotated[int, Meta(ge=0, le=MOST_PROBES)] = collect(
-        0, "further instructed samples per question, to see how often it hedges"
+        0,
+        "number of further samples per question with the instruction, to see how often the "
+        "model hedges",
     )
     wordings: Annotated[int, Meta(ge=1, le=MOST_WORDINGS)] = collect(
         1,
@@ -95,16 +102,18 @@ class Settings:
         "unc_few, pair_few, self_refine, granularity, uncertainty, metacognitive",
     )
     omit_long: Literal["NS", "separate"] = measure(
-        "NS", "a fact missing from its paragraph: wrong (the paper), or left out of the rates"
+        "NS",
+        "how a fact missing from its paragraph counts: as wrong, as in the paper (NS), or not "
+        "at all (separate)",
     )
     refusals: Literal["uncertain", "excluded"] = measure(
-        "uncertain", "an answer refused by policy: uncertain, or left out of the rates"
+        "uncertain", "how an answer refused by policy counts: as uncertain, or not at all"
     )
     ci: Literal["entity", "entity-by-type"] = measure(
-        "entity", "resampling for J within type: entities, or entities crossed with types"
+        "entity", "what is resampled for J within type: entities, or entities crossed with types"
     )
     resamples: Resamples = measure(2000, "bootstrap resamples of entities")
-    ci_seed: Seed = measure(0, "seed of the resampling")
+    ci_seed: Seed = measure(0, "seed for resampling")
 
 
 def check(settings: Settings) -> None:
