@@ -166,8 +166,8 @@ def test_audit_of_a_score_that_is_only_length() -> None:
     )
     assert (audit.metric_length.value or 0) > 0.5
     text = audit.sentence()
-    assert "refused longer right answers" in text
-    assert "stays unexplained" in text
+    assert "Longer right answers that the metric rejects" in text
+    assert "is unexplained" in text
 
 
 def test_audit_of_an_honest_metric_finds_no_length() -> None:

@@ -226,7 +226,7 @@ def test_the_words_alone_are_in_every_table_and_never_the_best_score() -> None:
     few = leaderboard(rows[:15], ["one", "two"])
     assert "text_only" not in {entry.method for entry in few.entries}
     assert "needs 20 judged ones" in few.no_text_only
-    assert "no row of the words alone" in _shown(few)
+    assert "the baseline of the words alone is missing" in _shown(few)
 
 
 def test_resamples_are_drawn_once_for_all_scores(monkeypatch: pytest.MonkeyPatch) -> None:

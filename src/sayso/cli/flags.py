@@ -92,7 +92,7 @@ class Common(Opening):
         LogprobKind | None,
         Parameter(
             group=MORE,
-            help="with --answers: kind of log-probabilities in the files; only natural ones are "
+            help="with --answers: kind of log-probabilities in the files: natural is the only kind "
             "accepted, and none ignores them",
         ),
     ] = None

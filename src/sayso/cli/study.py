@@ -85,7 +85,7 @@ class StudyFlags(Opening):
     logprobs: Annotated[
         LogprobKind | None,
         Parameter(
-            help="with --answers: kind of log-probabilities in the files; only natural ones are "
+            help="with --answers: kind of log-probabilities in the files: natural is the only kind "
             "accepted, and none ignores them"
         ),
     ] = None

@@ -165,7 +165,7 @@ def test_a_gain_names_both_skills() -> None:
     )
     told = " ".join(sentences(found, "short"))
     assert (
-        "Uncertainty: skill higher than Vanilla's by .30 [.20, .40]; on the bins that all methods "
+        "Uncertainty: skill higher than Vanilla's by .30 [.20, .40]; in the bins that all methods "
         "fill, they score .20 and −.10." in told
     )
 
@@ -261,7 +261,7 @@ def test_a_gain_that_the_correction_takes_away_is_not_told() -> None:
 def test_a_gain_that_holds_says_what_it_was_corrected_for(p: float, said: str) -> None:
     told = gain_sentences(p)
     assert "Self-Refine: skill higher than Vanilla's by .30 [.02, .58]" in told
-    assert f"({said}, corrected over 3 methods)" in told
+    assert f"({said}, corrected for 3 methods)" in told
 
 
 def test_one_comparison_needs_no_correction_and_an_older_run_has_none() -> None:

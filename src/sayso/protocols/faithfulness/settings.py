@@ -120,7 +120,7 @@ class Settings:
     )
     relation: Literal["contradiction", "inconsistency"] = measure(
         "contradiction",
-        "what lowers confidence: a contradiction, as in the paper, or anything that is not "
+        "what lowers confidence: a contradiction (as in the paper), or anything that is not "
         "entailed (needs --contradict nli)",
     )
     pooled: bool = measure(

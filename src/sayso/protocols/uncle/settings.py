@@ -48,7 +48,8 @@ class Probe:
     temperature: Temperature = collect(1.0, "temperature of the samples")
     unc: Literal["unknown", "dropped_official", "excluded"] = measure(
         "unknown",
-        "how a hedged probe counts: as in the paper, as in the paper's code, or not at all",
+        "how a hedged probe counts: as in the paper (unknown), as in the paper's code "
+        "(dropped_official), or not at all (excluded)",
     )
     slick: Annotated[int, Meta(ge=0, le=MOST_FEW_SHOT)] = collect(
         0,
@@ -103,8 +104,8 @@ class Settings:
     )
     omit_long: Literal["NS", "separate"] = measure(
         "NS",
-        "how a fact missing from its paragraph counts: as wrong, as in the paper (NS), or not "
-        "at all (separate)",
+        "how a fact missing from its paragraph counts: as wrong (NS, as in the paper), or not at "
+        "all (separate)",
     )
     refusals: Literal["uncertain", "excluded"] = measure(
         "uncertain", "how an answer refused by policy counts: as uncertain, or not at all"
