@@ -66,7 +66,7 @@ def facts(cells: tuple[int, ...], unknown: Ends, j: Ends, form: str = "short") -
          "1, stated something false for 36 and got 2 right anyway."),
         ((40, 1, 0, 3, 45, 0), (0.0, 0.07), (-0.1, 0.1),
          "It never admitted that it did not know something: of 48 facts that it did not know, it "
-         "said so for none, stated something false for 45 and was right about 3 all the same."),
+         "said so for none, stated something false for 45 and got 3 right anyway."),
         ((36, 1, 4, 0, 19, 21), (0.35, 0.68), (0.2, 0.6),
          "It sometimes admits what it does not know: of 40 facts that it did not know, it said so "
          "for 21 and stated something false for 19; it hedged 4 of the 41 that it knew."),
@@ -141,7 +141,7 @@ def wording(words: tuple[float, Ends], agreed: tuple[float, Ends], skill: Ends, 
 
 def test_whether_a_model_sounds_as_sure_as_it_is() -> None:
     assert wording((0.95, (0.9, 0.97)), (0.55, (0.46, 0.64)), None) == (
-        "It sounds surer than it is: its words sound 95 % sure, but asked again it agrees with "
+        "It sounds surer than it is: its words sound 95 % sure, but asked again, it agrees with "
         "itself only 55 % of the time."
     )
     # words that never vary have no interval, and enough of them need none
@@ -150,7 +150,7 @@ def test_whether_a_model_sounds_as_sure_as_it_is() -> None:
     assert wording((0.3, (0.2, 0.4)), (0.9, (0.8, 0.95)), None).startswith("It sounds less sure")
     # intervals that meet, or a gap that nobody would hear, claim nothing
     assert wording((0.8, (0.7, 0.9)), (0.7, (0.6, 0.8)), (-0.1, 0.2)) == (
-        "On average, it sounds about as sure as it is: its words sound 80 % sure, and asked again "
+        "On average, it sounds about as sure as it is: its words sound 80 % sure, and asked again, "
         "it agrees with itself 70 % of the time; there is no sign that its words show which "
         "answers are shaky."
     )

@@ -199,17 +199,17 @@ def test_two_texts_tell_no_trend(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert slope.problem == "2 texts cannot show a trend, which needs 10 topics"
     page = RunFolder.open(report.write(result.path).parent).path / "report.html"
     shown = " ".join(page.read_text(encoding="utf-8").replace("\N{NO-BREAK SPACE}", " ").split())
-    assert "supported; whether this changes along the text is unknown (2 texts tell no" in shown
+    assert "supported; whether this changes along the text is unknown (2 texts cannot show" in shown
     for trend in ("it falls", "it rises", "in the first part to"):
         assert trend not in shown
-    assert "texts: 2 texts tell no trend" in shown  # beside the dash of the slope
+    assert "texts: 2 texts cannot show a trend" in shown  # beside the dash of the slope
 
 
 def test_texts_on_one_topic_are_one_cluster(tmp_path: Path) -> None:
     rows = [labeled("Ada", "SSSNN") for _ in range(12)]
     slope = run(tmp_path, write(tmp_path, "t.jsonl", rows)).get("trend", "method:t")
     assert slope.low is None
-    assert slope.problem == "12 texts about 1 topic tell no trend: it needs 10"
+    assert slope.problem == "12 texts about 1 topic cannot show a trend, which needs 10 topics"
 
 
 def test_no_interval_is_wider_than_its_scale(tmp_path: Path) -> None:

@@ -273,7 +273,7 @@ def test_dates_are_years(date: str, year: float) -> None:
 
 @pytest.mark.parametrize("date", ["2024-13", "last spring", "24-01", "2024-01-01T00", "<b>"])
 def test_other_dates_are_refused(date: str) -> None:
-    with pytest.raises(InputError, match="expected such as 2025-08-07"):
+    with pytest.raises(InputError, match="expected a date such as 2025-08-07"):
         check_date(date, "here")
 
 

@@ -357,7 +357,9 @@ def _outcome(
     if summary.draws and rows.compares:
         tools.tools(engine=False, meaning=True)  # for what it has to say
     if work.with_gold and not work.judged and not work.people:
-        notices.append("no answer could be judged against its gold: there is no leaderboard")
+        notices.append(
+            "no answer could be judged against its gold answer, so there is no leaderboard"
+        )
     values = {m: summary.values[m] for m in rows.chosen if summary.values.get(m)}
     missing = {m: summary.why(m) for m in rows.chosen if m not in values}
     fitted = work.fit(rows.probe, seed)

@@ -80,7 +80,7 @@ def check_date(text: str, place: str) -> str:
     """Return a date such as 2025, 2025-08 or 2025-08-07. Raises InputError for anything else."""
     if text and not _DATE.fullmatch(text):
         raise InputError(
-            f"{place}: date {line(text, 40)!r}: expected such as 2025-08-07 or 2025-08"
+            f"{place}: date {line(text, 40)!r}: expected a date such as 2025-08-07 or 2025-08"
         )
     return text
 

@@ -382,8 +382,8 @@ UNSHARED: dict[str, Any] = {
     "value": None,
     "low": None,
     "high": None,
-    "problem": "undefined on the part that all models have in common, such as bins that all fill; "
-    "the run's own page shows it",
+    "problem": "undefined on the data that all models share, such as bins that all models fill; "
+    "the run's own page shows the value",
 }
 
 #: folders below a given one in which runs are looked for: a study's lie three deep

@@ -180,7 +180,7 @@ VISIBLE, ENOUGH = 0.05, 10
 
 def _sounds(words: Estimate, agreed: Estimate, skill: Estimate) -> str:
     sounds, repeats = percent(words.value, 0), percent(agreed.value, 0)
-    again = f"asked again it agrees with itself {repeats} of the time"
+    again = f"asked again, it agrees with itself {repeats} of the time"
     both = f"its words sound {sounds} sure, and {again}"
     said, held = _ends(words), _ends(agreed)
     if said is None or held is None:
@@ -188,8 +188,8 @@ def _sounds(words: Estimate, agreed: Estimate, skill: Estimate) -> str:
     gap = (words.value or 0.0) - (agreed.value or 0.0)
     if said[0] > held[1] and gap > VISIBLE:
         return (
-            f"It sounds surer than it is: its words sound {sounds} sure, but asked again it agrees "
-            f"with itself only {repeats} of the time."
+            f"It sounds surer than it is: its words sound {sounds} sure, but asked again, it "
+            f"agrees with itself only {repeats} of the time."
         )
     if said[1] < held[0] and gap < -VISIBLE:
         return f"It sounds less sure than it is: its words sound {sounds} sure, but {again}."
@@ -489,8 +489,8 @@ class Quantity(NamedTuple):
 
 _DIAGONAL = ((0.0, 0.0), (1.0, 1.0))
 _HOLLOW = (
-    "Each point stands at the mean confidence of its claims. Bars are 95 % intervals, where there "
-    f"are enough claims; a hollow point rests on fewer than {FEW} claims."
+    "Each point is placed at the mean confidence of its claims. Bars are 95 % intervals, where "
+    f"there are enough claims; a hollow point rests on fewer than {FEW} claims."
 )
 BY_BIN = (
     Quantity(

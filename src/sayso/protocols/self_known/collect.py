@@ -154,8 +154,8 @@ def unpriced(questions: Sequence[Question], settings: Settings, judge: Judge) ->
     by_model = [name for name, how in steps.items() if how in ("judge", "auto")]
     if model is not None and by_model:
         notes.append(
-            f"not in the table: the calls in which the judge's model reads {', '.join(by_model)} "
-            "(one per 12 sentences or claims)"
+            f"not in the table: the calls to the judge's model for {', '.join(by_model)} (one per "
+            "12 sentences or claims)"
         )
     if settings.remedy == "revise":
         notes.append("not in the table: one more request for every text with a rejected claim")
