@@ -304,3 +304,18 @@ def test_help_needs_not_even_numpy() -> None:
         "with contextlib.redirect_stdout(io.StringIO()): sayso.cli.execute(['--help'])"
     )
     assert not {"numpy", "torch", "pyarrow", "altair"} & _loaded(code)
+
+
+def test_a_constant_is_bound_once() -> None:
+    """A second value under the same name replaces the first, also for code above it."""
+    twice = []
+    for path in MODULES.values():
+        names = Counter(
+            target.id
+            for node in ast.parse(path.read_text()).body
+            if isinstance(node, ast.Assign | ast.AnnAssign)
+            for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+            if isinstance(target, ast.Name)
+        )
+        twice += [f"{path.relative_to(SRC)}: {name}" for name, many in names.items() if many > 1]
+    assert not twice

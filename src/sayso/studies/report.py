@@ -245,7 +245,7 @@ def _overview(
 
 
 def _meanings(report: Report, heads: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Return the symbols that stand in heads of columns, and what each means."""
+    """Return the symbols that stand in column heads or sentences, and what each means."""
     words = {word for head in heads for word in re.split(r"[ ,]+", head)}
     return tuple(
         (symbol, report.DEFINITIONS.get(name, meaning))
@@ -884,6 +884,8 @@ def _print_clear(section: Section, console: Console) -> None:
         say(console, text, "")
     if clear[MOST_CLEAR:]:
         say(console, f"{len(clear) - MOST_CLEAR:,} more are on the page and in its tables", "dim")
+    for symbol, meaning in _meanings(PROTOCOLS[section.protocol].report, clear[:MOST_CLEAR]):
+        say(console, f"{symbol}: {meaning}", "dim")
 
 
 def warn(study: Study, names: Sequence[str], console: Console) -> None:

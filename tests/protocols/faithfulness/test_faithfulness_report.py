@@ -119,7 +119,7 @@ def test_no_wrong_guess_is_called_knowledge() -> None:
         "sound sure and are wrong (unaware of the error)."
     ) in list(sentences(found, "short"))
     assert "unsure, but sounds sure, wrong" in report.THREE_WAY.values()
-    shown = " ".join([*report.THREE_WAY.values(), *report.DEFINITIONS])
+    shown = " ".join([*report.THREE_WAY.values(), *report.GLOSSARY])
     assert "knows" not in shown
 
 

@@ -63,7 +63,8 @@ def test_the_page_holds_every_part_and_escapes_answers(finished: Path) -> None:
     assert "&lt;script&gt;" in text
     for part in ("Risk against coverage", "Rankings depend on the answer metric", "length_words",
                  "Right answers (judge: rules) that a metric rejects", "could not be computed",
-                 "p_ik", "needs hidden states", "Signatures"):  # fmt: skip
+                 "p_ik", "needs hidden states", "Signatures",
+                 "the share of pairs of a wrong and a right answer"):  # fmt: skip
         assert part in text, part
     for words in ("Do the answer metrics agree?", "most others", "AUROC within type, short answers",
                   "sequence probability", "contains reference",

@@ -1067,7 +1067,7 @@ def _worst(
 
 # ---- the page
 
-DEFINITIONS = {
+GLOSSARY = {
     "decisiveness": (
         "the probability (0 to 1) that a reader would give a claim, judging only by its wording."
     ),
@@ -1129,7 +1129,7 @@ def context(
         "worst": [w for form in forms for w in worst if w.form == form],
         "requests": terminal.request_counts(manifest),
         "judged": terminal.cited(manifest),
-        "definitions": DEFINITIONS,
+        "definitions": GLOSSARY,
         "left_out": left_out(results),
         "signatures": signatures(
             (f"skill, {FORMS[form]}, {label(m)}", results.get("skill", form=form, method=m))

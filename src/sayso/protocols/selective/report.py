@@ -21,8 +21,9 @@ from rich.console import Console
 from rich.text import Text
 
 from sayso.metrics.ranking import FEWEST, TOO_FEW
+from sayso.protocols.selective.measure import ABSTENTIONS, LENGTH, REFERENCES, TOLD
+from sayso.protocols.selective.rows import WORDS, load_rows
 from sayso.protocols.selective.rows import Rows as SelectiveRows
-from sayso.protocols.selective.rows import load_rows
 from sayso.protocols.selective.settings import BERT, Settings
 from sayso.protocols.stored import stored_run, stored_settings
 from sayso.records import Estimate, Generation, Question, Results, part_of, tier_order
@@ -88,19 +89,14 @@ from sayso.report.tables import (
     tight,
 )
 from sayso.report.terminal import begin, data, plain_table, say
+from sayso.scores.text_only import TEXT_ONLY
 from sayso.storage.run_folder import Manifest, RunFolder
 
-LENGTH, TEXT_ONLY, WORDS = "length_words", "text_only", "words"
-ABSTENTIONS = ("abstains_unanswerable", "abstains_answerable")
-#: the part of a slice that is about the answers of a model told to express uncertainty
-TOLD = ("method", "instructed")
 GAP = "abstention_gap"
 ABSTENTION_ROWS = (
     *ABSTENTIONS, "abstention_gap", "abstention_gap_within", "right_minus_wrong", "utility",
     "abstains_without_passage", "abstains_with_passage", "passage_gap", "by_heart",
 )  # fmt: skip
-#: what scores are read against: never the best score, and in every table
-REFERENCES = (LENGTH, TEXT_ONLY, WORDS)
 #: AUROCs that differ by less are equal
 SAME = 1e-9
 
@@ -298,7 +294,7 @@ def _errors(results: SelectiveResults, form: str) -> Estimate:
 
 
 def _declines(results: SelectiveResults, form: str) -> str:
-    place = {**_of_judge(results, form), TOLD[0]: TOLD[1]}
+    place = {**_of_judge(results, form), **dict(TOLD)}
     told = [results.get(name, **place) for name in ABSTENTIONS]
     if any(share.value is None for share in told):
         return _declines_plainly(results, form, "", "")
@@ -1430,7 +1426,8 @@ def missing_table(results: SelectiveResults) -> Table:
 # ---- the page
 
 SIGNED = {"auroc_within": "AUROC within type", "auroc": "AUROC"}
-DEFINITIONS = {
+#: what the page says of each number
+GLOSSARY = {
     "AUROC": "the share of pairs of a wrong and a right answer in which the wrong one has the "
     "higher score. Ties count half; .5 is chance. At 0 and 1 the interval is exact, for the "
     "number of pairs that share no entity. Scores are ranked only if there are at least five "
@@ -1490,7 +1487,7 @@ def context(manifest: Manifest, estimates: Sequence[Estimate]) -> dict[str, Any]
         "not_computed": missing_table(results),
         "asked": terminal.request_counts(manifest),
         "judged": terminal.cited(manifest),
-        "definitions": DEFINITIONS,
+        "definitions": GLOSSARY,
         "signatures": signatures(_headline_numbers(results)),
     }
 
@@ -1633,7 +1630,7 @@ def part_label(key: str, value: str) -> str:
         return f"target {line(value, 20)}"
     if key == "counting":
         return f"counting {line(value, 40)}"
-    if (key, value) == TOLD:
+    if ((key, value),) == TOLD:
         return "told to express uncertainty"
     if key == "against":
         return f"graded by {metric_label(value)}"

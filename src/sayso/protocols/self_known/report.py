@@ -1622,7 +1622,7 @@ class _StoredClaims:
 
 #: what is only there if the model was asked of its claims
 NEEDS_ASKING = ("SK", "SU", "accept_rate")
-DEFINITIONS = {
+GLOSSARY = {
     "supported, S": "a claim that a passage of the knowledge source, or a person, confirms.",
     "unsupported, NS": "a claim that nothing confirms. It need not be false: a source that is "
     "silent counts against it.",
@@ -1731,7 +1731,7 @@ def context(manifest: Manifest, estimates: Sequence[Estimate], texts: Texts) -> 
         "verifier": verifier(results),
         "requests": terminal.request_counts(manifest) if manifest.tokens else "",
         "judged": terminal.cited(manifest),
-        "definitions": DEFINITIONS,
+        "definitions": GLOSSARY,
         "knows": any(e.name in NEEDS_ASKING and (e.n or e.missing) for e in results.all),
         "scored": any(e.name == "auroc" for e in results.all),
         "checked": any(e.name == "verifier_agreement" for e in results.all),
