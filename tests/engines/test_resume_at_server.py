@@ -71,7 +71,8 @@ def test_kill_and_resume_counted_at_the_server(tmp_path: Path) -> None:
         with Cache(whole / "cache") as all_of_it, Cache(killed / "cache") as some_of_it:
             kept = len(all_of_it.keys() & some_of_it.keys())
         before = sum(server.answered.values())
-        assert once // 2 <= kept <= before
+        # among those that were committed may be the old ones of the prompts that were asked again
+        assert once // 2 - MOST <= kept <= before
         finish(server, killed)
         # the last start asked what was not committed, each once, and nothing else but whether the
         # model is the same
