@@ -412,7 +412,7 @@ def test_a_value_that_no_resample_moves_has_no_interval() -> None:
     # every entity knows six, tells them all, and hedges nothing of the six that it does not know
     cells = np.tile([6.0, 0, 0, 0, 6, 0], (5, 1))
     found = metrics.bootstrap_cells(cells, n=200)
-    for name in ("balanced_EA", "EA", "FA", "p_known"):
+    for name in ("EA", "FA", "p_known"):
         assert (found[name].value, found[name].low, found[name].high) == (0.5, None, None)
         assert found[name].problem == "no interval: every resample gives the same value"
     constant = metrics.bootstrap(mean, [0.3, 0.3, 0.3], n=50)
@@ -421,6 +421,66 @@ def test_a_value_that_no_resample_moves_has_no_interval() -> None:
     wrong = np.repeat([1.0, 0.0], 6)
     gap = metrics.bootstrap_difference(metrics.auroc, (wrong, wrong), (2 * wrong, wrong), n=50)
     assert (gap.value, gap.low, gap.problem) == (0, None, intervals.UNMOVED)
+
+
+def test_the_mean_of_two_shares_by_hand() -> None:
+    # (.4 (.2 to .7) + .1 (.05 to .3)) / 2: below .2 and .05 from the values, above .3 and .2
+    parts, limits = (0.4, 0.1), ((0.2, 0.7), (0.05, 0.3))
+    low, high = intervals.mean_interval(parts, limits, 0.0)
+    assert low == pytest.approx((0.5 - np.sqrt(0.2**2 + 0.05**2)) / 2)
+    assert high == pytest.approx((0.5 + np.sqrt(0.3**2 + 0.2**2)) / 2)
+    # shares that move together: their sum spreads more, 2 r a b = .02 below
+    low, _ = intervals.mean_interval(parts, limits, 1.0)
+    assert low == pytest.approx((0.5 - 0.25) / 2)
+    assert intervals.mean_interval((1.0, 1.0), ((0.4, 1.0), (0.4, 1.0)), 0.0)[1] == 1
+
+
+def test_the_ratio_of_two_shares_by_hand() -> None:
+    # .5 (.25 to 1) over .1 (.05 to .2): every end is a factor of 2 away, so 5 / f to 5 f with
+    # log f = sqrt(2) log 2
+    factor = 2 ** np.sqrt(2)
+    low, high = intervals.ratio_interval((0.5, 0.1), ((0.25, 1.0), (0.05, 0.2)), 0.0)
+    assert (low, high) == (pytest.approx(5 / factor), pytest.approx(5 * factor))
+    # nothing of the first: both ends hold at once
+    assert intervals.ratio_interval((0.0, 0.1), ((0.0, 0.3), (0.05, 0.2)), 0.0) == (
+        0.0, pytest.approx(6.0)
+    )  # fmt: skip
+    assert intervals.ratio_interval((0.5, 1.0), ((0.0, 1.0), (0.5, 1.0)), 0.0)[0] == 0
+    assert intervals.ratio_interval((0.5, 0.1), ((0.25, 1.0), (0.0, 0.2)), 0.0) == (None, None)
+
+
+def test_rare_shares_make_composed_rates_wide() -> None:
+    # one of sixty facts is unknown, and it is hedged: its share is 1 of 1, known to lie above .025
+    cells = np.tile([5.0, 1, 0, 0, 0, 0], (10, 1))
+    cells[0] = [4, 1, 0, 0, 0, 1]
+    found = metrics.bootstrap_cells(cells, n=200)
+    for name in ("balanced_EA", "lift_UA", "F1"):
+        low, high = ends(found[name])
+        assert low < 0.6 * found[name].value < high, name
+    # a lift of 60 is 1 over 1 / 60
+    assert found["lift_UA"].value == pytest.approx(60)
+    # F1 of q = 1: 2 q / (1 + q) at the ends of q's own interval, .025 to 1
+    assert ends(found["F1"]) == (pytest.approx(2 * 0.025 / 1.025), 1)
+
+
+def test_differences_of_runs_stay_in_their_range() -> None:
+    rng = np.random.default_rng(4)
+    for seed in range(40):
+        known = rng.random((10, 6)) < 0.97
+        pair = []
+        for rate in (0.2, 0.5):
+            hedged = rng.random((10, 6)) < np.where(known, rate, 0.9)
+            cell = np.where(known, 0, 3) + 2 * hedged
+            pair.append((cell[:, :, None] == np.arange(6)).sum(axis=1).astype(float))
+        gaps = metrics.bootstrap_cells_difference(*pair, n=100, seed=seed)
+        for name, gap in gaps.items():
+            if gap.low is None or name == "lift_UA":
+                continue
+            most = 2 if name == "J" else 1
+            assert -most <= gap.low <= gap.value <= gap.high <= most, name
+        j = gaps["J"]
+        if j.value is not None and (~known).sum() < 3:  # a handful of unknown facts tells little
+            assert j.high - j.low > 0.8
 
 
 def test_interval_below_an_upper_end() -> None:

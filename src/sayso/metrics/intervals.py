@@ -325,13 +325,17 @@ def proportion_interval(
 
 
 def difference_interval(
-    parts: tuple[float, float], ends: tuple[Interval, Interval], correlation: float
+    parts: tuple[float, float],
+    ends: tuple[Interval, Interval],
+    correlation: float,
+    limits: Range = (-1.0, 1.0),
 ) -> Interval:
     """Return the interval of parts[0] - parts[1] from the intervals of the two (MOVER).
 
     Zou and Donner 2008, with their correlation r: lower end
-    d - sqrt(a^2 - 2 r a b + b^2), a = p1 - l1, b = u2 - p2; the upper end likewise. None where
-    that has no width between 0 and 1: two clusters always correlate fully, which says nothing.
+    d - sqrt(a^2 - 2 r a b + b^2), a = p1 - l1, b = u2 - p2; the upper end likewise, both cut to
+    ``limits``. None where that has no width within the limits: two clusters always correlate
+    fully, which says nothing.
     """
     (low1, high1), (low2, high2) = ends
     if low1 is None or high1 is None or low2 is None or high2 is None:
@@ -344,9 +348,49 @@ def difference_interval(
 
     low = d - reach(parts[0] - low1, high2 - parts[1])
     high = d + reach(high1 - parts[0], parts[1] - low2)
-    if (high - low) ** 2 <= NO_SPREAD and 0 < parts[0] < 1:
+    if (high - low) ** 2 <= NO_SPREAD and limits[0] < d < limits[1]:
         return None, None
-    return max(low, -1.0), min(high, 1.0)
+    return max(low, limits[0]), min(high, limits[1])
+
+
+def mean_interval(
+    parts: tuple[float, float], ends: tuple[Interval, Interval], correlation: float
+) -> Interval:
+    """Return the interval of the mean of two shares from their intervals.
+
+    p1 + p2 is p1 - (-p2), so that it is :func:`difference_interval`'s, halved; r changes its sign.
+    """
+    low, high = ends[1]
+    if low is None or high is None:
+        return None, None
+    pair = (parts[0], -parts[1]), (ends[0], (-high, -low))
+    low, high = difference_interval(*pair, -correlation, limits=(0.0, 2.0))
+    return (None, None) if low is None or high is None else (low / 2, high / 2)
+
+
+def ratio_interval(
+    parts: tuple[float, float], ends: tuple[Interval, Interval], correlation: float
+) -> Interval:
+    """Return the interval of parts[0] / parts[1], two shares, from the intervals of the two.
+
+    The difference of the logs (:func:`difference_interval`): an end of 0 gives a lower end of 0.
+    Of parts[0] = 0 the upper end is u1 / l2, at which both ends hold together.
+    """
+    (low1, high1), (low2, high2) = ends
+    if low1 is None or high1 is None or low2 is None or high2 is None or low2 <= 0:
+        return None, None
+    if parts[0] <= 0:
+        return 0.0, high1 / low2
+    tiny = 1e-300
+    logs = (
+        (math.log(max(low1, tiny)), math.log(high1)),
+        (math.log(low2), math.log(high2)),
+    )
+    pair = math.log(parts[0]), math.log(parts[1])
+    low, high = difference_interval(pair, logs, correlation, limits=(-math.inf, math.inf))
+    if low is None or high is None:
+        return None, None
+    return (0.0 if low1 <= 0 else math.exp(low)), math.exp(high)
 
 
 def undefined_problem(replicates: ArrayLike) -> str | None:

@@ -6,7 +6,7 @@ per-entity cells: 2,000 resamples of 20,000 aspects are one matrix product.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 
 import msgspec
@@ -23,8 +23,9 @@ from sayso.metrics.intervals import (
     difference_interval,
     is_sparse,
     make_estimate,
-    no_difference,
+    mean_interval,
     proportion_interval,
+    ratio_interval,
     resample_weights,
     standard_error,
     undefined_problem,
@@ -42,8 +43,9 @@ from sayso.records import Estimate
 
 __all__ = [
     "HIGH_GUESS_RATE", "any_of_k", "bootstrap_cells", "bootstrap_cells_difference",
-    "bootstrap_within", "chance_corrected", "cluster_cells", "guess_rates", "policy_cells",
-    "rate_bounds", "reference_policies", "strict_known", "type_guess_rates",
+    "bootstrap_within", "bootstrap_within_difference", "chance_corrected", "cluster_cells",
+    "guess_rates", "policy_cells", "rate_bounds", "reference_policies", "strict_known",
+    "type_guess_rates",
 ]  # fmt: skip
 
 # ---- intervals of the rates
@@ -52,12 +54,19 @@ __all__ = [
 SPARSE_PARTS = "sparse: interval combined from the exact intervals of its two parts"
 #: F1 is a ratio but not a share of countable things, so it gets no exact interval.
 PROPORTIONS = tuple(name for name in RATIOS if name != "F1")
+#: The two shares that each composed rate is made of.
+PARTS = {"J": ("UUR", "over_hedge"), "balanced_EA": ("KCR", "UUR"), "lift_UA": ("UA", "p_known")}
 #: Ranges of rates that are not 0..1.
 RATE_LIMITS: dict[str, tuple[float, float] | None] = {
     "J": (-1.0, 1.0),
     "J_within": (-1.0, 1.0),
     "lift_UA": (0.0, float("inf")),
-    "log_odds_within": None,
+}
+#: Ranges of differences of rates that are not -1..1.
+DIFFERENCE_LIMITS = {
+    "J": (-2.0, 2.0),
+    "J_within": (-2.0, 2.0),
+    "lift_UA": (-float("inf"), float("inf")),
 }
 
 
@@ -95,49 +104,99 @@ def bootstrap_cells(
     """
     table = np.asarray(cells_C_6, dtype=np.float64).reshape(-1, 6)
     total = table.sum(axis=0)
-    replicates = _resampled(table, strata, n, seed)
+    drawn = cell_rates(_resampled(table, strata, n, seed))
     groups = 1 if strata is None else len(np.unique(np.asarray(strata)))
-    counts, values, drawn = rate_counts(total), cell_rates(total), cell_rates(replicates)
-    sizes = rate_sizes(table)
     bounds = rate_bounds(total, missing_known, missing_unknown)
-    size = int(total.sum())
-    ends: dict[str, Interval] = {}
-    result: dict[str, Estimate] = {}
-    for name in RATES:
-        value = float(values[name])
-        top, bottom = counts.get(name, (None, None))
-        resampled = Resampled(drawn[name], len(table), groups)
-        rate = make_estimate(name, value, resampled, RATE_LIMITS.get(name, (0.0, 1.0)), size)
-        low, high, problem = rate.low, rate.high, rate.problem
-        if name in PROPORTIONS and top is not None and bottom:
-            error = standard_error(*resampled)
-            low, high = ends[name] = proportion_interval(
-                top, bottom, error, len(table), groups, sizes[name]
-            )
-            problem = _sparse_problem(top, bottom) or undefined_problem(drawn[name])
-            if low is None:
-                problem = SINGLE_CLUSTER if error is None else UNMOVED
-        if name == "J" and rate.value is not None:
-            parts = ("UUR", "over_hedge")
-            if any(is_sparse(*counts[part]) for part in parts):
-                pair = float(values["UUR"]), float(values["over_hedge"])
-                link = correlation(drawn["UUR"], drawn["over_hedge"])
-                low, high = difference_interval(pair, (ends["UUR"], ends["over_hedge"]), link)
-                problem = SPARSE_PARTS if low is not None else UNMOVED
-        result[name] = Estimate(
-            name=name,
-            value=rate.value,
-            low=low,
-            high=high,
-            numerator=top,
-            denominator=bottom,
-            n=size,
+    counts = rate_counts(total)
+    return {
+        name: msgspec.structs.replace(
+            rate,
+            numerator=counts.get(name, (None, None))[0],
+            denominator=counts.get(name, (None, None))[1],
             missing=missing_known + missing_unknown,
             bound_low=bounds[name][0],
             bound_high=bounds[name][1],
-            problem=problem,
         )
+        for name, rate in _rates(table, drawn, groups).items()
+    }
+
+
+def _rates(table: Floats, drawn: Mapping[str, Floats], groups: int = 1) -> dict[str, Estimate]:
+    """Return every rate of matrices (C, 6) with its interval, given the rates of resamples."""
+    total = table.sum(axis=0)
+    counts, values, sizes = rate_counts(total), cell_rates(total), rate_sizes(table)
+    result: dict[str, Estimate] = {}
+    for name in RATES:
+        resampled = Resampled(drawn[name], len(table), groups)
+        limits = RATE_LIMITS.get(name, (0.0, 1.0))
+        rate = make_estimate(name, float(values[name]), resampled, limits, int(total.sum()))
+        if name in PROPORTIONS and counts[name][1]:
+            rate = _proportion(rate, resampled, counts[name], sizes[name])
+        if name in PARTS and rate.value is not None:
+            rate = _composed(rate, result, drawn)
+        result[name] = rate
+    hedged_unknown, either = (float(x) for x in _overlap(total))
+    if result["F1"].value is not None and is_sparse(hedged_unknown, either):
+        result["F1"] = _sparse_f1(table, drawn["F1"], result["F1"], groups)
     return result
+
+
+def _proportion(
+    rate: Estimate, resampled: Resampled, counts: tuple[float, float], sizes: Floats
+) -> Estimate:
+    """Return a rate that is one share with the interval of a share; ``sizes`` by cluster."""
+    error = standard_error(*resampled)
+    low, high = proportion_interval(*counts, error, *resampled[1:], sizes)
+    problem = _sparse_problem(*counts) or undefined_problem(resampled.replicates)
+    if low is None:
+        problem = SINGLE_CLUSTER if error is None else UNMOVED
+    return msgspec.structs.replace(
+        rate, low=low, high=high, numerator=counts[0], denominator=counts[1], problem=problem
+    )
+
+
+def _composed(
+    rate: Estimate, rates: Mapping[str, Estimate], drawn: Mapping[str, Floats]
+) -> Estimate:
+    """Return a rate made of two shares, combined from their intervals where one is sparse."""
+    first, second = (rates[part] for part in PARTS[rate.name])
+    if not (_is_sparse(first) or _is_sparse(second)):
+        return rate
+    pair = first.value or 0.0, second.value or 0.0
+    ends: tuple[Interval, Interval] = (first.low, first.high), (second.low, second.high)
+    link = correlation(drawn[first.name], drawn[second.name])
+    if rate.name == "J":
+        low, high = difference_interval(pair, ends, link)
+    elif rate.name == "balanced_EA":
+        low, high = mean_interval(pair, ends, link)
+    else:  # UA over the share of unknown facts
+        unknown = None if second.high is None else 1 - second.high
+        rest = unknown, None if second.low is None else 1 - second.low
+        low, high = ratio_interval((pair[0], 1 - pair[1]), (ends[0], rest), -link)
+    problem = SPARSE_PARTS if low is not None else UNMOVED
+    return msgspec.structs.replace(rate, low=low, high=high, problem=problem)
+
+
+def _is_sparse(share: Estimate) -> bool:
+    return is_sparse(share.numerator or 0.0, share.denominator or 0.0)
+
+
+def _overlap(cells: Floats) -> tuple[Floats, Floats]:
+    """Return how many facts (...) are hedged and unknown, and how many are either."""
+    return cells[..., 5], cells[..., 2] + cells[..., 3:].sum(axis=-1)
+
+
+def _sparse_f1(table: Floats, drawn: Floats, rate: Estimate, groups: int) -> Estimate:
+    """Return F1 with the interval of the share q of facts hedged and unknown among those either.
+
+    F1 = 2 q / (1 + q) rises with q, which is a share of countable things.
+    """
+    both, either = _overlap(table)
+    counts = float(both.sum()), float(either.sum())
+    share = Resampled(drawn / (2 - drawn), len(table), groups)
+    own = _proportion(rate, share, counts, either)
+    low, high = (None if q is None else 2 * q / (1 + q) for q in (own.low, own.high))
+    return msgspec.structs.replace(rate, low=low, high=high, problem=own.problem)
 
 
 def bootstrap_within(
@@ -153,47 +212,52 @@ def bootstrap_within(
     table = np.asarray(cells_C_T_6, dtype=np.float64)
     C, T = table.shape[:2]
     total = table.sum(axis=0)
-    cells = _resampled(table.reshape(C, -1), strata, n, seed).reshape(-1, T, 6)
+    drawn = within_rates(_resampled(table.reshape(C, -1), strata, n, seed).reshape(-1, T, 6))
     groups = 1 if strata is None else len(np.unique(np.asarray(strata)))
-    values, drawn = within_rates(total), within_rates(cells)
+    resampled = Resampled(drawn["log_odds_within"], C, groups)
+    value, least = float(within_rates(total)["log_odds_within"]), log_odds_error(total) or 0.0
+    logs = make_estimate("odds_ratio_within", value, resampled, None, int(total.sum()), least)
+    ends = [None if x is None else float(np.exp(x)) for x in (logs.value, logs.low, logs.high)]
+    return {
+        "J_within": _j_within(table, drawn, groups),
+        "odds_ratio_within": msgspec.structs.replace(
+            logs, value=ends[0], low=ends[1], high=ends[2]
+        ),
+    }
+
+
+def _j_within(table: Floats, drawn: Mapping[str, Floats], groups: int = 1) -> Estimate:
+    """Return J within type of matrices (C, T, 6), given the quantities of its resamples."""
+    C, total = len(table), table.sum(axis=0)
+    values = within_rates(total)
     mixed = (total[:, :3].sum(axis=1) > 0) & (total[:, 3:].sum(axis=1) > 0)
     both, by_cluster = total[mixed].sum(axis=0), table[:, mixed].sum(axis=1)
-    size = int(total.sum())
-    result = {}
-    for name, least in (("J_within", 0.0), ("log_odds_within", log_odds_error(total) or 0.0)):
-        resampled = Resampled(drawn[name], C, groups)
-        value = float(values[name])
-        result[name] = make_estimate(name, value, resampled, RATE_LIMITS[name], size, least)
+    j = make_estimate(
+        "J_within",
+        float(values["J_within"]),
+        Resampled(drawn["J_within"], C, groups),
+        RATE_LIMITS["J_within"],
+        int(total.sum()),
+    )
     known, unknown = float(both[:3].sum()), float(both[3:].sum())
     hedged_known, hedged_unknown = float(both[2]), float(both[5])
-    j = result["J_within"]
-    if j.value is not None and (
-        is_sparse(hedged_known, known) or is_sparse(hedged_unknown, unknown)
-    ):
-        pair = float(values["UUR_within"]), float(values["over_hedge_within"])
-        sides = (unknown, by_cluster[:, 3:]), (known, by_cluster[:, :3])
-        ends = tuple(
-            proportion_interval(
-                p * size, size, standard_error(drawn[key], C, groups), C, groups, rows.sum(axis=1)
-            )
-            for p, (size, rows), key in zip(
-                pair, sides, ("UUR_within", "over_hedge_within"), strict=True
-            )
+    sparse = is_sparse(hedged_known, known) or is_sparse(hedged_unknown, unknown)
+    if j.value is None or not sparse:
+        return j
+    pair = float(values["UUR_within"]), float(values["over_hedge_within"])
+    sides = (unknown, by_cluster[:, 3:]), (known, by_cluster[:, :3])
+    ends = tuple(
+        proportion_interval(
+            p * size, size, standard_error(drawn[key], C, groups), C, groups, rows.sum(axis=1)
         )
-        link = correlation(drawn["UUR_within"], drawn["over_hedge_within"])
-        low, high = difference_interval(pair, (ends[0], ends[1]), link)
-        problem = SPARSE_PARTS if low is not None else UNMOVED
-        result["J_within"] = msgspec.structs.replace(j, low=low, high=high, problem=problem)
-    logs = result.pop("log_odds_within")
-    result["odds_ratio_within"] = Estimate(
-        name="odds_ratio_within",
-        value=None if logs.value is None else float(np.exp(logs.value)),
-        low=None if logs.low is None else float(np.exp(logs.low)),
-        high=None if logs.high is None else float(np.exp(logs.high)),
-        n=logs.n,
-        problem=logs.problem,
+        for p, (size, rows), key in zip(
+            pair, sides, ("UUR_within", "over_hedge_within"), strict=True
+        )
     )
-    return result
+    link = correlation(drawn["UUR_within"], drawn["over_hedge_within"])
+    low, high = difference_interval(pair, (ends[0], ends[1]), link)
+    problem = SPARSE_PARTS if low is not None else UNMOVED
+    return msgspec.structs.replace(j, low=low, high=high, problem=problem)
 
 
 def _sparse_problem(top: float, bottom: float) -> str | None:
@@ -202,11 +266,16 @@ def _sparse_problem(top: float, bottom: float) -> str | None:
     return f"sparse ({top:g} of {bottom:g}): exact interval"
 
 
+# ---- one run less another
+
+
 def bootstrap_cells_difference(
     first_C_6: ArrayLike, second_C_6: ArrayLike, n: int = 2000, seed: int = 0
 ) -> dict[str, Estimate]:
     """Return every rate of the first minus the second, paired by cluster (row by row).
 
+    The interval is combined from those of the two sides, with the correlation of their resamples
+    (:func:`~sayso.metrics.intervals.difference_interval`): it keeps to what a difference can be.
     0 [0, 0] for tables that are the same.
     """
     first, second = (
@@ -214,21 +283,52 @@ def bootstrap_cells_difference(
     )
     drawn = _resampled(np.concatenate([first, second], axis=1), None, n, seed)
     one, two = cell_rates(drawn[:, :6]), cell_rates(drawn[:, 6:])
-    left, right = cell_rates(first.sum(axis=0)), cell_rates(second.sum(axis=0))
-    size = int(first.sum())
-    gaps = {
-        name: make_estimate(
-            name,
-            float(left[name] - right[name]),
-            Resampled(one[name] - two[name], len(first)),
-            limits=None,
-            n=size,
-        )
-        for name in RATES
+    left, right = _rates(first, one), _rates(second, two)
+    same = np.array_equal(first, second)
+    return {
+        name: _less(left[name], right[name], (one[name], two[name]), same=same) for name in RATES
     }
-    if np.array_equal(first, second):
-        return {name: no_difference(gap) for name, gap in gaps.items()}
-    return gaps
+
+
+def bootstrap_within_difference(
+    first_C_T_6: ArrayLike, second_C_T_6: ArrayLike, n: int = 2000, seed: int = 0
+) -> Estimate:
+    """Return J within type of the first minus the second, paired by cluster (row by row).
+
+    Interval as in :func:`bootstrap_cells_difference`.
+    """
+    first, second = (np.asarray(x, dtype=np.float64) for x in (first_C_T_6, second_C_T_6))
+    C, T = first.shape[:2]
+    whole = np.concatenate([first.reshape(C, -1), second.reshape(C, -1)], axis=1)
+    drawn = _resampled(whole, None, n, seed).reshape(-1, 2, T, 6)
+    one, two = within_rates(drawn[:, 0]), within_rates(drawn[:, 1])
+    sides = one["J_within"], two["J_within"]
+    same = np.array_equal(first, second)
+    return _less(_j_within(first, one), _j_within(second, two), sides, same=same)
+
+
+def _less(
+    first: Estimate, second: Estimate, drawn: tuple[Floats, Floats], *, same: bool
+) -> Estimate:
+    """Return a rate less the same of another run, from the intervals of both."""
+    gap = Estimate(name=first.name, n=first.n)
+    if first.value is None or second.value is None:
+        side = first if first.value is None else second
+        return msgspec.structs.replace(gap, problem=side.problem)
+    difference = first.value - second.value
+    if same:
+        return msgspec.structs.replace(gap, value=difference, low=difference, high=difference)
+    limits = DIFFERENCE_LIMITS.get(first.name, (-1.0, 1.0))
+    ends: tuple[Interval, Interval] = (first.low, first.high), (second.low, second.high)
+    pair = first.value, second.value
+    notes = [e.problem for e in (first, second) if e.problem]
+    link = correlation(*drawn)
+    if notes and limits[1] > 1:
+        # J of few cases: resamples of so few tell too little of how the sides move together
+        link = min(link, 0.0)
+    low, high = difference_interval(pair, ends, link, limits)
+    problem = (notes[0] if notes else UNMOVED) if low is None else (SPARSE_PARTS if notes else None)
+    return msgspec.structs.replace(gap, value=difference, low=low, high=high, problem=problem)
 
 
 def _resampled(sums: Floats, strata: ArrayLike | None, n: int, seed: int) -> Floats:

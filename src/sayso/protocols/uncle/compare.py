@@ -12,9 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sayso.metrics.arrays import Floats, or_none
-from sayso.metrics.intervals import bootstrap_difference
 from sayso.metrics.joint import Number
-from sayso.metrics.uncle_known import bootstrap_cells_difference, cluster_cells
+from sayso.metrics.uncle_known import (
+    bootstrap_cells_difference,
+    bootstrap_within_difference,
+    cluster_cells,
+)
 from sayso.metrics.uncle_rates import MISSING, cell_rates
 from sayso.metrics.within_type import j_within
 from sayso.protocols.pool import entity_of
@@ -275,16 +278,11 @@ def _differences(
     yield from paired(("KCR", "over_hedge"), slice_of(form=form, given="known"), both)
     neither = usable & (known[0] == 0) & (known[1] == 0)
     yield from paired(("UUR",), slice_of(form=form, given="unknown"), neither)
-    masked = [np.where(usable, k, -1) for k in known]
-    within = bootstrap_difference(
-        j_within,
-        (masked[1], label[1], kinds),
-        (masked[0], label[0], kinds),
-        clusters=entity,
-        n=resamples,
-        seed=seed,
-        name="J_within",
-    )
+    tables = [
+        cluster_cells(np.where(usable, k, -1), lab, entity, kinds)
+        for k, lab in zip(known, label, strict=True)
+    ]
+    within = bootstrap_within_difference(tables[1], tables[0], resamples, seed)
     yield _signed(sides, within, slice_of(form=form), form, missing)
 
 
