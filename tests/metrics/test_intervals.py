@@ -423,6 +423,13 @@ def test_a_value_that_no_resample_moves_has_no_interval() -> None:
     assert (gap.value, gap.low, gap.problem) == (0, None, intervals.UNMOVED)
 
 
+def test_beta_on_the_edge_of_its_two_sides() -> None:
+    # half of a share of halves: rounding puts both x and 1 - x above their limits
+    for a in (1.7, 4.35, 11.6, 24.1):
+        assert intervals.beta_cdf(0.5, a, a) == pytest.approx(0.5)
+    assert all(0 < intervals.exact_interval(x / 2, x)[0] < 0.5 for x in np.arange(1.0, 40, 0.1))
+
+
 def test_the_mean_of_two_shares_by_hand() -> None:
     # (.4 (.2 to .7) + .1 (.05 to .3)) / 2: below .2 and .05 from the values, above .3 and .2
     parts, limits = (0.4, 0.1), ((0.2, 0.7), (0.05, 0.3))

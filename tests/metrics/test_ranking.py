@@ -10,7 +10,14 @@ import numpy as np
 import pytest
 
 from sayso import metrics
-from sayso.metrics.ranking import EQUAL, harmonic, pairs_of, too_few
+from sayso.metrics.ranking import (
+    EQUAL,
+    FEW_ENTITIES,
+    deciding_entities,
+    harmonic,
+    pairs_of,
+    too_few,
+)
 from sayso.records import InputError
 
 
@@ -320,10 +327,40 @@ def test_inside_the_range_the_interval_is_the_bootstraps() -> None:
     score[:5] = np.nan
     for strata in (None, kind):
         metric, more = (metrics.auroc, ()) if strata is None else (metrics.within_auroc, (kind,))
-        plain = metrics.bootstrap(metric, score, wrong, *more, clusters=unit, n=200)
+        freedom = deciding_entities(score, wrong, strata, unit) - 1
+        plain = metrics.bootstrap(
+            metric, score, wrong, *more, clusters=unit, n=200, freedom=freedom
+        )
         found = metrics.bootstrap_auroc(score, wrong, strata, clusters=unit, n=200)
         assert (found.value, found.low, found.high) == (plain.value, plain.low, plain.high)
         assert found.numerator == pytest.approx(plain.value * found.denominator)  # type: ignore[operator]
+
+
+def test_the_entities_that_decide_a_ranking_by_hand() -> None:
+    # wrong answers a, b, c: 3, 3 and 1 of the three right ones lie below them
+    score, wrong = [9.0, 8, 2, 1, 5, 6], [1, 1, 1, 0, 0, 0]
+    # in order by wrong answer 3, 3, 1: 49 / 19; by right answer 3, 2, 2: 49 / 17
+    # out of order: c alone stands as the wrong answer of both, so it is one entity
+    assert deciding_entities(score, wrong) == pytest.approx(1.0)
+    # of one entity's answers nothing else counts; perfect order has no pair out of order
+    assert deciding_entities(score, wrong, clusters=["a"] * 6) == pytest.approx(1.0)
+    assert deciding_entities([9, 8, 7, 1, 2, 3], wrong) == 0
+    # in halves the pairs are shared: two ties are half in order, half out of it
+    assert deciding_entities([1.0, 1, 1, 1], [1, 1, 0, 0]) == pytest.approx(2.0)
+    # of two types only pairs within one count: a and c are out of order once each
+    assert deciding_entities([1, 2, 1, 2], [1, 0, 1, 0], strata=[0, 0, 1, 1]) == 0
+    assert deciding_entities([1, 2, 3, 2], [1, 0, 1, 0], strata=[0, 0, 1, 1]) == pytest.approx(1.0)
+
+
+def test_prr_of_a_few_deciding_entities_has_no_interval() -> None:
+    wrong, score = np.repeat([1.0, 0.0], [5, 55]), np.arange(60.0, 0, -1)
+    score[0] = 0.5  # one wrong answer of sixty ranks last, the others first
+    found = metrics.bootstrap_prr(score, wrong, n=200)
+    assert (found.low, found.problem) == (None, FEW_ENTITIES)
+    area = metrics.bootstrap_auroc(score, wrong, n=200)
+    # 220 of 275 pairs: Clopper-Pearson of 4 in 5
+    assert (area.low, area.high) == pytest.approx(metrics.exact_interval(4, 5))
+    assert area.problem == "220 of 275 pairs in order: exact interval of 5 of them"
 
 
 def test_a_constant_score_has_no_interval_and_one_class_no_value() -> None:

@@ -25,12 +25,23 @@ from sayso.metrics.arrays import (
     or_none,
     weight_rows,
 )
-from sayso.metrics.intervals import bootstrap_ratio, bootstrap_share
+from sayso.metrics.intervals import (
+    LEAST_CLUSTERS,
+    SINGLE_CLUSTER,
+    UNMOVED,
+    bootstrap,
+    bootstrap_ratio,
+    bootstrap_share,
+    is_sparse,
+    proportion_interval,
+    resample_weights,
+    standard_error,
+)
 from sayso.records import Estimate, InputError
 
 __all__ = [
-    "Pairing", "against_others", "agreement", "agreement_matrix", "alignment", "crosstab", "kappa",
-    "kappa_of_table", "majority",
+    "Pairing", "against_others", "agreement", "agreement_matrix", "alignment", "bootstrap_kappa",
+    "crosstab", "kappa", "kappa_of_table", "majority", "yes_no_tables",
 ]  # fmt: skip
 
 
@@ -68,6 +79,20 @@ def kappa_of_table(table: ArrayLike) -> Floats:
     return divide(observed - expected, 1 - expected)
 
 
+def _of_tables(tables: Floats, weights: Floats | None = None) -> float | Floats | None:
+    """Return kappa of the summed 2x2 tables of clusters (C, 4); (B,) for weights (B, C)."""
+    total = tables.sum(axis=0) if weights is None else weights @ tables
+    return float_or_rows(kappa_of_table(total.reshape(*total.shape[:-1], 2, 2)))
+
+
+def yes_no_tables(first: ArrayLike, second: ArrayLike, clusters: ArrayLike) -> Floats:
+    """Return the counts (C, 4) of two boolean labelings (n,) by cluster, for bootstrap_kappa."""
+    unit = codes(clusters)
+    slot = unit * 4 + 2 * np.asarray(first, dtype=np.int64) + np.asarray(second, dtype=np.int64)
+    counts = np.bincount(slot, minlength=count_codes(unit) * 4)
+    return counts.reshape(-1, 4).astype(np.float64)
+
+
 def crosstab(first: ArrayLike, second: ArrayLike, weights: ArrayLike | None = None) -> Floats:
     """Return the table of two labelings over the union of their labels, in sorted order.
 
@@ -93,6 +118,46 @@ def kappa(
     """
     value = kappa_of_table(crosstab(first, second, weights))
     return float_or_rows(value)
+
+
+def bootstrap_kappa(
+    tables: ArrayLike, n: int = 2000, seed: int = 0, name: str = "kappa"
+) -> Estimate:
+    """Return Cohen's kappa of two yes-or-no labelings with its 95 % interval.
+
+    ``tables`` (C, 4) counts the things of each cluster by both labels: no-no, no-yes, yes-no,
+    yes-yes. Where few things get the rarer label from both, or few get it from one alone, resamples
+    vary too little. Then the interval is that of q, the share of things with the rarer label from
+    both among those with it from either, a share of countable things, at the shares p1 and p2 of
+    the rarer label and s = p1 + p2 as they are:
+
+        kappa(q) = 1 - s (1 - q) / ((1 + q) (s - 2 p1 p2))
+
+    which rises with q and is kappa itself at the counted q.
+    """
+    table = np.asarray(tables, dtype=np.float64).reshape(-1, 4)
+    estimate = bootstrap(_of_tables, table, n=n, seed=seed, limits=(-1.0, 1.0), name=name)
+    estimate = msgspec.structs.replace(estimate, n=int(table.sum()))
+    total = table.sum(axis=0)
+    rare = 3 if total[3] <= total[0] else 0
+    both, either = table[:, rare], table[:, rare] + table[:, 1] + table[:, 2]
+    counts = float(both.sum()), float(either.sum())
+    if estimate.value is None or not is_sparse(*counts):
+        return estimate
+    if np.count_nonzero(either) < LEAST_CLUSTERS:
+        return msgspec.structs.replace(estimate, low=None, high=None, problem=SINGLE_CLUSTER)
+    weights = resample_weights(len(table), n, np.random.default_rng(seed))
+    drawn = np.concatenate([w @ np.stack([both, either], axis=1) for w in weights])
+    error = standard_error(divide(drawn[:, 0], drawn[:, 1]), len(table))
+    low, high = proportion_interval(*counts, error, len(table), sizes=either)
+    if low is None or high is None:
+        return msgspec.structs.replace(estimate, low=None, high=None, problem=UNMOVED)
+    p1, p2 = ((total[rare] + total[place]) / total.sum() for place in (1, 2))
+    s = p1 + p2
+    ends = (1 - s * (1 - q) / ((1 + q) * (s - 2 * p1 * p2)) for q in (low, high))
+    note = f"sparse ({counts[0]:g} of {counts[1]:g} have the rarer label twice): exact interval"
+    low, high = (min(max(float(end), -1.0), 1.0) for end in ends)
+    return msgspec.structs.replace(estimate, low=low, high=high, problem=note)
 
 
 def agreement(

@@ -28,7 +28,8 @@ __all__ = [
     "Binning", "ConfidenceBin", "LinguisticCalibration", "cmfg", "cmfg_bins", "cmfg_corrected",
     "cmfg_parts", "cmfg_permuted", "cmfg_references", "cmfg_star", "cmfg_star_error", "confidence",
     "confidence_bin", "faithfulness", "kendall", "linguistic_calibration", "mfg", "noise_floor",
-    "over_claim", "over_hedge", "shared_bins", "skill", "skill_corrected", "with_punts",
+    "over_claim", "over_hedge", "shared_bins", "skill", "skill_corrected", "thin_bins",
+    "with_punts",
 ]  # fmt: skip
 
 Punt = Literal["exclude", "dec0"]
@@ -380,6 +381,41 @@ def shared_bins(
         rows = usable_rows(d, j, k, binning)
         shared &= np.bincount(rows.group, minlength=binning.bins) >= least
     return shared
+
+
+#: answers that every bin needs for an interval of a mean over bins, and how a note of fewer begins
+LEAST_IN_BIN = 5
+THIN = f"no interval: levels of confidence with fewer than {LEAST_IN_BIN} claims"
+
+
+def thin_bins(
+    decisiveness: ArrayLike, agreeing: ArrayLike, k: ArrayLike, binning: Binning = BINNING
+) -> str | None:
+    """Return why cMFG and skill of these rows have no interval; ``None`` if every bin is filled.
+
+    A bin counts as much as any other, however few answers it holds. Bins of fewer than
+    :data:`LEAST_IN_BIN` are decided by luck; empty ones are skipped, so that a small run is
+    measured on other bins than a large one. No resample of the rows shows either.
+    """
+    rows = usable_rows(decisiveness, agreeing, k, binning)
+    if not len(rows.d):
+        return None
+    held = np.bincount(rows.group, minlength=len(rows.edges))
+    edges = rows.edges
+    if binning.levels:  # levels that nobody attained are bins too
+        absent = int(rows.k.max()) + 1 - len(held)
+        held = np.append(held, np.zeros(max(absent, 0), dtype=held.dtype))
+        edges = np.concatenate([edges, np.full((max(absent, 0), 2), np.nan)])
+    thin = np.flatnonzero(held < LEAST_IN_BIN)
+    if not len(thin):
+        return None
+    filled = thin[held[thin] > 0]
+    if not len(filled):
+        return f"{THIN}: {len(thin)} of {len(held)}, all empty"
+    least = filled[held[filled].argmin()]
+    low, high = edges[least]
+    place = f"{low:.3g}" if low == high else f"{low:.3g}-{high:.3g}"
+    return f"{THIN}: {len(thin)} of {len(held)}; {place} has {held[least]}"
 
 
 # ---- cMFG*

@@ -37,7 +37,8 @@ from sayso.metrics.intervals import (
     student_p,
     student_quantile,
 )
-from sayso.metrics.ranking import auroc, pairs_of, with_pairs
+from sayso.metrics.ranking import auroc, deciding_entities, pairs_of, with_pairs
+from sayso.metrics.uncle_rates import undefined
 from sayso.records import Estimate, InputError
 
 __all__ = [
@@ -201,6 +202,8 @@ class _Replicates:
 
 #: folds of entities; two at most are left out of a choice
 FOLDS = 10
+#: resamples of entities in which the best score is chosen anew: each costs as much as the first
+RECHOSEN = 200
 
 
 def cross_fitted_best(
@@ -216,8 +219,9 @@ def cross_fitted_best(
 
     ``scores`` and ``strata`` name -> (n,); of a score without strata all pairs count. Ties and
     missing values as in :func:`~sayso.metrics.ranking.bootstrap_auroc`. Folds are drawn from
-    ``seed``. The interval resamples entities (``clusters``) and does not choose anew. ``None`` with
-    fewer than three entities, without scores, and with one class.
+    ``seed``. The interval resamples entities (``clusters``) at most :data:`RECHOSEN` times and
+    chooses anew in every resample, an entity that is drawn twice staying in its fold. ``None``
+    with fewer than three entities, without scores, and with one class.
     """
     wrong = np.asarray(incorrect, dtype=np.float64)
     unit = cluster_codes(clusters, len(wrong))
@@ -235,24 +239,30 @@ def cross_fitted_best(
     tables = np.stack([one.by_fold(folds) for one in folded])
     choice = _choices(tables)
     used = [place for place in np.unique(choice).tolist() if place >= 0]
+    if not used:
+        return Estimate(name, n=len(wrong), problem=undefined(name))
+    most = max(used, key=lambda place: int((choice == place).sum()))
+    kind = kinds.get(list(scores)[most])
+    freedom = deciding_entities(list(scores.values())[most], wrong, kind, unit) - 1
 
     def chosen(rows: Floats, weights: ArrayLike | None = None) -> Result:
         W, single = weight_rows(weights, len(rows))
-        sums = np.zeros((2, len(W)))
-        for place in used:
-            for right in range(folds):
-                sums += folded[place].sums(choice[:, right] == place, right, W)
-        return as_result(divide(*sums), single)
+        every = np.stack([one.by_fold(folds, W) for one in folded])
+        return as_result(_best(every), single)
 
-    estimate = bootstrap(chosen, wrong, clusters=unit, n=n, seed=seed, name=name, whole=True)
+    estimate = bootstrap(
+        chosen, wrong, clusters=unit, n=min(n, RECHOSEN), seed=seed, name=name, whole=True,
+        freedom=max(freedom, 1.0),
+    )  # fmt: skip
     if estimate.value is None:
         return estimate
     a, b = np.indices(choice.shape)
-    most = max(used, key=lambda place: int((choice == place).sum()))
     held = np.where(np.any([one.use for one in folded], axis=0), wrong, np.nan)
-    pairs = pairs_of(held, kinds.get(list(scores)[most]), unit)
+    pairs = pairs_of(held, kind, unit)
     pairs = pairs._replace(total=int(tables[choice, 1, a, b][choice >= 0].sum()))
-    return with_pairs(msgspec.structs.replace(estimate, n=int((~np.isnan(held)).sum())), pairs)
+    return with_pairs(
+        msgspec.structs.replace(estimate, n=int((~np.isnan(held)).sum())), pairs, freedom
+    )
 
 
 class _Folded:
@@ -274,37 +284,31 @@ class _Folded:
         self._right, self._right_key = rows[~bad][order], key[~bad][order]
         self._fold = fold
 
-    def by_fold(self, folds: int) -> Floats:
-        """Return pairs in order, ties half, and all pairs: (2, folds of wrong, folds of right)."""
-        whole = np.ones((1, len(self._fold)))
-        table = np.zeros((2, folds, folds))
+    def by_fold(self, folds: int, weights: Floats | None = None) -> Floats:
+        """Return pairs in order, ties half, and all pairs: (2, folds of wrong, folds of right).
+
+        (2, folds, folds, B) for weights (B, n).
+        """
+        W = np.ones((1, len(self._fold))) if weights is None else weights
+        member = (self._fold[self._wrong][:, None] == np.arange(folds)).astype(np.float64)
+        mass = W.take(self._wrong, axis=1)
+        table = np.zeros((2, folds, folds, len(W)))
         for right in range(folds):
-            every = np.arange(len(self._wrong))
-            for place, sums in enumerate(self._facing(every, right, whole)):
-                table[place, :, right] = np.bincount(
-                    self._fold[self._wrong], weights=sums[0], minlength=folds
-                )
-        return table
+            for place, sums in enumerate(self._facing(right, W)):
+                table[place, :, right] = ((mass * sums) @ member).T
+        return table[..., 0] if weights is None else table
 
-    def sums(self, wrong: NDArray[np.bool_], right: int, weights: Floats) -> tuple[Floats, Floats]:
-        """Return pairs in order and all pairs (B,) of wrong answers of some folds with a fold's."""
-        some = np.flatnonzero(wrong[self._fold[self._wrong]])
-        mass = weights.take(self._wrong[some], axis=1)
-        beaten, faced = self._facing(some, right, weights)
-        return np.einsum("ij,ij->i", mass, beaten), np.einsum("ij,ij->i", mass, faced)
-
-    def _facing(
-        self, some: NDArray[np.int64], right: int, weights: Floats
-    ) -> tuple[Floats, Floats]:
+    def _facing(self, right: int, weights: Floats) -> tuple[Floats, Floats]:
         """Return the weight of a fold's right answers below each wrong one, and of all, (B, m)."""
         here = self._fold[self._right] == right
         keys = self._right_key[here]
         heavy = np.zeros((len(weights), len(keys) + 1))
         np.cumsum(weights.take(self._right[here], axis=1), axis=1, out=heavy[:, 1:])
-        key, first, last = self._key[some], self._ends[0][some], self._ends[1][some]
+        first, last = self._ends
         start = heavy.take(np.searchsorted(keys, first), axis=1)
         below, upto = (
-            heavy.take(np.searchsorted(keys, key, side=side), axis=1) for side in ("left", "right")
+            heavy.take(np.searchsorted(keys, self._key, side=side), axis=1)
+            for side in ("left", "right")
         )
         return (below + upto) / 2 - start, heavy.take(np.searchsorted(keys, last), axis=1) - start
 
@@ -312,20 +316,29 @@ class _Folded:
 def _choices(tables: Floats) -> NDArray[np.int64]:
     """Return the score to rank pairs of folds a and b by, (folds, folds), -1 = none can be chosen.
 
-    ``tables`` (scores, 2, folds, folds) are :meth:`_Folded.by_fold`. The best on all pairs that
-    touch neither fold; of equally good ones the first.
+    ``tables`` (scores, 2, folds, folds) are :meth:`_Folded.by_fold`; (..., B) gives (..., B). The
+    best on all pairs that touch neither fold; of equally good ones the first.
     """
-    folds = tables.shape[-1]
-    choice = np.full((folds, folds), -1)
-    for a in range(folds):
-        for b in range(a, folds):
-            rest = np.delete(np.delete(tables, [a, b], axis=2), [a, b], axis=3)
-            in_order, pairs = rest.sum(axis=(2, 3)).T
-            # pairs in order are whole or half, so equal shares are equal numbers
-            value = np.nan_to_num(divide(in_order, pairs), nan=-1.0)
-            if value.max() >= 0:
-                choice[a, b] = choice[b, a] = int(value.argmax())
-    return choice
+    both = tables + tables.swapaxes(2, 3)
+    folds = np.arange(tables.shape[2])
+    own = tables[:, :, folds, folds]
+    touching = both.sum(axis=3) - own  # pairs that touch a fold, those inside it once
+    whole = tables.sum(axis=(2, 3))
+    rest = whole[:, :, None, None] - touching[:, :, :, None] - touching[:, :, None] + both
+    rest[:, :, folds, folds] = whole[:, :, None] - touching
+    in_order, pairs = rest[:, 0], rest[:, 1]
+    # pairs in order are whole or half, so equal shares are equal numbers
+    value = np.where(pairs > 0, np.nan_to_num(divide(in_order, pairs), nan=-1.0), -1.0)
+    return np.where(value.max(axis=0) >= 0, value.argmax(axis=0), -1)
+
+
+def _best(tables: Floats) -> Floats:
+    """Return the share of pairs in order, each by the score chosen for its folds, (B,)."""
+    choice = _choices(tables)
+    place = np.maximum(choice, 0)[None]
+    picked = (np.take_along_axis(tables[:, part], place, axis=0)[0] for part in (0, 1))
+    in_order, pairs = (np.where(choice >= 0, x, 0.0).sum(axis=(0, 1)) for x in picked)
+    return divide(in_order, pairs)
 
 
 class RankFlip(msgspec.Struct, frozen=True):

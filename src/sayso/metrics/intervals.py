@@ -62,6 +62,11 @@ UNMOVED = "no interval: every resample gives the same value"
 #: The share of a scale by which an interval is narrower and still tells something.
 ALMOST = 0.01
 UNBOUNDED = "no interval: too few entities to compute one"
+#: how the interval of a number made of two others was made, where one of them is sparse
+SPARSE_PARTS = "sparse: interval combined from the exact intervals of its two parts"
+#: Numbers that lie in -1..1, and in 0..inf: the differences of others lie in -1..1.
+SIGNED_SIDES = frozenset({"J", "J_within", "abstention_gap", "abstention_gap_within"})
+UNBOUNDED_SIDES = frozenset({"lift_UA"})
 #: Floats held at once by one block of resamples (a metric makes a few temporaries of this size).
 BLOCK = 1_000_000
 
@@ -89,7 +94,12 @@ def beta_cdf(x: float, a: float, b: float) -> float:
     if x >= 1:
         return 1.0
     if x > (a + 1) / (a + b + 2):
-        return 1 - beta_cdf(1 - x, b, a)
+        return 1 - _beta_cdf_below(1 - x, b, a)
+    return _beta_cdf_below(x, a, b)
+
+
+def _beta_cdf_below(x: float, a: float, b: float) -> float:
+    """Return I_x(a, b) by the continued fraction, for x up to about (a + 1) / (a + b + 2)."""
     front = math.exp(
         math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
     )
@@ -254,7 +264,7 @@ def standard_error(replicates: ArrayLike, clusters: int, strata: int = 1) -> flo
 
 
 def student_interval(
-    value: float, error: float, freedom: int, limits: Range | None = (0.0, 1.0)
+    value: float, error: float, freedom: float, limits: Range | None = (0.0, 1.0)
 ) -> Interval:
     """Return value -+ t * error, on the logit (log) scale of a range with two (one) finite ends.
 
@@ -417,20 +427,21 @@ def bootstrap(
     name: str | None = None,
     least_error: float = 0.0,
     whole: bool = False,
+    freedom: float | None = None,
     **keywords: Any,
 ) -> Estimate:
     """Return a metric with its 95 % interval from resampling clusters.
 
     ``metric(*arrays, weights=..., **keywords)`` with rows (n,) and weights (B, n) returns (B,).
     ``clusters`` (n,) names each row's entity (default: every row its own), ``strata`` (n,) a
-    grouping above the clusters within which they are drawn (such as domains), ``crossed`` (n,) a
-    second factor (such as aspect types) whose levels are resampled too, the weights multiplied:
-    two-way intervals, conservative (Owen 2007). ``limits`` is the range of the metric: (0, 1),
-    (-1, 1) for J, (0, inf) for odds ratios, ``None`` for differences (symmetric interval).
-    ``least_error`` is a standard error below which the metric's is not taken to lie. ``whole``: the
-    metric is not one of some of the rows, so it is never taken of random groups. Resamples in
-    which the metric is undefined (one class only) are skipped; ``problem`` says so
-    where they are more than 5 %. ``value`` is ``None`` where the metric itself is undefined.
+    grouping above them within which they are drawn (such as domains), ``crossed`` (n,) a second
+    factor (such as aspect types) whose levels are resampled too, the weights multiplied: two-way
+    intervals, conservative (Owen 2007). ``limits`` is the range of the metric: (0, 1), (-1, 1) for
+    J, (0, inf) for odds ratios, ``None`` for differences (symmetric). ``least_error`` is a standard
+    error below which the metric's is not taken to lie, ``freedom`` the degrees of freedom where few
+    of the clusters decide. ``whole``: the metric is not one of some of the rows, so it is never
+    taken of random groups. Resamples in which it is undefined (one class only) are skipped;
+    ``problem`` says so where they are more than 5 %. ``value`` is ``None`` where it is undefined.
     """
     rows = len(np.asarray(arrays[0]))
     unit = cluster_codes(clusters, rows)
@@ -445,7 +456,7 @@ def bootstrap(
         parts = _in_groups(metric, arrays, keywords, deal(count, seed)[unit])
         if not np.isnan(parts).any():  # a rare class may lack in some: resamples are no worse
             resampled = Resampled(spread_of_groups(float(value), parts), count)
-            return make_estimate(title, float(value), resampled, limits, rows, least_error)
+            return make_estimate(title, float(value), resampled, limits, rows, least_error, freedom)
     twin = np.random.default_rng([seed, 1])
     blocks = []
     if layer is None:
@@ -455,16 +466,22 @@ def bootstrap(
     for weights in drawn:
         expanded = weights if clusters is None else weights[:, unit]
         if second is not None:
-            levels = count_codes(second)
-            draws = twin.multinomial(levels, np.full(levels, 1 / levels), size=len(weights))
-            expanded = expanded * draws[:, second]
+            expanded = expanded * _drawn_levels(second, len(weights), twin)
         blocks.append(np.asarray(metric(*arrays, weights=expanded, **keywords), dtype=np.float64))
     replicates = np.concatenate(blocks)
     groups = 1 if layer is None else len(np.unique(layer))
     if second is not None:
         count = min(count, count_codes(second))
     resampled = Resampled(replicates, count, groups)
-    return make_estimate(title, float(value), resampled, limits, rows, least_error)
+    return make_estimate(title, float(value), resampled, limits, rows, least_error, freedom)
+
+
+def _drawn_levels(
+    crossed: NDArray[np.int64], n: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Return how often the level of each row was drawn in ``n`` resamples of the levels."""
+    levels = count_codes(crossed)
+    return rng.multinomial(levels, np.full(levels, 1 / levels), size=n)[:, crossed]
 
 
 def _in_groups(
@@ -495,13 +512,16 @@ def bootstrap_difference(
     n: int = 2000,
     seed: int = 0,
     name: str | None = None,
+    sides: tuple[Estimate, Estimate] | None = None,
     **keywords: Any,
 ) -> Estimate:
     """Return metric(first) - metric(second) with the interval of a paired cluster bootstrap.
 
     Both sides are resampled together: a cluster named in both gets the same weight in both. With
     one ``clusters`` the rows of the two sides correspond; ``second_clusters`` allows other rows.
-    Symmetric interval; exactly [0, 0] for two identical sides, whatever the metric.
+    Symmetric interval; exactly [0, 0] for two identical sides, whatever the metric. Given the
+    estimates of the two ``sides``, it is combined from their intervals (:func:`combined`), which
+    see rare cases that resamples do not.
     """
     rows = len(np.asarray(first[0]))
     names = np.arange(rows) if clusters is None else np.asarray(clusters)
@@ -521,16 +541,51 @@ def bootstrap_difference(
     blocks = []
     rng = np.random.default_rng(seed)
     for weights in resample_weights(count, n, rng, row=max(rows, len(other))):
-        sides = (
+        drawn = (
             np.asarray(metric(*side, weights=weights[:, index], **keywords), dtype=np.float64)
             for side, index in ((first, unit), (second, twin))
         )
-        blocks.append(next(sides) - next(sides))
+        blocks.append(np.stack([*drawn]))
     difference = float(values[0]) - float(values[1])
-    resampled = Resampled(np.concatenate(blocks), count)
-    gap = make_estimate(title, difference, resampled, None, rows)
-    same = np.array_equal(names, other) and all(map(_alike, first, second))
-    return no_difference(gap) if same else gap
+    one, two = np.concatenate(blocks, axis=1)
+    gap = make_estimate(title, difference, Resampled(one - two, count), None, rows)
+    if np.array_equal(names, other) and all(map(_alike, first, second)):
+        return no_difference(gap)
+    return gap if sides is None or count < LEAST_CLUSTERS else combined(gap, sides, (one, two))
+
+
+def combined(
+    gap: Estimate, sides: tuple[Estimate, Estimate], drawn: tuple[Floats, Floats]
+) -> Estimate:
+    """Return a difference with its interval from those of its sides (:func:`difference_interval`).
+
+    ``drawn`` are the resamples of both, for their correlation. Each side lies in 0..1, those of
+    :data:`SIGNED_SIDES` in -1..1. Of signed sides of few cases resamples tell too little of how
+    they move together, so a positive correlation is not counted. No interval where a side has none.
+    """
+    first, second = sides
+    if first.value is None or second.value is None:
+        side = first if first.value is None else second
+        return msgspec.structs.replace(gap, value=None, low=None, high=None, problem=side.problem)
+    notes = [e.problem for e in sides if e.problem]
+    link, most = correlation(*drawn), 1.0
+    if gap.name in SIGNED_SIDES:
+        link, most = min(link, 0.0) if notes else link, 2.0
+    if gap.name in UNBOUNDED_SIDES:
+        most = math.inf
+    ends: tuple[Interval, Interval] = (first.low, first.high), (second.low, second.high)
+    low, high = difference_interval((first.value, second.value), ends, link, (-most, most))
+    problem = (notes[0] if notes else UNMOVED) if low is None else (SPARSE_PARTS if notes else None)
+    value = first.value - second.value
+    return msgspec.structs.replace(gap, value=value, low=low, high=high, problem=problem)
+
+
+def correlation(first: Floats, second: Floats) -> float:
+    """Return the correlation of two numbers over resamples; 0 where one of them does not vary."""
+    both = ~(np.isnan(first) | np.isnan(second))
+    if both.sum() < 2 or first[both].std() == 0 or second[both].std() == 0:
+        return 0.0
+    return float(np.corrcoef(first[both], second[both])[0, 1])
 
 
 def _alike(one: ArrayLike, other: ArrayLike) -> bool:
@@ -561,10 +616,12 @@ def make_estimate(
     limits: Range | None,
     n: int,
     least_error: float = 0.0,
+    freedom: float | None = None,
 ) -> Estimate:
     """Return the Estimate of a value of ``n`` rows, with the interval that its resamples give.
 
     ``least_error``: a standard error known from elsewhere below which it is not taken to lie.
+    ``freedom``: degrees of freedom, at most (and by default) the clusters less the strata.
     """
     if np.isnan(value):
         return Estimate(name=name, n=n, problem=undefined(name))
@@ -573,7 +630,9 @@ def make_estimate(
     if error is None:
         return Estimate(name=name, value=value, n=n, problem=SINGLE_CLUSTER)
     error = max(error, least_error)
-    low, high = student_interval(value, error, clusters - strata, limits)
+    degrees = float(clusters - strata)
+    degrees = degrees if freedom is None else min(degrees, freedom)
+    low, high = student_interval(value, error, degrees, limits)
     problem = undefined_problem(replicates)
     if low is None:
         problem = "no interval: the value is at the end of its range"

@@ -15,11 +15,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from sayso.metrics.arrays import Floats, codes, count_codes, divide, or_none
 from sayso.metrics.intervals import (
+    LEAST_CLUSTERS,
     SINGLE_CLUSTER,
+    SPARSE_PARTS,
     UNMOVED,
     Interval,
     Resampled,
     binomial_tail,
+    combined,
+    correlation,
     difference_interval,
     is_sparse,
     make_estimate,
@@ -50,8 +54,6 @@ __all__ = [
 
 # ---- intervals of the rates
 
-#: how the interval of a difference of sparse shares was made
-SPARSE_PARTS = "sparse: interval combined from the exact intervals of its two parts"
 #: F1 is a ratio but not a share of countable things, so it gets no exact interval.
 PROPORTIONS = tuple(name for name in RATIOS if name != "F1")
 #: The two shares that each composed rate is made of.
@@ -61,12 +63,6 @@ RATE_LIMITS: dict[str, tuple[float, float] | None] = {
     "J": (-1.0, 1.0),
     "J_within": (-1.0, 1.0),
     "lift_UA": (0.0, float("inf")),
-}
-#: Ranges of differences of rates that are not -1..1.
-DIFFERENCE_LIMITS = {
-    "J": (-2.0, 2.0),
-    "J_within": (-2.0, 2.0),
-    "lift_UA": (-float("inf"), float("inf")),
 }
 
 
@@ -285,9 +281,10 @@ def bootstrap_cells_difference(
     one, two = cell_rates(drawn[:, :6]), cell_rates(drawn[:, 6:])
     left, right = _rates(first, one), _rates(second, two)
     same = np.array_equal(first, second)
-    return {
+    gaps = {
         name: _less(left[name], right[name], (one[name], two[name]), same=same) for name in RATES
     }
+    return gaps if same or _several(first + second) else {n: _bare(e) for n, e in gaps.items()}
 
 
 def bootstrap_within_difference(
@@ -304,7 +301,19 @@ def bootstrap_within_difference(
     one, two = within_rates(drawn[:, 0]), within_rates(drawn[:, 1])
     sides = one["J_within"], two["J_within"]
     same = np.array_equal(first, second)
-    return _less(_j_within(first, one), _j_within(second, two), sides, same=same)
+    gap = _less(_j_within(first, one), _j_within(second, two), sides, same=same)
+    return gap if same or _several((first + second).sum(axis=1)) else _bare(gap)
+
+
+def _several(table: Floats) -> bool:
+    """Tell whether the facts of matrices (C, 6) are about several clusters."""
+    return int(np.count_nonzero(table.sum(axis=1))) >= LEAST_CLUSTERS
+
+
+def _bare(gap: Estimate) -> Estimate:
+    """Return a difference of a single cluster, which has no interval."""
+    problem = gap.problem if gap.value is None else SINGLE_CLUSTER
+    return msgspec.structs.replace(gap, low=None, high=None, problem=problem)
 
 
 def _less(
@@ -312,23 +321,9 @@ def _less(
 ) -> Estimate:
     """Return a rate less the same of another run, from the intervals of both."""
     gap = Estimate(name=first.name, n=first.n)
-    if first.value is None or second.value is None:
-        side = first if first.value is None else second
-        return msgspec.structs.replace(gap, problem=side.problem)
-    difference = first.value - second.value
-    if same:
-        return msgspec.structs.replace(gap, value=difference, low=difference, high=difference)
-    limits = DIFFERENCE_LIMITS.get(first.name, (-1.0, 1.0))
-    ends: tuple[Interval, Interval] = (first.low, first.high), (second.low, second.high)
-    pair = first.value, second.value
-    notes = [e.problem for e in (first, second) if e.problem]
-    link = correlation(*drawn)
-    if notes and limits[1] > 1:
-        # J of few cases: resamples of so few tell too little of how the sides move together
-        link = min(link, 0.0)
-    low, high = difference_interval(pair, ends, link, limits)
-    problem = (notes[0] if notes else UNMOVED) if low is None else (SPARSE_PARTS if notes else None)
-    return msgspec.structs.replace(gap, value=difference, low=low, high=high, problem=problem)
+    if same and first.value is not None:
+        return msgspec.structs.replace(gap, value=0.0, low=0.0, high=0.0)
+    return combined(gap, (first, second), drawn)
 
 
 def _resampled(sums: Floats, strata: ArrayLike | None, n: int, seed: int) -> Floats:
@@ -338,14 +333,6 @@ def _resampled(sums: Floats, strata: ArrayLike | None, n: int, seed: int) -> Flo
         return np.zeros((n, sums.shape[1]))
     blocks = [weights @ sums for weights in resample_weights(len(sums), n, rng, strata)]
     return np.concatenate(blocks)
-
-
-def correlation(first: Floats, second: Floats) -> float:
-    """Return the correlation of two numbers over resamples; 0 where one of them does not vary."""
-    both = ~(np.isnan(first) | np.isnan(second))
-    if both.sum() < 2 or first[both].std() == 0 or second[both].std() == 0:
-        return 0.0
-    return float(np.corrcoef(first[both], second[both])[0, 1])
 
 
 # ---- bounds: how far each rate could move if the missing verdicts were known

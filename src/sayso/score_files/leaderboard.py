@@ -494,7 +494,7 @@ def _entry(name: str, score: Floats, data: _Data, chance: Floats | None = None) 
         n=int(use.sum()),
         missing=int((np.isnan(score) & ~np.isnan(wrong)).sum()),
         auroc=metrics.bootstrap_auroc(ranked, outcome, clusters=drawn, n=n, seed=seed),
-        prr=estimate(metrics.prr),
+        prr=metrics.bootstrap_prr(ranked, outcome, clusters=drawn, n=min(n, OTHERS), seed=seed),
         aurac=estimate(metrics.aurac),
         accuracy=estimate(metrics.accuracy_at_coverage, coverage=COVERAGE),
         auprc=_finite(metrics.auprc(ranked, outcome)),

@@ -17,10 +17,11 @@ from sayso.engines.engine import Engine
 from sayso.judges.contradiction import contradicts
 from sayso.judges.decisiveness import decisiveness
 from sayso.metrics.arrays import Floats, codes
-from sayso.metrics.cmfg import skill
+from sayso.metrics.cmfg import skill, thin_bins
 from sayso.metrics.compare_scores import holm
 from sayso.metrics.intervals import (
     Interval,
+    correlation,
     difference_interval,
     is_sparse,
     proportion_interval,
@@ -37,7 +38,7 @@ from sayso.metrics.joint import (
     ratio,
     spread,
 )
-from sayso.metrics.uncle_known import cluster_cells, correlation
+from sayso.metrics.uncle_known import cluster_cells
 from sayso.metrics.uncle_rates import (
     CORRECT,
     INCORRECT,
@@ -710,6 +711,11 @@ def _cell(
     if form != "both":
         own = {n: spread for (f, n), spread in one.spreads.items() if f == form}
         number = exact(frame, own, [one_form for (one_form,) in labels], number)
+    if name == "skill":
+        seen = [side.answers[f] for side in sides for f in forms]
+        notes = (thin_bins(a.decisive, a.agreeing, a.draws) for a in seen)
+        if thin := next(filter(None, notes), None):
+            number = msgspec.structs.replace(number, low=None, high=None, problem=thin)
     if name == "log_odds_within":
         number, by_seed = _odds(number), tuple(None if v is None else exp(v) for v in by_seed)
     missing = max(

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import sayso
 from sayso import datasets
 from sayso.engines.scripted import ScriptedEngine
+from sayso.metrics.cmfg import THIN
 from sayso.prompts import methods
 from sayso.protocols import faithfulness, settings, uncle
 from sayso.protocols.faithfulness.collect import evaluated
@@ -131,8 +132,9 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Result]:
 
 def test_words_that_follow_confidence_have_skill(runs: dict[str, Result]) -> None:
     skill = get(runs["faithful"], "skill")
-    assert skill.low is not None
-    assert skill.low > 0.4
+    assert (skill.value or 0) > 0.5
+    # two of its ten bins hold a handful: a mean over bins of these is decided by luck
+    assert (skill.low, (skill.problem or "").startswith(THIN)) == (None, True)
     assert (get(runs["faithful"], "spearman").value or 0) > 0.8
     gain = get(runs["faithful"], "skill_gain")
     assert (gain.low or 0) > 0.3  # beyond the plain answers, on shared bins

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from sayso.metrics.arrays import divide
 from sayso.metrics.calibration import brier
 from sayso.metrics.cmfg import (
+    LEAST_IN_BIN,
     Binning,
     ConfidenceBin,
     cmfg,
@@ -29,7 +30,6 @@ from sayso.metrics.cmfg import (
     cmfg_parts,
     cmfg_references,
     cmfg_star,
-    cmfg_star_error,
     confidence_bin,
     kendall,
     linguistic_calibration,
@@ -38,15 +38,15 @@ from sayso.metrics.cmfg import (
     shared_bins,
     skill,
     skill_corrected,
+    thin_bins,
     with_punts,
 )
 from sayso.metrics.compare_scores import difference_p, holm
 from sayso.metrics.intervals import (
-    LEAST_CLUSTERS,
     UNMOVED,
     bootstrap,
     bootstrap_difference,
-    student_interval,
+    effective_number,
     telling,
 )
 from sayso.metrics.ranking import spearman
@@ -271,12 +271,12 @@ def _at_most_one(skill: Estimate, words: Floats) -> Estimate:
 
 def _interval(
     name: str, metric: Callable[..., Any], rows: Rows, *arrays: NDArray[Any], settings: Settings,
-    limits: tuple[float, float] | None = (0.0, 1.0),
+    limits: tuple[float, float] | None = (0.0, 1.0), freedom: float | None = None,
 ) -> Estimate:  # fmt: skip
     """Return a metric of arrays (n,) of these rows with its interval over entities."""
     return bootstrap(
         metric, *arrays, clusters=rows.entity, n=settings.resamples, seed=settings.ci_seed,
-        limits=limits, name=name,
+        limits=limits, name=name, freedom=freedom,
     )  # fmt: skip
 
 
@@ -308,7 +308,16 @@ def scores(
             name, metric, used, *arrays, used.weight, used.choice, settings=settings, limits=limits
         )
         e = _at_most_one(e, used.d) if name == "skill" else e
+        thin = _thin(used, binning) if name in ("skill", "cmfg") and e.problem != CONSTANT else None
+        if thin:
+            e = msgspec.structs.replace(e, low=None, high=None, problem=thin)
         yield msgspec.structs.replace(e, missing=missing)
+
+
+def _thin(used: Rows, binning: Binning) -> str | None:
+    """Return why means over bins have no interval: in a choice of demonstrations one is thin."""
+    notes = (thin_bins(one.d, one.j, one.k, binning) for one in used.choices())
+    return next(filter(None, notes), None)
 
 
 def slices(used: Rows, settings: Settings) -> Iterator[Estimate]:
@@ -397,12 +406,15 @@ def _references(used: Rows, settings: Settings) -> Iterator[Estimate]:
     left = cmfg(*counts, Binning(settings.bins, "left"), weights=used.weight)
     yield Estimate("cmfg_left", value=_finite(left), n=n)
     faithful = 1 - np.abs(used.d - used.c)
-    star = _finite(cmfg_star(faithful, used.c, settings.bins, used.weight))
-    error = cmfg_star_error(faithful, used.c, settings.bins)
-    low, high = None, None
-    if star is not None and error:
-        low, high = student_interval(star, error, n - settings.bins)
-    yield telling(Estimate("cmfg_star", value=star, low=low, high=high, n=n))
+    columns = faithful, used.c, used.weight, used.choice
+    if n:
+        star = _interval(
+            "cmfg_star", averaged(cmfg_star, bins=settings.bins), used, *columns, settings=settings
+        )
+        thin = _thin(used, binning_of(settings))
+        yield msgspec.structs.replace(star, low=None, high=None, problem=thin) if thin else star
+    else:
+        yield Estimate("cmfg_star", problem=NOTHING)
     tau = _finite(kendall(used.d, used.c, used.weight)) if n <= 3000 else None
     yield Estimate(
         "kendall", value=tau, n=n, problem="not computed above 3,000 rows" if n > 3000 else None
@@ -441,17 +453,15 @@ def _calibration(judged: Rows, settings: Settings) -> Iterator[Estimate]:
 # ---- bins of confidence
 
 
-#: claims below which a bin has no interval
-LEAST = 5
-FEW_IN_BIN = f"no interval: fewer than {LEAST} claims, or a single entity"
+FEW_IN_BIN = f"no interval: claims about fewer than {LEAST_IN_BIN} entities"
 
 
 def bins(used: Rows, settings: Settings) -> Iterator[Estimate]:
     """Yield each bin's faithfulness, decisiveness, confidence and skill, and how many it holds.
 
     The skill of a bin is (faithfulness - blind) / (1 - blind) there, blind being all the words of
-    the method dealt out at random over the bin. Bins of fewer than :data:`LEAST` claims or a single
-    entity have no intervals. By levels there are neither intervals nor skill: a level may hold one
+    the method dealt out at random over the bin. Bins of fewer than five claims or entities have no
+    intervals. By levels there are neither intervals nor skill: a level may hold one
     claim.
     """
     every = cmfg_bins(used.d, used.j, used.k, binning_of(settings))
@@ -472,11 +482,15 @@ def _bin(
     keywords = {"binning": bins_of_equal_width(settings), "use": np.arange(count) == at}
     interval = partial(_interval, settings=settings)
     here = used.take(confidence_bin(used.j, used.k, settings.bins, settings.closed) == at)
-    few = one.n < LEAST or len(np.unique(here.entity)) < LEAST_CLUSTERS
+    few = len(np.unique(here.entity)) < LEAST_IN_BIN
+    # of all entities those in the bin decide
+    own: dict[str, Any] = {"freedom": max(1.0, effective_number(np.bincount(here.entity)) - 1)}
     quantities = [
-        interval("bin_faithfulness", averaged(cmfg, **keywords), used, *used.counts),
+        interval("bin_faithfulness", averaged(cmfg, **keywords), used, *used.counts, **own),
         _at_most_one(
-            interval("bin_skill", averaged(skill, **keywords), used, *used.counts, limits=None),
+            interval(
+                "bin_skill", averaged(skill, **keywords), used, *used.counts, limits=None, **own
+            ),
             used.d,
         ),
         interval("bin_decisiveness", averaged(mfg), here, here.d, here.weight, here.choice),

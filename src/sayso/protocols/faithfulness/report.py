@@ -17,6 +17,7 @@ import altair as alt
 from rich.console import Console
 from rich.table import Table as TerminalTable
 
+from sayso.metrics.cmfg import THIN
 from sayso.prompts.methods import METHOD_LABELS
 from sayso.protocols.faithfulness.compare import STUDIED
 from sayso.protocols.faithfulness.measure import CONSTANT, unread_cautions
@@ -360,6 +361,11 @@ def headline(results: FaithfulnessResults, form: str) -> str:
     verdict = "its wording partly reflects its confidence"
     if skill.problem == CONSTANT:
         verdict = "its wording does not reflect its confidence: it is always equally decisive"
+    elif skill.problem and skill.problem.startswith(THIN):
+        verdict = (
+            "too few claims have some levels of confidence to tell whether its wording reflects "
+            "its confidence"
+        )
     elif covers(skill, 0) or skill.value <= 0 or skill.low is None:
         verdict = "its wording does not reflect its confidence"
         if skill.low is None or (covers(skill, 0) and covers(skill, OPEN)):

@@ -10,11 +10,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from sayso.metrics.abstention import abstention_gap
+from sayso.metrics.abstention import abstention_gap, abstention_gap_within, bootstrap_abstention
 from sayso.metrics.arrays import Floats
-from sayso.metrics.intervals import bootstrap_difference
+from sayso.metrics.intervals import bootstrap_difference, bootstrap_share
 from sayso.metrics.joint import Number
-from sayso.metrics.ranking import auroc, within_auroc
+from sayso.metrics.ranking import auroc, bootstrap_auroc, within_auroc
 from sayso.protocols.pool import entity_of
 from sayso.protocols.protocol import (
     Comparison,
@@ -229,14 +229,20 @@ def _differences(
     both = ~(np.isnan(wrong[0]) | np.isnan(wrong[1]))
 
     def gap(name: str, metric: Any, data: Sequence[Sequence[Any]], use: NDArray[np.bool_]) -> Any:
+        first, second = ([np.asarray(column)[use] for column in side] for side in data[::-1])
+        own = [
+            _own_interval(metric, columns, entity[use], resamples, seed)
+            for columns in (first, second)
+        ]
         difference = bootstrap_difference(
             metric,
-            [np.asarray(column)[use] for column in data[1]],
-            [np.asarray(column)[use] for column in data[0]],
+            first,
+            second,
             clusters=entity[use],
             n=resamples,
             seed=seed,
             name=name,
+            sides=None if own[0] is None or own[1] is None else (own[0], own[1]),
         )
         return msgspec.structs.replace(difference, missing=int((~use).sum()))
 
@@ -272,3 +278,18 @@ def _differences(
             data = ((*data[0], held[0]), (*data[1], held[1]))  # type: ignore[assignment]
         difference = gap(kind, area, data, use)
         yield msgspec.structs.replace(difference, where=slice_of(score=name))
+
+
+def _own_interval(
+    metric: Any, columns: Sequence[Any], entity: Ints, resamples: int, seed: int
+) -> Estimate | None:
+    """Return a number of one run with the interval that its page shows; ``None`` for utilities."""
+    again: dict[str, Any] = {"clusters": entity, "n": resamples, "seed": seed}
+    if metric is share_of:
+        return bootstrap_share("share", columns[0], np.ones(len(entity)), **again)
+    if metric in (abstention_gap, abstention_gap_within):
+        types = columns[2] if len(columns) > 2 else None
+        return bootstrap_abstention(columns[0], columns[1], types=types, **again)
+    if metric in (auroc, within_auroc):
+        return bootstrap_auroc(*columns, **again)
+    return None

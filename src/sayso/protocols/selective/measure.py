@@ -39,9 +39,9 @@ from sayso.metrics.ranking import (
     aurac,
     auroc,
     bootstrap_auroc,
+    bootstrap_prr,
     mid_ranks,
     pairs_of,
-    prr,
     risk_coverage,
     spearman,
     too_few,
@@ -283,7 +283,7 @@ def _ranked(
         why = few or (None if in_pairs(y, held) else FEW_PAIRS) or area.problem
         yield msgspec.structs.replace(area, where=where, missing=missing, problem=why)
     if full:
-        rejection = bootstrap(prr, u, y, name="prr", limits=(-np.inf, 1.0), **resampling)
+        rejection = bootstrap_prr(u, y, **resampling)
         why = few or rejection.problem
         yield msgspec.structs.replace(rejection, where=where, missing=missing, problem=why)
         accuracy = _plain(aurac(u, y))

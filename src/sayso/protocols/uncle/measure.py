@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sayso.metrics.agreement import kappa, kappa_of_table
+from sayso.metrics.agreement import bootstrap_kappa, yes_no_tables
 from sayso.metrics.arrays import Floats, Result, divide, float_or_rows, or_none
 from sayso.metrics.intervals import (
     bootstrap,
@@ -484,16 +484,9 @@ def alignment(
             top = (hedged[0] == (name[0] == "U")) & (hedged[1] == (name[1] == "U"))
             share = _share(context, f"align_{name}", top, rows)
             yield context.signed(share, place, prompt=prompt)
-        agreement = bootstrap(
-            kappa,
-            hedged[0][rows],
-            hedged[1][rows],
-            clusters=context.aspects.entity[rows],
-            n=s.resamples,
-            seed=s.ci_seed,
-            limits=(-1.0, 1.0),
-            name="kappa",
-        )
+        entity = context.aspects.entity[rows]
+        tables = yes_no_tables(hedged[0][rows], hedged[1][rows], entity)
+        agreement = bootstrap_kappa(tables, s.resamples, s.ci_seed)
         yield context.signed(agreement, place, prompt=prompt)
 
 
@@ -747,22 +740,11 @@ def _retest(context: Context, draws: Ints) -> Estimate:
         table += np.bincount(slot[both], minlength=table.size).reshape(table.shape)
     size = int(((draws >= 0).sum(axis=1) >= 2).sum())
     repeat = context.redrawn().repeat
-    if repeat or _kappa(table) is None:
+    agreement = bootstrap_kappa(table, s.resamples, s.ci_seed, name)
+    if repeat or agreement.value is None:
         why = "no aspect has two readable draws" if not size else "no draw was hedged, or all were"
         return Estimate(name, n=size, problem=ALIKE if repeat else why)
-    agreement = bootstrap(
-        _kappa, table, n=s.resamples, seed=s.ci_seed, limits=(-1.0, 1.0), name=name
-    )
     return msgspec.structs.replace(agreement, n=size)
-
-
-def _kappa(tables: ArrayLike, weights: ArrayLike | None = None) -> float | Floats | None:
-    """Return kappa of the summed 2x2 tables of clusters (C, 4); (B,) for weights (B, C)."""
-    counts = np.asarray(tables, dtype=np.float64)
-    if weights is None:
-        return or_none(kappa_of_table(counts.sum(axis=0).reshape(2, 2)))
-    drawn = np.asarray(weights, dtype=np.float64) @ counts
-    return kappa_of_table(drawn.reshape(-1, 2, 2))
 
 
 def wording_labels(context: Context, form: str) -> Ints:
