@@ -183,3 +183,35 @@ def test_two_entities_do_not_make_j_sure() -> None:
     j = metrics.bootstrap_cells(cells)["J"]
     assert (j.value, j.low, j.high) == (0.0, None, None)
     assert "every resample" in (j.problem or "")
+
+
+def test_j_within_entity_by_hand() -> None:
+    # a: 2 known of which 1 hedged, 2 unknown both hedged: weight 1, J 1 - .5
+    # b: 3 known none hedged, 1 unknown not hedged: weight 3 / 4, J 0; c has no known fact
+    cells = [[1.0, 0, 1, 0, 0, 2], [3, 0, 0, 0, 1, 0], [0, 0, 0, 0, 1, 3]]
+    j = metrics.bootstrap_within_entity(cells, n=200)
+    assert j.value == pytest.approx((1 * 0.5 + 0.75 * 0) / 1.75)
+    assert j.n == 8
+    assert j.low is not None
+    assert j.low < 0 < j.value  # type: ignore[operator]
+    nothing = metrics.bootstrap_within_entity(cells[2:], n=50)
+    assert (nothing.value, nothing.problem) == (
+        None, "it needs an entity with known and unknown facts"
+    )  # fmt: skip
+
+
+def test_seeing_only_how_famous_an_entity_is_earns_nothing_within_entity() -> None:
+    """The rival explanation: hedging all facts of an obscure entity, whatever is known of it."""
+    rng = np.random.default_rng(5)
+    fame = rng.normal(0, 1.5, (300, 1))
+    known = rng.random((300, 6)) < 1 / (1 + np.exp(-fame))
+    hedged = np.broadcast_to(rng.random((300, 1)) < 1 / (1 + np.exp(2 * fame)), known.shape)
+    entity, kind = np.repeat(np.arange(300), 6), np.tile(np.arange(6), 300)
+    label = np.where(hedged, 2, 0).ravel()
+    cells = metrics.cluster_cells(known.ravel(), label, entity)
+    typed = metrics.cluster_cells(known.ravel(), label, entity, kind)
+    of_type = metrics.bootstrap_within(typed, n=200)["J_within"]
+    assert of_type.low is not None
+    assert of_type.low > 0.2  # within type it looks like knowledge
+    of_entity = metrics.bootstrap_within_entity(cells, n=200)
+    assert of_entity.value == pytest.approx(0, abs=1e-12)

@@ -25,6 +25,7 @@ from sayso.metrics.intervals import (
     combined,
     correlation,
     difference_interval,
+    effective_number,
     is_sparse,
     make_estimate,
     mean_interval,
@@ -41,15 +42,16 @@ from sayso.metrics.uncle_rates import (
     cell_rates,
     rate_counts,
     rate_sizes,
+    undefined,
 )
 from sayso.metrics.within_type import log_odds_error, within_rates
 from sayso.records import Estimate
 
 __all__ = [
     "HIGH_GUESS_RATE", "any_of_k", "bootstrap_cells", "bootstrap_cells_difference",
-    "bootstrap_within", "bootstrap_within_difference", "chance_corrected", "cluster_cells",
-    "guess_rates", "policy_cells", "rate_bounds", "reference_policies", "strict_known",
-    "type_guess_rates",
+    "bootstrap_within", "bootstrap_within_difference", "bootstrap_within_entity",
+    "chance_corrected", "cluster_cells", "guess_rates", "policy_cells", "rate_bounds",
+    "reference_policies", "strict_known", "type_guess_rates",
 ]  # fmt: skip
 
 # ---- intervals of the rates
@@ -222,22 +224,68 @@ def bootstrap_within(
     }
 
 
+def bootstrap_within_entity(cells_C_6: ArrayLike, n: int = 2000, seed: int = 0) -> Estimate:
+    """Return J within entity with its interval: known and unknown facts of one entity compared.
+
+    ``cells_C_6`` (C, 6): one 2x3 matrix per entity. Entities take the place of types in
+    :func:`~sayso.metrics.within_type.within_rates`; those with facts of one kind only have no
+    weight. A model that hedges by how well known an entity is, and not by the fact, gets 0. As few
+    entities may carry it, its degrees of freedom are the effective number of entities less one.
+    """
+    table = np.asarray(cells_C_6, dtype=np.float64).reshape(-1, 6)
+    K, U = table[:, :3].sum(axis=1), table[:, 3:].sum(axis=1)
+    mixed = (K > 0) & (U > 0)
+    N = np.where(mixed, K + U, 1.0)
+    weight = np.where(mixed, K * U / N, 0.0)
+    parts = np.where(mixed, [K * table[:, 5] / N, U * table[:, 2] / N], 0.0)
+    drawn = _resampled(np.stack([*parts, weight], axis=1), None, n, seed)
+    shares = {
+        "UUR_within": divide(drawn[:, 0], drawn[:, 2]),
+        "over_hedge_within": divide(drawn[:, 1], drawn[:, 2]),
+    }
+    shares["J_within"] = shares["UUR_within"] - shares["over_hedge_within"]
+    held = np.where(mixed[:, None], table, 0.0)
+    freedom = max(1.0, effective_number(weight) - 1)
+    j = _within(within_rates(table), shares, held, freedom=freedom)
+    j = msgspec.structs.replace(j, name="J_within_entity", n=int(held.sum()))
+    if j.value is None:
+        return msgspec.structs.replace(j, problem=undefined(j.name))
+    if mixed.sum() < LEAST_CLUSTERS:
+        return msgspec.structs.replace(j, low=None, high=None, problem=SINGLE_CLUSTER)
+    return j
+
+
 def _j_within(table: Floats, drawn: Mapping[str, Floats], groups: int = 1) -> Estimate:
     """Return J within type of matrices (C, T, 6), given the quantities of its resamples."""
-    C, total = len(table), table.sum(axis=0)
-    values = within_rates(total)
+    total = table.sum(axis=0)
     mixed = (total[:, :3].sum(axis=1) > 0) & (total[:, 3:].sum(axis=1) > 0)
-    both, by_cluster = total[mixed].sum(axis=0), table[:, mixed].sum(axis=1)
+    j = _within(within_rates(total), drawn, table[:, mixed].sum(axis=1), groups)
+    return msgspec.structs.replace(j, n=int(total.sum()))
+
+
+def _within(
+    values: Mapping[str, Floats],
+    drawn: Mapping[str, Floats],
+    by_cluster: Floats,
+    groups: int = 1,
+    freedom: float | None = None,
+) -> Estimate:
+    """Return J within groups, given its quantities and those of its resamples.
+
+    ``by_cluster`` (C, 6) are the facts of groups with both kinds. With few hedges of a kind its
+    interval is combined from the exact ones of its two parts.
+    """
+    C, both = len(by_cluster), by_cluster.sum(axis=0)
     j = make_estimate(
         "J_within",
         float(values["J_within"]),
         Resampled(drawn["J_within"], C, groups),
         RATE_LIMITS["J_within"],
-        int(total.sum()),
+        int(both.sum()),
+        freedom=freedom,
     )
     known, unknown = float(both[:3].sum()), float(both[3:].sum())
-    hedged_known, hedged_unknown = float(both[2]), float(both[5])
-    sparse = is_sparse(hedged_known, known) or is_sparse(hedged_unknown, unknown)
+    sparse = is_sparse(float(both[2]), known) or is_sparse(float(both[5]), unknown)
     if j.value is None or not sparse:
         return j
     pair = float(values["UUR_within"]), float(values["over_hedge_within"])
@@ -251,6 +299,8 @@ def _j_within(table: Floats, drawn: Mapping[str, Floats], groups: int = 1) -> Es
         )
     )
     link = correlation(drawn["UUR_within"], drawn["over_hedge_within"])
+    if freedom is not None:  # a handful of entities always correlates
+        link = min(link, 0.0)
     low, high = difference_interval(pair, (ends[0], ends[1]), link)
     problem = SPARSE_PARTS if low is not None else UNMOVED
     return msgspec.structs.replace(j, low=low, high=high, problem=problem)

@@ -255,6 +255,8 @@ EMPTY = {
     "over_hedge": "no fact is known",
     "J": "it needs both known and unknown facts",
     "J_within": "it needs a type of fact with known and unknown facts",
+    "J_within_entity": "it needs an entity with known and unknown facts",
+    "J_within_tier": "it needs a tier with known and unknown facts",
     "odds_ratio_within": "0 or infinite: too few hedges in each type, known and unknown",
     "log_odds_within": "0 or infinite: too few hedges in each type, known and unknown",
     "balanced_EA": "it needs both known and unknown facts",

@@ -16,7 +16,8 @@ DASH = "–"
 MINUS = "\N{MINUS SIGN}"
 #: written with a sign and two decimals: differences and coefficients, not shares
 SIGNED = frozenset(
-    {"J", "J_within", "instruction_cost", "kappa", "difference"}
+    {"J", "J_within", "J_within_entity", "J_within_tier"}
+    | {"instruction_cost", "kappa", "difference"}
     | {"unspoken_knowledge", "unspoken_knowledge_matched"}
     | {"J_wordings", "J_wordings_lowest", "J_wordings_highest"}
     | {"propensity_difference", "propensity_retest"}
@@ -24,7 +25,8 @@ SIGNED = frozenset(
 )
 #: differences of two shares: without an interval they say nothing, and are not shown
 GAPS = frozenset(
-    {"J", "J_within", "J_wordings", "J_wordings_lowest", "J_wordings_highest"}
+    {"J", "J_within", "J_within_entity", "J_within_tier"}
+    | {"J_wordings", "J_wordings_lowest", "J_wordings_highest"}
     | {"abstention_gap", "abstention_gap_within", "passage_gap"}
 )
 #: written as plain numbers

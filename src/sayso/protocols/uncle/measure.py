@@ -34,6 +34,7 @@ from sayso.metrics.uncle_known import (
     bootstrap_cells,
     bootstrap_cells_difference,
     bootstrap_within,
+    bootstrap_within_entity,
     cluster_cells,
     j_bounds,
     rate_bounds,
@@ -430,6 +431,12 @@ def _within(context: Context, form: str) -> Iterator[Estimate]:
     else:
         rates = bootstrap_within(cells, n=s.resamples, seed=s.ci_seed)
         yield from (rates[name] for name in ("J_within", "odds_ratio_within"))
+    yield bootstrap_within_entity(cluster_cells(known, label, a.entity), s.resamples, s.ci_seed)
+    if len(set(a.tier.tolist())) > 1:
+        tiers = cluster_cells(known, label, a.entity, a.tier)
+        of_tiers = bootstrap_within(tiers, n=s.resamples, seed=s.ci_seed)["J_within"]
+        problem = of_tiers.problem if of_tiers.value is not None else undefined("J_within_tier")
+        yield msgspec.structs.replace(of_tiers, name="J_within_tier", problem=problem)
     view = a.views[form, False]
     score = -view.logprob
     wrong = np.where(plain == INCORRECT, 1.0, np.where(plain == CORRECT, 0.0, np.nan))

@@ -117,7 +117,16 @@ MORE: dict[str, tuple[str, str]] = {
     "J_within": (
         "J within fact type",
         "J within each type of fact (birth date, director), averaged. Hedging every fact of a hard "
-        "type earns nothing here.",
+        "type earns nothing here. Hedging every fact about an obscure entity still does.",
+    ),
+    "J_within_entity": (
+        "J within entity",
+        "J within each entity, averaged. Hedging every fact about an obscure entity earns nothing "
+        "here. Hedging hard types of fact still does.",
+    ),
+    "J_within_tier": (
+        "J within tier",
+        "J within each tier of familiarity, averaged. Hedging by tier earns nothing here.",
     ),
     "odds_ratio_within": (
         "odds ratio within type",
