@@ -122,3 +122,37 @@ def test_any_votes(rows: list[list[float]]) -> None:
         assert pair.same.value is None or 0 <= pair.same.value <= 1
     for estimate in metrics.against_others(said, n=20).values():
         assert (estimate.value is None) == (estimate.n == 0)
+
+
+def test_kappa_of_rare_labels_has_the_interval_of_their_overlap() -> None:
+    # 60 entities of one thing each: 2 have the label from both, 1 from the first, 1 from the second
+    first, second = np.zeros(60, dtype=bool), np.zeros(60, dtype=bool)
+    first[:3], second[[0, 1, 3]] = True, True
+    tables = metrics.yes_no_tables(first, second, np.arange(60))
+    assert tables.sum(axis=0).tolist() == [56, 1, 1, 2]
+    found = metrics.bootstrap_kappa(tables, n=400)
+    assert found.value == pytest.approx(metrics.kappa(first, second))
+    assert found.problem == "sparse (2 of 4 have the rarer label twice): exact interval"
+    # q is 2 of 4: Clopper-Pearson .0676 to .9324; s = .1, p1 p2 = .0025
+    ends = [1 - 0.1 * (1 - q) / ((1 + q) * 0.095) for q in (0.0675860, 0.9324140)]
+    assert (found.low, found.high) == (
+        pytest.approx(ends[0], abs=1e-6), pytest.approx(ends[1], abs=1e-6)
+    )  # fmt: skip
+    # the other way round the rarer label is "no", and nothing else changes
+    turned = metrics.bootstrap_kappa(metrics.yes_no_tables(~first, ~second, np.arange(60)), n=400)
+    assert (turned.low, turned.high) == pytest.approx((found.low, found.high))
+    # of things of one entity all may move together
+    one = metrics.bootstrap_kappa(metrics.yes_no_tables(first, second, np.zeros(60)), n=50)
+    assert one.low is None
+
+
+def test_kappa_of_common_labels_is_the_bootstraps() -> None:
+    rng = np.random.default_rng(2)
+    first = rng.random(200) < 0.5
+    second = np.where(rng.random(200) < 0.7, first, ~first)
+    unit = np.repeat(np.arange(50), 4)
+    found = metrics.bootstrap_kappa(metrics.yes_no_tables(first, second, unit), n=300)
+    plain = metrics.bootstrap(
+        metrics.kappa, first, second, clusters=unit, n=300, limits=(-1.0, 1.0)
+    )
+    assert (found.low, found.high) == pytest.approx((plain.low, plain.high))

@@ -402,3 +402,21 @@ def test_weights_of_another_shape_are_refused() -> None:
         metrics.noise_floor([1, 0], 2, [1, 1, 1])
     with pytest.raises(InputError):
         metrics.cmfg_corrected([1.0, 0.5], [2, 1], 2, weights=np.ones((3, 2)))
+
+
+def test_thin_bins_by_hand() -> None:
+    # 5 answers at each of .1, .2, ... 1 but 3 at .4
+    agreeing = np.repeat(np.arange(1, 11), 5)
+    assert metrics.thin_bins(np.full(50, 0.5), agreeing, 10) is None
+    some = np.delete(agreeing, [15, 16])
+    assert metrics.thin_bins(np.full(48, 0.5), some, 10) == (
+        "no interval: levels of confidence with fewer than 5 claims: 1 of 10; 0.3-0.4 has 3"
+    )
+    only = metrics.thin_bins(np.full(9, 0.5), np.full(9, 10), 10)
+    assert only is not None
+    assert only.endswith("9 of 10, all empty")
+    # by levels, those that nobody attained count: 0 of 10 is one
+    levels = metrics.thin_bins(np.full(50, 0.5), agreeing, 10, metrics.Binning(levels=True))
+    assert levels is not None
+    assert levels.endswith("1 of 11, all empty")
+    assert metrics.thin_bins([], [], 10) is None

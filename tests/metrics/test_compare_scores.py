@@ -259,3 +259,20 @@ def test_choosing_takes_three_entities_and_both_kinds() -> None:
     found = metrics.cross_fitted_best({"a": perfect, "b": -perfect}, perfect, n=50)
     assert (found.value, found.high) == (1.0, 1.0)
     assert found.low == pytest.approx(0.025 ** (1 / 6))
+
+
+def test_the_interval_of_the_best_chooses_anew_in_every_resample() -> None:
+    """Of scores that are equally good another one is best in every resample."""
+    rng = np.random.default_rng(6)
+    unit = np.repeat(np.arange(30), 5)
+    wrong = (rng.random(150) < 0.4).astype(float)
+    scores = {f"s{i}": rng.normal(size=150) + 0.9 * wrong for i in range(15)}
+    found = metrics.cross_fitted_best(scores, wrong, clusters=unit, n=200, seed=3)
+    width = found.high - found.low  # type: ignore[operator]
+    single = [
+        metrics.bootstrap_auroc(score, wrong, clusters=unit, n=200, seed=3)
+        for score in scores.values()
+    ]
+    assert width > np.median([one.high - one.low for one in single])  # type: ignore[operator]
+    assert found.value is not None
+    assert found.value < max(one.value or 0 for one in single)

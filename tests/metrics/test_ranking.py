@@ -410,3 +410,19 @@ def test_intervals_hold_where_many_samples_are_perfect(law: str) -> None:
         perfect += found.value == 1.0
     assert held / trials >= 0.93
     assert perfect > 20
+
+
+def test_a_perfect_ranking_is_1_and_not_a_hair_more() -> None:
+    # 20 accuracies of 1 are .9000000000000001, over .9 are 1.0000000000000002
+    wrong = np.repeat([0.0, 1.0], [7, 3])
+    assert all(
+        value <= 1
+        for n in range(2, 40)
+        for value in (
+            metrics.aurac(np.arange(float(n)), np.zeros(n)),
+            metrics.prr(np.arange(float(n)), (np.arange(n) >= n - 1).astype(float)),
+            metrics.cmfg_star(np.ones(n), np.linspace(0, 1, n)),
+            metrics.mfg(np.ones(n), weights=np.linspace(0.1, 0.7, n)),
+        )
+    )
+    assert metrics.aurac(wrong, np.zeros(10)) == 1

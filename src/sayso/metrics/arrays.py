@@ -25,6 +25,12 @@ def divide(numerator: ArrayLike, denominator: ArrayLike) -> Floats:
     return out
 
 
+def rounded(values: ArrayLike) -> Floats:
+    """Return numbers that are 1 at most, without the rounding that lifts a perfect one above 1."""
+    number = np.asarray(values, dtype=np.float64)
+    return np.where((number > 1) & (number < 1 + 1e-9), 1.0, number)
+
+
 def or_none(value: ArrayLike) -> float | None:
     """Return one number as a float, ``None`` for NaN: undefined, outside of arrays."""
     number = float(np.asarray(value, dtype=np.float64))

@@ -19,8 +19,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sayso.metrics.arrays import Floats, Result, as_result, divide, or_none, weight_rows
-from sayso.metrics.calibration import brier_decomposition, ece_debiased
+from sayso.metrics.arrays import Floats, Result, as_result, divide, or_none, rounded, weight_rows
+from sayso.metrics.calibration import brier_decomposition, ece, ece_debiased
 from sayso.metrics.ranking import auroc
 from sayso.records import InputError
 
@@ -104,7 +104,8 @@ def _mean(values: Floats, weights: ArrayLike | None) -> Result:
         raise InputError(f"expected one row for each answer, got shape {values.shape}")
     W, single = weight_rows(weights, len(values))
     keep = ~np.isnan(values)
-    return as_result(divide(W[:, keep] @ values[keep], W[:, keep].sum(axis=1)), single)
+    mean = divide(W[:, keep] @ values[keep], W[:, keep].sum(axis=1))
+    return as_result(rounded(mean), single)
 
 
 # ---- cMFG
@@ -212,7 +213,7 @@ def _over_bins(rows: Rows, values: Floats, empty: Empty) -> Floats:
     total = np.where(held, np.nan_to_num(means), 0.0).sum(axis=1)
     count = held.sum(axis=1)
     size = np.full(len(count), float(rows.use.sum())) if empty == "zero" else count
-    return divide(total, np.where(count > 0, size, 0))
+    return rounded(divide(total, np.where(count > 0, size, 0)))
 
 
 def cmfg(
@@ -447,7 +448,7 @@ def cmfg_star(
     for w in W:
         mass = np.bincount(where, w, size).astype(np.float64)
         scores.append(_star(values, mass, np.bincount(where, w * f, size).astype(float), bins)[0])
-    return as_result(np.array(scores, dtype=np.float64), single)
+    return as_result(rounded(np.array(scores, dtype=np.float64)), single)
 
 
 def _star(values: Floats, mass: Floats, total: Floats, bins: int) -> tuple[float, Floats]:
@@ -659,8 +660,8 @@ class LinguisticCalibration(NamedTuple):
     """Decisiveness read as the probability of being right: "70 % sure" should hold in 70 of 100.
 
     ``brier`` = ``reliability`` - ``resolution`` + ``uncertainty`` + what binning leaves;
-    ``ece`` debiased; ``auroc`` of decisiveness for right against wrong; ``n`` rows used. ``None``
-    where undefined.
+    ``ece_plain`` and, debiased, ``ece``; ``auroc`` of decisiveness for right against wrong; ``n``
+    rows used. ``None`` where undefined.
     """
 
     n: int
@@ -668,6 +669,7 @@ class LinguisticCalibration(NamedTuple):
     reliability: float | None
     resolution: float | None
     uncertainty: float | None
+    ece_plain: float | None
     ece: float | None
     auroc: float | None
 
@@ -682,13 +684,14 @@ def linguistic_calibration(
     d, y = shares(decisiveness, "decisiveness"), np.asarray(correct, dtype=np.float64)
     use = ~(np.isnan(d) | np.isnan(y)) if d.shape == y.shape else np.ones(d.shape, dtype=bool)
     parts = brier_decomposition(d, y, bins)
-    error, area = ece_debiased(d, y, bins), auroc(1 - d, 1 - y)
+    plain, error, area = ece(d, y, bins), ece_debiased(d, y, bins), auroc(1 - d, 1 - y)
     return LinguisticCalibration(
         int(use.sum()),
         parts.brier,
         parts.reliability,
         parts.resolution,
         parts.uncertainty,
+        None if plain is None else or_none(plain),
         None if error is None else or_none(error),
         None if area is None else or_none(area),
     )

@@ -30,6 +30,7 @@ from sayso.metrics.arrays import (
     count_codes,
     cumulative_before,
     divide,
+    rounded,
     weight_rows,
 )
 from sayso.metrics.intervals import (
@@ -562,7 +563,7 @@ def aurac(
     if kind == "official":
         return blocks.result(accuracy.sum(axis=1) * step)
     area = (accuracy.sum(axis=1) - (accuracy[:, 0] + accuracy[:, -1]) / 2) * step
-    return blocks.result(area if kind == "trapezoid" else area / 0.9)
+    return blocks.result(area if kind == "trapezoid" else rounded(area / 0.9))
 
 
 def _area(blocks: Blocks) -> Floats:
@@ -605,7 +606,8 @@ def prr(uncertainty: ArrayLike, incorrect: ArrayLike, weights: ArrayLike | None 
     best = _area(tie_blocks(loss, loss, weights, binary=False))
     random = divide(blocks.loss.sum(axis=1), blocks.mass.sum(axis=1))
     room = random - best
-    return blocks.result(divide(random - _area(blocks), np.where(room > 1e-12, room, 0.0)))
+    ratio = divide(random - _area(blocks), np.where(room > 1e-12, room, 0.0))
+    return blocks.result(rounded(ratio))
 
 
 class RiskCoverage(NamedTuple):

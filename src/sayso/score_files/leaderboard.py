@@ -80,6 +80,7 @@ class Entry(msgspec.Struct, frozen=True):
     utility: dict[str, float | None]
     versus_length: ScoreDifference | None = None
     ece: float | None = None
+    ece_debiased: float | None = None
     brier: float | None = None
 
 
@@ -502,6 +503,7 @@ def _entry(name: str, score: Floats, data: _Data, chance: Floats | None = None) 
         fixed=_finite(metrics.strata_auroc(u, y, x)),
         utility={f"{c:g}": _finite(v) for c, v in metrics.utilities(ranked, outcome).items()},
         ece=_finite(metrics.ece(1 - p, 1 - y)) if probable else None,
+        ece_debiased=_finite(metrics.ece_debiased(1 - p, 1 - y)) if probable else None,
         brier=_finite(metrics.brier(1 - p, 1 - y)) if probable else None,
     )
 
@@ -695,11 +697,27 @@ def render_board(
             _say(console, f"{which}: AUROC {_number(result.best)}", "")
     for text in warnings(result):
         _say(console, f"! {text}", "yellow")
-    for text in audit_sentences(result, verbose=verbose):
+    for text in (*calibration_sentences(result), *audit_sentences(result, verbose=verbose)):
         _say(console, text, "")
     if result.problem is None:
         _render_graders(result, console)
     _say(console, f"What this does not show: {NOT_SHOWN}", "dim")
+
+
+def calibration_sentences(result: Board) -> list[str]:
+    """Return how well the scores that are probabilities hold, in one sentence; or none."""
+    probable = [e for e in result.entries if e.ece is not None and e.n >= FEWEST]
+    if not probable:
+        return []
+    parts = [
+        f"{line(NAMES.get(e.method, e.method), 40)} {_plain(e.ece)} (debiased "
+        f"{_plain(e.ece_debiased)})"
+        for e in probable
+    ]
+    return [
+        f"Calibration error (ECE) of scores that are probabilities: {', '.join(parts)}. With few "
+        "answers chance raises the plain value; the debiased value has that taken off."
+    ]
 
 
 def audit_sentences(result: Board, *, verbose: bool = False) -> list[str]:
@@ -924,6 +942,7 @@ def _more_numbers(entry: Entry) -> dict[str, object]:
         "versus_length": versus.difference.value if versus is not None else None,
         "versus_length_p": versus.p_holm if versus is not None else None,
         "ece": entry.ece,
+        "ece_debiased": entry.ece_debiased,
         "brier": entry.brier,
     }
 

@@ -446,7 +446,7 @@ def calibration(rows: Rows, settings: Settings) -> Iterator[Estimate]:
 
 def _calibration(judged: Rows, settings: Settings) -> Iterator[Estimate]:
     words = linguistic_calibration(judged.d, judged.right)
-    for name in ("reliability", "resolution", "uncertainty", "ece", "auroc"):
+    for name in ("reliability", "resolution", "uncertainty", "ece_plain", "ece", "auroc"):
         yield Estimate(f"words_{name}", value=getattr(words, name), n=words.n)
 
 

@@ -175,6 +175,8 @@ def _of_first(results: FaithfulnessResults, name: str, form: str) -> Estimate:
     return results.get(name, form=form, method=_first(results, form))
 
 
+#: claims from which it is not their number that is too small, but how they lie
+MANY = 50
 #: a mean gap that is worth a word; answers from which a mean that never varies needs no interval
 VISIBLE, ENOUGH = 0.05, 10
 
@@ -185,7 +187,8 @@ def _sounds(words: Estimate, agreed: Estimate, skill: Estimate) -> str:
     both = f"its words sound {sounds} sure, and {again}"
     said, held = _ends(words), _ends(agreed)
     if said is None or held is None:
-        return f"There are too few answers to say whether it sounds as sure as it is: {both}."
+        count = "1 answer is" if words.n == 1 else f"{words.n:,} answers are"
+        return f"{count} too few to say whether it sounds as sure as it is: {both}."
     gap = (words.value or 0.0) - (agreed.value or 0.0)
     if said[0] > held[1] and gap > VISIBLE:
         return (
@@ -195,6 +198,11 @@ def _sounds(words: Estimate, agreed: Estimate, skill: Estimate) -> str:
     if said[1] < held[0] and gap < -VISIBLE:
         return f"It sounds less sure than it is: its words sound {sounds} sure, but {again}."
     text = f"On average, it sounds about as sure as it is: {both}"
+    if skill.problem and skill.problem.startswith(THIN):
+        return (
+            f"{text}. Too few claims have some levels of confidence to tell whether its words show "
+            "which answers are shaky."
+        )
     if skill.low is None or skill.value is None or covers(skill, 0) or skill.value <= 0:
         return f"{text}; there is no sign that its words show which answers are shaky."
     return f"{text}; its words partly show which answers are shaky."
@@ -361,7 +369,7 @@ def headline(results: FaithfulnessResults, form: str) -> str:
     verdict = "its wording partly reflects its confidence"
     if skill.problem == CONSTANT:
         verdict = "its wording does not reflect its confidence: it is always equally decisive"
-    elif skill.problem and skill.problem.startswith(THIN):
+    elif skill.n >= MANY and skill.problem and skill.problem.startswith(THIN):
         verdict = (
             "too few claims have some levels of confidence to tell whether its wording reflects "
             "its confidence"
@@ -731,6 +739,7 @@ WORDS = {
     "words_reliability": "reliability",
     "words_resolution": "resolution",
     "words_uncertainty": "uncertainty",
+    "words_ece_plain": "ECE",
     "words_ece": "ECE, debiased",
     "words_auroc": "AUROC",
 }

@@ -372,7 +372,11 @@ def curves(rows: Rows, settings: Settings) -> Iterator[Estimate]:
                 coverage, [0.0, *curve.coverage], [0.0, *(curve.risk * curve.coverage)]
             )
             where = slice_of(against=rows.judge, score=name, coverage=f"{coverage:g}")
-            yield Estimate("risk", where, float(risk / coverage), n=int(use.sum()))
+            n, wrong_given = int(use.sum()), float(risk) * int(use.sum())
+            yield Estimate(
+                "risk", where, float(risk / coverage), numerator=wrong_given,
+                denominator=coverage * n, n=n,
+            )  # fmt: skip
     if WORDS in rows.scores:
         hedged = rows.scores[WORDS]
         use = ~(np.isnan(hedged) | np.isnan(wrong))

@@ -632,7 +632,11 @@ def _signed_interval(estimate: Estimate) -> str:
 def refused_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
     """Yield what share of the right answers each metric refuses, and how that rises with length."""
     parts = []
+    few = 0
     for by, estimate in results.by("against", "false_negatives", form=form):
+        if estimate.value is not None and estimate.n < FEWEST:
+            few = max(few, estimate.n)
+            continue
         slope = results.get("false_negative_slope", form=form, against=by)
         if estimate.value is None:
             continue
@@ -643,6 +647,9 @@ def refused_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
             f"Right answers (judge: {line(results.judge(form), 40)}) that a metric rejects, and "
             f"the slope over fifths of their length: {'; '.join(parts)}."
         )
+    elif few:
+        right = "1 right answer is" if few == 1 else f"{few} right answers are"
+        yield f"{right} too few to say what a metric rejects (at least {FEWEST})."
 
 
 MAJORITY = "Word-overlap metrics make the same mistakes, so their majority is not ground truth."
@@ -654,7 +661,7 @@ def agreement_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
     parts = [
         f"{metric_label(by, judge)} {_share(e)}"
         for by, e in results.by("against", "metric_against_others", form=form)
-        if e.value is not None
+        if e.value is not None and e.n >= FEWEST
     ]
     if parts:
         yield (
@@ -960,7 +967,7 @@ def risk(results: SelectiveResults, form: str, width: int) -> Drawing | None:
     rows = [
         point(score_label(part_of(e.where, "score")), float(part_of(e.where, "coverage")), e)
         for e in results.each("risk", form=form)
-        if e.value is not None
+        if e.value is not None and (e.denominator or 0) >= FEWEST
     ]
     judge = results.judge(form)
     spot = (
