@@ -16,6 +16,11 @@ of normal effects (sd 2 on the logit scale), so that many samples show no except
 Strong scores apart (``--part perfect``): worlds in which many samples have all pairs in order, so
 that AUROC is 1 and no resample says otherwise. Six answers of each entity, half of them wrong; the
 entity shifts all its scores (sd 1), or turns all of them around in a share of entities.
+
+Extremes (``--part extremes --trials 600 --seed 2``, the table of docs/reading.md): every number
+that a page prints with an interval, at 10, 50 and 200 entities and at shares of .02, .5 and .98.
+"printed" is the share of worlds in which the number is defined and has an interval, "holds" the
+share of these that hold the truth. A coverage of 600 worlds has a standard error of 0.9 points.
 """
 
 from __future__ import annotations
@@ -30,6 +35,7 @@ from numpy.typing import NDArray
 
 from sayso import metrics
 from sayso.metrics.intervals import SPARSE_DENOMINATOR, resample_weights
+from sayso.metrics.ranking import too_few
 from sayso.records import Estimate
 
 Floats = NDArray[np.float64]
@@ -241,15 +247,324 @@ def study_perfect(trials: int, n: int, seed: int) -> None:
                 )
 
 
+# ---- extremes: rare knowledge, rare errors, rare labels, thin bins
+
+SIZES = (10, 50, 200)
+EXTREMES = (0.02, 0.5, 0.98)
+#: parts of the extremes, each by number of entities
+Cell = tuple[str, str, float | str]
+
+
+class Tally:
+    """How many worlds gave a number, printed its interval, and held the truth, by cell and size."""
+
+    def __init__(self) -> None:
+        self.counts: dict[Cell, dict[int, list[float]]] = {}
+
+    def add(self, cell: Cell, size: int, estimate: Estimate, truth: float) -> None:
+        """Count one world."""
+        if estimate.value is None:
+            return
+        row = self.counts.setdefault(cell, {}).setdefault(size, [0, 0, 0, 0.0])
+        row[0] += 1
+        if estimate.low is None or estimate.high is None:
+            return
+        row[1] += 1
+        row[2] += estimate.low <= truth <= estimate.high
+        row[3] += estimate.high - estimate.low
+
+    def print(self, worlds: int) -> list[str]:
+        """Print the table; return what holds in fewer than 92 % of at least 100 worlds."""
+        heads = [f"{what} at {n}" for what in ("holds", "printed", "width") for n in SIZES]
+        print("| number | world | share | " + " | ".join(heads) + " |")
+        print("|---" * (3 + len(heads)) + "|")
+        low = []
+        for (name, world, share), by_size in self.counts.items():
+            holds, printed, widths = [], [], []
+            for size in SIZES:
+                _, shown, held, width = by_size.get(size, [0, 0, 0, 0.0])
+                of = self.worlds(size, world, worlds)
+                printed.append(f"{100 * shown / of:.0f}")
+                holds.append(f"{100 * held / shown:.1f}" if shown else "–")
+                widths.append(f"{width / shown:.2f}" if shown else "–")
+                if shown >= 100 and held / shown < 0.92:
+                    low.append(
+                        f"{name}, {world}, {share}, {size} entities: {100 * held / shown:.1f} %"
+                    )
+            print(f"| {name} | {world} | {share} | " + " | ".join(holds + printed + widths) + " |")
+        return low
+
+    @staticmethod
+    def worlds(size: int, world: str, worlds: int) -> int:
+        """Return how many worlds a cell has: those of 15 scores at 200 entities cost most."""
+        return worlds // 4 if world.startswith("15 scores") and size == SIZES[-1] else worlds
+
+
+def intercept(share: float, effects: Floats) -> float:
+    """Return b for which the mean of sigmoid(b + effects) is a share, by bisection."""
+    low, high = -20.0, 20.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if sigmoid(middle + effects).mean() < share else (low, middle)
+    return (low + high) / 2
+
+
+def pair_of_runs(
+    entities: int, known_at: float, hedging: float, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Draw the cells (entities, types, 6) of two runs on the same facts; the second hedges more."""
+    size = rng.integers(4, 9, entities)
+    knowledge, caution = rng.normal(0, 1.0, (entities, 1)), rng.normal(0, 0.7, (entities, 1))
+    kind = np.argsort(rng.random((entities, TYPES)), axis=1)
+    entity, place = np.nonzero(np.arange(TYPES) < size[:, None])
+    easy, careful = np.linspace(-1, 1.2, TYPES), np.linspace(0.6, -0.6, TYPES)
+    known = rng.random(kind.shape) < sigmoid(known_at + knowledge + easy[kind])
+    sides = []
+    for more in (0.0, 1.0):
+        chance = sigmoid(hedging + more + caution + careful[kind] + 1.2 * ~known)
+        hedged = rng.random(kind.shape) < chance
+        correct = rng.random(kind.shape) < np.where(known, 0.85, 0.12)
+        cell = np.where(known, 0, 3) + np.where(hedged, 2, np.where(correct, 0, 1))
+        slot = (entity * TYPES + kind[entity, place]) * 6 + cell[entity, place]
+        cells = np.bincount(slot, minlength=entities * TYPES * 6).astype(np.float64)
+        sides.append(cells.reshape(entities, TYPES, 6))
+    return sides[0], sides[1]
+
+
+#: rates of one run, and of two runs on the same facts
+OF_ONE = ("FA", "UA", "UUR", "KCR", "EA", "over_hedge", "J", "balanced_EA", "lift_UA", "F1")
+OF_TWO = ("FA", "UA", "UUR", "KCR", "EA", "over_hedge", "p_uncertain", "J")
+
+
+def extreme_rates(tally: Tally, worlds: int, n: int, seed: int) -> None:
+    """Count the rates of one run and the differences of two, at shares known of the facts."""
+    rng = np.random.default_rng(0)
+    effects = rng.normal(0, 1, 20_000)[:, None] + np.linspace(-1, 1.2, TYPES)
+    for share in EXTREMES:
+        known_at = intercept(share, effects)
+        for label, hedging in (("few hedges", -4.5), ("many hedges", -0.95)):
+            big = pair_of_runs(400_000, known_at, hedging, np.random.default_rng([seed, 1]))
+            one, two = (metrics.cell_rates(cells.sum(axis=(0, 1))) for cells in big)
+            types = [metrics.within_rates(cells.sum(axis=0)) for cells in big]
+            entity = float(metrics.within_rates(big[0].sum(axis=1))["J_within"])
+            odds = float(np.exp(types[0]["log_odds_within"]))
+            for size in SIZES:
+                rng = np.random.default_rng([seed, size, EXTREMES.index(share)])
+                for world in range(worlds):
+                    a, b = pair_of_runs(size, known_at, hedging, rng)
+                    flat = a.sum(axis=1), b.sum(axis=1)
+                    found = metrics.bootstrap_cells(flat[0], n=n, seed=world)
+                    for name in OF_ONE:
+                        tally.add((name, label, share), size, found[name], float(one[name]))
+                    within = metrics.bootstrap_within(a, n=n, seed=world)
+                    truth = {"J_within": float(types[0]["J_within"]), "odds_ratio_within": odds}
+                    for name, value in truth.items():
+                        tally.add((name, label, share), size, within[name], value)
+                    own = metrics.bootstrap_within_entity(flat[0], n=n, seed=world)
+                    tally.add((own.name, label, share), size, own, entity)
+                    gaps = metrics.bootstrap_cells_difference(flat[1], flat[0], n=n, seed=world)
+                    for name in OF_TWO:
+                        value = float(two[name] - one[name])
+                        tally.add((f"B − A: {name}", label, share), size, gaps[name], value)
+                    gap = metrics.bootstrap_within_difference(b, a, n=n, seed=world)
+                    value = float(types[1]["J_within"] - types[0]["J_within"])
+                    tally.add(("B − A: J_within", label, share), size, gap, value)
+
+
+def ranked(
+    entities: int, wrong_at: float, strength: Floats, rng: np.random.Generator
+) -> tuple[NDArray[np.int64], Floats, Floats]:
+    """Draw entities, scores (S, n) of these separations, and which answers are wrong."""
+    entity = np.repeat(np.arange(entities), rng.integers(4, 9, entities))
+    wrong = rng.random(len(entity)) < sigmoid(wrong_at + rng.normal(0, 1, entities)[entity])
+    shared = rng.normal(size=len(entity)) + 0.5 * rng.normal(size=entities)[entity]
+    own = rng.normal(size=(len(strength), len(entity)))
+    scores = np.sqrt(0.7) * shared + np.sqrt(0.36) * own + strength[:, None] * wrong
+    return entity, scores, wrong.astype(np.float64)
+
+
+def ranks_enough(wrong: Floats) -> bool:
+    """Tell whether a page would rank scores on these answers at all."""
+    return too_few(int(wrong.sum()), int((1 - wrong).sum())) is None
+
+
+def extreme_rankings(tally: Tally, worlds: int, n: int, seed: int) -> None:
+    """Count AUROC, PRR and the difference of two AUROCs, at shares of wrong answers."""
+    effects = np.random.default_rng(0).normal(0, 1, 20_000)
+    for share in (0.02, 0.05, 0.5, 0.98):
+        wrong_at = intercept(share, effects)
+        for label, strength in (("weak score", 1.0), ("strong score", 3.0)):
+            apart = np.array([strength, strength + 0.5])
+            _, scores, wrong = ranked(60_000, wrong_at, apart, np.random.default_rng([seed, 2]))
+            areas = [float(metrics.auroc(score, wrong) or 0) for score in scores]
+            best = float(metrics.prr(scores[0], wrong) or 0)  # type: ignore[arg-type]
+            for size in SIZES:
+                rng = np.random.default_rng([seed, size, int(100 * share)])
+                for world in range(worlds):
+                    entity, scores, wrong = ranked(size, wrong_at, apart, rng)
+                    if not ranks_enough(wrong):
+                        continue
+                    again = {"clusters": entity, "n": n, "seed": world}
+                    sides = [metrics.bootstrap_auroc(score, wrong, **again) for score in scores]
+                    tally.add(("AUROC", label, share), size, sides[0], areas[0])
+                    prr = metrics.bootstrap_prr(scores[0], wrong, **again)
+                    tally.add(("PRR", label, share), size, prr, best)
+                    gap = metrics.bootstrap_difference(
+                        metrics.auroc, (scores[1], wrong), (scores[0], wrong),
+                        sides=(sides[1], sides[0]), name="auroc", **again,
+                    )  # fmt: skip
+                    tally.add(("B − A: AUROC", label, share), size, gap, areas[1] - areas[0])
+
+
+def extreme_best(tally: Tally, worlds: int, n: int, seed: int) -> None:
+    """Count the best of 15 scores against the AUROC of the truly best, at shares wrong."""
+    effects = np.random.default_rng(0).normal(0, 1, 20_000)
+    laws = {"15 scores alike": np.full(15, 0.9), "15 scores apart": np.linspace(0.3, 0.9, 15)}
+    for share in (0.05, 0.5):
+        wrong_at = intercept(share, effects)
+        for label, strength in laws.items():
+            _, scores, wrong = ranked(20_000, wrong_at, strength, np.random.default_rng([seed, 3]))
+            truth = max(float(metrics.auroc(score, wrong) or 0) for score in scores)
+            for size in SIZES:
+                rng = np.random.default_rng([seed, size, int(100 * share)])
+                for world in range(Tally.worlds(size, label, worlds)):
+                    entity, scores, wrong = ranked(size, wrong_at, strength, rng)
+                    if not ranks_enough(wrong):
+                        continue
+                    named = {f"s{i}": score for i, score in enumerate(scores)}
+                    found = metrics.cross_fitted_best(
+                        named, wrong, clusters=entity, n=min(n, 100), seed=world
+                    )
+                    tally.add(("best of 15", label, share), size, found, truth)
+
+
+def extreme_kappa(tally: Tally, worlds: int, n: int, seed: int) -> None:
+    """Count kappa of two labelings, at shares of a label; ``link`` is what they have in common."""
+
+    def labels(entities: int, at: float, link: float, rng: np.random.Generator) -> tuple:
+        entity = np.repeat(np.arange(entities), rng.integers(4, 9, entities))
+        z = at + 0.8 * rng.normal(size=entities)[entity] + link * rng.normal(size=len(entity))
+        first, second = (rng.random(len(entity)) < sigmoid(z + more) for more in (0.0, 0.3))
+        return entity, first, second
+
+    for share in EXTREMES:
+        for label, link in (("weakly alike", 0.5), ("much alike", 3.0)):
+            spread = np.random.default_rng(0).normal(0, np.hypot(0.8, link), 20_000)
+            at = intercept(share, spread)
+            _, first, second = labels(200_000, at, link, np.random.default_rng([seed, 4]))
+            truth = float(metrics.kappa(first, second) or 0)  # type: ignore[arg-type]
+            for size in SIZES:
+                rng = np.random.default_rng([seed, size, EXTREMES.index(share)])
+                for world in range(worlds):
+                    entity, first, second = labels(size, at, link, rng)
+                    tables = metrics.yes_no_tables(first, second, entity)
+                    found = metrics.bootstrap_kappa(tables, n, world)
+                    tally.add(("kappa", label, share), size, found, truth)
+
+
+def worded(
+    entities: int, sure_at: float, follows: float, rng: np.random.Generator
+) -> tuple[NDArray[np.int64], Floats, NDArray[np.int64]]:
+    """Draw entities, decisiveness, and how many of 20 samples agree."""
+    entity = np.repeat(np.arange(entities), rng.integers(4, 9, entities))
+    p = sigmoid(
+        sure_at + 1.2 * rng.normal(size=entities)[entity] + 1.5 * rng.normal(size=len(entity))
+    )
+    agreeing = rng.binomial(20, p)
+    noise = 0.1 * rng.normal(size=entities)[entity] + 0.2 * rng.normal(size=len(entity))
+    words = np.clip(0.55 + follows * (p - 0.5) + noise, 0, 1)
+    return entity, np.where(rng.random(len(entity)) < 0.4, 1.0, words), agreeing
+
+
+def extreme_cmfg(tally: Tally, worlds: int, n: int, seed: int) -> None:
+    """Count cMFG, skill and cMFG* of one run, and on shared bins of two, by mean confidence."""
+    rng = np.random.default_rng(0)
+    effects = rng.normal(0, np.hypot(1.2, 1.5), 20_000)
+    for share in (0.03, 0.5, 0.8, 0.97):
+        sure_at = intercept(share, effects)
+        big = [
+            worded(100_000, sure_at, follows, np.random.default_rng([seed, 5]))
+            for follows in (0.35, 0.8)
+        ]
+        of_bins: dict[bytes, float] = {}  # the true difference in each set of shared bins
+        one = big[0][1:]
+        star = 1 - np.abs(one[0] - one[1] / 20), one[1] / 20
+        truth = {
+            "cMFG": metrics.cmfg(*one, 20),
+            "skill": metrics.skill(*one, 20),
+            "cMFG*": metrics.cmfg_star(*star),
+        }
+        for size in SIZES:
+            rng = np.random.default_rng([seed, size, int(100 * share)])
+            for world in range(worlds):
+                draws = [worded(size, sure_at, follows, rng) for follows in (0.35, 0.8)]
+                entity, d, j = draws[0]
+                again = {"clusters": entity, "n": n, "seed": world}
+                star = 1 - np.abs(d - j / 20), j / 20
+                thin = metrics.thin_bins(d, j, 20)
+                for name, metric, columns, limits in (
+                    ("cMFG", metrics.cmfg, (d, j, 20), (0.0, 1.0)),
+                    ("skill", metrics.skill, (d, j, 20), None),
+                    ("cMFG*", metrics.cmfg_star, star, (0.0, 1.0)),
+                ):
+                    if thin is None:
+                        found = metrics.bootstrap(metric, *columns, limits=limits, **again)
+                    else:
+                        found = Estimate(name, value=0.0)
+                    whole = float(truth[name])  # type: ignore[arg-type]
+                    tally.add((name, "mean confidence", share), size, found, whole)
+                use = metrics.shared_bins([(d, j, 20) for _, d, j in draws])
+                if not use.any():
+                    continue
+                if use.tobytes() not in of_bins:
+                    of_bins[use.tobytes()] = float(
+                        np.subtract(*(metrics.skill(*side[1:], 20, use=use) for side in big[::-1]))
+                    )
+                value = of_bins[use.tobytes()]
+                gap = metrics.bootstrap_difference(
+                    metrics.skill, (*draws[1][1:], 20), (d, j, 20), clusters=draws[1][0],
+                    second_clusters=entity, n=n, seed=world, use=use,
+                )  # fmt: skip
+                cell = ("B − A: skill in shared bins", "mean confidence", share)
+                tally.add(cell, size, gap, value)
+
+
+def study_extremes(worlds: int, n: int, seed: int, only: str) -> None:
+    """Print the table of extremes, and what holds in fewer than 92 % of the worlds."""
+    low: list[str] = []
+    for name, part in EXTREME_PARTS.items():
+        if only in ("", name):
+            start = time.process_time()
+            tally = Tally()
+            part(tally, worlds, n, seed)
+            print(f"\n{name} ({time.process_time() - start:.0f} CPU seconds)\n")
+            low += tally.print(worlds)
+    print("\nbelow 92 %:")
+    print("\n".join(f"  {line}" for line in low) or "  none")
+
+
+EXTREME_PARTS = {
+    "rates": extreme_rates,
+    "rankings": extreme_rankings,
+    "best": extreme_best,
+    "kappa": extreme_kappa,
+    "cmfg": extreme_cmfg,
+}
+
+
 def main() -> None:
     """Print the table and what falls outside 93-97 % (92 % at 20 entities)."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--trials", type=int, default=1000)
     parser.add_argument("--resamples", type=int, default=400)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--part", choices=("all", "shares", "perfect"), default="all")
+    parser.add_argument("--part", choices=("all", "shares", "perfect", "extremes"), default="all")
+    parser.add_argument("--only", default="", help=f"of the extremes: {', '.join(EXTREME_PARTS)}")
     options = parser.parse_args()
     start = time.process_time()
+    if options.part == "extremes":
+        study_extremes(options.trials, min(options.resamples, 200), options.seed, options.only)
+        return
     few = min(options.resamples, 200)
     if options.part != "perfect":
         study_shares(options.trials, few, options.seed)

@@ -56,6 +56,7 @@ __all__ = [
 
 # ---- intervals of the rates
 
+FEW_HEDGES = "no interval: too few known or unknown facts that were, or were not, hedged"
 #: F1 is a ratio but not a share of countable things, so it gets no exact interval.
 PROPORTIONS = tuple(name for name in RATIOS if name != "F1")
 #: The two shares that each composed rate is made of.
@@ -205,7 +206,8 @@ def bootstrap_within(
     ``cells_C_T_6`` (C, T, 6): one 2x3 matrix per cluster and type. With fewer than 10 hedges in
     the types that have both known and unknown aspects, J_within's interval is combined from the
     exact intervals of its two parts at their effective sizes. The odds ratio's is on the log
-    scale, from the larger of the bootstrap's and :func:`~sayso.metrics.within_type.log_odds_error`.
+    scale, from the larger of the bootstrap's and :func:`~sayso.metrics.within_type.log_odds_error`;
+    there is none of few hedges, of which samples where it is 0 or infinite are left out.
     """
     table = np.asarray(cells_C_T_6, dtype=np.float64)
     C, T = table.shape[:2]
@@ -215,6 +217,8 @@ def bootstrap_within(
     resampled = Resampled(drawn["log_odds_within"], C, groups)
     value, least = float(within_rates(total)["log_odds_within"]), log_odds_error(total) or 0.0
     logs = make_estimate("odds_ratio_within", value, resampled, None, int(total.sum()), least)
+    if logs.value is not None and _few_hedges(total):
+        logs = msgspec.structs.replace(logs, low=None, high=None, problem=FEW_HEDGES)
     ends = [None if x is None else float(np.exp(x)) for x in (logs.value, logs.low, logs.high)]
     return {
         "J_within": _j_within(table, drawn, groups),
@@ -253,6 +257,13 @@ def bootstrap_within_entity(cells_C_6: ArrayLike, n: int = 2000, seed: int = 0) 
     if mixed.sum() < LEAST_CLUSTERS:
         return msgspec.structs.replace(j, low=None, high=None, problem=SINGLE_CLUSTER)
     return j
+
+
+def _few_hedges(total: Floats) -> bool:
+    """Tell whether types with both kinds (T, 6) have few hedges, or few without, of either."""
+    mixed = (total[:, :3].sum(axis=1) > 0) & (total[:, 3:].sum(axis=1) > 0)
+    both = total[mixed].sum(axis=0)
+    return is_sparse(both[2], both[:3].sum()) or is_sparse(both[5], both[3:].sum())
 
 
 def _j_within(table: Floats, drawn: Mapping[str, Floats], groups: int = 1) -> Estimate:
