@@ -146,7 +146,8 @@ def test_whether_a_model_sounds_as_sure_as_it_is() -> None:
     )
     # words that never vary have no interval, and enough of them need none
     assert wording((0.975, None), (0.55, (0.46, 0.64)), None).startswith("It sounds surer")
-    assert wording((0.975, None), (0.55, (0.46, 0.64)), None, n=5).startswith("There are too few")
+    few = wording((0.975, None), (0.55, (0.46, 0.64)), None, n=5)
+    assert few.startswith("5 answers are too few")
     assert wording((0.3, (0.2, 0.4)), (0.9, (0.8, 0.95)), None).startswith("It sounds less sure")
     # intervals that meet, or a gap that nobody would hear, claim nothing
     assert wording((0.8, (0.7, 0.9)), (0.7, (0.6, 0.8)), (-0.1, 0.2)) == (

@@ -38,7 +38,7 @@ from sayso.metrics.joint import (
     ratio,
     spread,
 )
-from sayso.metrics.uncle_known import cluster_cells
+from sayso.metrics.uncle_known import FEW_HEDGES, cluster_cells
 from sayso.metrics.uncle_rates import (
     CORRECT,
     INCORRECT,
@@ -500,6 +500,12 @@ def _within(frame: Frame, label: Ints) -> Floats:
     return np.asarray(table[both].sum(axis=0), dtype=np.float64)
 
 
+def _few_hedges(frame: Frame, labels: Sequence[Ints]) -> bool:
+    """Tell whether few known or unknown facts are hedged, or are not, in the mean over seeds."""
+    both = np.mean([_within(frame, label) for label in labels], axis=0)
+    return is_sparse(both[5], both[3:].sum()) or is_sparse(both[2], both[:3].sum())
+
+
 def least_error(frame: Frame, labels: Sequence[Ints]) -> float:
     """Return the least standard error of the mean log odds ratio over seeds; 0 where undefined.
 
@@ -510,8 +516,7 @@ def least_error(frame: Frame, labels: Sequence[Ints]) -> float:
     errors = np.array([error for error in each if error is not None])
     if not len(errors):
         return 0.0
-    both = np.mean([_within(frame, label) for label in labels], axis=0)
-    if is_sparse(both[5], both[3:].sum()) or is_sparse(both[2], both[:3].sum()):
+    if _few_hedges(frame, labels):
         return float(errors.mean())
     return float(np.sqrt((errors**2).mean() / len(errors)))
 
@@ -717,6 +722,8 @@ def _cell(
         if thin := next(filter(None, notes), None):
             number = msgspec.structs.replace(number, low=None, high=None, problem=thin)
     if name == "log_odds_within":
+        if number.value is not None and _few_hedges(frame, [own for (own,) in labels]):
+            number = msgspec.structs.replace(number, low=None, high=None, problem=FEW_HEDGES)
         number, by_seed = _odds(number), tuple(None if v is None else exp(v) for v in by_seed)
     missing = max(
         int(np.any([x == MISSING for x in (*known, *own)], axis=0).sum()) for own in labels
