@@ -43,10 +43,17 @@ HOSTILE = {
     ),
     "an endless number": (b"limit: " + b"9" * 5000, 1, "no number of 5,000 characters"),
     "an endless hex number": (b"model: builtin\nseed: 0x" + b"f" * 5000, 2, "no number of 5,002"),
-    "an endless time": (b"seed: 1" + b":59" * 2000, 1, "no number of 6,001 characters"),
-    "an endless fraction": (b"max-cost: 1" + b":59" * 2000 + b".5", 1, "no number of 6,003"),
-    "an impossible date": (b"seed: 3\nas-of: 2024-13-45\n", 2, "2024-13-45"),
-    "an impossible time": (b"as-of: 2024-01-01T99:00:00\n", 1, "2024-01-01T99:00:00"),
+    "an endless time": (b"seed: 1" + b":59" * 2000, 1, "means one thing in YAML 1.1"),
+    "an endless fraction": (b"max-cost: 1" + b":59" * 2000 + b".5", 1, "means one thing in"),
+    "an octal number": (b"model: x\nseed: 010", 2, "'010' means one thing in YAML 1.1"),
+    "a number with a zero before it": (b"seed: 08", 1, "'08' means one thing in YAML 1.1"),
+    "a number in base 60": (b"timeout: 1:30", 1, "'1:30' means one thing in YAML 1.1"),
+    "a fraction in base 60": (b"timeout: 1:30.5", 1, "'1:30.5' means one thing in YAML 1.1"),
+    "a number in base 2": (b"seed: 0b11", 1, "'0b11' means one thing in YAML 1.1"),
+    "a number with a rule": (b"limit: 1_000", 1, "'1_000' means one thing in YAML 1.1"),
+    "a tagged number in base 60": (b"limit: !!int 1:30", 1, "'1:30' means one thing in YAML 1.1"),
+    "an impossible date": (b"seed: 3\nas-of: !!timestamp 2024-13-45\n", 2, "2024-13-45"),
+    "an impossible time": (b"as-of: !!timestamp 2024-01-01T99:00:00\n", 1, "2024-01-01T99:00:00"),
     "bad binary": (b"model: !!binary abc", 1, "!!binary"),
     "good binary": (b"limit: !!binary aGVsbG8=", 1, "!!binary"),
     "a Python object": (b"model: !!python/object/apply:os.system [ls]", 1, "!!python"),
@@ -79,7 +86,7 @@ HOSTILE = {
     "no character": (b'seed: 1\nout: "\\Uffffffff"', 2, "is not YAML"),
     "a directive without end": (b"%YAML 1." + b"1" * 5000 + b"\n---\nlimit: 1", 1, "is not YAML"),
     "a number as key": (b"1: 2", 1, "the key 1 is not"),
-    "a truth as key": (b"limit: 1\nyes: 2", 2, "the key yes is not"),
+    "a truth as key": (b"limit: 1\ntrue: 2", 2, "the key true is not"),
     "an unclosed bracket": (b"domain: [", 1, "is not YAML"),
     "a stray quote": (b'limit: 1\nmodel: "x\nseed: 2', 3, "is not YAML"),
     "too much": (b"# " + b"x" * LARGEST + b"\nlimit: 1", None, "is larger than"),
@@ -169,18 +176,50 @@ def test_what_settings_need_of_yaml(tmp_path: Path) -> None:
         b'price: "0.15,0.60"\nchat-template-kwargs: |\n  {"a": 1}\nseed: !!int 7\n...\n'
     )
     read = read_yaml(file, "c.yaml")
-    assert str(read.pop("as-of")) == "2024-01-31"
     assert read == {
+        "as-of": "2024-01-31",
         "model": "openai:gpt-4o-mini",
         "limit": 20,
         "max-cost": 1.5,
-        "probe": {"k": 3, "unc": True},
+        "probe": {"k": 3, "unc": "yes"},
         "domain": ["bios", "movies"],
         "out": None,
         "price": "0.15,0.60",
         "chat-template-kwargs": '{"a": 1}\n',
         "seed": 7,
     }
+
+
+@pytest.mark.parametrize("word", ["yes", "No", "on", "OFF", "y", "2024-01-31", "1,5", "12:x"])
+def test_a_word_is_a_text(word: str, tmp_path: Path) -> None:
+    (tmp_path / "c.yaml").write_text(f"name: {word}\n", encoding="utf-8")
+    assert read_yaml(tmp_path / "c.yaml", "c.yaml") == {"name": word}
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [("0o10", 8), ("0x1F", 31), ("1e3", 1000.0), ("1.5e+3", 1500.0), (".5", 0.5), ("-0", 0),
+     ("+12", 12), ("TRUE", True), ("false", False), ("~", None), ("NULL", None)],
+)  # fmt: skip
+def test_numbers_and_truths_are_those_of_yaml_1_2(
+    written: str, value: object, tmp_path: Path
+) -> None:
+    (tmp_path / "c.yaml").write_text(f"name: {written}\n", encoding="utf-8")
+    read = read_yaml(tmp_path / "c.yaml", "c.yaml")["name"]
+    assert (read, type(read)) == (value, type(value))
+
+
+def test_yes_and_no_answer_what_asks_for_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for word, code in (("yes", 0), ("true", 0), ("no", 2)):
+        text = f"dry-run: {word}\nlimit: 1\nmodel: openai:gpt-4o-mini\nout: run\n"
+        Path("c.yaml").write_text(text, encoding="utf-8")
+        monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+        assert cli.execute(["run", "uncle", "--config", "c.yaml"]) == code, capsys.readouterr()
+        assert not Path("run").exists()
+    assert "needs a key" in capsys.readouterr().err
 
 
 def test_a_fraction_is_refused_with_its_file(

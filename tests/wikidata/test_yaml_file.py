@@ -57,12 +57,13 @@ ALIASES = "a: &a [x]\n" + "".join(
             "line 5: domains: a: P2: names: 1: Expected `str`, got `int`",
         ),
         (
-            "domains: {}\nlanguages: [no]\n",
-            "line 2: languages: 0: Expected `str`, got `bool` (a word such as no is read",
+            "domains: {}\nlanguages: [true]\n",
+            "line 2: languages: 0: Expected `str`, got `bool` (true and false are no texts",
         ),
         ("domains: {a: [\n", "line 2: is not YAML (expected the node content, but found '<stream"),
         ("", "f.yaml: Expected `object`, got `null`; expected a table"),
-        ("domains: {a: 2019-13-45}\n", "f.yaml: is not YAML (month must be in 1..12)"),
+        ("domains: {}\nlanguages: [en]\nleast: 010\n", "f.yaml line 3: '010' means one thing in"),
+        ("domains: {a: !!timestamp 2019-13-45}\n", "f.yaml: is not YAML (month must be in 1..12)"),
         ("domains: {a: \x01}\n", "f.yaml: is not YAML (unacceptable character #x0001"),
         ("domains: &x\n  a: *x\n", "unknown field `a`"),
         (ALIASES, "unknown field `a`"),  # would be 9 ** 8 values if each was walked

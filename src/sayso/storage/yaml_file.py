@@ -1,11 +1,15 @@
-"""Settings in a file: a mapping, in as much of YAML as settings need.
+"""Settings in a file: a mapping, in as much of YAML 1.2 as settings need.
 
+The library reads YAML 1.1, where ``no`` is a truth value, ``1:30`` is 90 and ``010`` is 8. Here a
+word is a word and a day is a text; a number that the two versions read differently is refused.
 Anchors, aliases, merges and tags of other types are refused, and so is a file beyond a size or a
 depth that no settings have: a few lines of them can stand for more than fits into memory.
 """
 
 from __future__ import annotations
 
+import functools
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +28,19 @@ EXAMPLE = "expected a mapping of settings, e.g. 'limit: 20'"
 QUOTE = "put a text into quotes"
 _TAG = "tag:yaml.org,2002:"
 _NUMBERS = (f"{_TAG}int", f"{_TAG}float")
+#: plain values of YAML 1.2, first match first
+_CORE = (
+    ("null", re.compile(r"~|null|Null|NULL|")),
+    ("bool", re.compile(r"true|True|TRUE|false|False|FALSE")),
+    ("int", re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")),
+    ("float", re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?"
+                         r"|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")),
+)  # fmt: skip
+#: numbers that are the same in both versions
+_SAME_NUMBER = re.compile(
+    r"[-+]?(0|[1-9][0-9]*)|0o[0-7]+|0x[0-9a-fA-F]+|[-+]?([0-9]+\.[0-9]*|\.[0-9]+)([eE][-+][0-9]+)?"
+    r"|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)"
+)
 _SCALARS = (*_NUMBERS, f"{_TAG}str", f"{_TAG}bool", f"{_TAG}null", f"{_TAG}timestamp")
 
 
@@ -37,7 +54,7 @@ def read_yaml(path: Path, place: str) -> dict[str, Any]:
     reader = _Reader(place)
     text = reader.decoded(_content(path, place))
     try:
-        reader.loader = yaml.SafeLoader(text)
+        reader.loader = loader_class()(text)
         return reader.document()
     except yaml.MarkedYAMLError as error:
         problem = str(error.problem or error.context)
@@ -69,6 +86,41 @@ def _content(path: Path, name: str) -> bytes:
     if len(content) > LARGEST:
         raise InputError(f"{name}: is larger than {LARGEST:,} bytes; {EXAMPLE}")
     return content
+
+
+class AmbiguousError(ValueError):
+    """A number that YAML 1.1 and YAML 1.2 read differently."""
+
+
+@functools.cache
+def loader_class() -> type[yaml.SafeLoader]:
+    """Return a loader that reads plain values as the core schema of YAML 1.2 does.
+
+    Section 10.3.2 of https://yaml.org/spec/1.2.2. Its methods raise :class:`AmbiguousError`.
+    """
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        def resolve(self, kind: Any, value: Any, implicit: Any) -> Any:
+            """Return the tag of a node."""
+            tag = super().resolve(kind, value, implicit)  # type: ignore[no-untyped-call]
+            if kind is not yaml.ScalarNode or not implicit[0]:
+                return tag
+            core = next((name for name, form in _CORE if form.fullmatch(value)), "str")
+            check_number(value, tag in _NUMBERS or core == "int")
+            # merges and default values stay what they are, and are refused where they mean nothing
+            return tag if value in ("<<", "=") else f"{_TAG}{core}"
+
+    return Loader
+
+
+def check_number(text: str, number: bool) -> None:
+    """Refuse what is a ``number`` in one version, and another one or a text in the other."""
+    if number and not _SAME_NUMBER.fullmatch(text):
+        raise AmbiguousError(
+            f"{_short(repr(text))} means one thing in YAML 1.1 and another in YAML 1.2; write a "
+            f"decimal number without leading zeros, or {QUOTE}"
+        )
 
 
 class _Reader:
@@ -167,13 +219,19 @@ class _Reader:
         import yaml
 
         node = yaml.ScalarNode(event.tag, event.value, event.start_mark, event.end_mark)
-        if node.tag is None or node.tag == "!":
-            node.tag = self.loader.resolve(yaml.ScalarNode, event.value, event.implicit)
-            if node.tag not in _SCALARS:  # << and =
-                raise self.wrong(
-                    f"{_short(repr(event.value))} means nothing in settings; {QUOTE}",
-                    event.start_mark,
-                )
+        plain = node.tag is None or node.tag == "!"
+        try:
+            if plain:
+                node.tag = self.loader.resolve(yaml.ScalarNode, event.value, event.implicit)
+            else:
+                check_number(event.value, node.tag in _NUMBERS and bool(event.value))
+        except AmbiguousError as error:
+            raise self.wrong(str(error), event.start_mark) from None
+        if plain and node.tag not in _SCALARS:  # << and =
+            raise self.wrong(
+                f"{_short(repr(event.value))} means nothing in settings; {QUOTE}",
+                event.start_mark,
+            )
         if node.tag not in _SCALARS:
             raise self.wrong(f"{_tag(node.tag)} is not a type of a setting", event.start_mark)
         if node.tag in _NUMBERS and len(event.value) > LONGEST_NUMBER:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 import msgspec
 
 from sayso.records import InputError, refuse_secret
+from sayso.storage.yaml_file import AmbiguousError, loader_class
 
 if TYPE_CHECKING:
     import yaml
@@ -65,11 +66,13 @@ def parse_yaml(text: str, place: str, kind: type[Record], hint: str) -> tuple[Re
 
     lines = Lines(place)
     try:
-        loader = yaml.SafeLoader(text)
+        loader = loader_class()(text)
         node = loader.get_single_node()
         if node is not None:
             _number(node, (), lines, set())
         value = None if node is None else loader.construct_document(node)
+    except AmbiguousError as error:
+        raise InputError(f"{place} line {loader.get_mark().line + 1}: {error}") from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = f" line {mark.line + 1}" if mark else ""
@@ -84,7 +87,7 @@ def parse_yaml(text: str, place: str, kind: type[Record], hint: str) -> tuple[Re
         field = re.search(r"unknown field `(.*)`", reason)
         at = lines.at(*keys, *([field[1]] if field else []))
         where = "".join(f"{key}: " for key in keys)
-        quoted = " (a word such as no is read as false: quote it)" if "got `bool`" in reason else ""
+        quoted = " (true and false are no texts: quote them)" if "got `bool`" in reason else ""
         raise InputError(f"{at}: {where}{reason}{quoted}; {hint}") from None
 
 
