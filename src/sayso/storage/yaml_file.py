@@ -93,7 +93,7 @@ class AmbiguousError(ValueError):
 
 
 @functools.cache
-def loader_class() -> type[yaml.SafeLoader]:
+def loader_class() -> Any:
     """Return a loader that reads plain values as the core schema of YAML 1.2 does.
 
     Section 10.3.2 of https://yaml.org/spec/1.2.2. Its methods raise :class:`AmbiguousError`.
@@ -101,6 +101,14 @@ def loader_class() -> type[yaml.SafeLoader]:
     import yaml
 
     class Loader(yaml.SafeLoader):
+        #: the line of the value that is read
+        line = 0
+
+        def compose_scalar_node(self, anchor: Any) -> Any:
+            """Return the node of a scalar."""
+            self.line = self.peek_event().start_mark.line + 1
+            return super().compose_scalar_node(anchor)  # type: ignore[no-untyped-call]
+
         def resolve(self, kind: Any, value: Any, implicit: Any) -> Any:
             """Return the tag of a node."""
             tag = super().resolve(kind, value, implicit)  # type: ignore[no-untyped-call]
