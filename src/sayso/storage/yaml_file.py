@@ -102,12 +102,12 @@ def loader_class() -> Any:
 
     class Loader(yaml.SafeLoader):
         #: the line of the value that is read
-        line = 0
+        value_line = 0
 
         def compose_scalar_node(self, anchor: Any) -> Any:
             """Return the node of a scalar."""
-            self.line = self.peek_event().start_mark.line + 1
-            return super().compose_scalar_node(anchor)  # type: ignore[no-untyped-call]
+            self.value_line = self.peek_event().start_mark.line + 1  # type: ignore[no-untyped-call]
+            return super().compose_scalar_node(anchor)
 
         def resolve(self, kind: Any, value: Any, implicit: Any) -> Any:
             """Return the tag of a node."""

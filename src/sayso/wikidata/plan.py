@@ -72,7 +72,7 @@ def parse_yaml(text: str, place: str, kind: type[Record], hint: str) -> tuple[Re
             _number(node, (), lines, set())
         value = None if node is None else loader.construct_document(node)
     except AmbiguousError as error:
-        raise InputError(f"{place} line {loader.line}: {error}") from None
+        raise InputError(f"{place} line {loader.value_line}: {error}") from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = f" line {mark.line + 1}" if mark else ""
