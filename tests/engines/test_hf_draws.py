@@ -103,7 +103,7 @@ def test_running_out_of_memory_halves_and_changes_nothing(
     assert engine.limits.rows == 16
     assert engine.counts.out_of_memory == 2
     assert any("memory ran out 2 times" in notice for notice in engine.notices)
-    assert "at most 16 answers" in engine.plan
+    assert "batches of up to 16 answers" in engine.plan
 
 
 def test_a_request_that_never_fits_fails_alone(make_folder: Any) -> None:

@@ -180,7 +180,7 @@ def test_without_golds_only_abstaining_is_measured(tmp_path: Path) -> None:
     for name in ("error_rate", "right_minus_wrong"):
         found = result.get(name, RULES)
         assert found.value is None
-        assert "no golds" in (found.problem or "")
+        assert "no gold answers" in (found.problem or "")
     # what is stored says no more than it can: a stance, and no content
     verdicts = RunFolder.open(result.path).read("verdicts/short", Verdict)
     kinds = sorted({(v.stance, v.content, v.value) for v in verdicts}, key=str)
