@@ -38,7 +38,7 @@ def test_a_busy_machine_gives_equal_bytes(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(os, "getloadavg", lambda: (64.0, 64.0, 64.0))
     monkeypatch.setattr(os, "sysconf", lambda name: 1 if name == "SC_AVPHYS_PAGES" else known(name))
     assert run(tmp_path / "busy").manifest.machine["plan of the model"] == told
-    assert str(told).startswith("1 thread, at most 512 answers")
+    assert str(told).startswith("1 thread; batches of up to 512 answers")
     assert len(answers(tmp_path / "idle")) > 1
     assert answers(tmp_path / "idle") == answers(tmp_path / "busy")
 

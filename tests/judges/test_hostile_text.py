@@ -247,11 +247,11 @@ def steep(run: Callable[[str], object], attack: Attack) -> str | None:
             return f"{taken:.2f} s for {size:,} characters"
     if taken < LITTLE:
         return None
-    few = seconds(partial(run, attack.text(4_000)), times=3)
-    bound = max(10 * LITTLE, 12 * few)
+    few = seconds(partial(run, attack.text(2_000)), times=3)
+    bound = max(10 * LITTLE, 24 * few)
     if (many := seconds(partial(run, attack.text(16_000)), enough=bound)) <= bound:
         return None
-    return f"{few:.4f} s for 4,000 characters, {many:.4f} s for 16,000"
+    return f"{few:.4f} s for 2,000 characters, {many:.4f} s for 16,000"
 
 
 def test_patterns_are_found_with_the_way_they_are_used() -> None:

@@ -65,7 +65,7 @@ FEW = {
 def launched(*words: str) -> subprocess.CompletedProcess[str]:
     """Run words in two processes, as a user's shell would."""
     here = Path(__file__).parent
-    paths = os.pathsep.join(map(str, (here, here.parent)))
+    paths = os.pathsep.join([str(here), str(here.parent), os.environ.get("PYTHONPATH", "")])
     environ = {**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
     return subprocess.run(
         [*LAUNCH, *words], capture_output=True, text=True, env=environ, timeout=300, check=False
