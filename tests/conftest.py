@@ -13,6 +13,10 @@ from hypothesis import settings
 settings.register_profile("sayso", deadline=None)
 settings.load_profile("sayso")
 
+# Workers share the processors: a thread of each for every core would only wait for the others.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 DEFAULT_DATA = Path(__file__).parent.parent.parent / "shared" / "data"
 
 

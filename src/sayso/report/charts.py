@@ -72,6 +72,18 @@ Drawing = alt.LayerChart | alt.FacetChart
 Maker = Callable[[int], "Drawing | None"]
 
 
+class _Rows(alt.InlineData):
+    """Data that no step of building a chart changes, so that none of them copies it."""
+
+    def __deepcopy__(self, memo: object) -> _Rows:
+        return self
+
+
+def data_of(rows: Sequence[Mapping[str, object]]) -> alt.InlineData:
+    """Return the rows of a chart as its data."""
+    return _Rows(values=list(rows))
+
+
 def pair_bars(
     rows: list[dict[str, object]], y: alt.Y, size: int, width: int
 ) -> alt.LayerChart | alt.FacetChart:
@@ -82,7 +94,7 @@ def pair_bars(
     """
     drawn = {row["pair"] for row in rows if row["end"] != row["start"]}
     names = {pair: name for pair, name in PAIR_NAMES.items() if name in drawn}
-    data = alt.InlineData(values=rows)
+    data = data_of(rows)
     bars = (
         alt.Chart(data)
         .mark_bar(size=size, stroke=INK, strokeWidth=0.5)
@@ -201,7 +213,7 @@ def lines_and_points(
     ``place`` is x and y; ``styles`` are the channels ``color``, ``shape`` and perhaps
     ``strokeDash``; ``opacity`` is that of the lines.
     """
-    base, (x, y) = alt.Chart(alt.InlineData(values=points)), place
+    base, (x, y) = alt.Chart(data_of(points)), place
     of_lines = {name: channel for name, channel in styles.items() if name != "shape"}
     of_points = {name: styles[name] for name in ("color", "shape")}
     return [
@@ -266,9 +278,9 @@ def crossed_points(points: list[Row], width: int, titles: tuple[str, str]) -> Dr
     x, y = alt.X("x:Q", title=titles[0], scale=scale), alt.Y("y:Q", title=titles[1], scale=scale)
     legend = legend_below(_legend_columns(names, width)) if len(names) > 1 else None
     color = styled(alt.Color, names, COLORS, legend)
-    base = alt.Chart(alt.InlineData(values=drawn))
+    base = alt.Chart(data_of(drawn))
     corners = [{"x": end, "y": end} for end in (min(ends), max(ends))]
-    diagonal = alt.Chart(alt.InlineData(values=corners)).mark_line(color=MUTED, strokeWidth=1)
+    diagonal = alt.Chart(data_of(corners)).mark_line(color=MUTED, strokeWidth=1)
     wide = base.transform_filter("isValid(datum.x_low) && isValid(datum.x_high)")
     layers = [
         diagonal.encode(x=x, y=y),
@@ -363,7 +375,7 @@ class Rows(NamedTuple):
 
     def points(self, rows: list[Row], x: alt.X, size: int = 70) -> list[alt.Chart]:
         """Return the intervals of rows and their points."""
-        base = alt.Chart(alt.InlineData(values=rows))
+        base = alt.Chart(data_of(rows))
         # a legend names what is drawn, in the style that it has in every chart
         color, shape = self.styles
         place = {"y": self.y, "yOffset": self.offset, "color": color}
@@ -377,7 +389,7 @@ class Rows(NamedTuple):
 
 def vertical_line(x: float) -> alt.Chart:
     """Return the line that values are read against."""
-    data = alt.InlineData(values=[{"x": x}])
+    data = data_of([{"x": x}])
     line: alt.Chart = alt.Chart(data).mark_rule(color=MUTED).encode(x="x:Q")
     return line
 
@@ -418,7 +430,7 @@ def forest_plot(
     color, shape = layout.styles
     layers = [vertical_line(base)]
     if references:
-        signs = alt.Chart(alt.InlineData(values=references)).mark_point(size=42, filled=True)
+        signs = alt.Chart(data_of(references)).mark_point(size=42, filled=True)
         place = {"y": layout.y, "yOffset": layout.offset}
         layers.append(signs.encode(x=x, color=color, shape=shape, **place))
     layers += layout.points(rows, x, 75)
@@ -433,31 +445,29 @@ def _row_height(forms: int, rows: int) -> int:
 
 
 def finish(chart: Drawing, width: int, height: int) -> Drawing:
-    axis: dict[str, Any] = {
-        "labelColor": INK,
-        "titleColor": MUTED,
-        "gridColor": GRID,
-        "domainColor": MUTED,
-        "tickColor": MUTED,
-        "labelFontSize": 12,
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
-    }
-    finished: Drawing = (
-        chart.properties(
-            width=width,
-            height=height,
-            autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
-        )
-        .configure(
-            background="transparent",
-            font="sans-serif",
-            padding=PADDING,
-        )
-        .configure_axis(**axis)
-        .configure_axisXQuantitative(labelFlush=False, labelOverlap=True, labelSeparation=8)
-        .configure_axisY(grid=False, ticks=False, domain=False, labelPadding=8, titlePadding=14)
-        .configure_view(stroke=None)
+    config = alt.Config(
+        background="transparent",
+        font="sans-serif",
+        padding=PADDING,
+        axis=alt.AxisConfig(
+            labelColor=INK,
+            titleColor=MUTED,
+            gridColor=GRID,
+            domainColor=MUTED,
+            tickColor=MUTED,
+            labelFontSize=12,
+            titleFontSize=12,
+            titleFontWeight="normal",
+        ),
+        axisXQuantitative=alt.AxisConfig(labelFlush=False, labelOverlap=True, labelSeparation=8),
+        axisY=alt.AxisConfig(
+            grid=False, ticks=False, domain=False, labelPadding=8, titlePadding=14
+        ),
+        view=alt.ViewConfig(stroke=None),
+    )
+    autosize = alt.AutoSizeParams(type="fit-x", contains="padding")
+    finished: Drawing = chart.properties(
+        width=width, height=height, autosize=autosize, config=config
     )
     return finished
 
@@ -490,7 +500,7 @@ def drawn(chart: Drawing) -> ET.Element:
     """Return a chart as an SVG element with ``width``, ``height`` and ``viewBox``."""
     ET.register_namespace("", _NAMESPACE)
     # the parsed text is our own renderer's; entities cannot occur in it
-    specification = chart.to_dict()
+    specification = chart.to_dict(validate=False)  # a file of it is validated
     root = ET.fromstring(vl_convert.vegalite_to_svg(specification))
     for parent in root.iter():
         for child in list(parent):

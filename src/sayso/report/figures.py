@@ -11,10 +11,11 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 
 import vl_convert
+from altair.utils.schemapi import debug_mode
 from markupsafe import Markup
 
 from sayso.records import InputError
@@ -131,9 +132,16 @@ def figure_of(
     pack: Callable[[Markup], Markup] = lambda drawing: drawing,
 ) -> Figure | None:
     """Return a chart, described by ``label``; ``None`` where nothing is drawn."""
-    if make(charts.WIDE) is None or make(charts.NARROW) is None:
+    made = cache(partial(_unchecked, make))
+    if made(charts.WIDE) is None or made(charts.NARROW) is None:
         return None
-    return Figure(file_name(name), label, make, pack)
+    return Figure(file_name(name), label, made, pack)
+
+
+def _unchecked(make: Maker, width: int) -> Drawing | None:
+    """Return a chart without a look at its schema after each step; a file of it is validated."""
+    with debug_mode(False):
+        return make(width)
 
 
 def file_name(*parts: str) -> str:

@@ -19,6 +19,7 @@ from sayso.report.charts import (
     SHAPES,
     Drawing,
     Row,
+    data_of,
     finish,
     legend_below,
     styled,
@@ -92,13 +93,13 @@ def scatter(
         styled(channel, names, styles, legend)
         for channel, styles in ((alt.Color, COLORS), (alt.Shape, SHAPES))
     )
-    base = alt.Chart(alt.InlineData(values=rows))
+    base = alt.Chart(data_of(rows))
     marks = base.mark_point(size=34, filled=True, opacity=0.6).encode(
         x=x, y=y, color=color, shape=shape
     )
     layers: list[alt.Chart] = [marks]
     if limit is not None:
-        line = alt.Chart(alt.InlineData(values=[{"y": limit}]))
+        line = alt.Chart(data_of([{"y": limit}]))
         layers.insert(0, line.mark_rule(color=MUTED, strokeDash=[4, 3]).encode(y="y:Q"))
     return finish(alt.layer(*layers), width, 300 if width > NARROW else 260)
 

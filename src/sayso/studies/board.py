@@ -25,7 +25,7 @@ import altair as alt
 import msgspec
 
 from sayso.records import Estimate, InputError
-from sayso.report.charts import INK, MUTED, SHORT, Drawing, Row, finish
+from sayso.report.charts import INK, MUTED, SHORT, Drawing, Row, data_of, finish
 from sayso.report.figures import Figure, figure_of
 from sayso.report.number_tables import rank_text
 from sayso.report.numbers import compact, is_bare, line, percent, show, signed
@@ -643,16 +643,16 @@ def _layers(
     layers = []
     if ends := _blind(axes):
         corners = [{"x": end[0], "y": end[1]} for end in ends]
-        rule = alt.Chart(alt.InlineData(values=corners))
+        rule = alt.Chart(data_of(corners))
         layers.append(rule.mark_line(color=MUTED, strokeDash=[4, 3]).encode(x=x, y=y))
-        told = alt.Chart(alt.InlineData(values=[{**corners[0], "text": ALIKE}]))
+        told = alt.Chart(data_of([{**corners[0], "text": ALIKE}]))
         text = told.mark_text(align="right", dx=-6, dy=8, color=MUTED, fontSize=11)
         layers.append(text.encode(x=x, y=y, text="text:N"))
-    base = alt.Chart(alt.InlineData(values=labels))
+    base = alt.Chart(data_of(labels))
     joins = base.transform_filter("datum.joined").mark_rule(color=MUTED, strokeWidth=0.8)
     layers.append(joins.encode(x=x, y=y, x2="dot_x:Q", y2="dot_y:Q"))
     for rows, size, color, opacity in ((others, 30, MUTED, 0.45), (chosen, 70, SHORT, 1)):
-        dots = alt.Chart(alt.InlineData(values=rows))
+        dots = alt.Chart(data_of(rows))
         marks = dots.mark_circle(size=size, color=color, opacity=opacity)
         layers.append(marks.encode(x=x, y=y))
     for align in ("left", "center", "right"):

@@ -28,6 +28,7 @@ from sayso.report.charts import (
     THIRD,
     Drawing,
     Row,
+    data_of,
     finish,
     forest_plot,
     legend_below,
@@ -351,9 +352,7 @@ def course(training: Training, stage: str, quantity: str, width: int) -> Drawing
     if len(rows) < 2:
         return None
     names = list(dict.fromkeys(str(row["seed"]) for row in rows))
-    chart = alt.Chart(alt.InlineData(values=rows)).mark_line(
-        strokeWidth=1.6, point=alt.OverlayMarkDef(size=14)
-    )
+    chart = alt.Chart(data_of(rows)).mark_line(strokeWidth=1.6, point=alt.OverlayMarkDef(size=14))
     x = alt.X("x:Q", title="optimizer step", axis=alt.Axis(format="d", tickCount=6, tickMinStep=1))
     y = alt.Y(
         "y:Q",
@@ -441,7 +440,7 @@ def tradeoff(training: Training, setting: str, width: int) -> Drawing | None:
     legend = alt.Legend(title=None, orient="bottom", labelColor=INK, labelFontSize=12)
     names = [name for name in numbers.FORMS.values() if name in counts]
     color = alt.Color("form:N", scale=alt.Scale(domain=names, range=[SHORT, LONG]), legend=legend)
-    base = alt.Chart(alt.InlineData(values=rows))
+    base = alt.Chart(data_of(rows))
     x = alt.X(
         "x:Q", title="known facts stated right (KCR)", scale=alt.Scale(zero=False, padding=16)
     )

@@ -46,6 +46,7 @@ from sayso.report.charts import (
     Drawing,
     Row,
     Rows,
+    data_of,
     finish,
     legend_below,
     legend_of,
@@ -589,8 +590,8 @@ def by_bin(
 
 def _reference_lines(quantity: Quantity, x: Any, y: Any) -> Iterator[alt.Chart]:
     for at, (name, corners, spot) in enumerate(quantity.lines):
-        line = alt.InlineData(values=[{"x": a, "y": b} for a, b in corners])
-        text = alt.InlineData(values=[{"x": spot[0], "y": spot[1], "name": name}])
+        line = data_of([{"x": a, "y": b} for a, b in corners])
+        text = data_of([{"x": spot[0], "y": spot[1], "name": name}])
         yield (
             alt.Chart(line)
             .mark_line(color=MUTED, strokeDash=[4, 4] if at == 0 else [1, 3])
@@ -626,22 +627,22 @@ def scatter(results: FaithfulnessResults, form: str, method: str, width: int) ->
     x = alt.X("x:Q", title="confidence: share of draws that agree", scale=scale, axis=ticks)
     y = alt.Y("y:Q", title="decisiveness of the words", scale=scale, axis=ticks)
     ideal = (
-        alt.Chart(alt.InlineData(values=[{"x": 0, "y": 0}, {"x": 1, "y": 1}]))
+        alt.Chart(data_of([{"x": 0, "y": 0}, {"x": 1, "y": 1}]))
         .mark_line(color=MUTED, strokeDash=[4, 4])
         .encode(x=x, y=y)
     )
     dots = (
-        alt.Chart(alt.InlineData(values=points))
+        alt.Chart(data_of(points))
         .mark_point(filled=True, opacity=0.75, color=SHORT if form == "short" else LONG)
         .encode(x=x, y=y, size=alt.Size("n:Q", scale=alt.Scale(range=[14, 420]), legend=None))
     )
     bars, counts = marginals(points)
     rectangles = (
-        alt.Chart(alt.InlineData(values=bars))
+        alt.Chart(data_of(bars))
         .mark_rect(color=MUTED, opacity=0.8)
         .encode(x=x, x2="x2:Q", y=y, y2="y2:Q")
     )
-    texts = alt.Chart(alt.InlineData(values=counts))
+    texts = alt.Chart(data_of(counts))
     above = texts.transform_filter("datum.side == 'c'").mark_text(
         baseline="bottom", dy=-2, color=MUTED
     )

@@ -39,6 +39,7 @@ from sayso.report.charts import (
     Row,
     Rows,
     bars_of_intervals,
+    data_of,
     finish,
     legend_below,
     point,
@@ -1137,7 +1138,7 @@ def _lines(
             (alt.StrokeDash, DASHES),
         )
     )
-    base = alt.Chart(alt.InlineData(values=rows))
+    base = alt.Chart(data_of(rows))
     layers: list[alt.Chart] = [
         base.mark_line(strokeWidth=2).encode(x=x, y=y, color=color, strokeDash=dash)
     ]
@@ -1147,7 +1148,7 @@ def _lines(
         base.mark_point(size=40, filled=True, opacity=1).encode(x=x, y=y, color=color, shape=shape)
     )
     if points:
-        spots = alt.Chart(alt.InlineData(values=points))
+        spots = alt.Chart(data_of(points))
         label = spots.mark_text(align="right", dx=-10, dy=-10, color=INK)
         layers += [
             spots.mark_point(size=130, shape="cross", color=INK, strokeWidth=2).encode(x=x, y=y),

@@ -47,6 +47,7 @@ from sayso.report.charts import (
     Drawing,
     Row,
     Rows,
+    data_of,
     finish,
     legend_below,
     lines_and_points,
@@ -843,7 +844,7 @@ def _drawn(series: Series, quantity: Quantity, parts: int, width: int) -> Drawin
     of_joined = alt.FieldOneOfPredicate(field="series", oneOf=joined)
     layers = [lines.transform_filter(of_joined), *rest] if joined else rest
     if variant:
-        dotted = alt.Chart(alt.InlineData(values=variant))
+        dotted = alt.Chart(data_of(variant))
         dotted = dotted.mark_line(strokeWidth=1.8, strokeDash=[2, 3])
         layers.insert(0, dotted.encode(x=x, y=y, color=color))
     return finish(alt.layer(*layers), width, min(quantity.height, width))
@@ -873,7 +874,7 @@ def paired(results: SelfKnownResults, width: int) -> Drawing | None:
     )
     layout = Rows(order, names, names, width * 2 // 5, 0.6, legend_below())
     layers = alt.layer(
-        alt.Chart(alt.InlineData(values=joined))
+        alt.Chart(data_of(joined))
         .mark_rule(color=MUTED, strokeDash=[3, 3])
         .encode(x=x, x2="to:Q", y=layout.y),
         *layout.points(points, x),
