@@ -317,9 +317,17 @@ def _headline(study: Study, protocol: str, most: int | None = None) -> NumberTab
 
 
 def _called(report: Report, number: JointNumber, whole: bool) -> str:
-    """Return what a headline number is called: its symbol, and its form unless it has none."""
+    """Return what a headline number is called: its symbol, and its form unless it has none.
+
+    Where its forms are equal (``whole``), a symbol says so; words such as "facts that it knows"
+    are about no form.
+    """
     symbol, form = _symbol(report, number.name), dict(number.where).get("form", "")
-    return symbol if whole or form not in FORMS else f"{symbol}, {FORMS[form]}"
+    if form not in FORMS:
+        return symbol
+    if not whole:
+        return f"{symbol}, {FORMS[form]}"
+    return f"{symbol}, both forms" if report.LABELS.get(number.name, ("",))[0] else symbol
 
 
 def _by_data(

@@ -39,9 +39,11 @@ def matched(value: float, low: float, high: float) -> Change:
 def test_nothing_can_be_gained_where_nothing_is_hedged() -> None:
     """At its own hedge rate, that is: nothing is said of it, whatever the interval."""
     text = sentence(own(0, 0, 0), matched(0.4, 0.2, 0.6))
-    assert "least probable" not in text
-    assert "In short answers, hedging as many facts of each type as it does not know would " in text
-    assert "would improve J within fact type (+0.40 [+0.20, +0.60])." in text
+    assert "as many answers" not in text
+    assert (
+        "In short answers, hedging one answer for each unknown fact, the least probable of its "
+        "type, would improve J within fact type (+0.40 [+0.20, +0.60])."
+    ) in text
     for hedged in (0.0, 0.2):
         assert "least probable" not in sentence(own(0, None, None), hedged=hedged)
 
@@ -50,18 +52,18 @@ def test_a_gain_is_claimed_only_where_its_interval_is_clear_of_zero() -> None:
     text = sentence(own(0.1, -0.1, 0.3), matched(0.2, 0.0, 0.4), hedged=0.2)
     assert "improve" not in text
     assert (
-        "In short answers, hedging its least probable answers instead, equally often, would not "
-        "measurably change J within fact type (+0.10 [−0.10, +0.30]). Hedging as many facts of "
-        "each type as it does not know would not measurably change J within fact type (+0.20 "
-        "[0.00, +0.40])."
+        "In short answers, hedging as many answers, but the least probable ones, would not "
+        "measurably change J within fact type (+0.10 [−0.10, +0.30]). Hedging one answer for each "
+        "unknown fact, the least probable of its type, would not measurably change J within fact "
+        "type (+0.20 [0.00, +0.40])."
     ) in text
     assert "would lower J within fact type (" in sentence(own(-0.2, -0.3, -0.1), hedged=0.2)
     assert "improve J within fact type (+0.20 [+0.10, +0.30])." in sentence(
         own(0.2, 0.1, 0.3), hedged=0.2
     )
     assert (
-        "In short answers, there are too few facts to tell whether hedging its least probable "
-        "answers instead, equally often, would help (+0.20 [−0.70, +1.00])."
+        "In short answers, there are too few facts to tell whether hedging as many answers, but "
+        "the least probable ones, would help (+0.20 [−0.70, +1.00])."
     ) in sentence(own(0.2, -0.7, 1.0), hedged=0.2)
     assert "least probable" not in sentence()  # a rank alone is no gain
 
@@ -106,7 +108,7 @@ def test_a_model_that_never_hedges(tmp_path: Path) -> None:
         assert gain.high is not None
         assert 0.4 < gain.low < gain.value <= gain.high <= 1
     said = " ".join(report.headline(Results(result.estimates)))
-    assert "least probable" not in said
+    assert "as many answers" not in said
     assert "would improve J within fact type" in said
 
 

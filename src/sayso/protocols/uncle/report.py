@@ -582,8 +582,11 @@ def _unspoken(numbers: Results, forms: list[str]) -> str:
     Without a hedge there is nothing to gain at its own rate, by definition: nothing is said of it.
     """
     changes = (
-        ("unspoken_knowledge", "hedging its least probable answers instead, equally often,"),
-        ("unspoken_knowledge_matched", "hedging as many facts of each type as it does not know"),
+        ("unspoken_knowledge", "hedging as many answers, but the least probable ones,"),
+        (
+            "unspoken_knowledge_matched",
+            "hedging one answer for each unknown fact, the least probable of its type,",
+        ),
     )
     for form in forms:
         hedges = [numbers.get(name, form=form).value for name in ("UUR", "over_hedge")]
@@ -836,6 +839,7 @@ def compared_table(numbers: Results, form: str) -> Table:
             if part.get("policy") != "type" or _typed(numbers)
         },
         list(METRICS),
+        notes=["The other policies hedge some of the answers to the plain questions."],
     )
 
 
@@ -857,6 +861,7 @@ def _grid(
     lines: Mapping[str, Callable[..., Estimate]],
     names: Sequence[str],
     facts: bool = False,
+    notes: Sequence[str] = (),
 ) -> Table:
     """One line for each way of counting; ``facts`` adds how many facts each counts."""
     rows: list[list[Cell]] = []
@@ -875,7 +880,7 @@ def _grid(
             for e in estimates
         ]
         rows.append([Cell(label, head=True, style=style), *count, *cells])
-    return Table(caption, ["", *(["facts"] if facts else []), *names], rows, [])
+    return Table(caption, ["", *(["facts"] if facts else []), *names], rows, list(notes))
 
 
 def matrix_table(numbers: Results, form: str) -> Table:
