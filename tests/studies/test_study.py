@@ -447,7 +447,7 @@ def test_probes_of_another_model_of_the_study_are_used(tmp_path: Path) -> None:
     assert "how reliably they admit" in section.opening.sentence
     heads = study.table("headline").columns
     assert heads[0] == "facts that it knows"
-    assert [head for head in heads if "rank" in head] == ["rank by J"]  # alike in both forms
+    assert [head for head in heads if "rank" in head] == ["rank by J, both forms"]
 
 
 def test_the_headline_table_is_written_and_fits_a_page(found: Study, folder: Path) -> None:
