@@ -542,7 +542,8 @@ CLAIMS = {
         "skill: cMFG relative to the same words assigned at random", "same", (skill,),
     ),
     "rank": Claim(
-        "… not even in rank", "Yona et al. 2024, arXiv 2405.16908",
+        "decisiveness and consistency do not even rank answers alike",
+        "Yona et al. 2024, arXiv 2405.16908",
         "Kendall correlation of decisiveness with the share of samples that agree", "same", (rank,),
     ),
     "rouge": Claim(
@@ -551,7 +552,7 @@ CLAIMS = {
         "AUROC of length against ROUGE-L above .5, minus that against people", "more", (rouge,),
     ),
     "rules": Claim(
-        "… and a judge does not", "Santilli et al. 2025, arXiv 2504.13677",
+        "under a judge, answer length gains nothing", "Santilli et al. 2025, arXiv 2504.13677",
         "AUROC of length against the judge `rules`, minus that against people", "same", (rules,),
     ),
     "support": Claim(

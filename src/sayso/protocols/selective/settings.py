@@ -147,7 +147,7 @@ class Settings:
     )
     abstained: Literal["incorrect", "excluded"] = measure(
         "incorrect",
-        "how an answer without a value counts: as not right (as in the paper), or not at all",
+        "whether an answer without a value counts as not right (as in the paper) or is left out",
     )
     rouge_threshold: Share = measure(0.5, "an answer counts as right above this ROUGE-L F1")
     f1_threshold: Share = measure(0.5, "an answer counts as right at or above this SQuAD F1")
