@@ -21,6 +21,9 @@ class BatchServer(BadServer):
         self.fates: list[str] = []
         self.wrong: dict[str, Body] = {}
         self.batchless = False
+        #: what it says of every file instead, and how often it was asked
+        self.babble: Body | None = None
+        self.uploads = 0
         self.refused = False
         #: what is lost on its way back: "create" breaks off the reply to the next batch
         self.lost = ""
@@ -43,6 +46,9 @@ class BatchServer(BadServer):
         if place.partition("/")[2].partition("/")[0] in self.gone:
             return 0, 404, {}, _error("No such object", "invalid_request_error"), ""
         if (method, place) == ("POST", "files"):
+            self.uploads += 1
+            if self.babble is not None:
+                return 0, 200, {}, _json(self.babble), ""
             return 0, 200, {}, _json({"id": self.keep(_part(headers, raw)), "object": "file"}), ""
         if place.startswith("files/"):
             return 0, 200, {}, self.files[place.split("/")[1]], ""

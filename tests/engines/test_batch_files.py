@@ -176,6 +176,16 @@ def test_an_endpoint_without_batches_is_one_line(tmp_path: Path) -> None:
     assert list(tmp_path.rglob("*.json*")) == []
 
 
+def test_a_server_that_takes_anything_for_a_file_is_not_asked_for_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LAST_LOOK", 0.01)  # what it waits between two attempts
+    with BatchServer(babble={"hello": 1}) as server, engine_of(server, tmp_path) as engine:
+        with pytest.raises(InputError, match=r"take a batch file .unreadable reply: a reply with"):
+            answers(engine, REQUESTS)
+        assert server.uploads == 1 + module.NONSENSE
+
+
 def test_a_key_that_is_refused_is_one_line(tmp_path: Path) -> None:
     with (
         BatchServer(key="right") as server,

@@ -49,6 +49,8 @@ MOST_LINES, MOST_BYTES = 50_000, 190_000_000
 LARGEST_FILE = 20_000_000_000
 #: seconds between two looks at a batch: the first, doubled each time up to the last
 FIRST_LOOK, LAST_LOOK = 2.0, 60.0
+#: how often an unreadable reply is asked for again: a server without batch files may send such
+NONSENSE = 3
 #: seconds after which a batch that goes on is told of again
 TELL = 600.0
 #: seconds that another process may take to send its files
@@ -161,9 +163,10 @@ class Office:
     def _patiently(self, do: Callable[[], Any], doing: str) -> Any:
         """Do something as often as needed; what the endpoint refuses is not repeated.
 
+        A reply that says nothing of what was asked for is asked for again ``NONSENSE`` times.
         Raises RefusedError for that, another InputError where nobody knows whether it was done.
         """
-        begun, wait = time.monotonic(), 0.5
+        begun, wait, nonsense = time.monotonic(), 0.5, 0
         while True:
             status = 0
             try:
@@ -175,7 +178,10 @@ class Office:
                 status = 0 if again else error.status_code
             except UnreadableError as error:
                 fault, again = error.fault, error.fault.kind == "again"
-            except (openai.APIConnectionError, httpx2.HTTPError, ValueError) as error:
+            except ValueError as error:
+                nonsense += 1
+                fault, again = Fault("away", f"unreadable reply: {error}"), nonsense <= NONSENSE
+            except (openai.APIConnectionError, httpx2.HTTPError) as error:
                 cause = error.__cause__ or error
                 fault, again = Fault("away", f"{type(cause).__name__}: {cause}"), True
             if status:
