@@ -11,7 +11,13 @@ ARGS  ?=
 MODEL ?=
 LIMIT ?= 12
 
-.PHONY: run test check docs bench findings bench-peers clean
+# what is tested while writing, in a minute: formulas, scores, files, prompts, storage, the layers
+QUICK = $(addprefix tests/,answers checks datasets metrics prompts scores storage \
+	test_docs_scores.py test_layers.py test_records.py test_vectors.py) \
+	$(addprefix --ignore=tests/,checks/test_model_check.py datasets/test_hub.py \
+	datasets/test_long_texts.py datasets/test_recorded.py datasets/test_world_facts.py)
+
+.PHONY: run test quick check docs bench findings bench-peers clean
 
 ifeq ($(MODEL),)
 RUN = study --models builtin builtin-trained --protocols uncle
@@ -27,6 +33,9 @@ run: $(VENV)/.hf            ## measure two models: one table, and a page under s
 
 test: $(VENV)/.dev          ## the whole test suite
 	$(VENV)/bin/python -m pytest -q -n auto --dist loadfile $(ARGS)
+
+quick: $(VENV)/.dev         ## a part of it, in a minute: what matters while writing
+	$(VENV)/bin/python -m pytest -q -n auto --dist loadfile $(QUICK) $(ARGS)
 
 check: $(VENV)/.dev         ## style and types
 	$(VENV)/bin/ruff check .

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -85,6 +86,11 @@ def name_of(path: Path) -> str:
 MODULES = {name_of(path): path for path in sorted(SRC.rglob("*.py"))}
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def layer_of(module: str) -> str:
     return module.split(".")[1] if "." in module else "sayso"
 
@@ -92,7 +98,7 @@ def layer_of(module: str) -> str:
 @cache
 def imports(module: str) -> tuple[tuple[str, bool], ...]:
     """Return (imported module of ours, inside a function?) of a module."""
-    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
+    tree = tree_of(MODULES[module])
     inside = {
         id(node)
         for function in ast.walk(tree)
@@ -211,7 +217,7 @@ WIDE = {
 
 def _functions() -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
     for path in MODULES.values():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 yield f"{path.relative_to(SRC).as_posix()}:{node.name}", node
 
@@ -312,10 +318,29 @@ def test_a_constant_is_bound_once() -> None:
     for path in MODULES.values():
         names = Counter(
             target.id
-            for node in ast.parse(path.read_text()).body
+            for node in tree_of(path).body
             if isinstance(node, ast.Assign | ast.AnnAssign)
             for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
             if isinstance(target, ast.Name)
         )
         twice += [f"{path.relative_to(SRC)}: {name}" for name, many in names.items() if many > 1]
     assert not twice
+
+
+def test_contributing_names_places_that_exist() -> None:
+    """In a row, a bare file name stands in the folder of the one before it."""
+    text = (SRC.parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    table = text.partition("## Where do I find")[2].partition("\n## ")[0]
+    rows = [line for line in table.splitlines() if line.startswith("| ") and "`" in line]
+    assert len(rows) > 30
+    lost = []
+    for row in rows:
+        folder = ""
+        for place in re.findall(r"`([\w<>*.{},/-]+(?:/|\.\w+(?:\.j2)?))`", row.split("|")[2]):
+            if "/" not in place:
+                place = folder + place
+            folder = place.rpartition("/")[0] + "/"
+            pattern = place.replace("<name>", "*")
+            if not any(list(base.glob(pattern)) for base in (SRC, SRC.parents[1])):
+                lost.append(place)
+    assert not lost
