@@ -552,7 +552,8 @@ CLAIMS = {
         "AUROC of length against ROUGE-L above .5, minus that against people", "more", (rouge,),
     ),
     "rules": Claim(
-        "under a judge, answer length gains nothing", "Santilli et al. 2025, arXiv 2504.13677",
+        "under a judge, answer length does not detect errors",
+        "Santilli et al. 2025, arXiv 2504.13677",
         "AUROC of length against the judge `rules`, minus that against people", "same", (rules,),
     ),
     "support": Claim(

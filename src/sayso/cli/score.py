@@ -102,8 +102,8 @@ class Flags(Opening):
     panel: Annotated[
         str,
         Parameter(
-            help="for the score judge_panel: models that judge each answer without the gold answer "
-            "(a,b); one request per row and model"
+            help="for the score judge_panel: models, such as a,b, that judge each answer without "
+            "seeing the gold answer; one request per row and model"
         ),
     ] = ""
     examples: Annotated[

@@ -820,7 +820,7 @@ def _clear(differences: NumberTable, report: Report) -> list[str]:
         ends = [compact(e) for e in (difference.low, difference.high) if e is not None]
         value = tight(f"{compact(difference.value)} [{', '.join(ends)}]")
         told.append(
-            f"{_symbol(report, name)}, {of}: {line(second, 60)} minus {line(first, 60)} {value}, "
+            f"{_symbol(report, name)}, {of}: {line(second, 60)} minus {line(first, 60)} = {value}, "
             f"p {_p_text(corrected.value)}"
         )
     return told

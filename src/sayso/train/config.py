@@ -425,9 +425,9 @@ class TrainConfig:
         Veracity | None,
         Parameter(
             group=_ROWS,
-            help="with --style paper: how wrong facts in a paragraph are found: by the judge's "
-            "verdict (gold), by checking claims against passages (evidence), or by agreement with "
-            f"the short samples (consistency) {defaults('veracity')}",
+            help="with --style paper, the method that finds wrong facts in a paragraph: gold (the "
+            "judge's verdict), evidence (claims checked against passages) or consistency "
+            f"(agreement with the short samples) {defaults('veracity')}",
         ),
     ] = None
 

@@ -137,8 +137,8 @@ class Settings:
     )
     known_k: Annotated[int, Meta(ge=0, le=MOST_DRAWS)] = collect(
         5,
-        "number of samples to judge, to separate known from unknown facts; 0: none, and no "
-        "numbers on unknown facts",
+        "number of samples judged to tell known facts from unknown ones; 0 judges none and "
+        "omits the numbers on unknown facts",
     )
     known_by: Literal["draws", "probe"] = measure(
         "draws",
@@ -147,7 +147,8 @@ class Settings:
     )
     abstained: Literal["incorrect", "excluded"] = measure(
         "incorrect",
-        "whether an answer without a value counts as not right (as in the paper) or is left out",
+        "whether an answer that states no value counts as incorrect (as in the paper) or is "
+        "excluded",
     )
     rouge_threshold: Share = measure(0.5, "an answer counts as right above this ROUGE-L F1")
     f1_threshold: Share = measure(0.5, "an answer counts as right at or above this SQuAD F1")
