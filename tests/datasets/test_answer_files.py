@@ -16,10 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sayso import cli
-from sayso.datasets import answer_files
 from sayso.datasets.answer_files import open_answers
 from sayso.datasets.answer_rows import AnswerRow, row_of
 from sayso.datasets.columns import COLUMNS
+from sayso.datasets.tools import inspect
 from sayso.records import InputError
 
 ROW: dict[str, Any] = {
@@ -396,7 +396,7 @@ def test_zips_that_no_log_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     (tmp_path / "cut.eval").write_bytes(data)
     with pytest.raises(InputError, match="cannot be read as an Inspect log"):
         _read(tmp_path / "cut.eval")
-    monkeypatch.setattr(answer_files, "ENTRIES", 3)
+    monkeypatch.setattr(inspect, "ENTRIES", 3)
     with pytest.raises(InputError, match="entries"):
         _read(good)
 

@@ -187,8 +187,8 @@ def score(
         Parameter(
             help="answers: .jsonl, .json, .parquet, .csv or .tsv with any of the columns question, "
             "answer, samples, token_logprobs, sample_token_logprobs, gold, human, context; "
-            "samples_*.jsonl of lm-evaluation-harness; an .eval log of Inspect; the output of an "
-            "OpenAI batch"
+            "samples_*.jsonl of lm-evaluation-harness; a log of Inspect (.eval or .json); the "
+            "output of an OpenAI batch"
         ),
     ],
     /,

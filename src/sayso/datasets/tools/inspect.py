@@ -1,0 +1,335 @@
+"""Logs of Inspect: the samples in a ``.eval`` file, a zip of JSON, or in a ``.json`` file.
+
+Read without inspect-ai, as 0.3.285 writes them; nothing is unpacked to disk.
+
+* ``.eval``: ``header.json`` (in an unfinished log ``_journal/start.json``) says which model
+  answered; a sample is one member ``samples/<id>_epoch_<n>.json``, or, chunked,
+  ``samples/<id>_epoch_<n>/sample.json`` with its long texts in ``attachments/<first>.json`` beside
+  it. Members are compressed with deflate, or since April 2026 with Zstandard, which Python reads
+  from 3.14 on; here pyarrow does.
+* ``.json``: one object with ``eval`` and ``samples``.
+
+A long text of a sample is ``attachment://<hash>``, or chunked ``attachment://<index>``, and stands
+in the sample's ``attachments``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import msgspec
+
+from sayso.datasets.answer_rows import AnswerRow, numbers
+from sayso.datasets.tables import unreadable
+from sayso.datasets.tools.values import object_in, objects_in, tokens_in
+from sayso.records import InputError
+
+#: Bytes that one member may unpack to, and how many times its compressed size.
+MOST, RATIO = 256 * 2**20, 1000
+#: Smaller members may be compressed to any degree.
+SMALL = 4 * 2**20
+ENTRIES = 1_000_000
+#: how zip calls Zstandard (APPNOTE 4.4.5), which older versions of Python do not know
+ZSTANDARD = 93
+_HEADER = struct.Struct("<4s22xHH")
+_SAMPLE = re.compile(
+    r"samples/(?P<id>.+)_epoch_(?P<epoch>\d{1,9})(?P<shell>/sample)?\.json", re.DOTALL
+)
+_CHUNK = re.compile(
+    r"(?P<prefix>samples/.+_epoch_\d{1,9})/attachments/(?P<first>\d{1,9})\.json", re.DOTALL
+)
+
+Sample = dict[str, Any]
+
+
+class Log(NamedTuple):
+    """The model, ``provider/name`` or "", and the samples of each id in order of epoch."""
+
+    model: str
+    samples: Iterator[tuple[str, list[Sample]]]
+
+
+def is_log(document: Mapping[str, Any]) -> bool:
+    """Tell whether a JSON document is a log of Inspect."""
+    held = document.get("eval"), document.get("samples", [])
+    return "plan" in document and isinstance(held[0], dict) and isinstance(held[1], list)
+
+
+def log_in(path: Path, document: Mapping[str, Any]) -> Log:
+    """Return the log that a JSON document is. Raises InputError for one without samples."""
+    groups: dict[str, dict[int, Sample]] = {}
+    for sample in document.get("samples") or ():
+        if isinstance(sample, dict):
+            epoch = sample.get("epoch", 1)
+            by = groups.setdefault(str(sample.get("id", "")), {})
+            by[epoch if isinstance(epoch, int) else len(by) + 1] = sample
+    if not groups:
+        raise _without_samples(path)
+    samples = ((name, [by[n] for n in sorted(by)]) for name, by in groups.items())
+    return Log(_model_in(document), samples)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Log]:
+    """Open a ``.eval`` file.
+
+    Raises InputError, also while samples are read, for a file that is no such log, or for a member
+    that is larger than :data:`MOST` bytes or than :data:`RATIO` times its compressed size.
+    """
+    try:
+        with path.open("rb") as file, zipfile.ZipFile(file) as log:
+            archive = _Archive(path, log, file)
+            yield Log(archive.model(), archive.samples())
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError) as error:
+        raise InputError(
+            f"{path} cannot be read as an Inspect log ({error}); 'inspect log convert --to json' "
+            "rewrites it"
+        ) from None
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+class _Archive:
+    """A zip of JSON and its members."""
+
+    def __init__(self, path: Path, log: zipfile.ZipFile, file: IO[bytes]) -> None:
+        entries = log.infolist()
+        if len(entries) > ENTRIES:
+            raise InputError(
+                f"{path} contains {len(entries):,} entries: no Inspect log has as many"
+            )
+        self.path, self.log, self.file = path, log, file
+        #: of members with equal names the last counts
+        self.members = {entry.filename: entry for entry in entries}
+        self.chunks: dict[str, dict[int, zipfile.ZipInfo]] = {}
+        for name, entry in self.members.items():
+            if found := _CHUNK.fullmatch(name):
+                self.chunks.setdefault(found["prefix"], {})[int(found["first"])] = entry
+
+    def model(self) -> str:
+        """Return the name of the model; "" where the log does not say."""
+        for name in ("header.json", "_journal/start.json"):
+            if (entry := self.members.get(name)) is not None:
+                return _model_in(self.read_object(entry, self.data(entry)))
+        return ""
+
+    def samples(self) -> Iterator[tuple[str, list[Sample]]]:
+        """Yield the samples of each id."""
+        groups: dict[str, dict[int, zipfile.ZipInfo]] = {}
+        for name, entry in self.members.items():
+            if found := _SAMPLE.fullmatch(name):
+                groups.setdefault(found["id"], {})[int(found["epoch"])] = entry
+        if not groups:
+            raise _without_samples(self.path)
+        for name, by in groups.items():
+            yield name, [self.sample(by[epoch]) for epoch in sorted(by)]
+
+    def sample(self, entry: zipfile.ZipInfo) -> Sample:
+        """Return one sample, a chunked one with its attachments by their numbers."""
+        data = self.data(entry)
+        sample = self.read_object(entry, data)
+        prefix = entry.filename.removesuffix("/sample.json")
+        if prefix == entry.filename or b"attachment://" not in data:
+            return sample
+        attachments: dict[str, object] = {}
+        left = MOST
+        for first, chunk in sorted(self.chunks.get(prefix, {}).items()):
+            packed = self.data(chunk, left)
+            left -= len(packed)
+            texts = self.value(chunk, packed)
+            if not isinstance(texts, list):
+                raise InputError(f"{self.place(chunk)}: expected a list [...]")
+            attachments |= {str(first + n): text for n, text in enumerate(texts)}
+        return {**sample, "attachments": attachments}
+
+    def place(self, entry: zipfile.ZipInfo) -> str:
+        """Return what messages call a member."""
+        return f"{self.path} entry {entry.filename[:80]!r}"
+
+    def read_object(self, entry: zipfile.ZipInfo, data: bytes) -> dict[str, Any]:
+        """Return the object in a member's bytes. Raises InputError."""
+        value = self.value(entry, data)
+        if not isinstance(value, dict):
+            raise InputError(f"{self.place(entry)}: expected an object {{...}}")
+        return value
+
+    def value(self, entry: zipfile.ZipInfo, data: bytes) -> Any:
+        """Return the JSON value in a member's bytes. Raises InputError."""
+        try:
+            return json.loads(data, parse_constant=lambda _: None)
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{self.place(entry)}: wrong JSON: {error}") from None
+
+    def data(self, entry: zipfile.ZipInfo, most: int = MOST) -> bytes:
+        """Return the bytes of a member, within limits."""
+        if entry.flag_bits & 1:
+            raise InputError(f"{self.place(entry)} is encrypted, which Inspect logs never are")
+        large = entry.file_size > SMALL and entry.file_size > RATIO * max(1, entry.compress_size)
+        if max(entry.file_size, entry.compress_size) > most or large:
+            raise InputError(
+                f"{self.place(entry)} would unpack {entry.compress_size:,} bytes to "
+                f"{entry.file_size:,}: refused"
+            )
+        if entry.compress_type == ZSTANDARD:
+            data = self.zstandard(entry)
+        else:
+            with self.log.open(entry) as stream:
+                data = stream.read(entry.file_size + 1)
+        if len(data) > entry.file_size:
+            raise InputError(f"{self.place(entry)} is larger than its header says: refused")
+        return data
+
+    def zstandard(self, entry: zipfile.ZipInfo) -> bytes:
+        """Return the bytes of a member that Zstandard packed, at most one more than it says."""
+        import pyarrow as pa
+
+        self.file.seek(entry.header_offset)
+        signature, name, extra = _HEADER.unpack(self.file.read(_HEADER.size).ljust(_HEADER.size))
+        if signature != b"PK\3\4":
+            raise zipfile.BadZipFile(f"no member where {entry.filename[:80]!r} should be")
+        self.file.seek(name + extra, 1)
+        packed = self.file.read(entry.compress_size)
+        try:
+            with pa.CompressedInputStream(pa.BufferReader(packed), "zstd") as stream:
+                data = bytes(stream.read(entry.file_size + 1))
+        except (pa.ArrowException, OSError) as error:
+            raise zipfile.BadZipFile(f"{entry.filename[:80]!r}: {error}") from None
+        if len(data) <= entry.file_size and zlib.crc32(data) != entry.CRC:
+            raise zipfile.BadZipFile(f"Bad CRC-32 for file {entry.filename[:80]!r}")
+        return data
+
+
+def _model_in(header: Mapping[str, Any]) -> str:
+    evaluation = header.get("eval")
+    return str(evaluation.get("model", "")) if isinstance(evaluation, dict) else ""
+
+
+def _without_samples(path: Path) -> InputError:
+    return InputError(f"{path} contains no samples: expected an Inspect log with finished samples")
+
+
+# ---- rows
+
+
+def read(log: Log, notices: list[str]) -> Iterator[AnswerRow]:
+    """Yield a row for each sample id of a log, its further epochs and choices as samples.
+
+    A sample has ``input``, ``target``, ``output.choices`` (message and log-probabilities),
+    ``scores`` and ``attachments``.
+    """
+    local = log.model.startswith("hf/")
+    if local:
+        notices.append(
+            "log-probabilities left out: Inspect's hf provider records those of the "
+            "likeliest token, not of the one that was drawn"
+        )
+    for name, samples in log.samples:
+        yield msgspec.structs.replace(_sample_row(name, samples, local), model=log.model or None)
+
+
+def read_eval(path: Path, notices: list[str]) -> Iterator[AnswerRow]:
+    """Yield the rows of a ``.eval`` file."""
+    with opened(path) as log:
+        yield from read(log, notices)
+
+
+def _sample_row(name: str, samples: list[dict[str, Any]], local: bool) -> AnswerRow:
+    problems: list[str] = []
+    texts: list[str] = []
+    logprobs: list[tuple[float, ...] | None] = []
+    tokens: tuple[str, ...] | None = None
+    failed: list[str] = []
+    for sample in samples:
+        if sample.get("error"):
+            failed.append(_reason(sample["error"]))
+            continue
+        attachments = object_in(sample.get("attachments"))
+        for choice in objects_in(object_in(sample.get("output")).get("choices")):
+            text = _message_text(choice.get("message"), attachments)
+            if text is None:
+                continue
+            content = object_in(choice.get("logprobs")).get("content")
+            if not texts and not local:
+                tokens = tokens_in(content)
+            texts.append(text)
+            logprobs.append(None if local else numbers("log-probabilities", content, problems))
+    if failed:
+        problems.append(f"{len(failed)} of {len(samples)} epochs failed: {failed[0]}")
+    if not texts and not failed:
+        problems.append("no text in output.choices")
+    first = samples[0]
+    row = AnswerRow(
+        place=f"sample {name[:60]}",
+        question=_input_text(first.get("input"), object_in(first.get("attachments"))),
+        answer=texts[0] if texts else None,
+        samples=tuple(texts[1:]),
+        logprobs=logprobs[0] if texts else None,
+        tokens=tokens,
+        sample_logprobs=tuple(logprobs[1:]) if any(logprobs[1:]) else None,
+        gold=_target(first.get("target")),
+        id=str(first.get("id", name)),
+        recorded=_scores(first.get("scores")),
+        problems=tuple(problems),
+    )
+    own = {
+        "id": row.id, "question": row.question, "answer": row.answer,
+        "samples": list(row.samples), "gold": list(row.gold or ()),
+    }  # fmt: skip
+    return msgspec.structs.replace(row, own=own)
+
+
+def _reason(error: object) -> str:
+    message = error.get("message") if isinstance(error, dict) else error
+    return " ".join(str(message).split())[:120]
+
+
+def _message_text(message: object, attachments: dict[str, Any]) -> str | None:
+    """Return the text of a message, its reasoning and images left out."""
+    content = object_in(message).get("content")
+    if isinstance(content, str):
+        return _whole(content, attachments)
+    if not isinstance(content, list):
+        return None
+    parts = [part for part in objects_in(content) if part.get("type") == "text"]
+    return "".join(_whole(str(part.get("text") or ""), attachments) for part in parts)
+
+
+def _whole(text: str, attachments: dict[str, Any]) -> str:
+    if not text.startswith("attachment://"):
+        return text
+    return str(attachments.get(text.removeprefix("attachment://"), text))
+
+
+def _input_text(given: object, attachments: dict[str, Any]) -> str:
+    """Return the question: the input, or the user's last message in it."""
+    if isinstance(given, str):
+        return _whole(given, attachments)
+    for message in reversed(objects_in(given)):
+        if message.get("role") == "user":
+            return _message_text(message, attachments) or ""
+    return ""
+
+
+def _target(value: object) -> tuple[str, ...] | None:
+    values = value if isinstance(value, list) else [value]
+    return tuple(v for v in values if isinstance(v, str) and v.strip()) or None
+
+
+def _scores(scores: object) -> dict[str, float]:
+    """Return the verdicts of Inspect's scorers that mean right or wrong."""
+    verdicts: dict[str, float] = {}
+    for name, score in object_in(scores).items():
+        value = object_in(score).get("value")
+        if value in ("C", "I"):
+            verdicts[str(name)] = float(value == "C")
+        elif isinstance(value, bool | int | float) and value in (0, 1):
+            verdicts[str(name)] = float(value)
+    return verdicts

@@ -1,0 +1,90 @@
+"""Results of promptfoo and test runs of DeepEval: rows from one JSON document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def promptfoo_rows(document: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """Return rows of promptfoo's results (``results.results``); ``None`` for another file.
+
+    A result has ``provider``, ``vars``, ``prompt.raw``, ``response.output`` and the outcome of
+    each assertion. An assertion ``equals`` holds the gold, one of type ``human`` a person's
+    verdict; what other assertions say stands under their type.
+    """
+    summary = document.get("results")
+    results = summary.get("results") if isinstance(summary, Mapping) else None
+    if not isinstance(results, list):
+        return None
+    return [_promptfoo_row(one) for one in results if isinstance(one, Mapping)]
+
+
+def _promptfoo_row(one: Mapping[str, Any]) -> dict[str, Any]:
+    def part(value: Any, name: str) -> Any:
+        return value.get(name) if isinstance(value, Mapping) else None
+
+    provider = one.get("provider")
+    variables = one.get("vars")
+    asked = next(
+        (v for n in ("question", "query", "input") if isinstance(v := part(variables, n), str)),
+        None,
+    )
+    prompt = part(one.get("prompt"), "raw")
+    output = part(one.get("response"), "output")
+    row: dict[str, Any] = {
+        "model": provider if isinstance(provider, str) else part(provider, "label")
+        or part(provider, "id"),
+        "question": asked or prompt,
+        "prompt": prompt,
+        "answer": output if isinstance(output, str) else None,
+    }  # fmt: skip
+    asserted = part(one.get("testCase"), "assert")
+    golds = [
+        a.get("value")
+        for a in (asserted if isinstance(asserted, list) else ())
+        if part(a, "type") == "equals" and isinstance(a.get("value"), str)
+    ]
+    row |= {"gold": golds} if golds else {}
+    verdicts = part(one.get("gradingResult"), "componentResults")
+    for verdict in verdicts if isinstance(verdicts, list) else ():
+        kind, passed = part(part(verdict, "assertion"), "type"), part(verdict, "pass")
+        if isinstance(kind, str) and isinstance(passed, bool):
+            row["human" if kind == "human" else f"assert {kind}"] = passed
+    return row
+
+
+def deepeval_rows(document: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """Return rows of a test run of DeepEval (``testCases``); ``None`` for another file.
+
+    Its ``.latest_test_run.json`` holds the run under ``testRunData``.
+    A case has ``input``, ``actualOutput``, ``expectedOutput``, ``context`` and ``metricsData``, of
+    which each metric's ``success`` stands under its name.
+    """
+    document = _mapping(document.get("testRunData")) or document
+    cases = document.get("testCases")
+    if not isinstance(cases, list):
+        return None
+    settings = document.get("hyperparameters")
+    model = settings.get("model") if isinstance(settings, Mapping) else None
+    return [_deepeval_row(one, model) for one in cases if isinstance(one, Mapping)]
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _deepeval_row(one: Mapping[str, Any], model: object) -> dict[str, Any]:
+    context = one.get("context")
+    row: dict[str, Any] = {
+        "model": model if isinstance(model, str) else None,
+        "question": one.get("input"),
+        "answer": one.get("actualOutput"),
+        "gold": one.get("expectedOutput"),
+        "context": "\n\n".join(map(str, context)) if isinstance(context, list) else None,
+    }
+    metrics = one.get("metricsData")
+    for metric in metrics if isinstance(metrics, list) else ():
+        if isinstance(metric, Mapping) and isinstance(metric.get("success"), bool):
+            row[f"metric {metric.get('name')}"] = metric["success"]
+    return row
