@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from pathlib import Path
 from typing import Any
@@ -245,3 +246,30 @@ def test_what_is_read_before_a_price_is_told(tmp_path: Path) -> None:
         "reading the files of tiny.gguf (no weights are loaded)",
         "unpacking tiny.gguf (once) and loading it",
     ]
+
+
+# ---- what the run would refuse
+
+
+def test_a_folder_that_the_run_refuses_is_refused(tmp_path: Path) -> None:
+    planned = job(tmp_path, MIND.engine("base"))
+    assert estimate(planned).stages
+    assert not (tmp_path / "run").exists()
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "letter.txt").write_text("mine")
+    with pytest.raises(InputError, match=r"not a run folder \(it contains 'letter.txt'\)"):
+        estimate(planned)
+    (tmp_path / "run" / "letter.txt").unlink()
+    execute(planned)
+    assert estimate(planned).stages
+    other = dataclasses.replace(planned, seed=7, limit=1)
+    with pytest.raises(InputError, match="contains a run of uncle"):
+        estimate(other)
+
+
+def test_probes_that_the_run_refuses_are_refused(tmp_path: Path) -> None:
+    planned = job(tmp_path, MIND.engine("base"))
+    chosen = uncle.Settings(resamples=100, known_from=str(tmp_path / "nowhere"))
+    with pytest.raises(InputError, match="nowhere does not exist: expected a run folder"):
+        estimate(dataclasses.replace(planned, options=chosen))
+    assert not (tmp_path / "run").exists()

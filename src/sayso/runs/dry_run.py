@@ -27,6 +27,8 @@ from sayso.runs.recorded import RecordedEngine, answers_of
 from sayso.runs.run import (
     Job,
     OpenJob,
+    check_folders,
+    check_out,
     foreign_world,
     foreseen,
     further_models,
@@ -188,11 +190,13 @@ def estimate(job: Job, seen: set[bytes] | None = None, progress: Progress | None
 
     Opens the model (one in this process is loaded, for its identity is the key to the cache).
     ``seen`` are requests that jobs before this one ask: they are left out, and this job's are
-    added. Raises InputError.
+    added. Raises InputError, also for a run folder and other runs that the run would refuse.
     """
     seen = set() if seen is None else seen
+    check_out(job)
     (job,), _ = with_period([job])
     with open_job(job, progress, learn=False) as opened:
+        check_folders(opened)
         asks = foreseen(opened)
         asks, recorded = _on_record(opened, asks)
         keys = [request_key(ask.request, opened.model.identity) for ask in asks]

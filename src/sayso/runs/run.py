@@ -701,6 +701,22 @@ def check_out(job: Job) -> None:
             _refuse_other(path, before, old, new)
 
 
+def check_folders(opened: OpenJob) -> None:
+    """Refuse a run folder that asks something else, and other runs that this one cannot build on.
+
+    Makes no folder. Raises InputError.
+    """
+    job, questions, manifest = opened.job, opened.data.questions, manifest_of(opened)
+    job.plan.check_other_runs(job.settings, manifest, questions)
+    path = _path_of(job, manifest)
+    if RunFolder.exists(path):
+        open_folder(path, manifest, questions)
+
+
+def _path_of(job: Job, manifest: Manifest) -> Path:
+    return Path(job.out) if job.out else Path("runs") / folder_name(manifest)
+
+
 def check_finished(job: Job) -> None:
     """Refuse a finished run in ``out`` that is not this one: other questions, settings, or model.
 
@@ -846,7 +862,7 @@ def execute(job: Job, progress: Progress | None = None, meter: Meter | None = No
     check_out(job)
     with one_period([job], progress) as (own,), open_job(own, progress, meter=meter) as opened:
         manifest = manifest_of(opened)
-        path = Path(job.out) if job.out else Path("runs") / folder_name(manifest)
+        path = _path_of(job, manifest)
         with seldom_collected(), one_writer(path, job.command or "sayso.run"):
             return _execute(opened, manifest, path)
 
