@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sayso
-from sayso.datasets.answer_rows import rows_of
+from sayso.datasets.answer_rows import MOST_SAMPLES, row_of, rows_of
 from sayso.records import InputError
 from sayso.score_files.grade import _graded
 
@@ -108,3 +108,14 @@ def test_scores_of_rows_with_arrays() -> None:
     )
     assert found["perplexity"] == pytest.approx(math.e)  # exp of the mean, exp((0.5 + 1.5) / 2)
     assert sayso.score([]) == []
+
+
+def test_more_samples_than_can_be_compared_are_cut_and_said() -> None:
+    many = [str(n) for n in range(MOST_SAMPLES + 1)]
+    row = row_of({"answer": "a", "samples": many, "sample_token_logprobs": [[-0.1] for _ in many]})
+    assert row.samples == tuple(many[:-1])
+    assert row.sample_logprobs is not None
+    assert len(row.sample_logprobs) == MOST_SAMPLES
+    assert row.problems == ("501 samples: the first 500 are used",)
+    row = row_of({"answer": "a", "samples": many[:-1]})
+    assert not row.problems

@@ -177,6 +177,25 @@ def is_exported(row: Mapping[str, object]) -> bool:
     return EXPORT_MARK in row and row.keys() >= set(EXPORTED.values())
 
 
+#: samples of a row beyond which pairs of them would take minutes: 500 make 125,000 pairs
+MOST_SAMPLES = 500
+#: columns with an entry for each sample
+OF_SAMPLES = ("samples", "sample_token_logprobs", "sample_token_entropies")
+
+
+def _bounded(given: Mapping[str, object], problems: list[str]) -> dict[str, object]:
+    """Return the columns of samples that have more than can be compared, cut, and say so."""
+    long = {
+        name: value
+        for name in OF_SAMPLES
+        if isinstance(value := given[name], list | tuple) and len(value) > MOST_SAMPLES
+    }
+    if long:
+        count = max(map(len, long.values()))
+        problems.append(f"{count:,} samples: the first {MOST_SAMPLES} are used")
+    return {name: value[:MOST_SAMPLES] for name, value in long.items()}
+
+
 def columns_in(row: Mapping[str, object], columns: Mapping[str, str]) -> Mapping[str, str]:
     """Return which column of a row is which of ours: ``columns``, and those of an export."""
     if not is_exported(row):
@@ -203,6 +222,7 @@ def row_of(
     given = dict.fromkeys(COLUMNS) | {ours: row.get(theirs) for ours, theirs in places.items()}
     if loose:
         given = {n: _cell(n, v) for n, v in given.items()}
+    given |= _bounded(given, problems)
     gold, golds = _gold(given["gold"], given["aliases"], problems)
     samples = _texts("samples", given["samples"], problems)
     answer = AnswerRow(

@@ -17,9 +17,9 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import msgspec
 
@@ -30,6 +30,8 @@ Row = tuple[int, dict[str, object]]
 BOM = b"\xef\xbb\xbf"
 #: wrong lines that an error names beside the first, and lines in which they are looked for
 MOST_WRONG, LOOKED_AT = 19, 100_000
+#: bytes of a line, and columns of a table, beyond which a file is no table of answers
+LONGEST_LINE, MOST_COLUMNS = 100_000_000, 10_000
 #: endings that :func:`read_table` reads
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".parquet", ".csv", ".tsv", ".jsonl.gz")
 
@@ -96,7 +98,7 @@ def unreadable(path: Path, error: OSError) -> InputError:
 def read_lines(path: Path) -> Iterator[Row]:
     """Yield the objects of a JSONL file; an error names the first lines that are wrong."""
     with _opened(path) as file:
-        for number, line in enumerate(file, 1):
+        for number, line in enumerate(_bounded(file, path), 1):
             try:
                 row = _object_in(line, path, number)
             except InputError as error:
@@ -111,8 +113,22 @@ def read_lines(path: Path) -> Iterator[Row]:
                 yield number, row
 
 
+def _bounded(file: IO[bytes] | gzip.GzipFile, path: Path) -> Iterator[bytes]:
+    """Yield the lines of a file; one that is too long for a row raises InputError."""
+    for number in count(1):
+        line = file.readline(LONGEST_LINE + 1)
+        if not line:
+            return
+        if len(line) > LONGEST_LINE:
+            raise InputError(
+                f"{path} line {number} has more than {LONGEST_LINE / 1e6:g} MB: expected one "
+                "object of JSON on each line; split it"
+            )
+        yield line
+
+
 @contextmanager
-def _opened(path: Path) -> Iterator[Iterable[bytes]]:
+def _opened(path: Path) -> Iterator[IO[bytes] | gzip.GzipFile]:
     """Open a file of lines, unpacked where it is packed."""
     if path.suffix.lower() != ".gz":
         with path.open("rb") as file:
@@ -165,6 +181,7 @@ def read_parquet_rows(path: Path) -> Iterator[Row]:
     number = 0
     try:
         with path.open("rb") as file, pq.ParquetFile(file) as source:
+            _check_width(len(source.schema_arrow), path)
             check_fields(source.schema_arrow, str(path))
             for batch in source.iter_batches(batch_size=1000):
                 for row in _as_written(batch).to_pylist():
@@ -370,9 +387,18 @@ def _separator(header: str) -> str:
 def _check_header(path: Path, header: Sequence[str]) -> None:
     if not any(header):
         raise InputError(f"{path} is empty: expected a header and at least one row")
+    _check_width(len(header), path)
     name = twice(header)
     if name is not None:
         raise InputError(f"{path} line 1: two columns are called {name!r}; rename one")
+
+
+def _check_width(columns: int, path: Path) -> None:
+    if columns > MOST_COLUMNS:
+        raise InputError(
+            f"{path} has {columns:,} columns, more than {MOST_COLUMNS:,}: expected one row for "
+            "each answer and one column for each thing that is known of it"
+        )
 
 
 # ---- data frames

@@ -1,0 +1,46 @@
+"""Tables that no reader of answers could have written: one line says so, before memory is full."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from sayso.datasets import tables
+from sayso.records import InputError
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz"])
+def test_a_line_that_never_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setattr(tables, "LONGEST_LINE", 1000)
+    text = b'{"answer": "a"}\n{"answer": "' + 2000 * b"b" + b'"}\n'
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(text) if name.endswith("gz") else text)
+    with pytest.raises(InputError, match=r"line 2 has more than 0\.001 MB.*on each line"):
+        list(tables.read_table(path))
+    monkeypatch.setattr(tables, "LONGEST_LINE", 3000)
+    assert [number for number, _ in tables.read_table(path)] == [1, 2]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
+def test_a_table_of_too_many_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(tables, "MOST_COLUMNS", 10)
+    path = tmp_path / name
+
+    def write(columns: int) -> None:
+        names = [f"c{n}" for n in range(columns)]
+        if name.endswith("csv"):
+            path.write_text(f"{','.join(names)}\n{','.join('1' for _ in names)}\n")
+        else:
+            pq.write_table(pa.table({column: ["1"] for column in names}), path)
+
+    write(tables.MOST_COLUMNS)
+    assert len(list(tables.read_table(path))) == 1
+    write(tables.MOST_COLUMNS + 1)
+    with pytest.raises(InputError, match=r"11 columns, more than 10: expected one row"):
+        list(tables.read_table(path))
