@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from sayso import metrics
 from sayso.metrics import Binning
+from sayso.metrics.cmfg import THIN
 from sayso.records import InputError
 
 K = 20
@@ -420,3 +421,24 @@ def test_thin_bins_by_hand() -> None:
     assert levels is not None
     assert levels.endswith("1 of 11, all empty")
     assert metrics.thin_bins([], [], 10) is None
+
+
+def test_bins_that_no_count_reaches_do_not_count() -> None:
+    """Of five samples there are six levels: four of ten bins stay empty whatever is asked."""
+    agreeing = np.repeat(np.arange(6), 5)
+    words = np.full(30, 0.5)
+    assert metrics.thin_bins(words, agreeing, 5) is None
+    assert metrics.filling(words, agreeing, 5) == (6, 6, 5, 0.0, 0.1)
+    # the same levels out of 10 leave four bins empty that others could fill
+    assert metrics.filling(words, 2 * agreeing, 10) == (6, 10, 5, 0.0, 0.1)
+    assert metrics.thin_bins(words, 2 * agreeing, 10) == f"{THIN}: 4 of 10, all empty"
+
+
+def test_filling_names_the_thinnest_bin() -> None:
+    agreeing = np.repeat(np.arange(1, 11), 5)[2:]  # 3 at .1
+    held = metrics.filling(np.full(48, 0.5), agreeing, 10)
+    assert held == (10, 10, 3, 0.0, 0.1)
+    shared = np.arange(10) > 0
+    assert metrics.filling(np.full(48, 0.5), agreeing, 10, use=shared) == (9, 9, 5, 0.1, 0.2)
+    assert metrics.thin_bins(np.full(48, 0.5), agreeing, 10, use=shared) is None
+    assert metrics.filling([], [], 10) is None

@@ -25,11 +25,11 @@ from sayso.metrics.ranking import auroc
 from sayso.records import InputError
 
 __all__ = [
-    "Binning", "ConfidenceBin", "LinguisticCalibration", "cmfg", "cmfg_bins", "cmfg_corrected",
-    "cmfg_parts", "cmfg_permuted", "cmfg_references", "cmfg_star", "cmfg_star_error", "confidence",
-    "confidence_bin", "faithfulness", "kendall", "linguistic_calibration", "mfg", "noise_floor",
-    "over_claim", "over_hedge", "shared_bins", "skill", "skill_corrected", "thin_bins",
-    "with_punts",
+    "Binning", "ConfidenceBin", "Filling", "LinguisticCalibration", "cmfg", "cmfg_bins",
+    "cmfg_corrected", "cmfg_parts", "cmfg_permuted", "cmfg_references", "cmfg_star",
+    "cmfg_star_error", "confidence", "confidence_bin", "faithfulness", "filling", "kendall",
+    "linguistic_calibration", "mfg", "noise_floor", "over_claim", "over_hedge", "shared_bins",
+    "skill", "skill_corrected", "thin_bins", "with_punts",
 ]  # fmt: skip
 
 Punt = Literal["exclude", "dec0"]
@@ -389,26 +389,53 @@ LEAST_IN_BIN = 5
 THIN = f"no interval: levels of confidence with fewer than {LEAST_IN_BIN} claims"
 
 
+class Filling(NamedTuple):
+    """How many bins hold a row, of those that count, and the thinnest of them: rows and ends."""
+
+    filled: int
+    bins: int
+    thinnest: int
+    low: float
+    high: float
+
+
+def filling(
+    decisiveness: ArrayLike,
+    agreeing: ArrayLike,
+    k: ArrayLike,
+    binning: Binning = BINNING,
+    use: ArrayLike | None = None,
+) -> Filling | None:
+    """Return how well the bins of cMFG are filled; ``None`` without rows in them.
+
+    Bins that no count out of ``k`` falls into do not count: with k = 5 and ten bins there are six.
+    ``use`` (bins,) restricts to shared bins, as in :func:`cmfg`.
+    """
+    held, edges = _held(usable_rows(decisiveness, agreeing, k, binning, use), binning)
+    full = np.flatnonzero(held)
+    if not len(full):
+        return None
+    least = full[held[full].argmin()]
+    return Filling(len(full), len(held), int(held[least]), *map(float, edges[least]))
+
+
 def thin_bins(
-    decisiveness: ArrayLike, agreeing: ArrayLike, k: ArrayLike, binning: Binning = BINNING
+    decisiveness: ArrayLike,
+    agreeing: ArrayLike,
+    k: ArrayLike,
+    binning: Binning = BINNING,
+    use: ArrayLike | None = None,
 ) -> str | None:
     """Return why cMFG and skill of these rows have no interval; ``None`` if every bin is filled.
 
     A bin counts as much as any other, however few answers it holds. Bins of fewer than
     :data:`LEAST_IN_BIN` are decided by luck; empty ones are skipped, so that a small run is
-    measured on other bins than a large one. No resample of the rows shows either.
+    measured on other bins than a large one. No resample of the rows shows either. Which bins there
+    are is told by :func:`filling`.
     """
-    rows = usable_rows(decisiveness, agreeing, k, binning)
-    if not len(rows.d):
-        return None
-    held = np.bincount(rows.group, minlength=len(rows.edges))
-    edges = rows.edges
-    if binning.levels:  # levels that nobody attained are bins too
-        absent = int(rows.k.max()) + 1 - len(held)
-        held = np.append(held, np.zeros(max(absent, 0), dtype=held.dtype))
-        edges = np.concatenate([edges, np.full((max(absent, 0), 2), np.nan)])
+    held, edges = _held(usable_rows(decisiveness, agreeing, k, binning, use), binning)
     thin = np.flatnonzero(held < LEAST_IN_BIN)
-    if not len(thin):
+    if not len(thin) or not held.any():
         return None
     filled = thin[held[thin] > 0]
     if not len(filled):
@@ -417,6 +444,23 @@ def thin_bins(
     low, high = edges[least]
     place = f"{low:.3g}" if low == high else f"{low:.3g}-{high:.3g}"
     return f"{THIN}: {len(thin)} of {len(held)}; {place} has {held[least]}"
+
+
+def _held(rows: Rows, binning: Binning) -> tuple[NDArray[np.int64], Floats]:
+    """Return how many rows each bin that counts holds, and its stretch of confidence."""
+    held = np.bincount(rows.group, minlength=len(rows.edges))
+    counts, edges = rows.use.copy(), rows.edges
+    if binning.levels:  # levels that nobody attained are bins too
+        absent = max(int(rows.k.max(initial=0)) + 1 - len(held), 0)
+        held = np.append(held, np.zeros(absent, dtype=held.dtype))
+        edges = np.concatenate([edges, np.full((absent, 2), np.nan)])
+        counts = np.append(counts, np.ones(absent, dtype=bool))
+    else:
+        reached = np.zeros(len(held), dtype=bool)
+        for k in np.unique(rows.k).astype(np.int64):
+            reached[confidence_bin(np.arange(k + 1), k, binning.bins, binning.closed)] = True
+        counts &= reached
+    return held[counts].astype(np.int64), edges[counts]
 
 
 # ---- cMFG*

@@ -53,6 +53,8 @@ SPARSE_DENOMINATOR = 10
 SPARSE_COUNT = 5
 #: More resamples than this that leave a metric undefined are a problem.
 UNDEFINED_SHARE = 0.05
+#: Degrees of freedom that a mean has at least, however few clusters decide it.
+LEAST_FREEDOM = 3.0
 #: Clusters below which there is no interval.
 LEAST_CLUSTERS = 2
 SINGLE_CLUSTER = "no interval: a single cluster"
@@ -303,6 +305,19 @@ def effective_number(sizes: ArrayLike) -> float:
     """
     m = np.asarray(sizes, dtype=np.float64)
     return float(divide(m.sum() ** 2, (m**2).sum())) if m.any() else 0.0
+
+
+def mean_freedom(top: ArrayLike, bottom: ArrayLike, clusters: ArrayLike) -> float:
+    """Return the degrees of freedom of sum(top) / sum(bottom) in 0..1 over clusters.
+
+    The effective number of clusters less one, by what each adds to the ratio's distance from 0, or
+    from 1, whichever is fewer: of a mean near 1 the few clusters decide that are not there. At
+    least :data:`LEAST_FREEDOM`: fewer would widen the interval and not hold more often.
+    """
+    unit = codes(clusters)
+    above, below = np.asarray(top, dtype=np.float64), np.asarray(bottom, dtype=np.float64)
+    sides = (np.bincount(unit, np.maximum(part, 0.0)) for part in (above, below - above))
+    return max(LEAST_FREEDOM, min(effective_number(side) for side in sides) - 1)
 
 
 def proportion_interval(
@@ -713,7 +728,8 @@ def bootstrap_ratio(
     """Return sum(top) / sum(bottom) with its 95 % interval, clusters resampled.
 
     ``top`` and ``bottom`` (rows,) are any numbers from 0: claims of a sentence, or values and ones
-    for a mean. ``limits`` is the range of the ratio, (0, inf) for counts.
+    for a mean. ``limits`` is the range of the ratio, (0, inf) for counts; of one in 0..1 the
+    degrees of freedom are those of :func:`mean_freedom`.
     """
     above, below = np.asarray(top, dtype=np.float64), np.asarray(bottom, dtype=np.float64)
     if below.sum() <= 0:
@@ -722,7 +738,8 @@ def bootstrap_ratio(
     value = float(above.sum() / below.sum())
     replicates = _replicates(above, below, unit, n, seed)
     resampled = Resampled(replicates, count_codes(unit))
-    share = make_estimate(name, value, resampled, limits, len(below))
+    freedom = mean_freedom(above, below, unit) if limits == (0.0, 1.0) else None
+    share = make_estimate(name, value, resampled, limits, len(below), freedom=freedom)
     return msgspec.structs.replace(
         share, numerator=float(above.sum()), denominator=float(below.sum())
     )

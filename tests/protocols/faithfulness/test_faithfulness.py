@@ -459,7 +459,16 @@ def test_compare_finds_what_differs_and_nothing_between_equals(
     skill = gap("constant", "faithful", "skill")
     assert (skill.low or 0) > 0.3
     assert gap("faithful", "faithful", "skill").value == 0
+    # in words: on which bins, and where there are none
+    found = sayso.compare(runs["constant"].path, runs["faithful"].path, resamples=200)
+    (told,) = found.compared
+    assert "in which both runs have at least 10 claims. Of 10 bins these are" in told
+    assert "(short answers, Uncertainty)" in told
     second = run(tmp_path, engine(faithful, "second"), entities=2, sample_prompt="same")
+    alone = sayso.compare(second.path, second.path, resamples=200)
+    assert " 0 (short answers, Vanilla)" in alone.compared[0]
+    shared = next(e for e in alone.estimates if e.name == "skill")
+    assert shared.problem == "no bin of confidence has 10 claims in both runs"
     with pytest.raises(InputError, match="sampled"):
         sayso.compare(runs["faithful"].path, second.path)
 

@@ -16,6 +16,7 @@ from sayso.protocols.faithfulness.measure import (
     bins,
     compared,
     corrected,
+    filled,
     references,
     scores,
     shares,
@@ -196,6 +197,19 @@ def test_estimates_are_averaged_and_each_choice_is_shown() -> None:
     shown = {(e.name, slice_text(e.where)): e.value for e in slices(mine, settings)}
     assert shown["cmfg", "choice:1"] == pytest.approx(1 / 2)
     assert shown["cmfg", "choice:2"] == pytest.approx(1)
+
+
+def test_the_thinnest_bin_stands_beside_cmfg() -> None:
+    """Three answers at .2 and six at .9: they weigh the same, and eight bins are empty."""
+    settings = replace(Settings(), {"resamples": 100})
+    mine = binned_rows([0.5] * 9, [2] * 3 + [9] * 6)
+    thinnest, bins_held = filled(mine, settings)
+    assert (slice_text(thinnest.where), thinnest.value, thinnest.n) == ("bin:0.1-0.2", 3, 9)
+    assert (bins_held.value, bins_held.denominator) == (2, 10)
+    # of two choices of demonstrations the thinner one decides
+    several = choice_rows([(1, 1.0, 10)] * 7 + [(2, 1.0, 10)] * 4)
+    assert [e.value for e in filled(several, settings)] == [4, 1]
+    assert not [*filled(binned_rows([], []), settings)]
 
 
 def test_shared_bins_need_enough_answers_of_every_choice() -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import msgspec
 import pytest
+from rich.console import Console
 
 from sayso.cli import execute
+from sayso.metrics.cmfg import THIN
 from sayso.prompts.methods import METHOD_LABELS
 from sayso.prompts.methods import METHODS as WAYS
 from sayso.protocols.faithfulness import report
@@ -150,6 +153,28 @@ def test_missing_readings_are_told_in_words() -> None:
     ]
     (one,) = cautions([Estimate("cmfg", where, 0.5, n=4, missing=1)])
     assert "Granularity: 1 of 5 readings of the wording are missing" in one
+
+
+def test_thin_bins_are_told_in_words_beside_the_numbers() -> None:
+    """How many claims the thinnest bin holds, how many bins are empty, and why no interval."""
+    thin = f"{THIN}: 3 of 10; 0.3-0.4 has 1"
+    found = FaithfulnessResults(
+        [
+            Estimate("skill", WHERE, 0.2, n=60, problem=thin),
+            Estimate("cmfg", WHERE, 0.6, n=60, problem=thin),
+            Estimate("thinnest_bin", (*WHERE, ("bin", "0.3-0.4")), 1.0, n=60),
+            Estimate("filled_bins", WHERE, 9.0, numerator=9.0, denominator=10.0, n=60),
+        ]
+    )
+    told = "Claims in the thinnest bin of confidence: Vanilla 1 (1 of 10 bins is empty)."
+    assert told in [*sentences(found, "short")]
+    notes = report.table1(found, "short").notes
+    assert told in notes
+    assert f"Vanilla: skill and cMFG have {thin}." in notes
+    out = io.StringIO()
+    report.render(found.all, Console(file=out, width=100))
+    assert told in out.getvalue()
+    assert "no interval if a bin holds fewer than 5" in " ".join(out.getvalue().split())
 
 
 def test_a_gain_names_both_skills() -> None:

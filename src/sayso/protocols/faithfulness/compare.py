@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sayso.metrics.cmfg import cmfg, mfg, skill
 from sayso.metrics.intervals import bootstrap_difference
 from sayso.metrics.joint import Number
+from sayso.prompts.methods import METHOD_LABELS
 from sayso.protocols.faithfulness.measure import (
     averaged,
     bins_in_common,
@@ -29,6 +31,7 @@ from sayso.protocols.protocol import (
     signed_difference,
 )
 from sayso.records import Estimate, InputError, Signature, slice_of
+from sayso.report.numbers import FORMS
 
 #: settings that may differ without being asked: the thing compared, and what it does not rest on
 FREE = ("model", "data", "ci", "methods", "demos")
@@ -55,6 +58,8 @@ def compare(runs: tuple[Side, Side], allow: Sequence[str], resamples: int, seed:
     golds = sides[0].golds, sides[1].golds
     notes = check_alike((a, b), signatures, golds, FREE, allow)
     differences: list[Estimate] = []
+    shared: list[tuple[tuple[str, str], int]] = []
+    settings = sides[0].settings
     for key in sides[0].rows:
         if key not in sides[1].rows:
             notes.append(f"{' '.join(key)}: only in one of the runs")
@@ -69,7 +74,9 @@ def compare(runs: tuple[Side, Side], allow: Sequence[str], resamples: int, seed:
                 r.take(np.array([q in both for q in r.question], dtype=bool))
                 for r in (first, second)
             )
-            of_key = _differences(first, second, sides[0].settings, resamples, seed)
+            bins = bins_in_common([r.scored(settings.pooled) for r in (first, second)], settings)
+            shared.append((key, int(bins.sum())))
+            of_key = _differences((first, second), settings, bins, resamples, seed)
             where = slice_of(form=key[0], method=key[1])
             theirs, ours = (own[key] for own in signatures)
             differences += [signed_difference(e, where, theirs, ours) for e in of_key]
@@ -81,9 +88,30 @@ def compare(runs: tuple[Side, Side], allow: Sequence[str], resamples: int, seed:
         )
     if not differences:
         raise InputError(f"{a} and {b} have no question in common; compare runs on the same data")
-    return Comparison(differences, notes)
+    return Comparison(differences, notes, (_bins_told(shared, settings, "both runs have"),))
 
 
+def _bins_told(shared: Sequence[tuple[tuple[str, str], int]], settings: Settings, runs: str) -> str:
+    """Say on how many bins of confidence skill and cMFG of ``runs`` are compared.
+
+    ``shared`` are forms and methods with the number of bins, once for each data set.
+    """
+    by_key: dict[tuple[str, str], list[int]] = {}
+    for key, count in shared:
+        by_key.setdefault(key, []).append(count)
+    texts = []
+    for (form, method), counts in by_key.items():
+        low, high = min(counts), max(counts)
+        number = f"{low}" if low == high else f"{low} to {high}"
+        texts.append(f"{number} ({FORMS[form]}, {METHOD_LABELS.get(method, method)})")
+    return (
+        f"skill and cMFG are compared in the bins of confidence in which {runs} at least "
+        f"{settings.shared_least} claims. Of {settings.bins} bins these are {', '.join(texts)}."
+    )
+
+
+#: means over bins of confidence, which differ from run to run
+IN_BINS = ("skill", "cmfg")
 #: numbers of a study: whether more of it is better, and its range
 STUDIED: dict[str, tuple[bool | None, tuple[float, float] | None]] = {
     "skill": (True, None), "cmfg": (True, (0.0, 1.0)), "mfg": (True, (0.0, 1.0)),
@@ -101,6 +129,7 @@ def numbers(sides: Sides, allow: Sequence[str]) -> tuple[list[list[Numbers]], li
     opened = {side.name: _open(side) for row in sides for side in row if side is not None}
     notes = check_opened(sides, opened, FREE, allow)
     table: list[list[Numbers]] = [[{} for _ in row] for row in sides]
+    shared: list[tuple[tuple[str, str], int]] = []
     for s, column in enumerate(zip(*sides, strict=True)):
         there = {m: opened[side.name] for m, side in enumerate(column) if side is not None}
         for key in dict.fromkeys(key for side in there.values() for key in side.rows):
@@ -108,10 +137,13 @@ def numbers(sides: Sides, allow: Sequence[str]) -> tuple[list[list[Numbers]], li
             settings = next(iter(of.values())).settings
             used = {m: side.rows[key].scored(settings.pooled) for m, side in of.items()}
             bins = bins_in_common(used.values(), settings)
+            shared.append((key, int(bins.sum())))
             for m, rows in used.items():
                 every = of[m].rows[key]  # a punt has no confidence, and is wrong
                 judged = every.take(~np.isnan(every.right))
                 table[m][s] |= _numbers(key, rows, judged, settings, bins)
+    if shared:
+        notes.append(_bins_told(shared, settings, "all models have"))
     return table, notes
 
 
@@ -157,13 +189,18 @@ def _metrics(
 
 
 def _differences(
-    one: Rows, two: Rows, settings: Settings, resamples: int, seed: int
+    pair: tuple[Rows, Rows], settings: Settings, bins: NDArray[np.bool_], resamples: int, seed: int
 ) -> Iterator[Estimate]:
+    one, two = pair
     used = one.scored(settings.pooled), two.scored(settings.pooled)
     judged = one.take(~np.isnan(one.right)), two.take(~np.isnan(two.right))
-    for name, (metric, columns) in _metrics(settings, bins_in_common(used, settings)).items():
-        pair = judged if name == "accuracy" else used
-        yield _difference(name, metric, columns, pair, resamples, seed)
+    for name, (metric, columns) in _metrics(settings, bins).items():
+        if name in IN_BINS and not bins.any():
+            why = f"no bin of confidence has {settings.shared_least} claims in both runs"
+            yield Estimate(name, n=len(used[1].d), problem=why)
+            continue
+        rows = judged if name == "accuracy" else used
+        yield _difference(name, metric, columns, rows, resamples, seed)
 
 
 def _difference(

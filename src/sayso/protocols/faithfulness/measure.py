@@ -31,6 +31,7 @@ from sayso.metrics.cmfg import (
     cmfg_references,
     cmfg_star,
     confidence_bin,
+    filling,
     kendall,
     linguistic_calibration,
     mfg,
@@ -47,6 +48,7 @@ from sayso.metrics.intervals import (
     bootstrap,
     bootstrap_difference,
     effective_number,
+    mean_freedom,
     telling,
 )
 from sayso.metrics.ranking import spearman
@@ -93,6 +95,7 @@ def of_method(rows: Rows, settings: Settings) -> Iterator[Estimate]:
     """Yield the numbers of one method in one form, the headline first."""
     used = rows.scored(settings.pooled)
     yield from scores(used, settings)
+    yield from filled(used, settings)
     yield from shares(rows, settings)
     yield from references(used, settings)
     yield from punts_as_zero(rows, settings)
@@ -209,7 +212,8 @@ def _in_words(where: Slice) -> str:
 
 # ---- scores with their intervals, overall and in slices
 
-#: scores of each domain, place in a paragraph, and choice of demonstrations
+#: means over claims, and scores of each domain, place in a paragraph, and choice of demonstrations
+MEANS = ("mfg", "mean_decisiveness", "mean_confidence")
 SLICED = ("skill", "cmfg", "mfg", "mean_decisiveness")
 
 
@@ -304,9 +308,13 @@ def scores(
         if not len(used.d):
             yield Estimate(name, problem=NOTHING, missing=missing)
             continue
+        freedom = None
+        if name in MEANS:  # the few entities decide that are not at the end of the range
+            freedom = mean_freedom(arrays[0] * used.weight, used.weight, used.entity)
         e = _interval(
-            name, metric, used, *arrays, used.weight, used.choice, settings=settings, limits=limits
-        )
+            name, metric, used, *arrays, used.weight, used.choice,
+            settings=settings, limits=limits, freedom=freedom,
+        )  # fmt: skip
         e = _at_most_one(e, used.d) if name == "skill" else e
         thin = _thin(used, binning) if name in ("skill", "cmfg") and e.problem != CONSTANT else None
         if thin:
@@ -318,6 +326,22 @@ def _thin(used: Rows, binning: Binning) -> str | None:
     """Return why means over bins have no interval: in a choice of demonstrations one is thin."""
     notes = (thin_bins(one.d, one.j, one.k, binning) for one in used.choices())
     return next(filter(None, notes), None)
+
+
+def filled(used: Rows, settings: Settings) -> Iterator[Estimate]:
+    """Yield how many bins of confidence hold a claim, and how many the thinnest of them holds.
+
+    Of several choices of demonstrations, each with bins of its own, that of the thinnest bin.
+    """
+    every = [filling(r.d, r.j, r.k, binning_of(settings)) for r in used.choices()]
+    held = min(filter(None, every), key=lambda one: (one.thinnest, one.filled), default=None)
+    if held is None:
+        return
+    n, bins = len(used.d), float(held.bins)
+    where = slice_of(bin=f"{held.low:.3g}-{held.high:.3g}")
+    yield Estimate("thinnest_bin", where, float(held.thinnest), n=n)
+    full = float(held.filled)
+    yield Estimate("filled_bins", value=full, numerator=full, denominator=bins, n=n)
 
 
 def slices(used: Rows, settings: Settings) -> Iterator[Estimate]:

@@ -17,7 +17,7 @@ import altair as alt
 from rich.console import Console
 from rich.table import Table as TerminalTable
 
-from sayso.metrics.cmfg import THIN
+from sayso.metrics.cmfg import LEAST_IN_BIN, THIN
 from sayso.prompts.methods import METHOD_LABELS
 from sayso.protocols.faithfulness.compare import STUDIED
 from sayso.protocols.faithfulness.measure import CONSTANT, unread_cautions
@@ -272,6 +272,12 @@ def _texts(folder: RunFolder, wanted: Set[str]) -> dict[str, str]:
 LEAST_P = 0.05
 #: an interval that holds both 0 and this skill leaves open whether words follow confidence
 OPEN = 0.1
+#: what a thin bin means for cMFG and skill, and which numbers of two runs can be compared
+EQUAL_BINS = (
+    "cMFG and skill weigh all bins of confidence equally, and have no interval if a bin holds "
+    f"fewer than {LEAST_IN_BIN} claims. To compare runs, use sayso compare: it takes skill from "
+    "the bins that both runs fill."
+)
 HEADS = ("skill", "cMFG", "blind", "right", "words", "conf.", "punts", "n")
 
 
@@ -303,6 +309,7 @@ def render(
         "wordings shuffled. words, conf.: mean decisiveness and confidence. right: accuracy.",
         "dim",
     )
+    terminal.say(console, EQUAL_BINS, "dim")
     if manifest is not None:
         terminal.say(console, terminal.request_counts(manifest), "dim")
     skills = [e for e in results.all if e.name == "skill"]
@@ -416,6 +423,7 @@ def sentences(results: FaithfulnessResults, form: str) -> Iterator[str]:
             f"In the same bins, always saying 50/50 would score a cMFG of {number(half)}, and "
             f"never hedging {number(decisive)}, so a high cMFG proves nothing by itself."
         )
+    yield from _filled(results, form)
     unknown, unsaid = get("unknown_unknown"), get("known_unsaid")
     if unknown.value is not None and unsaid.value is not None:
         place = {"confidence": "low", "decisiveness": "high", "right": "no"}
@@ -439,6 +447,26 @@ def sentences(results: FaithfulnessResults, form: str) -> Iterator[str]:
             )
 
 
+def _filled(results: FaithfulnessResults, form: str) -> Iterator[str]:
+    """Yield how few claims of each method decide a bin, which counts as much as any other."""
+    held = []
+    for method in results.methods(form):
+        thinnest = next(results.each("thinnest_bin", form=form, method=method), None)
+        if thinnest is not None and thinnest.value is not None:
+            empty = _empty_bins(results, form, method)
+            held.append(f"{label(method)} {thinnest.value:,.0f}{f' ({empty})' if empty else ''}")
+    if held:
+        yield f"Claims in the thinnest bin of confidence: {', '.join(held)}."
+
+
+def _empty_bins(results: FaithfulnessResults, form: str, method: str) -> str:
+    """Return how many bins of confidence no claim falls into; nothing where each holds some."""
+    bins = results.get("filled_bins", form=form, method=method)
+    empty = (bins.denominator or 0) - (bins.numerator or 0)
+    verb = "is" if empty == 1 else "are"
+    return f"{empty:.0f} of {bins.denominator:.0f} bins {verb} empty" if empty else ""
+
+
 def _gains(results: FaithfulnessResults, form: str) -> Iterator[str]:
     """Yield which methods differ from the plain question in skill, or that none does clearly."""
     first = _first(results, form)
@@ -451,11 +479,23 @@ def _gains(results: FaithfulnessResults, form: str) -> Iterator[str]:
         )
         yield (
             f"{label(method)}: skill {more} than Vanilla's by "
-            f"{with_interval(e)}{_p(results, form, method)}; in the bins that all methods fill, "
+            f"{with_interval(e)}{_p(results, form, method)}; in {_shared(results, form, method)}, "
             f"they score {own} and {vanilla}."
         )
-    if any(e.value is not None for _, e in gains) and not clear:
-        yield "In the bins that all methods fill, no method's skill clearly differs from Vanilla's."
+    compared = next((m for m, e in gains if e.value is not None), None)
+    if compared is not None and not clear:
+        bins = _shared(results, form, compared)
+        yield f"In {bins}, no method's skill clearly differs from Vanilla's."
+
+
+def _shared(results: FaithfulnessResults, form: str, method: str) -> str:
+    """Return how many bins of confidence methods are compared in."""
+    bins = results.get("shared_bins", form=form, method=method)
+    if bins.value is None:
+        return "the bins that all methods fill"
+    if bins.value == 1:
+        return f"the only one of {bins.denominator:.0f} bins that all methods fill"
+    return f"the {bins.value:.0f} of {bins.denominator:.0f} bins that all methods fill"
 
 
 def _is_clear(results: FaithfulnessResults, form: str, method: str, gain: Estimate) -> bool:
@@ -788,7 +828,14 @@ def by_method(
 
 def table1(results: FaithfulnessResults, form: str) -> Table:
     """Return methods by scores: the paper's Table 1 for one model, and skill."""
-    return by_method(results, form, f"Methods, {FORMS[form]}: value and 95 % interval", COLUMNS)
+    caption = f"Methods, {FORMS[form]}: value and 95 % interval"
+    withheld = [
+        f"{label(m)}: skill and cMFG have {line(why, 300)}."
+        for m in results.methods(form)
+        if (why := results.get("skill", form=form, method=m).problem or "").startswith(THIN)
+    ]
+    notes = [EQUAL_BINS, *_filled(results, form), *withheld]
+    return by_method(results, form, caption, COLUMNS)._replace(notes=notes)
 
 
 def calibration(results: FaithfulnessResults, form: str) -> Table:

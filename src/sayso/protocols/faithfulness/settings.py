@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from sayso.judges.contradiction import contradicts
-from sayso.metrics.cmfg import BINS
+from sayso.metrics.cmfg import BINS, LEAST_IN_BIN
 from sayso.prompts.methods import METHODS, chosen
 from sayso.protocols.pool import entity_of
 from sayso.protocols.settings import (
@@ -135,7 +135,7 @@ class Settings:
         0.75,
         "threshold from which an answer counts as decisive or confident in the three-way table",
     )
-    shared_least: Annotated[int, Meta(ge=1, le=1_000_000)] = measure(
+    shared_least: Annotated[int, Meta(ge=LEAST_IN_BIN, le=1_000_000)] = measure(
         10,
         "a bin is used to compare methods only if each method has at least this many items in it",
     )
