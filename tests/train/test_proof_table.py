@@ -14,7 +14,7 @@ from sayso.metrics.within_type import log_odds_error
 from sayso.protocols.uncle.settings import Settings
 from sayso.records import Estimate, Generation, Question, slice_text
 from sayso.storage.run_folder import RunFolder
-from sayso.train.proof import Frame, Side, frame_of, least_error, side_of, table
+from sayso.train.proof import FEW_HEDGES, Frame, Side, frame_of, least_error, side_of, table
 from sayso.train.result import Cell, Method
 from support.scripted_world import Fact, Mind, chance, facts, write
 from support.scripted_world import records as records_of
@@ -216,3 +216,21 @@ def test_hedges_unasked_are_counted_where_nobody_asks(tmp_path: Path) -> None:
     assert found.low > 0.4
     assert get(cells, "long", "unasked").estimate.value == 0
     assert get(cells, "short", "p_uncertain").estimate.value == asked.value
+
+
+def test_what_has_no_interval_is_not_tested(tmp_path: Path) -> None:
+    """Thin bins of confidence, few hedges: the change of skill and of the odds ratio has no p."""
+    world = facts(40)
+    frame, often = opened(run(tmp_path, "a", many, world))
+    _, seldom = opened(run(tmp_path, "b", few, world))
+    methods = [Method("a", "A", "instruction"), Method("b", "B", "trained", (0,))]
+    sides = {"a": [often], "b": [seldom]}
+    _, changes = table(frame, methods, sides, against="a", signature=(), resamples=RESAMPLES)
+    gaps = {(c.form, c.difference.name): c for c in changes}
+    assert gaps["short", "log_odds_within"].difference.problem == FEW_HEDGES
+    for name in ("skill", "log_odds_within"):
+        one = gaps["short", name]
+        assert one.difference.value is not None
+        assert (one.difference.low, one.p, one.p_holm) == (None, None, None)
+        assert (one.difference.problem or "").startswith("no interval")
+    assert gaps["short", "J"].p is not None

@@ -241,8 +241,9 @@ def too_few(wrong: int, right: int) -> str | None:
 #: effective entities below which an AUROC gets an exact interval, and PRR none
 FEW_DECIDE, LEAST_DECIDE = 5, 2
 FEW_ENTITIES = "no interval: one or two entities decide nearly all pairs in order or out of it"
-#: the width at which an interval of PRR leaves open all from misleading (-1) to perfect (1)
-WIDEST_PRR = 2.0
+#: the width at which an interval of PRR, 1 at best and 0 at random, leaves everything open; a
+#: narrower limit would print those alone that are too narrow by chance
+WIDEST_PRR = 3.0
 
 
 def deciding_entities(
@@ -322,13 +323,14 @@ def bootstrap_prr(
 ) -> Estimate:
     """Return the prediction-rejection ratio with its 95 % interval.
 
-    The degrees of freedom, and no interval where one or two entities decide, as in
-    :func:`bootstrap_auroc`; none either where it would reach from misleading to perfect.
+    No interval where one or two entities decide, as in :func:`bootstrap_auroc`, and none wider than
+    :data:`WIDEST_PRR`. The degrees of freedom are one fewer than there: with as many, intervals of
+    rare errors held in 91 to 93 % of simulated worlds.
     """
     _, freedom = _deciding(uncertainty, incorrect, None, clusters)
     estimate = bootstrap(
         prr, uncertainty, incorrect, clusters=clusters, name="prr", limits=(-np.inf, 1.0),
-        freedom=max(freedom, 1.0), **resampling,
+        freedom=max(freedom - 1, 1.0), **resampling,
     )  # fmt: skip
     if estimate.low is None or estimate.high is None:
         return estimate

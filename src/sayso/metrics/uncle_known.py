@@ -6,6 +6,7 @@ per-entity cells: 2,000 resamples of 20,000 aspects are one matrix product.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import product
 
@@ -50,13 +51,12 @@ from sayso.records import Estimate
 __all__ = [
     "HIGH_GUESS_RATE", "any_of_k", "bootstrap_cells", "bootstrap_cells_difference",
     "bootstrap_within", "bootstrap_within_difference", "bootstrap_within_entity",
-    "chance_corrected", "cluster_cells", "guess_rates", "policy_cells", "rate_bounds",
-    "reference_policies", "strict_known", "type_guess_rates",
+    "chance_corrected", "cluster_cells", "guess_rates", "log_odds_interval", "policy_cells",
+    "rate_bounds", "reference_policies", "strict_known", "type_guess_rates",
 ]  # fmt: skip
 
 # ---- intervals of the rates
 
-FEW_HEDGES = "no interval: too few known or unknown facts that were, or were not, hedged"
 #: F1 is a ratio but not a share of countable things, so it gets no exact interval.
 PROPORTIONS = tuple(name for name in RATIOS if name != "F1")
 #: The two shares that each composed rate is made of.
@@ -205,9 +205,10 @@ def bootstrap_within(
 
     ``cells_C_T_6`` (C, T, 6): one 2x3 matrix per cluster and type. With fewer than 10 hedges in
     the types that have both known and unknown aspects, J_within's interval is combined from the
-    exact intervals of its two parts at their effective sizes. The odds ratio's is on the log
-    scale, from the larger of the bootstrap's and :func:`~sayso.metrics.within_type.log_odds_error`;
-    there is none of few hedges, of which samples where it is 0 or infinite are left out.
+    exact intervals of its two parts at their effective sizes, and so is that of the odds ratio
+    (:func:`_sparse_odds`): resamples where it is 0 or infinite are left out. Of more hedges it is
+    on the log scale, from the larger of the bootstrap's error and
+    :func:`~sayso.metrics.within_type.log_odds_error`.
     """
     table = np.asarray(cells_C_T_6, dtype=np.float64)
     C, T = table.shape[:2]
@@ -215,10 +216,11 @@ def bootstrap_within(
     drawn = within_rates(_resampled(table.reshape(C, -1), strata, n, seed).reshape(-1, T, 6))
     groups = 1 if strata is None else len(np.unique(np.asarray(strata)))
     resampled = Resampled(drawn["log_odds_within"], C, groups)
-    value, least = float(within_rates(total)["log_odds_within"]), log_odds_error(total) or 0.0
+    values, least = within_rates(total), log_odds_error(total) or 0.0
+    value = float(values["log_odds_within"])
     logs = make_estimate("odds_ratio_within", value, resampled, None, int(total.sum()), least)
     if logs.value is not None and _few_hedges(total):
-        logs = msgspec.structs.replace(logs, low=None, high=None, problem=FEW_HEDGES)
+        logs = _sparse_odds(logs, values, drawn, table[:, _mixed(total)].sum(axis=1), groups)
     ends = [None if x is None else float(np.exp(x)) for x in (logs.value, logs.low, logs.high)]
     return {
         "J_within": _j_within(table, drawn, groups),
@@ -259,18 +261,21 @@ def bootstrap_within_entity(cells_C_6: ArrayLike, n: int = 2000, seed: int = 0) 
     return j
 
 
+def _mixed(total: Floats) -> NDArray[np.bool_]:
+    """Tell which types (T, 6) have both known and unknown facts."""
+    return np.asarray((total[:, :3].sum(axis=1) > 0) & (total[:, 3:].sum(axis=1) > 0))
+
+
 def _few_hedges(total: Floats) -> bool:
     """Tell whether types with both kinds (T, 6) have few hedges, or few without, of either."""
-    mixed = (total[:, :3].sum(axis=1) > 0) & (total[:, 3:].sum(axis=1) > 0)
-    both = total[mixed].sum(axis=0)
+    both = total[_mixed(total)].sum(axis=0)
     return is_sparse(both[2], both[:3].sum()) or is_sparse(both[5], both[3:].sum())
 
 
 def _j_within(table: Floats, drawn: Mapping[str, Floats], groups: int = 1) -> Estimate:
     """Return J within type of matrices (C, T, 6), given the quantities of its resamples."""
     total = table.sum(axis=0)
-    mixed = (total[:, :3].sum(axis=1) > 0) & (total[:, 3:].sum(axis=1) > 0)
-    j = _within(within_rates(total), drawn, table[:, mixed].sum(axis=1), groups)
+    j = _within(within_rates(total), drawn, table[:, _mixed(total)].sum(axis=1), groups)
     return msgspec.structs.replace(j, n=int(total.sum()))
 
 
@@ -299,22 +304,67 @@ def _within(
     sparse = is_sparse(float(both[2]), known) or is_sparse(float(both[5]), unknown)
     if j.value is None or not sparse:
         return j
-    pair = float(values["UUR_within"]), float(values["over_hedge_within"])
-    sides = (unknown, by_cluster[:, 3:]), (known, by_cluster[:, :3])
-    ends = tuple(
-        proportion_interval(
-            p * size, size, standard_error(drawn[key], C, groups), C, groups, rows.sum(axis=1)
-        )
-        for p, (size, rows), key in zip(
-            pair, sides, ("UUR_within", "over_hedge_within"), strict=True
-        )
-    )
+    pair, ends = _parts(values, drawn, by_cluster, groups)
     link = correlation(drawn["UUR_within"], drawn["over_hedge_within"])
     if freedom is not None:  # a handful of entities always correlates
         link = min(link, 0.0)
-    low, high = difference_interval(pair, (ends[0], ends[1]), link)
+    low, high = difference_interval(pair, ends, link)
     problem = SPARSE_PARTS if low is not None else UNMOVED
     return msgspec.structs.replace(j, low=low, high=high, problem=problem)
+
+
+def _parts(
+    values: Mapping[str, Floats], drawn: Mapping[str, Floats], by_cluster: Floats, groups: int
+) -> tuple[tuple[float, float], tuple[Interval, Interval]]:
+    """Return both parts of J within groups, and their intervals as those of shares."""
+    sides = {"UUR_within": by_cluster[:, 3:], "over_hedge_within": by_cluster[:, :3]}
+    pair, ends = [], []
+    for name, rows in sides.items():
+        p, size = float(values[name]), float(rows.sum())
+        error = standard_error(drawn[name], len(rows), groups)
+        own = proportion_interval(p * size, size, error, len(rows), groups, rows.sum(axis=1))
+        pair.append(p)
+        ends.append(own)
+    return (pair[0], pair[1]), (ends[0], ends[1])
+
+
+def _sparse_odds(
+    logs: Estimate,
+    values: Mapping[str, Floats],
+    drawn: Mapping[str, Floats],
+    by_cluster: Floats,
+    groups: int,
+) -> Estimate:
+    """Return a log odds ratio of few hedges with its interval from the exact ones of two shares.
+
+    A positive correlation of the two is not counted: a handful of resampled hedges tells too
+    little of it.
+    """
+    pair, ends = _parts(values, drawn, by_cluster, groups)
+    link = min(correlation(drawn["UUR_within"], drawn["over_hedge_within"]), 0.0)
+    low, high = log_odds_interval(logs.value or 0.0, pair, ends, link)
+    problem = SPARSE_PARTS if low is not None else UNMOVED
+    return msgspec.structs.replace(logs, low=low, high=high, problem=problem)
+
+
+def log_odds_interval(
+    value: float, parts: tuple[float, float], ends: tuple[Interval, Interval], correlation: float
+) -> Interval:
+    """Return the interval of a log odds ratio from those of the two shares that it compares.
+
+    It reaches as far to either side of ``value`` as logit(parts[0]) - logit(parts[1]) does by
+    MOVER (:func:`~sayso.metrics.intervals.difference_interval`): ``value`` may be Mantel and
+    Haenszel's. None where a share or an end is 0 or 1.
+    """
+    shares = np.array([parts, *ends], dtype=np.float64)
+    if not ((shares > 0) & (shares < 1)).all():
+        return None, None
+    (one, two), (low1, high1), (low2, high2) = np.log(shares / (1 - shares)).tolist()
+    limits = (-math.inf, math.inf)
+    low, high = difference_interval((one, two), ((low1, high1), (low2, high2)), correlation, limits)
+    if low is None or high is None:
+        return None, None
+    return value + low - (one - two), value + high - (one - two)
 
 
 def _sparse_problem(top: float, bottom: float) -> str | None:

@@ -95,9 +95,10 @@ def differences(
         for name, one, method in zip("AB", both, stages, strict=True)
     ]
     lines += differing(*both)
+    tested = sum(one.p is not None for one in changes)
     left = [one for one in changes if one.p_holm is not None and one.p_holm < 0.05]
     lines.append(
-        f"after Holm's correction over all {len(changes)} differences, {len(left)} "
+        f"after Holm's correction over the {tested} differences tested, {len(left)} "
         + ("differs from 0" if len(left) == 1 else "differ from 0")
         + (": " if left else "")
         + ", ".join(f"{one.difference.name} ({one.form})" for one in left)

@@ -17,9 +17,11 @@ from sayso.engines.engine import Engine
 from sayso.judges.contradiction import contradicts
 from sayso.judges.decisiveness import decisiveness
 from sayso.metrics.arrays import Floats, codes
-from sayso.metrics.cmfg import skill, thin_bins
+from sayso.metrics.cmfg import THIN, skill, thin_bins
 from sayso.metrics.compare_scores import holm
 from sayso.metrics.intervals import (
+    SPARSE_PARTS,
+    UNMOVED,
     Interval,
     correlation,
     difference_interval,
@@ -38,7 +40,7 @@ from sayso.metrics.joint import (
     ratio,
     spread,
 )
-from sayso.metrics.uncle_known import FEW_HEDGES, cluster_cells
+from sayso.metrics.uncle_known import cluster_cells, log_odds_interval
 from sayso.metrics.uncle_rates import (
     CORRECT,
     INCORRECT,
@@ -431,8 +433,14 @@ def _agreement(question: str, value: str, draws: tuple[str, ...]) -> tuple[int, 
 
 #: the hedged share of the answers to the plain prompt
 UNASKED = "unasked"
-#: numbers that are differences of two shares
-PARTS = {"J": ("UUR", "over_hedge"), "J_within": ("UUR_within", "over_hedge_within")}
+#: numbers that compare two shares
+PARTS = {
+    "J": ("UUR", "over_hedge"),
+    "J_within": ("UUR_within", "over_hedge_within"),
+    "log_odds_within": ("UUR_within", "over_hedge_within"),
+}
+#: why a change of the odds ratio is not tested
+FEW_HEDGES = "no interval: too few known or unknown facts that were, or were not, hedged"
 
 
 def exact(
@@ -457,7 +465,7 @@ def exact(
         )  # fmt: skip
     if rate.name not in PARTS or rate.value is None:
         return rate
-    if rate.name == "J_within":
+    if rate.name != "J":
         counts = rate_counts(np.mean([_within(frame, x) for x in labels], axis=0))
     pairs = [counts[name] for name in PARTS["J"]]
     if not any(is_sparse(*pair) for pair in pairs):
@@ -469,8 +477,12 @@ def exact(
         for part, name, (_, bottom) in zip(parts, PARTS["J"], pairs, strict=True)
     ]
     link = correlation(parts[0].replicates, parts[1].replicates)
-    low, high = difference_interval((parts[0].value, parts[1].value), (ends[0], ends[1]), link)
-    problem = "sparse: interval combined from the exact intervals of its two parts"
+    pair, both = (parts[0].value, parts[1].value), (ends[0], ends[1])
+    if rate.name == "log_odds_within":
+        low, high = log_odds_interval(rate.value, pair, both, min(link, 0.0))
+    else:
+        low, high = difference_interval(pair, both, link)
+    problem = SPARSE_PARTS if low is not None else UNMOVED
     return msgspec.structs.replace(rate, low=low, high=high, problem=problem)
 
 
@@ -578,7 +590,18 @@ def table(
         for form, name in one.spreads
         if name not in UNSHOWN
     ]
-    return cells, _changes(frame, measured, against, signature)
+    withheld = {
+        (cell.method, cell.form, cell.estimate.name): why
+        for cell in cells
+        if (why := cell.estimate.problem or "").startswith(THIN)
+    }
+    withheld |= {
+        (m.name, form, "log_odds_within"): FEW_HEDGES
+        for m in methods
+        for form in FORMS
+        if _few_hedges(frame, [side.answers[form].label for side in sides[m.name]])
+    }
+    return cells, _changes(frame, measured, against, signature, withheld)
 
 
 def _spreads(frame: Frame, sides: Sequence[Side], draws: Draws) -> dict[tuple[str, str], Spread]:
@@ -722,8 +745,6 @@ def _cell(
         if thin := next(filter(None, notes), None):
             number = msgspec.structs.replace(number, low=None, high=None, problem=thin)
     if name == "log_odds_within":
-        if number.value is not None and _few_hedges(frame, [own for (own,) in labels]):
-            number = msgspec.structs.replace(number, low=None, high=None, problem=FEW_HEDGES)
         number, by_seed = _odds(number), tuple(None if v is None else exp(v) for v in by_seed)
     missing = max(
         int(np.any([x == MISSING for x in (*known, *own)], axis=0).sum()) for own in labels
@@ -748,8 +769,16 @@ def _odds(log: Estimate) -> Estimate:
 
 
 def _changes(
-    frame: Frame, measured: Sequence[Measured], against: str, signature: Signature
+    frame: Frame,
+    measured: Sequence[Measured],
+    against: str,
+    signature: Signature,
+    withheld: Mapping[tuple[str, str, str], str],
 ) -> list[Change]:
+    """Return the changes of every tested number; none is tested where a side has no interval.
+
+    ``withheld``: why skill or the odds ratio of a method has none, by method, form and name.
+    """
     by_name = {one.method.name: one for one in measured}
     pairs = [(one, by_name[against]) for one in measured if one.method.name != against]
     trained = [one for one in measured if one.method.kind == "trained"]
@@ -767,6 +796,10 @@ def _changes(
                 number, where=where, signature=signature_of(f"difference of {name}", settings)
             )
             p = p_value(gap, frame.entities)
+            sides = ((side.method.name, form, name) for side in (one, other))
+            if why := next((withheld[side] for side in sides if side in withheld), None):
+                number = msgspec.structs.replace(number, low=None, high=None, problem=why)
+                p = None
             changes.append(Change(one.method.name, other.method.name, form, number, p))
     corrected = holm([one.p for one in changes])
     return [
