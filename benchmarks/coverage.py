@@ -28,6 +28,8 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections import Counter
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -36,6 +38,10 @@ from numpy.typing import NDArray
 from sayso import metrics
 from sayso.metrics.intervals import SPARSE_DENOMINATOR, resample_weights
 from sayso.metrics.ranking import too_few
+from sayso.protocols.faithfulness import measure
+from sayso.protocols.faithfulness.rows import Rows
+from sayso.protocols.faithfulness.settings import Settings
+from sayso.protocols.settings import replace
 from sayso.records import Estimate
 
 Floats = NDArray[np.float64]
@@ -251,15 +257,24 @@ def study_perfect(trials: int, n: int, seed: int) -> None:
 
 SIZES = (10, 50, 200)
 EXTREMES = (0.02, 0.5, 0.98)
-#: parts of the extremes, each by number of entities
+#: number, world, share
 Cell = tuple[str, str, float | str]
+
+
+#: printed intervals below which a coverage is too uncertain to call it low
+LEAST_PRINTED = 30
 
 
 class Tally:
     """How many worlds gave a number, printed its interval, and held the truth, by cell and size."""
 
-    def __init__(self) -> None:
+    def __init__(self, only: Sequence[str] = ()) -> None:
         self.counts: dict[Cell, dict[int, list[float]]] = {}
+        self.only = only
+
+    def wants(self, world: str, share: float | str, size: int) -> bool:
+        """Tell whether worlds are drawn: those that were asked for, all by default."""
+        return not self.only or f"{world}, {share}, {size}" in self.only
 
     def add(self, cell: Cell, size: int, estimate: Estimate, truth: float) -> None:
         """Count one world."""
@@ -274,7 +289,10 @@ class Tally:
         row[3] += estimate.high - estimate.low
 
     def print(self, worlds: int) -> list[str]:
-        """Print the table; return what holds in fewer than 92 % of at least 100 worlds."""
+        """Print the table; return what holds in fewer than 92 % of at least 30 printed intervals.
+
+        Fewer say nothing of a coverage.
+        """
         heads = [f"{what} at {n}" for what in ("holds", "printed", "width") for n in SIZES]
         print("| number | world | share | " + " | ".join(heads) + " |")
         print("|---" * (3 + len(heads)) + "|")
@@ -283,21 +301,15 @@ class Tally:
             holds, printed, widths = [], [], []
             for size in SIZES:
                 _, shown, held, width = by_size.get(size, [0, 0, 0, 0.0])
-                of = self.worlds(size, world, worlds)
-                printed.append(f"{100 * shown / of:.0f}")
+                printed.append(f"{100 * shown / worlds:.0f}")
                 holds.append(f"{100 * held / shown:.1f}" if shown else "–")
                 widths.append(f"{width / shown:.2f}" if shown else "–")
-                if shown >= 100 and held / shown < 0.92:
+                if shown >= LEAST_PRINTED and held / shown < 0.92:
                     low.append(
-                        f"{name}, {world}, {share}, {size} entities: {100 * held / shown:.1f} %"
+                        f"{name}: {world}, {share}, {size}: {100 * held / shown:.1f} % of {shown}"
                     )
             print(f"| {name} | {world} | {share} | " + " | ".join(holds + printed + widths) + " |")
         return low
-
-    @staticmethod
-    def worlds(size: int, world: str, worlds: int) -> int:
-        """Return how many worlds a cell has: those of 15 scores at 200 entities cost most."""
-        return worlds // 4 if world.startswith("15 scores") and size == SIZES[-1] else worlds
 
 
 def intercept(share: float, effects: Floats) -> float:
@@ -349,6 +361,8 @@ def extreme_rates(tally: Tally, worlds: int, n: int, seed: int) -> None:
             entity = float(metrics.within_rates(big[0].sum(axis=1))["J_within"])
             odds = float(np.exp(types[0]["log_odds_within"]))
             for size in SIZES:
+                if not tally.wants(label, share, size):
+                    continue
                 rng = np.random.default_rng([seed, size, EXTREMES.index(share)])
                 for world in range(worlds):
                     a, b = pair_of_runs(size, known_at, hedging, rng)
@@ -399,6 +413,8 @@ def extreme_rankings(tally: Tally, worlds: int, n: int, seed: int) -> None:
             areas = [float(metrics.auroc(score, wrong) or 0) for score in scores]
             best = float(metrics.prr(scores[0], wrong) or 0)  # type: ignore[arg-type]
             for size in SIZES:
+                if not tally.wants(label, share, size):
+                    continue
                 rng = np.random.default_rng([seed, size, int(100 * share)])
                 for world in range(worlds):
                     entity, scores, wrong = ranked(size, wrong_at, apart, rng)
@@ -426,8 +442,10 @@ def extreme_best(tally: Tally, worlds: int, n: int, seed: int) -> None:
             _, scores, wrong = ranked(20_000, wrong_at, strength, np.random.default_rng([seed, 3]))
             truth = max(float(metrics.auroc(score, wrong) or 0) for score in scores)
             for size in SIZES:
+                if not tally.wants(label, share, size):
+                    continue
                 rng = np.random.default_rng([seed, size, int(100 * share)])
-                for world in range(Tally.worlds(size, label, worlds)):
+                for world in range(worlds):
                     entity, scores, wrong = ranked(size, wrong_at, strength, rng)
                     if not ranks_enough(wrong):
                         continue
@@ -454,6 +472,8 @@ def extreme_kappa(tally: Tally, worlds: int, n: int, seed: int) -> None:
             _, first, second = labels(200_000, at, link, np.random.default_rng([seed, 4]))
             truth = float(metrics.kappa(first, second) or 0)  # type: ignore[arg-type]
             for size in SIZES:
+                if not tally.wants(label, share, size):
+                    continue
                 rng = np.random.default_rng([seed, size, EXTREMES.index(share)])
                 for world in range(worlds):
                     entity, first, second = labels(size, at, link, rng)
@@ -476,66 +496,170 @@ def worded(
     return entity, np.where(rng.random(len(entity)) < 0.4, 1.0, words), agreeing
 
 
+#: what faithfulness prints of all answers of a run, of some bins, and of two runs on shared bins
+OF_RUN = (
+    "skill", "cmfg", "cmfg_star", "mfg", "mean_decisiveness", "mean_confidence", "spearman",
+    "words_brier",
+)  # fmt: skip
+OF_BIN = ("bin_faithfulness", "bin_skill", "bin_decisiveness", "bin_confidence")
+SOME_BINS = {"0.2-0.3": 2, "0.9-1": 9}
+
+
+def rows_of(entity: NDArray[np.int64], d: Floats, j: NDArray[np.int64], right: Floats) -> Rows:
+    """Return answers as the rows of a faithfulness run."""
+    n = len(d)
+    names = [str(i) for i in range(n)]
+    return Rows(
+        form="short", method="vanilla", d=d, j=j.astype(np.float64), k=np.full(n, 20.0),
+        punted=np.zeros(n, dtype=bool), right=right, weight=np.ones(n),
+        part=np.full(n, -1), choice=np.zeros(n, dtype=np.int64), entity=entity,
+        name=entity.astype(np.str_), domain=np.full(n, "", dtype=np.str_), question=names,
+        answers=names, thought=np.full(n, np.nan), thinks=np.zeros(n, dtype=bool), lost=Counter(),
+    )  # fmt: skip
+
+
+def of_population(d: Floats, j: NDArray[np.int64], right: Floats) -> dict[str, float]:
+    """Return the true value of every number of answers."""
+    c = j / 20
+    true = {
+        "skill": metrics.skill(d, j, 20),
+        "cmfg": metrics.cmfg(d, j, 20),
+        "cmfg_star": metrics.cmfg_star(1 - np.abs(d - c), c),
+        "mfg": metrics.mfg(1 - np.abs(d - c)),
+        "mean_decisiveness": float(d.mean()),
+        "mean_confidence": float(c.mean()),
+        "spearman": metrics.spearman(d, c),
+        "words_brier": metrics.brier(d, right),
+    }
+    for name, at in SOME_BINS.items():
+        use = np.arange(10) == at
+        here = metrics.confidence_bin(j, 20) == at
+        true |= {
+            f"bin_faithfulness {name}": metrics.cmfg(d, j, 20, use=use),
+            f"bin_skill {name}": metrics.skill(d, j, 20, use=use),
+            f"bin_decisiveness {name}": float(d[here].mean()),
+            f"bin_confidence {name}": float(c[here].mean()),
+        }
+    return {name: float(value) for name, value in true.items()}  # type: ignore[arg-type]
+
+
+def right_of(j: NDArray[np.int64], rng: np.random.Generator) -> Floats:
+    """Draw which answers are right: more often where more samples agree."""
+    return (rng.random(len(j)) < 0.1 + 0.8 * j / 20).astype(np.float64)
+
+
 def extreme_cmfg(tally: Tally, worlds: int, n: int, seed: int) -> None:
-    """Count cMFG, skill and cMFG* of one run, and on shared bins of two, by mean confidence."""
-    rng = np.random.default_rng(0)
-    effects = rng.normal(0, np.hypot(1.2, 1.5), 20_000)
+    """Count the numbers of a faithfulness run, and skill of two on shared bins.
+
+    The share is the mean confidence.
+    """
+    effects = np.random.default_rng(0).normal(0, np.hypot(1.2, 1.5), 20_000)
+    settings = replace(Settings(), {"resamples": n})
+    label = "mean confidence"
     for share in (0.03, 0.5, 0.8, 0.97):
         sure_at = intercept(share, effects)
-        big = [
-            worded(100_000, sure_at, follows, np.random.default_rng([seed, 5]))
-            for follows in (0.35, 0.8)
-        ]
+        draw = np.random.default_rng([seed, 5])
+        big = [worded(100_000, sure_at, follows, draw)[1:] for follows in (0.35, 0.8)]
+        true = of_population(*big[0], right_of(big[0][1], draw))
+        other = of_population(*big[1], right_of(big[1][1], draw))
+        apart = {name: other[name] - true[name] for name in true}
         of_bins: dict[bytes, float] = {}  # the true difference in each set of shared bins
-        one = big[0][1:]
-        star = 1 - np.abs(one[0] - one[1] / 20), one[1] / 20
-        truth = {
-            "cMFG": metrics.cmfg(*one, 20),
-            "skill": metrics.skill(*one, 20),
-            "cMFG*": metrics.cmfg_star(*star),
-        }
         for size in SIZES:
+            if not tally.wants(label, share, size):
+                continue
             rng = np.random.default_rng([seed, size, int(100 * share)])
             for world in range(worlds):
                 draws = [worded(size, sure_at, follows, rng) for follows in (0.35, 0.8)]
-                entity, d, j = draws[0]
-                again = {"clusters": entity, "n": n, "seed": world}
-                star = 1 - np.abs(d - j / 20), j / 20
-                thin = metrics.thin_bins(d, j, 20)
-                for name, metric, columns, limits in (
-                    ("cMFG", metrics.cmfg, (d, j, 20), (0.0, 1.0)),
-                    ("skill", metrics.skill, (d, j, 20), None),
-                    ("cMFG*", metrics.cmfg_star, star, (0.0, 1.0)),
+                rows = rows_of(*draws[0], right_of(draws[0][2], rng))
+                seeded = replace(settings, {"ci_seed": world})
+                for e in (
+                    *measure.scores(rows, seeded), *measure.references(rows, seeded),
+                    *measure.calibration(rows, seeded),
+                ):  # fmt: skip
+                    if e.name in OF_RUN:
+                        tally.add((e.name, label, share), size, e, true[e.name])
+                for e in measure.bins(rows, seeded):
+                    name = f"{e.name} {dict(e.where)['bin']}"
+                    if name in true:
+                        tally.add((name, label, share), size, e, true[name])
+                for name, values in (
+                    ("mfg", [1 - np.abs(d - j / 20) for _, d, j in draws]),
+                    ("mean_confidence", [j / 20 for _, _, j in draws]),
+                    ("mean_decisiveness", [d for _, d, _ in draws]),
                 ):
-                    if thin is None:
-                        found = metrics.bootstrap(metric, *columns, limits=limits, **again)
-                    else:
-                        found = Estimate(name, value=0.0)
-                    whole = float(truth[name])  # type: ignore[arg-type]
-                    tally.add((name, "mean confidence", share), size, found, whole)
-                use = metrics.shared_bins([(d, j, 20) for _, d, j in draws])
-                if not use.any():
-                    continue
-                if use.tobytes() not in of_bins:
-                    of_bins[use.tobytes()] = float(
-                        np.subtract(*(metrics.skill(*side[1:], 20, use=use) for side in big[::-1]))
-                    )
-                value = of_bins[use.tobytes()]
-                gap = metrics.bootstrap_difference(
-                    metrics.skill, (*draws[1][1:], 20), (d, j, 20), clusters=draws[1][0],
-                    second_clusters=entity, n=n, seed=world, use=use,
-                )  # fmt: skip
-                cell = ("B − A: skill in shared bins", "mean confidence", share)
-                tally.add(cell, size, gap, value)
+                    gap = metrics.bootstrap_difference(
+                        metrics.mfg, (values[1],), (values[0],), clusters=draws[1][0],
+                        second_clusters=draws[0][0], n=n, seed=world,
+                    )  # fmt: skip
+                    tally.add((f"B − A: {name}", label, share), size, gap, apart[name])
+                for least in (10, 5):
+                    shared_skill(tally, draws, big, of_bins, (share, size, least, n, world))
 
 
-def study_extremes(worlds: int, n: int, seed: int, only: str) -> None:
+def shared_skill(
+    tally: Tally,
+    draws: Sequence[tuple[NDArray[np.int64], Floats, NDArray[np.int64]]],
+    big: Sequence[tuple[Floats, NDArray[np.int64]]],
+    of_bins: dict[bytes, float],
+    told: tuple[float, int, int, int, int],
+) -> None:
+    """Count the difference of skill of two runs on the bins that both fill."""
+    share, size, least, n, world = told
+    use = metrics.shared_bins([(d, j, 20) for _, d, j in draws], least=least)
+    if not use.any():
+        return
+    if use.tobytes() not in of_bins:
+        of_bins[use.tobytes()] = float(
+            np.subtract(*(metrics.skill(*side, 20, use=use) for side in big[::-1]))
+        )
+    value = of_bins[use.tobytes()]
+    (entity, d, j), (other, d2, j2) = draws
+    gap = metrics.bootstrap_difference(
+        metrics.skill, (d2, j2, 20), (d, j, 20), clusters=other,
+        second_clusters=entity, n=n, seed=world, use=use,
+    )  # fmt: skip
+    cell = (f"B − A: skill, shared bins of {least}", "mean confidence", share)
+    tally.add(cell, size, gap, value)
+
+
+def extreme_ratios(tally: Tally, worlds: int, n: int, seed: int) -> None:
+    """Count the share of supported claims over texts of 5 to 30 claims, and of texts over 90 %."""
+
+    def texts(entities: int, at: float, rng: np.random.Generator) -> tuple:
+        entity = np.repeat(np.arange(entities), rng.integers(1, 4, entities))
+        chance = sigmoid(
+            at + rng.normal(size=entities)[entity] + 0.8 * rng.normal(size=len(entity))
+        )
+        claims = rng.integers(5, 31, len(entity))
+        return entity, rng.binomial(claims, chance).astype(np.float64), claims.astype(np.float64)
+
+    effects = np.random.default_rng(0).normal(0, np.hypot(1, 0.8), 20_000)
+    label = "texts"
+    for share in EXTREMES:
+        at = intercept(share, effects)
+        _, top, bottom = texts(200_000, at, np.random.default_rng([seed, 6]))
+        true = float(top.sum() / bottom.sum()), float((top >= 0.9 * bottom).mean())
+        for size in SIZES:
+            if not tally.wants(label, share, size):
+                continue
+            rng = np.random.default_rng([seed, size, EXTREMES.index(share)])
+            for world in range(worlds):
+                entity, top, bottom = texts(size, at, rng)
+                again = {"n": n, "seed": world}
+                ratio = metrics.bootstrap_ratio("supported", top, bottom, entity, **again)
+                tally.add(("supported claims", label, share), size, ratio, true[0])
+                hit = top >= 0.9 * bottom
+                most = metrics.bootstrap_share("most", hit, np.ones(len(hit)), entity, **again)
+                tally.add(("texts over 90 %", label, share), size, most, true[1])
+
+
+def study_extremes(worlds: int, n: int, seed: int, only: str, cells: Sequence[str]) -> None:
     """Print the table of extremes, and what holds in fewer than 92 % of the worlds."""
     low: list[str] = []
     for name, part in EXTREME_PARTS.items():
         if only in ("", name):
             start = time.process_time()
-            tally = Tally()
+            tally = Tally(cells)
             part(tally, worlds, n, seed)
             print(f"\n{name} ({time.process_time() - start:.0f} CPU seconds)\n")
             low += tally.print(worlds)
@@ -549,6 +673,7 @@ EXTREME_PARTS = {
     "best": extreme_best,
     "kappa": extreme_kappa,
     "cmfg": extreme_cmfg,
+    "ratios": extreme_ratios,
 }
 
 
@@ -560,10 +685,15 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--part", choices=("all", "shares", "perfect", "extremes"), default="all")
     parser.add_argument("--only", default="", help=f"of the extremes: {', '.join(EXTREME_PARTS)}")
+    parser.add_argument(
+        "--cell", action="append", default=[],
+        help='of the extremes, only these: "WORLD, SHARE, ENTITIES", for a second look',
+    )  # fmt: skip
     options = parser.parse_args()
     start = time.process_time()
     if options.part == "extremes":
-        study_extremes(options.trials, min(options.resamples, 200), options.seed, options.only)
+        few = min(options.resamples, 200)
+        study_extremes(options.trials, few, options.seed, options.only, options.cell)
         return
     few = min(options.resamples, 200)
     if options.part != "perfect":
