@@ -14,6 +14,7 @@ from sayso import metrics
 from sayso.metrics import auroc, bootstrap_auroc, cross_fitted_best, intervals
 from sayso.metrics.intervals import (
     GROUPS,
+    LEAST_FREEDOM,
     MANY,
     beta_cdf,
     beta_quantile,
@@ -21,6 +22,7 @@ from sayso.metrics.intervals import (
     bootstrap_ratio,
     bootstrap_share,
     deal,
+    mean_freedom,
     resample_weights,
     spread_of_groups,
     student_quantile,
@@ -596,3 +598,13 @@ def test_resamples_of_a_seed_are_drawn_once_for_all_metrics() -> None:
     for _ in range(2):
         bootstrap_share("share", hit, np.ones(70, dtype=bool), np.arange(70), n=30, seed=5)
     assert intervals._drawn.cache_info().hits >= before + 2
+
+
+def test_the_freedom_of_a_mean_is_that_of_the_entities_at_its_far_end() -> None:
+    # ten entities alike: all decide
+    assert mean_freedom(np.full(10, 0.5), np.ones(10), np.arange(10)) == pytest.approx(9)
+    # above 0 they hold 1, 1, 1, 1, 1 and 2: 7^2 / 9 entities, less one; below 1 11^2 / 21
+    top = np.array([1.0, 1, 1, 1, 1, 2])
+    assert mean_freedom(top, np.full(6, 3.0), np.arange(6)) == pytest.approx(49 / 9 - 1)
+    # a single entity is not at 1
+    assert mean_freedom(np.r_[np.ones(9), 0.5], np.ones(10), np.arange(10)) == LEAST_FREEDOM

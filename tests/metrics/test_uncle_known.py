@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sayso import metrics
+from sayso.metrics.intervals import SPARSE_PARTS
+from sayso.metrics.uncle_known import log_odds_interval
 
 SMALL = st.lists(st.integers(0, 3), min_size=6, max_size=6)
 
@@ -215,3 +217,26 @@ def test_seeing_only_how_famous_an_entity_is_earns_nothing_within_entity() -> No
     assert of_type.low > 0.2  # within type it looks like knowledge
     of_entity = metrics.bootstrap_within_entity(cells, n=200)
     assert of_entity.value == pytest.approx(0, abs=1e-12)
+
+
+def test_the_interval_of_a_log_odds_ratio_by_hand() -> None:
+    # logit .8 = 1.386; both reach as far, unrelated: sqrt(2) * 1.386 = 1.961 to either side
+    ends = (0.2, 0.8), (0.2, 0.8)
+    low, high = log_odds_interval(0.0, (0.5, 0.5), ends, 0.0)
+    assert (low, high) == (pytest.approx(-1.9605, abs=1e-4), pytest.approx(1.9605, abs=1e-4))
+    # around Mantel and Haenszel's value, which differs from the difference of the logits
+    assert log_odds_interval(1.0, (0.5, 0.5), ends, 0.0)[0] == pytest.approx(-0.9605, abs=1e-4)
+    assert log_odds_interval(0.0, (0.5, 0.5), ((0.0, 0.8), (0.2, 0.8)), 0.0) == (None, None)
+
+
+def test_an_odds_ratio_of_few_hedges_has_an_interval() -> None:
+    """One hedge of 40 known facts and three of 40 unknown: wide, and around the value."""
+    cells = np.zeros((40, 1, 6))
+    cells[:, 0, [0, 3]] = 1
+    cells[0, 0, [0, 2]] = 0, 1
+    cells[1:4, 0, 3] = 0
+    cells[1:4, 0, 5] = 1
+    odds = metrics.bootstrap_within(cells, n=200)["odds_ratio_within"]
+    assert odds.value == pytest.approx((3 * 39) / (1 * 37))
+    assert odds.problem == SPARSE_PARTS
+    assert 0 < (odds.low or 0) < 1 < odds.value < (odds.high or 0) < 500
