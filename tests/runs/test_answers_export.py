@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import gc
 import json
 import re
 import shutil
 import sys
+import tempfile
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
+from typing import IO
 from xml.etree import ElementTree
 
 import msgspec
@@ -32,8 +36,10 @@ from sayso.records import (
     Verdict,
     ask,
 )
+from sayso.runs import export as export_module
 from sayso.runs.export import WRITERS, export
 from sayso.score_files.score import score_file
+from sayso.storage.atomic import disk_errors
 from sayso.storage.run_folder import RunFolder
 from support.scripted_world import Mind, chance, facts, records, write
 
@@ -497,6 +503,33 @@ def test_more_rows_than_a_sheet_holds(
     with pytest.raises(InputError, match=r"a sheet holds 9 rows and there are more: write .csv"):
         export(uncle, tmp_path / "a.xlsx")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize("ending", ["csv", "tsv", "xlsx", "jsonl", "parquet"])
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
+def test_a_full_disk_is_one_line_with_the_file(
+    uncle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str
+) -> None:
+    @contextlib.contextmanager
+    def full(path: Path) -> Iterator[IO[bytes]]:
+        file = open("/dev/full", "wb")  # noqa: SIM115
+        try:
+            yield file
+            with disk_errors(path):
+                file.flush()
+        finally:
+            with contextlib.suppress(OSError):
+                file.close()
+
+    monkeypatch.setattr(export_module, "replacing", full)
+    (tmp_path / "small").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "small"))
+    out = tmp_path / f"a.{ending}"
+    with pytest.raises(InputError, match=rf"disk is full while writing .*a\.{ending}"):
+        export(uncle, out)
+    gc.collect()  # what a library left open says so when it is collected
+    assert not list((tmp_path / "small").iterdir())
 
 
 def test_an_export_can_be_scored(uncle: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
@@ -79,8 +80,11 @@ def _table(file: IO[bytes], target: Path, rows: Iterable[AnswerRecord]) -> int:
                 writer.writerow(cells)
         with disk_errors(target):
             text.flush()
-    finally:
-        text.detach()  # the file is not ours to close
+    except BaseException:
+        with contextlib.suppress(OSError):  # it writes what is left
+            text.detach()
+        raise
+    text.detach()  # the file is not ours to close
     return 0
 
 

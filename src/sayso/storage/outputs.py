@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import io
 import json
 import sys
 import tempfile
@@ -167,30 +168,40 @@ def write_workbook(
             f"{name}: workbooks need XlsxWriter, which is not installed: pip install "
             "'sayso[xlsx]'; .csv, .jsonl and .parquet need nothing"
         ) from None
+    # XlsxWriter leaves its own files, and a half-written archive, where it fails: neither is ours
+    packed = io.BytesIO()
+    with tempfile.TemporaryDirectory() as folder:
+        book = xlsxwriter.Workbook(packed, {"constant_memory": True, "tmpdir": folder})
+        try:
+            cut = _fill(book, header, rows, name)
+        except BaseException:
+            with contextlib.suppress(OSError, XlsxWriterException):  # the book is given up anyway
+                book.close()
+            raise
+        try:
+            book.close()
+        except FileCreateError as error:
+            raise InputError(f"cannot write {name}: {error}") from error
+    file.write(packed.getbuffer())
+    return cut
+
+
+def _fill(book: Any, header: list[str], rows: Iterable[Iterable[object]], name: str) -> int:
+    """Write the sheet of a book and return how many cells had to be cut."""
     cut = 0
-    book = xlsxwriter.Workbook(file, {"constant_memory": True})
     book.set_properties({"author": CREATOR})
     sheet = book.add_worksheet("answers")
     sheet.freeze_panes(1, 0)
     sheet.set_column(0, len(header) - 1, 18)
     sheet.write_row(0, 0, header, book.add_format({"bold": True}))
-    try:
-        for number, row in enumerate(rows, 1):
-            if number >= MOST_ROWS:
-                raise InputError(
-                    f"{name}: a sheet holds {MOST_ROWS - 1:,} rows and there are more: write "
-                    ".csv or .parquet"
-                )
-            for column, value in enumerate(row):
-                cut += _write_cell(sheet, number, column, value)
-    except BaseException:
-        with contextlib.suppress(OSError, XlsxWriterException):  # the file is given up anyway
-            book.close()
-        raise
-    try:
-        book.close()
-    except FileCreateError as error:
-        raise InputError(f"cannot write {name}: {error}") from error
+    for number, row in enumerate(rows, 1):
+        if number >= MOST_ROWS:
+            raise InputError(
+                f"{name}: a sheet holds {MOST_ROWS - 1:,} rows and there are more: write "
+                ".csv or .parquet"
+            )
+        for column, value in enumerate(row):
+            cut += _write_cell(sheet, number, column, value)
     return cut
 
 
