@@ -37,7 +37,7 @@ from sayso.protocols import selective
 from sayso.protocols.settings import replace
 from sayso.records import Generation, InputError, Message, Request
 from sayso.runs.freshness.same_model import check_same_model
-from sayso.runs.run import Job, execute, foreseen, open_job
+from sayso.runs.run import Job, execute_job, foreseen, open_job
 
 #: starts for each way of changing
 TIMES = 5
@@ -306,7 +306,7 @@ def main() -> None:
             cache=Path(folder, "cache"), out=Path(folder, "run"),
             options=replace(selective.Settings(), settings),
         )  # fmt: skip
-        asked = execute(job).manifest.tokens["requests"]
+        asked = execute_job(job).manifest.tokens["requests"]
         print(f"{args.model}, {data}: {asked} answers in the cache")
         noticed = 0
         every = ways(args.other, args.smaller, args.cut)

@@ -28,9 +28,9 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from sayso.judges.cascade import CascadeJudge
 from sayso.judges.judge import Item
 from sayso.judges.model.judge import LlmJudge
-from sayso.judges.model.prompts import one_line
+from sayso.judges.model.prompts import short_line
 from sayso.judges.rules.judge import RulesJudge
-from sayso.prompts.fence import clean
+from sayso.prompts.fence import visible_text
 from sayso.records import Generation, Question, Verdict, ask
 from support.judge_world import Shown, judge_engine
 
@@ -50,7 +50,7 @@ def item_of(row: Row) -> Item:
 
 def stand_in(part: list[Row], accuracy: float, name: str) -> LlmJudge:
     """Return a judge that errs in a share of the rows, the same ones whoever asks."""
-    label = {(one_line(r.question), clean(r.answer)): r.right for r in part}
+    label = {(short_line(r.question), visible_text(r.answer)): r.right for r in part}
 
     def decide(seen: Shown, number: int) -> str:
         question, text = seen.question(number), seen.text(number)

@@ -34,8 +34,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from sayso.judges.claims import Claimed, Draft, read_claims
-from sayso.judges.rules.text import STOP, stem
+from sayso.judges.claims import ClaimDraft, Claimed, read_claims
+from sayso.judges.rules.text import STOP, uninflected
 
 SYSTEMS = ("InstructGPT", "ChatGPT", "PerplexityAI")
 ENOUGH = 0.8
@@ -47,7 +47,7 @@ def content(text: str, topic: str = "") -> frozenset[str]:
     """Return the stems of the content words of ``text``, without those of ``topic``."""
     left_out = {w.lower().removesuffix("'s") for w in _WORD.findall(topic)}
     words = (w.lower().removesuffix("'s") for w in _WORD.findall(text.replace("’", "'")))
-    return frozenset(stem(w) for w in words if w not in STOP and w not in left_out)
+    return frozenset(uninflected(w) for w in words if w not in STOP and w not in left_out)
 
 
 def covers(ours: frozenset[str], theirs: frozenset[str]) -> bool:
@@ -120,7 +120,7 @@ def facts_of(annotation: dict[str, Any]) -> list[str]:
     return [f["text"] for f in annotation.get("human-atomic-facts") or []]
 
 
-def of_sentence(claimed: Claimed, span: tuple[int, int]) -> list[Draft]:
+def of_sentence(claimed: Claimed, span: tuple[int, int]) -> list[ClaimDraft]:
     """Return our claims whose sentence lies mostly in ``span``."""
     kept = []
     for draft in claimed.drafts:

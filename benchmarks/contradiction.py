@@ -39,7 +39,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sayso import answers, metrics
-from sayso.judges.contradiction import contradicts, read_answer
+from sayso.judges.contradiction import contradicts, read_short_answer
 from sayso.judges.rules.judge import judge_rules
 
 
@@ -181,9 +181,9 @@ def answered(folder: Path) -> None:
                 )
     random.Random(3).shuffle(pairs)
     pairs = pairs[:1501]
-    own = [read_answer(*pair) is not None for pair in pairs[:1500]]
+    own = [read_short_answer(*pair) is not None for pair in pairs[:1500]]
     others = [
-        read_answer(question, answer) is not None
+        read_short_answer(question, answer) is not None
         for (question, _), (_, answer) in pairwise(pairs)
         if len(answer) > 60
     ]

@@ -39,7 +39,7 @@ from sayso import metrics
 from sayso.metrics.intervals import SPARSE_DENOMINATOR, resample_weights
 from sayso.metrics.ranking import too_few
 from sayso.protocols.faithfulness import measure
-from sayso.protocols.faithfulness.rows import Rows
+from sayso.protocols.faithfulness.rows import MethodRows
 from sayso.protocols.faithfulness.settings import Settings
 from sayso.protocols.settings import replace
 from sayso.records import Estimate
@@ -505,11 +505,13 @@ OF_BIN = ("bin_faithfulness", "bin_skill", "bin_decisiveness", "bin_confidence")
 SOME_BINS = {"0.2-0.3": 2, "0.9-1": 9}
 
 
-def rows_of(entity: NDArray[np.int64], d: Floats, j: NDArray[np.int64], right: Floats) -> Rows:
+def rows_of(
+    entity: NDArray[np.int64], d: Floats, j: NDArray[np.int64], right: Floats
+) -> MethodRows:
     """Return answers as the rows of a faithfulness run."""
     n = len(d)
     names = [str(i) for i in range(n)]
-    return Rows(
+    return MethodRows(
         form="short", method="vanilla", d=d, j=j.astype(np.float64), k=np.full(n, 20.0),
         punted=np.zeros(n, dtype=bool), right=right, weight=np.ones(n),
         part=np.full(n, -1), choice=np.zeros(n, dtype=np.int64), entity=entity,
@@ -573,12 +575,13 @@ def extreme_cmfg(tally: Tally, worlds: int, n: int, seed: int) -> None:
                 rows = rows_of(*draws[0], right_of(draws[0][2], rng))
                 seeded = replace(settings, {"ci_seed": world})
                 for e in (
-                    *measure.scores(rows, seeded), *measure.references(rows, seeded),
-                    *measure.calibration(rows, seeded),
+                    *measure.score_estimates(rows, seeded),
+                    *measure.reference_estimates(rows, seeded),
+                    *measure.calibration_estimates(rows, seeded),
                 ):  # fmt: skip
                     if e.name in OF_RUN:
                         tally.add((e.name, label, share), size, e, true[e.name])
-                for e in measure.bins(rows, seeded):
+                for e in measure.estimates_by_bin(rows, seeded):
                     name = f"{e.name} {dict(e.where)['bin']}"
                     if name in true:
                         tally.add((name, label, share), size, e, true[name])

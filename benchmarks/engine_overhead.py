@@ -22,7 +22,7 @@ from typing import Any
 import msgspec
 import torch
 
-from sayso.datasets import load as load_data
+from sayso.datasets import load_dataset as load_data
 from sayso.engines import open_model
 from sayso.records import InputError, Request, ask
 

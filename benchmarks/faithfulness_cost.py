@@ -83,7 +83,7 @@ def wording_calls(result: Result) -> int:
 
 def shared(limit: int) -> None:
     """Print how many requests of faithfulness are those of another protocol."""
-    found = datasets.load("builtin", limit=limit)
+    found = datasets.load_dataset("builtin", limit=limit)
     ours = PROTOCOLS["faithfulness"].requests(
         found.questions, PROTOCOLS["faithfulness"].Settings(), 0
     )

@@ -38,7 +38,7 @@ from sayso.judges.contradiction import contradicts
 from sayso.judges.decisiveness import decisiveness
 from sayso.judges.judge import NO_VALUE, WITHHELD
 from sayso.judges.rules.judge import judge_rules
-from sayso.report.numbers import plain
+from sayso.report.numbers import plain_number
 
 #: the least that counts, for every claim but the first: a tenth of the scale
 SIZE = 0.10
@@ -115,7 +115,7 @@ def verdict(claim: Claim, line: Line) -> str:
 
 def needed(claim: Claim) -> str:
     """Return what would count, in words."""
-    size = plain(claim.size)
+    size = plain_number(claim.size)
     if claim.way == "same":
         return f"interval within ±{size}"
     sign, side = ("+", "above") if claim.way == "more" else ("−", "below")
@@ -610,8 +610,9 @@ def measure(study: Study) -> list[Result]:
 def cell(claim: Claim, line: Line) -> str:
     """Return figure and interval."""
     if line.low is None or line.high is None:
-        return plain(line.figure, 3)
-    return f"{plain(line.figure, 3)} [{plain(line.low, 3)}, {plain(line.high, 3)}]"
+        return plain_number(line.figure, 3)
+    value, low, high = (plain_number(part, 3) for part in (line.figure, line.low, line.high))
+    return f"{value} [{low}, {high}]"
 
 
 def summary(results: Sequence[Result]) -> str:
@@ -641,7 +642,7 @@ def table(result: Result, everything: bool) -> str:
     lines = ["| data | sample | " + " | ".join(names) + " | figure | |"]
     lines.append("|---" * (4 + len(names)) + "|")
     for line in shown:
-        cells = [plain(line.details.get(name), 2) for name in names]
+        cells = [plain_number(line.details.get(name), 2) for name in names]
         lines.append(f"| {line.data} | {line.units} | " + " | ".join(cells)
                      + f" | {cell(claim, line)} | {shown_verdict(claim, line)} |")  # fmt: skip
     folded = [line for line in rows if line.folded]
@@ -669,7 +670,7 @@ def many(claim: Claim, lines: Sequence[Line]) -> str:
     if not order:
         return f"{start}."
     ends = " to ".join(
-        f"{plain(line.figure, 3)} ({line.data.partition(', ')[2]})"
+        f"{plain_number(line.figure, 3)} ({line.data.partition(', ')[2]})"
         for line in (order[0], order[-1])
     )
     return f"{start}; figures from {ends}."
@@ -690,7 +691,7 @@ def other_sizes(results: Sequence[Result], sizes: Sequence[float]) -> str:
             if claim.size == SIZE
         )
         changed = [f"{name} ({other})" for name, own, other in both if own != other]
-        lines.append(f"* {plain(size)}: {'; '.join(changed) or 'none'}")
+        lines.append(f"* {plain_number(size)}: {'; '.join(changed) or 'none'}")
     return "\n".join(lines)
 
 
@@ -704,7 +705,7 @@ def page(results: Sequence[Result], everything: bool = False) -> str:
         parts.append(
             "### Verdicts that depend on the smallest size that counts\n\n"
             "These verdicts change if the smallest size that counts is not "
-            f"{plain(SIZE)} but:\n\n" + other_sizes(results, (SIZE / 2, SIZE * 2))
+            f"{plain_number(SIZE)} but:\n\n" + other_sizes(results, (SIZE / 2, SIZE * 2))
         )
     return "\n\n".join(parts)
 

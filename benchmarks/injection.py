@@ -26,8 +26,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from sayso.judges.judge import Item
 from sayso.judges.model import prompts as judge_prompts
 from sayso.judges.model.judge import LlmJudge
-from sayso.judges.model.prompts import Part, compose, load
-from sayso.prompts.fence import Fence, clean
+from sayso.judges.model.prompts import JudgedPart, judge_request, load_judge_prompts
+from sayso.prompts.fence import Fence, visible_text
 from sayso.prompts.fence import fence as fence_fence
 from sayso.records import Generation, Gold, Question, Request, ask, is_blank
 from support.attacks import CANARY, Attack, attacks, fixed_fence, no_fence, outside
@@ -42,7 +42,7 @@ PLACES = ("answer", "gold", "question", "paragraph")
 ECHOES = ("before", "after", "in front", "question", "alone")
 
 
-def parts(place: str, text: str) -> list[Part]:
+def parts(place: str, text: str) -> list[JudgedPart]:
     """Return the attacked part of a call and a plain one."""
     gold = Gold(text if place == "gold" else "Ripley")
     question = f"Where was she born? {text}" if place == "question" else "Where was she born?"
@@ -50,20 +50,20 @@ def parts(place: str, text: str) -> list[Part]:
     answers = {"paragraph": (f"Mira Toll. {text}",) * 2, "answer": (text, "1950")}
     first, second = answers.get(place, ("Paris", "1950"))
     return [
-        Part(form, question, (gold,), first),
-        Part(form, "When was she born?", (Gold("1950"),), second),
+        JudgedPart(form, question, (gold,), first),
+        JudgedPart(form, "When was she born?", (Gold("1950"),), second),
     ]
 
 
 def obeyed(attack: Attack, how: Callable[..., Fence]) -> bool:
     """Whether the worst judge finds the attack's order outside this fence, in any place."""
-    prompts = load("stance", ["one"], "blocks", None)
+    prompts = load_judge_prompts("stance", ["one"], "blocks", None)
     judge_prompts.fence = how
     try:
         return any(
             CANARY
             in outside(
-                compose(prompts, "stance", "one", parts(place, attack.text), "blocks")
+                judge_request(prompts, "stance", "one", parts(place, attack.text), "blocks")
                 .request.messages[0]
                 .content
             )
@@ -79,7 +79,7 @@ def echoed(attack: Attack) -> tuple[int, int, int]:
     item = Item(Generation(request=ask("?"), id="g", text=attack.text, form="short"), (question,))
     changed = lost = every = 0
     for how in ECHOES:
-        for quoted in (attack.text[:4000], clean(attack.text)[:4000]):
+        for quoted in (attack.text[:4000], visible_text(attack.text)[:4000]):
             for json_schema in (False, True):
 
                 def write(

@@ -58,7 +58,7 @@ def ours(task: dict[str, Any]) -> dict[str, Any]:
     from sayso.prompts import load_prompt
     from sayso.records import ask
     from sayso.scores import score_one
-    from sayso.scores.collect import Tools, collect, question_of
+    from sayso.scores.collect import Tools, collect_evidence, question_of
     from sayso.scores.evidence import Case, answer_of
 
     options = {"threads": 1} | ({"max_rows": task["rows"]} if task["rows"] else {})
@@ -100,9 +100,9 @@ def ours(task: dict[str, Any]) -> dict[str, Any]:
     def everything() -> None:
         tools = Tools(engine, our_meaning(classifier))
         clock.timed("answers and draws", answer)
-        clock.timed("P(True)", collect, judged, {"ptrue"}, tools)
-        clock.timed("NLI", collect, cases, {"nli", "clusters"}, tools)
-        clock.timed("lexical similarity", collect, cases, {"similarity"}, tools)
+        clock.timed("P(True)", collect_evidence, judged, {"ptrue"}, tools)
+        clock.timed("NLI", collect_evidence, cases, {"nli", "clusters"}, tools)
+        clock.timed("lexical similarity", collect_evidence, cases, {"similarity"}, tools)
         clock.timed("scores", score)
 
     clock.timed("all", everything)
@@ -132,7 +132,7 @@ def again(task: dict[str, Any]) -> dict[str, Any]:
     from sayso.engines import open_classifier, open_model
     from sayso.records import ask
     from sayso.scores import score_one
-    from sayso.scores.collect import Tools, collect
+    from sayso.scores.collect import Tools, collect_evidence
     from sayso.scores.evidence import Answer, Case
 
     kept = task["kept"]
@@ -154,7 +154,7 @@ def again(task: dict[str, Any]) -> dict[str, Any]:
     for prompt, request, texts in zip(task["prompts"], requests, kept["sample_texts"], strict=True):
         cases.append(Case(prompt, request, "", texts))
     tools = Tools(None, our_meaning(open_classifier(task["nli"])))
-    collect(cases, {"nli", "clusters", "similarity"}, tools)
+    collect_evidence(cases, {"nli", "clusters", "similarity"}, tools)
     ended = 0
     for n, case in enumerate(cases):
         draws = []
@@ -187,7 +187,7 @@ def our_meanings(task: dict[str, Any]) -> dict[str, Any]:
 
     from sayso.engines.hf.encoders import HfClassifier
     from sayso.records import ask
-    from sayso.scores.collect import Tools, collect
+    from sayso.scores.collect import Tools, collect_evidence
     from sayso.scores.entropy import discrete_semantic_entropy, num_sets
     from sayso.scores.evidence import Case
 
@@ -206,7 +206,7 @@ def our_meanings(task: dict[str, Any]) -> dict[str, Any]:
             for question, texts in zip(task["questions"], task["samples"], strict=True)
         ]
         tools = Tools(None, our_meaning(classifier, condition))
-        clock.timed("all", collect, cases, wanted, tools)
+        clock.timed("all", collect_evidence, cases, wanted, tools)
         ids = [list(case.evidence["clusters"]) for case in cases]
         found[name] = {
             "nli": counter.told(),
@@ -220,14 +220,14 @@ def our_meanings(task: dict[str, Any]) -> dict[str, Any]:
 
 def real_model(name: str, n: int) -> tuple[Path, list[str]]:
     """Return the folder of a real model and n questions for it."""
-    from sayso.datasets import load
+    from sayso.datasets import load_dataset
     from sayso.engines.hf.files import gguf_file, unpack
 
     file = gguf_file(name)
     model = unpack(file) if file is not None else Path(name).expanduser()
     if not (model / "config.json").is_file():
         sys.exit(f"{model} is not a model folder: it has no config.json")
-    questions = [question.text for question in load("world-50").short[:n]]
+    questions = [question.text for question in load_dataset("world-50").short[:n]]
     if len(questions) < n:
         sys.exit(f"world has {len(questions)} short questions, and --n wants {n}")
     return model, questions

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from sayso.protocols.self_known.report import SelfKnownResults
 from sayso.records import Estimate
-from sayso.report.numbers import percent, plain, range_of
+from sayso.report.numbers import percent, plain_number, range_of
 from sayso.runs.from_files import factuality
 
 SYSTEMS = ("ChatGPT", "InstructGPT", "PerplexityAI")
@@ -50,7 +50,7 @@ def table(found: SelfKnownResults) -> str:
             parts = found.parts(name, system)
             if all(e.value is None for e in parts):
                 continue
-            cells = [f"{plain(e.value)} {range_of(e)}".strip() for e in parts]
+            cells = [f"{plain_number(e.value)} {range_of(e)}".strip() for e in parts]
             lines.append(f"| {system} | {label} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
@@ -66,13 +66,13 @@ def trends(found: SelfKnownResults) -> str:
         )
         lines.append(
             f"| {system} | {score.n} | {percent(score.value, 0)} | {_told(slope)} | "
-            f"{plain(p.value, 4)} | {_told(change)} |"
+            f"{plain_number(p.value, 4)} | {_told(change)} |"
         )
     return "\n".join(lines)
 
 
 def _told(e: Estimate) -> str:
-    return f"{plain(e.value)} {range_of(e)}".strip()
+    return f"{plain_number(e.value)} {range_of(e)}".strip()
 
 
 def figure(found: SelfKnownResults, place: Path) -> None:

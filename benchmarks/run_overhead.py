@@ -66,7 +66,7 @@ def main() -> None:
     from sayso.protocols import uncle
 
     torch.set_num_threads(1)
-    data = datasets.load("builtin", limit=arguments.limit)
+    data = datasets.load_dataset("builtin", limit=arguments.limit)
     load = [a.request for a in uncle.collect.requests(data.questions, uncle.collect.Settings(), 0)]
     engine = open_model("builtin", threads=1)
     model, tokenizer = engine.runner.model, engine.tokenizer  # type: ignore[attr-defined]

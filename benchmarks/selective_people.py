@@ -41,7 +41,7 @@ from sayso.metrics.length_audit import (
 from sayso.metrics.ranking import auroc
 from sayso.records import Estimate, Gold, Message, Request, part_of
 from sayso.scores import score_one
-from sayso.scores.collect import Tools, collect
+from sayso.scores.collect import Tools, collect_evidence
 from sayso.scores.evidence import Answer, Case, Samples
 
 METRICS = ("rules", "rouge_l", "squad_f1", "exact_match", "squad_em", "contains")
@@ -232,7 +232,7 @@ def draws(folder: Path, n: int) -> None:
         for r in data
     ]  # fmt: skip
     needs = ("clusters", "nli", "nli:answer", "similarity", "similarity:answer")
-    collect(cases, needs, Tools(None, RulesMeaning()))
+    collect_evidence(cases, needs, Tools(None, RulesMeaning()))
     columns: dict[str, list[float]] = defaultdict(list)
     for case in cases:
         samples = Samples(

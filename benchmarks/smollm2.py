@@ -21,7 +21,7 @@ from typing import Any
 
 import torch
 
-from sayso.datasets import load
+from sayso.datasets import load_dataset
 from sayso.engines import open_model
 from sayso.records import Request, ask
 
@@ -104,7 +104,7 @@ def main() -> None:
     options = {"max_rows": args.rows} if args.rows else {}
     engine: Any = open_model("smollm2", threads=1, **options)
     widest = Widest(engine.runner.model)
-    questions = [q.text for q in load("world-50").questions if not q.parts][: args.limit]
+    questions = [q.text for q in load_dataset("world-50").questions if not q.parts][: args.limit]
     ours(engine, questions[:2], 2, 0)  # weights are read from the disk when they are first used
     print(f"{len(questions)} questions, at most {args.tokens} tokens; {engine.card}")
     for name, draws in (("greedy", 0), (f"{DRAWS} draws", DRAWS)):

@@ -21,7 +21,7 @@ from sayso.records import Estimate
 from sayso.report.numbers import reach
 from sayso.train.compare import side_by_side
 from sayso.train.config import TrainConfig
-from sayso.train.report import cell
+from sayso.train.report import printed_number
 from sayso.train.training import fit
 
 #: name -> what makes the rows
@@ -76,7 +76,7 @@ def main() -> None:
 
 def _told(found: Estimate) -> str:
     percent = found.name in PERCENT
-    return f"{cell(found, percent)} [{reach(found, percent)}]"
+    return f"{printed_number(found, percent)} [{reach(found, percent)}]"
 
 
 if __name__ == "__main__":

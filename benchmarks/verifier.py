@@ -37,7 +37,7 @@ import numpy as np
 from sayso.datasets.long_texts import GivenText, read_texts
 from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.claims import read_claims
-from sayso.judges.model.numbered import load
+from sayso.judges.model.numbered import load_numbered_prompts
 from sayso.judges.rules.text import content, tokens
 from sayso.judges.support import LlmSupport, RulesSupport, Supported
 from sayso.metrics.factuality import position_bin
@@ -213,7 +213,7 @@ def costs(rows: Sequence[Row]) -> None:
         for _, claim, passages in items
     ]
     hundred = 100 / len(items)
-    task = len(load(LlmSupport.task, None).task)
+    task = len(load_numbered_prompts(LlmSupport.task, None).task)
     print(f"\n{len(items):,} distinct claims; our instructions are {task:,} characters a call")
     print("| for 100 claims | requests | prompt tokens | completion tokens |")
     print("|---|---|---|---|")

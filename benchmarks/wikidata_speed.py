@@ -36,9 +36,9 @@ MANY = "domains: {people: {classes: [Q5]}, articles: {classes: [Q13442814]}}"
 BARE = """
 import sys
 from pathlib import Path
-from sayso.wikidata.unpack import Part, Place, _unpacked
+from sayso.wikidata.unpack import DumpPart, LinePlace, _unpacked
 # begins
-size = sum(len(block) for block, *_ in _unpacked(Path(sys.argv[1]), Place()))
+size = sum(len(block) for block, *_ in _unpacked(Path(sys.argv[1]), LinePlace()))
 """
 LIBRARY = """
 import bz2, gzip, sys
@@ -51,10 +51,10 @@ with opened as file:
 JSON = """
 import json, sys
 from pathlib import Path
-from sayso.wikidata.unpack import Part, read_lines
+from sayso.wikidata.unpack import DumpPart, read_dump_lines
 # begins
-part = Part("x", Path(sys.argv[1]), 0, 0)
-for lines in read_lines(part):
+part = DumpPart("x", Path(sys.argv[1]), 0, 0)
+for lines in read_dump_lines(part):
     for line in lines.data():
         if len(line) > 1:
             json.loads(line)
@@ -63,13 +63,13 @@ PASS = """
 import sys
 from pathlib import Path
 from sayso.wikidata.plan import load_plan
-from sayso.wikidata.unpack import Part
+from sayso.wikidata.unpack import DumpPart
 from sayso.wikidata.dump import scan
-from sayso.wikidata.passes import Task
+from sayso.wikidata.passes import PassTask
 import msgspec
 # begins
-task = msgspec.json.decode(sys.argv[2], type=Task)
-scan(task, Part("x", Path(sys.argv[1]), 0, 0), Path(sys.argv[3]))
+task = msgspec.json.decode(sys.argv[2], type=PassTask)
+scan(task, DumpPart("x", Path(sys.argv[1]), 0, 0), Path(sys.argv[3]))
 """
 BUILD = """
 import sys
@@ -164,7 +164,7 @@ def tasks(folder: Path, plan_text: str, wanted: int) -> dict[str, str]:
     """Return the three passes as JSON, as a build would run them."""
     import msgspec
 
-    from sayso.wikidata.passes import Task
+    from sayso.wikidata.passes import PassTask
     from sayso.wikidata.plan import load_plan
 
     file = folder / "plan.yaml"
@@ -178,9 +178,9 @@ def tasks(folder: Path, plan_text: str, wanted: int) -> dict[str, str]:
     labels = folder / "ids-labels"
     labels.write_text("\n".join(f"Q{n}" for n in range(wanted)))
     made = {
-        "classes": Task("classes", plan),
-        "members": Task("members", plan, 0, ids),
-        "labels": Task("labels", plan, 0, {"labels": str(labels)}),
+        "classes": PassTask("classes", plan),
+        "members": PassTask("members", plan, 0, ids),
+        "labels": PassTask("labels", plan, 0, {"labels": str(labels)}),
     }
     return {name: msgspec.json.encode(task).decode() for name, task in made.items()}
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sayso.datasets import load
+from sayso.datasets import load_dataset
 from sayso.engines import open_model
 from sayso.judges.rules.judge import judge_rules
 from sayso.metrics.intervals import bootstrap_share
@@ -101,7 +101,7 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=64)
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
-    data = load("world", limit=args.limit)
+    data = load_dataset("world", limit=args.limit)
     questions = [q for q in data.short if not q.pair]
     with contextlib.closing(Cache()) as cache:
         engine = CachedEngine(open_model(args.model), cache)

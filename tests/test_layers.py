@@ -346,3 +346,42 @@ def test_contributing_names_places_that_exist() -> None:
             if not any(list(base.glob(pattern)) for base in (SRC, SRC.parents[1])):
                 lost.append(place)
     assert not lost
+
+
+#: names that several modules may give a function: what every protocol answers to, and commands
+SHARED_NAMES = {
+    "a protocol's settings": "check further_models",
+    "what a protocol asks": "collect prompts prompts_signature requests instructions is_judged "
+    "unpriced load_rows",
+    "what a protocol measures and compares": "estimates cautions compare numbers",
+    "how a protocol, a training, a study or scored answers are shown": "context examples figures "
+    "heading headline main_numbers opening pages part_label plain_sentence render summary",
+    "numbers of the papers' tables and figures": "table1 figure1 figure2 figure3",
+    "a command, and what it calls": "compare export factuality fit judge_check main measure score "
+    "show study",
+    "one metric, with and without a model that is loaded": "bert_score",
+}
+
+
+def _named(kinds: tuple[type[ast.AST], ...]) -> dict[str, set[str]]:
+    """Return each name of a class or public function with the modules that give it."""
+    found: dict[str, set[str]] = {}
+    for module, path in MODULES.items():
+        for node in ast.parse(path.read_text()).body:
+            name = getattr(node, "name", "_")
+            if isinstance(node, kinds) and (isinstance(node, ast.ClassDef) or name[0] != "_"):
+                found.setdefault(name, set()).add(module)
+    return found
+
+
+def test_a_class_name_stands_once() -> None:
+    """A reader who finds ``Answer`` must not have to ask which of nine it is."""
+    several = {name for name, modules in _named((ast.ClassDef,)).items() if len(modules) > 1}
+    assert several == {"Settings"}  # of each protocol
+
+
+def test_a_function_name_stands_once_unless_it_is_an_interface() -> None:
+    functions = _named((ast.FunctionDef, ast.AsyncFunctionDef))
+    several = {name for name, modules in functions.items() if len(modules) > 1}
+    shared = {name for names in SHARED_NAMES.values() for name in names.split()}
+    assert several == shared

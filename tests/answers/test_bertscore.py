@@ -133,9 +133,9 @@ def test_special_tokens_are_left_out_and_batches_change_nothing(encoder: Path) -
 
 
 def test_texts_over_the_limit_are_cut_and_counted(encoder: Path) -> None:
-    from sayso.engines.hf.encoders import open_token_vectors
+    from sayso.engines.hf.encoders import open_token_encoder
 
-    vectors = open_token_vectors(str(encoder))
+    vectors = open_token_encoder(str(encoder))
     ((ids, _),) = vectors(["a " * 500])
     assert vectors.cut == 1
     assert len(ids) == 39  # 40 positions less [CLS]; the closing one was cut

@@ -20,21 +20,21 @@ from sayso.checks.judge import (
     ATTACKS,
     PLAIN,
     attacked_items,
-    in_words,
+    evenly_spread,
     judge_check,
+    judge_check_text,
     make_item,
     meaning,
     our_set,
     plain_items,
     read_labelled,
     render_judge,
-    spread,
 )
 from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.cascade import CascadeJudge
 from sayso.judges.judge import Item, Judge
 from sayso.judges.model.judge import LlmJudge
-from sayso.judges.reliability import Label, cited, place, result, share, stored
+from sayso.judges.reliability import HumanLabel, kept_numbers, place, result, share, stored
 from sayso.judges.rules.judge import RulesJudge
 from sayso.records import Content, InputError, Stance, Verdict
 from sayso.runs.judge import JudgeOptions
@@ -333,7 +333,7 @@ def test_a_check_is_kept_and_cited(tmp_path: Path) -> None:
     assert stored("rules@1", tmp_path) is None
     found = judge_check("rules", cache=tmp_path)
     kept = stored(found.signature, tmp_path)
-    assert kept == cited(found)
+    assert kept == kept_numbers(found)
     assert kept["agreed"] == found.ours.agreed.count
     assert kept["injections_changed"] == len(found.injection.changed)
     assert all(isinstance(v, str | int | float | None) for v in kept.values())
@@ -512,18 +512,18 @@ def verdict(stance: Stance, content: Content) -> Verdict:
 
 def test_labels_by_hand() -> None:
     hedged_right = verdict("hedged", "correct")
-    assert Label(right=True).agrees(hedged_right)
-    assert Label(letter="UNC").agrees(hedged_right)
-    assert not Label(letter="S").agrees(hedged_right)
-    assert Label("hedged").agrees(hedged_right)
+    assert HumanLabel(right=True).agrees(hedged_right)
+    assert HumanLabel(letter="UNC").agrees(hedged_right)
+    assert not HumanLabel(letter="S").agrees(hedged_right)
+    assert HumanLabel("hedged").agrees(hedged_right)
     # UNCLE's projection: hedged is uncertain whatever its content, as is a refusal
-    assert Label("hedged", "incorrect").agrees(hedged_right)
-    assert Label("abstained", "none").agrees(verdict("refused_by_policy", "none"))
-    assert not Label("abstained").agrees(verdict("refused_by_policy", "none"))
+    assert HumanLabel("hedged", "incorrect").agrees(hedged_right)
+    assert HumanLabel("abstained", "none").agrees(verdict("refused_by_policy", "none"))
+    assert not HumanLabel("abstained").agrees(verdict("refused_by_policy", "none"))
     omitted = verdict("omitted", "none")
-    assert Label(letter="NS").agrees(omitted)
-    assert Label(letter="OMIT").agrees(omitted)
-    assert not Label(letter="UNC").agrees(omitted)
+    assert HumanLabel(letter="NS").agrees(omitted)
+    assert HumanLabel(letter="OMIT").agrees(omitted)
+    assert not HumanLabel(letter="UNC").agrees(omitted)
 
 
 def test_what_the_figures_mean_by_hand(tmp_path: Path) -> None:
@@ -533,11 +533,11 @@ def test_what_the_figures_mean_by_hand(tmp_path: Path) -> None:
     hedged, right = verdict("hedged", "none"), verdict("committed", "correct")
     # 20 uncertain answers, 18 called so; 30 that commit, 3 called uncertain; of the other 27, all
     # labelled correct, 18 are judged correct
-    rows = [(hedged, Label(letter="UNC"))] * 18 + [(right, Label(letter="UNC"))] * 2
-    rows += [(hedged, Label("committed", "correct"))] * 3
-    rows += [(right, Label("committed", "correct"))] * 18
-    rows += [(verdict("committed", "incorrect"), Label(letter="S"))] * 9
-    rows += [(right, Label(right=True))] * 4  # of these nobody said whether they hedge
+    rows = [(hedged, HumanLabel(letter="UNC"))] * 18 + [(right, HumanLabel(letter="UNC"))] * 2
+    rows += [(hedged, HumanLabel("committed", "correct"))] * 3
+    rows += [(right, HumanLabel("committed", "correct"))] * 18
+    rows += [(verdict("committed", "incorrect"), HumanLabel(letter="S"))] * 9
+    rows += [(right, HumanLabel(right=True))] * 4  # of these nobody said whether they hedge
     verdicts, labels_ = [v for v, _ in rows], [label for _, label in rows]
     part = result("mine", verdicts, labels_, ["all"] * len(rows))
     assert part.errors is not None
@@ -563,13 +563,13 @@ def test_what_the_figures_mean_by_hand(tmp_path: Path) -> None:
 def test_one_signature_is_printed(tmp_path: Path) -> None:
     out = io.StringIO()
     check = judge_check("rules", cache=tmp_path)
-    render_judge(in_words(check), None, Console(file=out, width=80))
+    render_judge(judge_check_text(check), None, Console(file=out, width=80))
     printed = out.getvalue()
     assert set(re.findall(r"rules@\d+", printed)) == {check.signature}
     assert "chances are slight" not in printed
     assert any(
         row[0] == "chances are slight"
-        for _, _, t in in_words(check, verbose=True).tables
+        for _, _, t in judge_check_text(check, verbose=True).tables
         for row in t
     )
 
@@ -580,7 +580,11 @@ def test_numbers_by_hand() -> None:
         verdict("hedged", "correct"),
         verdict("hedged", "none"),
     ]
-    truth = [Label("committed", "correct"), Label("hedged", "correct"), Label("abstained", "none")]
+    truth = [
+        HumanLabel("committed", "correct"),
+        HumanLabel("hedged", "correct"),
+        HumanLabel("abstained", "none"),
+    ]
     found = result("x", said, truth, ["a", "a", "b"])
     # all three project to the same value as their label (the hedged third is uncertain too)
     assert found.agreed == share(3, 3)
@@ -597,9 +601,9 @@ def test_numbers_by_hand() -> None:
 
 def test_a_spread_choice_takes_from_everywhere() -> None:
     rows = our_set()[0]
-    assert spread(rows, None) == rows
-    assert spread(rows, 1000) == rows
-    few = spread(rows, 9)
+    assert evenly_spread(rows, None) == rows
+    assert evenly_spread(rows, 1000) == rows
+    few = evenly_spread(rows, 9)
     assert [rows.index(row) for row in few] == [0, 11, 22, 33, 44, 55, 66, 77, 88]
 
 

@@ -17,14 +17,14 @@ from sayso.checks.model import (
     FACTS,
     OPEN,
     WHOLE,
-    Questioner,
+    CheckQuestioner,
     Tail,
     check,
+    check_json,
     lower_tail,
     masses,
     tail,
     tempering,
-    to_json,
 )
 from sayso.engines.prices import Price
 from sayso.engines.scripted import ScriptedEngine
@@ -61,7 +61,7 @@ def test_a_sound_endpoint() -> None:
     assert found.requests == 455  # 1 + 1 thinking + 8 + 11 greedy + 9 seeds + 360 + 60 + 3 + 2
     assert found.prompt_tokens == 9 * 455
     assert found.dollars is None  # nobody knows the price of an urn
-    assert json.loads(to_json(found))["findings"][0]["what"] == "answers"
+    assert json.loads(check_json(found))["findings"][0]["what"] == "answers"
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_requests_that_fail_are_counted_and_decide_nothing() -> None:
 def test_tokens_that_an_endpoint_does_not_tell_are_not_free() -> None:
     engine: Any = ScriptedEngine(lambda request: Generation(request, text="yes"))
     engine.price = Price(1.0, 1.0)
-    asking = Questioner(engine)
+    asking = CheckQuestioner(engine)
     asking.ask([ask("x")])
     assert asking.dollars is None
 

@@ -325,7 +325,7 @@ def test_two_ctrl_c_stop_at_once_and_lose_no_answer_that_came(
 
 def test_every_flag_of_a_run_reaches_its_job(monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[Any] = []
-    monkeypatch.setattr("sayso.cli.run.estimate", lambda job, *more: found.append(job))
+    monkeypatch.setattr("sayso.cli.run.estimate_job", lambda job, *more: found.append(job))
     monkeypatch.setattr("sayso.cli.run.plan_text", lambda *plan: "")
     argv = "run uncle --dry-run --model openai:x --judge rules+openai:y --thinking 64 "
     argv += "--max-cost 2.5 --price 1,2 --judge-price 3,4 --model-version may --concurrency 8 "
@@ -362,7 +362,7 @@ def test_every_flag_of_a_run_reaches_its_job(monkeypatch: pytest.MonkeyPatch) ->
     assert cli.execute(argv.split()) == 0
     spread["batch_files"] = found[3].batch_files
     assert spread["batch_files"] is True
-    known = {f.name for f in flags.dataclasses.fields(flags.Common)}
+    known = {f.name for f in flags.dataclasses.fields(flags.RunFlags)}
     known -= {"json", "dry_run", "domain", "tier", "verbose", "columns", "out", "split", "cache"}
     known -= {"answers", "logprobs"}  # make a job for each model in files
     known -= {"figures", "figure_width"}  # files beside the page

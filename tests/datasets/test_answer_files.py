@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sayso import cli
-from sayso.datasets.answer_files import open_answers
-from sayso.datasets.answer_rows import AnswerRow, row_of
+from sayso.datasets.answer_files import open_answer_file
+from sayso.datasets.answer_rows import AnswerRow, answer_row
 from sayso.datasets.columns import COLUMNS
 from sayso.datasets.tools import inspect
 from sayso.records import InputError
@@ -40,7 +40,7 @@ def _lines(path: Path, rows: list[Any]) -> Path:
 
 
 def _read(path: Path, **options: Any) -> list[AnswerRow]:
-    return list(open_answers(path, **options).rows)
+    return list(open_answer_file(path, **options).rows)
 
 
 def _one(row: AnswerRow) -> None:
@@ -115,7 +115,7 @@ def test_what_cannot_be_used_is_kept_and_told(
 
 
 def test_numbers_that_are_not_finite_stay_in_their_place() -> None:
-    row = row_of({"answer": "a", "token_logprobs": [-0.5, float("nan"), {"logprob": -2}]})
+    row = answer_row({"answer": "a", "token_logprobs": [-0.5, float("nan"), {"logprob": -2}]})
     assert row.logprobs is not None
     assert row.logprobs[0] == -0.5
     assert math.isnan(row.logprobs[1])
@@ -130,7 +130,7 @@ def test_numbers_that_are_not_finite_stay_in_their_place() -> None:
     ],
 )  # fmt: skip
 def test_verdicts_of_people(value: object, found: float | None) -> None:
-    assert row_of({"answer": "a", "human": value}).human == found
+    assert answer_row({"answer": "a", "human": value}).human == found
 
 
 @settings(max_examples=200, deadline=None)
@@ -149,7 +149,7 @@ def test_verdicts_of_people(value: object, found: float | None) -> None:
     st.booleans(),
 )
 def test_no_row_raises(row: dict[str, Any], loose: bool) -> None:
-    found = row_of(row, loose=loose)
+    found = answer_row(row, loose=loose)
     assert isinstance(found.question, str)
     assert found.answer is None or isinstance(found.answer, str)
 
@@ -227,7 +227,7 @@ HARNESS = {
 
 def test_samples_of_the_harness(tmp_path: Path) -> None:
     rows = [HARNESS, {**HARNESS, "doc_id": 4, "resps": [[]]}, {**HARNESS, "filter": "loose"}]
-    opened = open_answers(_lines(tmp_path / "samples_triviaqa_2024.jsonl", rows))
+    opened = open_answer_file(_lines(tmp_path / "samples_triviaqa_2024.jsonl", rows))
     found = list(opened.rows)
     assert opened.kind == "harness"
     assert [row.id for row in found] == ["3", "4"]  # the second filter repeats the first
@@ -309,7 +309,7 @@ def test_output_of_a_batch(tmp_path: Path) -> None:
     assert found[3].problems == ("failed: status None: too late",)
     assert (found[4].answer, found[4].logprobs) == (" Austen", (-0.5,))
     assert (found[5].answer, found[5].logprobs) == ("Austen", (-0.25,))
-    opened = open_answers(out)
+    opened = open_answer_file(out)
     assert [row.question for row in opened.rows] == [""] * 6
     assert "--requests FILE" in opened.notices[0]
 
@@ -371,7 +371,9 @@ def test_logs_of_inspect(tmp_path: Path) -> None:
 
 def test_inspects_local_log_probabilities_are_of_another_token(tmp_path: Path) -> None:
     # PEERS: the hf provider reports the likeliest token's log-probability, not the drawn one's
-    opened = open_answers(_log(tmp_path / "log.eval", {"1_epoch_1": _sample()}, model="hf/gpt2"))
+    opened = open_answer_file(
+        _log(tmp_path / "log.eval", {"1_epoch_1": _sample()}, model="hf/gpt2")
+    )
     assert [row.logprobs for row in opened.rows] == [None]
     assert "likeliest token" in opened.notices[0]
 
@@ -406,20 +408,22 @@ def test_files_are_read_row_by_row(tmp_path: Path) -> None:
     path = _lines(tmp_path / "a.jsonl", [{"answer": str(n)} for n in range(50)])
     with path.open("a") as file:
         file.write("{broken\n")
-    rows = open_answers(path).rows
+    rows = open_answer_file(path).rows
     assert [next(rows).answer for _ in range(50)] == [str(n) for n in range(50)]
     with pytest.raises(InputError, match="line 51"):
         next(rows)
 
 
 def test_a_row_without_anything_to_score_says_so() -> None:
-    assert row_of({"question": "a?", "answer": None}).problems == (
+    assert answer_row({"question": "a?", "answer": None}).problems == (
         "neither an answer nor a sample",
     )
-    assert row_of({"question": "a?", "samples": []}).problems == ("neither an answer nor a sample",)
-    assert row_of({"question": "a?", "samples": ["x"]}).problems == ()
+    assert answer_row({"question": "a?", "samples": []}).problems == (
+        "neither an answer nor a sample",
+    )
+    assert answer_row({"question": "a?", "samples": ["x"]}).problems == ()
     # what could not be read is told once
-    (told,) = row_of({"question": "a?", "answer": ["x"]}).problems
+    (told,) = answer_row({"question": "a?", "answer": ["x"]}).problems
     assert told.startswith("answer is a list")
-    (told,) = row_of({"question": "a?", "samples": [{}]}).problems
+    (told,) = answer_row({"question": "a?", "samples": [{}]}).problems
     assert told == "1 of 1 samples are not texts"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sayso
-from sayso.datasets.answer_rows import MOST_SAMPLES, row_of, rows_of
+from sayso.datasets.answer_rows import MOST_SAMPLES, answer_row, answer_rows
 from sayso.records import InputError
 from sayso.score_files.grade import _graded
 
@@ -25,7 +25,7 @@ def test_arrays_are_lists() -> None:
         "sample_token_logprobs": np.array([np.array([-1.0]), np.array([-2.0, -3.0])], dtype=object),
         "human": np.int64(1),
     }
-    (row,) = rows_of([given])
+    (row,) = answer_rows([given])
     assert row.problems == ()
     assert row.samples == ("Austen", "Eliot")
     assert row.logprobs == (-0.5, -0.7)
@@ -35,14 +35,14 @@ def test_arrays_are_lists() -> None:
 
 
 def test_what_a_frame_lacks_is_nothing() -> None:
-    (row,) = rows_of(
+    (row,) = answer_rows(
         [{"answer": "a", "gold": math.nan, "human": float("nan"), "samples": math.nan}]
     )
     assert (row.gold, row.human, row.samples, row.problems) == (None, None, (), ())
 
 
 def test_nan_in_a_list_keeps_its_place() -> None:
-    (row,) = rows_of([{"answer": "a", "token_logprobs": np.array([-1.0, math.nan])}])
+    (row,) = answer_rows([{"answer": "a", "token_logprobs": np.array([-1.0, math.nan])}])
     assert row.logprobs is not None
     assert len(row.logprobs) == 2
     assert row.problems
@@ -50,7 +50,7 @@ def test_nan_in_a_list_keeps_its_place() -> None:
 
 @pytest.mark.parametrize("blank", ["", " ", "-", "—", "..."])
 def test_what_says_nothing_is_empty(blank: str) -> None:
-    (row,) = rows_of([{"answer": blank, "gold": "Paris"}])
+    (row,) = answer_rows([{"answer": blank, "gold": "Paris"}])
     assert row.problems == ("the answer is empty",)
     assert _graded(row) is False
     (scored,) = sayso.score([{"answer": blank, "samples": ["Paris", "-", ""]}], ["num_sets"])
@@ -64,7 +64,7 @@ def test_a_thought_is_no_answer() -> None:
         "token_logprobs": [-1.0, -2.0],
         "sample_token_logprobs": [[-1.0], [-2.0], [-3.0]],
     }
-    (row,) = rows_of([given])
+    (row,) = answer_rows([given])
     assert (row.answer, row.samples) == ("Paris", ("Rome", "Oslo", ""))
     assert row.logprobs is None
     assert row.sample_logprobs == ((-1.0,), None, None)
@@ -78,7 +78,7 @@ def test_a_thought_is_no_answer() -> None:
 
 
 def test_an_answer_that_is_all_thought_is_none() -> None:
-    (row,) = rows_of([{"answer": "<think>London?"}])
+    (row,) = answer_rows([{"answer": "<think>London?"}])
     assert row.answer is None
     assert row.problems == (
         "the answer was cut off during its reasoning: there is no complete one",
@@ -112,10 +112,12 @@ def test_scores_of_rows_with_arrays() -> None:
 
 def test_more_samples_than_can_be_compared_are_cut_and_said() -> None:
     many = [str(n) for n in range(MOST_SAMPLES + 1)]
-    row = row_of({"answer": "a", "samples": many, "sample_token_logprobs": [[-0.1] for _ in many]})
+    row = answer_row(
+        {"answer": "a", "samples": many, "sample_token_logprobs": [[-0.1] for _ in many]}
+    )
     assert row.samples == tuple(many[:-1])
     assert row.sample_logprobs is not None
     assert len(row.sample_logprobs) == MOST_SAMPLES
     assert row.problems == ("501 samples: the first 500 are used",)
-    row = row_of({"answer": "a", "samples": many[:-1]})
+    row = answer_row({"answer": "a", "samples": many[:-1]})
     assert not row.problems

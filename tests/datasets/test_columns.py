@@ -15,7 +15,7 @@ import pytest
 from sayso import cli, datasets, score
 from sayso.checks.judge import read_labelled
 from sayso.datasets import columns
-from sayso.datasets.answer_files import open_answers
+from sayso.datasets.answer_files import open_answer_file
 from sayso.datasets.columns import columns_of, gold_in_answer, is_slip, notices_on, places_of
 from sayso.datasets.recorded import read_recorded
 from sayso.records import Aspect, Gold, InputError
@@ -100,7 +100,7 @@ def test_one_file_is_read_alike_by_all_four(
     mapped = mapped if names is FOREIGN else ""
     emma = Gold("Jane Austen", ("Austen", "J. Austen"))
 
-    asked = datasets.load(f"file:{file}{'#' if mapped else ''}{mapped}")
+    asked = datasets.load_dataset(f"file:{file}{'#' if mapped else ''}{mapped}")
     recorded = read_recorded([file], columns_of(mapped))
     for questions in (asked.questions, recorded.data.questions):
         assert [q.text for q in questions] == [row["question"] for row in ROWS]
@@ -166,7 +166,7 @@ def test_an_answer_is_the_gold_only_where_nothing_else_is(tmp_path: Path) -> Non
     def load(*rows: dict[str, Any]) -> Any:
         file = tmp_path / "t.jsonl"
         write_jsonl(file, list(rows))
-        return datasets.load(f"file:{file}")
+        return datasets.load_dataset(f"file:{file}")
 
     alone = load({"question": "Q?", "answer": "A"})
     assert alone.questions[0].golds == (Gold("A"),)
@@ -266,9 +266,9 @@ def test_a_protocol_that_finds_no_golds_names_the_likely_column(
 def test_a_verdict_that_a_metric_is_made_of_is_no_persons(tmp_path: Path) -> None:
     file = tmp_path / "a.jsonl"
     write_jsonl(file, [{"question": "Q?", "answer": f"A{n}", "correct": n % 2} for n in range(4)])
-    people = open_answers(file)
+    people = open_answer_file(file)
     assert [row.human for row in people.rows] == [0, 1, 0, 1]
-    metric = open_answers(file, known=["correct"])
+    metric = open_answer_file(file, known=["correct"])
     assert [row.human for row in metric.rows] == [None] * 4
     assert metric.notices == []
     found = score_file(
@@ -303,9 +303,9 @@ def test_a_row_in_which_a_gold_cannot_be_used_says_so() -> None:
 
 
 def open_rows(row: dict[str, Any]) -> Any:
-    from sayso.datasets.answer_rows import row_of
+    from sayso.datasets.answer_rows import answer_row
 
-    return row_of(row)
+    return answer_row(row)
 
 
 def test_an_option_for_a_column_of_two_words_can_be_pasted_into_a_shell() -> None:

@@ -23,7 +23,7 @@ import pyarrow as pa
 import pytest
 
 from sayso import cli
-from sayso.datasets.answer_files import open_answers
+from sayso.datasets.answer_files import open_answer_file
 from sayso.datasets.answer_rows import AnswerRow
 from sayso.datasets.tools import inspect
 from sayso.records import InputError
@@ -33,7 +33,7 @@ LAYOUTS = ("inspect-0.3.285.eval", "inspect-0.3.285-chunked.eval", "inspect-0.3.
 
 
 def read(path: Path) -> dict[str, AnswerRow]:
-    return {row.id or row.question: row for row in open_answers(path).rows}
+    return {row.id or row.question: row for row in open_answer_file(path).rows}
 
 
 def check_inspect(rows: dict[str, AnswerRow]) -> None:
@@ -55,7 +55,7 @@ def check_inspect(rows: dict[str, AnswerRow]) -> None:
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_logs_that_inspect_wrote(name: str, tmp_path: Path) -> None:
     check_inspect(read(TOOLS / name))
-    check_inspect({r.id or "": r for r in open_answers(TOOLS / name, kind="inspect").rows})
+    check_inspect({r.id or "": r for r in open_answer_file(TOOLS / name, kind="inspect").rows})
     out = tmp_path / "out.jsonl"
     assert cli.execute(["score", str(TOOLS / name), "--out", str(out)]) == 0
     scored = {row["id"]: row for row in map(json.loads, out.read_text("utf-8").splitlines())}
@@ -183,14 +183,14 @@ def test_another_compression_and_no_samples_are_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="contains no samples"):
         read(tmp_path / "log.json")
     with pytest.raises(InputError, match="contains none of its results"):
-        open_answers(TOOLS / "deepeval-4.3.1.json", kind="inspect")
+        open_answer_file(TOOLS / "deepeval-4.3.1.json", kind="inspect")
 
 
 # ---- the other tools
 
 
 def test_a_log_that_lm_eval_wrote() -> None:
-    answers = open_answers(TOOLS / "samples_lm-eval-0.4.13.jsonl")
+    answers = open_answer_file(TOOLS / "samples_lm-eval-0.4.13.jsonl")
     first, second = answers.rows
     assert answers.kind == "harness"
     assert (first.question, first.prompt) == ("Capital of France?", "Q: Capital of France?\nA:")
@@ -200,7 +200,7 @@ def test_a_log_that_lm_eval_wrote() -> None:
 
 @pytest.mark.parametrize("name", ["deepeval-4.3.1.json", "deepeval-4.3.1-latest.json"])
 def test_a_run_that_deepeval_wrote(name: str) -> None:
-    answers = open_answers(TOOLS / name)
+    answers = open_answer_file(TOOLS / name)
     first, second = answers.rows
     assert answers.kind == "deepeval"
     assert (first.question, first.answer, first.gold) == ("Capital of France?", "Paris", ("Paris",))
@@ -210,7 +210,7 @@ def test_a_run_that_deepeval_wrote(name: str) -> None:
 
 
 def test_results_that_promptfoo_wrote() -> None:
-    answers = open_answers(TOOLS / "promptfoo-0.121.20.json")
+    answers = open_answer_file(TOOLS / "promptfoo-0.121.20.json")
     rows = {(row.question, row.answer): row for row in answers.rows}
     assert answers.kind == "promptfoo"
     assert len(rows) == 4

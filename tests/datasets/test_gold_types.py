@@ -16,7 +16,7 @@ import pytest
 import sayso
 from sayso import cli
 from sayso.answers.lexical import with_days
-from sayso.datasets.answer_rows import rows_of
+from sayso.datasets.answer_rows import answer_rows
 from sayso.datasets.tables import gold_in, read_rows
 from sayso.records import Gold, InputError
 
@@ -44,7 +44,7 @@ DAY_GOLD = Gold("1969-07-20T00:00:00Z", kind="date")
 )
 def test_a_gold_is_read_by_its_own_format(value: object, gold: Gold) -> None:
     assert gold_in(value) == gold
-    (row,) = rows_of([{"question": "When?", "answer": "x", "gold": value}])
+    (row,) = answer_rows([{"question": "When?", "answer": "x", "gold": value}])
     assert row.problems == ()
     assert (row.golds or (gold_in((row.gold or ("",))[0]),)) == (gold,)
 
@@ -53,13 +53,13 @@ def test_a_gold_is_read_by_its_own_format(value: object, gold: Gold) -> None:
     "value", [np.int64(12), np.float64(12), np.float32(12), np.str_("12"), Decimal(12), [12], (12,)]
 )
 def test_numbers_of_numpy_are_numbers(value: object) -> None:
-    (row,) = rows_of([{"question": "How many?", "answer": value, "gold": value, "id": 1}])
+    (row,) = answer_rows([{"question": "How many?", "answer": value, "gold": value, "id": 1}])
     assert row.gold == ("12",)
 
 
 @pytest.mark.parametrize("value", [None, pd.NaT, pd.NA, np.nan, Decimal("NaN"), float("nan")])
 def test_what_is_missing_is_no_gold(value: object) -> None:
-    (row,) = rows_of([{"question": "When?", "answer": "x", "gold": value}])
+    (row,) = answer_rows([{"question": "When?", "answer": "x", "gold": value}])
     assert (row.gold, row.problems) == (None, ())
 
 
@@ -67,7 +67,7 @@ def test_what_is_missing_is_no_gold(value: object) -> None:
 def test_what_is_no_gold_is_told(value: object) -> None:
     with pytest.raises(InputError, match="expected a text or a number"):
         gold_in(value)
-    (row,) = rows_of([{"question": "When?", "answer": "x", "gold": value}])
+    (row,) = answer_rows([{"question": "When?", "answer": "x", "gold": value}])
     assert row.gold is None
     assert row.problems[0].startswith("gold ")
 
@@ -114,7 +114,7 @@ def test_metrics_of_words_compare_days_as_people_write_them() -> None:
 
 def test_verdicts_of_other_types_count() -> None:
     for value in (Decimal(1), np.int64(1), np.True_, np.float32(1), "1.0"):
-        (row,) = rows_of([{"question": "q", "answer": "x", "human": value}])
+        (row,) = answer_rows([{"question": "q", "answer": "x", "human": value}])
         assert row.human == 1
 
 

@@ -212,7 +212,7 @@ import msgspec
 found = {}
 for name, split in json.loads(sys.argv[1]):
     try:
-        data = datasets.load(name, split=split, limit=0)
+        data = datasets.load_dataset(name, split=split, limit=0)
     except InputError as error:
         found[f"{name} {split}"] = str(error)
     else:

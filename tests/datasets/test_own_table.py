@@ -53,8 +53,8 @@ def test_the_same_table_in_every_format(tmp_path: Path) -> None:
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "t.parquet")
     hashes = set()
     for place in [*places, tmp_path / "t.parquet"]:
-        data = datasets.load(
-            own_table.with_columns(f"file:{place}", "question=q, gold=a,entity=who")
+        data = datasets.load_dataset(
+            own_table.name_with_columns(f"file:{place}", "question=q, gold=a,entity=who")
         )
         where, when = data.questions
         assert where.golds == (Gold("Rome"), Gold("Roma"))  # two true values
@@ -68,7 +68,7 @@ def test_every_column(tmp_path: Path) -> None:
     full = row(
         aliases=["A."], entity="E", domain="D", aspect="birth", context=" C \n d ", answerable=True
     )
-    (question,) = datasets.load(f"file:{write(tmp_path, 't.jsonl', full)}").questions
+    (question,) = datasets.load_dataset(f"file:{write(tmp_path, 't.jsonl', full)}").questions
     assert question.golds == (Gold("Ann", ("A.",)),)
     assert (question.entity, question.domain, question.context) == ("E", "D", "C \n d")
     assert question.aspect == Aspect("birth")
@@ -90,7 +90,9 @@ def test_every_column(tmp_path: Path) -> None:
     ],
 )
 def test_golds(value: Any, golds: Any, tmp_path: Path) -> None:
-    (question,) = datasets.load(f"file:{write(tmp_path, 't.jsonl', row(gold=value))}").questions
+    (question,) = datasets.load_dataset(
+        f"file:{write(tmp_path, 't.jsonl', row(gold=value))}"
+    ).questions
     assert question.golds == golds
     assert question.answerable is (True if golds else None)
 
@@ -99,24 +101,24 @@ def test_other_names_of_the_gold_and_of_columns(tmp_path: Path) -> None:
     file = write(
         tmp_path, "t.jsonl", json.dumps({"question": "Q?", "answers": ["A"], "category": 3})
     )
-    (question,) = datasets.load(f"file:{file}").questions
+    (question,) = datasets.load_dataset(f"file:{file}").questions
     assert (question.golds, question.domain) == ((Gold("A"),), "3")
     # a column that was given to one of ours is no other's
     file = write(tmp_path, "u.jsonl", json.dumps({"answer": "Q?", "gold": "A"}))
-    (question,) = datasets.load(f"file:{file}#question=answer").questions
+    (question,) = datasets.load_dataset(f"file:{file}#question=answer").questions
     assert (question.text, question.golds) == ("Q?", (Gold("A"),))
 
 
 def test_a_csv_needs_no_prefix_and_a_name_may_hold_a_number_sign(tmp_path: Path) -> None:
     file = write(tmp_path, "a#b=c.csv", "question,gold\nQ?,A\n")
-    assert datasets.load(str(file)).questions[0].golds == (Gold("A"),)
-    turned = datasets.load(f"file:{file}#question=gold,gold=question").questions[0]
+    assert datasets.load_dataset(str(file)).questions[0].golds == (Gold("A"),)
+    turned = datasets.load_dataset(f"file:{file}#question=gold,gold=question").questions[0]
     assert (turned.text, turned.golds) == ("A", (Gold("Q?"),))
 
 
 def test_questions_without_gold_and_without_answer_are_told(tmp_path: Path) -> None:
     text = "question,gold,answerable\nQ?,A,\nR?,,\nS?,,false\n"
-    data = datasets.load(f"file:{write(tmp_path, 't.csv', text)}")
+    data = datasets.load_dataset(f"file:{write(tmp_path, 't.csv', text)}")
     assert [q.answerable for q in data.questions] == [True, None, False]
     assert any(
         note.startswith("1 have no gold: their answers count neither") for note in data.notes
@@ -161,7 +163,7 @@ def test_mistakes_are_told_with_their_place(
 ) -> None:
     file = write(tmp_path, name, text)
     with pytest.raises(InputError, match=said) as error:
-        datasets.load(f"file:{file}")
+        datasets.load_dataset(f"file:{file}")
     assert "\n" not in str(error.value)
     assert str(file) in str(error.value)
 
@@ -188,9 +190,9 @@ def test_lists_and_dates_in_cells(cell: str, golds: Any, tmp_path: Path) -> None
         csv.writer(out).writerows([["question", "gold"], ["Q?", cell]])
     if cell.startswith("['it''s'"):  # two texts without a comma between them are not one
         with pytest.raises(InputError, match="looks like a list"):
-            datasets.load(f"file:{file}")
+            datasets.load_dataset(f"file:{file}")
         return
-    (question,) = datasets.load(f"file:{file}").questions
+    (question,) = datasets.load_dataset(f"file:{file}").questions
     assert question.golds == golds
 
 
@@ -203,13 +205,13 @@ def test_a_table_as_a_spreadsheet_saves_it(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(b"\xef\xbb\xbf" + text.encode())
     (tmp_path / "b.csv").write_bytes(text.replace(";", "\t").encode())
     for name in ("a.csv", "b.csv"):
-        data = datasets.load(f"file:{tmp_path / name}")
+        data = datasets.load_dataset(f"file:{tmp_path / name}")
         (question,) = data.questions
         assert question.text == "Who wrote Émile, then?"
         assert question.golds == (Gold("Rousseau"),)
         assert data.rows == 1
-    named = datasets.load(
-        own_table.with_columns(str(tmp_path / "a.csv"), "question=Question,gold=Answer")
+    named = datasets.load_dataset(
+        own_table.name_with_columns(str(tmp_path / "a.csv"), "question=Question,gold=Answer")
     )
     assert named.questions[0].golds == (Gold("Rousseau"),)
 
@@ -228,13 +230,13 @@ def test_other_encodings_are_told_with_their_line(
     for name in ("t.csv", "t.tsv"):
         (tmp_path / name).write_bytes(content if name == "t.csv" else content.replace(b";", b"\t"))
         with pytest.raises(InputError, match=said):
-            datasets.load(f"file:{tmp_path / name}")
+            datasets.load_dataset(f"file:{tmp_path / name}")
 
 
 def test_a_missing_value_that_was_written_out_is_told(tmp_path: Path) -> None:
     """``None`` can be an answer, so it stands; but nobody should find out from the numbers."""
     text = "question,gold\nA?,NaN\nB?,None\nC?,N/A\nD?,null\nE?,Nantes\n"
-    data = datasets.load(f"file:{write(tmp_path, 't.csv', text)}")
+    data = datasets.load_dataset(f"file:{write(tmp_path, 't.csv', text)}")
     assert len(data.questions) == 5
     (told,) = [note for note in data.notes if "NaN" in note]
     assert told.startswith("4 golds are NaN, None, null or N/A")
@@ -242,7 +244,7 @@ def test_a_missing_value_that_was_written_out_is_told(tmp_path: Path) -> None:
 
 def test_decimal_commas_are_told(tmp_path: Path) -> None:
     text = "question;gold\nA?;0,5\nB?;1,500\nC?;3,14159\nD?;one, two\n"
-    data = datasets.load(f"file:{write(tmp_path, 't.csv', text)}")
+    data = datasets.load_dataset(f"file:{write(tmp_path, 't.csv', text)}")
     told = "2 golds look like numbers with a decimal comma and are read as texts: use a point"
     assert told in data.notes
 
@@ -250,7 +252,7 @@ def test_decimal_commas_are_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize("yes", ["yes", "TRUE", "1", "1.0", 1.0, True])
 def test_answerable_as_people_write_it(yes: Any, tmp_path: Path) -> None:
     text = json.dumps({"question": "Q?", "gold": "A", "answerable": yes}) + "\n"
-    (question,) = datasets.load(f"file:{write(tmp_path, 't.jsonl', text)}").questions
+    (question,) = datasets.load_dataset(f"file:{write(tmp_path, 't.jsonl', text)}").questions
     assert question.answerable is True
 
 
@@ -270,19 +272,19 @@ def test_dates_and_decimals_of_parquet(tmp_path: Path) -> None:
     for value, gold in zip(values, expected, strict=True):
         table = pa.table({"question": ["Q?"], "gold": [value]})
         pq.write_table(table, tmp_path / "t.parquet")
-        (question,) = datasets.load(f"file:{tmp_path / 't.parquet'}").questions
+        (question,) = datasets.load_dataset(f"file:{tmp_path / 't.parquet'}").questions
         assert question.golds == (gold,)
 
 
 def test_what_is_no_single_table_is_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is a folder: name one file in it"):
-        datasets.load(f"file:{tmp_path}")
+        datasets.load_dataset(f"file:{tmp_path}")
     for name in (str(tmp_path), f"popqa:{tmp_path}", f"squad:{tmp_path}", f"uncle:{tmp_path}"):
         with pytest.raises(InputError, match="is a folder: name one file in it"):
-            datasets.load(name)
+            datasets.load_dataset(name)
     table = write(tmp_path, "t.jsonl", row())
     with pytest.raises(InputError, match="a table of questions and golds: --data file:"):
-        datasets.load(str(table))
+        datasets.load_dataset(str(table))
 
 
 @pytest.mark.parametrize(
@@ -298,13 +300,13 @@ def test_what_is_no_single_table_is_told(tmp_path: Path) -> None:
 )
 def test_maps_of_columns_that_say_nothing(data: str, columns: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        own_table.with_columns(data, columns)
+        own_table.name_with_columns(data, columns)
 
 
 def test_a_map_that_names_a_column_that_is_not_there(tmp_path: Path) -> None:
     file = write(tmp_path, "t.csv", "q,a\nQ?,A\n")
     with pytest.raises(InputError, match=r"gold=b names a missing column.* has q, a"):
-        datasets.load(f"file:{file}#question=q,gold=b")
+        datasets.load_dataset(f"file:{file}#question=q,gold=b")
 
 
 @given(
@@ -349,6 +351,6 @@ def test_wide_encodings_are_named_with_and_without_a_mark(
     file = Path(name.partition(":")[2])
     file.write_bytes(text.encode(encoding))
     with pytest.raises(InputError, match=f"{encoding[:6].upper()}, not UTF-8; save the file as"):
-        datasets.load(name)
+        datasets.load_dataset(name)
     file.write_bytes(text.encode("utf-8-sig"))
-    assert datasets.load(name).questions
+    assert datasets.load_dataset(name).questions

@@ -28,7 +28,7 @@ def row(**fields: Any) -> dict[str, Any]:
 def load(folder: Path, *rows: Any) -> Any:
     path = folder / "popqa.jsonl"
     path.write_text("".join(json.dumps(r) + "\n" for r in rows), encoding="utf-8")
-    return datasets.load(f"popqa:{path}")
+    return datasets.load_dataset(f"popqa:{path}")
 
 
 def test_a_row_becomes_a_question(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_short_objects_are_dropped_and_told(tmp_path: Path) -> None:
 def test_strata_can_be_chosen_as_domains(tmp_path: Path) -> None:
     load(tmp_path, row(), row(subj="B", s_pop=5, question="Who was the director of B?"))
     path = tmp_path / "popqa.jsonl"
-    found = datasets.load(f"popqa:{path}", domains=["obscure"])
+    found = datasets.load_dataset(f"popqa:{path}", domains=["obscure"])
     assert [q.entity for q in found.questions] == ["B"]
 
 
@@ -111,7 +111,7 @@ def test_the_published_tsv_is_read(tmp_path: Path) -> None:
     fields = row(o_aliases='["A. Veld"]')
     cells = ['"' + str(v).replace('"', '""') + '"' for v in fields.values()]
     file.write_text("\t".join(fields) + "\n" + "\t".join(cells) + "\n", encoding="utf-8")
-    (question,) = datasets.load(f"popqa:{file}").questions
+    (question,) = datasets.load_dataset(f"popqa:{file}").questions
     assert question.golds is not None
     assert question.golds[0].names == ("Ada Veld", "A. Veld")
     assert question.domain == "known"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sayso.datasets.answer_files import open_answers
+from sayso.datasets.answer_files import open_answer_file
 from sayso.datasets.layouts import LAYOUTS, layout_of
 from sayso.datasets.long_texts import read_texts
 from sayso.datasets.recorded import RecordedAnswers, RecordedModel, read_recorded
@@ -152,8 +152,8 @@ def test_results_of_promptfoo(tmp_path: Path) -> None:
     document = {"evalId": "e", "results": {"version": 3, "results": [result, failed]}}
     path = tmp_path / "out.json"
     path.write_text(json.dumps(document))
-    assert open_answers(path).kind == "promptfoo"
-    (row, none) = open_answers(path).rows
+    assert open_answer_file(path).kind == "promptfoo"
+    (row, none) = open_answer_file(path).rows
     assert (row.question, row.answer, row.gold, row.human) == (
         EMMA, "Jane Austen", ("Jane Austen",), 0.0,
     )  # fmt: skip
@@ -172,15 +172,15 @@ def test_a_test_run_of_deepeval(tmp_path: Path) -> None:
     }
     path = tmp_path / "run.json"
     path.write_text(json.dumps({"testCases": [case], "hyperparameters": {"model": "gpt-4o"}}))
-    (row,) = open_answers(path).rows
+    (row,) = open_answer_file(path).rows
     assert (row.question, row.answer, row.gold) == (EMMA, "Jane Austen", ("Jane Austen",))
     assert (row.context, row.model, row.human) == ("Emma is by Austen.", "gpt-4o", None)
     path.write_text(json.dumps({"testCases": []}))
     with pytest.raises(InputError, match="no results"):
-        open_answers(path)
+        open_answer_file(path)
     path.write_text(json.dumps({"other": []}))
     with pytest.raises(InputError, match="expected a list"):
-        open_answers(path)
+        open_answer_file(path)
 
 
 def test_packed_files(tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def test_squad_puts_the_passage_before_the_question(tmp_path: Path) -> None:
     file.write_text(
         json.dumps({"data": [{"title": "T", "paragraphs": [paragraph]}]}), encoding="utf-8"
     )
-    data = datasets.load(f"squad:{file}")
+    data = datasets.load_dataset(f"squad:{file}")
     assert [q.text for q in data.questions] == ["Where?", "Who?"]
     assert data.questions[0].context == "Ann met Bob in Rome."
     assert names(data) == ("Rome", "in Rome")
@@ -152,7 +152,7 @@ def squad_files(document: dict[str, Any], folder: Path) -> list[Path]:
 def test_squad_v1_as_published_and_as_the_hub_keeps_it(tmp_path: Path) -> None:
     for file in squad_files(V1, tmp_path):
         for name in ("squad", "squad_v2", "xquad"):
-            data = datasets.load(f"{name}:{file}")
+            data = datasets.load_dataset(f"{name}:{file}")
             (question,) = data.questions
             assert question.text == "In what country is Normandy located?"
             assert question.golds == (Gold("France", ("in France",)),)
@@ -163,7 +163,7 @@ def test_squad_v2_keeps_what_the_passage_does_not_answer(tmp_path: Path) -> None
     """Unanswerable as in SelfAware; a plausible answer is a wrong one and no gold."""
     hashes = set()
     for file in squad_files(V2, tmp_path):
-        data = datasets.load(f"squad_v2:{file}")
+        data = datasets.load_dataset(f"squad_v2:{file}")
         asked, open_one = data.questions
         assert (asked.answerable, asked.domain) == (True, "answerable")
         assert (open_one.answerable, open_one.domain) == (False, "unanswerable")
@@ -172,8 +172,8 @@ def test_squad_v2_keeps_what_the_passage_does_not_answer(tmp_path: Path) -> None
         assert "1 cannot be answered: abstaining is right" in data.notices
         hashes.add(data.hash)
         # the paper's setting, by either name
-        assert [q.text for q in datasets.load(f"squad:{file}").questions] == [asked.text]
-        only = datasets.load(f"squad_v2:{file}", domains=["answerable"])
+        assert [q.text for q in datasets.load_dataset(f"squad:{file}").questions] == [asked.text]
+        only = datasets.load_dataset(f"squad_v2:{file}", domains=["answerable"])
         assert [q.text for q in only.questions] == [asked.text]
     assert len(hashes) == 1
 
@@ -194,7 +194,7 @@ def test_a_row_that_lacks_its_answers_is_not_unanswerable(
     file = lines(tmp_path / "x.jsonl", {"context": "C", "question": "Q?", **row})
     for name in ("squad", "squad_v2", "xquad"):
         with pytest.raises(InputError, match=f"line 1: {said}"):
-            datasets.load(f"{name}:{file}")
+            datasets.load_dataset(f"{name}:{file}")
 
 
 def test_svamp_has_its_story_as_context_and_whole_numbers(tmp_path: Path) -> None:
@@ -237,7 +237,7 @@ def test_what_is_no_such_set_is_refused_with_its_place(
 ) -> None:
     file = lines(tmp_path / "x.jsonl", row)
     with pytest.raises(InputError, match=said) as error:
-        datasets.load(f"{kind}:{file}")
+        datasets.load_dataset(f"{kind}:{file}")
     assert str(file) in str(error.value)
     assert "\n" not in str(error.value)
 
@@ -255,16 +255,16 @@ def test_a_json_of_another_shape_is_one_line(content: str, said: str, tmp_path: 
     file = tmp_path / "s.json"
     file.write_text(content, encoding="utf-8")
     with pytest.raises(InputError, match=said):
-        datasets.load(f"squad:{file}")
+        datasets.load_dataset(f"squad:{file}")
 
 
 def test_a_file_in_a_set_s_format_is_limited_like_the_set(tmp_path: Path) -> None:
     """A file of 87,599 questions is not asked whole because nobody said how many."""
     rows = [{"question": f"who is number {i}", "answer": [str(i)]} for i in range(450)]
     file = lines(tmp_path / "n.jsonl", *rows)
-    assert len(datasets.load(f"nq_open:{file}").questions) == 400
-    assert len(datasets.load(f"nq_open:{file}", limit=0).questions) == 450
-    assert len(datasets.load(f"file:{file}").questions) == 450
+    assert len(datasets.load_dataset(f"nq_open:{file}").questions) == 400
+    assert len(datasets.load_dataset(f"nq_open:{file}", limit=0).questions) == 450
+    assert len(datasets.load_dataset(f"file:{file}").questions) == 450
 
 
 def test_a_question_asked_before_is_asked_once_with_the_answers_of_both(tmp_path: Path) -> None:
@@ -290,8 +290,8 @@ def test_sets_from_the_hub_are_asked_for_by_name_and_split(monkeypatch: pytest.M
 
     monkeypatch.setattr(hub, "load_dataset", load_dataset)
     for name in ("triviaqa", "nq_open", "squad", "squad_v2", "xquad", "svamp"):
-        assert len(datasets.load(name).questions) == 1
-    datasets.load("squad", split="train")
+        assert len(datasets.load_dataset(name).questions) == 1
+    datasets.load_dataset("squad", split="train")
     assert asked == [
         ("mandarjoshi/trivia_qa", "rc.nocontext", "validation"),
         ("google-research-datasets/nq_open", None, "validation"),
@@ -302,7 +302,7 @@ def test_sets_from_the_hub_are_asked_for_by_name_and_split(monkeypatch: pytest.M
         ("rajpurkar/squad", None, "train"),
     ]
     with pytest.raises(InputError, match="split 'train': google/xquad has test, dev"):
-        datasets.load("xquad", split="train")
+        datasets.load_dataset("xquad", split="train")
 
 
 @pytest.mark.parametrize(
@@ -337,10 +337,10 @@ def test_the_topic_of_simpleqa(row: dict[str, Any], topic: str) -> None:
 def test_simpleqa_from_its_csv(tmp_path: Path) -> None:
     file = tmp_path / "s.csv"
     file.write_text("metadata,problem,answer\n\"{'topic': 'Art'}\",Who?,\"Ann, B.\"\n")
-    (question,) = datasets.load(f"simpleqa:{file}").questions
+    (question,) = datasets.load_dataset(f"simpleqa:{file}").questions
     assert question.golds == (Gold("Ann, B."),)
     assert (question.domain, question.dataset) == ("Art", "simpleqa")
-    assert datasets.load(f"simpleqa_verified:{file}").name == "simpleqa_verified"
+    assert datasets.load_dataset(f"simpleqa_verified:{file}").name == "simpleqa_verified"
 
 
 def test_an_unanswerable_question_has_no_gold(tmp_path: Path) -> None:
@@ -351,7 +351,7 @@ def test_an_unanswerable_question_has_no_gold(tmp_path: Path) -> None:
     document = tmp_path / "SelfAware.json"
     document.write_text(json.dumps({"quantity": 2, "example": rows}), encoding="utf-8")
     for file in (document, lines(tmp_path / "s.jsonl", *rows)):
-        data = datasets.load(f"selfaware:{file}")
+        data = datasets.load_dataset(f"selfaware:{file}")
         asked, open_one = data.questions
         assert asked.golds == (Gold("cane corso"),)
         assert asked.answerable is True
@@ -371,7 +371,7 @@ def test_a_list_in_a_cell_of_csv_is_a_list(cell: str, tmp_path: Path) -> None:
     for name in ("selfaware", "nq_open", "triviaqa", "simpleqa"):
         if name != "selfaware":
             file.write_text(file.read_text().replace("R?,,False\n", "").replace("R?,,False", ""))
-        first = datasets.load(f"{name}:{file}").questions[0]
+        first = datasets.load_dataset(f"{name}:{file}").questions[0]
         assert first.golds == (Gold("cane corso", ("Cane",)),), name
 
 
@@ -383,7 +383,7 @@ def test_an_object_in_a_cell_of_csv_is_no_answer(name: str, tmp_path: Path) -> N
         writer.writerow(["question", "context", "answers" if "squad" in name else "answer"])
         writer.writerow(["Q?", "C", "{'text': ['Rome'], 'answer_start': [3]}"])
     with pytest.raises(InputError, match=r"line 2: the answer is an object .* JSONL or Parquet"):
-        datasets.load(f"{name}:{file}")
+        datasets.load_dataset(f"{name}:{file}")
 
 
 def test_truthfulqa_from_its_csv(tmp_path: Path) -> None:
@@ -392,7 +392,7 @@ def test_truthfulqa_from_its_csv(tmp_path: Path) -> None:
         "Type,Category,Question,Best Answer,Correct Answers,Incorrect Answers,Source\n"
         "Adversarial,Law,What if?,Nothing,Little; Nothing; ,You die,x\n"
     )
-    (question,) = datasets.load(f"truthfulqa:{file}").questions
+    (question,) = datasets.load_dataset(f"truthfulqa:{file}").questions
     assert question.golds == (Gold("Nothing"), Gold("Little"))
     assert question.domain == "Law"
 
@@ -404,7 +404,7 @@ def test_no_comment_is_no_value_of_truthfulqa(tmp_path: Path) -> None:
         {"question": "Q2?", "best_answer": "A", "correct_answers": ["A", "I have no comment."]},
         {"question": "Q3?", "best_answer": "I have no comment", "correct_answers": []},
     ]
-    data = datasets.load(f"truthfulqa:{lines(tmp_path / 't.jsonl', *rows)}")
+    data = datasets.load_dataset(f"truthfulqa:{lines(tmp_path / 't.jsonl', *rows)}")
     found = {q.text: (q.answerable, q.golds) for q in data.questions}
     assert found == {
         "Q1?": (True, (Gold("A"), Gold("B"))),
@@ -420,7 +420,7 @@ def test_abstentionbench_takes_exported_rows(tmp_path: Path) -> None:
         {"question": "Q3?", "reference_answers": [], "should_abstain": False},  # nothing to check
         {"question": "Q4?", "reference_answers": ["C"], "should_abstain": True, "dataset": "KUQ"},
     ]
-    data = datasets.load(f"abstentionbench:{lines(tmp_path / 'a.jsonl', *rows)}")
+    data = datasets.load_dataset(f"abstentionbench:{lines(tmp_path / 'a.jsonl', *rows)}")
     found = {q.text: (q.answerable, q.golds, q.domain) for q in data.questions}
     assert found == {
         "Q1?": (True, (Gold("A", ("B",)),), "answerable"),
@@ -435,7 +435,7 @@ def test_a_document_of_another_shape_is_one_line(tmp_path: Path) -> None:
     for content, said in (('{"example": 3}', "expected a list"), ('{"example": [3]}', "line 1")):
         file.write_text(content, encoding="utf-8")
         with pytest.raises(InputError, match=said):
-            datasets.load(f"selfaware:{file}")
+            datasets.load_dataset(f"selfaware:{file}")
 
 
 VALUES = st.recursive(
@@ -466,12 +466,12 @@ def test_popqa_as_others_keep_it(tmp_path: Path) -> None:
         {"question": "Who was the director of Orm?", "answer": "Veld", "aliases": ["A. Veld"]},
         {"question": "What sport does Orm play?", "answer": "chess", "aliases": []},
     ]
-    data = datasets.load(f"popqa:{lines(tmp_path / 'p.jsonl', *rows)}", limit=0)
+    data = datasets.load_dataset(f"popqa:{lines(tmp_path / 'p.jsonl', *rows)}", limit=0)
     (question,) = data.questions
     assert (question.entity, question.domain) == ("Orm", "popularity unknown")
     assert question.golds == (Gold("Veld", ("A. Veld",)),)
     counted = {"question": "Who is the author of Orm?", "possible_answers": ["Veld"], "s_pop": 50}
-    (question,) = datasets.load(f"popqa:{lines(tmp_path / 'q.jsonl', counted)}").questions
+    (question,) = datasets.load_dataset(f"popqa:{lines(tmp_path / 'q.jsonl', counted)}").questions
     assert (question.domain, question.type) == ("obscure", "obscure/author")
 
 
@@ -492,19 +492,21 @@ def test_published_files_are_read_whole(test_data: Path) -> None:
         "popqa": ("popqa/popqa_1k_popularity.jsonl", 683),
     }
     for kind, (file, number) in counts.items():
-        data = datasets.load(f"{kind}:{test_data / file}", limit=0)
+        data = datasets.load_dataset(f"{kind}:{test_data / file}", limit=0)
         assert len(data.questions) == number, kind
         assert all(q.text and q.entity for q in data.questions)
         assert all(bool(q.golds) is (q.answerable is True) for q in data.questions)
         in_prompt = kind in ("squad", "squad_v2", "xquad", "svamp")
         assert all((q.context is not None) is in_prompt for q in data.questions), kind
-    data = datasets.load(f"selfaware:{test_data / counts['selfaware'][0]}", limit=0)
+    data = datasets.load_dataset(f"selfaware:{test_data / counts['selfaware'][0]}", limit=0)
     assert sum(q.answerable is False for q in data.questions) == 527
-    two = datasets.load(f"popqa:{test_data / 'popqa/popqa_2k_all_props_with_pop.jsonl'}", limit=0)
-    whole = datasets.load(f"popqa:{test_data / 'popqa/popqa_14k.jsonl'}", limit=0)
+    two = datasets.load_dataset(
+        f"popqa:{test_data / 'popqa/popqa_2k_all_props_with_pop.jsonl'}", limit=0
+    )
+    whole = datasets.load_dataset(f"popqa:{test_data / 'popqa/popqa_14k.jsonl'}", limit=0)
     assert (len(two.questions), len(whole.questions)) == (806, 5097)
     table = test_data / "nq_open/NQ-open.efficientqa.test.1.1.jsonl"
-    assert len(datasets.load(f"file:{table}", limit=0).questions) == 894
+    assert len(datasets.load_dataset(f"file:{table}", limit=0).questions) == 894
 
 
 def test_the_catalogue_describes_every_name() -> None:

@@ -64,9 +64,9 @@ def drawn(limit: int, seed: int = 0) -> Dataset:
 
 def test_data_without_tiers_are_drawn_as_before_there_were_any() -> None:
     """The hashes are those of the version before."""
-    assert datasets.load("builtin").hash == "55427505"
-    assert datasets.load("builtin", limit=7, seed=3).hash == "5d302e1f"
-    some = datasets.load("builtin", limit=33, seed=1, domains=["bios", "movies"])
+    assert datasets.load_dataset("builtin").hash == "55427505"
+    assert datasets.load_dataset("builtin", limit=7, seed=3).hash == "5d302e1f"
+    some = datasets.load_dataset("builtin", limit=33, seed=1, domains=["bios", "movies"])
     assert some.hash == "82959222"
 
 
@@ -177,7 +177,7 @@ def test_a_tier_and_a_pair_survive_from_a_table_to_a_run_and_back(tmp_path: Path
     table.write_text("".join(json.dumps(row) + "\n" for row in ROWS), encoding="utf-8")
     name = f"file:{table}#tier=level,pair=twin"
     expected = {"Who wrote Emma?": ("1", "p1"), "Who wrote Zorb?": ("", "p1")}
-    assert {q.text: (q.tier, q.pair) for q in datasets.load(name).questions} == expected
+    assert {q.text: (q.tier, q.pair) for q in datasets.load_dataset(name).questions} == expected
     engine = ScriptedEngine(lambda request: "It is Jane Austen.", name="base")
     few = {"resamples": 100, "draws.k": 2, "nli": "rules"}
     sayso.run(
@@ -199,7 +199,7 @@ def test_a_tier_and_a_pair_survive_from_a_table_to_a_run_and_back(tmp_path: Path
 @pytest.mark.parametrize("limit", [1, 2, 3, 5, 8])
 def test_a_few_entities_of_world_begin_with_the_best_known(limit: int) -> None:
     """A small model knows nothing obscure: without tier 1 its J would be undefined."""
-    drawn = datasets.load("world", limit=limit)
+    drawn = datasets.load_dataset("world", limit=limit)
     tiers = {q.entity: q.tier for q in drawn.questions if not q.pair}
     assert len(tiers) == limit
     counted = [list(tiers.values()).count(tier) for tier in "1234"]
@@ -208,9 +208,9 @@ def test_a_few_entities_of_world_begin_with_the_best_known(limit: int) -> None:
 
 
 def test_one_tier_can_be_asked_alone() -> None:
-    drawn = datasets.load("world", tiers=("1",), limit=7)
+    drawn = datasets.load_dataset("world", tiers=("1",), limit=7)
     assert {q.tier for q in drawn.questions} == {"1"}
     with pytest.raises(InputError, match="tier '9' is not in world; it has 1, 2, 3, 4"):
-        datasets.load("world", tiers=("9",))
+        datasets.load_dataset("world", tiers=("9",))
     with pytest.raises(InputError, match="tier '1' is not in world-50; it has no tiers"):
-        datasets.load("world-50", tiers=("1",))
+        datasets.load_dataset("world-50", tiers=("1",))

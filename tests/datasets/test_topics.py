@@ -31,7 +31,7 @@ def write(folder: Path, name: str, text: str) -> Path:
 
 def test_a_topic_a_line(tmp_path: Path) -> None:
     place = write(tmp_path, "people.txt", "\ufeffMira Toll\n\n  Orm\tBask \r\nMira Toll\n")
-    data = datasets.load(f"topics:{place}")
+    data = datasets.load_dataset(f"topics:{place}")
     assert [q.entity for q in data.questions] == ["Mira Toll", "Orm Bask"]
     assert [q.text for q in data.questions] == [
         "Tell me about Mira Toll.",
@@ -49,7 +49,7 @@ def test_rows_of_every_shape(tmp_path: Path) -> None:
         {"Entity": "Bask", "prompt": "Tell me a bio of Bask.", "domain": "d", "frequency": 12},
     ]
     place = write(tmp_path, "t.jsonl", "".join(json.dumps(r) + "\n" for r in rows))
-    found = datasets.load(f"topics:{place}").questions
+    found = datasets.load_dataset(f"topics:{place}").questions
     assert [(q.entity, q.text, q.domain) for q in found] == [
         ("Mira Toll", "Tell me about Mira Toll.", "rare"),
         ("", "What is the Orm treaty?", "law"),  # a prompt is no title
@@ -60,19 +60,19 @@ def test_rows_of_every_shape(tmp_path: Path) -> None:
 def test_prompts_are_drawn_one_by_one(tmp_path: Path) -> None:
     rows = [{"prompt": f"What is number {n}?"} for n in range(9)]
     place = lines(tmp_path / "t.jsonl", *rows)
-    assert len(datasets.load(f"topics:{place}", limit=4).questions) == 4
+    assert len(datasets.load_dataset(f"topics:{place}", limit=4).questions) == 4
 
 
 def test_csv_and_json(tmp_path: Path) -> None:
     table = write(tmp_path, "t.csv", 'name,domain\n"Toll, Mira",people\nOrm,\n')
-    found = datasets.load(f"topics:{table}").questions
+    found = datasets.load_dataset(f"topics:{table}").questions
     assert [(q.entity, q.domain) for q in found] == [("Toll, Mira", "people"), ("Orm", "")]
     listed = write(tmp_path, "t.json", '[{"title": "Orm"}]')
-    assert datasets.load(f"topics:{listed}").questions[0].entity == "Orm"
+    assert datasets.load_dataset(f"topics:{listed}").questions[0].entity == "Orm"
 
 
 def test_factscore_entities_of_the_labeled_files(test_data: Path) -> None:
-    data = datasets.load(f"topics:{test_data / 'factscore' / 'ChatGPT.jsonl'}", limit=10)
+    data = datasets.load_dataset(f"topics:{test_data / 'factscore' / 'ChatGPT.jsonl'}", limit=10)
     assert len(data.questions) == 10
     assert len({q.domain for q in data.questions}) > 1  # spread over the rarities
 
@@ -93,7 +93,7 @@ def test_factscore_entities_of_the_labeled_files(test_data: Path) -> None:
 def test_bad_files_are_told_in_one_line(tmp_path: Path, name: str, text: str, message: str) -> None:
     place = write(tmp_path, name, text)
     with pytest.raises(InputError, match=message) as told:
-        datasets.load(f"topics:{place}")
+        datasets.load_dataset(f"topics:{place}")
     assert "\n" not in str(told.value)
 
 
@@ -101,7 +101,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     (tmp_path / "b.txt").write_bytes(b"Mira\xff")
     for name, message in (("no.txt", "does not exist"), ("b.txt", "not UTF-8"), ("", "folder")):
         with pytest.raises(InputError, match=message):
-            datasets.load(f"topics:{tmp_path / name}")
+            datasets.load_dataset(f"topics:{tmp_path / name}")
 
 
 @settings(
@@ -112,7 +112,7 @@ def test_any_text_is_topics_or_an_error(tmp_path: Path, text: str) -> None:
     place = tmp_path / "any.txt"
     place.write_text(text, encoding="utf-8", errors="replace", newline="")
     try:
-        found = datasets.load(f"topics:{place}").questions
+        found = datasets.load_dataset(f"topics:{place}").questions
     except InputError as error:
         if "UTF-16" in str(error) or "UTF-32" in str(error):
             assert "\0" in text[:4]
@@ -158,29 +158,29 @@ def test_longfact_from_its_folder(tmp_path: Path) -> None:
     folder.mkdir()
     lines(folder / "longfact-objects_20th-century-events.jsonl", {"prompt": "P?", "canary": "c"})
     lines(folder / "longfact-concepts_virology.jsonl", {"prompt": "R?", "canary": "c"})
-    found = {q.text: q.domain for q in datasets.load(f"longfact:{tmp_path}").questions}
+    found = {q.text: q.domain for q in datasets.load_dataset(f"longfact:{tmp_path}").questions}
     assert found == {"P?": "objects, 20th century events", "R?": "concepts, virology"}
     empty = tmp_path / "none"
     empty.mkdir()
     with pytest.raises(InputError, match=r"no \.jsonl file"):
-        datasets.load(f"longfact:{empty}")
+        datasets.load_dataset(f"longfact:{empty}")
     bad = lines(folder / "x.jsonl", {"text": "P"})
     with pytest.raises(InputError, match=r"x\.jsonl line 1: expected a text under prompt"):
-        datasets.load(f"longfact:{bad}")
+        datasets.load_dataset(f"longfact:{bad}")
 
 
 def test_factscore_people_and_labeled_files(tmp_path: Path) -> None:
     people = tmp_path / "prompt_entities.txt"
     people.write_text("Ann Veld\nMira Toll\n")
-    assert [q.text for q in datasets.load(f"factscore:{people}").questions] == [
+    assert [q.text for q in datasets.load_dataset(f"factscore:{people}").questions] == [
         "Tell me about Ann Veld.",
         "Tell me about Mira Toll.",
     ]
     row = {"topic": "Ann", "cat": ["rare", "Europe"], "output": "x", "annotations": None}
     file = lines(tmp_path / "l.jsonl", row)
-    assert datasets.load(f"factscore:{file}").questions[0].domain == "rare, Europe"
+    assert datasets.load_dataset(f"factscore:{file}").questions[0].domain == "rare, Europe"
     # topics: keeps its one slice
-    assert datasets.load(f"topics:{file}").questions[0].domain == "rare"
+    assert datasets.load_dataset(f"topics:{file}").questions[0].domain == "rare"
 
 
 @given(

@@ -200,35 +200,35 @@ def world(tmp_path: Path) -> Path:
 
 def test_a_limit_takes_whole_entities_in_proportion_and_by_seed(tmp_path: Path) -> None:
     path = str(world(tmp_path))
-    some = datasets.load(path, limit=8, seed=1)
+    some = datasets.load_dataset(path, limit=8, seed=1)
     counted = [q.domain for q in some.long]
     assert (counted.count("bios"), counted.count("films")) == (6, 2)
-    assert some.hash == datasets.load(path, limit=8, seed=1).hash
-    assert some.hash != datasets.load(path, limit=8, seed=2).hash
+    assert some.hash == datasets.load_dataset(path, limit=8, seed=1).hash
+    assert some.hash != datasets.load_dataset(path, limit=8, seed=2).hash
     parts = {p for q in some.long for p in q.parts}
     assert parts == {q.id for q in some.short}
     # a larger limit keeps what a smaller one took: answers already paid for stay in use
-    more = datasets.load(path, limit=12, seed=1)
+    more = datasets.load_dataset(path, limit=12, seed=1)
     assert {q.id for q in some.questions} <= {q.id for q in more.questions}
 
 
 def test_domains_are_chosen_by_name(tmp_path: Path) -> None:
     path = str(world(tmp_path))
-    assert {q.domain for q in datasets.load(path, domains=["films"]).questions} == {"films"}
+    assert {q.domain for q in datasets.load_dataset(path, domains=["films"]).questions} == {"films"}
     with pytest.raises(InputError, match="'books' is not in world; it has bios, films"):
-        datasets.load(path, domains=["books"])
+        datasets.load_dataset(path, domains=["books"])
 
 
 def test_the_builtin_world_has_disjoint_splits() -> None:
     names = {
-        split: {q.entity for q in datasets.load("builtin", split=split, limit=0).questions}
+        split: {q.entity for q in datasets.load_dataset("builtin", split=split, limit=0).questions}
         for split in ("test", "dev", "train")
     }
     assert len(names["test"]) >= 400
     assert len(names["dev"]) >= 150
     assert not names["test"] & names["dev"]
     assert not names["train"] & (names["test"] | names["dev"])
-    assert len({q.entity for q in datasets.load("builtin").questions}) == 200
+    assert len({q.entity for q in datasets.load_dataset("builtin").questions}) == 200
 
 
 def test_a_question_that_only_a_left_out_row_asks_is_not_asked() -> None:

@@ -10,9 +10,9 @@ import pytest
 import sayso
 from sayso import datasets
 from sayso.records import Question, year_of
-from sayso.runs.run import Job, check_finished, execute, open_job
+from sayso.runs.run import Job, check_finished, execute_job, open_job
 
-DATA = datasets.load("world-50")
+DATA = datasets.load_dataset("world-50")
 SHORT = [q for q in DATA.questions if not q.parts]
 KNOWN = [q for q in SHORT if q.answerable]
 NOBODY = [q for q in SHORT if q.answerable is False]
@@ -100,5 +100,5 @@ def test_a_protocol_of_known_facts_asks_none_that_nobody_can_answer(tmp_path: Pa
 
 def test_a_finished_run_of_it_is_known_again(tmp_path: Path) -> None:
     job = Job(protocol="uncle", data="world-50", limit=1, cache=tmp_path, out=tmp_path / "run")
-    execute(job)
+    execute_job(job)
     check_finished(job)  # as a study does before it takes a run that is there

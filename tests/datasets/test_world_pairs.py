@@ -17,7 +17,7 @@ import sayso
 from sayso import datasets
 from sayso.records import Question
 
-DATA = datasets.load("world")
+DATA = datasets.load_dataset("world")
 FILE = resources.files("sayso").joinpath("datasets", "data", "world_pairs.jsonl")
 ROWS: list[dict[str, Any]] = [json.loads(line) for line in FILE.read_text("utf-8").splitlines()]
 PAIRED = [q for q in DATA.short if q.pair]

@@ -10,7 +10,7 @@ import pytest
 from bad_server import BadServer
 
 from sayso.engines import open_model
-from sayso.engines.openai.endpoint import short_name
+from sayso.engines.openai.endpoint import short_model_name
 from sayso.engines.openai.engine import EndpointEngine
 from sayso.records import Generation, Request, ask
 
@@ -88,7 +88,7 @@ def test_the_name_of_an_endpoint_is_not_its_address() -> None:
     ],
 )
 def test_the_short_name_of_a_folder_has_two_parts(model: str, said: str) -> None:
-    assert short_name(model, None) == said
+    assert short_model_name(model, None) == said
 
 
 def test_draws_of_one_prompt_share_a_call_and_extend_each_other() -> None:

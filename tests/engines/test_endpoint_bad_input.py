@@ -17,7 +17,7 @@ from test_endpoint import answers, opened
 
 from sayso import cli, engines
 from sayso.engines import open_model
-from sayso.engines.openai.calls import Asker, Call, Pace, Session
+from sayso.engines.openai.calls import Asker, Call, CallPace, Session
 from sayso.records import Generation, InputError, Request, ask, request_key
 from sayso.runs.asking import CachedEngine
 from sayso.storage.cache import Cache
@@ -569,7 +569,7 @@ def test_an_exception_inside_a_call_ends_the_session(monkeypatch: pytest.MonkeyP
 def test_a_limit_cut_while_requests_are_taken() -> None:
     """The loop's thread may cut the limit between two looks at it."""
 
-    class Cut(Pace):
+    class Cut(CallPace):
         looks = 0
 
         @property

@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 import httpx2
 import pytest
 
-from sayso.engines.openai.calls import ENOUGH, LONGEST_BACKOFF, DrawWatch, Pace
+from sayso.engines.openai.calls import ENOUGH, LONGEST_BACKOFF, CallPace, DrawWatch
 from sayso.engines.openai.reply import LONGEST_PAUSE, retry_after
 from sayso.records import ask
 
 
 def test_the_limit_doubles_until_the_first_refusal_then_grows_by_one_a_round() -> None:
-    pace = Pace(256)
+    pace = CallPace(256)
     assert pace.limit == 32
     for _ in range(32):
         pace.answered(running=1000)
@@ -28,7 +28,7 @@ def test_the_limit_doubles_until_the_first_refusal_then_grows_by_one_a_round() -
 
 
 def test_the_limit_grows_only_where_it_is_used_and_never_over_the_most() -> None:
-    pace = Pace(40)
+    pace = CallPace(40)
     for _ in range(100):
         pace.answered(running=3)
     assert pace.limit == 32
@@ -38,7 +38,7 @@ def test_the_limit_grows_only_where_it_is_used_and_never_over_the_most() -> None
 
 
 def test_calls_that_started_before_a_cut_do_not_cut_again() -> None:
-    pace = Pace(256)
+    pace = CallPace(256)
     for _ in range(30):
         pace.busy(started=10, now=11, wait=2)
     assert pace.limit == 16
@@ -51,14 +51,14 @@ def test_calls_that_started_before_a_cut_do_not_cut_again() -> None:
 
 
 def test_a_pause_is_everyones_and_the_longest_holds() -> None:
-    pace = Pace(8)
+    pace = CallPace(8)
     pace.busy(started=0, now=1, wait=30)
     pace.busy(started=0, now=2, wait=1)
     assert pace.paused_until == 31
 
 
 def test_pauses_without_a_word_from_the_server_grow_and_an_answer_ends_it() -> None:
-    pace = Pace(8, base=1.0)
+    pace = CallPace(8, base=1.0)
     waits = []
     for now in range(1, 6):
         pace.busy(started=now * 100, now=now * 100, wait=None)
@@ -71,7 +71,7 @@ def test_pauses_without_a_word_from_the_server_grow_and_an_answer_ends_it() -> N
 
 
 def test_nobody_listening_is_one_round_for_all() -> None:
-    pace = Pace(8, base=1.0)
+    pace = CallPace(8, base=1.0)
     for _ in range(8):
         pace.away(started=0, now=1)
     assert pace.outages == 1

@@ -21,24 +21,24 @@ from sayso.engines.openai.reply import (
     Fault,
     Reply,
     UnreadableError,
+    choice_records,
     error_text,
+    read_completion,
     read_failure,
-    read_reply,
     read_tokens,
-    records,
-    shares,
     split_thought,
     stated_context,
+    usage_shares,
     without_prompt,
 )
 from sayso.engines.openai.request import (
     Learned,
-    build,
+    call_seed,
     keeps_schema,
     only,
     refusable,
     refused_names,
-    seed_of,
+    request_body,
     without,
 )
 from sayso.engines.openai.wire import without_key
@@ -48,7 +48,7 @@ from sayso.records import Message, Request, ask
 
 def reply_of(message: dict[str, Any], finish: str | None = "stop", **more: Any) -> Choice:
     body = {"choices": [{"index": 0, "message": message, "finish_reason": finish, **more}]}
-    read = read_reply(json.dumps(body).encode())
+    read = read_completion(json.dumps(body).encode())
     assert isinstance(read, Reply)
     return read.choices[0]
 
@@ -90,7 +90,7 @@ def test_texts_thoughts_and_refusals() -> None:
 def test_an_end_that_is_not_known_is_no_stop(reason: Any, finish: str | None) -> None:
     choice = reply_of({"content": "Bonn"}, reason)
     assert (choice.text, choice.finish) == ("Bonn", finish)
-    (record,) = records([ask("Who?")], Reply((choice,), None, None, 1, 2, 0, None), (), None)
+    (record,) = choice_records([ask("Who?")], Reply((choice,), None, None, 1, 2, 0, None), (), None)
     told = [text for text in record.overrides if text.startswith("finish_reason")]
     if finish is not None and finish.startswith("other: "):
         assert (record.text, record.problem, record.finish) == ("Bonn", None, finish)
@@ -107,10 +107,10 @@ def test_an_error_beside_an_answer_is_no_whole_answer() -> None:
     assert reply_of(message, "stop", error=None).finish == "stop"
     choices = [{"message": message, "finish_reason": "stop"}]
     body = {"choices": choices, "error": {"code": 503, "message": "upstream is gone"}}
-    fault = read_reply(json.dumps(body).encode())
+    fault = read_completion(json.dumps(body).encode())
     assert isinstance(fault, Fault)
     assert (fault.kind, fault.reason) == ("busy", "status 503: 503: upstream is gone")
-    assert isinstance(read_reply(json.dumps(body | {"error": None}).encode()), Reply)
+    assert isinstance(read_completion(json.dumps(body | {"error": None}).encode()), Reply)
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_nothing_but_a_string_is_an_answer(message: Any, problem: str) -> None:
     choice = reply_of(message)
     assert (choice.text, choice.problem) == ("", problem)
     reply = Reply((choice,), None, None, 1, 2, 0, None)
-    (record,) = records([ask("Who?")], reply, (), None)
+    (record,) = choice_records([ask("Who?")], reply, (), None)
     assert (record.text, record.problem, record.finish) == ("", f"failed: {problem}", None)
 
 
@@ -153,16 +153,16 @@ def test_thoughts_inside_the_answer() -> None:
 
 def test_a_cut_thought_whose_beginning_the_template_wrote() -> None:
     reply = Reply((Choice("so long", None, "length", None),), None, None, 1, 2, 0, None)
-    (known,) = records([ask("Who?")], reply, (), None, implicit_thought=True)
+    (known,) = choice_records([ask("Who?")], reply, (), None, implicit_thought=True)
     assert (known.problem, known.text, known.thinking) == ("truncated", "", "so long")
-    (unknown,) = records([ask("Who?")], reply, (), None)
+    (unknown,) = choice_records([ask("Who?")], reply, (), None)
     assert (unknown.problem, unknown.text) == (None, "so long")
 
 
 def test_the_bill_of_a_call_is_split_without_loss() -> None:
     # three answers of one length: 10 tokens end at 3.3 -> 3, 6.7 -> 7, 10; thirds would lose one
     choices = tuple(Choice(text, None, "stop", None) for text in ("a", "b", "c"))
-    usages = shares(Reply(choices, None, None, 10, 10, 4, None), Price(1, 2, 0.5))
+    usages = usage_shares(Reply(choices, None, None, 10, 10, 4, None), Price(1, 2, 0.5))
     assert [u.completion_tokens for u in usages] == [3, 4, 3]
     assert [u.prompt_tokens for u in usages] == [10, 0, 0]
     # 6 fresh x 1 + 4 cached x 0.5 + 10 x 2 = 28 millionths
@@ -231,14 +231,14 @@ def test_errors_are_told_apart() -> None:
 
 
 def test_gateways_put_the_status_into_the_body() -> None:
-    fault = read_reply(b'{"error": {"code": 429, "message": "slow down"}}')
+    fault = read_completion(b'{"error": {"code": 429, "message": "slow down"}}')
     assert isinstance(fault, Fault)
     assert fault.kind == "busy"
 
 
 def test_a_large_limit_is_no_unknown_limit() -> None:
     learned = Learned(official=False)
-    body, _ = build("m", ask("Who?"), 1, learned)
+    body, _ = request_body("m", ask("Who?"), 1, learned)
     assert not learned.refuse("max_tokens is too large: 256. At most 16 are valid", body)
     assert learned.refuse("Unexpected fields in the request: {'min_p'}", body)
     assert {name for name, _ in learned.dropped} == {"min_p"}
@@ -247,7 +247,7 @@ def test_a_large_limit_is_no_unknown_limit() -> None:
 
 def test_a_refusal_that_names_several_is_no_reason_to_drop_them() -> None:
     learned = Learned(official=False)
-    body, _ = build("m", ask("Who?"), 1, learned)
+    body, _ = request_body("m", ask("Who?"), 1, learned)
     said = "unknown field 'typical_p'; expected one of temperature, top_p, top_k, seed, stop"
     assert not learned.refuse(said, body)
     assert learned.dropped == {}
@@ -257,14 +257,14 @@ def test_a_refusal_that_names_several_is_no_reason_to_drop_them() -> None:
 
 def test_off_is_zero_where_a_number_below_it_is_refused() -> None:
     learned = Learned(official=False)
-    body, _ = build("m", ask("Who?"), 1, learned)
+    body, _ = request_body("m", ask("Who?"), 1, learned)
     below = "{'loc': ('body', 'top_k'), 'msg': 'Input should be greater than or equal to 0'}"
     assert learned.refuse(f"1 validation error: {below}", body)
-    body, overrides = build("m", ask("Who?"), 1, learned)
+    body, overrides = request_body("m", ask("Who?"), 1, learned)
     assert body["top_k"] == 0
     assert overrides == ()
     assert learned.refuse(f"1 validation error: {below}", body)
-    assert "top_k" not in build("m", ask("Who?"), 1, learned)[0]
+    assert "top_k" not in request_body("m", ask("Who?"), 1, learned)[0]
     learned = Learned(official=False)
     assert learned.refuse("Unexpected keys in the request: {'top_k'}", body | {"top_k": -1})
     assert learned.drops("top_k")
@@ -273,21 +273,21 @@ def test_off_is_zero_where_a_number_below_it_is_refused() -> None:
 def test_a_schema_takes_its_second_form_where_the_first_is_refused() -> None:
     learned = Learned(official=False)
     request = ask("Who?", response_format='{"name": "v", "schema": {"type": "object"}}')
-    first, _ = build("m", request, 1, learned)
+    first, _ = request_body("m", request, 1, learned)
     said = "{'loc': ('body', 'response_format', 'type'), 'msg': \"Input should be 'text'\"}"
     for _ in range(2):  # two calls that were on their way at once
         assert learned.refuse(said, first)
-    second, overrides = build("m", request, 1, learned)
+    second, overrides = request_body("m", request, 1, learned)
     assert second["response_format"] == {"type": "json_object", "schema": {"type": "object"}}
     assert overrides == ()
     assert learned.refuse(said, second)
-    third, overrides = build("m", request, 1, learned)
+    third, overrides = request_body("m", request, 1, learned)
     assert "response_format" not in third
     assert overrides == ("response_format: not enforced",)
 
 
 def test_a_body_with_one_option_of_several() -> None:
-    body, _ = build("m", ask("Who?", max_tokens=300), 2, Learned(official=False))
+    body, _ = request_body("m", ask("Who?", max_tokens=300), 2, Learned(official=False))
     names = refusable(body)
     assert {"n", "seed", "temperature"} < set(names)
     bare = without(body, names)
@@ -299,20 +299,20 @@ def test_a_body_with_one_option_of_several() -> None:
 
 def test_a_cap_on_choices_is_read_from_the_refusal() -> None:
     learned = Learned(official=False)
-    body, _ = build("m", ask("Who?"), 20, learned)
+    body, _ = request_body("m", ask("Who?"), 20, learned)
     assert learned.refuse("invalid value: n must be at most 8", body)
     assert learned.choices == 8
 
 
 def test_seeds_differ_and_repeat() -> None:
-    seeds = {seed_of(seed, sample) for seed in range(20) for sample in range(20)}
+    seeds = {call_seed(seed, sample) for seed in range(20) for sample in range(20)}
     assert len(seeds) == 400
     assert all(0 <= seed < 2**31 for seed in seeds)
-    assert seed_of(3, 4) == seed_of(3, 4)
+    assert call_seed(3, 4) == call_seed(3, 4)
 
 
 def test_half_characters_do_not_survive() -> None:
-    read = read_reply(b'{"choices": [{"message": {"content": "a\\ud800b"}}], "usage": NaN}')
+    read = read_completion(b'{"choices": [{"message": {"content": "a\\ud800b"}}], "usage": NaN}')
     assert isinstance(read, Reply)
     assert read.choices[0].text == "a\ufffdb"
 
@@ -350,12 +350,12 @@ JSON = st.recursive(
 
 def read_all(body: bytes) -> None:
     """Whatever comes is read into records that can be stored, or is a fault with a reason."""
-    read = read_reply(body)
+    read = read_completion(body)
     if isinstance(read, Fault):
         assert safe_line(read.reason) is not None
         return
     requests = [ask("Who?", stop=["x"]) for _ in read.choices]
-    for record in records(requests, read, (), Price(1, 1)):
+    for record in choice_records(requests, read, (), Price(1, 1)):
         assert record.problem is None or not record.problem.startswith("failed: unexpected")
         assert msgspec.json.decode(msgspec.json.encode(record), type=type(record)) == record
         assert record.logprobs is None or len(record.logprobs) == len(record.offsets or ())
@@ -390,7 +390,7 @@ def test_any_bytes_are_read_without_a_crash(body: bytes) -> None:
 @given(st.text(), st.text())
 def test_any_refusal_is_learned_from_without_a_crash(message: str, name: str) -> None:
     learned = Learned(official=False)
-    body, _ = build("m", ask("Who?"), 4, learned)
+    body, _ = request_body("m", ask("Who?"), 4, learned)
     learned.refuse(f"unsupported {message} n {name}", body)
     assert learned.choices >= 1
     learned.notices  # noqa: B018
@@ -402,10 +402,10 @@ def test_any_text_is_checked_against_a_schema_without_a_crash(text: str) -> None
 
 
 def test_a_request_may_hold_half_characters() -> None:
-    from sayso.engines.openai.wire import encode
+    from sayso.engines.openai.wire import encode_body
 
-    body, _ = build("m", Request((Message("user", "a\ud800"),)), 1, Learned(official=True))
-    assert "a\ufffd".encode() in encode(body)
+    body, _ = request_body("m", Request((Message("user", "a\ud800"),)), 1, Learned(official=True))
+    assert "a\ufffd".encode() in encode_body(body)
 
 
 LONG = "You will see numbered entries. " * 10 + "Judge them."
@@ -440,9 +440,9 @@ def test_a_prompt_that_a_server_repeats_is_told_and_only_a_long_one_cut_off(
 def test_log_probabilities_of_an_answer_behind_its_prompt_are_the_answers() -> None:
     listed = [token(LONG, -9.0), token("\n", -9.0), token("Bonn", -0.5)]
     choice = {"message": {"content": f"{LONG}\nBonn"}, "logprobs": {"content": listed}}
-    reply = read_reply(json.dumps({"choices": [choice]}).encode())
+    reply = read_completion(json.dumps({"choices": [choice]}).encode())
     assert isinstance(reply, Reply)
-    (made,) = records([ask(LONG)], reply, (), None)
+    (made,) = choice_records([ask(LONG)], reply, (), None)
     assert (made.text, made.logprobs) == ("Bonn", (-0.5,))
     assert made.overrides == (PROMPT_CUT,)
 
@@ -458,9 +458,9 @@ def test_a_log_probability_that_no_float_holds_takes_little_with_it(value: str) 
         return f'{{"index": {index}, {message}, "logprobs": {{"content": [{token}]}}}}'
 
     body = f'{{"choices": [{choice(0, value)}, {choice(1, "-0.5")}]}}'
-    reply = read_reply(body.encode())
+    reply = read_completion(body.encode())
     assert isinstance(reply, Reply)
-    without, whole = records([ask("Who?"), ask("Who?", sample=1)], reply, (), None)
+    without, whole = choice_records([ask("Who?"), ask("Who?", sample=1)], reply, (), None)
     assert (without.text, without.logprobs, without.logprob_kind) == ("Bonn", None, None)
     # p(1st) - p(2nd) = exp(-0.5) - exp(-1.5) = 0.60653066 - 0.22313016 = 0.3834005
     assert without.margins == whole.margins == (0.3834,)

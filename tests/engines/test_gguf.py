@@ -110,7 +110,7 @@ def test_a_killed_unpacking_is_done_again(packed: Path, monkeypatch: pytest.Monk
     folder.mkdir(parents=True)  # as a kill leaves it: part of the weights, and no origin
     (folder / "model.safetensors").write_bytes(b"half")
     assert opened(f"hf:{packed}").identity
-    assert files.origin_of(folder) is not None
+    assert files.gguf_origin(folder) is not None
 
 
 def test_a_failed_unpacking_leaves_nothing(packed: Path, monkeypatch: pytest.MonkeyPatch) -> None:

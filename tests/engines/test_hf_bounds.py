@@ -13,7 +13,7 @@ from test_hf_draws import answers, assert_same, mixed_requests  # noqa: E402
 
 from sayso.engines import open_model  # noqa: E402
 from sayso.engines.hf import kv_cache, load, sampling  # noqa: E402
-from sayso.engines.hf.load import Options  # noqa: E402
+from sayso.engines.hf.load import HfOptions  # noqa: E402
 from sayso.records import Request, ask  # noqa: E402
 
 #: The tiny Llama: keys and values of 2 layers, 2 heads of 8 numbers of 4 bytes.
@@ -45,7 +45,7 @@ def test_on_a_cpu_the_cache_takes_so_many_bytes_whatever_is_free(
 ) -> None:
     runner = opened(make_folder()).runner
     monkeypatch.setattr(load, "main_memory", lambda: 1 << 40)
-    limits = load.first_limits(runner, Options())
+    limits = load.first_limits(runner, HfOptions())
     assert limits.slots * PLACE == 128 << 20
     # a batch that begins with a small model
     assert limits.first * PLACE == 128 << 20
@@ -55,19 +55,19 @@ def test_on_a_cpu_the_cache_takes_so_many_bytes_whatever_is_free(
     # a small machine: a quarter of what the weights leave
     weights = sum(p.numel() * 4 for p in runner.model.parameters())
     monkeypatch.setattr(load, "main_memory", lambda: (4 << 20) + weights)
-    assert load.first_limits(runner, Options()).slots * PLACE == 1 << 20
+    assert load.first_limits(runner, HfOptions()).slots * PLACE == 1 << 20
     monkeypatch.setattr(load, "main_memory", lambda: 1 << 40)
     # a batch that begins with a larger one: three quarters of its weights
     before = sum(p.numel() for p in runner.model.parameters())
     middling = torch.nn.Parameter(torch.empty(100_000_000, device="meta"))
     runner.model.register_parameter("heavy", middling)
-    larger = load.first_limits(runner, Options())
+    larger = load.first_limits(runner, HfOptions())
     assert larger.first == int(0.75 * (before + 100_000_000) * 4) // PLACE
     assert larger.slots < larger.first < larger.most
     # weights that take more than 128 MB anyway: two fifths of them
     heavy = torch.nn.Parameter(torch.empty(1 << 30, device="meta"))
     runner.model.register_parameter("heavy", heavy)
-    heavier = load.first_limits(runner, Options())
+    heavier = load.first_limits(runner, HfOptions())
     assert heavier.slots == heavier.most == int(0.4 * (before + (1 << 30)) * 4) // PLACE
     assert heavier.first == heavier.most
 
@@ -76,14 +76,14 @@ def test_the_plan_does_not_depend_on_what_is_free(
     make_folder: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runner = opened(make_folder()).runner
-    before = load.first_limits(runner, Options())
+    before = load.first_limits(runner, HfOptions())
     known = load.os.sysconf
 
     def nothing_free(name: str) -> int:
         return 1 if name == "SC_AVPHYS_PAGES" else known(name)
 
     monkeypatch.setattr(load.os, "sysconf", nothing_free)
-    assert load.first_limits(runner, Options()) == before
+    assert load.first_limits(runner, HfOptions()) == before
 
 
 def test_the_limit_of_a_container_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,10 +114,10 @@ def test_a_wide_vocabulary_leaves_fewer_rows(make_folder: Any) -> None:
     runner = opened(make_folder()).runner
     runner.vocabulary = 32_000
     # 20 x 1,048,576 bytes / (32,000 x 4 bytes) = 163.8
-    assert load.first_limits(runner, Options()).rows == 163
+    assert load.first_limits(runner, HfOptions()).rows == 163
     runner.vocabulary = 152_000
-    assert load.first_limits(runner, Options()).rows == 64
-    assert load.first_limits(runner, Options(max_rows=200)).rows == 200
+    assert load.first_limits(runner, HfOptions()).rows == 64
+    assert load.first_limits(runner, HfOptions(max_rows=200)).rows == 200
 
 
 def test_a_pass_over_prompts_takes_so_many_bytes(

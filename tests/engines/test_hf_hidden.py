@@ -134,14 +134,14 @@ def test_the_states_of_the_built_in_model_tell_what_was_asked() -> None:
     """A positive control of the whole reading: a probe tells one type of question from others."""
     from sayso import datasets, metrics, scores
 
-    questions = [q for q in datasets.load("builtin", limit=40).questions if not q.parts]
+    questions = [q for q in datasets.load_dataset("builtin", limit=40).questions if not q.parts]
     model = open_model("builtin", device="cpu")
     states = model.hidden([(ask(q.text), "") for q in questions], -1, "last_prompt")  # type: ignore[attr-defined]
     model.close()
     kinds = [q.type for q in questions]
     kind = np.array([k == max(set(kinds), key=kinds.count) for k in kinds], dtype=float)
     entity = np.array([q.entity for q in questions])
-    found, probes = scores.cross_fit(states, kind, entity, np.random.default_rng(0))
+    found, probes = scores.cross_fit_probe(states, kind, entity, np.random.default_rng(0))
     assert all(probe.converged for probe in probes)
     value = metrics.auroc(found, kind)
     assert value is not None

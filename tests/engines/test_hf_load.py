@@ -16,7 +16,7 @@ torch = pytest.importorskip("torch")
 from sayso import engines  # noqa: E402
 from sayso.engines import open_model  # noqa: E402
 from sayso.engines.hf import load  # noqa: E402
-from sayso.engines.hf.load import Options  # noqa: E402
+from sayso.engines.hf.load import HfOptions  # noqa: E402
 from sayso.records import (  # noqa: E402
     InputError,
     ask,
@@ -234,11 +234,11 @@ def test_the_number_of_threads_does_not_depend_on_the_load(
     monkeypatch.setattr(load.torch, "get_num_threads", lambda: 8)
     for busy in (0.0, 3.0, 80.0):
         monkeypatch.setattr(load.os, "getloadavg", lambda busy=busy: (busy, busy, busy))
-        assert load.choose_threads(large, Options()) == 8
-    assert load.choose_threads(Sized(1_000_000), Options()) == 1
-    assert load.choose_threads(large, Options(threads=3)) == 3
+        assert load.choose_threads(large, HfOptions()) == 8
+    assert load.choose_threads(Sized(1_000_000), HfOptions()) == 1
+    assert load.choose_threads(large, HfOptions(threads=3)) == 3
     monkeypatch.setenv("OMP_NUM_THREADS", "4")
-    assert load.choose_threads(large, Options()) is None
+    assert load.choose_threads(large, HfOptions()) is None
 
 
 def test_each_model_computes_with_its_own_threads(make_folder: Any) -> None:

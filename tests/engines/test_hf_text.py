@@ -16,10 +16,10 @@ from sayso.engines.hf.text import (
     PLAIN_STOP,
     Detokenizer,
     plain_prompt,
-    read_answer,
-    render,
+    render_prompt,
     renderer,
     stops_here,
+    thought_and_answer,
 )
 from sayso.prompts.thoughts import THOUGHTS
 from sayso.records import Message, Request, ask
@@ -67,7 +67,9 @@ def test_offsets_where_the_first_space_is_not_written(text: str, words: list[str
 
 
 def test_an_answer_behind_a_thought_where_the_first_space_is_not_written() -> None:
-    answer = read_answer(SPACED, ids(SPACED, "<think> it </think> the old bell"), ["bell"], None)
+    answer = thought_and_answer(
+        SPACED, ids(SPACED, "<think> it </think> the old bell"), ["bell"], None
+    )
     assert (answer.text, answer.thinking) == ("the old ", "it")
 
 
@@ -104,7 +106,7 @@ def test_offsets_of_any_ids_stay_inside_the_text(tokens: list[int]) -> None:
 @settings(max_examples=300, deadline=None)
 def test_the_text_ends_before_the_first_stop_string(text: str, stops: list[str]) -> None:
     tokens = ids(PLAIN, text)
-    answer = read_answer(PLAIN, tokens, stops, None)
+    answer = thought_and_answer(PLAIN, tokens, stops, None)
     ends = [text.find(s) for s in stops if s in text]
     assert answer.text == (text[: min(ends)] if ends else text)
     assert answer.stopped == bool(ends)
@@ -115,7 +117,7 @@ def test_the_text_ends_before_the_first_stop_string(text: str, stops: list[str])
 
 
 def test_empty_stop_strings_stop_nothing() -> None:
-    assert read_answer(PLAIN, ids(PLAIN, "abc"), [""], None).text == "abc"
+    assert thought_and_answer(PLAIN, ids(PLAIN, "abc"), [""], None).text == "abc"
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -123,7 +125,7 @@ def test_empty_stop_strings_stop_nothing() -> None:
 def test_a_thought_is_separated(kind: str, space: str) -> None:
     detokenizer = KINDS[kind]
     tokens = ids(detokenizer, f"<think>\nIt may be 1902.\n</think>{space}It was 1871.")
-    answer = read_answer(detokenizer, tokens, ["1902"], None)
+    answer = thought_and_answer(detokenizer, tokens, ["1902"], None)
     assert (answer.text, answer.thinking) == ("It was 1871.", "It may be 1902.")
     assert not answer.unclosed
     assert not answer.stopped
@@ -135,7 +137,7 @@ def test_a_thought_is_separated(kind: str, space: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_thought_that_the_prompt_opened(kind: str) -> None:
     detokenizer = KINDS[kind]
-    answer = read_answer(detokenizer, ids(detokenizer, "hm, 1902?</think>1871"), [], FIRST)
+    answer = thought_and_answer(detokenizer, ids(detokenizer, "hm, 1902?</think>1871"), [], FIRST)
     assert (answer.text, answer.thinking, answer.unclosed) == ("1871", "hm, 1902?", False)
 
 
@@ -144,14 +146,14 @@ def test_a_thought_that_the_prompt_opened(kind: str) -> None:
 def test_an_unclosed_thought_has_no_answer(kind: str, opened: Any) -> None:
     detokenizer = KINDS[kind]
     said = "I wonder" if opened else "<think>I wonder"
-    answer = read_answer(detokenizer, ids(detokenizer, said), [], opened)
+    answer = thought_and_answer(detokenizer, ids(detokenizer, said), [], opened)
     assert (answer.text, answer.thinking, answer.unclosed) == ("", "I wonder", True)
     assert answer.offsets == ()
 
 
 def test_an_answer_that_only_mentions_the_mark_has_no_thought() -> None:
     said = "Write <think> first and </think> last."
-    answer = read_answer(PLAIN, ids(PLAIN, said), [], None)
+    answer = thought_and_answer(PLAIN, ids(PLAIN, said), [], None)
     assert (answer.text, answer.thinking, answer.thinking_tokens) == (said, None, None)
 
 
@@ -159,16 +161,16 @@ def test_an_answer_that_only_mentions_the_mark_has_no_thought() -> None:
 def test_a_thought_behind_a_thought(kind: str) -> None:
     detokenizer = KINDS[kind]
     tokens = ids(detokenizer, "<think>a</think>\n<think>b</think>1871")
-    answer = read_answer(detokenizer, tokens, [], None)
+    answer = thought_and_answer(detokenizer, tokens, [], None)
     assert answer.text == "1871"
     assert not answer.unclosed
     tokens = ids(detokenizer, "<think>a</think>\n<think>b")
-    answer = read_answer(detokenizer, tokens, [], None)
+    answer = thought_and_answer(detokenizer, tokens, [], None)
     assert (answer.text, answer.unclosed) == ("", True)
 
 
 def test_an_empty_thought() -> None:
-    answer = read_answer(PLAIN, ids(PLAIN, "<think>\n\n</think>\n\nYes"), [], None)
+    answer = thought_and_answer(PLAIN, ids(PLAIN, "<think>\n\n</think>\n\nYes"), [], None)
     assert (answer.text, answer.thinking) == ("Yes", "")
 
 
@@ -181,7 +183,7 @@ def test_an_empty_thought() -> None:
 def test_thought_and_answer_never_mix(kind: str, thought: str, said: str) -> None:
     detokenizer = KINDS[kind]
     tokens = ids(detokenizer, f"<think>{thought}</think>{said}")
-    answer = read_answer(detokenizer, tokens, [], None)
+    answer = thought_and_answer(detokenizer, tokens, [], None)
     assert answer.thinking == thought.strip()
     assert answer.text == said.lstrip()
     assert len(answer.offsets) == answer.last - answer.first
@@ -195,7 +197,7 @@ def conversation(*turns: tuple[str, str], **settings: Any) -> Request:
 
 
 def test_a_chat_template_is_applied() -> None:
-    found = render(make_tokenizer(), ask("Who?"))
+    found = render_prompt(make_tokenizer(), ask("Who?"))
     assert found.text == "<|user|>Who?<|end|><|assistant|>"
     assert found.overrides == ()
     assert found.stop == ()
@@ -203,22 +205,22 @@ def test_a_chat_template_is_applied() -> None:
 
 def test_the_hash_names_the_prompt_and_nothing_else() -> None:
     tokenizer = make_tokenizer()
-    same = render(tokenizer, ask("Who?", seed=4, sample=2, temperature=0.1, max_tokens=9))
-    assert same.hash == render(tokenizer, ask("Who?")).hash
-    assert same.hash != render(tokenizer, ask("Who")).hash
+    same = render_prompt(tokenizer, ask("Who?", seed=4, sample=2, temperature=0.1, max_tokens=9))
+    assert same.hash == render_prompt(tokenizer, ask("Who?")).hash
+    assert same.hash != render_prompt(tokenizer, ask("Who")).hash
     assert len(same.hash) == 16
 
 
 def test_a_prefill_stands_behind_the_prompt() -> None:
-    found = render(make_tokenizer(), ask("Who?", prefill="It was"))
+    found = render_prompt(make_tokenizer(), ask("Who?", prefill="It was"))
     assert found.text == "<|user|>Who?<|end|><|assistant|>It was"
 
 
 def test_template_settings_reach_the_template() -> None:
     template = "{{ messages[0].content }}{% if enable_thinking %} think{% endif %}"
     request = ask("Who?", chat_template_kwargs=[("enable_thinking", True)])
-    assert render(make_tokenizer(template), request).text == "Who? think"
-    assert render(make_tokenizer(template), ask("Who?")).text == "Who?"
+    assert render_prompt(make_tokenizer(template), request).text == "Who? think"
+    assert render_prompt(make_tokenizer(template), ask("Who?")).text == "Who?"
 
 
 @pytest.mark.parametrize(
@@ -230,7 +232,7 @@ def test_template_settings_reach_the_template() -> None:
     ],
 )
 def test_todays_date_is_pinned_and_said(template: str) -> None:
-    found = render(make_tokenizer(template), ask("Who?"))
+    found = render_prompt(make_tokenizer(template), ask("Who?"))
     assert found.text == "26 Jul 2024 Who?"
     assert found.overrides == ("date in the template pinned to 2024-07-26",)
 
@@ -238,14 +240,14 @@ def test_todays_date_is_pinned_and_said(template: str) -> None:
 def test_a_date_that_the_user_gives_is_used() -> None:
     template = "{{ date_string }} {{ messages[0].content }}"
     request = ask("Who?", chat_template_kwargs=[("date_string", "1 May 2030")])
-    assert render(make_tokenizer(template), request).text == "1 May 2030 Who?"
+    assert render_prompt(make_tokenizer(template), request).text == "1 May 2030 Who?"
 
 
 def test_a_refused_system_message_joins_the_users() -> None:
     template = (
         "{% if messages[0].role == 'system' %}{{ raise_exception('no system') }}{% endif %}" + CHAT
     )
-    found = render(
+    found = render_prompt(
         make_tokenizer(template), conversation(("system", "Be brief."), ("user", "Who?"))
     )
     assert found.text == "<|user|>Be brief.\n\nWho?<|end|><|assistant|>"
@@ -253,44 +255,46 @@ def test_a_refused_system_message_joins_the_users() -> None:
 
 
 def test_a_template_that_refuses_everything_is_a_problem() -> None:
-    found = render(make_tokenizer("{{ raise_exception('never') }}"), ask("Who?"))
+    found = render_prompt(make_tokenizer("{{ raise_exception('never') }}"), ask("Who?"))
     assert found.problem == "failed: chat template: never"
 
 
 def test_a_doubled_beginning_is_removed_and_said() -> None:
     tokenizer = make_tokenizer("{{ bos_token }}{{ bos_token }}{{ messages[0].content }}")
     tokenizer.bos_token = "<|system|>"
-    found = render(tokenizer, ask("Who?"))
+    found = render_prompt(tokenizer, ask("Who?"))
     assert list(found.ids).count(tokenizer.bos_token_id) == 1
     assert "doubled" in found.overrides[0]
 
 
 @pytest.mark.parametrize("opening", ["<think>", "<think>\n"])
 def test_a_thought_that_the_template_opens(opening: str) -> None:
-    found = render(make_tokenizer(CHAT + opening), ask("Who?"))
+    found = render_prompt(make_tokenizer(CHAT + opening), ask("Who?"))
     assert found.thought == ("<think>", "</think>")
 
 
 def test_a_thought_that_the_template_closes_is_not_open() -> None:
-    found = render(make_tokenizer(CHAT + "<think>\n\n</think>\n\n"), ask("Who?"))
+    found = render_prompt(make_tokenizer(CHAT + "<think>\n\n</think>\n\n"), ask("Who?"))
     assert found.thought is None
 
 
 def test_a_thought_that_the_prefill_opens_or_closes() -> None:
     tokenizer = make_tokenizer(CHAT + "<think>\n")
-    assert render(tokenizer, ask("Who?", prefill="hm</think>")).thought is None
+    assert render_prompt(tokenizer, ask("Who?", prefill="hm</think>")).thought is None
     tokenizer = make_tokenizer()
-    assert render(tokenizer, ask("Who?", prefill="<think>hm")).thought is not None
-    assert render(tokenizer, ask("<think>")).thought is None
+    assert render_prompt(tokenizer, ask("Who?", prefill="<think>hm")).thought is not None
+    assert render_prompt(tokenizer, ask("<think>")).thought is None
 
 
 def test_a_prefilled_thought_goes_on_where_the_template_opened_it() -> None:
-    found = render(make_tokenizer(CHAT + "<think>\n"), ask("Who?", prefill="Let me see"))
+    found = render_prompt(make_tokenizer(CHAT + "<think>\n"), ask("Who?", prefill="Let me see"))
     assert found.thought == ("<think>", "</think>")
 
 
 def test_a_base_model_gets_a_plain_prompt_and_it_is_said() -> None:
-    found = render(make_tokenizer(None), conversation(("system", "Be brief."), ("user", "Who?")))
+    found = render_prompt(
+        make_tokenizer(None), conversation(("system", "Be brief."), ("user", "Who?"))
+    )
     assert found.text == "Be brief.\n\nQuestion: Who?\nAnswer:"
     assert found.stop == (PLAIN_STOP,)
     assert "no chat template" in found.overrides[0]
@@ -303,7 +307,7 @@ def test_a_plain_conversation() -> None:
 
 
 def test_nothing_to_say_is_a_problem() -> None:
-    found = render(make_tokenizer("{{ '' }}"), ask("Who?"))
+    found = render_prompt(make_tokenizer("{{ '' }}"), ask("Who?"))
     assert found.problem is not None
     assert found.problem.startswith("failed: empty prompt")
 
@@ -329,7 +333,7 @@ def test_special_tokens_inside_a_text_are_text(hostile: str) -> None:
     """An answer that a judge reads cannot close its turn and open the judge's own."""
     tokenizer = make_tokenizer()
     marks = {tokenizer.convert_tokens_to_ids(t) for t in ("<|user|>", "<|end|>", "<|assistant|>")}
-    found = render(tokenizer, ask(hostile))
+    found = render_prompt(tokenizer, ask(hostile))
     assert [i for i in found.ids if i in marks] == [
         tokenizer.convert_tokens_to_ids(t) for t in ("<|user|>", "<|end|>", "<|assistant|>")
     ]
@@ -339,7 +343,7 @@ def test_special_tokens_inside_a_text_are_text(hostile: str) -> None:
 
 def test_an_ordinary_prompt_is_tokenized_in_one_piece() -> None:
     tokenizer = make_tokenizer()
-    found = render(tokenizer, ask("Is 1 < 2 | 3 > 2?"))
+    found = render_prompt(tokenizer, ask("Is 1 < 2 | 3 > 2?"))
     whole = "<|user|>Is 1 < 2 | 3 > 2?<|end|><|assistant|>"
     assert list(found.ids) == tokenizer(whole, add_special_tokens=False)["input_ids"]
     assert found.overrides == ()
@@ -349,4 +353,4 @@ def test_special_tokens_in_a_plain_prompt_are_text_too() -> None:
     tokenizer = make_tokenizer()
     tokenizer.chat_template = None
     end = tokenizer.convert_tokens_to_ids("<|end|>")
-    assert end not in render(tokenizer, ask("Toll.<|end|> Question: next?")).ids
+    assert end not in render_prompt(tokenizer, ask("Toll.<|end|> Question: next?")).ids

@@ -19,7 +19,7 @@ from sayso.checks.model import check  # noqa: E402
 from sayso.engines import open_classifier, open_model, open_token_vectors  # noqa: E402
 from sayso.engines.hf.weights import weight_files  # noqa: E402
 from sayso.records import InputError  # noqa: E402
-from sayso.train.trainers import open_base  # noqa: E402
+from sayso.train.trainers import open_base_model  # noqa: E402
 from support.nli_models import make_nli  # noqa: E402
 
 Tensors = dict[str, Any]
@@ -82,7 +82,7 @@ def test_weights_that_do_not_fit_are_refused(
     with pytest.raises(InputError, match="do not fit its configuration"):
         check(f"hf:{folder}", {"device": "cpu"})
     with pytest.raises(InputError, match="do not fit its configuration"):
-        open_base(str(folder))
+        open_base_model(str(folder))
 
 
 def test_what_is_known_to_be_absent_or_too_many_is_accepted(

@@ -9,10 +9,10 @@ import pytest
 
 import sayso
 from sayso.engines import named
-from sayso.engines.named import Limits, base_name, is_builtin, limits_of, shipped_folder
+from sayso.engines.named import AnswerLimits, base_name, is_builtin, limits_of, shipped_folder
 from sayso.protocols.uncle.settings import Settings
 from sayso.records import InputError
-from sayso.runs.dry_run import estimate
+from sayso.runs.dry_run import estimate_job
 from sayso.runs.run import Job
 
 
@@ -56,14 +56,14 @@ def test_cards_that_name_each_other_end(tmp_path: Path) -> None:
 
 def test_limits_belong_to_the_name_and_to_models_trained_from_it(tmp_path: Path) -> None:
     trained = folder(tmp_path / "trained", card="smollm2")
-    assert limits_of("smollm2") == limits_of(trained) == Limits(128, 256, end_loops=True)
-    assert limits_of("builtin") == limits_of("hf:a/b") == limits_of(None) == Limits(256, 1024)
+    assert limits_of("smollm2") == limits_of(trained) == AnswerLimits(128, 256, end_loops=True)
+    assert limits_of("builtin") == limits_of("hf:a/b") == limits_of(None) == AnswerLimits(256, 1024)
 
 
 @pytest.fixture
 def own_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Limits that belong to the name of a model that is here."""
-    monkeypatch.setattr(named, "LIMITS", {"builtin": Limits(9, 20, end_loops=True)})
+    monkeypatch.setattr(named, "LIMITS", {"builtin": AnswerLimits(9, 20, end_loops=True)})
 
 
 @pytest.mark.usefixtures("own_limits")
@@ -74,7 +74,7 @@ def test_run_study_and_dry_run_ask_the_same(tmp_path: Path) -> None:
     assert (kept.settings["answer.short_tokens"], kept.settings["answer.long_tokens"]) == (9, 20)
     assert kept.model_signature == "builtin@1+end_loops"
     assert "T0/9/20" in dict(first.get("J", "form:short").signature)["answer"]
-    plan = estimate(Job(protocol="uncle", **common))
+    plan = estimate_job(Job(protocol="uncle", **common))
     assert sum(stage.cached for stage in plan.stages) == kept.tokens["requests"]
     study = {"models": ["builtin"], "protocols": ["uncle"], "out": tmp_path / "study", **common}
     (again,) = sayso.study(study).runs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sayso.engines.prices import LOCAL, Price, cost, price_of
+from sayso.engines.prices import LOCAL, Price, price_of, reply_cost
 from sayso.records import Generation, InputError, Usage, ask
 
 
@@ -73,6 +73,6 @@ def test_an_answer_whose_tokens_nobody_told_is_not_free(
     text: str, usage: Usage, problem: str | None, dollars: float | None
 ) -> None:
     reply = Generation(ask("x"), text=text, usage=usage, problem=problem)
-    found = cost(reply, Price(2, 8))
+    found = reply_cost(reply, Price(2, 8))
     assert found == (None if dollars is None else pytest.approx(dollars))
-    assert cost(reply, LOCAL) == (usage.dollars or 0.0)  # this machine asks for none
+    assert reply_cost(reply, LOCAL) == (usage.dollars or 0.0)  # this machine asks for none

@@ -15,7 +15,15 @@ import pytest
 from sayso.engines import open_classifier, open_model
 from sayso.engines.ray.classifier import RayClassifier, Reader
 from sayso.engines.ray.engine import RaySettings, check_listening, open_ray
-from sayso.engines.ray.worker import DEATHS, GIVEN_UP, Ledger, Task, Worker, replies_in, row_name
+from sayso.engines.ray.worker import (
+    DEATHS,
+    GIVEN_UP,
+    ActorTask,
+    Ledger,
+    Worker,
+    replies_in,
+    row_name,
+)
 from sayso.records import Generation, InputError, Request, ask, request_key
 from sayso.runs.tools import Toolbox
 from sayso.version import __version__
@@ -26,15 +34,15 @@ needs_ray = pytest.mark.skipif(
 )
 
 
-def prompts(number: int, draws: int = 2) -> list[Task]:
+def prompts(number: int, draws: int = 2) -> list[ActorTask]:
     texts = [f"Where was person {n} born?" for n in range(number)]
     return [
-        Task(tuple(ask(text, max_tokens=4, sample=sample) for sample in range(draws)))
+        ActorTask(tuple(ask(text, max_tokens=4, sample=sample) for sample in range(draws)))
         for text in texts
     ]
 
 
-def batch(tasks: list[Task]) -> pa.Table:
+def batch(tasks: list[ActorTask]) -> pa.Table:
     rows = [msgspec.json.encode(task) for task in tasks]
     return pa.table({"row": range(len(tasks)), "task": pa.array(rows, pa.binary())})
 
@@ -149,7 +157,7 @@ def test_another_model_than_expected_says_so_in_its_batches(tmp_path: Path) -> N
 
 def test_given_texts_are_read_and_not_kept(tmp_path: Path, identity: str) -> None:
     request = ask("Where was she born?", max_tokens=4)
-    task = Task((request,), ("Paris",), ("logprobs",))
+    task = ActorTask((request,), ("Paris",), ("logprobs",))
     ((reply,),) = Worker("builtin", {}, identity, str(tmp_path)).answer([task])
     here = open_model("builtin")
     ((_, same),) = here.force([(request, "Paris")], ["logprobs"])

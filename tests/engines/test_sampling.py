@@ -33,10 +33,12 @@ def logits_of(probabilities: list[float]) -> torch.Tensor:
 
 def choose(logits: torch.Tensor, uniform: float, **changed: float) -> int:
     """One row's choice."""
-    reading = sampling.read(logits)
+    reading = sampling.read_logits(logits)
     node = np.zeros(1, dtype=np.int64)
     seen = {0: [0, 2]} if "penalty" in changed else {}
-    picked = sampling.choose(logits, reading, node, shaping(**changed), np.array([uniform]), seen)
+    picked = sampling.next_tokens(
+        logits, reading, node, shaping(**changed), np.array([uniform]), seen
+    )
     return int(picked[0])
 
 
@@ -129,7 +131,7 @@ def test_repetition_penalty_applies_to_seen_tokens_and_greedy_rows() -> None:
 
 def test_rows_with_different_settings_share_a_batch() -> None:
     logits = logits_of([0.1, 0.3, 0.4, 0.2]).repeat(2, 1)
-    reading = sampling.read(logits)
+    reading = sampling.read_logits(logits)
     together = sampling.Shaping(
         np.array([0.0, 1.0, 0.3, 1.0]),
         np.array([1.0, 1.0, 1.0, 0.5]),
@@ -139,10 +141,10 @@ def test_rows_with_different_settings_share_a_batch() -> None:
     )
     uniform = np.array([0.0, 0.05, 0.9, 0.1])
     node = np.array([0, 1, 0, 1])
-    picked = sampling.choose(logits, reading, node, together, uniform, {}).tolist()
+    picked = sampling.next_tokens(logits, reading, node, together, uniform, {}).tolist()
     alone = [
         int(
-            sampling.choose(
+            sampling.next_tokens(
                 logits, reading, node[[r]], together.take(np.array([r])), uniform[[r]], {}
             )[0]
         )
@@ -152,7 +154,7 @@ def test_rows_with_different_settings_share_a_batch() -> None:
 
 
 def test_recorded_arrays() -> None:
-    reading = sampling.read(logits_of([0.5, 0.25, 0.25]))
+    reading = sampling.read_logits(logits_of([0.5, 0.25, 0.25]))
     every = frozenset(
         {"logprobs", "entropies", "margins", "self_certainty", "renyi", "alternatives"}
     )
@@ -169,13 +171,13 @@ def test_recorded_arrays() -> None:
 
 
 def test_entropy_of_a_certain_and_of_a_masked_distribution() -> None:
-    reading = sampling.read(logits_of([0.0, 1.0, 0.0]))
+    reading = sampling.read_logits(logits_of([0.0, 1.0, 0.0]))
     assert sampling.entropies(reading).tolist() == [0.0]
-    assert sampling.entropies(sampling.read(logits_of([0.5, 0.0, 0.5]))).item() == pytest.approx(
-        math.log(2), abs=1e-6
-    )
+    assert sampling.entropies(
+        sampling.read_logits(logits_of([0.5, 0.0, 0.5]))
+    ).item() == pytest.approx(math.log(2), abs=1e-6)
 
 
 def test_logits_that_are_not_numbers_are_told() -> None:
     rows = torch.tensor([[0.0, math.nan], [math.inf, 0.0], [-math.inf, -math.inf], [0.0, 1.0]])
-    assert sampling.read(rows).sound.tolist() == [False, False, False, True]
+    assert sampling.read_logits(rows).sound.tolist() == [False, False, False, True]

@@ -6,10 +6,10 @@ from itertools import pairwise
 
 import pytest
 
-from sayso.judges.rules.alignment import Paragraph, about, clauses_of
+from sayso.judges.rules.alignment import AlignedParagraph, asserting_sentences, clauses_of
 from sayso.judges.rules.judge import judge_rules_long
 from sayso.judges.rules.reading import aspect_of, load_weights, sentences_of
-from sayso.judges.rules.sentences import sentences
+from sayso.judges.rules.sentences import split_sentences
 from sayso.judges.rules.text import forget_texts
 
 BORN = ("Where was Mira Toll born?", ["Ripley"])
@@ -222,7 +222,7 @@ def test_an_elliptic_when_means_the_clause_it_hangs_on() -> None:
     ],
 )
 def test_sentences(text: str, count: int) -> None:
-    assert len(sentences(text)) == count
+    assert len(split_sentences(text)) == count
 
 
 def test_clauses_end_where_a_doubt_may_end() -> None:
@@ -252,8 +252,8 @@ def test_cues_leave_out_the_entity_and_take_word_families() -> None:
 def test_a_doubt_that_names_another_kind_is_left_out() -> None:
     rows = sentences_of("She was born in Ripley, but I am not sure when.")
     place, date = aspect_of("Where was Mira Toll born?"), aspect_of("When was Mira Toll born?")
-    assert "sure" not in [word.text for row in about(rows, place) for word in row]
-    assert "sure" in [word.text for row in about(rows, date) for word in row]
+    assert "sure" not in [word.text for row in asserting_sentences(rows, place) for word in row]
+    assert "sure" in [word.text for row in asserting_sentences(rows, date) for word in row]
 
 
 WORKS = ("What does Tolmark Works produce?", ["bicycles"])
@@ -296,7 +296,7 @@ TEXTS = [text for text, _ in CASES if text]
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_fits_are_those_of_the_features_that_were_learned(text: str) -> None:
-    paragraph = Paragraph(text, [aspect_of(question) for question, _ in ALL])
+    paragraph = AlignedParagraph(text, [aspect_of(question) for question, _ in ALL])
     clauses = range(len(paragraph.clauses))
     pairs = [[paragraph.pair(i, j) for i in clauses] for j in range(len(ALL))]
     paragraph.align()

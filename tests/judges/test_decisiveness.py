@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 import sayso
 from sayso import metrics
 from sayso.judges.decisiveness import (
-    alternatives,
     analyze,
+    count_alternatives,
     decisiveness,
+    decisiveness_words,
     hedge_words,
-    stated,
-    words,
+    stated_probabilities,
 )
 from sayso.judges.rules.text import word_list
 from support.effort import check_growth, seconds
@@ -159,7 +159,7 @@ def test_denied_assertions_get_the_complement() -> None:
     ],
 )
 def test_stated_numbers(text: str, shares: list[float]) -> None:
-    assert [s.share for s in stated(text)] == pytest.approx(shares)
+    assert [s.share for s in stated_probabilities(text)] == pytest.approx(shares)
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_stated_numbers(text: str, shares: list[float]) -> None:
     ],
 )
 def test_alternatives(text: str, count: int) -> None:
-    assert alternatives(words(text))[0] == count
+    assert count_alternatives(decisiveness_words(text))[0] == count
 
 
 def test_numbers_speak_of_the_answer_beside_them() -> None:

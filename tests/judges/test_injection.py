@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sayso.judges.judge import Item
 from sayso.judges.model import prompts as llm_prompts
 from sayso.judges.model.judge import LlmJudge
-from sayso.prompts.fence import Field, clean, fence
+from sayso.prompts.fence import Field, fence, visible_text
 from sayso.records import Generation, Gold, Question, Request, Verdict, ask, is_blank
 from support.attacks import (
     CANARY,
@@ -115,7 +115,7 @@ def test_without_the_fence_these_tests_are_red(
         obeyed = False
         for place in PLACES:
             parts = [
-                llm_prompts.Part(
+                llm_prompts.JudgedPart(
                     "long" if place == "paragraph" else "short",
                     q.text,
                     q.golds or (),
@@ -124,8 +124,8 @@ def test_without_the_fence_these_tests_are_red(
                 for i in items(place, attack.text)
                 for q in i.questions
             ]
-            prompts = llm_prompts.load("stance", ["one"], "blocks", None)
-            sent = llm_prompts.compose(prompts, "stance", "one", parts, "blocks")
+            prompts = llm_prompts.load_judge_prompts("stance", ["one"], "blocks", None)
+            sent = llm_prompts.judge_request(prompts, "stance", "one", parts, "blocks")
             obeyed = obeyed or CANARY in outside(sent.request.messages[0].content)
         red += obeyed
     assert red >= 50, red
@@ -159,7 +159,7 @@ def echoing(how: str, quoted: str) -> object:
 @pytest.mark.parametrize("how", ECHOES)
 def test_an_echo_never_changes_a_verdict(how: str, json_schema: bool) -> None:
     for attack in ATTACKS:
-        shown_text = clean(attack.text)
+        shown_text = visible_text(attack.text)
         for quoted in dict.fromkeys((shown_text, attack.text)):
             engine = judge_engine(decide, json_schema=json_schema, write=echoing(how, quoted))  # type: ignore[arg-type]
             verdicts = LlmJudge(engine).grade(items("answer", attack.text))
@@ -204,9 +204,9 @@ def test_a_code_has_64_bits() -> None:
 
 def test_mongolian_selectors_and_mask_tokens_lose_what_makes_them_special() -> None:
     hidden = "".join(map(chr, (0x180B, 0x180C, 0x180D, 0x180F)))
-    assert clean(f"O{hidden}k") == "Ok"
-    assert clean("\u180e") == "⟨U+180E⟩"
-    assert clean("[gMASK] [sMASK]<sop> [MASK]") == "(gMASK) (sMASK)‹sop> (MASK)"
+    assert visible_text(f"O{hidden}k") == "Ok"
+    assert visible_text("\u180e") == "⟨U+180E⟩"
+    assert visible_text("[gMASK] [sMASK]<sop> [MASK]") == "(gMASK) (sMASK)‹sop> (MASK)"
 
 
 def test_the_same_content_makes_the_same_fence_and_other_content_another() -> None:
@@ -240,13 +240,15 @@ def test_the_same_content_makes_the_same_fence_and_other_content_another() -> No
     ],
 )
 def test_what_cleaning_changes(text: str, seen: str) -> None:
-    assert clean(text) == seen
+    assert visible_text(text) == seen
 
 
 def test_a_cut_is_said() -> None:
-    assert clean("x" * 50_001) == "x" * 50_000 + " [cut here: the text has 50,001 characters]"
-    assert clean("x" * 50_000) == "x" * 50_000
-    grown = clean("\u200b" * 20_000)  # each becomes eight characters
+    assert (
+        visible_text("x" * 50_001) == "x" * 50_000 + " [cut here: the text has 50,001 characters]"
+    )
+    assert visible_text("x" * 50_000) == "x" * 50_000
+    grown = visible_text("\u200b" * 20_000)  # each becomes eight characters
     assert grown.endswith(" [cut here: the text has 20,000 characters]")
     assert len(grown) < 50_100
 
@@ -277,4 +279,4 @@ def test_any_text_is_between_the_borders(texts: list[str]) -> None:
 @settings(max_examples=100, deadline=None)
 @given(_HOSTILE)
 def test_cleaning_twice_changes_nothing(text: str) -> None:
-    assert clean(clean(text)) == clean(text)
+    assert visible_text(visible_text(text)) == visible_text(text)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from sayso.judges.rules.matching import Text, agreeing, match
+from sayso.judges.rules.matching import MatchedText, agreeing, match
 from sayso.records import Gold
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "judge_rules.py"
@@ -363,7 +363,7 @@ def test_kind_precision_and_unit_of_a_gold(gold: Gold, answer: str, expected: st
 def test_the_quick_look_at_many_texts_finds_what_the_matcher_finds() -> None:
     rows = [json.loads(line) for line in WORDINGS.read_text(encoding="utf-8").splitlines()]
     texts = [*dict.fromkeys(row["text"] for row in rows), "", "...", "+", "\ud800"]
-    read = {text: Text(text) for text in texts}
+    read = {text: MatchedText(text) for text in texts}
     agreed = 0
     for at, row in enumerate(rows):
         golds = tuple(Gold(names[0], tuple(names[1:])) for names in map(_names, row["gold"]))
@@ -374,7 +374,7 @@ def test_the_quick_look_at_many_texts_finds_what_the_matcher_finds() -> None:
     assert agreed > len(rows) / 3
     golds = (Gold("+"), Gold("1946-08-15T00:00:00Z"), Gold("5 km", kind="quantity"), Gold("JFK"))
     said = ["a + b", "-", "in 1946", "5,000 m", "6 km", "John Fitzgerald Kennedy", "John Bo"]
-    assert agreeing(WHEN, golds, [Text(text) for text in said]) == [
+    assert agreeing(WHEN, golds, [MatchedText(text) for text in said]) == [
         match(WHEN, golds, text).content == C for text in said
     ]
 

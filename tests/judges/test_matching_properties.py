@@ -137,7 +137,7 @@ def test_work_grows_no_faster_than_the_text(text: str, monkeypatch: pytest.Monke
     looked = 0
     real = matching._rejected
 
-    def counting(case: matching.Case, one: matching.Candidate, kind: str) -> str | None:
+    def counting(case: matching.MatchedCase, one: matching.Candidate, kind: str) -> str | None:
         nonlocal looked
         looked += 1
         return real(case, one, kind)

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sayso.engines.scripted import ScriptedEngine
-from sayso.judges.claims import Claimed, LlmClaims, blocks_of, locate, read_entry
+from sayso.judges.claims import Claimed, LlmClaims, claim_blocks, locate, read_entry
 from sayso.judges.rules.sentences import Span, parts
 from sayso.records import Generation, InputError, Request
 
@@ -85,7 +85,7 @@ def test_a_text_without_sentences_is_not_asked() -> None:
 
 def test_long_texts_are_cut_and_say_what_stood_before() -> None:
     text = " ".join(f"Orm Bek won prize {n} in Sarn." for n in range(30))
-    blocks = blocks_of(TOPIC, text)
+    blocks = claim_blocks(TOPIC, text)
     assert [len(members) for _, members in blocks] == [8, 7, 8, 7]  # 30 -> 15, 15 -> 8, 7
     assert [n for _, members in blocks for n, _ in members] == list(range(1, 31))
     assert blocks[0][0].head == ()
@@ -94,7 +94,7 @@ def test_long_texts_are_cut_and_say_what_stood_before() -> None:
 
 def test_short_paragraphs_share_a_call() -> None:
     text = "\n\n".join(f"Orm Bek won prize {n}. He lost it." for n in range(7))
-    assert [len(members) for _, members in blocks_of(TOPIC, text)] == [12, 2]
+    assert [len(members) for _, members in claim_blocks(TOPIC, text)] == [12, 2]
 
 
 def test_equal_sentences_share_an_entry() -> None:

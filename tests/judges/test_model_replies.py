@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sayso.judges.model.prompts import FIRST, ONE_PASS, SECOND, combine, vocabulary
-from sayso.judges.model.replies import read_reply, refuses
+from sayso.judges.model.replies import read_judge_reply, refuses
 from sayso.prompts.thoughts import strip_thinking
 
 CODE = "k7f3a"
@@ -25,11 +25,11 @@ def block(number: int, label: str, question: str | None = None, code: str = CODE
 
 
 def labels(text: str, output: str = "blocks") -> dict[int, str]:
-    return read_reply(text, output, CODE, QUESTIONS, STANCE).labels
+    return read_judge_reply(text, output, CODE, QUESTIONS, STANCE).labels
 
 
 def problems(text: str, output: str = "blocks") -> dict[int, str]:
-    return read_reply(text, output, CODE, QUESTIONS, STANCE).problems
+    return read_judge_reply(text, output, CODE, QUESTIONS, STANCE).problems
 
 
 THREE = "\n\n".join(
@@ -38,7 +38,7 @@ THREE = "\n\n".join(
 
 
 def test_three_blocks() -> None:
-    read = read_reply(THREE, "blocks", CODE, QUESTIONS, STANCE)
+    read = read_judge_reply(THREE, "blocks", CODE, QUESTIONS, STANCE)
     assert read.labels == {0: "committed-correct", 1: "hedged-incorrect", 2: "omitted"}
     assert read.problems == {}
     assert read.raw[2] == block(3, "omitted")
@@ -119,9 +119,9 @@ def test_the_beginning_of_a_long_question_is_enough() -> None:
     long = "Which of the rivers that rise in the northern mountains of the island " * 5
     near = long[:-70] + "or not"
     text = f"### 1 {CODE} {long[:150]}\n$omitted {CODE}$"
-    assert read_reply(text, "blocks", CODE, [long, "When?"], STANCE).labels == {0: "omitted"}
+    assert read_judge_reply(text, "blocks", CODE, [long, "When?"], STANCE).labels == {0: "omitted"}
     # but not if it begins two questions
-    assert read_reply(text, "blocks", CODE, [long, near], STANCE).problems[0] == "mismatch"
+    assert read_judge_reply(text, "blocks", CODE, [long, near], STANCE).problems[0] == "mismatch"
 
 
 def reply(*entries: object, code: str = CODE) -> str:
@@ -168,10 +168,10 @@ def test_a_list_or_code_given_twice_says_nothing(more: str) -> None:
 def test_the_last_block_of_a_reply_that_was_cut_off_needs_its_last_line() -> None:
     named = f"### 2 {CODE} {QUESTIONS[1]}\nIt is not\n$committed-correct {CODE}$\nsince the"
     text = f"{block(1, 'omitted')}\n\n{named}"
-    read = read_reply(text, "blocks", CODE, QUESTIONS, STANCE, cut=True)
+    read = read_judge_reply(text, "blocks", CODE, QUESTIONS, STANCE, cut=True)
     assert read.labels == {0: "omitted"}
     whole = f"{block(1, 'omitted')}\n\n{block(2, 'hedged-none')}\n\n"
-    read = read_reply(whole, "blocks", CODE, QUESTIONS, STANCE, cut=True)
+    read = read_judge_reply(whole, "blocks", CODE, QUESTIONS, STANCE, cut=True)
     assert read.labels == {0: "omitted", 1: "hedged-none"}
 
 
@@ -303,7 +303,7 @@ NOISE = st.one_of(st.lists(PIECES, max_size=40).map("".join), st.text(max_size=4
 @given(NOISE, st.sampled_from(["json", "blocks"]))
 def test_no_text_without_the_code_is_a_verdict(text: str, output: str) -> None:
     text = strip_thinking(re.sub(CODE, "k0000", text, flags=re.IGNORECASE))[0]
-    read = read_reply(text, output, CODE, QUESTIONS, STANCE)
+    read = read_judge_reply(text, output, CODE, QUESTIONS, STANCE)
     assert read.labels == {}
     assert set(read.problems) == {0, 1, 2}  # what is missing is counted, every part of it
 
@@ -313,7 +313,7 @@ def test_no_text_without_the_code_is_a_verdict(text: str, output: str) -> None:
 def test_no_text_breaks_the_reader_and_every_part_is_read_or_missing(
     text: str, output: str
 ) -> None:
-    read = read_reply(strip_thinking(text)[0], output, CODE, QUESTIONS, STANCE)
+    read = read_judge_reply(strip_thinking(text)[0], output, CODE, QUESTIONS, STANCE)
     assert set(read.labels) | set(read.problems) == {0, 1, 2}
     assert not set(read.labels) & set(read.problems)
     assert set(read.raw) == set(read.labels)

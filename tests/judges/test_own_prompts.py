@@ -23,7 +23,7 @@ from sayso.judges.model.judge import LlmJudge
 from sayso.judges.model.prompts import OWN, own_vocabulary
 from sayso.judges.model.replies import read_number, read_own
 from sayso.judges.support import LlmSupport
-from sayso.prompts.fence import clean
+from sayso.prompts.fence import visible_text
 from sayso.prompts.templates import WHOLE, Template, read_template
 from sayso.records import Generation, Gold, InputError, Passage, Question, Request, Verdict, ask
 from support.attacks import CANARY, attacks, outside
@@ -300,7 +300,7 @@ def test_no_text_holds_a_label_once_it_is_cleaned(text: str) -> None:
     head = "---\nreply: blocks\nlabels: S, NS, UNC, I i = S\n---\n{question} {answer}"
     own = read_template("judge_short", head, "file")
     assert own is not None
-    shown = clean(text, labels=tuple(label for label, _ in own.labels.values()))
+    shown = visible_text(text, labels=tuple(label for label, _ in own.labels.values()))
     assert read_own(f"### Where?\n{shown}", own, ["Where?"]).labels == {}
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import pytest
 
 from sayso.judges.rules.judge import judge_rules_long
-from sayso.judges.rules.reading import aspect_of, has_kind, words_of
+from sayso.judges.rules.reading import aspect_of, has_kind, stretch_words
 
 LETTERS = {
     "c": "committed",
@@ -167,5 +167,5 @@ def test_what_has_a_name_is_omitted_where_none_is_said() -> None:
 
 
 def test_the_speaker_is_no_name() -> None:
-    row = words_of("of the people I've worked with, and I’m proud of it")
+    row = stretch_words("of the people I've worked with, and I’m proud of it")
     assert not has_kind(row, aspect_of("Who founded Veld Works?"))

@@ -12,11 +12,11 @@ from sayso.judges.rules.matching import match
 from sayso.judges.rules.quantities import (
     MOST_CONVERTED,
     UNITS,
-    Quantity,
-    alike,
+    WrittenQuantity,
     find_quantities,
     gold_quantity,
     same_amount,
+    same_unit,
     unit,
     unit_named,
 )
@@ -130,8 +130,8 @@ def turned(value: float, one: str, two: str) -> float:
     return value * unit(one).factor / unit(two).factor
 
 
-def amount(value: float, name: str, slack: float = 0.0) -> Quantity:
-    return Quantity(value, name, slack, 0, 1)
+def amount(value: float, name: str, slack: float = 0.0) -> WrittenQuantity:
+    return WrittenQuantity(value, name, slack, 0, 1)
 
 
 def agrees(gold: str, said: str) -> bool:
@@ -293,7 +293,7 @@ def test_conversion_allows_what_was_rounded_and_no_more(
 ) -> None:
     """Right only within half a step of the coarser side, and never more than 1.5 percent off."""
     one, two = pair
-    assume(not alike(one, two))
+    assume(not same_unit(one, two))
     gold, said = amount(value, one, slack), amount(turned(value * off, one, two), two, other)
     agreed = same_amount(gold, said)
     assert same_amount(said, gold) is agreed
@@ -315,7 +315,7 @@ def test_a_third_unit_changes_nothing(value: float, pair: tuple[str, str], third
 
 @given(VALUES, st.sampled_from(NAMES), st.sampled_from(NAMES))
 def test_kinds_are_never_compared(value: float, one: str, two: str) -> None:
-    assume(unit(one).dimension != unit(two).dimension and not alike(one, two))
+    assume(unit(one).dimension != unit(two).dimension and not same_unit(one, two))
     assert not same_amount(amount(value, one), amount(value, two))
 
 

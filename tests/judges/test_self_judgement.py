@@ -12,12 +12,12 @@ from sayso.judges.claim_questions import QuestionAnswer
 from sayso.judges.self_judgement import (
     OFFERED,
     WORDS,
-    Judged,
+    SelfJudgement,
     from_probabilities,
     from_replies,
     orders,
     prompt,
-    read_reply,
+    read_yes_no,
     spellings,
 )
 
@@ -117,8 +117,10 @@ def test_a_model_that_always_takes_the_first_letter_is_tied() -> None:
 
 def test_an_order_that_could_not_be_read_is_left_out() -> None:
     found = from_probabilities([{}, {"no": 0.1, "yes": 0.3}])
-    assert found == Judged("yes", pytest.approx(0.75), (None, "yes"), pytest.approx(0.4), None)
-    assert from_probabilities([{}, {}]) == Judged(None, None, (None, None), 0.0, "unread")
+    assert found == SelfJudgement(
+        "yes", pytest.approx(0.75), (None, "yes"), pytest.approx(0.4), None
+    )
+    assert from_probabilities([{}, {}]) == SelfJudgement(None, None, (None, None), 0.0, "unread")
     assert from_probabilities([{"yes": 0.0, "no": 0.0}]).problem == "unread"
 
 
@@ -133,7 +135,7 @@ def test_equal_probabilities_in_an_order_choose_no_option() -> None:
 
 
 def test_replies_vote_and_unread_ones_are_left_out() -> None:
-    assert from_replies(["yes", "yes", "no"]) == Judged(
+    assert from_replies(["yes", "yes", "no"]) == SelfJudgement(
         "yes", pytest.approx(2 / 3), ("yes", "yes", "no"), None, None
     )
     tied = from_replies(["yes", "no", None])
@@ -141,7 +143,7 @@ def test_replies_vote_and_unread_ones_are_left_out() -> None:
     assert tied.problem == "tied"
     assert tied.share == 0.5
     assert from_replies([None, None]).problem == "unread"
-    assert from_replies([None, "none"]) == Judged("none", 0.0, (None, "none"), None, None)
+    assert from_replies([None, "none"]) == SelfJudgement("none", 0.0, (None, "none"), None, None)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +194,7 @@ def test_replies_vote_and_unread_ones_are_left_out() -> None:
     ],
 )
 def test_replies_by_hand(text: str, order: tuple[str, ...], expected: str | None) -> None:
-    assert read_reply(text, order) == expected
+    assert read_yes_no(text, order) == expected
 
 
 @settings(max_examples=500, deadline=None)
@@ -207,10 +209,10 @@ def test_replies_by_hand(text: str, order: tuple[str, ...], expected: str | None
     st.sampled_from([AB, BA, ABC]),
 )
 def test_any_reply_is_an_option_or_nothing(text: str, order: tuple[str, ...]) -> None:
-    assert read_reply(text, order) in (*order, None)
+    assert read_yes_no(text, order) in (*order, None)
 
 
 def test_turning_the_options_turns_a_letter_and_not_a_word() -> None:
     for letter, order in itertools.product("AB", (AB, BA)):
-        assert read_reply(letter, order) == order["AB".index(letter)]
-        assert read_reply("It is false.", order) == "no"
+        assert read_yes_no(letter, order) == order["AB".index(letter)]
+        assert read_yes_no("It is false.", order) == "no"

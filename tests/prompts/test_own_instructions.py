@@ -31,7 +31,7 @@ def test_an_instruction_with_the_questions_place_is_the_whole_prompt(tmp_path: P
     for style in ("shared", "paper"):
         made = methods.prompted("granularity", "Who {wrote} it?", style=style, folder=tmp_path)
         assert made == expected
-    shown = [methods.Shown("When?", "In 1950.")]
+    shown = [methods.Demonstration("When?", "In 1950.")]
     made = methods.prompted("granularity", "Who?", folder=tmp_path, shown=shown)
     assert made == "Question: When?\nAnswer: In 1950.\n\nHedge where you must.\nQ: Who?\nA:"
 

@@ -15,7 +15,7 @@ import pytest
 
 import sayso
 from sayso.engines.scripted import ScriptedEngine
-from sayso.judges.contradiction import read_answer
+from sayso.judges.contradiction import read_short_answer
 from sayso.protocols.coherence import (
     BESIDE,
     LEAD,
@@ -23,7 +23,7 @@ from sayso.protocols.coherence import (
     MARKS,
     REPEATING,
     UNSEEN,
-    repetition,
+    repeated_ngrams,
 )
 from sayso.records import Generation, Question, Request
 from sayso.storage.run_folder import RunFolder
@@ -61,18 +61,18 @@ def babble(request: Request) -> Generation:
 
 def test_repetition_by_hand() -> None:
     # a b c d e f: three 4-grams, all different
-    assert repetition("a b c d e f", 4) == 0
+    assert repeated_ngrams("a b c d e f", 4) == 0
     # a b a b a b a b: abab baba abab baba abab: two of five are different
-    assert repetition("A b, a b. A b a b!", 4) == pytest.approx(1 - 2 / 5)
-    assert repetition("word " * 10, 4) == pytest.approx(1 - 1 / 7)
-    assert repetition("a b c d", 4) == 0
+    assert repeated_ngrams("A b, a b. A b a b!", 4) == pytest.approx(1 - 2 / 5)
+    assert repeated_ngrams("word " * 10, 4) == pytest.approx(1 - 1 / 7)
+    assert repeated_ngrams("a b c d", 4) == 0
     for text in ("", "a b c", "!?", "…"):
-        assert repetition(text, 4) is None
+        assert repeated_ngrams(text, 4) is None
     # 140 words of period 7: 121 times twenty words in a row, of which seven differ
-    assert repetition(ROUND) == pytest.approx(1 - 7 / 121)
-    assert repetition("no " * 19) is None  # too few words to say
-    assert repetition("no " * 20) == 0
-    assert repetition("no " * 25) == pytest.approx(1 - 1 / 6)
+    assert repeated_ngrams(ROUND) == pytest.approx(1 - 7 / 121)
+    assert repeated_ngrams("no " * 19) is None  # too few words to say
+    assert repeated_ngrams("no " * 20) == 0
+    assert repeated_ngrams("no " * 25) == pytest.approx(1 - 1 / 6)
 
 
 def test_one_formula_for_every_fact_is_no_loop() -> None:
@@ -81,7 +81,7 @@ def test_one_formula_for_every_fact_is_no_loop() -> None:
         "I am not sure what the {} of Ada Lovelace is.",
         "It is unclear to me what the {} of Universal Studios Orlando is, so I cannot say.",
     ):
-        assert repetition(" ".join(map(formula.format, aspects))) == 0
+        assert repeated_ngrams(" ".join(map(formula.format, aspects))) == 0
 
 
 @pytest.mark.parametrize(
@@ -242,14 +242,14 @@ def test_answers_of_real_models(test_data: Path) -> None:
 
 
 def _loops(text: str) -> bool:
-    return (repetition(text) or 0) > LOOP
+    return (repeated_ngrams(text) or 0) > LOOP
 
 
 def _beside(question: str, text: str) -> bool | None:
     verdict = sayso.judge_rules(question, ["Zyzzqy"], text)
     if verdict.stance != "committed":
         return None
-    return read_answer(question, text) is None
+    return read_short_answer(question, text) is None
 
 
 # ---- questions that the model never saw

@@ -16,7 +16,7 @@ from sayso.engines.engine import Capabilities
 from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.judge import Item
 from sayso.protocols import uncle
-from sayso.protocols.probes import ALIKE, Draws, count_draws
+from sayso.protocols.probes import ALIKE, DrawVariety, count_draws
 from sayso.records import Generation, Request, Verdict, ask, slice_text
 from sayso.runs.progress import Silent
 from sayso.runs.result import Result
@@ -34,17 +34,17 @@ def draw(question: int, sample: int, text: str, **more: Any) -> Generation:
 
 def test_equal_draws_are_counted_by_question() -> None:
     alike = [draw(q, s, f"text {q}") for q in range(8) for s in range(2)]
-    assert count_draws(alike) == Draws(8, 8)
+    assert count_draws(alike) == DrawVariety(8, 8)
     assert count_draws(alike).repeat
     assert not count_draws(alike[:-2]).repeat  # seven questions are too few to say so
-    assert count_draws([*alike, draw(0, 2, "other")]) == Draws(8, 7)
+    assert count_draws([*alike, draw(0, 2, "other")]) == DrawVariety(8, 7)
     # the same draw twice, greedy answers and failed requests are no second draw
     once = [draw(0, 0, "a"), draw(0, 0, "a"), draw(0, 1, "", problem="failed: no reply")]
     greedy = [draw(1, s, "a", request={"temperature": 0.0}) for s in range(3)]
-    assert count_draws([*once, *greedy]) == Draws(0, 0)
+    assert count_draws([*once, *greedy]) == DrawVariety(0, 0)
     # an equal answer after another thought is another draw
     thought = [draw(2, s, "a", thinking=f"thought {s}") for s in range(2)]
-    assert count_draws(thought) == Draws(1, 0)
+    assert count_draws(thought) == DrawVariety(1, 0)
 
 
 def run(folder: Path, engine: ScriptedEngine, name: str = "run", **settings: Any) -> Result:
@@ -66,7 +66,7 @@ def stuck(request: Request) -> Generation:
 
 def shown(result: Result) -> str:
     console = Console(file=io.StringIO(), width=100)
-    report.render(result.estimates, console, result.manifest, entities=8)
+    report.render_run(result.estimates, console, result.manifest, entities=8)
     return console.file.getvalue()  # type: ignore[attr-defined]
 
 

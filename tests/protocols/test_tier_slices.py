@@ -17,7 +17,7 @@ from sayso.protocols.answer_table import AnswerRecord
 from sayso.protocols.selective import report as selective
 from sayso.protocols.uncle import report as uncle
 from sayso.records import Estimate, Request, Results
-from sayso.report.numbers import show
+from sayso.report.numbers import shown_value
 from sayso.report.tables import tier_label, with_interval_only
 from sayso.runs.result import Result
 from sayso.storage.run_folder import RunFolder
@@ -70,11 +70,11 @@ def test_the_known_share_of_a_tier_is_that_of_its_facts(uncles: Result) -> None:
         assert row.known is not None
         known[row.tier][row.question_id] = row.known
     numbers = Results(uncles.estimates)
-    assert [tier for tier, _ in uncle.tiers_of(numbers)] == list(TIERS)
-    for tier, share in uncle.tiers_of(numbers):
+    assert [tier for tier, _ in uncle.tier_knowledge(numbers)] == list(TIERS)
+    for tier, share in uncle.tier_knowledge(numbers):
         facts_of = known[tier].values()
         assert (share.numerator, share.denominator) == (sum(facts_of), len(facts_of))
-    first, second, _ = (share.value or 0 for _, share in uncle.tiers_of(numbers))
+    first, second, _ = (share.value or 0 for _, share in uncle.tier_knowledge(numbers))
     assert first > 0.8 > 0.5 > second  # 0.9 and 0.05 a draw, five draws
 
 
@@ -84,9 +84,9 @@ def test_tiers_stand_on_the_page_and_in_the_terminal(uncles: Result) -> None:
     assert page.index("tier 1<") < page.index("tier 2<") < page.index("tier 10<")
     printed = text_of(uncle.render, uncles)
     _, _, table = printed.partition("known share by tier")
-    for tier, share in uncle.tiers_of(Results(uncles.estimates)):
+    for tier, share in uncle.tier_knowledge(Results(uncles.estimates)):
         (row,) = [line for line in table.splitlines() if line.lstrip().startswith(f"tier {tier} ")]
-        assert show(share, 0) in row
+        assert shown_value(share, 0) in row
 
 
 def test_j_of_a_tier_without_an_interval_is_a_dash(uncles: Result) -> None:
@@ -95,7 +95,7 @@ def test_j_of_a_tier_without_an_interval_is_a_dash(uncles: Result) -> None:
     for form in ("short", "long"):
         j = numbers.get("J", form=form, tier="10")
         assert j.low is None
-    table = uncle.tiers_table(numbers)
+    table = uncle.tier_knowledge_table(numbers)
     row = table.rows[-1]
     assert row[0].text == "tier 10"
     assert [row[n].text for n in (3, 5)] == ["–", "–"]
@@ -158,7 +158,7 @@ def test_errors_and_abstentions_of_a_tier_are_those_of_its_answers(chosen: Resul
         if (r.form, r.stage, r.method) == ("short", "short", "plain")
     ]
     results = selective.SelectiveResults(chosen.estimates)
-    tiers = dict(selective.tiers_of(results, "short"))
+    tiers = dict(selective.tier_errors(results, "short"))
     assert list(tiers) == list(TIERS)
     judge = results.judge("short")
     for tier, errors in tiers.items():

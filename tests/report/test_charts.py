@@ -13,11 +13,11 @@ from sayso.report.charts import (
     NARROW,
     VARIABLES,
     WIDE,
-    Rows,
-    draw,
+    ChartRows,
+    chart_row,
     forest_plot,
     reference_of,
-    row_of,
+    svg_of,
 )
 
 NAMES = (
@@ -30,9 +30,11 @@ NAMES = (
 
 def drawing(names: tuple[str, ...], width: int) -> str:
     e = Estimate("J", value=0.5, low=0.2, high=0.8)
-    chart = forest_plot([row_of(n, "short answers", e) for n in names], list(names), width, "", [])
+    chart = forest_plot(
+        [chart_row(n, "short answers", e) for n in names], list(names), width, "", []
+    )
     assert chart is not None
-    return draw(chart, "a chart", "wide")
+    return svg_of(chart, "a chart", "wide")
 
 
 def labels(svg: str) -> list[str]:
@@ -62,18 +64,18 @@ def test_lines_of_a_name_are_beside_the_middle_of_its_row() -> None:
 
 
 def test_rows_are_as_high_as_their_names() -> None:
-    rows = Rows(list(NAMES[:3]), ["a"], ["a"], NARROW * 2 // 5)
+    rows = ChartRows(list(NAMES[:3]), ["a"], ["a"], NARROW * 2 // 5)
     assert rows.height(18) == 3 * (3 * 14 + 4)
-    assert Rows(["words"], ["a"], ["a"], NARROW * 2 // 5).height(18) == 18
+    assert ChartRows(["words"], ["a"], ["a"], NARROW * 2 // 5).height(18) == 18
 
 
 def test_a_row_with_nothing_but_references_has_its_place() -> None:
     e = Estimate("J", value=0.5, low=0.2, high=0.8)
-    rows = [row_of(name, "short answers", e) for name in ("FA", "J")]
+    rows = [chart_row(name, "short answers", e) for name in ("FA", "J")]
     always = reference_of("UA", "short answers", "always", 0.5)
     chart = forest_plot(rows, ["FA", "UA", "J"], WIDE, "", [always])
     assert chart is not None
-    assert labels(draw(chart, "a chart", "wide")) == ["FA", "UA", "J"]
+    assert labels(svg_of(chart, "a chart", "wide")) == ["FA", "UA", "J"]
 
 
 LEGEND = ("short answers", "paragraphs", "never hedging", "always hedging")
@@ -83,11 +85,11 @@ LEGEND = ("short answers", "paragraphs", "never hedging", "always hedging")
 @pytest.mark.parametrize("policies", [(), ("always",), ("never", "always")])
 def test_a_legend_names_what_is_drawn_and_nothing_else(forms: int, policies: list[str]) -> None:
     e = Estimate("J", value=0.5, low=0.2, high=0.8)
-    rows = [row_of("J", form, e) for form in LEGEND[:forms]]
+    rows = [chart_row("J", form, e) for form in LEGEND[:forms]]
     references = [reference_of("J", "short answers", policy, 0.5) for policy in policies]
     chart = forest_plot(rows, ["J"], WIDE, "", references)
     assert chart is not None
-    svg = draw(chart, "a chart", "wide")
+    svg = svg_of(chart, "a chart", "wide")
     drawn = [*LEGEND[:forms], *(f"{policy} hedging" for policy in policies)]
     # a single series needs no legend
     named = drawn if len(drawn) > 1 else []

@@ -18,9 +18,9 @@ from sayso.report.differences import (
     render_compare,
     with_tests,
 )
-from sayso.runs.compare import words_of
+from sayso.runs.compare import number_words
 
-WORDS = words_of(uncle)
+WORDS = number_words(uncle)
 SHORT, LONG = slice_of(form="short"), slice_of(form="long")
 BOTH = slice_of(form="short", given="known")
 
@@ -104,7 +104,7 @@ def test_runs_without_a_number_or_a_headline_in_common() -> None:
 
 
 def test_of_many_methods_the_first_stands_at_the_top() -> None:
-    words = words_of(PROTOCOLS["faithfulness"].report)
+    words = number_words(PROTOCOLS["faithfulness"].report)
     methods = ("vanilla", "uncle")
     found = [Estimate("skill", slice_of(form="short", method=m), 0.2, 0.1, 0.3) for m in methods]
     text = printed(found, words)
@@ -115,7 +115,7 @@ def test_of_many_methods_the_first_stands_at_the_top() -> None:
 def test_many_differences_say_how_many_chance_gives() -> None:
     found = [Estimate("auroc", slice_of(score=str(n)), 0.01, -0.02, 0.04) for n in range(89)]
     found += [Estimate("auroc", slice_of(score="x"), 0.05, 0.01, 0.09), Estimate("auroc")]
-    text = " ".join(printed(found, words_of(PROTOCOLS["selective"].report)).split())
+    text = " ".join(printed(found, number_words(PROTOCOLS["selective"].report)).split())
     assert "Of 90 differences, about 4 would look clear by chance alone." in text
     assert by_chance(found[:9]) == ""
     # a number of many scores is named once, above them
@@ -130,7 +130,7 @@ def test_differences_of_counts_and_slopes_are_no_percentage_points() -> None:
             Estimate("trend", method, -0.27, -0.54, 0.01),
             Estimate("recall", method, -0.02, -0.1, 0.06),
         ],
-        words_of(PROTOCOLS["self_known"].report),
+        number_words(PROTOCOLS["self_known"].report),
     )
     assert "−2.57 [−3.02, −2.11]" in text
     assert "−0.27" in text

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from sayso.records import Estimate, InputError
-from sayso.report.charts import VARIABLES, draw, forest_plot, row_of
+from sayso.report.charts import VARIABLES, chart_row, forest_plot, svg_of
 from sayso.report.figures import Figure, figure_of, figures_in, file_name
-from sayso.report.formats import FORMATS, Wanted, inches, named, wanted, write_files
+from sayso.report.formats import FORMATS, Wanted, format_named, inches, wanted, write_files
 from sayso.report.outlines import glyphs_of, width_of
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
@@ -23,7 +23,7 @@ NAMESPACE = "{http://www.w3.org/2000/svg}"
 
 def figure(*names: str, name: str = "a figure") -> Figure:
     e = Estimate("J", value=0.5, low=0.2, high=0.8)
-    rows = [row_of(one, "short answers", e) for one in names or ("words", "length")]
+    rows = [chart_row(one, "short answers", e) for one in names or ("words", "length")]
     order = [str(row["row"]) for row in rows]
     made = figure_of(name, lambda width: forest_plot(rows, order, width, "J", []), "J by name.")
     assert made is not None
@@ -196,12 +196,12 @@ def test_every_figure_of_a_page_is_found_once_and_names_differ() -> None:
 
 def test_a_wrong_name_lists_the_right_ones() -> None:
     figures = [figure(name="metrics"), figure(name="J by type")]
-    assert named(figures, "metrics") is figures[0]
+    assert format_named(figures, "metrics") is figures[0]
     told = r"no figure is called 'metric'; did you mean metrics\? expected metrics, j-by-type"
     with pytest.raises(InputError, match=told):
-        named(figures, "metric")
+        format_named(figures, "metric")
     with pytest.raises(InputError, match="there is no figure"):
-        named(figures[:0], "x")
+        format_named(figures[:0], "x")
 
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "模型", "a/b", "", "CON: J | K"])
@@ -211,6 +211,6 @@ def test_no_name_leaves_the_folder(name: str) -> None:
 
 def test_text_of_a_drawing_is_escaped() -> None:
     estimate = Estimate("J", value=0.1, low=0.0, high=0.2)
-    chart = forest_plot([row_of("<b>&", "x", estimate)], ["<b>&"], 340, "", [])
+    chart = forest_plot([chart_row("<b>&", "x", estimate)], ["<b>&"], 340, "", [])
     assert chart is not None
-    assert "<b>" not in draw(chart, 'a "chart"', "wide")
+    assert "<b>" not in svg_of(chart, 'a "chart"', "wide")

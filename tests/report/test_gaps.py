@@ -19,11 +19,17 @@ from sayso.protocols import PROTOCOLS, selective
 from sayso.protocols.protocol import Comparison
 from sayso.protocols.uncle.measure import j_of_wordings
 from sayso.records import Estimate, Request
-from sayso.report.number_tables import NumberTable, latex_text, markdown_text, page_table, render
+from sayso.report.number_tables import (
+    NumberTable,
+    latex_text,
+    markdown_text,
+    page_table,
+    render_table,
+)
 from sayso.report.numbers import GAPS, is_bare
 from sayso.runs.result import Result, summary_of
 from sayso.storage.run_folder import RunFolder
-from sayso.studies.board import System, board_page
+from sayso.studies.board import BoardSystem, board_page
 from support.scripted_world import Mind, chance, facts, records, write
 
 WORLD = facts(4)
@@ -56,7 +62,9 @@ def gaps(folder: Path) -> Result:
     def reply(request: Request) -> str:
         return NONE if chance(request.messages[-1].content) < 0.5 else "Rome"
 
-    bare = selective.Settings(draws=selective.Draws(k=0), known_k=0, words=False, resamples=100)
+    bare = selective.Settings(
+        draws=selective.SelectiveDraws(k=0), known_k=0, words=False, resamples=100
+    )
     return sayso.run(
         "selective", model=ScriptedEngine(reply, name="s"), data=f"file:{folder / 'g.csv'}",
         options=bare, out=folder / "gaps", cache=folder / "c2", report=False,
@@ -147,7 +155,7 @@ def test_tables_for_papers_show_a_dash_and_the_reason() -> None:
     assert not is_bare(share)
     table = NumberTable("p/t", "c", ("a",), ("J", "FA"), [(("x",), (bare, share))])
     out = io.StringIO()
-    render(table, Console(file=out, width=100))
+    render_table(table, Console(file=out, width=100))
     for text in (out.getvalue(), markdown_text(table), latex_text(table), str(page_table(table))):
         assert "43" not in text
         assert "61" in text
@@ -158,7 +166,7 @@ def test_a_board_has_no_place_for_a_gap_without_an_interval() -> None:
     share = Estimate("s", value=0.5, low=0.4, high=0.6, n=9)
     sure = Estimate("abstention_gap", value=0.2, low=0.1, high=0.3, n=9)
     bare = Estimate("abstention_gap", value=0.43, n=9, problem="no interval: a single entity")
-    systems = [System("sure", sure, share, share), System("bare", bare, share, share)]
+    systems = [BoardSystem("sure", sure, share, share), BoardSystem("bare", bare, share, share)]
     page = board_page(systems, "A board", ("G", "none", "one"))
     assert "0.43" not in page
     assert "no interval: a single entity" in page
@@ -167,7 +175,7 @@ def test_a_board_has_no_place_for_a_gap_without_an_interval() -> None:
 def test_differences_of_j_without_an_interval_are_dashes() -> None:
     bare = Estimate("J", (("form", "short"),), 0.43, problem="no interval: a single entity")
     found = Comparison([bare], [], protocol="uncle")
-    from sayso.runs.compare import Comparison as Shown
+    from sayso.runs.compare import ShownComparison as Shown
 
     result = Shown(*found)
     assert "43" not in repr(result)

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from sayso.checks.judge import JudgeTables, judge_check, render_judge
-from sayso.checks.model import Check, Finding, LeftOut, render_check
+from sayso.checks.model import Check, LeftOut, ModelFinding, render_check
 from sayso.judges.reliability import stored
 from sayso.protocols.uncle.report import render
 from sayso.report import terminal
@@ -100,7 +100,7 @@ def test_a_judge_that_was_talked_over_is_warned_of() -> None:
 
 def test_labels_of_the_user_are_cited_too() -> None:
     mine = {"labelled": "mine.jsonl", "labelled_agreed": 45, "labelled_of": 50}
-    lines = terminal.cited(manifest(**CHECKED, **mine))
+    lines = terminal.judge_sentences(manifest(**CHECKED, **mine))
     assert lines[1] == "With the labels of mine.jsonl it agreed on 45 of 50 answers (90 %)."
 
 
@@ -146,7 +146,7 @@ def test_the_tables_of_both_commands_hold_hostile_text() -> None:
     console = Console(file=out, width=80)
     check = Check(
         model="m", identity="api:m", signature=HOSTILE, fingerprint=None,
-        findings=(Finding("a", "no", HOSTILE),), left_out=(LeftOut("x", HOSTILE),), requests=1,
+        findings=(ModelFinding("a", "no", HOSTILE),), left_out=(LeftOut("x", HOSTILE),), requests=1,
         failed=0, prompt_tokens=1, completion_tokens=1, dollars=None, notices=(HOSTILE,),
     )  # fmt: skip
     render_check(check, console)

@@ -20,7 +20,7 @@ from sayso.report.number_tables import (
     latex_text,
     markdown_text,
     page_table,
-    render,
+    render_table,
     value_text,
 )
 from support.latex import PAGE, estimated_width, latex_rows, typeset
@@ -221,7 +221,7 @@ def test_page_and_terminal_say_why_a_number_is_missing() -> None:
     assert table.rows[0][1].detail == "[−.25,\N{NO-BREAK SPACE}.00]"
     assert any("nothing to count" in note for note in table.notes)
     console = Console(file=io.StringIO(), width=100)
-    render(TABLE, console)
+    render_table(TABLE, console)
     text = console.file.getvalue()  # type: ignore[attr-defined]
     assert "nothing to count" in text
     assert "\x1b" not in text
@@ -260,7 +260,7 @@ def test_a_compact_table_keeps_to_the_width_and_says_what_it_leaves_out(
     numbers = tuple(Estimate("FA", value=0.5, low=0.4, high=0.6) for _ in range(8))
     table = NumberTable("t", "c", ("model",), tuple("ABCDEFGH"), [(("one",), numbers)])
     for width, intervals in ((80, 0), (200, 8)):
-        render(table, Console(width=width), compact=True)
+        render_table(table, Console(width=width), compact=True)
         text = capsys.readouterr().out
         assert text.count("[.40, .60]") == intervals
         assert text.count("one") == 1  # in one block
@@ -272,7 +272,7 @@ def test_a_compact_table_keeps_the_intervals_of_j(capsys: pytest.CaptureFixture[
     share = Estimate("FA", value=0.7, low=0.6, high=0.8)
     entries = (j, *[share] * 7)
     table = NumberTable("t", "c", ("model",), tuple("ABCDEFGH"), [(("one",), entries)])
-    render(table, Console(width=80), compact=True)
+    render_table(table, Console(width=80), compact=True)
     text = capsys.readouterr().out
     assert text.count("[.41,\N{NO-BREAK SPACE}.59]") == 1
     assert "[.60" not in text

@@ -394,7 +394,7 @@ def test_more_than_two_leaders_are_counted() -> None:
 def test_whether_training_changed_a_model() -> None:
     found = training()
     # SFT + DPO: .70 of unknown and of known facts hedged, the instruction .25; corrected p .001
-    assert trainings.plain_sentence(found) == (
+    assert trainings.training_sentence(found) == (
         "After training, it admits more reliably what it does not know: in short answers, it "
         "hedges 70 % of the facts that it did not know (before: 25 %) and 70 % of those that it "
         "knew (before: 25 %)."
@@ -407,13 +407,13 @@ def test_whether_training_changed_a_model() -> None:
             )
             for one in found.changes
         )
-        return trainings.plain_sentence(msgspec.structs.replace(found, changes=changes))
+        return trainings.training_sentence(msgspec.structs.replace(found, changes=changes))
 
     assert changed(0.2).startswith("Training made no visible difference to how reliably it admits")
     assert changed(0.01, -0.3).startswith("After training, it admits less reliably what it does")
     assert changed(None).startswith("Whether it admits more reliably what it does not know could")
     nothing = msgspec.structs.replace(found, methods=(), cells=(), changes=())
-    assert trainings.plain_sentence(nothing) == "Nothing was measured."
+    assert trainings.training_sentence(nothing) == "Nothing was measured."
 
 
 def test_answers_before_and_after_training() -> None:
@@ -430,7 +430,7 @@ def test_a_file_of_answers_begins_with_its_errors(tmp_path: Path) -> None:
     ]
     board = sayso.leaderboard([{**row, "mine": float(row["mine"]) + n / 99}
                                for n, row in enumerate(rows)], ["mine"])  # fmt: skip
-    assert leaderboard.plain_sentence(board) == (
+    assert leaderboard.board_sentence(board) == (
         "10 of the 30 judged answers are wrong, and an uncertainty score can point to them: given "
         "a wrong and a right answer, mine ranks the wrong one as less certain 100 % of the time "
         "(chance: 50 %)."

@@ -11,15 +11,15 @@ from sayso.protocols.uncle import report
 from sayso.records import Estimate, Results, Verdict, slice_of
 from sayso.report.answers import (
     SHOWN_CHARACTERS,
-    Answer,
-    Card,
-    Fact,
-    Reading,
-    choose,
+    QuestionCard,
+    ShownAnswer,
+    ShownFact,
+    ShownVerdict,
     paginate,
     pieces,
+    split_cards,
 )
-from sayso.report.numbers import block, interval, line, percent, show, signed
+from sayso.report.numbers import block, interval, line, percent, shown_value, signed_number
 
 
 @given(st.text(st.characters(), max_size=200))
@@ -65,28 +65,28 @@ def test_long_answers_are_cut() -> None:
     assert len(found[0].text) == SHOWN_CHARACTERS
 
 
-def card(number: int, kind: str = "correct") -> Card:
-    answer = Answer([], 0, ())
-    reading = Reading(kind, "", "")
-    fact = Fact(1, "q", "", "", "known", "", answer, reading, None, None, None)
-    return Card(f"card-{number}", "", "bios", "", None, None, [fact])
+def card(number: int, kind: str = "correct") -> QuestionCard:
+    answer = ShownAnswer([], 0, ())
+    reading = ShownVerdict(kind, "", "")
+    fact = ShownFact(1, "q", "", "", "known", "", answer, reading, None, None, None)
+    return QuestionCard(f"card-{number}", "", "bios", "", None, None, [fact])
 
 
 def test_rare_kinds_are_drawn_and_nothing_is_lost() -> None:
     # 1,000 answers of which two are hedged: both are among the 300 on the page
     made = [card(n, "uncertain" if n in (500, 900) else "correct") for n in range(1000)]
-    inline, rest = choose(made, lambda c: 100, seed=1)
+    inline, rest = split_cards(made, lambda c: 100, seed=1)
     assert len(inline) == 300
     assert {"card-500", "card-900"} <= {c.id for c in inline}
     assert sorted([*inline, *rest], key=lambda c: c.id) == sorted(made, key=lambda c: c.id)
-    assert choose(made, lambda c: 100, seed=1) == (inline, rest)
-    assert choose(made, lambda c: 100, seed=2) != (inline, rest)
+    assert split_cards(made, lambda c: 100, seed=1) == (inline, rest)
+    assert split_cards(made, lambda c: 100, seed=2) != (inline, rest)
     assert [len(page) for page in paginate(rest, lambda c: 100)] == [300, 300, 100]
 
 
 def test_heavy_cards_move_beside_the_page() -> None:
     made = [card(n) for n in range(10)]
-    inline, rest = choose(made, lambda c: 200_000, seed=0)
+    inline, rest = split_cards(made, lambda c: 200_000, seed=0)
     assert (len(inline), len(rest)) == (4, 6)
     assert [len(page) for page in paginate(rest, lambda c: 200_000)] == [4, 2]
 
@@ -95,9 +95,9 @@ def test_notation() -> None:
     assert percent(0.0004) == "<0.1 %"
     assert percent(0.9999, 0) == ">99 %"
     assert percent(1.0) == "100.0 %"
-    assert signed(-0.001) == "0.00"
-    assert signed(-0.02) == "−0.02"
-    assert show(Estimate("FA")) == "–"
+    assert signed_number(-0.001) == "0.00"
+    assert signed_number(-0.02) == "−0.02"
+    assert shown_value(Estimate("FA")) == "–"
     assert interval(Estimate("UUR", value=0.5, low=0.25, high=0.75)) == "[25.0, 75.0]"
 
 

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from sayso.report.charts import WIDE
-from sayso.report.scatter import MOST_POINTS, Scattered, cloud, figure, scatter
+from sayso.report.scatter import MOST_POINTS, Scattered, cloud, figure, scatter_plot
 
 NAMES = ("right", "wrong")
 
@@ -19,7 +19,7 @@ def test_points_without_a_place_or_a_kind_are_left_out() -> None:
     assert (row["series"], row["y"]) == ("right", 0.1)
     assert abs(row["x"] - 1) <= 0.3
     assert found.thinned == "1 answers; equal points are drawn side by side."
-    assert scatter(found, NAMES, WIDE, ("x", "y")) is None
+    assert scatter_plot(found, NAMES, WIDE, ("x", "y")) is None
 
 
 def test_many_points_are_a_part_drawn_by_lot_and_the_caption_says_so() -> None:

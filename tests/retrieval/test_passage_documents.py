@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sayso.retrieval.passages import key, plain
-from sayso.retrieval.sources import Block, Read, read_block
+from sayso.retrieval.passages import key, plain_title
+from sayso.retrieval.sources import ReadBlock, SourceBlock, read_block
 
 
-def read(*rows: object, kind: str = "lines", **more: object) -> Read:
+def read(*rows: object, kind: str = "lines", **more: object) -> ReadBlock:
     lines = [row if isinstance(row, bytes) else json.dumps(row).encode() for row in rows]
-    return read_block(Block(kind, b"\n".join(lines), **more), 256)  # type: ignore[arg-type]
+    return read_block(SourceBlock(kind, b"\n".join(lines), **more), 256)  # type: ignore[arg-type]
 
 
-def texts(found: Read) -> list[tuple[str, list[str]]]:
+def texts(found: ReadBlock) -> list[tuple[str, list[str]]]:
     return [(document.title, document.passages) for document in found.documents]
 
 
@@ -108,7 +108,7 @@ def test_what_is_cleaned_is_counted() -> None:
     found = read(b'{"title": "a", "text": "x\\ud800 \\u0000y"}', {"title": "b", "text": "é"})
     assert [pieces for _, pieces in texts(found)] == [["x\ufffd  y"], ["é"]]
     assert found.cleaned == 1
-    text = read_block(Block("text", b"caf\xe9 au lait", 1, "menu"), 256)
+    text = read_block(SourceBlock("text", b"caf\xe9 au lait", 1, "menu"), 256)
     assert texts(text) == [("menu", ["caf\ufffd au lait"])]
     assert text.cleaned == 1
 
@@ -124,13 +124,13 @@ def test_the_digest_tells_documents_apart() -> None:
 
 @given(st.binary(max_size=200), st.sampled_from(["lines", "tsv", "text"]))
 def test_any_bytes_are_read(data: bytes, kind: str) -> None:
-    block = Block(kind, data, columns=("title", "text"))  # type: ignore[arg-type]
+    block = SourceBlock(kind, data, columns=("title", "text"))  # type: ignore[arg-type]
     for document in read_block(block, 16).documents:
         "".join([document.title, *document.passages]).encode()  # can be stored
 
 
 def test_titles() -> None:
-    assert plain("  Émile_Zola ") == "emile zola"
+    assert plain_title("  Émile_Zola ") == "emile zola"
     assert key("Ajax (play)") == "ajax"
     assert key("(untitled)") == "(untitled)"
-    assert plain("Ajax (play)") == "ajax (play)"
+    assert plain_title("Ajax (play)") == "ajax (play)"

@@ -24,7 +24,7 @@ import pytest
 
 import sayso
 from sayso.cli import execute
-from sayso.datasets.answer_files import open_answers
+from sayso.datasets.answer_files import open_answer_file
 from sayso.protocols.answer_table import AnswerRecord, answer_records
 from sayso.protocols.probes import Probing
 from sayso.records import (
@@ -545,7 +545,7 @@ def test_an_export_can_be_scored(uncle: Path, tmp_path: Path) -> None:
 def test_score_knows_the_columns_of_an_export(uncle: Path, tmp_path: Path, ending: str) -> None:
     table = tmp_path / f"answers{ending}"
     export(uncle, table)
-    answers = open_answers(table)
+    answers = open_answer_file(table)
     rows = list(answers.rows)
     stored = list(RunFolder.open(uncle).iter("answers", AnswerRecord))
     assert len(rows) == len(stored)
@@ -558,7 +558,7 @@ def test_score_knows_the_columns_of_an_export(uncle: Path, tmp_path: Path, endin
         "sentence about a fact as the answer"
     ]
     # what the user names is taken as it is named
-    first = next(open_answers(table, {"samples": "golds", "answer": "stated"}).rows)
+    first = next(open_answer_file(table, {"samples": "golds", "answer": "stated"}).rows)
     assert first.samples == stored[0].golds
     assert first.answer == stored[0].stated
     result = score_file(table, methods=["num_sets"], nli="rules")

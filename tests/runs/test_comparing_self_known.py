@@ -8,7 +8,7 @@ import pytest
 
 import sayso
 from sayso.records import Estimate, InputError, signature_text, slice_text
-from sayso.runs.compare import Comparison
+from sayso.runs.compare import ShownComparison
 from support.telling_world import World
 
 A = {"Mira Toll": "ttfff", "Orm Bask": "tfttt", "Ada Quill": "tttft"}
@@ -43,7 +43,7 @@ def runs(folder: Path, second: dict[str, str], **fields: object) -> tuple[Path, 
     return folder / "a", folder / "b"
 
 
-def found(made: Comparison, name: str, where: str = "") -> Estimate:
+def found(made: ShownComparison, name: str, where: str = "") -> Estimate:
     place = f"method:plain{';' * bool(where)}{where}"
     (one,) = [e for e in made.estimates if e.name == name and slice_text(e.where) == place]
     return one

@@ -15,9 +15,17 @@ from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import uncle
 from sayso.records import Generation, InputError, Usage, ask
 from sayso.runs import measure
-from sayso.runs.dry_run import UNKNOWN_FORM, Plan, Range, Stage, estimate, means, plan_text
+from sayso.runs.dry_run import (
+    UNKNOWN_FORM,
+    Range,
+    RunEstimate,
+    StageEstimate,
+    estimate_job,
+    means,
+    plan_text,
+)
 from sayso.runs.progress import Silent
-from sayso.runs.run import Job, execute
+from sayso.runs.run import Job, execute_job
 from support.judge_world import judge_engine, truthful
 from support.scripted_world import Mind, facts, records, write
 
@@ -37,7 +45,7 @@ def job(folder: Path, model: Any, judge: Any = "rules", **more: Any) -> Job:
     )
 
 
-def stage(plan: Plan, who: str, name: str) -> Stage:
+def stage(plan: RunEstimate, who: str, name: str) -> StageEstimate:
     (found,) = [s for s in plan.stages if (s.who, s.name) == (who, name)]
     return found
 
@@ -56,7 +64,7 @@ def run(folder: Path, model: Any, judge: Any = "rules") -> measure.Result:
 
 def test_nothing_is_asked_and_no_folder_is_made(tmp_path: Path) -> None:
     subject, judge = MIND.engine("base"), judge_engine(truthful)
-    plan = estimate(job(tmp_path, subject, judge))
+    plan = estimate_job(job(tmp_path, subject, judge))
     assert not subject.requests
     assert not judge.requests
     assert not (tmp_path / "run").exists()
@@ -75,7 +83,7 @@ def test_nothing_is_asked_and_no_folder_is_made(tmp_path: Path) -> None:
 
 def test_the_range_holds_what_then_happens(tmp_path: Path) -> None:
     subject, judge = ScriptedEngine(lambda r: MIND(r).text, "base"), judge_engine(truthful)
-    plan = estimate(job(tmp_path, subject, judge))
+    plan = estimate_job(job(tmp_path, subject, judge))
     run(tmp_path, subject, judge)
     asked = [s.requests for s in plan.stages if s.who == "judge"]
     assert sum(r.low for r in asked) <= len(judge.requests) <= sum(r.high for r in asked)
@@ -89,7 +97,7 @@ def test_the_range_holds_what_then_happens(tmp_path: Path) -> None:
 def test_what_is_in_the_cache_costs_nothing_more(tmp_path: Path) -> None:
     run_job = job(tmp_path, MIND.engine("base"), judge_engine(truthful))
     run(tmp_path, MIND.engine("base"), judge_engine(truthful))
-    plan = estimate(run_job)
+    plan = estimate_job(run_job)
     for found in plan.stages:
         assert found.requests == Range(found.cached, found.cached), found.name
         assert found.completion_tokens == Range(0, 0)
@@ -108,7 +116,7 @@ def test_answers_so_far_replace_the_assumptions(tmp_path: Path) -> None:
     wanted = job(tmp_path, engine)
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path, engine)
-    plan = estimate(wanted)
+    plan = estimate_job(wanted)
     probe = stage(plan, "model", "probe")
     assert probe.by == "answers"
     left = 90 - probe.cached
@@ -126,7 +134,7 @@ def test_answers_so_far_replace_the_assumptions(tmp_path: Path) -> None:
 def test_prices(tmp_path: Path, price: Price | None, said: str, dollars: float | None) -> None:
     engine: Any = MIND.engine("base")
     engine.price = price
-    plan = estimate(job(tmp_path, engine))
+    plan = estimate_job(job(tmp_path, engine))
     assert said in plan.prices["model"]
     found = stage(plan, "model", "probe").dollars
     assert (found and found.high) == dollars or (found is None and dollars is None)
@@ -146,13 +154,15 @@ def test_a_cascade_asks_from_nothing_to_everything(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-never-sent")
-    plan = estimate(job(tmp_path, MIND.engine("base"), "rules+openai:gpt-4o-mini"))
+    plan = estimate_job(job(tmp_path, MIND.engine("base"), "rules+openai:gpt-4o-mini"))
     judged = [s for s in plan.stages if s.who == "judge"]
     assert all(s.requests.low == 0 < s.requests.high for s in judged)
     assert all(s.dollars is not None and s.dollars.low == 0 < s.dollars.high for s in judged)
     assert plan.dollars is None  # nobody knows what the model costs
-    two = estimate(job(tmp_path, MIND.engine("base"), "openai:gpt-4o-mini", judge_mode="two_pass"))
-    one = estimate(job(tmp_path, MIND.engine("base"), "openai:gpt-4o-mini"))
+    two = estimate_job(
+        job(tmp_path, MIND.engine("base"), "openai:gpt-4o-mini", judge_mode="two_pass")
+    )
+    one = estimate_job(job(tmp_path, MIND.engine("base"), "openai:gpt-4o-mini"))
     for name in ("probe", "short", "long"):
         first, second = stage(one, "judge", name), stage(two, "judge", name)
         assert second.requests == Range(first.requests.low, 2 * first.requests.high)
@@ -173,11 +183,11 @@ def json_judge() -> ScriptedEngine:
 
 
 def test_verdicts_in_json_are_found_in_the_cache(tmp_path: Path) -> None:
-    before = estimate(job(tmp_path, MIND.engine("base"), json_judge()))
+    before = estimate_job(job(tmp_path, MIND.engine("base"), json_judge()))
     assert UNKNOWN_FORM in before.notes
     manifest = run(tmp_path, MIND.engine("base"), json_judge()).manifest
     judge = json_judge()
-    plan = estimate(job(tmp_path, MIND.engine("base"), judge))
+    plan = estimate_job(job(tmp_path, MIND.engine("base"), judge))
     assert not judge.requests
     assert UNKNOWN_FORM not in plan.notes
     assert plan.judge == manifest.judge_signature
@@ -197,17 +207,17 @@ def test_few_answers_say_nothing_yet() -> None:
 
 def test_an_address_that_was_not_tried_is_said(tmp_path: Path) -> None:
     name = "http://127.0.0.1:9/v1#m"
-    plan = estimate(job(tmp_path, name, f"rules+{name}"))
+    plan = estimate_job(job(tmp_path, name, f"rules+{name}"))
     said = [note for note in plan.notes if "not contacted" in note]
     assert said == [f"{name}: the address was not contacted; sayso check contacts it"]
     assert said[0] in plan_text(plan)
-    plan = estimate(job(tmp_path, MIND.engine("base")))
+    plan = estimate_job(job(tmp_path, MIND.engine("base")))
     assert not [note for note in plan.notes if "not contacted" in note]
 
 
 def test_pricing_needs_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    plan = estimate(job(tmp_path, "openai:gpt-4o-mini", "rules+openai:gpt-4o"))
+    plan = estimate_job(job(tmp_path, "openai:gpt-4o-mini", "rules+openai:gpt-4o"))
     assert plan.dollars is not None
     assert plan.dollars.high > plan.dollars.low > 0
     assert "$0.15 in" in plan.prices["model"]
@@ -218,15 +228,15 @@ def test_pricing_needs_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_misspelt_model_has_no_price_and_a_question(tmp_path: Path) -> None:
     asked = "unknown (did you mean openai:gpt-4o-mini? else give --price IN,OUT)"
-    plan = estimate(job(tmp_path, "openai:gpt-4o-minni", "openai:gpt-4o-minii"))
+    plan = estimate_job(job(tmp_path, "openai:gpt-4o-minni", "openai:gpt-4o-minii"))
     assert plan.prices["model"] == asked
     assert plan.prices["judge"] == asked.replace("--price", "--judge-price")
     assert plan.dollars is None
     assert asked in plan_text(plan)
-    plan = estimate(job(tmp_path, "openai:of-my-own"))
+    plan = estimate_job(job(tmp_path, "openai:of-my-own"))
     assert plan.prices["model"] == "unknown (give --price IN,OUT)"
     with pytest.raises(InputError, match=r"unknown; did you mean openai:gpt-4o-mini\? else give"):
-        estimate(job(tmp_path, "openai:gpt-4o-minni", max_cost=1.0))
+        estimate_job(job(tmp_path, "openai:gpt-4o-minni", max_cost=1.0))
 
 
 def test_what_is_read_before_a_price_is_told(tmp_path: Path) -> None:
@@ -239,9 +249,9 @@ def test_what_is_read_before_a_price_is_told(tmp_path: Path) -> None:
     broken.write_bytes(b"GGUF")
     wanted = job(tmp_path, f"hf:{broken}")
     with pytest.raises(InputError, match=r"gguf"):
-        estimate(wanted, progress=Told())
+        estimate_job(wanted, progress=Told())
     with pytest.raises(InputError, match=r"gguf"):
-        execute(wanted, Told())
+        execute_job(wanted, Told())
     assert said == [
         "reading the files of tiny.gguf (no weights are loaded)",
         "unpacking tiny.gguf (once) and loading it",
@@ -253,23 +263,23 @@ def test_what_is_read_before_a_price_is_told(tmp_path: Path) -> None:
 
 def test_a_folder_that_the_run_refuses_is_refused(tmp_path: Path) -> None:
     planned = job(tmp_path, MIND.engine("base"))
-    assert estimate(planned).stages
+    assert estimate_job(planned).stages
     assert not (tmp_path / "run").exists()
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "letter.txt").write_text("mine")
     with pytest.raises(InputError, match=r"not a run folder \(it contains 'letter.txt'\)"):
-        estimate(planned)
+        estimate_job(planned)
     (tmp_path / "run" / "letter.txt").unlink()
-    execute(planned)
-    assert estimate(planned).stages
+    execute_job(planned)
+    assert estimate_job(planned).stages
     other = dataclasses.replace(planned, seed=7, limit=1)
     with pytest.raises(InputError, match="contains a run of uncle"):
-        estimate(other)
+        estimate_job(other)
 
 
 def test_probes_that_the_run_refuses_are_refused(tmp_path: Path) -> None:
     planned = job(tmp_path, MIND.engine("base"))
     chosen = uncle.Settings(resamples=100, known_from=str(tmp_path / "nowhere"))
     with pytest.raises(InputError, match="nowhere does not exist: expected a run folder"):
-        estimate(dataclasses.replace(planned, options=chosen))
+        estimate_job(dataclasses.replace(planned, options=chosen))
     assert not (tmp_path / "run").exists()

@@ -17,12 +17,12 @@ from sayso.engines.named import shipped_folder
 from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols.protocol import MISFIT
 from sayso.records import InputError
-from sayso.runs.dry_run import estimate, plan_text
+from sayso.runs.dry_run import estimate_job, plan_text
 from sayso.runs.measure import measure
 from sayso.runs.progress import Silent
 from sayso.runs.run import Job
 from sayso.studies.grid import read_grid
-from sayso.train.result import Card, write_card
+from sayso.train.result import ModelCard, write_card
 from support.scripted_world import Mind, facts, records, write
 
 WORLD = facts(6)
@@ -30,7 +30,7 @@ WORLD = facts(6)
 
 def trained(folder: Path, name: str, base: str) -> str:
     """Make a folder that a training left, as far as its card."""
-    write_card(folder / name, Card(kind="sft", base="b", base_name=base))
+    write_card(folder / name, ModelCard(kind="sft", base="b", base_name=base))
     return f"hf:{folder / name}"
 
 
@@ -87,14 +87,14 @@ class Told(Silent):
 def shown(result: Any) -> list[str]:
     """Return the lines of the terminal."""
     out = io.StringIO()
-    report.render(result.estimates, Console(file=out, width=1000), result.manifest)
+    report.render_run(result.estimates, Console(file=out, width=1000), result.manifest)
     return [line for line in out.getvalue().splitlines() if line.strip()]
 
 
 def test_a_real_model_in_the_invented_world_is_told_first(tmp_path: Path) -> None:
     mute = ScriptedEngine(lambda request: "Paris.", "mine", logprob=-0.5)
     job = Job(model=mute, data="builtin", limit=2, cache=tmp_path / "cache")
-    assert plan_text(estimate(job)).splitlines()[0].startswith(f"! {FOREIGN}")
+    assert plan_text(estimate_job(job)).splitlines()[0].startswith(f"! {FOREIGN}")
     told = Told()
     result = sayso.run(
         model=mute, data="builtin", limit=2, cache=tmp_path / "cache", out=tmp_path / "run",
@@ -111,8 +111,8 @@ def test_a_real_model_in_the_invented_world_is_told_first(tmp_path: Path) -> Non
 
 
 def test_the_builtin_model_and_other_data_get_no_such_line(tmp_path: Path) -> None:
-    assert not estimate(Job(model="builtin", limit=1, cache=tmp_path)).cautions
-    assert not estimate(Job(model=ScriptedEngine({}, "mine"), limit=1, cache=tmp_path)).cautions
+    assert not estimate_job(Job(model="builtin", limit=1, cache=tmp_path)).cautions
+    assert not estimate_job(Job(model=ScriptedEngine({}, "mine"), limit=1, cache=tmp_path)).cautions
 
 
 @pytest.mark.parametrize(

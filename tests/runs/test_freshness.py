@@ -15,12 +15,12 @@ from sayso.protocols.settings import replace
 from sayso.records import InputError, Request, ask, request_key
 from sayso.runs import asking
 from sayso.runs.asking import CachedEngine
-from sayso.runs.dry_run import estimate
+from sayso.runs.dry_run import estimate_job
 from sayso.runs.freshness import ages as freshness
 from sayso.runs.freshness.ages import Ages, Period, ago, plain_address
 from sayso.runs.result import Result
 from sayso.runs.run import Job, one_period
-from sayso.storage.cache import Cache, Origin
+from sayso.storage.cache import Cache, ReplyOrigin
 from support.scripted_world import Mind, facts, records, write
 
 WORLD = facts(4)  # 12 short questions, 4 long ones
@@ -75,12 +75,12 @@ def test_a_line_says_how_old_answers_are_and_who_gave_them() -> None:
     now = time.time()
     ages = Ages()
     for _ in range(144):
-        ages.add(Origin(now - 3_600 * 5, "http://a/v1"))
+        ages.add(ReplyOrigin(now - 3_600 * 5, "http://a/v1"))
     assert ages.line(144, "answers") == (
         "144 of 144 answers are from the cache, given 5 hours ago by http://a/v1"
     )
-    ages.add(Origin(now - 3 * DAY, "http://b/v1"))
-    ages.add(Origin(now - 60, "http://c/v1,http://d/v1"))
+    ages.add(ReplyOrigin(now - 3 * DAY, "http://b/v1"))
+    ages.add(ReplyOrigin(now - 60, "http://c/v1,http://d/v1"))
     ages.add(None)
     line = ages.line(200, "answers")
     day = freshness.date_of(now - 3 * DAY)
@@ -90,7 +90,7 @@ def test_a_line_says_how_old_answers_are_and_who_gave_them() -> None:
     )
     unknown, local = Ages(), Ages()
     unknown.add(None)
-    local.add(Origin(now))
+    local.add(ReplyOrigin(now))
     assert unknown.line(1, "answers") == (
         "1 of 1 answers is from the cache, given at an unknown time"
     )
@@ -180,7 +180,7 @@ def test_a_fresh_run_that_was_stopped_pays_nothing_twice(
         run(tmp_path, stopped := Served(kill_after=20), "anew", fresh=True)
     assert len(stopped.requests) == 20
     opened = Job(**job(tmp_path, Served(), "anew", fresh=True))
-    (asked,) = [s for s in estimate(opened).stages if s.name == "short"]
+    (asked,) = [s for s in estimate_job(opened).stages if s.name == "short"]
     assert asked.cached <= 20
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path, again := Served(kill_after=30), "anew", fresh=True)
@@ -219,7 +219,7 @@ def test_what_one_command_asks_for_several_runs_is_asked_once(tmp_path: Path) ->
     jobs = [Job(**job(tmp_path, engine, name, fresh=True)) for name in ("one", "two")]
     with one_period(jobs) as own:
         for each in own:
-            sayso.runs.run.execute(each)
+            sayso.runs.run.execute_job(each)
     assert len(engine.requests) == len(set(keys_of(engine, engine.requests)))
 
 

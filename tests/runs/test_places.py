@@ -161,9 +161,9 @@ def test_flags_of_the_other_kind_of_model(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "x")
     assert cli.execute(["run", "uncle", "--limit", "1", *argv.split()]) == 2
-    said = capsys.readouterr().err
-    assert told in said
-    assert said.count("\n") == 1
+    said = capsys.readouterr().err.splitlines()
+    (line,) = (one for one in said if not one.startswith("sayso: starting"))  # a busy machine
+    assert told in line
 
 
 def test_options_reach_the_models_that_take_them(monkeypatch: pytest.MonkeyPatch) -> None:

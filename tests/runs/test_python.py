@@ -13,7 +13,7 @@ from sayso.engines.engine import MEMBERS, Capabilities, Engine
 from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.judge import Item
 from sayso.records import Question, Verdict
-from sayso.report.notebook import cut, html_table
+from sayso.report.notebook import html_table, shortened_line
 from sayso.runs.result import Result
 from support.scripted_world import Mind, chance, facts, records, write
 
@@ -149,11 +149,11 @@ def test_data_frames_have_the_rows_of_the_tables(result: Result, tmp_path: Path)
 
 def test_a_long_reason_ends_with_a_whole_word() -> None:
     text = "too few certain answers among those set apart " * 20
-    short = cut(text, 60)
+    short = shortened_line(text, 60)
     assert len(short) <= 61
     assert short.removesuffix(" …").split()[-1] in text.split()
-    assert cut(text[:40], 60) == text[:40]
-    assert len(cut("x" * 5_000, 60)) == 60
+    assert shortened_line(text[:40], 60) == text[:40]
+    assert len(shortened_line("x" * 5_000, 60)) == 60
     assert "<b>x" not in html_table("<b>x", ("",), [("<b>x",)], cautions=["<b>x"], last="<b>x")
 
 

@@ -19,12 +19,12 @@ from sayso.records import Generation, InputError, Question, Score, Verdict, ask
 from sayso.runs.recorded import (
     PeopleJudge,
     RecordedEngine,
-    check_recorded,
+    check_record,
     open_answers,
     recorded_settings,
     slug,
 )
-from sayso.runs.run import Job, execute
+from sayso.runs.run import Job, execute_job
 from sayso.storage.run_folder import RunFolder
 
 BOOKS = {"Emma": "Jane Austen", "Ulysses": "James Joyce", "Dracula": "Bram Stoker"}
@@ -72,7 +72,7 @@ def engines(file: Path) -> dict[str, RecordedEngine]:
 
 def test_a_run_asks_nobody_and_holds_what_is_on_record(file: Path, tmp_path: Path) -> None:
     engine = engines(file)["a"]
-    result = execute(Job(protocol="selective", model=engine, out=tmp_path / "a"))
+    result = execute_job(Job(protocol="selective", model=engine, out=tmp_path / "a"))
     folder = RunFolder.open(result.path)
     answers = folder.read("generations/short", Generation)
     assert [g.text for g in answers] == [
@@ -108,7 +108,7 @@ def test_a_run_asks_nobody_and_holds_what_is_on_record(file: Path, tmp_path: Pat
 
 def test_what_a_file_lacks_is_said_once_by_name(file: Path, tmp_path: Path) -> None:
     engine = engines(file)["b/../<b>"]
-    result = execute(Job(protocol="selective", model=engine, out=tmp_path / "b"))
+    result = execute_job(Job(protocol="selective", model=engine, out=tmp_path / "b"))
     notes = [n for n in result.manifest.notices if n.startswith("no ")]
     assert len(notes) == 1
     assert notes[0].startswith("no draws (column samples): consistency, semantic entropy")
@@ -119,7 +119,7 @@ def test_what_a_file_lacks_is_said_once_by_name(file: Path, tmp_path: Path) -> N
 def test_people_are_a_judge_of_their_own(file: Path, tmp_path: Path) -> None:
     engine = engines(file)["a"]
     job = Job(protocol="selective", model=engine, judge="people", out=tmp_path / "a")
-    result = execute(job)
+    result = execute_job(job)
     verdicts = RunFolder.open(result.path).read("verdicts/short", Verdict)
     assert [(v.stance, v.content, v.problem) for v in verdicts] == [
         ("committed", "correct", None),
@@ -163,16 +163,16 @@ def test_settings_that_ask_are_off_or_refused(file: Path) -> None:
     with pytest.raises(InputError, match="elicit is True: it would ask the model"):
         recorded_settings(settings(elicit=True), engine, "rules")
     with pytest.raises(InputError, match="thinking applies only if a model is asked"):
-        execute(Job(protocol="selective", model=engine, thinking="on"))
+        execute_job(Job(protocol="selective", model=engine, thinking="on"))
     with pytest.raises(Unsuited, match="files of answers do not have that"):
-        execute(Job(protocol="uncle", model=engine))
+        execute_job(Job(protocol="uncle", model=engine))
     bare = RecordedEngine(engine.data, RecordedModel("c", {}, ()), 0)
     with pytest.raises(Unsuited, match="add a column samples"):
-        check_recorded(PROTOCOLS["faithfulness"], bare, "rules")
+        check_record(PROTOCOLS["faithfulness"], bare, "rules")
     with pytest.raises(InputError, match="has a person's verdict"):
-        check_recorded(PROTOCOLS["selective"], bare, "people")
+        check_record(PROTOCOLS["selective"], bare, "people")
     with pytest.raises(InputError, match="judge 'people'"):
-        execute(Job(protocol="selective", judge="people"))
+        execute_job(Job(protocol="selective", judge="people"))
 
 
 def test_which_recording_a_request_is() -> None:

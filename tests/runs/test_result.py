@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 import sayso
-from sayso.engines.named import Limits
+from sayso.engines.named import AnswerLimits
 from sayso.protocols import PROTOCOLS, settings
 from sayso.protocols.uncle import Settings
 from sayso.records import Estimate, InputError
@@ -197,7 +197,7 @@ def test_the_mistake_of_a_user_can_be_caught_by_its_public_name() -> None:
 def test_settings_are_those_of_the_command_line(tmp_path: Path, given: dict[str, object]) -> None:
     done = scripted(tmp_path, settings={**FEW, **given})
     changes = {"resamples": 100, "probe.k": 3, "answer.long_tokens": 512}
-    wanted = settings.with_limits(settings.replace(Settings(), changes), Limits())
+    wanted = settings.with_limits(settings.replace(Settings(), changes), AnswerLimits())
     stored = {name: done.manifest.settings[name] for name in settings.as_dict(wanted)}
     assert stored == settings.as_dict(wanted)
     again = sayso.measure(done.path, settings={"probe.k": 2})

@@ -14,7 +14,7 @@ from test_freshness import KNOWING, WORLD, Served, job, run
 
 from sayso.records import Generation, InputError, Request, Usage, request_key
 from sayso.runs.costs import BudgetSpent
-from sayso.runs.dry_run import estimate
+from sayso.runs.dry_run import estimate_job
 from sayso.runs.result import Result
 from sayso.runs.run import Job
 from sayso.storage.cache import Cache
@@ -171,14 +171,14 @@ def test_errors_that_all_draws_repeat_come_first(tmp_path: Path) -> None:
 
 def test_a_dry_run_counts_what_is_asked_again(tmp_path: Path) -> None:
     own = Job(**job(tmp_path, Served()))
-    assert not [s for s in estimate(own).stages if "again" in s.name]
+    assert not [s for s in estimate_job(own).stages if "again" in s.name]
     filled(tmp_path)
-    (stage,) = [s for s in estimate(own).stages if "again" in s.name]
+    (stage,) = [s for s in estimate_job(own).stages if "again" in s.name]
     assert stage.requests == (3, 3)
     assert stage.cached == 0
     local = Job(**job(tmp_path, KNOWING.engine(), "local"))
     run(tmp_path, KNOWING.engine(), "local")
-    assert not [s for s in estimate(local).stages if "again" in s.name]
+    assert not [s for s in estimate_job(local).stages if "again" in s.name]
 
 
 def paid(script: Change, price: float = 1.0) -> Change:

@@ -23,7 +23,7 @@ from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import self_known
 from sayso.records import InputError, Request, Verdict, signature_text
 from sayso.runs.costs import BudgetSpent
-from sayso.runs.from_files import estimate, factuality
+from sayso.runs.from_files import estimate_texts, factuality
 from sayso.runs.result import Result
 from sayso.runs.run import Job
 from sayso.storage.run_folder import RunFolder
@@ -173,7 +173,7 @@ def test_the_judge_makes_the_questions(tmp_path: Path) -> None:
     job = Job(protocol="self_known", data="texts", model=ScriptedEngine(reply, name="m"),
               judge=engine, cache=tmp_path / "cache",
               options=self_known.Settings(modes="qa", resamples=100))  # fmt: skip
-    before = estimate([file], job)
+    before = estimate_texts([file], job)
     assert [(s.who, s.name, s.requests.low, s.cached) for s in before.stages] == [
         ("model", "claims, qa", 4, 0),
         ("judge", "questions", 1, 0),
@@ -186,7 +186,7 @@ def test_the_judge_makes_the_questions(tmp_path: Path) -> None:
     assert "questions:judge#p" in signature_text(
         result.get("SK", method="one", mode="qa").signature
     )
-    after = estimate([file], job)
+    after = estimate_texts([file], job)
     assert [(s.name, s.requests.low, s.cached) for s in after.stages] == [
         ("claims, qa", 4, 4),
         ("questions", 1, 1),
@@ -195,7 +195,7 @@ def test_the_judge_makes_the_questions(tmp_path: Path) -> None:
     bare = write(tmp_path, "two.jsonl", [{"topic": "Jo", "text": "Jo won a prize."}])
     wiki = str(write(tmp_path, "wiki.jsonl", [{"title": "Jo", "text": "Jo."}]))
     options = self_known.Settings(modes="qa", resamples=100, knowledge=wiki)
-    unknown = estimate([bare], dataclasses.replace(job, options=options))
+    unknown = estimate_texts([bare], dataclasses.replace(job, options=options))
     assert unknown.dollars is None
     assert "not in the table: 1 text without labels" in " ".join(unknown.notes)
     assert len(prompts) == 1
@@ -246,7 +246,7 @@ def test_a_dry_run_knows_the_labeled_claims_and_asks_nobody(tmp_path: Path) -> N
         options = self_known.Settings(resamples=100, **fields)
         job = Job(protocol="self_known", data="texts", model=asked, options=options,
                   cache=tmp_path / "cache")  # fmt: skip
-        stages = estimate([file], job).stages
+        stages = estimate_texts([file], job).stages
         return [(s.name, s.requests.low, s.requests.high, s.cached) for s in stages]
 
     assert plan() == [

@@ -10,7 +10,7 @@ import pytest
 import sayso
 from sayso.protocols import uncle
 from sayso.records import InputError, ask, signature_text
-from sayso.runs.asking import shape
+from sayso.runs.asking import request_shaper
 from support.scripted_world import Mind, facts, records, write
 
 WORLD = facts(2)
@@ -29,7 +29,7 @@ WORLD = facts(2)
     ],
 )
 def test_what_a_request_is_told(thinking: str, kwargs: Any, told: Any, longer: int) -> None:
-    request = shape(thinking, kwargs)(ask("Who?", max_tokens=100))
+    request = request_shaper(thinking, kwargs)(ask("Who?", max_tokens=100))
     assert request.chat_template_kwargs == told
     assert request.max_tokens == 100 + longer
 
@@ -51,7 +51,7 @@ def test_what_a_request_is_told(thinking: str, kwargs: Any, told: Any, longer: i
 )
 def test_what_means_nothing_is_refused(thinking: str, kwargs: Any, said: str) -> None:
     with pytest.raises(InputError) as caught:
-        shape(thinking, kwargs)
+        request_shaper(thinking, kwargs)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
 

@@ -19,7 +19,7 @@ from sayso.judges.rules.judge import RulesJudge
 from sayso.protocols import uncle
 from sayso.records import Generation, InputError, Message, Request
 from sayso.runs import costs as jobs
-from sayso.runs.stages import VerdictCounts, unread_cautions, why_missing
+from sayso.runs.stages import VerdictCounts, unread_run_cautions, why_missing
 from sayso.storage.run_folder import RunFolder
 from support.judge_world import Shown, judge_engine, truthful
 from support.scripted_world import Mind, chance, facts, records, write
@@ -52,7 +52,7 @@ def cascade(engine: ScriptedEngine) -> CascadeJudge:
 def printed(result: Any) -> str:
     out = io.StringIO()
     console = Console(file=out, width=100)
-    report.render(result.estimates, console, result.manifest, entities=result.entities)
+    report.render_run(result.estimates, console, result.manifest, entities=result.entities)
     return " ".join(out.getvalue().split())
 
 
@@ -116,12 +116,12 @@ def test_many_missing_verdicts_are_told_before_any_number(tmp_path: Path) -> Non
 
 def test_a_few_missing_verdicts_are_not_told_first() -> None:
     # 3 of 100 is not more than 3 %; 4 of 100 is; what was never answered is told apart
-    assert unread_cautions(VerdictCounts(100, 3, 0)) == []
-    (said,) = unread_cautions(VerdictCounts(100, 4, 0))
+    assert unread_run_cautions(VerdictCounts(100, 3, 0)) == []
+    (said,) = unread_run_cautions(VerdictCounts(100, 4, 0))
     assert said.startswith("4 of the judge's 100 verdicts could not be read")
-    (said,) = unread_cautions(VerdictCounts(96, 0, 4))
+    (said,) = unread_run_cautions(VerdictCounts(96, 0, 4))
     assert said.startswith("4 of 100 verdicts are missing because the requests for these")
-    assert unread_cautions(VerdictCounts(0, 0, 0)) == []
+    assert unread_run_cautions(VerdictCounts(0, 0, 0)) == []
 
 
 def test_requests_that_a_slow_server_lost_say_what_helps() -> None:

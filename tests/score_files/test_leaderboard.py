@@ -14,26 +14,26 @@ from sayso.score_files import leaderboard as leaderboard_module
 from sayso.score_files.leaderboard import (
     LENGTH,
     Board,
-    board,
     leaderboard,
+    leaderboard_of,
     render_board,
     render_scores,
     resamples_for,
 )
-from sayso.score_files.write import Columns, number_rows
+from sayso.score_files.write import FloatColumns, number_rows
 
 
 def _board(scores: int = 3, rows: int = 60, grader: str = "rules", spread: float = 1.0) -> Board:
     rng = np.random.default_rng(0)
     methods = [f"score_{n}" for n in range(scores)]
     names = ["words", "correct:people", f"correct:{grader}", f"value:{grader}", *methods]
-    with Columns(names) as columns:
+    with FloatColumns(names) as columns:
         for _ in range(rows):
             wrong = float(rng.random() < 0.4)
             row = {name: wrong * spread + rng.normal() for name in methods}
             row |= {"words": float(rng.integers(1, 30)), f"correct:{grader}": 1 - wrong}
             columns.add(number_rows(columns.names, [row]))
-        return board(columns, methods, [grader], grader, False)
+        return leaderboard_of(columns, methods, [grader], grader, False)
 
 
 def _shown(found: Board, shown: int = 15) -> str:
@@ -56,20 +56,20 @@ def test_a_board_of_one_class_says_why() -> None:
     rows = _board()
     text = _shown(rows)
     assert "60 of 60 answers judged by rules" in text
-    with Columns(["words", "correct:people", "a"]) as columns:
+    with FloatColumns(["words", "correct:people", "a"]) as columns:
         for n in range(5):
             columns.add(
                 number_rows(columns.names, [{"words": 1.0, "correct:people": 1.0, "a": float(n)}])
             )
-        text = _shown(board(columns, ["a"], [], "rules", True))
+        text = _shown(leaderboard_of(columns, ["a"], [], "rules", True))
     assert "all 5 answers are correct: a ranking needs at least 5 of each kind" in text
     assert "judged by people" in text
 
 
 def test_no_rows_with_a_verdict() -> None:
-    with Columns(["words", "correct:people", "correct:rules", "value:rules", "a"]) as columns:
+    with FloatColumns(["words", "correct:people", "correct:rules", "value:rules", "a"]) as columns:
         columns.add(number_rows(columns.names, [{"a": 1.0}]))
-        found = board(columns, ["a"], ["rules"], "rules", False)
+        found = leaderboard_of(columns, ["a"], ["rules"], "rules", False)
     assert "no answer has a verdict" in _shown(found)
 
 
@@ -85,11 +85,11 @@ def test_names_from_outside_do_not_repaint_the_terminal() -> None:
 
 
 def test_missing_rows_are_told() -> None:
-    with Columns(["words", "correct:people", "a", "b"]) as columns:
+    with FloatColumns(["words", "correct:people", "a", "b"]) as columns:
         for n in range(40):
             row = {"words": 2.0, "correct:people": float(n % 2), "a": float(n % 3)}
             columns.add(number_rows(columns.names, [row | ({"b": float(n)} if n > 9 else {})]))
-        found = board(columns, ["a", "b"], [], "rules", True)
+        found = leaderboard_of(columns, ["a", "b"], [], "rules", True)
     text = _shown(found)
     assert "1 score misses on some rows (most: b on 10)" in text
     assert [e.n for e in found.entries if e.method == "b"] == [30]
@@ -103,7 +103,7 @@ def test_long_files_take_fewer_resamples(rows: int, n: int) -> None:
 def test_columns_lie_on_disk_and_come_back() -> None:
     rng = np.random.default_rng(0)
     values = rng.normal(size=(5000, 2))
-    with Columns(["a", "b", "a"]) as columns:
+    with FloatColumns(["a", "b", "a"]) as columns:
         for a, b in values:
             columns.add(number_rows(columns.names, [{"a": a} if b < 0 else {"a": a, "b": b}]))
         assert columns.column("a").tolist() == values[:, 0].tolist()
@@ -114,13 +114,13 @@ def test_columns_lie_on_disk_and_come_back() -> None:
 def test_scores_that_everybody_knows_are_in_every_table() -> None:
     rng = np.random.default_rng(1)
     methods = [f"score_{n}" for n in range(20)]
-    with Columns(["words", "correct:people", "perplexity", *methods]) as columns:
+    with FloatColumns(["words", "correct:people", "perplexity", *methods]) as columns:
         for _ in range(60):
             wrong = float(rng.random() < 0.4)
             row = {name: wrong + rng.normal() for name in methods}
             row |= {"words": 1.0, "correct:people": 1 - wrong, "perplexity": -wrong}
             columns.add(number_rows(columns.names, [row]))
-        text = _shown(board(columns, ["perplexity", *methods], [], "rules", True))
+        text = _shown(leaderboard_of(columns, ["perplexity", *methods], [], "rules", True))
     assert "\nperplexity" in text  # the worst of 22, and there
     assert "more rows with --json" in text
 
@@ -131,14 +131,14 @@ def test_scores_that_everybody_knows_are_in_every_table() -> None:
 )
 def test_few_answers_of_a_kind_are_told(right: int, wrong: int, told: str | None) -> None:
     rng = np.random.default_rng(2)
-    with Columns(["words", "correct:people", "a"]) as columns:
+    with FloatColumns(["words", "correct:people", "a"]) as columns:
         for correct in [1.0] * right + [0.0] * wrong:
             columns.add(
                 number_rows(
                     columns.names, [{"words": 1.0, "correct:people": correct, "a": rng.normal()}]
                 )
             )
-        text = _shown(board(columns, ["a"], [], "rules", True))
+        text = _shown(leaderboard_of(columns, ["a"], [], "rules", True))
     assert (told in text) if told else "only" not in text
 
 
@@ -147,13 +147,13 @@ NAMES = ("words", "correct:people", "correct:rules", "value:rules")
 
 def _perfect(right: int, wrong: int, scores: int = 2) -> Board:
     methods = [f"score_{n}" for n in range(scores)]
-    with Columns([*NAMES, *methods]) as columns:
+    with FloatColumns([*NAMES, *methods]) as columns:
         for n in range(right + wrong):
             correct = float(n < right)
             row = {name: -correct * (place + 1) for place, name in enumerate(methods)}
             row |= {"words": float(n % 3), "correct:people": correct, "correct:rules": correct}
             columns.add(number_rows(columns.names, [row]))
-        return board(columns, methods, ["rules"], "rules", True)
+        return leaderboard_of(columns, methods, ["rules"], "rules", True)
 
 
 def test_a_perfect_score_on_few_answers_has_its_interval_and_pairs() -> None:

@@ -18,11 +18,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sayso.datasets.answer_rows import row_of
+from sayso.datasets.answer_rows import answer_row
 from sayso.records import InputError
 from sayso.score_files import score as scoring
-from sayso.score_files.score import FileScores, Plan, digest_of, read_part, score_file
-from sayso.score_files.write import Form
+from sayso.score_files.score import FileScores, ScorePlan, digest_of, read_part, score_file
+from sayso.score_files.write import OutputForm
 
 NAMES = ("Ripley", "Derby", "Oslo", "Lima")
 #: a few blocks: small ones, so that the test is short
@@ -228,17 +228,17 @@ def test_a_command_that_is_killed_goes_on(tmp_path: Path) -> None:
 
 def test_the_digest_of_a_part_is_that_of_its_content() -> None:
     """Not of how Python holds it; and the order of columns counts, since it is written."""
-    by = ("1", Plan(("a",), "rules", (), (), False, False), Form(".csv", ("question",)))
-    rows = [row_of({"question": "q", "answer": "a", "big": 10**30, "day": date(2020, 1, 1)})]
+    by = ("1", ScorePlan(("a",), "rules", (), (), False, False), OutputForm(".csv", ("question",)))
+    rows = [answer_row({"question": "q", "answer": "a", "big": 10**30, "day": date(2020, 1, 1)})]
     name = digest_of(by, rows)
     assert name == "0d4682727dce97c158f4aecc99d22465"
     turned = dict(reversed(rows[0].own.items()))
-    assert digest_of(by, [row_of(turned)]) != name
-    assert digest_of((*by[:2], Form(".tsv", ("question",))), rows) != name
+    assert digest_of(by, [answer_row(turned)]) != name
+    assert digest_of((*by[:2], OutputForm(".tsv", ("question",))), rows) != name
     assert digest_of(by, [*rows, *rows]) != name
-    halves = [row_of({"question": "q", "answer": half}) for half in ("\ud800", "\ud801")]
+    halves = [answer_row({"question": "q", "answer": half}) for half in ("\ud800", "\ud801")]
     assert digest_of(by, halves[:1]) != digest_of(by, halves[1:])
-    noted = [row_of({"answer": "a", "note": note}) for note in (float("nan"), None)]
+    noted = [answer_row({"answer": "a", "note": note}) for note in (float("nan"), None)]
     assert digest_of(by, noted[:1]) != digest_of(by, noted[1:])
 
 

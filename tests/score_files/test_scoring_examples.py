@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import sayso
-from sayso.datasets.answer_files import open_answers
+from sayso.datasets.answer_files import open_answer_file
 from sayso.engines.scripted import ScriptedEngine
 from sayso.records import Generation, InputError, Request
 from sayso.score_files.score import score_file
@@ -136,7 +136,7 @@ def test_a_batch_with_golds_has_a_leaderboard(tmp_path: Path) -> None:
     assert found.problems == score_file(file, tmp_path / "bare.jsonl").problems
     table = tmp_path / "golds.csv"
     table.write_text('id,gold\nr1,"[""Lima"", ""Cusco""]"\n', encoding="utf-8")
-    held = list(open_answers(file, golds=table).rows)
+    held = list(open_answer_file(file, golds=table).rows)
     assert held[1].gold == ("Lima", "Cusco")
     assert held[0].gold is None
 
@@ -152,7 +152,7 @@ def test_a_batch_with_golds_has_a_leaderboard(tmp_path: Path) -> None:
 def test_golds_that_cannot_be_joined(tmp_path: Path, row: list[Any], told: str) -> None:
     file = written(tmp_path / "out.jsonl", [batch(1, "Lima")])
     with pytest.raises(InputError, match=told):
-        list(open_answers(file, golds=written(tmp_path / "g.jsonl", row)).rows)
+        list(open_answer_file(file, golds=written(tmp_path / "g.jsonl", row)).rows)
 
 
 def test_the_leaderboard_from_python_is_that_of_the_file(tmp_path: Path) -> None:

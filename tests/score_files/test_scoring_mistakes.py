@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from sayso.cli import execute
-from sayso.datasets.answer_files import open_answers
+from sayso.datasets.answer_files import open_answer_file
 from sayso.records import InputError
 from sayso.score_files.leaderboard import render_scores
 from sayso.scores import choose
@@ -27,17 +27,17 @@ def _file(folder: Path, *rows: dict[str, object]) -> Path:
 @pytest.mark.parametrize("kind", ["harness", "batch"])
 def test_a_format_that_the_file_is_not(tmp_path: Path, kind: str) -> None:
     with pytest.raises(InputError, match=f"--format {kind}, but its first row has question"):
-        open_answers(_file(tmp_path, ROW), kind=kind)
+        open_answer_file(_file(tmp_path, ROW), kind=kind)
 
 
 def test_other_signs_between_cells(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("question;answer;gold\nwho, then;me;me\n", encoding="utf-8")  # spreadsheets
-    (row,) = open_answers(path).rows
+    (row,) = open_answer_file(path).rows
     assert (row.question, row.answer, row.gold) == ("who, then", "me", ("me",))
     path.write_text("question|answer|gold\nwho|me|me\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"expected a column 'answer'.* got question\|answer"):
-        open_answers(path)
+        open_answer_file(path)
 
 
 def test_scores_that_miss_on_as_many_rows_share_a_line() -> None:

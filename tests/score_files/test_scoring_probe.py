@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from sayso.engines.scripted import ScriptedEngine
 from sayso.records import InputError, Request
-from sayso.score_files.score import Place, score_file
-from sayso.score_files.write import Columns, add_column, number_rows
-from sayso.scores.p_ik import cross_fit_stored, fit
+from sayso.score_files.score import StatePlace, score_file
+from sayso.score_files.write import FloatColumns, add_column, number_rows
+from sayso.scores.p_ik import cross_fit_stored, fit_p_ik
 
 
 @pytest.fixture(autouse=True)
@@ -77,7 +77,7 @@ def _back(path: Path) -> list[dict[str, Any]]:
 
 def test_states_that_tell_give_a_column_and_a_row_of_the_leaderboard(tmp_path: Path) -> None:
     engine = Showing(4.0)
-    place = Place(2, "last_prompt")
+    place = StatePlace(2, "last_prompt")
     found = score_file(_lines(tmp_path / "a.jsonl", _rows(300)), model=engine, place=place)
     back = _back(found.path)
     assert found.values["p_ik"] == 299
@@ -192,7 +192,7 @@ def test_stored_features_give_equal_values_and_no_more_than_fit_are_held() -> No
     fold = rng.integers(0, 5, 900)
     expected = np.empty(900)
     for k in range(5):
-        expected[fold == k] = fit(X[fold != k], y[fold != k])(X[fold == k])
+        expected[fold == k] = fit_p_ik(X[fold != k], y[fold != k])(X[fold == k])
     found, probes = cross_fit_stored(X, y, fold, rng)
     assert np.allclose(found, expected, atol=1e-12)
     assert not np.isnan(found).any()  # rows without an outcome are predicted too
@@ -203,7 +203,7 @@ def test_stored_features_give_equal_values_and_no_more_than_fit_are_held() -> No
 
 
 def test_a_column_that_comes_later() -> None:
-    with Columns(["a"]) as table:
+    with FloatColumns(["a"]) as table:
         table.add(number_rows(table.names, [{"a": 1.0}]))
         assert "b" not in table
         table.put("b", np.array([2.0]))
@@ -216,7 +216,7 @@ def test_the_built_in_model_shows_its_states(tmp_path: Path) -> None:
     found = score_file(_lines(tmp_path / "a.jsonl", _rows(40)), methods=["p_ik"], model="builtin")
     assert found.values == {"p_ik": 40}
     with pytest.raises(InputError, match="layer"):
-        score_file(tmp_path / "a.jsonl", methods=["p_ik"], model="builtin", place=Place(99))
+        score_file(tmp_path / "a.jsonl", methods=["p_ik"], model="builtin", place=StatePlace(99))
 
 
 def test_probabilities_entropies_and_states_take_one_pass(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from sayso.datasets.answer_rows import row_of
+from sayso.datasets.answer_rows import answer_row
 from sayso.score_files.leaderboard import render_board
 from sayso.score_files.score import FileScores, score_file
 
@@ -92,4 +92,4 @@ def test_more_graders_than_columns_fit(tmp_path: Path) -> None:
     [(True, ()), (None, ()), ([], ()), ([1, 0], (1.0, 0.0)), (["yes", "wrong"], (1.0, 0.0))],
 )
 def test_votes_are_those_of_lists(given: object, votes: tuple[float, ...]) -> None:
-    assert row_of({"answer": "a", "human": given}).votes == votes
+    assert answer_row({"answer": "a", "human": given}).votes == votes

@@ -20,11 +20,11 @@ from sayso.judges.meaning import LlmClassifier, ModelMeaning, RulesMeaning, rela
 from sayso.prompts import load_prompt
 from sayso.records import Alternative, Generation, Message, Request
 from sayso.scores.collect import (
-    Questioner,
+    EvidenceQuestioner,
     Tools,
-    alternatives,
-    collect,
-    lacking,
+    collect_evidence,
+    compare_alternatives,
+    evidence_lacking,
     provided,
     question_of,
 )
@@ -71,7 +71,7 @@ def test_nobody_is_asked_whether_a_text_entails_itself() -> None:
     # lm-polygraph asks; an NLI model may well deny it. This one denies everything.
     denies = Table(lambda a, b: 2)
     cases = [_case("x", ["x", "x ", "x", "y"])]
-    collect(cases, ALL, Tools(meaning=ModelMeaning(denies, "table")))
+    collect_evidence(cases, ALL, Tools(meaning=ModelMeaning(denies, "table")))
     assert all(a.strip() != b.strip() for a, b in denies.pairs)
     held = cases[0].evidence
     assert held["entail"][0].tolist() == [1, 1, 1, 0.05]
@@ -90,7 +90,7 @@ def test_all_evidence_of_many_questions_takes_a_few_calls_and_each_pair_once() -
     from sayso.runs.tools import RememberedClassifier
 
     kept = RememberedClassifier(table)
-    collect(cases, ALL, Tools(meaning=Counting(kept, "table")))
+    collect_evidence(cases, ALL, Tools(meaning=Counting(kept, "table")))
     # five different draws: 20 ordered pairs a question, and nothing new for answer and clusters
     # (the answer is a draw, and its one sentence is the answer)
     assert len(table.pairs) == len(set(table.pairs)) == 20 * 20
@@ -104,7 +104,7 @@ def test_the_order_of_labels_changes_nothing() -> None:
     found = []
     for labels in orders:
         case = _case("ant", ["ant", "apple", "bee"])
-        collect([case], ALL, Tools(meaning=ModelMeaning(Table(_first_word, labels), "t")))
+        collect_evidence([case], ALL, Tools(meaning=ModelMeaning(Table(_first_word, labels), "t")))
         found.append({k: np.asarray(v).tolist() for k, v in case.evidence.items()})
     assert found[0] == found[1] == found[2]
 
@@ -118,7 +118,7 @@ def test_a_draw_that_is_in_a_cluster_is_not_moved_and_one_direction_is_not_enoug
         return 0 if (a.split()[1], b.split()[1]) in both else 1
 
     case = _case(None, ["A", "C", "B", "D"])
-    collect([case], ["clusters"], Tools(meaning=ModelMeaning(Table(rule), "t")))
+    collect_evidence([case], ["clusters"], Tools(meaning=ModelMeaning(Table(rule), "t")))
     assert case.evidence["clusters"] == (0, 1, 0, 2)
 
 
@@ -130,7 +130,7 @@ def test_a_relation_that_is_not_read_is_not_neutral() -> None:
             return rows
 
     cases = [_case("a", ["a", "b", "c"]), _case("a", ["a", "b"])]
-    collect(cases, ALL, Tools(meaning=ModelMeaning(Broken(_first_word), "t")))
+    collect_evidence(cases, ALL, Tools(meaning=ModelMeaning(Broken(_first_word), "t")))
     assert "clusters" not in cases[0].evidence
     assert "no readable relation" in cases[0].reasons["clusters"]
     assert np.isnan(cases[0].evidence["entail"][0, 2])
@@ -142,12 +142,14 @@ def test_a_model_with_two_labels_tells_no_contradiction() -> None:
     two.labels = ("entailment", "neutral")
     meaning = ModelMeaning(two, "two")
     case = _case("ant", ["ant", "apple", "bee"])
-    collect([case], ALL, Tools(meaning=meaning))
+    collect_evidence([case], ALL, Tools(meaning=meaning))
     assert not meaning.three
     assert case.evidence["clusters"] == (0, 0, 1)
     assert "contra" not in case.evidence
     assert "sentence_entail" not in case.evidence
-    assert "does not detect contradiction" in lacking("nli:sentences", Tools(meaning=meaning))
+    assert "does not detect contradiction" in evidence_lacking(
+        "nli:sentences", Tools(meaning=meaning)
+    )
 
 
 def test_rules_need_no_model() -> None:
@@ -155,7 +157,7 @@ def test_rules_need_no_model() -> None:
         "12 May 1985", ["May 12, 1985", "1985-05-12", "She was born in 1990", "I don't know"]
     )
     case.question = "When was Mira Toll born?"
-    collect([case], ALL, Tools(meaning=RulesMeaning()))
+    collect_evidence([case], ALL, Tools(meaning=RulesMeaning()))
     assert case.evidence["clusters"] == (0, 0, 1, 2)
     assert case.evidence["entail"][0, 1] == 1
     assert case.evidence["answer_entail"][:, 0].tolist() == [1, 1, 0, 0]
@@ -165,7 +167,7 @@ def test_rules_need_no_model() -> None:
 def test_similarity_of_any_script() -> None:
     # ROUGE-L F1 of 2 of 3 words in order against 2 words: 2*2/(2+3) = .8
     case = _case("the red house", ["the house", "the red house", "東京", "東京"])
-    collect([case], ["similarity", "similarity:answer"], Tools())
+    collect_evidence([case], ["similarity", "similarity:answer"], Tools())
     assert case.evidence["answer_similarity"].tolist() == pytest.approx([0.8, 1, 0, 0])
     assert case.evidence["similarity"][2].tolist() == [0, 0, 1, 1]
     assert case.evidence["similarity"][0, 1] == pytest.approx(0.8)
@@ -175,7 +177,7 @@ def test_forced_reads_fill_in_what_lacks_and_equal_texts_once() -> None:
     engine = ScriptedEngine(lambda r: None, logprob=-0.5)
     given = _case("two words", ["two words", "one", "one"])
     given.arrays["logprobs"] = (-9.0, -9.0)
-    collect(
+    collect_evidence(
         [given, _case("two words", [])], ["logprobs", "entropies", "draws.logprobs"], Tools(engine)
     )
     assert given.arrays["logprobs"] == (-9.0, -9.0)  # the file's own stay
@@ -188,10 +190,10 @@ def test_forced_reads_fill_in_what_lacks_and_equal_texts_once() -> None:
 def test_an_engine_that_cannot_read_is_not_asked() -> None:
     engine = ScriptedEngine(lambda r: None)
     case = _case()
-    collect([case], ["logprobs", "ptrue", "unconditional"], Tools(engine))
+    collect_evidence([case], ["logprobs", "ptrue", "unconditional"], Tools(engine))
     assert engine.forced == []
     assert case.arrays == {}
-    assert "cannot read given text" in lacking("logprobs", Tools(engine))
+    assert "cannot read given text" in evidence_lacking("logprobs", Tools(engine))
     assert "logprobs" not in provided(Tools(engine))
 
 
@@ -217,7 +219,7 @@ def test_a_text_that_the_tokenizer_cannot_give_back_is_not_scored() -> None:
         )
 
     cases = [_case("Ripley", []), _case("ripley", []), _case("long", [])]
-    collect(cases, ["logprobs"], Tools(Reader(lower)))  # type: ignore[arg-type]
+    collect_evidence(cases, ["logprobs"], Tools(Reader(lower)))  # type: ignore[arg-type]
     assert "cannot reproduce the text" in cases[0].reasons["logprobs"]
     assert "logprobs" not in cases[0].arrays
     assert cases[1].arrays["logprobs"] == (-0.1,)
@@ -233,7 +235,7 @@ def test_true_or_false_sums_the_ways_to_write_a_letter() -> None:
         return Generation(request, text=text, token_ids=ids, logprobs=(math.log(p),))
 
     case = _case("Ripley", ["Derby", "Ripley", "Derby"])
-    collect([case], ["ptrue"], Tools(Reader(read)))  # type: ignore[arg-type]
+    collect_evidence([case], ["ptrue"], Tools(Reader(read)))  # type: ignore[arg-type]
     assert case.evidence["true_false"] == pytest.approx((0.5, 0.1))
     text = question_of(load_prompt("p_true"), case)
     assert text.count("- Derby") == 1
@@ -321,7 +323,7 @@ def test_any_text_can_be_collected_for(question: str, draws: list[str], answer: 
         ModelMeaning(Table(lambda a, b: (len(a) * 7 + len(b)) % 3), "t"),
     ):
         case = _case(answer, draws, question)
-        collect([case], ALL, Tools(meaning=meaning))
+        collect_evidence([case], ALL, Tools(meaning=meaning))
         if draws:
             assert len(case.evidence["clusters"]) == len(draws)
 
@@ -330,7 +332,7 @@ def test_the_relevance_of_tokens_by_hand() -> None:
     case = _case("Ada was in London", ["in London", "of"], "Where was Ada?")
     case.arrays["offsets"] = (0, 3, 7, 10, 14)  # Ada, was, in, Lon, don
     case.draw_arrays[0]["offsets"] = (0, 2)
-    collect([case], ("relevance", "importance", "draws.relevance"), Tools())
+    collect_evidence([case], ("relevance", "importance", "draws.relevance"), Tools())
     # content words: ada, london; without London one of two: F1 = 2/3. Ada stands in the question.
     assert case.arrays["relevance"] == pytest.approx((0, 0, 0, 1 / 3, 1 / 3))
     assert case.arrays["importance"] == (0, 0, 0, 0.5, 0.5)
@@ -341,7 +343,7 @@ def test_the_relevance_of_tokens_by_hand() -> None:
 def test_a_word_that_stands_twice_is_not_missed_once() -> None:
     case = _case("Bern, Bern or Basel", [], "Which town?")
     case.arrays["offsets"] = (0, 5, 10, 13)
-    collect([case], ("relevance",), Tools())
+    collect_evidence([case], ("relevance",), Tools())
     # town, bern, basel: without Basel 2 of 3: 1 - 2*2/5
     assert case.arrays["relevance"] == pytest.approx((0, 0, 0, 0.2))
 
@@ -370,7 +372,7 @@ def test_other_tokens_are_compared_behind_the_same_beginning() -> None:
     engine.capabilities = Capabilities(force=True, alternatives=True)
     tools = Tools(engine, ModelMeaning(table, "table"))
     assert "nli:alternatives" in provided(tools)
-    alternatives([case], engine, ModelMeaning(table, "table"))
+    compare_alternatives([case], engine, ModelMeaning(table, "table"))
     assert case.arrays["compared"] == (
         ((-1.0, "entailment"), (-2.0, "contradiction")),
         ((-3.0, "neutral"),),
@@ -383,18 +385,18 @@ def test_tokens_are_not_compared_where_that_costs_money_or_contradiction_is_unkn
     engine.capabilities = Capabilities(force=True, alternatives=True)
     paid = ModelMeaning(Table(_first_word), "llm:openai:m")
     assert "nli:alternatives" not in provided(Tools(engine, paid))
-    assert "llm:" in lacking("nli:alternatives", Tools(engine, paid))
+    assert "llm:" in evidence_lacking("nli:alternatives", Tools(engine, paid))
     assert "nli:alternatives" not in provided(Tools(engine, RulesMeaning()))
-    assert "contradiction" in lacking("nli:alternatives", Tools(engine, RulesMeaning()))
+    assert "contradiction" in evidence_lacking("nli:alternatives", Tools(engine, RulesMeaning()))
     three = ModelMeaning(Table(_first_word), "table")
-    assert "--model" in lacking("nli:alternatives", Tools(None, three))
+    assert "--model" in evidence_lacking("nli:alternatives", Tools(None, three))
 
 
 def test_alternatives_of_a_real_model() -> None:
     engine = open_model("builtin")
     case = _case("Skellura", [], "Where was Vardowen Ardera born?")
     tools = Tools(engine, ModelMeaning(Table(lambda a, b: 2), "table"))
-    collect([case], ("logprobs", "nli:alternatives"), tools)
+    collect_evidence([case], ("logprobs", "nli:alternatives"), tools)
     assert len(case.arrays["compared"]) == len(case.arrays["logprobs"])
     assert any(case.arrays["compared"])
 
@@ -411,12 +413,12 @@ def test_each_sentence_is_compared_with_each_draw() -> None:
     engine = ScriptedEngine(reply)
     case = _case("Ada was born. Well then. Bea died.", ["Ada lived", "Bea and Ada"])
     broken = _case("Ada was born.", ["broken"])
-    tools = Tools(questioner=Questioner(engine, sentences=True))
-    collect([case, broken], ("support",), tools)
+    tools = Tools(questioner=EvidenceQuestioner(engine, sentences=True))
+    collect_evidence([case, broken], ("support",), tools)
     assert case.evidence["support"] == (("yes", "yes"), ("n/a", "n/a"), ("no", "yes"))
     assert "support" not in broken.evidence
     assert "could not be read" in broken.reasons["support"]
     assert len(engine.requests) == 7
-    bare = Tools(questioner=Questioner(engine))
+    bare = Tools(questioner=EvidenceQuestioner(engine))
     assert "support" not in provided(bare)  # many requests: only where it is named
-    assert "--methods" in lacking("support", bare)
+    assert "--methods" in evidence_lacking("support", bare)

@@ -18,12 +18,12 @@ from sayso.scores.collect import (
     NONE_FITS,
     NOT_GIVEN,
     ONE_OF_THEM,
-    Examples,
-    Shown,
+    PromptExamples,
+    ShownExample,
     Tools,
     choose_examples,
-    collect,
-    lacking,
+    collect_evidence,
+    evidence_lacking,
     provided,
 )
 from sayso.scores.evidence import Case
@@ -51,8 +51,8 @@ class Letters(ScriptedEngine):
                 yield index, msgspec.structs.replace(found, logprobs=(math.log(p),))
 
 
-def shown(n: int, true: bool) -> Shown:
-    return Shown(f"What is number {n}?", (f"{n}", "nine"), f"{n}", true)
+def shown(n: int, true: bool) -> ShownExample:
+    return ShownExample(f"What is number {n}?", (f"{n}", "nine"), f"{n}", true)
 
 
 POOL = [*(shown(n, True) for n in range(30)), *(shown(n, False) for n in range(30, 40))]
@@ -81,19 +81,19 @@ def test_examples_are_drawn_by_the_seed_with_both_kinds() -> None:
     ("pool", "told"),
     [(POOL[:5], "all 5 are right"), (POOL[35:], "all 5 are wrong"), ([], "there are none")],
 )
-def test_examples_of_one_kind_are_none(pool: list[Shown], told: str) -> None:
+def test_examples_of_one_kind_are_none(pool: list[ShownExample], told: str) -> None:
     found = choose_examples(pool, 4, 0)
     assert not found.shown
     assert told in (found.problem or "")
     tools = Tools(Letters(), examples=found)
     assert NEED not in provided(tools)
-    assert lacking(NEED, tools) == found.problem
+    assert evidence_lacking(NEED, tools) == found.problem
 
 
 def test_what_is_asked_word_for_word() -> None:
     engine, found = Letters(), choose_examples(POOL, 2, 0)
     one = case()
-    collect([one], [NEED], Tools(engine, examples=found))
+    collect_evidence([one], [NEED], Tools(engine, examples=found))
     # one trial of the size, then two spellings of each letter
     assert len(engine.forced) == 5
     (text,) = {request.messages[-1].content for request, _ in engine.forced}
@@ -114,13 +114,13 @@ def test_what_is_asked_word_for_word() -> None:
 def test_the_text_before_the_question_is_the_same_for_all() -> None:
     engine, found = Letters(), choose_examples(POOL, 6, 3)
     cases = [case(f"Who is {n}?") for n in range(4)]
-    collect(cases, [NEED], Tools(engine, examples=found))
+    collect_evidence(cases, [NEED], Tools(engine, examples=found))
     asked = {request.messages[-1].content for request, _ in engine.forced}
     heads = {text[: text.index("Question: Who is")] for text in asked}
     assert len(asked) == 4
     assert len(heads) == 1
     assert len(engine.forced) == 1 + 4 * 4
-    collect([case("Who else?")], [NEED], Tools(engine, examples=found))
+    collect_evidence([case("Who else?")], [NEED], Tools(engine, examples=found))
     assert len(engine.forced) == 1 + 5 * 4  # the size is not tried again
     assert found.asked == 5
     true = sum(s.true for s in found.shown)
@@ -134,7 +134,7 @@ def test_an_example_is_not_scored_by_itself() -> None:
     found = choose_examples(POOL, 4, 0)
     same = case(f"  {found.shown[0].question.upper()} ")
     empty, other = case(answer=None), case()
-    collect([same, empty, other], [NEED], Tools(Letters(), examples=found))
+    collect_evidence([same, empty, other], [NEED], Tools(Letters(), examples=found))
     assert same.reasons == {NEED: ONE_OF_THEM}
     assert not empty.evidence
     assert "true_false_few" in other.evidence
@@ -145,12 +145,12 @@ def test_as_many_as_fit_into_the_context(fit: int) -> None:
     found = choose_examples(POOL, 20, 1)
     long, short = case("What is it, that long and winding thing?"), case("What?")
     engine = Letters()
-    collect([long], [NEED], Tools(engine, examples=found))
+    collect_evidence([long], [NEED], Tools(engine, examples=found))
     asked = engine.forced[-1][0].messages[-1].content
     blocks = asked.split("\n\n")
     room = len("\n\n".join([*blocks[:fit], blocks[-1]]))
-    again = Examples(found.shown)
-    collect([short, long], [NEED], Tools(Letters(room), examples=again))
+    again = PromptExamples(found.shown)
+    collect_evidence([short, long], [NEED], Tools(Letters(room), examples=again))
     assert again.fit == fit
     if fit < 2:
         assert long.reasons == short.reasons == {NEED: NONE_FITS}
@@ -162,11 +162,11 @@ def test_as_many_as_fit_into_the_context(fit: int) -> None:
 
 def test_without_examples_nothing_is_asked_and_it_says_so() -> None:
     engine, one = Letters(), case()
-    collect([one], [NEED, "ptrue"], Tools(engine))
+    collect_evidence([one], [NEED, "ptrue"], Tools(engine))
     assert one.evidence == {"true_false": pytest.approx((0.5, 0.5))}
-    assert lacking(NEED, Tools(engine)) == NOT_GIVEN
-    assert "--model" in lacking(NEED, Tools())
-    assert "cannot read given text" in lacking(
+    assert evidence_lacking(NEED, Tools(engine)) == NOT_GIVEN
+    assert "--model" in evidence_lacking(NEED, Tools())
+    assert "cannot read given text" in evidence_lacking(
         NEED, Tools(ScriptedEngine({}), examples=choose_examples(POOL, 4, 0))
     )
 
@@ -174,8 +174,8 @@ def test_without_examples_nothing_is_asked_and_it_says_so() -> None:
 @settings(max_examples=200, deadline=None)
 @given(st.text(max_size=60), st.text(max_size=60), st.lists(st.text(max_size=30), max_size=3))
 def test_no_text_opens_a_line_of_its_own(question: str, answer: str, ideas: list[str]) -> None:
-    lines = Shown(question, tuple(ideas), answer, True).text.splitlines()
-    plain = Shown("q", tuple("i" for _ in ideas[:1]), "a", True).text.splitlines()
+    lines = ShownExample(question, tuple(ideas), answer, True).text.splitlines()
+    plain = ShownExample("q", tuple("i" for _ in ideas[:1]), "a", True).text.splitlines()
     assert lines[0].startswith("Question:")
     assert lines[-1] == plain[-1]
     kept = len({" ".join(i.split()) for i in ideas if i.strip()})

@@ -25,7 +25,7 @@ def test_equals_scikit_learn(n: int, d: int, C: float) -> None:
     X, y = data(n, d, 0)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     theirs = linear.LogisticRegression(C=C, tol=1e-10, max_iter=10_000).fit(Z, y)
-    ours = scores.fit(X, y, C)
+    ours = scores.fit_p_ik(X, y, C)
     assert ours.converged
     assert ours(X) == pytest.approx(theirs.predict_proba(Z)[:, 1], abs=1e-4)
 
@@ -35,14 +35,14 @@ def test_without_scaling_too() -> None:
     X, y = data(150, 4, 1)
     X = X / 10
     theirs = linear.LogisticRegression(tol=1e-10, max_iter=10_000).fit(X, y)
-    assert scores.fit(X, y, standardize=False)(X) == pytest.approx(
+    assert scores.fit_p_ik(X, y, standardize=False)(X) == pytest.approx(
         theirs.predict_proba(X)[:, 1], abs=1e-4
     )
 
 
 def test_the_gradient_vanishes() -> None:
     X, y = data(60, 3, 2)
-    probe = scores.fit(X, y)
+    probe = scores.fit_p_ik(X, y)
     Z = (X - probe.center) / probe.scale
     p = probe(X)
     assert np.abs(probe.weights + Z.T @ (p - y)).max() < 1e-5
@@ -51,7 +51,7 @@ def test_the_gradient_vanishes() -> None:
 
 def test_separable_rows_converge() -> None:
     X = np.array([[-1.0], [-2], [1], [2]])
-    probe = scores.fit(X, [0, 0, 1, 1])
+    probe = scores.fit_p_ik(X, [0, 0, 1, 1])
     assert probe.converged
     assert probe.problem is None
     assert probe(X).round() == pytest.approx([0, 0, 1, 1])
@@ -59,7 +59,7 @@ def test_separable_rows_converge() -> None:
 
 def test_a_fit_that_stops_early_says_so() -> None:
     X, y = data(60, 3, 3)
-    probe = scores.fit(X, y, iterations=1)
+    probe = scores.fit_p_ik(X, y, iterations=1)
     assert not probe.converged
     assert "not converged" in (probe.problem or "")
 
@@ -68,17 +68,17 @@ def test_bad_features() -> None:
     X, y = data(40, 3, 4)
     broken = X.copy()
     broken[0, 0] = math.nan
-    probe = scores.fit(broken, y)
+    probe = scores.fit_p_ik(broken, y)
     assert probe.n == 39
     assert np.isnan(probe(broken)[0])
     with pytest.raises(InputError, match="right and wrong"):
-        scores.fit(X, np.ones(40))
+        scores.fit_p_ik(X, np.ones(40))
     with pytest.raises(InputError, match="shape"):
-        scores.fit(X, y[:5])
+        scores.fit_p_ik(X, y[:5])
     with pytest.raises(InputError, match="expected"):
         probe(X[:, :2])
     constant = np.hstack([X, np.full((40, 1), 7.0)])
-    assert np.isfinite(scores.fit(constant, y)(constant)).all()
+    assert np.isfinite(scores.fit_p_ik(constant, y)(constant)).all()
 
 
 def test_cross_fitting_sees_no_group_of_its_own() -> None:
@@ -89,8 +89,8 @@ def test_cross_fitting_sees_no_group_of_its_own() -> None:
     mark = rng.normal(size=(60, 80))
     outcome = rng.integers(0, 2, 60).astype(float)
     X, y = mark[entity] + 0.01 * rng.normal(size=(300, 80)), outcome[entity]
-    inside = metrics.auroc(scores.fit(X, y)(X), y)
-    across, probes = scores.cross_fit(X, y, entity, np.random.default_rng(0))
+    inside = metrics.auroc(scores.fit_p_ik(X, y)(X), y)
+    across, probes = scores.cross_fit_probe(X, y, entity, np.random.default_rng(0))
     found = metrics.bootstrap(metrics.auroc, across, y, clusters=entity, n=300)
     assert inside == pytest.approx(1)
     assert len(probes) == 5
@@ -101,17 +101,17 @@ def test_cross_fitting_sees_no_group_of_its_own() -> None:
 def test_leaving_one_dataset_out() -> None:
     X, y = data(300, 4, 6, signal=2)
     dataset = np.repeat(["a", "b", "c"], 100)
-    value, probes = scores.cross_fit(X, y, dataset, np.random.default_rng(0), folds=None)
+    value, probes = scores.cross_fit_probe(X, y, dataset, np.random.default_rng(0), folds=None)
     assert len(probes) == 3
     assert (metrics.auroc(value, y) or 0) > 0.7
-    expected = scores.fit(X[dataset != "b"], y[dataset != "b"])(X[dataset == "b"])
+    expected = scores.fit_p_ik(X[dataset != "b"], y[dataset != "b"])(X[dataset == "b"])
     assert value[dataset == "b"] == pytest.approx(expected)
 
 
 def test_shuffled_outcomes_teach_nothing() -> None:
     X, y = data(400, 6, 7, signal=2)
     y = np.random.default_rng(0).permutation(y)
-    value, _ = scores.cross_fit(X, y, np.arange(400), np.random.default_rng(1))
+    value, _ = scores.cross_fit_probe(X, y, np.arange(400), np.random.default_rng(1))
     found = metrics.bootstrap(metrics.auroc, value, y, n=300)
     assert found.low is not None
     assert found.low - 0.02 < 0.5 < (found.high or 0) + 0.02

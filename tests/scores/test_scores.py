@@ -15,7 +15,7 @@ import pytest
 from sayso import scores
 from sayso.records import Alternative, Generation, InputError, ask
 from sayso.scores import SCORES
-from sayso.scores.evidence import Answer, Samples, once
+from sayso.scores.evidence import Answer, Samples, made_once
 
 K = 4
 
@@ -559,8 +559,8 @@ def test_what_scores_share_is_made_once_and_not_carried_over() -> None:
     together = {name: score.value for name, score in scores.score_one(one, names).items()}
     assert together == {name: value(name) for name in names}
     made: list[str] = []
-    assert once(one, "key", lambda: made.append("x") or 1) == 1  # type: ignore[func-returns-value]
-    assert once(one, "key", lambda: made.append("y") or 2) == 1  # type: ignore[func-returns-value]
+    assert made_once(one, "key", lambda: made.append("x") or 1) == 1  # type: ignore[func-returns-value]
+    assert made_once(one, "key", lambda: made.append("y") or 2) == 1  # type: ignore[func-returns-value]
     assert made == ["x"]
     other = msgspec.structs.replace(one, clusters=(0, 1, 2, 3))
     assert value("semantic_entropy", other) != together["semantic_entropy"]

@@ -26,14 +26,14 @@ from sayso.records import Alternative, Generation, InputError, ask, content_hash
 from sayso.storage import cache
 from sayso.storage.cache import (
     Cache,
-    Origin,
-    Stored,
+    ReplyOrigin,
+    StoredReply,
     carved_rows,
     checksum,
-    decode,
+    decode_reply,
     default_cache_folder,
-    encode,
-    merge,
+    encode_reply,
+    merge_replies,
     rows_by_id,
 )
 
@@ -199,7 +199,7 @@ ENTROPIES = (0.5, 0.6, 0.7)
 def test_an_existing_reply_changes_only_for_more_arrays(
     new: Generation, expected: Generation | None, tmp_path: Path, committed: bool
 ) -> None:
-    assert merge(REPLY, new) == expected
+    assert merge_replies(REPLY, new) == expected
     with Cache(tmp_path) as cache:
         cache.put(key(1), REPLY)
         if committed:
@@ -213,8 +213,8 @@ def test_an_existing_reply_changes_only_for_more_arrays(
 
 def test_merging_keeps_the_tokens_of_text_without_ids() -> None:
     bare = Generation(request=REQUEST, text="yes")
-    assert merge(bare, replace(bare, token_ids=(1,), logprobs=(-1.0,))) is not None
-    assert merge(replace(bare, problem="truncated"), bare) == bare
+    assert merge_replies(bare, replace(bare, token_ids=(1,), logprobs=(-1.0,))) is not None
+    assert merge_replies(replace(bare, problem="truncated"), bare) == bare
 
 
 @given(
@@ -231,12 +231,12 @@ def test_any_reply_is_stored_exactly(text: str, floats: list[float], thinking: s
         logprobs=tuple(floats),
         alternatives=(tuple(Alternative(1, value) for value in floats),),
     )
-    assert repr(decode(encode(reply))) == repr(reply)
+    assert repr(decode_reply(encode_reply(reply))) == repr(reply)
 
 
 @given(st.binary())
 def test_decoding_any_bytes_gives_a_reply_or_nothing(data: bytes) -> None:
-    assert decode(data) is None
+    assert decode_reply(data) is None
 
 
 def test_only_its_owner_can_read_the_cache(tmp_path: Path) -> None:
@@ -539,7 +539,7 @@ def test_a_cache_of_the_first_format_is_read_and_no_earlier_version_takes_it_aga
     with sqlite3.connect(file_of(tmp_path)) as db:
         for one, data in db.execute("SELECT key, reply FROM replies").fetchall():
             # as the first format wrote it
-            old = zlib.compress(msgspec.json.encode(decode(data)), 1)
+            old = zlib.compress(msgspec.json.encode(decode_reply(data)), 1)
             db.execute(
                 "UPDATE replies SET crc = ?, reply = ? WHERE key = ?",
                 (checksum(one, old), old, one),
@@ -559,7 +559,7 @@ def test_a_cache_of_the_first_format_is_read_and_no_earlier_version_takes_it_aga
         assert cache.notices == []
 
 
-EARLY, LATE = Origin(1_000, "http://a/v1"), Origin(2_000, "http://b/v1")
+EARLY, LATE = ReplyOrigin(1_000, "http://a/v1"), ReplyOrigin(2_000, "http://b/v1")
 
 
 def test_a_reply_knows_when_it_was_given_and_by_whom(tmp_path: Path) -> None:
@@ -585,7 +585,7 @@ def test_a_reply_knows_when_it_was_given_and_by_whom(tmp_path: Path) -> None:
 @pytest.mark.parametrize("since", [None, 1_000, 1_001])
 @pytest.mark.parametrize("known", [EARLY, None])
 def test_only_what_is_older_is_set_aside_for_a_fresh_reply(
-    tmp_path: Path, since: int | None, known: Origin | None
+    tmp_path: Path, since: int | None, known: ReplyOrigin | None
 ) -> None:
     new = replace(REPLY, text="In 1816.", token_ids=(5, 8, 9))
     with Cache(tmp_path) as cache:
@@ -605,9 +605,9 @@ def test_every_reply_that_was_set_aside_can_be_read_again(tmp_path: Path) -> Non
     with Cache(tmp_path) as cache:
         for number in range(4):
             reply = replace(REPLY, text=f"answer {number}")
-            cache.put_together({key(1): reply}, Origin(number, "a"), number)
-        cache.set_aside(key(1), replace(REPLY, text="asked again"), Origin(9, "a"))
-        cache.set_aside(key(1), replace(REPLY, text="", problem="failed: no"), Origin(9, "a"))
+            cache.put_together({key(1): reply}, ReplyOrigin(number, "a"), number)
+        cache.set_aside(key(1), replace(REPLY, text="asked again"), ReplyOrigin(9, "a"))
+        cache.set_aside(key(1), replace(REPLY, text="", problem="failed: no"), ReplyOrigin(9, "a"))
         texts = [one.reply.text for one in cache.aside(key(1))]
         assert texts == ["answer 0", "answer 1", "answer 2", "asked again"]
         assert cache.get_many([key(1)])[key(1)].text == "answer 3"
@@ -620,30 +620,30 @@ def test_every_reply_that_was_set_aside_can_be_read_again(tmp_path: Path) -> Non
     with Cache(fresh) as cache:
         assert "salvaged" in cache.notices[0]
         assert [one.reply.text for one in cache.aside(key(1))] == texts
-        assert cache.get_stored([key(1)])[key(1)].origin == Origin(3, "a")
+        assert cache.get_stored([key(1)])[key(1)].origin == ReplyOrigin(3, "a")
 
 
 def test_a_strange_origin_is_none() -> None:
-    data = encode(REPLY, Origin(1, "é" * 400))
-    assert cache.origin_of(data) == Origin(1, "?" * 200)
-    assert decode(data) == REPLY
-    assert cache.origin_of(b"@") is None
-    assert cache.origin_of(b"@\x02\xc1\xc1rest") is None
-    assert decode(b"@") is None
-    assert Stored(REPLY).before(5)
-    assert not Stored(REPLY, EARLY).before(None)
+    data = encode_reply(REPLY, ReplyOrigin(1, "é" * 400))
+    assert cache.reply_origin(data) == ReplyOrigin(1, "?" * 200)
+    assert decode_reply(data) == REPLY
+    assert cache.reply_origin(b"@") is None
+    assert cache.reply_origin(b"@\x02\xc1\xc1rest") is None
+    assert decode_reply(b"@") is None
+    assert StoredReply(REPLY).before(5)
+    assert not StoredReply(REPLY, EARLY).before(None)
 
 
 def test_a_long_reply_is_compressed_and_a_short_one_is_not() -> None:
     short, long = replace(REPLY, text="yes"), replace(REPLY, text="a long thought. " * 2000)
-    assert encode(short) == msgspec.msgpack.encode(short)
-    assert len(encode(long)) < 2000
-    assert decode(encode(long)) == long
+    assert encode_reply(short) == msgspec.msgpack.encode(short)
+    assert len(encode_reply(long)) < 2000
+    assert decode_reply(encode_reply(long)) == long
 
 
 def test_a_number_that_messagepack_cannot_hold_is_kept() -> None:
     reply = replace(REPLY, thinking_tokens=2**70, thinking="\ud800")
-    assert decode(encode(reply)) == reply
+    assert decode_reply(encode_reply(reply)) == reply
 
 
 def test_a_newer_format_is_refused(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from sayso.score_files.score import parts_beside
 from sayso.storage.atomic import WRITER, one_writer, replacing
 from sayso.storage.cache import Cache
 from sayso.studies.grid import read_grid
-from sayso.train.trainers import begin
+from sayso.train.trainers import begin_training
 from support.scripted_world import Mind, facts, records, write
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="links need rights there")
@@ -202,11 +202,11 @@ def test_parts_of_scoring_are_deleted_in_a_folder_of_ours(tmp_path: Path, treasu
 
 def test_checkpoints_are_deleted_in_a_folder_of_ours(tmp_path: Path, treasure: Path) -> None:
     out = tmp_path / "out"
-    begin(out, "x")
+    begin_training(out, "x")
     (out / "checkpoints").symlink_to(treasure)
     before = contents(treasure)
     with pytest.raises(InputError, match="is a symbolic link"):
-        begin(out, "x")
+        begin_training(out, "x")
     assert contents(treasure) == before
 
 

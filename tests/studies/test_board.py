@@ -19,14 +19,14 @@ from sayso.protocols import selective
 from sayso.records import Estimate, InputError
 from sayso.studies.board import (
     About,
-    System,
+    BoardSystem,
     board_figure,
+    board_opening,
     board_page,
     check_date,
     joined,
     place_labels,
-    plain_sentence,
-    year_of,
+    year_number,
 )
 from sayso.studies.grid import read_grid
 from sayso.studies.report import board_place, write_board, write_study
@@ -41,9 +41,9 @@ def share(name: str, value: float, n: int) -> Estimate:
     return Estimate(name, value=value, low=max(0, value - 0.05), high=min(1, value + 0.05), n=n)
 
 
-def system(name: str, without: float, with_one: float, about: About | None = None) -> System:
+def system(name: str, without: float, with_one: float, about: About | None = None) -> BoardSystem:
     gap = without - with_one
-    return System(
+    return BoardSystem(
         name,
         Estimate("abstention_gap", value=gap, low=gap - 0.07, high=gap + 0.07, n=300),
         share("none", without, 100),
@@ -75,21 +75,21 @@ def test_systems_stand_in_the_order_of_their_gaps_with_their_ranks() -> None:
 
 def test_the_first_sentence_names_who_leads_alone_and_counts_who_share_the_lead() -> None:
     alone = [one._replace(rank=(n, n)) for n, one in enumerate((THREE[1], THREE[0], THREE[2]), 1)]
-    assert plain_sentence(alone) == (
+    assert board_opening(alone) == (
         "Of 3 systems, careful is best at declining only what cannot be answered: it declined 90 % "
         "of the questions that cannot be answered and 25 % of those that can."
     )
-    assert plain_sentence(THREE).startswith(
+    assert board_opening(THREE).startswith(
         "No difference between the 3 systems is visible in declining only what cannot be answered; "
         "careful, with the largest gap, declined 90 %"
     )
     two = [one._replace(rank=r) for one, r in zip(THREE, ((1, 2), (1, 2), (3, 3)), strict=True)]
-    assert plain_sentence(two).startswith("Of 3 systems, 2 share the lead in declining only what")
+    assert board_opening(two).startswith("Of 3 systems, 2 share the lead in declining only what")
     unranked = [one._replace(rank=None) for one in THREE]
-    assert "no system can be ranked first" in plain_sentence(unranked)
-    assert plain_sentence(THREE[:1]).startswith("careless declined 50 % of the questions that")
+    assert "no system can be ranked first" in board_opening(unranked)
+    assert board_opening(THREE[:1]).startswith("careless declined 50 % of the questions that")
     none = Estimate("abstention_gap", problem="no answers")
-    assert "No system answered" in plain_sentence([System("mute", none, none, none)])
+    assert "No system answered" in board_opening([BoardSystem("mute", none, none, none)])
     page = board_page(THREE, "A board", HEADS)
     assert page.index("No difference between") < page.index("<svg")
 
@@ -98,7 +98,9 @@ def test_the_first_sentence_names_who_leads_alone_and_counts_who_share_the_lead(
 def test_one_system_alone_and_on_the_edge_is_drawn(without: float, with_one: float) -> None:
     gap = Estimate("abstention_gap", value=without - with_one, n=3)
     exact = (Estimate("p", value=value, n=3) for value in (without, with_one))
-    page = board_page([System("only", gap, *exact, about=About(date="2024"))], "A board", HEADS)
+    page = board_page(
+        [BoardSystem("only", gap, *exact, about=About(date="2024"))], "A board", HEADS
+    )
     assert not re.search(r"\bnan\b", page.lower())
     assert page.count('class="dot') == 2
 
@@ -166,7 +168,7 @@ def test_the_figure_names_the_systems_that_have_a_label() -> None:
         for n in range(60)
     ]
     many[1] = many[1]._replace(about=About(label="<b>Llama</b> & co"))
-    figure = board_figure([*many, System("mute", *[Estimate("x", problem="none")] * 3)])
+    figure = board_figure([*many, BoardSystem("mute", *[Estimate("x", problem="none")] * 3)])
     assert figure is not None
     assert figure.label.startswith("60 systems")
     svg = figure.render("svg").decode()
@@ -211,12 +213,12 @@ def test_labels_lie_over_no_other_label_and_inside_the_field() -> None:
 
 def test_a_system_without_a_gap_stands_last_with_the_reason() -> None:
     none = Estimate("abstention_gap", problem="no verdicts <b>here</b>")
-    page = board_page([System("mute", none, none, none), *THREE], "A board", HEADS)
+    page = board_page([BoardSystem("mute", none, none, none), *THREE], "A board", HEADS)
     assert names(page)[-1] == "mute"
     assert "no verdicts &lt;b&gt;here" in page
     assert page.count('class="dot') == 2 * 3
     with pytest.raises(InputError, match="questions of both kinds"):
-        board_page([System("mute", none, none, none)], "A board", HEADS)
+        board_page([BoardSystem("mute", none, none, none)], "A board", HEADS)
 
 
 def test_eighty_systems_take_less_than_400_kb_and_reach_for_nothing() -> None:
@@ -268,7 +270,7 @@ def test_only_what_was_said_of_systems_joins_them() -> None:
 
 @pytest.mark.parametrize(("date", "year"), [("2024", 2024.5), ("2024-01-01", 2024 + 1 / 372)])
 def test_dates_are_years(date: str, year: float) -> None:
-    assert year_of(check_date(date, "here")) == pytest.approx(year)
+    assert year_number(check_date(date, "here")) == pytest.approx(year)
 
 
 @pytest.mark.parametrize("date", ["2024-13", "last spring", "24-01", "2024-01-01T00", "<b>"])

@@ -24,7 +24,7 @@ from sayso.records import Estimate, Generation, InputError, Request
 from sayso.report.number_tables import INTERVALS, NumberTable, value_text
 from sayso.report.page import GENERATOR
 from sayso.runs.measure import load_run
-from sayso.scores.p_ik import fit
+from sayso.scores.p_ik import fit_p_ik
 from sayso.storage.run_folder import RunFolder
 from sayso.studies.grid import read_grid
 from sayso.studies.report import (
@@ -32,7 +32,7 @@ from sayso.studies.report import (
     every_table,
     layout_tables,
     layouts,
-    sections,
+    study_sections,
     write_study,
     write_tables,
 )
@@ -442,7 +442,7 @@ def test_probes_of_another_model_of_the_study_are_used(tmp_path: Path) -> None:
     assert study.notes("uncle") == [
         "tuned is judged by the facts that base knows, so they know the same share by construction"
     ]
-    (section,) = sections(study)
+    (section,) = study_sections(study)
     assert "how many facts they know" not in section.opening.sentence
     assert "how reliably they admit" in section.opening.sentence
     heads = study.table("headline").columns
@@ -699,7 +699,7 @@ def test_p_ik_learns_from_the_other_data_sets(tmp_path: Path) -> None:
         for by in [{q.id: q.entity for q in run.questions}]
     ]
     learn = ~np.isin(names[0], names[1])
-    probe = fit(rows[0].states[learn], rows[0].wrong["rules"][learn])
+    probe = fit_p_ik(rows[0].states[learn], rows[0].wrong["rules"][learn])
     by_hand = auroc(probe(rows[1].states), rows[1].wrong["rules"])
     assert elsewhere.cells[0][1].value == pytest.approx(by_hand)
 

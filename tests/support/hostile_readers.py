@@ -7,20 +7,20 @@ from typing import Any
 
 from sayso.answers.lexical import ANSWER_METRICS, rouge_l, rouge_l_table
 from sayso.judges.claim_questions import gap_question
-from sayso.judges.claims import blocks_of, claims, unresponsive
+from sayso.judges.claims import claim_blocks, claims, unresponsive
 from sayso.judges.contradiction import contradicts
 from sayso.judges.decisiveness import decisiveness
 from sayso.judges.meaning import RulesMeaning, relation_in
 from sayso.judges.model.numbered import read_numbered
 from sayso.judges.model.prompts import vocabulary
-from sayso.judges.model.replies import read_reply
+from sayso.judges.model.replies import read_judge_reply
 from sayso.judges.names import compare_names
 from sayso.judges.rules.dates import find_dates
 from sayso.judges.rules.judge import judge_rules, judge_rules_long
 from sayso.judges.rules.matching import match
 from sayso.judges.rules.quantities import find_quantities
-from sayso.judges.rules.sentences import parts, sentences
-from sayso.judges.self_judgement import read_reply as read_self_judgement
+from sayso.judges.rules.sentences import parts, split_sentences
+from sayso.judges.self_judgement import read_yes_no as read_self_judgement
 from sayso.judges.support import RulesSupport
 from sayso.prompts.fence import Field, fence
 from sayso.prompts.thoughts import split_thoughts
@@ -56,7 +56,7 @@ READERS: dict[str, Reader] = {
     "contradiction": lambda text: contradicts(WHERE, text, "She was born in Ripley."),
     "meaning": lambda text: RulesMeaning().clusters([WHERE], [[text, text[1:], "Ripley"]]),
     "claims": claims,
-    "claims, blocks": lambda text: blocks_of("Mira Toll", text),
+    "claims, blocks": lambda text: claim_blocks("Mira Toll", text),
     "claim question": lambda text: gap_question("Mira Toll", text),
     "responsive": unresponsive,
     "support: claim": lambda text: RulesSupport().read(
@@ -65,7 +65,7 @@ READERS: dict[str, Reader] = {
     "support: passage": lambda text: RulesSupport().read(
         [("Mira Toll", "She was born in Ripley on 3 May 1999.", (_passage(text),))]
     ),
-    "sentences": sentences,
+    "sentences": split_sentences,
     "sentences, marked": parts,
     "dates": find_dates,
     "quantities": find_quantities,
@@ -74,8 +74,8 @@ READERS: dict[str, Reader] = {
     "rouge": lambda text: (rouge_l_table([text, text[1:]]), rouge_l([text[1:]], text)),
     "fence": lambda text: fence([Field("answer", text)]),
     "thought": split_thoughts,
-    "reply: blocks": lambda text: read_reply(text, "blocks", CODE, [WHERE, WHEN], LABELS),
-    "reply: json": lambda text: read_reply(text, "json", CODE, [WHERE, WHEN], LABELS),
+    "reply: blocks": lambda text: read_judge_reply(text, "blocks", CODE, [WHERE, WHEN], LABELS),
+    "reply: json": lambda text: read_judge_reply(text, "json", CODE, [WHERE, WHEN], LABELS),
     "reply: numbered": lambda text: read_numbered(text, CODE, [WHERE, WHEN], dict),
     "reply: itself": lambda text: read_self_judgement(text, ("yes", "no", "none")),
     "reply: other": lambda text: (

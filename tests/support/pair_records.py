@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sayso.records import Aspect, Generation, Question, Stance, Verdict, ask, golds_of
-from sayso.train.rows import Fact, Mention, Paragraph
+from sayso.train.rows import Fact, Mention, TrainingParagraph
 
 ASPECTS = {
     "place of birth": "Where was {e} born?",
@@ -62,7 +62,7 @@ def short_fact(
 
 def paragraph(
     labels: str, entity: str = "Ann Bell", values: Sequence[str] = (), lead: str = ""
-) -> tuple[Fact, Paragraph]:
+) -> tuple[Fact, TrainingParagraph]:
     """One sentence per label: S right, N wrong, U hedged, O left out, ? unread."""
     text, told, parts = lead, [], []
     for number, (label, aspect) in enumerate(zip(labels, ASPECTS, strict=False)):
@@ -79,7 +79,7 @@ def paragraph(
         stance: Stance | None = {"S": "committed", "N": "committed", "U": "hedged"}.get(label)  # type: ignore[assignment]
         right = {"S": True, "N": False}.get(label)
         told.append(Mention(part, stance, right, len(text) - len(sentence), len(text), value))
-    made = Paragraph(text, tuple(told))
+    made = TrainingParagraph(text, tuple(told))
     asked = Question(
         f"{entity}/long", "made", f"Tell of {entity}.", entity=entity, parts=tuple(parts)
     )

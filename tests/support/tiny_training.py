@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from sayso.train.config import Preset, Stage
-from sayso.train.rows import Row
+from sayso.train.config import Preset, TrainingStage
+from sayso.train.rows import TrainingRow
 
 PROMPT = "What color is the sky?"
 COLORS = ("blue", "red", "green", "gold", "black", "white")
 
 PRESET = Preset(
     "tiny",
-    sft=Stage(rate=3e-3, batch=4, epochs=1, rows=24, micro=2),
-    dpo=Stage(rate=1e-3, batch=4, epochs=1, rows=24, micro=2),
+    sft=TrainingStage(rate=3e-3, batch=4, epochs=1, rows=24, micro=2),
+    dpo=TrainingStage(rate=1e-3, batch=4, epochs=1, rows=24, micro=2),
     cutoff=128,
     save=2,
     checkpointing=False,
 )
 
 
-def rows(n: int, rejected: bool = False) -> list[Row]:
+def rows(n: int, rejected: bool = False) -> list[TrainingRow]:
     """Return n rows of different lengths about as many entities."""
     return [
-        Row(
+        TrainingRow(
             f"What color is thing {i}{' of the world' * (i % 3)}?",
             COLORS[i % 6],
             "I am not sure." if rejected else None,

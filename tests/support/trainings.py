@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from sayso.records import Estimate, slice_of
-from sayso.train.result import Cell, Change, Curve, Method, Point, Sample, SweepPoint, Training
+from sayso.train.result import (
+    Change,
+    Curve,
+    MeasuredMethod,
+    MethodNumber,
+    Point,
+    Sample,
+    SweepPoint,
+    Training,
+)
 
 METHODS = (
-    Method("base", "base, plain prompt", "base"),
-    Method("instruction", "base, instruction", "prompted"),
-    Method("unc_few", "Unc-Few", "prompted"),
-    Method("sft", "SFT", "trained", (0, 1)),
-    Method("dpo", "SFT + DPO", "trained", (0, 1)),
+    MeasuredMethod("base", "base, plain prompt", "base"),
+    MeasuredMethod("instruction", "base, instruction", "prompted"),
+    MeasuredMethod("unc_few", "Unc-Few", "prompted"),
+    MeasuredMethod("sft", "SFT", "trained", (0, 1)),
+    MeasuredMethod("dpo", "SFT + DPO", "trained", (0, 1)),
 )
 NAMES = (
     "FA", "UA", "UUR", "KCR", "EA", "J", "over_hedge", "J_within", "odds_ratio_within",
@@ -26,10 +35,10 @@ def training(text: str = "Lyon", title: str = "") -> Training:
             for name in (*NAMES, *(("forced",) if form == "short" else ())):
                 value = 0.1 + 0.15 * place
                 made = Estimate(name, slice_of(form=form), value, value - 0.05, value + 0.05, n=480)
-                cells.append(Cell(method.name, form, made, (value, value)))
+                cells.append(MethodNumber(method.name, form, made, (value, value)))
         shares = [0.4, 0.2, 0.1, 0.3]
         for pair, share in zip(("CC", "CU", "UC", "UU"), shares, strict=True):
-            cells.append(Cell(method.name, "both", Estimate(f"align_{pair}", value=share)))
+            cells.append(MethodNumber(method.name, "both", Estimate(f"align_{pair}", value=share)))
     changes = [
         Change(method.name, "instruction", form, Estimate("J", value=0.3, low=0.2, high=0.4), p, h)
         for method, p, h in ((METHODS[3], 0.2, 0.4), (METHODS[4], 0.0001, 0.001))

@@ -14,14 +14,14 @@ import pytest
 
 import sayso
 from sayso.cli import main
-from sayso.protocols.uncle.settings import Probe, Settings
+from sayso.protocols.uncle.settings import KnowledgeProbe, Settings
 from sayso.records import Generation, InputError, slice_text
 from sayso.runs.measure import load_run
 from sayso.storage.run_folder import RunFolder
-from sayso.train.compare import _check_probes, differences, differing, side_by_side
+from sayso.train.compare import _check_probes, differing, side_by_side, training_differences
 from sayso.train.config import TrainConfig
 from sayso.train.proof import frame_of
-from sayso.train.result import Method, Training, read_training, write_training
+from sayso.train.result import MeasuredMethod, Training, read_training, write_training
 from sayso.train.training import fit
 
 FEW: dict[str, Any] = {
@@ -48,7 +48,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]
 
 def test_what_one_training_gains_is_the_gap_of_the_two_tables(folders) -> None:
     _, a, b = folders
-    found, notes, said, tests, *_ = differences(a, b, resamples=200)
+    found, notes, said, tests, *_ = training_differences(a, b, resamples=200)
     one, two = (read_training(place) for place in (a, b))
     held = {(slice_text(e.where), e.name): e for e in found}
     for form in ("short", "long"):
@@ -95,21 +95,21 @@ def test_what_cannot_be_compared_is_refused_in_one_line(folders, tmp_path, capsy
     told = read_training(copy)
     write_training(copy, msgspec.structs.replace(told, finished=None))
     with pytest.raises(InputError, match="not finished: the same call"):
-        differences(a, copy)  # trained from Python: there is no command
+        training_differences(a, copy)  # trained from Python: there is no command
     write_training(copy, msgspec.structs.replace(told, model_identity="other"))
     with pytest.raises(InputError, match="differ in their model identity"):
-        differences(a, copy)
+        training_differences(a, copy)
     other = {**told.settings, "measured": "0000"}
     write_training(copy, msgspec.structs.replace(told, settings=other))
     with pytest.raises(InputError, match="differ in their measured entities"):
-        differences(a, copy)
+        training_differences(a, copy)
     write_training(copy, msgspec.structs.replace(told, methods=told.methods[:2]))
     with pytest.raises(InputError, match="no trained model"):
-        differences(a, copy)
+        training_differences(a, copy)
     write_training(copy, told)
     (copy / "forced" / "sft-0.json").write_text("{")
     with pytest.raises(InputError, match="delete it"):
-        differences(a, copy)
+        training_differences(a, copy)
     with pytest.raises(SystemExit) as stopped:
         main(["compare", str(a), str(base)])
     assert stopped.value.code == 2
@@ -132,7 +132,7 @@ def test_the_command_prints_the_differences(folders, capsys) -> None:
     assert {"name", "where", "value", "p", "p_holm"} <= set(rows[0])
     assert [(row["p"], row["p_holm"]) for row in rows] == [
         pytest.approx(one) if None not in one else one
-        for one in differences(a, b, resamples=200).tests
+        for one in training_differences(a, b, resamples=200).tests
     ]
 
 
@@ -142,7 +142,7 @@ def longer(place: Path, copy: Path) -> Path:
     shutil.copytree(copy / "runs" / "sft-0", copy / "runs" / "dpo-0")
     shutil.copy(copy / "forced" / "sft-0.json", copy / "forced" / "dpo-0.json")
     told = read_training(copy)
-    methods = (*told.methods, Method("dpo", "SFT + DPO", "trained", (0,)))
+    methods = (*told.methods, MeasuredMethod("dpo", "SFT + DPO", "trained", (0,)))
     write_training(copy, msgspec.structs.replace(told, methods=methods))
     return copy
 
@@ -187,7 +187,7 @@ def test_a_base_run_that_moved_is_found_or_named(folders, tmp_path) -> None:
     # another run of the same model has other probes: it does not decide what is known
     other = sayso.run(
         "uncle", split="dev", limit=5, out=tmp_path / "other", cache=tmp_path / "cache",
-        options=Settings(resamples=100, probe=Probe(k=3)),
+        options=Settings(resamples=100, probe=KnowledgeProbe(k=3)),
     )  # fmt: skip
     with pytest.raises(InputError, match="other probes"):
         sayso.compare(*copies, base=other.path)

@@ -13,7 +13,7 @@ from sayso import cli, train
 from sayso.protocols.uncle.settings import Settings
 from sayso.records import InputError
 from sayso.storage.run_folder import RunFolder
-from sayso.train.base import halves, open_base
+from sayso.train.base import halves, open_base_run
 from sayso.train.config import TrainConfig, check_exported, defaults
 from sayso.train.result import Training, write_training
 
@@ -105,7 +105,7 @@ def test_a_style_is_no_recipe(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_training_is_no_run_to_start_from(tmp_path: Path) -> None:
     write_training(tmp_path, Training(base_run="runs/base"))
     with pytest.raises(InputError, match="is a training, started from runs/base: name that run"):
-        open_base(tmp_path)
+        open_base_run(tmp_path)
 
 
 def test_probes_of_another_protocol_are_none(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_more_to_train_on_than_there_is_is_told(tmp_path: Path) -> None:
         "uncle", split="dev", limit=2, out=tmp_path / "base", cache=tmp_path / "cache",
         options=Settings(resamples=100),
     )  # fmt: skip
-    base = open_base(tmp_path / "base")
+    base = open_base_run(tmp_path / "base")
     note = halves(base, train_limit=251).notes[-1]
     assert note.startswith("train-limit 251: there are 250 entities")
     assert halves(base, train_limit=250).notes == ()

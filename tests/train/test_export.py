@@ -12,10 +12,14 @@ from hypothesis import strategies as st
 
 from sayso.records import InputError
 from sayso.train.export import INFO, STYLES, export
-from sayso.train.rows import Row
+from sayso.train.rows import TrainingRow
 
-PAIR = Row("Where was Ann born?", "I am not sure.", "Lyon", "short", "Ann", ("q1",), "idk-unknown")
-SINGLE = Row("Tell of Ann.", "She was\nborn «there».", None, "long", "Ann", ("q2",), "logu-refined")
+PAIR = TrainingRow(
+    "Where was Ann born?", "I am not sure.", "Lyon", "short", "Ann", ("q1",), "idk-unknown"
+)
+SINGLE = TrainingRow(
+    "Tell of Ann.", "She was\nborn «there».", None, "long", "Ann", ("q2",), "logu-refined"
+)
 
 
 def loaded(file: Path, cache: Path) -> list[dict[str, Any]]:
@@ -89,13 +93,13 @@ def test_an_earlier_export_leaves_no_rows_behind(tmp_path: Path) -> None:
     [
         ([], "trl", "no rows"),
         ([PAIR], "axolotl", "expected one of trl, llama-factory"),
-        ([Row("p", " ", None, "short", "e", (), "k")], "trl", "empty side"),
-        ([Row("p", "c", "", "short", "e", (), "k")], "llama-factory", "empty side"),
-        ([Row("p", "c", " \n", "short", "e", (), "k")], "trl", "empty side"),
+        ([TrainingRow("p", " ", None, "short", "e", (), "k")], "trl", "empty side"),
+        ([TrainingRow("p", "c", "", "short", "e", (), "k")], "llama-factory", "empty side"),
+        ([TrainingRow("p", "c", " \n", "short", "e", (), "k")], "trl", "empty side"),
     ],
 )
 def test_what_cannot_be_written_is_refused(
-    tmp_path: Path, rows: list[Row], style: Any, words: str
+    tmp_path: Path, rows: list[TrainingRow], style: Any, words: str
 ) -> None:
     with pytest.raises(InputError, match=words):
         export(rows, tmp_path, style)
@@ -111,7 +115,7 @@ def test_any_text_comes_back_as_it_was(
     tmp_path_factory: pytest.TempPathFactory, prompt: str, chosen: str, rejected: str, style: Any
 ) -> None:
     folder = tmp_path_factory.mktemp("rows")
-    export([Row(prompt, chosen, rejected, "short", "e", ("q",), "k")], folder, style)
+    export([TrainingRow(prompt, chosen, rejected, "short", "e", ("q",), "k")], folder, style)
     suffix = "jsonl" if style == "trl" else "json"
     text = (folder / f"sayso_dpo.{suffix}").read_text(encoding="utf-8")
     made = json.loads(text)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sayso.train.config import BUILTIN, PAPER, Stage
-from sayso.train.trainers import WARM, Pace, paced, steps_of, steps_text
+from sayso.train.config import BUILTIN, PAPER, TrainingStage
+from sayso.train.trainers import WARM, ProgressPace, paced, steps_of, steps_text
 from support.tiny_training import PRESET, rows
 
 
@@ -43,7 +43,7 @@ def test_too_few_steps_are_told_with_what_to_do() -> None:
 def lines(seconds: float, total: int, first: int = 0) -> list[str]:
     """Return the lines of a training whose steps take so long each."""
     now = [0.0]
-    pace = Pace("sft", lambda: now[0])
+    pace = ProgressPace("sft", lambda: now[0])
     pace.begin(first)
     found = []
     for step in range(first + 1, total + 1):
@@ -100,8 +100,8 @@ def test_counted_steps_are_those_that_are_taken(tmp_path: Path) -> None:
 
     preset = dataclasses.replace(
         PRESET,
-        sft=Stage(rate=3e-3, batch=4, epochs=1.5, rows=24, micro=2),
-        rl=Stage(rate=1e-3, batch=8, epochs=2, rows=9, micro=4),
+        sft=TrainingStage(rate=3e-3, batch=4, epochs=1.5, rows=24, micro=2),
+        rl=TrainingStage(rate=1e-3, batch=8, epochs=2, rows=9, micro=4),
         group=4,
         answer=4,
         save=1,

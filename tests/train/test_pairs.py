@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso.records import Claim, InputError, Question, Verdict
-from sayso.train.rows import Row, check_apart, check_draws, facts_of, instructed, normal_name
+from sayso.train.rows import (
+    TrainingRow,
+    check_apart,
+    check_draws,
+    facts_of,
+    instructed,
+    normal_name,
+)
 from support.pair_records import answer, question, short_fact, verdict
 
 BIRTH = question("place of birth")
@@ -108,8 +115,8 @@ def test_too_few_draws_say_how_to_get_more() -> None:
     )
 
 
-def row(entity: str, *questions: str) -> Row:
-    return Row("p", "c", None, "short", entity, questions, "k")
+def row(entity: str, *questions: str) -> TrainingRow:
+    return TrainingRow("p", "c", None, "short", entity, questions, "k")
 
 
 @pytest.mark.parametrize("name", ["ann bell", "ANN  BELL", "Ánn Bell", "Ann-Bell", "Ａnn Bell"])
@@ -142,8 +149,8 @@ def test_names_are_compared_without_case_and_marks(name: str) -> None:
 
 
 def test_a_share_of_rows_asks_for_doubt() -> None:
-    rows = [Row("p?", str(i), None, "short", "e", (str(i),), "k") for i in range(400)]
-    long = Row("tell", "x", None, "long", "e", ("l",), "k")
+    rows = [TrainingRow("p?", str(i), None, "short", "e", (str(i),), "k") for i in range(400)]
+    long = TrainingRow("tell", "x", None, "long", "e", ("l",), "k")
     told = instructed([*rows, long], {"short": "Say so."}, share=0.4, seed=1)
     number = sum(r.prompt == "p? Say so." for r in told)
     assert 120 < number < 200

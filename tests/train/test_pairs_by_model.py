@@ -12,7 +12,7 @@ from sayso.records import InputError, Passage
 from sayso.train.config import RowSettings
 from sayso.train.recipes.by_model import Author, logu_by_model
 from sayso.train.recipes.logu import Cutoffs
-from sayso.train.rows import Fact, Paragraph
+from sayso.train.rows import Fact, TrainingParagraph
 from support.pair_records import paragraph, short_fact
 from support.row_author import RowAuthor
 
@@ -35,7 +35,7 @@ def told(text: str = WHOLE, draws: tuple[str, ...] = ()) -> Fact:
     fact, _ = paragraph("SSSSS")
     first, *_ = fact.paragraphs
     own = msgspec.structs.replace(first, text=text, mentions=first.mentions if not draws else ())
-    return msgspec.structs.replace(fact, paragraphs=(own, *(Paragraph(d) for d in draws)))
+    return msgspec.structs.replace(fact, paragraphs=(own, *(TrainingParagraph(d) for d in draws)))
 
 
 def test_what_is_right_stays_and_what_is_wrong_is_said_as_unsure() -> None:

@@ -13,12 +13,12 @@ from sayso.judges.decisiveness import decisiveness
 from sayso.records import InputError
 from sayso.train.config import RowSettings
 from sayso.train.recipes.calibrated import (
-    Limits,
+    WordingLimits,
     calibrated,
     far_off,
     is_sentence,
     ladder,
-    nearest,
+    nearest_wording,
 )
 from sayso.train.rows import REFUSALS, Fact
 from support.pair_records import ASPECTS, paragraph, short_fact
@@ -60,7 +60,7 @@ def test_pronouns_lose_their_capital_and_names_keep_it() -> None:
 @given(st.floats(0, 1), st.integers(0, 99))
 def test_wordings_are_near_or_far_as_asked(level: float, seed: int) -> None:
     best = min(abs(r.level - level) for r in ladder(False))
-    assert abs(nearest("Paris", level, random.Random(seed)).level - level) <= best + 0.02
+    assert abs(nearest_wording("Paris", level, random.Random(seed)).level - level) <= best + 0.02
     off = far_off("Paris", level, 0.35, random.Random(seed))
     assert off is not None
     assert abs(off.level - level) >= 0.35 - 1e-9
@@ -119,9 +119,10 @@ def test_what_has_no_confidence_has_no_row() -> None:
 
 
 @pytest.mark.parametrize(
-    "limits", [Limits(0.3, 0.5), Limits(1.2), Limits(1.0, -0.1), Limits(far=0.9)]
+    "limits",
+    [WordingLimits(0.3, 0.5), WordingLimits(1.2), WordingLimits(1.0, -0.1), WordingLimits(far=0.9)],
 )
-def test_limits_that_contradict_each_other_are_refused(limits: Limits) -> None:
+def test_limits_that_contradict_each_other_are_refused(limits: WordingLimits) -> None:
     with pytest.raises(InputError, match="expected"):
         calibrated(
             [short_fact("c" * 10)],

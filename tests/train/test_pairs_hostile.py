@@ -18,21 +18,21 @@ from sayso.train.recipes.idk import idk
 from sayso.train.recipes.known import KNOWN, known_rows, plain_rows
 from sayso.train.recipes.logu import logu
 from sayso.train.rows import (
-    Checked,
+    CheckedClaim,
     Fact,
     Mention,
-    Paragraph,
-    Row,
+    TrainingParagraph,
+    TrainingRow,
     check_apart,
     facts_of,
     normal_name,
 )
 from support.pair_records import ASPECTS, SAID, answer, paragraph, question, short_fact, verdict
 
-Recipe = Callable[..., list[Row]]
+Recipe = Callable[..., list[TrainingRow]]
 
 
-def both_plain(facts: Sequence[Fact], *, want: str = "dpo", seed: int = 0) -> list[Row]:
+def both_plain(facts: Sequence[Fact], *, want: str = "dpo", seed: int = 0) -> list[TrainingRow]:
     forms = ("short", "long")
     return [r for form in forms for r in plain_rows(facts, form, 9, want=want, seed=seed)]  # type: ignore[arg-type]
 
@@ -80,7 +80,7 @@ def worlds(draw: st.DrawFn) -> list[Fact]:
     values = [g if x == "S" else draw(VALUES) for g, x in zip(golds, labels, strict=True)]
     long, made = paragraph(labels, values=values)
     claims = tuple(
-        Checked(t.start, t.end, made.text[t.start : t.end], draw(st.sampled_from(("S", "NS"))))
+        CheckedClaim(t.start, t.end, made.text[t.start : t.end], draw(st.sampled_from(("S", "NS"))))
         for t in made.mentions
         if t.start is not None and t.end is not None
     )
@@ -123,7 +123,7 @@ def told_twice(label: str, hit: str) -> Fact:
     end = text.index(".") + 1
     stance = {"U": "hedged", "S": "committed"}[label]
     first, second, third = (question(a) for a in ("place of birth", "occupation", "spouse"))
-    made = Paragraph(
+    made = TrainingParagraph(
         text,
         (
             Mention(first, stance, None if label == "U" else True, 0, end, "Rome"),  # type: ignore[arg-type]
@@ -169,7 +169,7 @@ def test_no_right_answer_of_a_fact_that_is_never_right(
         t if t.right is not False else msgspec.structs.replace(t, right=None) for t in made.mentions
     ]
     claims = tuple(
-        Checked(t.start, t.end, made.text[t.start : t.end], "S")
+        CheckedClaim(t.start, t.end, made.text[t.start : t.end], "S")
         for t in told
         if t.start is not None and t.end is not None
     )
@@ -202,7 +202,8 @@ def test_no_right_answer_of_a_fact_that_is_never_right(
 def test_a_hit_counts_as_wrong_by_evidence_too() -> None:
     long, made = paragraph("SS", values=["Lyon", "1950"])
     claims = tuple(
-        Checked(t.start or 0, t.end or 0, made.text[t.start : t.end], "S") for t in made.mentions
+        CheckedClaim(t.start or 0, t.end or 0, made.text[t.start : t.end], "S")
+        for t in made.mentions
     )
     held = msgspec.structs.replace(made, claims=claims)
     facts = [
@@ -287,7 +288,7 @@ def test_any_hedge_goes_before_the_article(word: str) -> None:
     part = question("award", gold="Orm Prize")
     told = Mention(part, "committed", False, 0, len(text), "Orm Prize")
     asked = Question("l", "made", "Tell.", entity="Ann Bell", parts=(part.id,))
-    long = Fact(asked, "long", "Tell.", text, paragraphs=(Paragraph(text, (told,)),))
+    long = Fact(asked, "long", "Tell.", text, paragraphs=(TrainingParagraph(text, (told,)),))
     facts = [long, short_fact("w" * 10, "award", gold="Lyon")]
     (row,) = [
         r
@@ -317,8 +318,8 @@ def test_a_refusal_that_is_the_answer_gives_no_pair_of_equal_sides() -> None:
         assert all(r.chosen != r.rejected for r in idk([fact], seed=seed))
 
 
-def row(entity: str, *questions: str) -> Row:
-    return Row("p", "c", "r", "long", entity, questions, "k")
+def row(entity: str, *questions: str) -> TrainingRow:
+    return TrainingRow("p", "c", "r", "long", entity, questions, "k")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from sayso.judges.rules.judge import judge_rules_long
 from sayso.records import InputError, Question
 from sayso.train.config import RowSettings
 from sayso.train.recipes.logu import Cutoffs, logu, swapped_right, wrong_counts
-from sayso.train.rows import Checked, Fact, Paragraph, clause_of, noun_of, unsure
+from sayso.train.rows import CheckedClaim, Fact, TrainingParagraph, clause_of, noun_of, unsure
 from support.pair_records import paragraph, question, short_fact
 
 UNSURE = re.compile(r"not sure|not certain|do not know|cannot say|unsure|unclear|no reliable")
@@ -134,7 +134,7 @@ def test_the_share_of_wrong_facts_is_an_option() -> None:
 def test_a_prompt_gives_no_more_than_its_cap() -> None:
     one, made = paragraph("SSSSNN")
     more = tuple(
-        Paragraph(made.text.replace("Value0", f"Other{i}"), made.mentions) for i in range(9)
+        TrainingParagraph(made.text.replace("Value0", f"Other{i}"), made.mentions) for i in range(9)
     )
     fact = Fact(one.question, "long", one.prompt, one.greedy, paragraphs=(made, *more))
     rows = logu([fact], cutoffs=Cutoffs(cap=3))
@@ -147,7 +147,7 @@ def sentence_of_two() -> Fact:
     text = "Ann Bell was born in Lyon, and she married Tom Reed. She is a poet."
     told = fact.paragraphs[0].mentions
     spouse = question("spouse")
-    made = Paragraph(
+    made = TrainingParagraph(
         text,
         (
             type(told[0])(first, "committed", True, 0, 52, "Lyon"),
@@ -187,23 +187,23 @@ def test_consistency_needs_no_truth() -> None:
 def test_evidence_takes_the_labels_of_claims() -> None:
     fact, made = paragraph("NN", values=["Lyon", "1950"])
     claims = (
-        Checked(0, 20, "Ann Bell was born in Lyon", "S"),
-        Checked(21, len(made.text), "Ann Bell was born on 1950", "NS"),
+        CheckedClaim(0, 20, "Ann Bell was born in Lyon", "S"),
+        CheckedClaim(21, len(made.text), "Ann Bell was born on 1950", "NS"),
     )
     checked = Fact(
         fact.question,
         "long",
         fact.prompt,
         fact.greedy,
-        paragraphs=(Paragraph(made.text, made.mentions, claims),),
+        paragraphs=(TrainingParagraph(made.text, made.mentions, claims),),
     )
     rows = logu([checked], RowSettings(veracity="evidence", cut="all", variants=1), want="sft")
     assert [r.chosen.startswith("He was born in Lyon. ") for r in rows] == [True]
     assert unsure_in(rows[0].chosen) or "whether" in rows[0].chosen
     with pytest.raises(InputError, match="no paragraph has checked claims"):
         logu([fact], RowSettings(veracity="evidence"))
-    unread = (claims[0], Checked(21, 30, "x", None))
-    held = Paragraph(made.text, made.mentions, unread)
+    unread = (claims[0], CheckedClaim(21, 30, "x", None))
+    held = TrainingParagraph(made.text, made.mentions, unread)
     open_ = Fact(fact.question, "long", fact.prompt, fact.greedy, paragraphs=(held,))
     assert logu([open_], RowSettings(veracity="evidence", cut="all")) == []
 

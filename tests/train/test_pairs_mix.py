@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 
 from sayso.records import InputError
 from sayso.train.recipes import largest, mix
-from sayso.train.rows import Form, Row
+from sayso.train.rows import Form, TrainingRow
 
 
-def rows(form: Form, number: int) -> list[Row]:
-    return [Row("p", f"{form}{i}", "r", form, f"e{i}", (f"q{i}",), "k") for i in range(number)]
+def rows(form: Form, number: int) -> list[TrainingRow]:
+    return [
+        TrainingRow("p", f"{form}{i}", "r", form, f"e{i}", (f"q{i}",), "k") for i in range(number)
+    ]
 
 
 @pytest.mark.parametrize(("xi", "long"), [(0.0, 0), (0.1, 1), (0.25, 2), (0.7, 7), (1.0, 10)])
@@ -51,7 +53,7 @@ def test_every_share_gives_the_largest_common_size(
     xis = [0.1, 0.3, 0.5, 0.7, 0.9]
     size = largest(short, long, xis)
     given_rows = rows("short", short), rows("long", long)
-    held: set[Row] = set()
+    held: set[TrainingRow] = set()
     for xi in xis if size else ():
         made = mix(*given_rows, xi, size, seed)
         assert len(set(made)) == size

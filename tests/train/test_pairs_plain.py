@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sayso.records import Question
 from sayso.train.recipes.known import plain_rows
-from sayso.train.rows import Fact, Mention, Paragraph
+from sayso.train.rows import Fact, Mention, TrainingParagraph
 
 WHERE = Question(id="w", dataset="d", text="Where was Ada born?", entity="Ada")
 WHEN = Question(id="n", dataset="d", text="When was Ada born?", entity="Ada")
@@ -17,7 +17,7 @@ SHORT = Fact(
 LONG = Fact(
     ABOUT, "long", "Write about Ada.", TEXT,
     paragraphs=(
-        Paragraph(
+        TrainingParagraph(
             TEXT,
             (
                 Mention(WHERE, "committed", True, 0, 23, "Ripley"),

@@ -16,7 +16,7 @@ from sayso.train.config import RowSettings
 from sayso.train.recipes.calibrated import calibrated
 from sayso.train.recipes.idk import idk
 from sayso.train.recipes.logu import logu
-from sayso.train.rows import Fact, Row, facts_of
+from sayso.train.rows import Fact, TrainingRow, facts_of
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "training.md"
 
@@ -86,7 +86,7 @@ def test_the_judge_reads_re_worded_paragraphs_as_they_were_meant(facts: list[Fac
 
 
 def test_no_recipe_trains_the_answer_of_a_fact_that_no_draw_got_right(facts: list[Fact]) -> None:
-    rows: list[Row] = [
+    rows: list[TrainingRow] = [
         *idk(facts),
         *logu(facts),
         *logu(facts, RowSettings(cut="all"), want="sft"),

@@ -14,8 +14,16 @@ from sayso.metrics.within_type import log_odds_error
 from sayso.protocols.uncle.settings import Settings
 from sayso.records import Estimate, Generation, Question, slice_text
 from sayso.storage.run_folder import RunFolder
-from sayso.train.proof import FEW_HEDGES, Frame, Side, frame_of, least_error, side_of, table
-from sayso.train.result import Cell, Method
+from sayso.train.proof import (
+    FEW_HEDGES,
+    Frame,
+    SeedSide,
+    cells_and_changes,
+    frame_of,
+    least_error,
+    side_of,
+)
+from sayso.train.result import MeasuredMethod, MethodNumber
 from support.scripted_world import Fact, Mind, chance, facts, write
 from support.scripted_world import records as records_of
 
@@ -44,16 +52,18 @@ def run(tmp: Path, name: str, hedges: Hedges, world: list[Fact], sure: float = 1
     return tmp / name
 
 
-def cells_of(frame: Frame, sides: list[Side]) -> list[Cell]:
-    method = Method("m", "M", "trained", tuple(range(len(sides))))
-    return table(frame, [method], {"m": sides}, against="m", signature="", resamples=RESAMPLES)[0]
+def cells_of(frame: Frame, sides: list[SeedSide]) -> list[MethodNumber]:
+    method = MeasuredMethod("m", "M", "trained", tuple(range(len(sides))))
+    return cells_and_changes(
+        frame, [method], {"m": sides}, against="m", signature="", resamples=RESAMPLES
+    )[0]
 
 
-def get(cells: list[Cell], form: str, name: str) -> Cell:
+def get(cells: list[MethodNumber], form: str, name: str) -> MethodNumber:
     return next(c for c in cells if (c.form, c.estimate.name) == (form, name))
 
 
-def opened(path: Path) -> tuple[Frame, Side]:
+def opened(path: Path) -> tuple[Frame, SeedSide]:
     questions = RunFolder.open(path).read("questions", Question)
     frame = frame_of(path, questions)
     return frame, side_of(frame, path, {})
@@ -223,9 +233,11 @@ def test_what_has_no_interval_is_not_tested(tmp_path: Path) -> None:
     world = facts(40)
     frame, often = opened(run(tmp_path, "a", many, world))
     _, seldom = opened(run(tmp_path, "b", few, world))
-    methods = [Method("a", "A", "instruction"), Method("b", "B", "trained", (0,))]
+    methods = [MeasuredMethod("a", "A", "instruction"), MeasuredMethod("b", "B", "trained", (0,))]
     sides = {"a": [often], "b": [seldom]}
-    _, changes = table(frame, methods, sides, against="a", signature=(), resamples=RESAMPLES)
+    _, changes = cells_and_changes(
+        frame, methods, sides, against="a", signature=(), resamples=RESAMPLES
+    )
     gaps = {(c.form, c.difference.name): c for c in changes}
     assert gaps["short", "log_odds_within"].difference.problem == FEW_HEDGES
     for name in ("skill", "log_odds_within"):

@@ -17,13 +17,13 @@ from safetensors.torch import load_file
 
 from sayso.records import Gold, InputError, Question
 from sayso.train import trainers
-from sayso.train.config import Stage
+from sayso.train.config import TrainingStage
 from sayso.train.result import read_card
 from sayso.train.trainers import Prompt, rl, sft
 from support.tiny_training import PRESET, counted_steps, dropouts, rows
 
 TINY = dataclasses.replace(
-    PRESET, rl=Stage(rate=1e-2, batch=8, epochs=1, rows=4, micro=8), group=4, answer=8
+    PRESET, rl=TrainingStage(rate=1e-2, batch=8, epochs=1, rows=4, micro=8), group=4, answer=8
 )
 
 

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from sayso.train.rewards import (
     NAMES,
-    brier,
+    brier_reward,
     confidence_of,
     reward,
-    stated,
+    stated_percentage,
 )
 
 ASK = ("What is the capital of France?", ["Paris"])
@@ -35,7 +35,7 @@ def test_ternary(answer: str, cost: float, expected: float) -> None:
 @given(st.floats(0, 1), st.floats(0, 1))
 def test_brier_is_best_where_the_stated_confidence_is_the_believed_one(p: float, c: float) -> None:
     def expected(said: float) -> float:
-        return p * (brier(said, True) or 0.0) + (1 - p) * (brier(said, False) or 0.0)
+        return p * (brier_reward(said, True) or 0.0) + (1 - p) * (brier_reward(said, False) or 0.0)
 
     assert expected(p) >= expected(c) - 1e-12
 
@@ -45,8 +45,8 @@ def test_stated_percentages_are_confidences_and_no_part_of_the_value() -> None:
     assert confidence_of("Paris. Confidence: 30 percent") == 0.3
     assert confidence_of("Paris, 20% or 90%") is None
     assert confidence_of("Paris, 300%") is None
-    assert stated("Paris. Confidence: 30%").text == "Paris"
-    assert stated("80%").text == "80%"
+    assert stated_percentage("Paris. Confidence: 30%").text == "Paris"
+    assert stated_percentage("80%").text == "80%"
     # 1 - (.8 - 1)^2 = .96; 1 - (.8 - 0)^2 = .36; wrong and unsure 1 - (.3 - 0)^2 = .91
     assert reward("brier", *ASK, "Paris (80%)") == pytest.approx(0.96)
     assert reward("brier", *ASK, "Rome (80%)") == pytest.approx(0.36)
@@ -89,9 +89,9 @@ SHARE = ("What share of the vote did Orm win?", ["80 percent"])
     ],
 )
 def test_a_percentage_may_be_the_value(answer: str, said: str, confidence: float | None) -> None:
-    assert stated(answer).text == said
+    assert stated_percentage(answer).text == said
     if confidence is None:
-        assert stated(answer).share is None
+        assert stated_percentage(answer).share is None
         assert (confidence_of(answer) or 0) > 0.9
     else:
         assert confidence_of(answer) == pytest.approx(confidence)

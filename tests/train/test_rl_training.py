@@ -12,13 +12,13 @@ pytest.importorskip("trl")
 from safetensors.torch import load_file
 
 from sayso.records import Gold, InputError, Question
-from sayso.train.config import RowSettings, Stage
+from sayso.train.config import RowSettings, TrainingStage
 from sayso.train.result import read_card
-from sayso.train.trainers import Prompt, quiet, rl, sft
+from sayso.train.trainers import Prompt, quiet_training, rl, sft
 from support.tiny_training import PRESET, rows
 
 TINY = dataclasses.replace(
-    PRESET, rl=Stage(rate=1e-2, batch=8, epochs=1, rows=4, micro=8), group=4, answer=8
+    PRESET, rl=TrainingStage(rate=1e-2, batch=8, epochs=1, rows=4, micro=8), group=4, answer=8
 )
 
 
@@ -65,11 +65,11 @@ def test_what_a_wrong_answer_costs_does_not_cancel_out(
     made: list[object] = []
 
     def stop(task: object, rows: object, build: object, *rest: object, **more: object) -> Path:
-        with quiet():
+        with quiet_training():
             made.append(build(4))  # type: ignore[operator]
         return tmp_path
 
-    monkeypatch.setattr("sayso.train.trainers.train", stop)
+    monkeypatch.setattr("sayso.train.trainers.run_training", stop)
     rl(start, prompts(4), TINY, tmp_path / "rl")
     (trainer,) = made
     assert trainer.args.scale_rewards == "batch"  # type: ignore[attr-defined]

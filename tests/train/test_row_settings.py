@@ -16,10 +16,10 @@ from sayso.protocols import uncle
 from sayso.protocols.uncle.settings import Settings
 from sayso.records import InputError, Question, Verdict
 from sayso.storage.run_folder import RunFolder
-from sayso.train.base import Base, halves, open_base
+from sayso.train.base import Base, halves, open_base_run
 from sayso.train.config import ROWS, RowSettings
-from sayso.train.draws import draw, facts_in
-from sayso.train.recipes import RowSet, check_enough, check_worded, keep, make
+from sayso.train.draws import draw_facts, facts_in
+from sayso.train.recipes import RowSet, check_known_and_unknown, check_worded, keep_rows, make
 from sayso.train.rows import Fact as Known
 from sayso.train.rows import Prompt, confidences, extremes
 from support.scripted_world import Fact, Mind, chance, facts, records, write
@@ -53,13 +53,13 @@ def base(world: list[Fact], tmp_path_factory: pytest.TempPathFactory) -> Base:
         "uncle", model=engine, data=str(file), out=place / "run", limit=20,
         cache=place / "cache", options=QUICK, command=f"sayso run uncle --data {file}",
     )  # fmt: skip
-    return open_base(place / "run", model=engine, cache=place / "cache")
+    return open_base_run(place / "run", model=engine, cache=place / "cache")
 
 
 @pytest.fixture(scope="module")
 def drawn(base: Base, tmp_path_factory: pytest.TempPathFactory) -> list[Known]:
     place = tmp_path_factory.mktemp("draws")
-    return draw(base, halves(base).trained, place / "d", paragraphs=1, evidence="auto")
+    return draw_facts(base, halves(base).trained, place / "d", paragraphs=1, evidence="auto")
 
 
 def made(
@@ -137,15 +137,15 @@ def test_evidence_is_looked_for_once_and_added_to_draws_that_lack_it(
     base: Base, tmp_path: Path
 ) -> None:
     data = halves(base, train_limit=6).trained
-    without = draw(base, data, tmp_path / "d")
+    without = draw_facts(base, data, tmp_path / "d")
     assert not any(p.claims for f in without for p in f.paragraphs)
     folder = RunFolder.open(tmp_path / "d")
     asked = len(base.model.requests)
-    found = draw(base, data, tmp_path / "d", evidence="auto")
+    found = draw_facts(base, data, tmp_path / "d", evidence="auto")
     assert any(p.claims for f in found for p in f.paragraphs)
     assert len(base.model.requests) == asked
     first = folder.read("verdicts/long-support", Verdict)
-    assert draw(base, data, tmp_path / "d", evidence="auto") == found == facts_in(folder)
+    assert draw_facts(base, data, tmp_path / "d", evidence="auto") == found == facts_in(folder)
     assert folder.read("verdicts/long-support", Verdict) == first
     assert any(n.startswith("knowledge golds") for n in folder.read_manifest().notices)
 
@@ -184,11 +184,11 @@ def test_what_rl_asks_is_kept_apart_too(drawn: list[Known], tmp_path: Path) -> N
     question = next(f.question for f in drawn if f.form == "short")
     made_ = RowSet([], [], [], [Prompt("Who?", question)])
     with pytest.raises(InputError, match=question.entity.upper()):
-        keep(made_, tmp_path / "rows", 0, [question.entity.upper()])
+        keep_rows(made_, tmp_path / "rows", 0, [question.entity.upper()])
     with pytest.raises(InputError, match="evaluated"):
-        keep(made_, tmp_path / "rows", 0, [question])
+        keep_rows(made_, tmp_path / "rows", 0, [question])
     assert not (tmp_path / "rows").exists()
-    keep(made_, tmp_path / "rows", 0, ["Somebody"])
+    keep_rows(made_, tmp_path / "rows", 0, ["Somebody"])
 
 
 def right_in(hits: int, number: int) -> list[Any]:
@@ -199,13 +199,15 @@ def right_in(hits: int, number: int) -> list[Any]:
 def test_too_few_known_facts_name_the_theta_that_would_do() -> None:
     facts = right_in(10, 3) + right_in(4, 9) + right_in(0, 20)
     with pytest.raises(InputError, match=r"only 3 of 32 .*, --theta 0\.4 \(12 known, 20 unknown\)"):
-        check_enough(facts, RowSettings(theta=1.0))
-    assert check_enough(facts, RowSettings(theta=0.4)) == (12, 20)
+        check_known_and_unknown(facts, RowSettings(theta=1.0))
+    assert check_known_and_unknown(facts, RowSettings(theta=0.4)) == (12, 20)
     with pytest.raises(InputError) as told:  # no theta makes ten of three known
-        check_enough(right_in(10, 3) + right_in(0, 20), RowSettings(theta=1.0))
+        check_known_and_unknown(right_in(10, 3) + right_in(0, 20), RowSettings(theta=1.0))
     assert "--theta" not in str(told.value)
     with pytest.raises(InputError, match=r"only 3 of 32 .* are unknown.*--theta 0\.5 \("):
-        check_enough(right_in(10, 20) + right_in(4, 9) + right_in(0, 3), RowSettings(theta=0.1))
+        check_known_and_unknown(
+            right_in(10, 20) + right_in(4, 9) + right_in(0, 3), RowSettings(theta=0.1)
+        )
 
 
 def test_calibrated_rows_are_refused_by_their_wording_not_by_what_is_right() -> None:

@@ -24,7 +24,7 @@ from sayso.train import processes, trainers
 from sayso.train.base import Base
 from sayso.train.config import PAPER, TrainConfig
 from sayso.train.result import read_card, read_training
-from sayso.train.training import check_trainable, fit
+from sayso.train.training import check_before_training, fit
 from support.tiny_training import PRESET, rows
 
 WITHOUT_DROPOUT = dataclasses.replace(PRESET, dropout=0.0)
@@ -144,7 +144,7 @@ def test_what_several_processes_cannot_do_is_refused(monkeypatch: pytest.MonkeyP
     trainers.check_processes([PAPER.sft, PAPER.dpo])
     trained = cast(Base, SimpleNamespace(model="builtin"))
     with pytest.raises(InputError, match="recipe rl trains in one process"):
-        check_trainable(trained, PAPER, ("sft", "rl"))
+        check_before_training(trained, PAPER, ("sft", "rl"))
     monkeypatch.setenv("RANK", "3")
     assert not processes.leads()
 
@@ -152,4 +152,4 @@ def test_what_several_processes_cannot_do_is_refused(monkeypatch: pytest.MonkeyP
 def test_a_number_of_processes_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WORLD_SIZE", "two")
     with pytest.raises(InputError, match="expected a number of processes"):
-        processes.count()
+        processes.process_count()

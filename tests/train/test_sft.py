@@ -20,9 +20,9 @@ from safetensors.torch import load_file
 
 from sayso.records import InputError
 from sayso.train import trainers
-from sayso.train.config import PAPER, Stage, preset_for
-from sayso.train.result import Card, card_signature, read_card, readme
-from sayso.train.rows import Row
+from sayso.train.config import PAPER, TrainingStage, preset_for
+from sayso.train.result import ModelCard, card_signature, read_card, readme
+from sayso.train.rows import TrainingRow
 from sayso.train.trainers import sft
 from support.tiny_training import PRESET, counted_steps, dropouts, rows
 
@@ -267,7 +267,7 @@ def test_a_model_without_q_proj_says_which_modules_it_has(tmp_path: Path) -> Non
     with pytest.raises(InputError, match=told):
         sft(folder, rows(8), PAPER, tmp_path / "x")
     with pytest.raises(InputError, match=told):
-        trainers.check_trainable(str(folder), PAPER.targets)
+        trainers.check_trainable_targets(str(folder), PAPER.targets)
     fitting = dataclasses.replace(PRESET, targets=("c_attn",), cutoff=64)
     assert (sft(folder, rows(8), fitting, tmp_path / "y") / "adapter_model.safetensors").is_file()
 
@@ -286,27 +286,31 @@ def test_rows_with_the_tokenizers_marks_are_left_out_and_no_row_is_refused(tmp_p
 
 def test_only_answers_bear_loss_in_the_models_own_template() -> None:
     tokenizer = trainers.open_tokenizer(trainers.model_folder("builtin"))
-    made = trainers.examples(tokenizer, [("Who?", "Me.")], ("completion",))
+    made = trainers.training_examples(tokenizer, [("Who?", "Me.")], ("completion",))
     assert made[0] == {
         "prompt": [{"role": "user", "content": "Who?"}],
         "completion": [{"role": "assistant", "content": "Me."}],
     }
     tokenizer.chat_template = None
-    made = trainers.examples(tokenizer, [("Who?", "Me.")], ("completion",))
+    made = trainers.training_examples(tokenizer, [("Who?", "Me.")], ("completion",))
     assert made[0] == {"prompt": "Question: Who?\nAnswer:", "completion": " Me."}
 
 
 def test_the_order_holds_every_epoch_and_pads_little() -> None:
     texts = [("p" * (i % 17), "a") for i in range(101)]
-    order = trainers.arranged(texts, Stage(rate=1, batch=16, epochs=2, rows=1, micro=4), 5)
+    order = trainers.arranged(texts, TrainingStage(rate=1, batch=16, epochs=2, rows=1, micro=4), 5)
     assert Counter(order) == Counter(texts * 2)
     assert Counter(order[:101]) == Counter(texts)
-    assert order == trainers.arranged(texts, Stage(rate=1, batch=16, epochs=2, rows=1, micro=4), 5)
-    assert order != trainers.arranged(texts, Stage(rate=1, batch=16, epochs=2, rows=1, micro=4), 6)
+    assert order == trainers.arranged(
+        texts, TrainingStage(rate=1, batch=16, epochs=2, rows=1, micro=4), 5
+    )
+    assert order != trainers.arranged(
+        texts, TrainingStage(rate=1, batch=16, epochs=2, rows=1, micro=4), 6
+    )
     lengths = [len(a + b) for a, b in order]
     padded = sum(max(lengths[i : i + 4]) * 4 for i in range(0, 100, 4))
     assert padded < 1.2 * sum(lengths[:100])
-    part = trainers.arranged(texts, Stage(rate=1, batch=16, epochs=0.5, rows=1, micro=4), 5)
+    part = trainers.arranged(texts, TrainingStage(rate=1, batch=16, epochs=0.5, rows=1, micro=4), 5)
     assert len(part) == 50
 
 
@@ -334,7 +338,7 @@ def test_settings_that_train_nothing_are_refused(name: str) -> None:
 
 
 def test_trainers_get_what_the_preset_says(tmp_path: Path) -> None:
-    task = trainers.Task("sft", "m", tmp_path, PAPER, PAPER.sft, 7, print, {})
+    task = trainers.TrainingTask("sft", "m", tmp_path, PAPER, PAPER.sft, 7, print, {})
     given = trainers.arguments(task, 8)
     assert given["per_device_train_batch_size"] * given["gradient_accumulation_steps"] == 32
     assert (given["adam_beta1"], given["adam_beta2"], given["weight_decay"]) == (0.9, 0.98, 0.0)
@@ -342,7 +346,7 @@ def test_trainers_get_what_the_preset_says(tmp_path: Path) -> None:
 
 
 def test_the_signature_changes_with_all_that_makes_the_weights() -> None:
-    card = Card(kind="sft", base="b", base_name="n", rows=3, settings={"r": 8, "sft.micro": 4})
+    card = ModelCard(kind="sft", base="b", base_name="n", rows=3, settings={"r": 8, "sft.micro": 4})
     own = card_signature(card)
     for changed in (
         {"kind": "dpo"}, {"base": "c"}, {"rows_hash": "x"}, {"seed": 1}, {"parent": "p"},
@@ -351,12 +355,14 @@ def test_the_signature_changes_with_all_that_makes_the_weights() -> None:
         import msgspec
 
         assert card_signature(msgspec.structs.replace(card, **changed)) != own
-    smaller = Card(kind="sft", base="b", base_name="n", rows=3, settings={"r": 8, "sft.micro": 1})
+    smaller = ModelCard(
+        kind="sft", base="b", base_name="n", rows=3, settings={"r": 8, "sft.micro": 1}
+    )
     assert card_signature(smaller) == own
 
 
 def test_a_card_cannot_break_out_of_its_page(tmp_path: Path) -> None:
-    card = Card(kind="sft", base="b`\n# x", base_name='a"\n---\nevil: 1', base_run="r\n\n| x")
+    card = ModelCard(kind="sft", base="b`\n# x", base_name='a"\n---\nevil: 1', base_run="r\n\n| x")
     page = readme(card)
     front = page.split("---\n")[1]
     assert [line.split(":")[0] for line in front.splitlines()] == [
@@ -373,7 +379,7 @@ def test_a_card_cannot_break_out_of_its_page(tmp_path: Path) -> None:
 
 def test_rows_that_are_trained_are_the_chosen_ones(tmp_path: Path) -> None:
     """Training one answer makes it likelier: the loss falls from the first batch to the last."""
-    row = Row("What is it?", "Possibly a zebra", None, "short", "it", ("q",), "test")
+    row = TrainingRow("What is it?", "Possibly a zebra", None, "short", "it", ("q",), "test")
     chosen = dataclasses.replace(PRESET, sft=dataclasses.replace(PRESET.sft, epochs=3, rate=1e-2))
     card = read_card(sft("builtin", [row] * 16, chosen, tmp_path / "x"))
     assert card is not None

@@ -13,7 +13,7 @@ from sayso.protocols.uncle.settings import Settings
 from sayso.records import InputError
 from sayso.train.config import TrainConfig
 from sayso.train.result import read_training
-from sayso.train.training import VALUES, check_values, rows_of, smallest, sweep
+from sayso.train.training import VALUES, smallest, stage_rows, sweep, sweep_values
 
 FEW: dict[str, Any] = {
     "paragraphs": 0, "sft_epochs": 1.0, "extra": {"training.sft.batch": 8}
@@ -44,7 +44,7 @@ def test_every_xi_trains_on_as_many_rows_and_a_second_call_trains_nothing(
     )
     assert [p.value for p in swept.sweep] == [0.2, 0.6]
     trainings = [read_training(folder / f"xi-{value}") for value in ("0.2", "0.6")]
-    sizes = [rows_of(t.rows)["sft"] for t in trainings]
+    sizes = [stage_rows(t.rows)["sft"] for t in trainings]
     assert sizes[0] == sizes[1] > 10
     shares = [
         sum(n for kind, n in t.rows.items() if kind.startswith("sft long known")) / size
@@ -102,7 +102,7 @@ def test_the_command_prints_a_line_for_each_value_and_draws_them(base: Path, cap
 )
 def test_what_cannot_be_swept_is_refused(setting, values, changed, told) -> None:
     with pytest.raises(InputError, match=told):
-        check_values(setting, values, TrainConfig(**changed))
+        sweep_values(setting, values, TrainConfig(**changed))
 
 
 def test_sizes_are_those_of_the_stages_that_are_trained() -> None:
@@ -117,7 +117,7 @@ def test_sizes_are_those_of_the_stages_that_are_trained() -> None:
 def test_grids_are_within_their_range() -> None:
     for setting in VALUES:
         recipe = {"plain_from": "calibrated"}.get(setting, "mix")
-        assert len(check_values(setting, [], TrainConfig(recipe=recipe))) >= 5
+        assert len(sweep_values(setting, [], TrainConfig(recipe=recipe))) >= 5
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols.uncle.settings import Settings
 from sayso.records import InputError
 from sayso.storage.run_folder import RunFolder
-from sayso.train.base import Base, halves, open_base
+from sayso.train.base import Base, halves, open_base_run
 from sayso.train.config import TrainConfig
 from sayso.train.result import Training
 from sayso.train.training import fit
@@ -56,7 +56,7 @@ def base(
         "uncle", model=model, data=str(file), out=place / "run", cache=place / "cache",
         options=Settings(resamples=100), command=f"sayso run uncle --data {file}",
     )  # fmt: skip
-    return open_base(place / "run", model=model, cache=place / "cache")
+    return open_base_run(place / "run", model=model, cache=place / "cache")
 
 
 @pytest.fixture(scope="module")

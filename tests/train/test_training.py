@@ -19,14 +19,14 @@ from sayso.protocols.uncle.settings import Settings
 from sayso.records import Estimate, InputError, slice_text
 from sayso.runs.run import open_job
 from sayso.storage.run_folder import RunFolder
-from sayso.train.base import Base, Halves, halves, open_base
+from sayso.train.base import Base, Halves, halves, open_base_run
 from sayso.train.config import PRESETS, ROWS, RowSettings, TrainConfig, preset_for, stages_of
-from sayso.train.draws import draw
-from sayso.train.proof import frame_of, measure, prove, side_of, table
-from sayso.train.recipes import LEAST, RowSet, counts, keep, make
-from sayso.train.result import FILE, Method, Training, read_training
-from sayso.train.rows import Row
-from sayso.train.training import begin, fit
+from sayso.train.draws import draw_facts
+from sayso.train.proof import cells_and_changes, frame_of, measure_trained, prove, side_of
+from sayso.train.recipes import LEAST, RowSet, keep_rows, make, row_counts
+from sayso.train.result import FILE, MeasuredMethod, Training, read_training
+from sayso.train.rows import TrainingRow
+from sayso.train.training import begin_result, fit
 from support.scripted_world import HEDGE, Fact, Mind, chance, facts, records, word, write
 
 QUICK = Settings(resamples=200)
@@ -70,7 +70,7 @@ def run(world: list[Fact], file: Path, tmp_path_factory: pytest.TempPathFactory)
 
 @pytest.fixture(scope="module")
 def base(run: Path, world: list[Fact]) -> Base:
-    return open_base(run, model=mind(world).engine("base"), cache=run.parent / "cache")
+    return open_base_run(run, model=mind(world).engine("base"), cache=run.parent / "cache")
 
 
 def names(halves_: Halves, which: str) -> set[str]:
@@ -101,7 +101,7 @@ def test_a_run_about_everything_is_split_by_its_seed(
         "uncle", model=engine, data=str(file), out=tmp_path / "r", limit=0,
         cache=tmp_path / "cache", options=QUICK,
     )  # fmt: skip
-    whole = open_base(tmp_path / "r", model=engine, data=str(file), cache=tmp_path / "cache")
+    whole = open_base_run(tmp_path / "r", model=engine, data=str(file), cache=tmp_path / "cache")
     parts = halves(whole)
     # .4 of 60 entities
     assert len(names(parts, "measured")) == 24
@@ -119,13 +119,13 @@ def test_runs_that_cannot_be_trained_from_are_refused(
         cache=tmp_path / "cache", options=dataclasses.replace(QUICK, known_from=str(run)),
     )  # fmt: skip
     with pytest.raises(InputError, match="itself measured with the probes"):
-        open_base(tmp_path / "borrowed")
+        open_base_run(tmp_path / "borrowed")
     sayso.run("uncle", model=_builtin_like(), data="builtin", split="train", limit=2,
               out=tmp_path / "t", cache=tmp_path / "cache", options=QUICK)  # fmt: skip
     with pytest.raises(InputError, match="split train"):
-        halves(open_base(tmp_path / "t", model=engine, cache=tmp_path / "cache"))
+        halves(open_base_run(tmp_path / "t", model=engine, cache=tmp_path / "cache"))
     with pytest.raises(InputError, match=r"not a run folder|does not exist"):
-        open_base(tmp_path / "nothing")
+        open_base_run(tmp_path / "nothing")
 
 
 def _builtin_like() -> ScriptedEngine:
@@ -136,13 +136,13 @@ def test_five_stored_draws_are_the_first_of_ten_and_nothing_is_asked_twice(
     world: list[Fact], run: Path, file: Path, tmp_path: Path
 ) -> None:
     engine = mind(world).engine("base")
-    base = open_base(run, model=engine, data=str(file), cache=tmp_path / "cache")
+    base = open_base_run(run, model=engine, data=str(file), cache=tmp_path / "cache")
     data = halves(base, train_limit=5).trained
-    with_five = draw(base, data, tmp_path / "five", k=5)
+    with_five = draw_facts(base, data, tmp_path / "five", k=5)
     first = len(engine.requests)
     # 15 questions: five draws and one greedy answer each, and five paragraphs
     assert first == 15 * 6 + 5
-    facts_ = draw(base, data, tmp_path / "ten", k=10, paragraphs=2)
+    facts_ = draw_facts(base, data, tmp_path / "ten", k=10, paragraphs=2)
     # five more draws each, and two more of each paragraph
     assert len(engine.requests) - first == 15 * 5 + 5 * 2
     short = [f for f in facts_ if f.form == "short"]
@@ -152,7 +152,7 @@ def test_five_stored_draws_are_the_first_of_ten_and_nothing_is_asked_twice(
     assert len(long) == 5
     assert all(len(f.paragraphs) == 3 for f in long)
     asked = len(engine.requests)
-    assert draw(base, data, tmp_path / "ten", k=10, paragraphs=2) == facts_
+    assert draw_facts(base, data, tmp_path / "ten", k=10, paragraphs=2) == facts_
     assert len(engine.requests) == asked
     assert not any("ncertainty" in r.messages[-1].content for r in engine.requests)
 
@@ -167,8 +167,8 @@ def test_draws_that_a_model_does_not_give_are_told(
         return plain(request) if sample < 4 else None  # type: ignore[arg-type]
 
     engine = ScriptedEngine(forgetful, name="base", logprob=-0.5)  # type: ignore[arg-type]
-    base = open_base(run, model=engine, data=str(file), cache=tmp_path / "cache")
-    facts_ = draw(base, halves(base, train_limit=12).trained, tmp_path / "d", k=10)
+    base = open_base_run(run, model=engine, data=str(file), cache=tmp_path / "cache")
+    facts_ = draw_facts(base, halves(base, train_limit=12).trained, tmp_path / "d", k=10)
     said = RunFolder.open(tmp_path / "d").read_manifest().notices
     assert any(notice.startswith("probe: 216 of 360 requests") for notice in said)
     with pytest.raises(InputError, match="only 0 of 36 training facts are known"):
@@ -181,8 +181,8 @@ def test_too_few_facts_of_a_kind_are_one_line_with_counts(
     knows: float, lacking: str, world: list[Fact], run: Path, file: Path, tmp_path: Path
 ) -> None:
     engine = Mind(world, lambda fact: knows, guess=wrong).engine("base")
-    base = open_base(run, model=engine, data=str(file), cache=tmp_path / "cache")
-    facts_ = draw(base, halves(base).trained, tmp_path / "d")
+    base = open_base_run(run, model=engine, data=str(file), cache=tmp_path / "cache")
+    facts_ = draw_facts(base, halves(base).trained, tmp_path / "d")
     with pytest.raises(InputError, match=f"only 0 of 90 training facts are {lacking} ") as told:
         make("mix", facts_, BUILTIN, INSTRUCTIONS, (99, 99, 99), 0)  # type: ignore[arg-type]
     assert f"at least {LEAST}" in str(told.value)
@@ -191,7 +191,7 @@ def test_too_few_facts_of_a_kind_are_one_line_with_counts(
 
 @pytest.fixture(scope="module")
 def made(base: Base, tmp_path_factory: pytest.TempPathFactory) -> list:
-    return draw(base, halves(base).trained, tmp_path_factory.mktemp("draws"), paragraphs=1)
+    return draw_facts(base, halves(base).trained, tmp_path_factory.mktemp("draws"), paragraphs=1)
 
 
 def test_a_mix_of_which_one_form_has_no_rows_names_the_recipe_that_is_left(made: list) -> None:
@@ -221,7 +221,7 @@ def test_every_recipe_makes_rows_that_ask_as_the_evaluation_does(
     plain = [row for row in rows.sft if row.kind == "plain"]
     assert plain
     assert not any(INSTRUCTIONS[row.form] in row.prompt for row in plain)
-    assert sum(counts(rows).values()) == len(rows.sft) + len(rows.dpo)
+    assert sum(row_counts(rows).values()) == len(rows.sft) + len(rows.dpo)
     again = make(recipe, made, settings, INSTRUCTIONS, (60, 40, 20), 0)  # type: ignore[arg-type]
     assert again == rows
     other = make(recipe, made, settings, INSTRUCTIONS, (60, 40, 20), 1)  # type: ignore[arg-type]
@@ -238,20 +238,20 @@ def test_the_shares_of_a_mix_are_those_asked_for(made: list) -> None:
 
 
 def test_rows_about_what_is_measured_are_refused_with_names(tmp_path: Path) -> None:
-    row = Row("Who?", "I do not know.", None, "short", "Ada  LOVELACE", ("q",), "idk")
+    row = TrainingRow("Who?", "I do not know.", None, "short", "Ada  LOVELACE", ("q",), "idk")
     other = msgspec.structs.replace(row, entity="Somebody Else")
     made = RowSet([other, row], [], [], [])
     with pytest.raises(InputError, match="'Ada Lovelace'"):
-        keep(made, tmp_path / "rows", 0, ["Ada Lovelace"])
+        keep_rows(made, tmp_path / "rows", 0, ["Ada Lovelace"])
     assert not (tmp_path / "rows").exists()
-    keep(made, tmp_path / "rows", 0, ["Nobody"])
+    keep_rows(made, tmp_path / "rows", 0, ["Nobody"])
     assert len((tmp_path / "rows" / "sft-0.jsonl").read_bytes().splitlines()) == 2
 
 
 def proof(base: Base, out: Path, **models: list[ScriptedEngine]) -> Training:
     parts = halves(base)
     config = TrainConfig(resamples=400, seeds=len(next(iter(models.values()))))
-    begun = begin(base, parts, config, PRESETS["builtin"], BUILTIN, "")
+    begun = begin_result(base, parts, config, PRESETS["builtin"], BUILTIN, "")
     return prove(base, parts, models, out, begun)
 
 
@@ -316,13 +316,13 @@ def test_shuffled_known_labels_leave_nothing(base: Base, world: list[Fact], tmp_
         return told and half_known(fact) == 0.0
 
     parts = halves(base)
-    result = measure(base, trained(world, knows_itself), tmp_path / "r", limit=parts.limit)
+    result = measure_trained(base, trained(world, knows_itself), tmp_path / "r", limit=parts.limit)
     frame = frame_of(base.path, parts.measured.questions)
     side = side_of(frame, result.path, {})
-    method = Method("sft", "SFT", "trained", (0,))
+    method = MeasuredMethod("sft", "SFT", "trained", (0,))
 
     def j(known: np.ndarray, name: str) -> Estimate:
-        cells, _ = table(
+        cells, _ = cells_and_changes(
             frame._replace(known=known), [method], {"sft": [side]}, against="sft", signature="",
             resamples=400,
         )  # fmt: skip
@@ -588,7 +588,7 @@ def test_what_a_run_left_out_since_nobody_can_answer_it_is_neither_trained_nor_m
         "uncle", model=engine, data="world-50", out=tmp_path / "r", limit=20,
         cache=tmp_path / "cache", options=QUICK,
     )  # fmt: skip
-    of_world = open_base(tmp_path / "r", model=engine, cache=tmp_path / "cache")
+    of_world = open_base_run(tmp_path / "r", model=engine, cache=tmp_path / "cache")
     parts = halves(of_world)
     asked = {
         q.id for q in RunFolder.open(tmp_path / "r").read("questions", records_module.Question)

@@ -17,12 +17,12 @@ from sayso.protocols.uncle.settings import Settings
 from sayso.records import Generation, InputError
 from sayso.storage.atomic import one_writer
 from sayso.storage.run_folder import RunFolder
-from sayso.train.base import Base, halves, open_base
+from sayso.train.base import Base, halves, open_base_run
 from sayso.train.config import PRESETS, TrainConfig
 from sayso.train.proof import prove
-from sayso.train.result import FILE, Card, Training, read_card, read_training, write_card
+from sayso.train.result import FILE, ModelCard, Training, read_card, read_training, write_card
 from sayso.train.trainers import model_folder, sizes
-from sayso.train.training import begin, estimate, estimated_text, fit, open_training
+from sayso.train.training import begin_result, estimate_training, estimated_text, fit, open_training
 from support.scripted_world import Fact, Mind, chance, facts, records, word, write
 
 CONFIG = TrainConfig(preset="builtin", resamples=100)
@@ -49,7 +49,7 @@ def base(world: list[Fact], tmp_path_factory: pytest.TempPathFactory) -> Base:
         "uncle", model=model, data=str(file), out=place / "run", limit=30, cache=place / "cache",
         options=Settings(resamples=100), command=f"sayso run uncle --data {file}",
     )  # fmt: skip
-    return open_base(place / "run", model=model, cache=place / "cache")
+    return open_base_run(place / "run", model=model, cache=place / "cache")
 
 
 def rows(base: Base, out: Path, config: TrainConfig = CONFIG, style: str = "trl") -> Path:
@@ -62,7 +62,7 @@ def rows(base: Base, out: Path, config: TrainConfig = CONFIG, style: str = "trl"
 def begun(base: Base, folder: Path, config: TrainConfig = CONFIG) -> Training:
     preset, settings = config.resolved("builtin")
     parts = halves(base, config.limit, config.train_limit)
-    first = begin(base, parts, config, preset, settings, "")
+    first = begin_result(base, parts, config, preset, settings, "")
     folder.mkdir(exist_ok=True)
     return open_training(folder, first, base)
 
@@ -112,7 +112,7 @@ def test_a_base_run_may_lie_elsewhere(base: Base, world: list[Fact], tmp_path: P
         return prove(base, measured, {"dpo": [engine]}, folder, first)
 
     before = proved(base, first)
-    write_card(folder / "adapters" / "dpo-0", Card(
+    write_card(folder / "adapters" / "dpo-0", ModelCard(
         kind="dpo", base="b", base_name="n", base_run=str(base.path), signature="s"
     ))  # fmt: skip
     moved = tmp_path / "moved"
@@ -202,7 +202,7 @@ def test_a_dry_run_says_what_would_be_trained_and_does_nothing(
     def never(*given: object, **named: object) -> None:
         raise AssertionError("weights are loaded")
 
-    monkeypatch.setattr("sayso.train.trainers.open_base", never)
+    monkeypatch.setattr("sayso.train.trainers.open_base_model", never)
     monkeypatch.setattr("sayso.engines.hf.engine.load_model", never, raising=False)
     before = sorted(built_in.parent.iterdir())
     argv = ["train", str(built_in), "--train-limit", "4", "--seeds", "2"]
@@ -249,7 +249,7 @@ def test_a_dry_run_counts_the_rows_of_what_is_drawn(
     cache = built_in.parent / "cache"
     config = TrainConfig(train_limit=8, resamples=100)
     made = fit(built_in, tmp_path / "t", config=config, export="trl", cache=cache)[1]
-    found = estimate(built_in, tmp_path / "t", config, cache=cache)
+    found = estimate_training(built_in, tmp_path / "t", config, cache=cache)
     assert found.rows == made.rows
     assert found.finished == ()
     assert found.folder == str(tmp_path / "t")
@@ -260,14 +260,16 @@ def test_a_dry_run_counts_the_rows_of_what_is_drawn(
     assert "too few to train anything" in text
     assert "rows       of seed 0, from the existing draws:" in text
     assert all(f"{number:,} {kind}" in text for kind, number in made.rows.items())
-    exported = estimate(built_in, tmp_path / "u", config, export="trl", cache=cache)
+    exported = estimate_training(built_in, tmp_path / "u", config, export="trl", cache=cache)
     assert exported.files == (
         "draws/", "rows/sft-0.jsonl", "rows/dpo-0.jsonl", "export/", "training.json",
     )  # fmt: skip
     assert (exported.stages, exported.memory, exported.measured) == ((), None, 0)
     assert not (tmp_path / "u").exists()
     with pytest.raises(InputError, match="contains a training with recipe 'mix'"):
-        estimate(built_in, tmp_path / "t", TrainConfig(recipe="short", train_limit=8), cache=cache)
+        estimate_training(
+            built_in, tmp_path / "t", TrainConfig(recipe="short", train_limit=8), cache=cache
+        )
     argv = ["train", str(built_in), "--sweep", "xi", "--dry-run", "--cache", str(cache)]
     assert cli.execute(argv) == 2
     assert "--dry-run covers one training" in capsys.readouterr().err

@@ -19,9 +19,17 @@ from sayso import cli
 from sayso.records import Estimate, InputError
 from sayso.report.numbers import reach
 from sayso.train import report as charts
-from sayso.train.report import page, render_training, write_training_page
-from sayso.train.result import Cell, Change, Method, Point, Training, read_training, write_training
-from sayso.train.verdict import verdict
+from sayso.train.report import render_training, training_page, write_training_page
+from sayso.train.result import (
+    Change,
+    MeasuredMethod,
+    MethodNumber,
+    Point,
+    Training,
+    read_training,
+    write_training,
+)
+from sayso.train.verdict import verdict_sentences
 from support.trainings import METHODS, training
 
 EVIL = '<script>alert(1)</script>"><img src=x onerror=alert(2)> \x1b[31m\u202e'
@@ -73,7 +81,7 @@ def test_an_unfinished_training_says_how_to_go_on(tmp_path: Path, capsys) -> Non
     write_training(tmp_path, msgspec.structs.replace(some, command=""))
     assert cli.execute(["report", str(tmp_path)]) == 0
     assert "the same call continues it" in capsys.readouterr().err
-    assert "not finished" not in page(training())
+    assert "not finished" not in training_page(training())
 
 
 def test_more_seeds_than_colors_are_all_drawn() -> None:
@@ -96,7 +104,7 @@ def test_what_seeds_and_trainings_had_to_say_is_on_the_page() -> None:
         for c in found.curves
     )
     text = " ".join(
-        html.unescape(body(page(msgspec.structs.replace(found, curves=curves)))).split()
+        html.unescape(body(training_page(msgspec.structs.replace(found, curves=curves)))).split()
     )
     assert "J of each seed" in text
     assert "SFT + DPO, paragraphs" in text
@@ -119,7 +127,7 @@ def test_a_long_curve_is_drawn_as_means() -> None:
     told = json.dumps(charts.course(found, "sft", "loss", 600).to_dict())  # type: ignore[union-attr]
     assert '{"seed": "seed 0", "x": 2.0, "y": 1.0}' in told
     assert told.count('"seed": "seed 0"') == 44
-    assert "the mean of 3 logged values" in page(found)
+    assert "the mean of 3 logged values" in training_page(found)
 
 
 def test_clear_changes_alone_are_starred() -> None:
@@ -146,7 +154,9 @@ def test_numbers_that_rest_on_little_are_marked_and_counted() -> None:
     )
     many = (counted("over_hedge", 172.0 + 1 / 3, 782.0), counted("UUR", 254.0, 417.0))
     cells = tuple(
-        Cell(name, "short", one) for name, ones in (("base", few), ("dpo", many)) for one in ones
+        MethodNumber(name, "short", one)
+        for name, ones in (("base", few), ("dpo", many))
+        for one in ones
     )
     methods = (METHODS[0], METHODS[-1])
     found = Training(methods=methods, cells=cells, finished="2026", seeds=(0, 1))
@@ -157,7 +167,7 @@ def test_numbers_that_rest_on_little_are_marked_and_counted() -> None:
     assert "9.50~" in told
     assert " 1.2 " in told  # UUR of the base model: 5 of 418 are enough
     assert "~ few cases, or no value in some resamples: see the page" in told
-    shown = " ".join(html.unescape(body(page(found))).split())
+    shown = " ".join(html.unescape(body(training_page(found))).split())
     assert f"{counts} and 5 unknown." in shown
     assert "~ UA of base, plain prompt (5 of 5): few cases: exact interval." in shown
     assert "~ odds ratio of base, plain prompt: undefined in 36 % of the resamples." in shown
@@ -182,7 +192,7 @@ def test_hostile_texts_stay_texts(kind: str) -> None:
         assert "\x1b" not in printed(found)
         assert "\u202e" not in printed(found)
         return
-    text = page(found)
+    text = training_page(found)
     assert "\x1b" not in text
     assert "\u202e" not in text
     inside = body(text)
@@ -214,49 +224,50 @@ NOTHING = Estimate("J", problem="nothing to count")
     [
         Training(),
         Training(methods=METHODS, seeds=(0,)),
-        Training(methods=METHODS, cells=(Cell("dpo", "short", NOTHING),)),
+        Training(methods=METHODS, cells=(MethodNumber("dpo", "short", NOTHING),)),
         Training(methods=METHODS, changes=(Change("dpo", "gone", "short", NOTHING),)),
         msgspec.structs.replace(training(), curves=(), sweep=(), samples=(), changes=()),
     ],
 )
 def test_any_findings_make_a_page_and_a_table(found: Training) -> None:
-    text = body(page(found))
+    text = body(training_page(found))
     assert "nan" not in text.lower().replace("finan", "")
     assert "None" not in text
     printed(found)
-    list(verdict(found, "instruction"))
+    list(verdict_sentences(found, "instruction"))
 
 
 @settings(max_examples=15, deadline=None)
 @given(st.text(max_size=30), st.one_of(st.none(), st.floats(-1, 1)), st.text(max_size=8))
 def test_any_text_and_any_number(text: str, value: float | None, name: str) -> None:
-    cell = Cell("sft", "short", Estimate(name or "J", value=value))
+    cell = MethodNumber("sft", "short", Estimate(name or "J", value=value))
     some = msgspec.structs.replace(training(text), cells=(cell,), seeds=(), curves=(), sweep=())
-    assert body(page(some)).count("<main>") == 1
+    assert body(training_page(some)).count("<main>") == 1
     printed(some, 60)
 
 
 def said(**numbers: float | None) -> list[str]:
     """Return the verdict on a trained method of which these numbers are known."""
-    method = Method("dpo", "SFT + DPO", "trained", (0, 1))
+    method = MeasuredMethod("dpo", "SFT + DPO", "trained", (0, 1))
     low, high = numbers.pop("low", None), numbers.pop("high", None)
     p, before = numbers.pop("p", None), numbers.pop("before", 0.02) or 0.0
     hedged, measured = numbers.pop("hedged", None), numbers.pop("measured", None)
     cells = [
-        Cell("dpo", "short", Estimate(k, value=v, low=low, high=high)) for k, v in numbers.items()
+        MethodNumber("dpo", "short", Estimate(k, value=v, low=low, high=high))
+        for k, v in numbers.items()
     ]
     if hedged is not None:
         share = Estimate("p_uncertain", value=hedged / 480, numerator=hedged, denominator=480.0)
-        cells.append(Cell("dpo", "short", share))
+        cells.append(MethodNumber("dpo", "short", share))
     told = {"J": before, "forced": 0.9, "forced_several": 0.8, "KCR": numbers.get("KCR")}
-    cells += [Cell("instruction", "short", Estimate(k, value=v)) for k, v in told.items()]
+    cells += [MethodNumber("instruction", "short", Estimate(k, value=v)) for k, v in told.items()]
     gap = Estimate("J", value=(numbers.get("J") or 0) - before)
     lost = Estimate("forced", value=(numbers.get("forced") or 0) - 0.9, low=-0.03, high=0.005)
     changes = [Change("dpo", "instruction", "short", one, p, p) for one in (gap, lost)]
     found = Training(methods=(method,), cells=tuple(cells), changes=tuple(changes))
     if measured is not None:
         found = msgspec.structs.replace(found, entities={"measured": int(measured)})
-    return list(verdict(found, "instruction"))
+    return list(verdict_sentences(found, "instruction"))
 
 
 def test_the_verdict_is_the_sentence_that_was_asked_for() -> None:
@@ -325,17 +336,17 @@ def test_few_hedges_and_few_entities_are_told() -> None:
 
 def test_what_is_hedged_unasked_is_told() -> None:
     """19 % unasked against 21 % asked: in paragraphs the question makes no difference."""
-    method = Method("dpo", "SFT + DPO", "trained", (0, 1))
+    method = MeasuredMethod("dpo", "SFT + DPO", "trained", (0, 1))
     told = (("short", 0.03, 0.4, 0.004), ("long", 0.19, 0.21, 0.0))
     cells = [
-        Cell(name, form, Estimate(number, value=value))
+        MethodNumber(name, form, Estimate(number, value=value))
         for form, unasked, asked, base in told
         for name, number, value in (
             ("dpo", "unasked", unasked), ("dpo", "p_uncertain", asked),
             ("instruction", "unasked", base),
         )
     ]  # fmt: skip
-    found = list(verdict(Training(methods=(method,), cells=tuple(cells)), "instruction"))
+    found = list(verdict_sentences(Training(methods=(method,), cells=tuple(cells)), "instruction"))
     assert (
         "Under the plain prompt it hedges 3 % of facts in short answers (told to: 40 %) and 19 % "
         "in paragraphs (told to: 21 %); the base model, <1 % and 0 %. In paragraphs, it hedges "

@@ -9,7 +9,7 @@ import pytest
 
 from sayso import cli
 from sayso.records import Aspect, Gold, Question, question_id
-from sayso.wikidata.quality import Finding, findings
+from sayso.wikidata.quality import QualityFinding, findings
 
 
 def ask(
@@ -107,11 +107,11 @@ def test_empty_strata_and_disputed_golds() -> None:
     card = {"strata": {"d": {"0-9": [1, 4], "10+": [0, 3]}}}
     gone = {"strata": {"d": {"0-9": [1, 4]}, "e": {"0-9": [0, 3]}}}
     (found,) = findings([ask("Who is Ada?", "x")], [{**row, "individual_qa": []}], gone)
-    assert found == Finding("empty stratum", ("e",), "no entity at all")
+    assert found == QualityFinding("empty stratum", ("e",), "no entity at all")
     assert findings([ask("Who is Ada?", "x")], [{"domain": "d", "split": "twins"}], gone) == []
     assert findings([ask("Who is Ada?", "x", "y")], [row], card) == [
-        Finding("empty stratum", ("d",), "10+: no entity taken, 3 in the source"),
-        Finding("disputed gold", ("Who is Ada?",), "cannot all be true: x, y"),
+        QualityFinding("empty stratum", ("d",), "10+: no entity taken, 3 in the source"),
+        QualityFinding("disputed gold", ("Who is Ada?",), "cannot all be true: x, y"),
     ]
 
 

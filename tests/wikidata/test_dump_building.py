@@ -20,11 +20,11 @@ import pytest
 import yaml
 
 from sayso import cli
-from sayso.datasets import load
+from sayso.datasets import load_dataset
 from sayso.records import InputError
 from sayso.wikidata import dump as scanning
 from sayso.wikidata import unpack
-from sayso.wikidata.dump import Reading, Step, read_dump
+from sayso.wikidata.dump import DumpProgress, DumpReading, read_dump
 from sayso.wikidata.excerpt import Excerpt
 from sayso.wikidata.plan import load_plan
 from sayso.wikidata.templates import load_templates
@@ -59,12 +59,12 @@ def excerpt_of(
     source: Path,
     seed: int = 0,
     *,
-    progress: Callable[[Step], None] | None = None,
+    progress: Callable[[DumpProgress], None] | None = None,
     work: str = "work",
 ) -> Excerpt:
     """Read a dump with a state on disk after every block where there is ``progress``."""
     plan = load_plan(folder / "domains.yaml")
-    reading = Reading(interval=0.0, progress=progress) if progress else Reading()
+    reading = DumpReading(interval=0.0, progress=progress) if progress else DumpReading()
     return read_dump(source, plan, folder / work, load_templates(), seed=seed, reading=reading)
 
 
@@ -88,7 +88,7 @@ def test_a_benchmark_comes_out_and_is_what_the_dump_says(tmp_path: Path) -> None
             {"value": "80", "kind": "quantity", "unit": "minute"}
         ],
     }
-    data = load(str(tmp_path / "out" / "questions.jsonl"))
+    data = load_dataset(str(tmp_path / "out" / "questions.jsonl"))
     assert not any("not named" in note for note in data.notes)
     twins = rows(tmp_path, "twins.jsonl")
     assert {row["entity"] for row in twins}.isdisjoint(row["entity"] for row in made)
@@ -247,13 +247,13 @@ def test_a_second_command_on_the_same_folder_is_refused(
 TWO_PROCESSES = """
 import signal, sys
 from pathlib import Path
-from sayso.wikidata.dump import Reading, run_stage
-from sayso.wikidata.passes import Task
+from sayso.wikidata.dump import DumpReading, run_stage
+from sayso.wikidata.passes import PassTask
 from sayso.wikidata.plan import load_plan
-from sayso.wikidata.unpack import Part
+from sayso.wikidata.unpack import DumpPart
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a background shell ignores it
-parts = [Part(name, Path(name), 0, 0) for name in sys.argv[2:]]
-run_stage(Task("classes", load_plan(None)), parts, Path(sys.argv[1]), Reading(workers=2))
+parts = [DumpPart(name, Path(name), 0, 0) for name in sys.argv[2:]]
+run_stage(PassTask("classes", load_plan(None)), parts, Path(sys.argv[1]), DumpReading(workers=2))
 """
 
 
@@ -300,7 +300,7 @@ def test_a_worker_that_dies_is_one_line(tmp_path: Path, monkeypatch: pytest.Monk
             load_plan(tmp_path / "domains.yaml"),
             tmp_path / "work",
             load_templates(),
-            reading=Reading(workers=2),
+            reading=DumpReading(workers=2),
         )
 
 

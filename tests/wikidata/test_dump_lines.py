@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sayso.wikidata import unpack
-from sayso.wikidata.entities import parse, superclasses
+from sayso.wikidata.entities import parse_entity, superclasses
 from sayso.wikidata.passes import (
     EDGE,
     Classes,
+    DumpPass,
     Members,
-    Stage,
-    Task,
+    PassTask,
     by_line,
     item_number,
     own_id,
@@ -28,8 +28,8 @@ from sayso.wikidata.passes import (
     statements,
     text_fault,
 )
-from sayso.wikidata.plan import Domain, Plan
-from sayso.wikidata.unpack import Lines, Place, find_parts, read_lines
+from sayso.wikidata.plan import Domain, DomainPlan
+from sayso.wikidata.unpack import LinePlace, WholeLines, find_parts, read_dump_lines
 from support.wikidata_world import amount, entity, item, when
 
 #: item 4242 near "P31" in several ways, and what is none
@@ -43,13 +43,13 @@ def plainly(text: bytes, name: bytes) -> list[int]:
     return [at for at in range(len(text)) if text[at : at + len(name)] == name]
 
 
-def all_of(text: bytes) -> Lines:
+def all_of(text: bytes) -> WholeLines:
     """A text as one block of lines, none of them cleaned."""
     spans, at = [], 0
     for line in text.split(b"\n"):
         spans.append((at, at + len(line)))
         at += len(line) + 1
-    return Lines(1, text, spans, Place())
+    return WholeLines(1, text, spans, LinePlace())
 
 
 @given(st.lists(st.sampled_from(PIECES) | st.binary(max_size=9), max_size=25).map(b"".join))
@@ -117,7 +117,7 @@ def test_every_order_of_fields_is_read_as_json_reads_it(excerpt: list[bytes]) ->
     assert seen > 3000
 
 
-def edges_of(stage: Stage, lines: Lines) -> list[tuple[int, int]]:
+def edges_of(stage: DumpPass, lines: WholeLines) -> list[tuple[int, int]]:
     side = io.BytesIO()
     assert list(stage.feed(lines, side)) == []
     return [(int(a), int(b)) for a, b in np.frombuffer(side.getvalue(), EDGE)]
@@ -176,7 +176,7 @@ def test_the_filter_finds_a_class_in_any_order_of_fields(
     data = json.dumps(row, separators=("," + space, ":" + space)).encode()
     assert pointing(data, [(0, len(data))], b"P31", {4242}) == [0]
     assert pointing(data, [(0, len(data))], b"P31", {77}) == [0]
-    assert parse(data).items("P31") == ["Q4242", "Q77"]
+    assert parse_entity(data).items("P31") == ["Q4242", "Q77"]
     assert edges_of(Classes(), all_of(data)) == [(1, 99)]
 
 
@@ -253,14 +253,14 @@ def test_any_size_of_blocks_finds_the_same(
     path.write_bytes(packer(b"\n".join(lines)))
     (part,) = find_parts(path)
     (folder / "ids").write_text("5")
-    plan = Plan({"people": Domain(("Q5",))})
-    task = Task("members", plan, 0, {"people": str(folder / "ids")})
+    plan = DomainPlan({"people": Domain(("Q5",))})
+    task = PassTask("members", plan, 0, {"people": str(folder / "ids")})
 
     def found() -> list[object]:
         every: list[object] = []
         for stage in (Classes(), Members(task)):
             side = io.BytesIO()
-            told = [one for some in read_lines(part) for one in stage.feed(some, side)]
+            told = [one for some in read_dump_lines(part) for one in stage.feed(some, side)]
             every += [sorted(told), side.getvalue(), msgspec.msgpack.decode(stage.save())]
         return every
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sayso.records import InputError
 from sayso.wikidata import unpack
-from sayso.wikidata.unpack import Place, find_parts, read_lines
+from sayso.wikidata.unpack import LinePlace, find_parts, read_dump_lines
 
 zstandard = pytest.importorskip("zstandard")
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
@@ -32,10 +32,10 @@ def write(folder: Path, data: bytes, ending: str, streams: int = 1) -> Path:
     return path
 
 
-def everything(path: Path, start: Place | None = None) -> list[tuple[int, bytes | str]]:
+def everything(path: Path, start: LinePlace | None = None) -> list[tuple[int, bytes | str]]:
     (part,) = find_parts(path)
     found: list[tuple[int, bytes | str]] = []
-    for lines in read_lines(part, start):
+    for lines in read_dump_lines(part, start):
         found += list(enumerate(lines.data(), lines.first))
         if lines.problem:
             found.append((lines.first, lines.problem))
@@ -74,7 +74,7 @@ def test_lines_are_those_of_the_text_from_every_place(
         patch.setattr(unpack, "BLOCK", block)
         assert everything(path) == expected
         (part,) = find_parts(path)
-        for given_lines in read_lines(part):
+        for given_lines in read_dump_lines(part):
             after = given_lines.after
             rest = [pair for pair in expected if pair[0] >= after.line]
             assert everything(path, after) == rest, after

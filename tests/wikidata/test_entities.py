@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sayso.wikidata.entities import DATATYPES, LineError, parse, superclasses
+from sayso.wikidata.entities import DATATYPES, LineError, parse_entity, superclasses
 from sayso.wikidata.passes import object_fault, own_id, pointing
 from support.wikidata_world import amount, day, entity, item, statement, when
 
@@ -74,7 +74,7 @@ def plainly(line: bytes) -> dict[str, Any]:
 
 
 def ours(line: bytes) -> dict[str, Any]:
-    found = parse(line)
+    found = parse_entity(line)
     assert not found.problems
     fields = ("value", "precision", "calendar", "unit", "language", "start", "end", "at")
     statements = []
@@ -115,7 +115,7 @@ def test_ranks_unknown_and_missing_values_and_dates_of_statements() -> None:
         amount("P1082", "+12", at="2015-01-01"),
         amount("P2048", "+1.8", "Q11573"),
     )
-    found = parse(json.dumps(row).encode())
+    found = parse_entity(json.dumps(row).encode())
     married, wrong, none, unknown, people, tall = found.statements
     assert (married.start, married.end) == ("+1990-01-00T00:00:00Z", "+1999-05-02T00:00:00Z")
     assert found.items("P26") == ["Q2"]
@@ -131,7 +131,7 @@ def test_qualifiers_keep_what_is_known_of_a_date() -> None:
     unknown = {"snaktype": "somevalue", "property": "P582", "datatype": "time"}
     century = {"snaktype": "value", "datavalue": {"value": day("1900-00-00", 7)}}
     married["qualifiers"] = {"P580": [century], "P582": [unknown], "P585": [century]}
-    found = {one.property: one for one in parse(json.dumps(row).encode()).statements}
+    found = {one.property: one for one in parse_entity(json.dumps(row).encode()).statements}
     assert found["P1082"].at == "+2016-00-00T00:00:00Z"
     assert (found["P26"].start, found["P26"].end, found["P26"].at) == ("?", "?", "")
 
@@ -140,11 +140,13 @@ def test_labels_for_every_language_stand_in_for_missing_ones() -> None:
     row = entity("Q1", "")
     row["labels"] = {"mul": {"value": "Ada"}, "de": {"value": "Ada L."}, "fr": {"value": "Adèle"}}
     row["aliases"] = {"mul": [{"value": "A. L."}], "de": [{"value": "Ada die Erste"}]}
-    found = parse(json.dumps(row).encode(), ("en", "de"))
+    found = parse_entity(json.dumps(row).encode(), ("en", "de"))
     assert found.labels == {"en": "Ada", "de": "Ada L."}
     assert found.aliases == {"en": ("A. L.",), "de": ("Ada die Erste",)}
-    assert parse(json.dumps(row).encode(), ("de",)).aliases == {"de": ("Ada die Erste", "A. L.")}
-    assert parse(json.dumps(row).encode()).labels["mul"] == "Ada"
+    assert parse_entity(json.dumps(row).encode(), ("de",)).aliases == {
+        "de": ("Ada die Erste", "A. L.")
+    }
+    assert parse_entity(json.dumps(row).encode()).labels["mul"] == "Ada"
 
 
 def test_a_bad_statement_costs_only_itself() -> None:
@@ -157,7 +159,7 @@ def test_a_bad_statement_costs_only_itself() -> None:
         when("P570", "1990-01-01"),
     )
     row["claims"]["P19"] = [{"mainsnak": "nonsense"}]  # type: ignore[index]
-    found = parse(json.dumps(row).encode())
+    found = parse_entity(json.dumps(row).encode())
     assert [one.property for one in found.statements] == ["P26", "P570"]
     assert found.count == 5
     assert len(found.problems) == 3
@@ -168,9 +170,9 @@ def test_a_bad_statement_costs_only_itself() -> None:
 def test_beside_a_bad_statement_all_others_are_read_alike(excerpt: list[bytes]) -> None:
     for line in excerpt[::10]:
         row = json.loads(line)
-        good = parse(line, ("en", "de"))
+        good = parse_entity(line, ("en", "de"))
         row["claims"]["P1"] = [{"mainsnak": {"snaktype": 5}}]
-        bad = parse(json.dumps(row).encode(), ("en", "de"))
+        bad = parse_entity(json.dumps(row).encode(), ("en", "de"))
         assert len(bad.problems) == 1
         assert msgspec.structs.replace(bad, problems=(), count=bad.count - 1) == good
 
@@ -180,7 +182,7 @@ def test_beside_a_bad_statement_all_others_are_read_alike(excerpt: list[bytes]) 
 )
 def test_what_is_no_entity_is_said(line: bytes) -> None:
     with pytest.raises(LineError):
-        parse(line)
+        parse_entity(line)
     with pytest.raises(LineError):
         superclasses(line)
 
@@ -193,7 +195,7 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
         pointing(wrapped, [(0, len(wrapped))], b"P31", {5})
         own_id(wrapped)
         try:
-            parse(wrapped)
+            parse_entity(wrapped)
         except LineError:
             continue
 
@@ -206,7 +208,7 @@ def test_a_line_cut_anywhere_is_noticed(at: int) -> None:
     part = line[: at % len(line)]
     if part:
         with pytest.raises(LineError):
-            parse(part)
+            parse_entity(part)
     assert object_fault(part) == (None if part[-1:] == b"}" or not part else "is cut off")
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from sayso import cli
 from sayso.records import InputError
-from sayso.wikidata.sparql import BATCH, Service, Term, statement
+from sayso.wikidata.sparql import BATCH, Service, Term, row_statement
 from support.query_service import stub
 from support.wikidata_world import DOMAINS, dump
 
@@ -267,22 +267,22 @@ def test_rows_are_read_as_statements() -> None:
         "type": Term("http://wikiba.se/ontology#Time", "uri"),
         "rank": Term("http://wikiba.se/ontology#PreferredRank", "uri"),
     }
-    found = statement({**base, "value": Term("1952-03-11T00:00:00Z"), "precision": Term("11")})
+    found = row_statement({**base, "value": Term("1952-03-11T00:00:00Z"), "precision": Term("11")})
     assert found is not None
     assert (found.value, found.rank, found.precision) == ("+1952-03-11T00:00:00Z", "preferred", 11)
     # 44 BC is the year -43 of XSD 1.1, which counts a year 0; that year is 1 BC
     for told, meant in (("-0043", "-0044"), ("0000", "-0001")):
-        found = statement({**base, "value": Term(f"{told}-03-15T00:00:00Z")})
+        found = row_statement({**base, "value": Term(f"{told}-03-15T00:00:00Z")})
         assert found is not None
         assert found.value == f"{meant}-03-15T00:00:00Z"
-    unknown = statement({**base, "value": Term("t123", "bnode")})
+    unknown = row_statement({**base, "value": Term("t123", "bnode")})
     assert unknown is not None
     assert unknown.snak == "somevalue"
     year = {**base, "value": Term("1"), "at": Term("2016-01-01T00:00:00Z")}
-    found = statement({**year, "at_precision": Term("9"), "end": Term("t5", "bnode")})
+    found = row_statement({**year, "at_precision": Term("9"), "end": Term("t5", "bnode")})
     assert found is not None
     assert (found.at, found.end) == ("+2016-00-00T00:00:00Z", "?")
-    none = statement(base)
+    none = row_statement(base)
     assert none is not None
     assert none.snak == "novalue"
-    assert statement({**base, "type": Term("http://wikiba.se/ontology#Smell", "uri")}) is None
+    assert row_statement({**base, "type": Term("http://wikiba.se/ontology#Smell", "uri")}) is None

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sayso import cli
-from sayso.datasets import load
-from sayso.wikidata.aspects import Aspect, Aspects, read_aspects, write_aspects
+from sayso.datasets import load_dataset
+from sayso.wikidata.aspects import AspectReview, ReviewedAspect, read_review, write_aspects
 from sayso.wikidata.excerpt import Excerpt
-from sayso.wikidata.plan import Domain, Plan
+from sayso.wikidata.plan import Domain, DomainPlan
 from sayso.wikidata.questions import invented
 from sayso.wikidata.templates import load_templates, texts, wrong_question
 from support.wikidata_world import (
@@ -271,13 +271,13 @@ def test_a_users_table_holds_for_the_second_step_too(
 def test_any_name_survives_the_review_file(tmp_path_factory: Any, name: str, label: str) -> None:
     folder = tmp_path_factory.mktemp("review")
     found = Excerpt(
-        source="x", plan=Plan({name: Domain(("Q5",))}), seed=0, entities={}, population={},
+        source="x", plan=DomainPlan({name: Domain(("Q5",))}), seed=0, entities={}, population={},
         properties={name: {"P1": 3}}, kinds={}, names={}, namesakes={},
     )  # fmt: skip
     question = f"{label.replace('{', '').replace('}', '')} {{entity}}?"
-    row = Aspect(True, 3, description=f"x{label}", question=question)
-    write_aspects(folder, found, Aspects({name: {"P1": row}}, language="en"))
-    assert read_aspects(folder, found).domains == {name: {"P1": row}}
+    row = ReviewedAspect(True, 3, description=f"x{label}", question=question)
+    write_aspects(folder, found, AspectReview({name: {"P1": row}}, language="en"))
+    assert read_review(folder, found).domains == {name: {"P1": row}}
 
 
 def test_the_review_file_reads_well_in_other_languages(tmp_path: Path) -> None:
@@ -381,7 +381,7 @@ def test_the_number_of_prompts_belongs_to_the_second_step(tmp_path: Path) -> Non
     build(tmp_path, many_aspects(), plan=CITIES)
     assert cli.execute(["build", str(tmp_path / "out"), "--prompts", "3", "--no-review"]) == 0
     assert len(prompts_of(tmp_path)["Kelpworks"]) == 3
-    data = load(str(tmp_path / "out" / "questions.jsonl"))
+    data = load_dataset(str(tmp_path / "out" / "questions.jsonl"))
     assert len(data.long) == 19
     assert len(data.short) == 44
     assert cli.execute(["build", str(tmp_path / "out"), "--prompts", "0", "--no-review"]) == 2

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from sayso.judges.rules.dates import gold_dates
 from sayso.judges.rules.judge import judge_rules
 from sayso.records import Gold
-from sayso.wikidata.entities import Entity, Statement, began, holds_since, is_fresh
+from sayso.wikidata.entities import Entity, EntityStatement, began, holds_since, is_fresh
 from sayso.wikidata.excerpt import Excerpt, Stratum, ticket
-from sayso.wikidata.plan import Domain, Plan
+from sayso.wikidata.plan import Domain, DomainPlan
 from sayso.wikidata.questions import invented
 from sayso.wikidata.templates import load_templates
-from sayso.wikidata.values import answer, date_gold, gregorian, plain_number
+from sayso.wikidata.values import answer, date_gold, exact_number, gregorian
 
 TABLE = load_templates()
 NAMES = {
@@ -30,7 +30,7 @@ NAMES = {
 def found(day: str = "2024-04-01") -> Excerpt:
     return Excerpt(
         source="x",
-        plan=Plan({"d": Domain(("Q5",))}, ("en", "de")),
+        plan=DomainPlan({"d": Domain(("Q5",))}, ("en", "de")),
         seed=0,
         entities={},
         population={},
@@ -43,11 +43,11 @@ def found(day: str = "2024-04-01") -> Excerpt:
     )
 
 
-def item(value: str, **more: object) -> Statement:
-    return Statement(str(more.pop("property", "P1")), "wikibase-item", value, **more)  # type: ignore[arg-type]
+def item(value: str, **more: object) -> EntityStatement:
+    return EntityStatement(str(more.pop("property", "P1")), "wikibase-item", value, **more)  # type: ignore[arg-type]
 
 
-def told(*statements: Statement) -> tuple[str, ...]:
+def told(*statements: EntityStatement) -> tuple[str, ...]:
     entity = Entity("Q7", {"en": "x"}, statements=statements)
     return tuple(g.value for g in answer(entity, statements[0].property, found(), TABLE).golds)
 
@@ -61,7 +61,7 @@ def test_ranks_decide() -> None:
 
 
 def test_unknown_and_none_are_no_golds() -> None:
-    def why(*statements: Statement) -> object:
+    def why(*statements: EntityStatement) -> object:
         return answer(Entity("Q7", statements=statements), "P1", found(), TABLE)
 
     assert why(item("", snak="somevalue")).why == "unknown value"  # type: ignore[attr-defined]
@@ -107,7 +107,7 @@ def test_what_changes_holds_on_the_day() -> None:
     assert answer(Entity("Q7", statements=(later,)), "P169", found(), TABLE).golds
 
 
-def msgspec_replace(one: Statement, **changes: str) -> Statement:
+def msgspec_replace(one: EntityStatement, **changes: str) -> EntityStatement:
     import msgspec
 
     return msgspec.structs.replace(one, **changes)
@@ -119,8 +119,8 @@ def test_an_earlier_day_has_the_values_of_then() -> None:
         item("Q2", property="P169", start="+2015-01-01T"),
     ]
     people = [
-        Statement("P1082", "quantity", "+120", at="+2008-00-00T00:00:00Z"),
-        Statement("P1082", "quantity", "+150", at="+2019-00-00T00:00:00Z"),
+        EntityStatement("P1082", "quantity", "+120", at="+2008-00-00T00:00:00Z"),
+        EntityStatement("P1082", "quantity", "+150", at="+2019-00-00T00:00:00Z"),
     ]
     entity = Entity("Q7", statements=tuple(boss + people))
     for day, name, number in (("2010-05-01", "New York", "120"), ("2020-01-01", "Oslo", "150")):
@@ -158,18 +158,18 @@ def test_what_has_ended_counts_where_it_is_asked_for_at_any_time() -> None:
 
 
 def test_the_dead_hold_no_office_today() -> None:
-    died = Statement("P570", "time", "+1999-01-01T00:00:00Z", precision=11)
+    died = EntityStatement("P570", "time", "+1999-01-01T00:00:00Z", precision=11)
     home = item("Q1", property="P551")
     assert answer(Entity("Q7", statements=(home,)), "P551", found(), TABLE).golds
     assert answer(Entity("Q7", statements=(home, died)), "P551", found(), TABLE).why == "ended"
-    dated = Statement("P1082", "quantity", "+9", at="+1990-00-00T")
+    dated = EntityStatement("P1082", "quantity", "+9", at="+1990-00-00T")
     assert answer(Entity("Q7", statements=(dated, died)), "P1082", found(), TABLE).golds
 
 
 def test_a_dated_quantity_is_the_latest_and_says_when() -> None:
     rows = [
-        Statement("P1082", "quantity", "+120", at="+1990-00-00T00:00:00Z"),
-        Statement("P1082", "quantity", "+150", at="+2015-07-00T00:00:00Z", unit="Q9"),
+        EntityStatement("P1082", "quantity", "+120", at="+1990-00-00T00:00:00Z"),
+        EntityStatement("P1082", "quantity", "+150", at="+2015-07-00T00:00:00Z", unit="Q9"),
     ]
     got = answer(Entity("Q7", statements=tuple(rows)), "P1082", found(), TABLE)
     assert got.golds == (Gold("150", kind="quantity", unit="square mile"),)
@@ -195,7 +195,7 @@ def test_a_dated_quantity_is_the_latest_and_says_when() -> None:
 def test_dates_keep_their_precision_and_the_judge_reads_them(
     time: str, precision: int, value: str, said: str
 ) -> None:
-    gold = date_gold(Statement("P1", "time", f"{time}T00:00:00Z", precision=precision))
+    gold = date_gold(EntityStatement("P1", "time", f"{time}T00:00:00Z", precision=precision))
     assert gold is not None
     assert gold.value == value
     assert gold_dates(gold.value, gold.precision, gold.kind)
@@ -205,14 +205,14 @@ def test_dates_keep_their_precision_and_the_judge_reads_them(
 
 def test_what_is_coarser_than_a_century_is_no_gold() -> None:
     for precision in range(7):
-        assert date_gold(Statement("P1", "time", "-5000-00-00T", precision=precision)) is None
-    assert date_gold(Statement("P1", "time", "nonsense", precision=9)) is None
-    assert date_gold(Statement("P1", "time", "+0000-00-00T", precision=9)) is None
+        assert date_gold(EntityStatement("P1", "time", "-5000-00-00T", precision=precision)) is None
+    assert date_gold(EntityStatement("P1", "time", "nonsense", precision=9)) is None
+    assert date_gold(EntityStatement("P1", "time", "+0000-00-00T", precision=9)) is None
 
 
 def test_a_julian_day_has_the_gregorian_one_beside_it() -> None:
     # the October Revolution: 25 October 1917 in the Julian calendar, 7 November in the Gregorian
-    one = Statement("P1", "time", "+1917-10-25T00:00:00Z", precision=11, calendar="Q1985786")
+    one = EntityStatement("P1", "time", "+1917-10-25T00:00:00Z", precision=11, calendar="Q1985786")
     assert date_gold(one) == Gold("1917-10-25T00:00:00Z", ("1917-11-07T00:00:00Z",), "date", "day")
     assert gregorian(1582, 10, 5) == (1582, 10, 15)  # the day after 4 October 1582
 
@@ -230,17 +230,17 @@ def test_julian_days_lie_ten_to_thirteen_days_off(day: date) -> None:
     [("+0020.50", "20.5"), ("+100", "100"), ("-3.0", "-3"), ("+0", "0"), ("1E+3", "1000")],
 )
 def test_numbers_are_plain(amount: str, plain: str) -> None:
-    assert plain_number(amount) == plain
+    assert exact_number(amount) == plain
 
 
 @pytest.mark.parametrize("amount", ["", "many", "NaN", "Infinity", "1e999"])
 def test_what_is_no_number_is_none(amount: str) -> None:
-    assert plain_number(amount) is None
+    assert exact_number(amount) is None
 
 
 def test_two_births_are_disputed_and_a_coarser_one_is_not() -> None:
     def births(*dates: tuple[str, int]) -> bool:
-        rows = [Statement("P569", "time", f"+{d}T00:00:00Z", precision=p) for d, p in dates]
+        rows = [EntityStatement("P569", "time", f"+{d}T00:00:00Z", precision=p) for d, p in dates]
         return answer(Entity("Q7", statements=tuple(rows)), "P569", found(), TABLE).disputed
 
     assert births(("1950-01-02", 11), ("1951-01-02", 11))
@@ -255,12 +255,12 @@ def test_a_fact_is_fresh_only_when_everything_says_so() -> None:
     old, new = item("Q1", start="+2010-01-01T"), item("Q2", start="+2024-01-01T")
     assert holds_since([old, new]).startswith("+2010")
     assert holds_since([new, item("Q2")]) == ""
-    born = Statement("P569", "time", "+2024-02-01T00:00:00Z", precision=11)
+    born = EntityStatement("P569", "time", "+2024-02-01T00:00:00Z", precision=11)
     assert is_fresh(holds_since([new]), Entity("Q7"), "2023-12-31")
     assert not is_fresh(holds_since([old]), Entity("Q7"), "2023-12-31")
     assert not is_fresh("", Entity("Q7"), "2023-12-31")
     # the twentieth century is written as its last year and began in 1901
-    century = Statement("P569", "time", "+2000-01-01T00:00:00Z", precision=7)
+    century = EntityStatement("P569", "time", "+2000-01-01T00:00:00Z", precision=7)
     assert holds_since([century]).startswith("+1901")
     assert not is_fresh(holds_since([century]), Entity("Q7", statements=(century,)), "1999-12-31")
     assert holds_since([item("Q1", start="?")]) == ""

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sayso.records import InputError
-from sayso.wikidata.plan import parse_yaml, read_yaml
+from sayso.wikidata.plan import parse_yaml, read_yaml_as
 
 
 class Row(msgspec.Struct, forbid_unknown_fields=True):
@@ -76,7 +76,7 @@ def test_the_line_is_told(text: str, told: str) -> None:
 def test_what_is_right_is_read_with_its_lines(tmp_path: Path) -> None:
     file = tmp_path / "f.yaml"
     file.write_text("\ufeffdomains:\n  a:\n    P1: {keep: true}\n", encoding="utf-8")
-    table, lines = read_yaml(file, Table, "")
+    table, lines = read_yaml_as(file, Table, "")
     assert table == Table({"a": {"P1": Row(True)}})
     assert lines.at("domains", "a", "P1", "question") == f"{file} line 3"
     assert lines.at("other") == f"{file} line 1"
@@ -86,7 +86,7 @@ def test_a_file_that_cannot_be_read_is_said_to_be_so(tmp_path: Path) -> None:
     for name, told in (("none", "does not exist"), (".", "is a folder"), ("bad", "not UTF-8")):
         (tmp_path / "bad").write_bytes(b"a: \xff")
         with pytest.raises(InputError, match=told):
-            read_yaml(tmp_path / name, Table, "")
+            read_yaml_as(tmp_path / name, Table, "")
 
 
 @given(st.text(alphabet="ab:{}[]-&*!#'\" \n\t0", max_size=60))

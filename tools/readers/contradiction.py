@@ -70,9 +70,9 @@ def main() -> None:
         sys.exit("SAYSO_TEST_DATA is not set: it names the folder that holds evouna/")
     table, labels, weights = [], [], []
     for question, answer, answers, source in examples(Path(folder)):
-        kind = contradiction.kind_of(question)
+        kind = contradiction.question_kind(question)
         read = [
-            contradiction.features_of(question, kind, said, before)
+            contradiction.subject_features(question, kind, said, before)
             for said, before in contradiction.read_statements(question, answer)
             if kind != "yes_no" and said.value(kind) and not (said.bare and said.alone)
         ]
@@ -86,10 +86,10 @@ def main() -> None:
     fitted = {name: round(float(w), 1) for name, w in zip(names, model.coef_[0], strict=True)}
     print(fitted)
     contradiction.WEIGHTS.update(fitted)
-    contradiction.read_answer.cache_clear()
+    contradiction.read_short_answer.cache_clear()
     right: dict[tuple[str, bool], list[bool]] = {}
     for question, answer, answers, source in examples(Path(folder)):
-        read_right = (contradiction.read_answer(question, answer) is not None) == answers
+        read_right = (contradiction.read_short_answer(question, answer) is not None) == answers
         right.setdefault((source, answers), []).append(read_right)
     for (source, answers), rows in right.items():
         print(f"{source}, {'answers' if answers else 'none'}: {np.mean(rows):.3f} of {len(rows)}")

@@ -241,7 +241,7 @@ def ridge(
     return round(level, 4), kept
 
 
-def learn_asserts(data: Path) -> reader.Weights:
+def learn_asserts(data: Path) -> reader.DecisivenessWeights:
     """Learn from labels of texts which of their clauses assert: the surest clause of each does."""
     rows = labelled(data)
     counts: Counter[str] = Counter()
@@ -256,7 +256,7 @@ def learn_asserts(data: Path) -> reader.Weights:
     marks = [
         [1.0 if label else -1.0] * len(cs) for cs, (_, label, _) in zip(parts, rows, strict=True)
     ]
-    model = reader.Weights(0.0, {})
+    model = reader.DecisivenessWeights(0.0, {})
     # A text that asserts something and has several clauses counts once the model can tell them.
     counted = [not label or len(cs) == 1 for cs, (_, label, _) in zip(parts, rows, strict=True)]
     for _ in range(6):
@@ -268,7 +268,7 @@ def learn_asserts(data: Path) -> reader.Weights:
             [f for f, _, _ in flat], np.array([m for _, m, _ in flat]),
             np.array([w for _, _, w in flat]), 4.0, None, 3,
         )  # fmt: skip
-        model = reader.Weights(base, of, known)
+        model = reader.DecisivenessWeights(base, of, known)
         for k, (fs, ms, (_, label, _)) in enumerate(zip(features, marks, rows, strict=True)):
             sums = [model.sum(f) for f in fs]
             counted[k] = True
@@ -281,8 +281,8 @@ def _plain(text: str) -> str:
     return text[: reader.LONGEST_READ].translate(reader.PLAIN_MARKS)
 
 
-def _words(text: str) -> list[reader.Word]:
-    return reader.words(_plain(text))
+def _words(text: str) -> list[reader.DecisivenessWord]:
+    return reader.decisiveness_words(_plain(text))
 
 
 # ---- how surely
@@ -299,7 +299,7 @@ def features_of(text: str) -> tuple[dict[str, float], int] | None:
     total, most = sum(s.weight for s in statements), 1
     mean: Counter[str] = Counter()
     for one in statements:
-        count, kept = reader.alternatives(one.remarks)
+        count, kept = reader.count_alternatives(one.remarks)
         most = max(most, count)
         for feature, value in reader.level_features(kept).items():
             mean[feature] += value * one.weight / total  # type: ignore[assignment]
@@ -329,7 +329,7 @@ def level_rows(data: Path) -> list[Row]:
     return rows
 
 
-def learn_level(rows: Sequence[Row], alpha: float = 2.0) -> reader.Weights:
+def learn_level(rows: Sequence[Row], alpha: float = 2.0) -> reader.DecisivenessWeights:
     """Learn from levels and from ordered pairs, which are held at a margin of .06."""
     usable = [(f[0], r.level * f[1], r.weight) for r in rows if (f := features_of(r.text))]
     pairs = json.loads((ROOT / "tests/golden/decisive_pairs.json").read_text(encoding="utf-8"))
@@ -337,12 +337,12 @@ def learn_level(rows: Sequence[Row], alpha: float = 2.0) -> reader.Weights:
         (a, b) for _, x, y in pairs["pairs"] if (a := features_of(x)) and (b := features_of(y))
     ]
     differences: list[tuple[dict[str, float], float]] = []
-    model = reader.Weights(PLAIN, {})
+    model = reader.DecisivenessWeights(PLAIN, {})
     for _ in range(4):
         x = [f for f, _, _ in usable] + [d for d, _ in differences]
         y = np.array([min(1.1, t) for _, t, _ in usable] + [PLAIN + m for _, m in differences])
         w = np.array([w for _, _, w in usable] + [1.0] * len(differences))
-        model = reader.Weights(*ridge(x, y, w, alpha, PLAIN))
+        model = reader.DecisivenessWeights(*ridge(x, y, w, alpha, PLAIN))
         for (surer, n), (less, m) in ordered:
             if n == m and min(1, model.sum(surer)) < min(1, model.sum(less)) + 0.03:
                 both = surer.keys() | less.keys()
@@ -380,7 +380,7 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="five folds; nothing is written")
     arguments = parser.parse_args()
     asserts = learn_asserts(arguments.data)
-    reader.use({"asserts": asserts, "level": reader.Weights(PLAIN, {})})
+    reader.use({"asserts": asserts, "level": reader.DecisivenessWeights(PLAIN, {})})
     if arguments.check:
         check(arguments.data)
         return

@@ -24,18 +24,18 @@ from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 
-from sayso.judges.rules.alignment import Paragraph, about
+from sayso.judges.rules.alignment import AlignedParagraph, asserting_sentences
 from sayso.judges.rules.reading import (
     STANCES,
     WEIGHT_STEP,
-    Aspect,
+    AskedAspect,
     Features,
-    Weights,
-    Word,
+    StanceWeights,
+    StanceWord,
     aspect_of,
-    features_of,
     load_weights,
     sentences_of,
+    stance_features,
     weights_of,
 )
 from sayso.metrics.agreement import kappa
@@ -53,13 +53,16 @@ OMITTED = 0.35
 IMPORTANCE = {"taught": 0.35, "factscore": 1.0, "stance_writers": 0.7}
 
 
-def aspects_of(row: Row) -> list[Aspect]:
+def aspects_of(row: Row) -> list[AskedAspect]:
     return [aspect_of(a.question, golds_of(a.golds), a.hint, row.entity) for a in row.labels]
 
 
 def short_features(row: Row) -> Features:
     (aspect,) = aspects_of(row)
-    return {**features_of(about(sentences_of(row.text), aspect), aspect), "short": 1.0}
+    return {
+        **stance_features(asserting_sentences(sentences_of(row.text), aspect), aspect),
+        "short": 1.0,
+    }
 
 
 def weight_of(row: Row) -> float:
@@ -70,7 +73,7 @@ def weight_of(row: Row) -> float:
 
 def fit(
     examples: Sequence[Features], labels: Sequence[Any], weights: Sequence[float], name: str
-) -> Weights:
+) -> StanceWeights:
     """Fit a linear model; classes are those of the labels, in the order of STANCES."""
     counts = Counter(feature for example in examples for feature in example)
     kept = [{f: v for f, v in e.items() if counts[f] >= LEAST[name]} for e in examples]
@@ -86,7 +89,7 @@ def fit(
     return weights_of(vectorizer.get_feature_names_out().tolist(), coefficients, bias, 1.0)
 
 
-def has_gold(row: Sequence[Word], aspect: Aspect) -> bool:
+def has_gold(row: Sequence[StanceWord], aspect: AskedAspect) -> bool:
     """Whether one of the golds stands in these words, word for word."""
     texts = [word.text for word in row]
     for gold in aspect.golds:
@@ -104,7 +107,7 @@ class Long:
 
     def __init__(self, row: Row) -> None:
         self.row = row
-        self.text = Paragraph(row.text, aspects_of(row))
+        self.text = AlignedParagraph(row.text, aspects_of(row))
         n = len(self.text.clauses)
         self.pairs = [[self.text.pair(i, j) for i in range(n)] for j in range(len(row.labels))]
         self.homes = [self._home(j) for j in range(len(row.labels))]
@@ -143,12 +146,12 @@ class Long:
         theirs = (text.hits[:, j] == 0) & (text.hits[:, alike].max(axis=1) > 0)
         return np.array(golds, dtype=float) * ~theirs
 
-    def align(self, weights: Weights) -> None:
+    def align(self, weights: StanceWeights) -> None:
         every = weights.of_each([pair for pairs in self.pairs for pair in pairs])
         self.text.use(every.reshape(len(self.pairs), -1))
 
 
-def fit_alignment(texts: Sequence[Long]) -> Weights:
+def fit_alignment(texts: Sequence[Long]) -> StanceWeights:
     """Fit which clause speaks of which aspect; unlabelled homes are guessed and fitted again."""
     homes = [list(text.homes) for text in texts]
     for turn in range(ROUNDS):
@@ -174,9 +177,9 @@ def fit_alignment(texts: Sequence[Long]) -> Weights:
 class Readers(NamedTuple):
     """The weights of the three models."""
 
-    alignment: Weights
-    spoken: Weights
-    stance: Weights
+    alignment: StanceWeights
+    spoken: StanceWeights
+    stance: StanceWeights
 
 
 def fit_all(short: Sequence[Row], long: Sequence[Long]) -> Readers:
@@ -271,7 +274,7 @@ def read_aside(halves: tuple[str, ...]) -> None:
             weights = load_weights("stance")
             chances = [np.append(weights.probabilities(short_features(row)), 0.0)]
         else:
-            text = Paragraph(row.text, aspects_of(row))
+            text = AlignedParagraph(row.text, aspects_of(row))
             text.align()
             spoken, stance = load_weights("spoken"), load_weights("stance")
             chances = list(text.chances(spoken, stance))
@@ -326,7 +329,7 @@ def _print(title: str, rows: list[tuple[str, np.ndarray]]) -> None:
     print(f"{title:28} n={len(rows):5} kappa {shown} right {right:.3f} {wrong}")
 
 
-def save(weights: Weights, name: str, temperature: float) -> None:
+def save(weights: StanceWeights, name: str, temperature: float) -> None:
     """Write weights of some size as half floats."""
     every = weights.table * WEIGHT_STEP
     kept = [f for f, at in weights.rows.items() if np.abs(every[at]).max() > 0.004]

@@ -22,7 +22,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from sayso.datasets.answer_files import open_answers
+from sayso.datasets.answer_files import open_answer_file
 from sayso.datasets.answer_rows import AnswerRow, is_exported
 from sayso.datasets.columns import columns_of, places_of
 from sayso.engines.engine import Engine
@@ -30,14 +30,14 @@ from sayso.judges.hedge_survey import PHRASES
 from sayso.judges.judge import Item, Judge
 from sayso.judges.reliability import (
     STANCES,
+    CountedShare,
+    HumanLabel,
     Injection,
     JudgeCheck,
-    Label,
     Phrase,
     SetResult,
-    Share,
     WordsCheck,
-    keep,
+    keep_check,
     result,
     share,
 )
@@ -59,7 +59,7 @@ from sayso.records import (
 )
 from sayso.report.notebook import data_frame, html_table, short_repr
 from sayso.report.numbers import line, percent, well_formed
-from sayso.report.terminal import data, plain_table, say
+from sayso.report.terminal import plain_table, safe_text, say
 from sayso.runs.costs import Meter, dollars, is_endpoint
 from sayso.runs.judge import JudgeOptions, OpenJudge, open_judge
 from sayso.runs.progress import Progress
@@ -72,7 +72,7 @@ REFERENCE_DOLLARS = 0.46
 HANDFUL = 8
 
 
-class CheckedJudge(JudgeCheck, frozen=True, kw_only=True):
+class JudgeCheckResult(JudgeCheck, frozen=True, kw_only=True):
     """The result of checking a judge, which a notebook shows as a table."""
 
     def table(self) -> list[dict[str, object]]:
@@ -103,7 +103,7 @@ class CheckedJudge(JudgeCheck, frozen=True, kw_only=True):
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: every share with its range, warnings, what it took."""
-        text = in_words(self)
+        text = judge_check_text(self)
         rows = [(name, what, _share(share)) for name, what, share in _shares(self)]
         return html_table(
             text.head[0],
@@ -114,7 +114,7 @@ class CheckedJudge(JudgeCheck, frozen=True, kw_only=True):
         )
 
 
-def _shares(check: JudgeCheck) -> Iterator[tuple[str, str, Share]]:
+def _shares(check: JudgeCheck) -> Iterator[tuple[str, str, CountedShare]]:
     """Yield (set, what, share) of all that was compared with labels."""
     for part in (check.ours, check.labelled):
         if part is None:
@@ -142,7 +142,7 @@ def judge_check(
     max_cost: float | None = None,
     cache: str | Path | None = None,
     progress: Progress | None = None,
-) -> CheckedJudge:
+) -> JudgeCheckResult:
     """Check a judge and keep the result for the reports of later runs.
 
     ``judge`` is a name as on the command line, a judge, or an engine that is to judge.
@@ -155,7 +155,7 @@ def judge_check(
         raise InputError(f"limit is {limit!r:.80}; expected 0 (all) or more")
     theirs = _theirs(labelled, columns)
     ours, check_set = our_set()
-    few, their_few = spread(ours, limit), spread(theirs.rows, limit)
+    few, their_few = evenly_spread(ours, limit), evenly_spread(theirs.rows, limit)
     partial = len(few) < len(ours) or len(their_few) < len(theirs.rows)
     opened = _open(judge, options, max_cost, progress)
     began, before = time.monotonic(), _bill(opened)
@@ -171,7 +171,7 @@ def judge_check(
             opened.engine.stage = "judging: attacks"
         attacks = _attack(opened.judge)
         words = None if partial else check_words(opened.judge)
-        check = CheckedJudge(
+        check = JudgeCheckResult(
             signature=opened.judge.signature,
             checked=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             sayso=__version__,
@@ -190,7 +190,7 @@ def judge_check(
     finally:
         opened.close()
     if not partial:
-        keep(check, cache)
+        keep_check(check, cache)
     return check
 
 
@@ -258,7 +258,7 @@ def _open(
     return open_judge(judge, options, meter=Meter(max_cost), progress=progress)
 
 
-def _grade(opened: OpenJudge, name: str, rows: Sequence[Labelled]) -> SetResult:
+def _grade(opened: OpenJudge, name: str, rows: Sequence[LabelledAnswer]) -> SetResult:
     if opened.engine is not None:
         opened.engine.stage = f"judging: {name}"
     verdicts = _first(opened.judge, [row.item for row in rows])
@@ -326,15 +326,15 @@ EXPECTED = (
 )
 
 
-class Labelled(NamedTuple):
+class LabelledAnswer(NamedTuple):
     """An answer to judge, and the label of each of its questions."""
 
     item: Item
-    labels: tuple[Label, ...]
+    labels: tuple[HumanLabel, ...]
     group: str
 
 
-class _Aspect(msgspec.Struct, forbid_unknown_fields=True):
+class _CheckAspect(msgspec.Struct, forbid_unknown_fields=True):
     question: str
     golds: list[str]
     stance: Stance
@@ -346,21 +346,21 @@ class _Ours(msgspec.Struct, forbid_unknown_fields=True):
     group: str
     form: Literal["short", "long"]
     text: str
-    aspects: list[_Aspect]
+    aspects: list[_CheckAspect]
     entity: str = ""
     origin: str = msgspec.field(default="", name="from")
 
 
-def our_set() -> tuple[list[Labelled], str]:
+def our_set() -> tuple[list[LabelledAnswer], str]:
     """Return the shipped answers and the hash of their file (check_set.md)."""
     raw = (resources.files("sayso") / "checks" / "check_set.jsonl").read_bytes()
     rows = [msgspec.json.decode(line, type=_Ours) for line in raw.splitlines() if line.strip()]
     labelled = []
     for row in rows:
-        labels = tuple(Label(a.stance, a.content) for a in row.aspects)
+        labels = tuple(HumanLabel(a.stance, a.content) for a in row.aspects)
         pairs = [(a.question, a.golds) for a in row.aspects]
         labelled.append(
-            Labelled(make_item(pairs, row.text, row.form, row.entity), labels, row.group)
+            LabelledAnswer(make_item(pairs, row.text, row.form, row.entity), labels, row.group)
         )
     return labelled, content_id(raw.decode())[:8]
 
@@ -398,7 +398,7 @@ def make_item(
 class LabelledFile(NamedTuple):
     """The labelled answers of a file, and what was left out or not read."""
 
-    rows: list[Labelled]
+    rows: list[LabelledAnswer]
     notices: list[str]
 
 
@@ -416,10 +416,10 @@ def read_labelled(path: Path, columns: str | Mapping[str, str] = "") -> Labelled
     label, a gold or an answer is left out and counted.
     """
     named = columns_of(columns) if isinstance(columns, str) else dict(columns)
-    rows: list[Labelled] = []
+    rows: list[LabelledAnswer] = []
     left_out = Counter[str]()
     try:
-        answers = open_answers(path, named, kind="rows", reader="labelled")
+        answers = open_answer_file(path, named, kind="rows", reader="labelled")
         for row in answers.rows:
             place = f"{path} {row.place}"
             read = _labelled(msgspec.structs.replace(row, place=place), named)
@@ -439,7 +439,7 @@ def read_labelled(path: Path, columns: str | Mapping[str, str] = "") -> Labelled
     return LabelledFile(rows, [*notices, *answers.notices])
 
 
-def _labelled(row: AnswerRow, named: Mapping[str, str]) -> Labelled | str:
+def _labelled(row: AnswerRow, named: Mapping[str, str]) -> LabelledAnswer | str:
     """Return a row with its label, or why it is left out. Raises InputError naming the place."""
     unread = next((p for p in row.problems if p.startswith(("question", "answer", "gold"))), None)
     if unread is not None:
@@ -459,13 +459,13 @@ def _labelled(row: AnswerRow, named: Mapping[str, str]) -> Labelled | str:
         raise InputError(f"{row.place}: {len(row.answer):,} characters are too many for one answer")
     golds = row.golds or golds_of(row.gold)
     item = make_item([(row.question, golds)], row.answer, "short", row.entity or "")
-    return Labelled(item, (label,), _cell(row, named, "group") or "all")
+    return LabelledAnswer(item, (label,), _cell(row, named, "group") or "all")
 
 
-def _label(row: AnswerRow, named: Mapping[str, str]) -> Label | None:
+def _label(row: AnswerRow, named: Mapping[str, str]) -> HumanLabel | None:
     """Return the label of a row; ``None`` without one. Raises InputError for one that is none."""
     if is_exported(row.own):  # its labels are verdicts of a judge
-        return None if row.human is None else Label(right=row.human > 0)
+        return None if row.human is None else HumanLabel(right=row.human > 0)
     letter, stance, content = (_cell(row, named, name) for name in ("label", "stance", "content"))
     given = [
         name
@@ -495,8 +495,8 @@ def _label(row: AnswerRow, named: Mapping[str, str]) -> Label | None:
     if given == ["human"]:
         if row.human is None:
             raise InputError(f"{row.place}: {_unread_verdict(row)}")
-        return Label(right=row.human > 0)
-    return Label(cast(Stance, stance or None), cast(Content, content or None), letter or None)
+        return HumanLabel(right=row.human > 0)
+    return HumanLabel(cast(Stance, stance or None), cast(Content, content or None), letter or None)
 
 
 def _unread_verdict(row: AnswerRow) -> str:
@@ -511,7 +511,7 @@ def _cell(row: AnswerRow, named: Mapping[str, str], ours: str) -> str:
     return "" if value is None else str(value).strip()
 
 
-def spread(rows: Sequence[Labelled], limit: int | None) -> list[Labelled]:
+def evenly_spread(rows: Sequence[LabelledAnswer], limit: int | None) -> list[LabelledAnswer]:
     """Return at most ``limit`` of the rows, evenly spread over them; 0 or ``None``: all."""
     if not limit or limit >= len(rows):
         return list(rows)
@@ -585,7 +585,7 @@ def attacked_items() -> list[tuple[Attack, int, Item]]:
 QUESTION = "What is known about it?"
 
 
-class Claim(NamedTuple):
+class ClaimWithSamples(NamedTuple):
     """A claim that answers a question, and samples with whether each contradicts it."""
 
     question: str
@@ -594,22 +594,22 @@ class Claim(NamedTuple):
 
 
 CLAIMS = (
-    Claim("When did the bridge open?", "It opened in 1931.",
+    ClaimWithSamples("When did the bridge open?", "It opened in 1931.",
           (("On 4 May 1931.", False), ("In the 1930s.", False), ("It opened in 1913.", True),
            ("I think it was in the 19th century.", True), ("In 1931, if I remember.", False))),
-    Claim("Where was Mira Toll born?", "She was born in Vell, Sarn.",
+    ClaimWithSamples("Where was Mira Toll born?", "She was born in Vell, Sarn.",
           (("In Vell.", False), ("In Sarn.", False), ("Orm", True),
            ("Mira Toll was probably born in Kell.", True))),
-    Claim("Who wrote The Salt Road?", "Jan Oster wrote it.",
+    ClaimWithSamples("Who wrote The Salt Road?", "Jan Oster wrote it.",
           (("J. Oster", False), ("The novel is by Lena Falk.", True), ("Oster", False),
            ("It was written by Jan Oster and published in 1950.", False))),
-    Claim("How many people live in Brek?", "About 12,000 people live there.",
+    ClaimWithSamples("How many people live in Brek?", "About 12,000 people live there.",
           (("12 thousand", False), ("Roughly 45,000.", True), ("Some 3 million people.", True),
            ("12,000", False))),
-    Claim("Is Tarn an island?", "Yes, it is an island.",
+    ClaimWithSamples("Is Tarn an island?", "Yes, it is an island.",
           (("Yes.", False), ("No, it is not.", True), ("Tarn is an island in the north.", False),
            ("No.", True))),
-    Claim("What did Ada Veld do for a living?", "She was a painter.",
+    ClaimWithSamples("What did Ada Veld do for a living?", "She was a painter.",
           (("Ada Veld was a Sarnian painter.", False), ("A chemist.", True),
            ("She worked as a lawyer.", True), ("painter and printmaker", False))),
 )  # fmt: skip
@@ -673,7 +673,7 @@ def render_judge(text: JudgeTables, kept: str | None, console: Console) -> None:
         console.print()
         table = folded_table(console, title, *columns)
         for row in rows:
-            table.add_row(*(data(cell, console) for cell in row))
+            table.add_row(*(safe_text(cell, console) for cell in row))
         console.print(table)
     console.print()
     for sentence in text.bad:
@@ -702,7 +702,7 @@ class JudgeTables(NamedTuple):
     tail: Sequence[str]
 
 
-def in_words(check: JudgeCheck, *, verbose: bool = False) -> JudgeTables:
+def judge_check_text(check: JudgeCheck, *, verbose: bool = False) -> JudgeTables:
     """Return a check of a judge as text; ``verbose``: with how it reads each hedge."""
     head = [f"how far the judge {check.signature} can be trusted", *meaning(check)]
     tables: list[tuple[str, Sequence[str], Sequence[Sequence[str]]]] = []
@@ -829,7 +829,7 @@ def _wording(words: WordsCheck, signature: str) -> list[str]:
     return lines
 
 
-def _share(share: Share) -> str:
+def _share(share: CountedShare) -> str:
     if share.value is None or share.low is None or share.high is None:
         return "0 of 0"
     percent = f"{share.value:.0%}".replace("%", " %")
@@ -840,5 +840,5 @@ def folded_table(console: Console, *columns: str) -> Table:
     """Return an empty table whose long cells are folded, so that no two names look alike."""
     table = plain_table()
     for column in columns:
-        table.add_column(data(column, console, "dim"), overflow="fold")
+        table.add_column(safe_text(column, console, "dim"), overflow="fold")
     return table

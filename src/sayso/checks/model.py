@@ -21,19 +21,19 @@ from sayso.checks.judge import folded_table
 from sayso.engines import open_model
 from sayso.engines.engine import Engine, check_engine
 from sayso.engines.openai.endpoint import named_by_urls
-from sayso.engines.prices import cost, price_of
+from sayso.engines.prices import price_of, reply_cost
 from sayso.protocols.uncle.measure import BY_DRAWS, BY_LOGPROBS
 from sayso.records import Generation, InputError, Request, ask
 from sayso.report.notebook import data_frame, html_table, short_repr
 from sayso.report.numbers import line, well_formed
-from sayso.report.terminal import data, say
+from sayso.report.terminal import safe_text, say
 from sayso.runs.costs import add, dollars, known_price
 from sayso.runs.progress import Progress, Silent
 
 Answer = Literal["yes", "no", "cannot tell"]
 
 
-class Finding(msgspec.Struct, frozen=True):
+class ModelFinding(msgspec.Struct, frozen=True):
     """One thing that a model can or cannot do: what was ``seen``, and what ``follows`` from it."""
 
     what: str
@@ -75,7 +75,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
     identity: str
     signature: str
     fingerprint: str | None
-    findings: tuple[Finding, ...]
+    findings: tuple[ModelFinding, ...]
     left_out: tuple[LeftOut, ...]
     requests: int
     failed: int
@@ -86,7 +86,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
     card: str = ""
     endpoints: tuple[EndpointCheck, ...] = ()
 
-    def get(self, what: str) -> Finding:
+    def get(self, what: str) -> ModelFinding:
         """Return the finding of this name, e.g. ``check.get("draws vary")``.
 
         Raises InputError, which names those that there are, for any other name.
@@ -162,7 +162,7 @@ def _look_at(
     engine = open_model(model, **options) if isinstance(model, str) else model
     if not stage:
         progress.note(f"sends {HOW_MANY} to the model")
-    asking = Questioner(engine, progress, stage or STAGE)
+    asking = CheckQuestioner(engine, progress, stage or STAGE)
     try:
         progress.start(asking.stage, ABOUT, 0)
         first = first_answer(asking)
@@ -176,20 +176,20 @@ def _look_at(
             engine.close()
 
 
-def _check(asking: Questioner, first: Generation) -> Check:
+def _check(asking: CheckQuestioner, first: Generation) -> Check:
     engine = asking.engine
     thinking = check_thinking(asking, first)
     greedy = check_greedy(asking)
-    drawn = draw(asking, thinks=thinking.always)
+    drawn = try_draws(asking, thinks=thinking.always)
     schema = check_schema(asking)
     kept = distribution(drawn)
     findings = (
         reached(engine, first),
         chat_template(engine, first, asking.replies),
-        context(engine),
+        check_context(engine),
         logprobs(engine, drawn, first),
         *raw(drawn),
-        alternatives(engine, asking.replies),
+        check_alternatives(engine, asking.replies),
         several(engine),
         seed(engine, drawn),
         schema,
@@ -298,7 +298,7 @@ def _differences(one: _Seen, first: _Seen) -> Iterator[str]:
 IN_DETAIL = ("takes sampling settings", "context length")
 
 
-def _otherwise(found: Finding, first: Finding) -> Iterator[str]:
+def _otherwise(found: ModelFinding, first: ModelFinding) -> Iterator[str]:
     """Yield how one finding differs from another one of the same thing."""
     sure = "cannot tell" not in (found.answer, first.answer)
     if found.what in IN_DETAIL and found.answer == first.answer and found.seen != first.seen:
@@ -312,8 +312,8 @@ def _otherwise(found: Finding, first: Finding) -> Iterator[str]:
 
 def _another_answer(reply: Generation, first: Generation) -> Iterator[str]:
     """Yield how an answer at T=0 differs from that of the first endpoint."""
-    if text_of(reply) != text_of(first):
-        texts = (shown(answer.text, 40) for answer in (reply, first))
+    if reply_text(reply) != reply_text(first):
+        texts = (quoted_beginning(answer.text, 40) for answer in (reply, first))
         yield f"answers {FACTS[0]!r} at T=0 with {', not '.join(texts)}"
         return
     ours, theirs = reply.logprobs, first.logprobs
@@ -335,7 +335,7 @@ def _alike(endpoint: EndpointCheck) -> str:
     return "; ".join(endpoint.differs) or "the same"
 
 
-def _left_out(findings: tuple[Finding, ...]) -> tuple[LeftOut, ...]:
+def _left_out(findings: tuple[ModelFinding, ...]) -> tuple[LeftOut, ...]:
     """Return which results of sayso cannot be had, and why."""
     answers = {f.what: f.answer for f in findings}
     lost: list[LeftOut] = []
@@ -388,7 +388,7 @@ SCHEMA = json.dumps(
 Template = tuple[tuple[str, str | int | float | bool], ...]
 
 
-class Questioner:
+class CheckQuestioner:
     """Asks an engine and keeps the bill. ``template`` goes into every request from now on.
 
     ``dollars`` is ``None`` as soon as one reply had no known price.
@@ -426,7 +426,7 @@ class Questioner:
         return answers
 
     def _pay(self, reply: Generation) -> float | None:
-        paid = cost(reply, self._price)
+        paid = reply_cost(reply, self._price)
         self.dollars = add(self.dollars, paid)
         return paid
 
@@ -439,7 +439,7 @@ class Questioner:
         )
 
 
-def first_answer(questioner: Questioner) -> Generation:
+def first_answer(questioner: CheckQuestioner) -> Generation:
     """Ask the first question; raises InputError where nobody answers it."""
     context = questioner.engine.capabilities.context
     reply = Generation(questioner.request(FACTS[0], 1), problem="context")
@@ -466,7 +466,7 @@ def thinks(reply: Generation) -> bool:
     return reply.thinking is not None or bool(reply.thinking_tokens) or reply.problem == "truncated"
 
 
-def text_of(reply: Generation) -> tuple[str, str | None] | None:
+def reply_text(reply: Generation) -> tuple[str, str | None] | None:
     """Return text and thought of a reply, ``None`` for a request that failed."""
     if reply.problem is not None and reply.problem != "truncated":
         return None
@@ -501,20 +501,20 @@ OFF: tuple[Template, ...] = (
 GREEDY_TOKENS = 48
 
 
-def shown(text: str, length: int = 60) -> str:
+def quoted_beginning(text: str, length: int = 60) -> str:
     """Return the beginning of a text in quotes, on one line."""
     flat = " ".join(well_formed(text).split())
     return repr(flat if len(flat) <= length else f"{flat[: length - 1]}…")
 
 
-def reached(engine: Engine, first: Generation) -> Finding:
+def reached(engine: Engine, first: Generation) -> ModelFinding:
     """The model answered; what, and as whom."""
     who = engine.identity if engine.identity.startswith("api:") else engine.signature
     mark = f", system {first.fingerprint}" if first.fingerprint else ""
-    return Finding("answers", "yes", f"{who}{mark}: {shown(first.text, 40)}")
+    return ModelFinding("answers", "yes", f"{who}{mark}: {quoted_beginning(first.text, 40)}")
 
 
-def chat_template(engine: Engine, first: Generation, replies: Sequence[Generation]) -> Finding:
+def chat_template(engine: Engine, first: Generation, replies: Sequence[Generation]) -> ModelFinding:
     """Does the model have a chat template of its own, and does it hold the question?"""
     prompts: dict[str, set[str]] = defaultdict(set)
     for reply in replies:
@@ -522,7 +522,7 @@ def chat_template(engine: Engine, first: Generation, replies: Sequence[Generatio
             prompts[reply.rendered_hash].add(reply.request.messages[-1].content)
     alike = max(map(len, prompts.values()), default=0)
     if alike > 1:
-        return Finding(
+        return ModelFinding(
             "chat template",
             "no",
             f"{alike} different questions became the same prompt",
@@ -534,80 +534,80 @@ def chat_template(engine: Engine, first: Generation, replies: Sequence[Generatio
     elif known is None and engine.capabilities.force:  # the tokenizer is in this process
         known = True
     if known is None:
-        return Finding(
+        return ModelFinding(
             "chat template", "cannot tell", "the server renders the prompt and does not show it"
         )
     if known:
-        return Finding("chat template", "yes", "the model's own")
-    return Finding(
+        return ModelFinding("chat template", "yes", "the model's own")
+    return ModelFinding(
         "chat template", "no", "plain prompt", "a base model: it is asked as 'Question: … Answer:'"
     )
 
 
-def context(engine: Engine) -> Finding:
+def check_context(engine: Engine) -> ModelFinding:
     """How much may prompt and answer be together?"""
     tokens = engine.capabilities.context
     if tokens is None:
-        return Finding(
+        return ModelFinding(
             "context length", "cannot tell", "the endpoint does not say", "too long: a problem"
         )
-    return Finding("context length", "yes", f"{tokens:,} tokens")
+    return ModelFinding("context length", "yes", f"{tokens:,} tokens")
 
 
-def alternatives(engine: Engine, replies: Sequence[Generation]) -> Finding:
+def check_alternatives(engine: Engine, replies: Sequence[Generation]) -> ModelFinding:
     """Are the likeliest other tokens listed?"""
     if engine.capabilities.alternatives or any(r.alternatives for r in replies):
-        return Finding("alternatives", "yes", "the top alternative tokens are known")
+        return ModelFinding("alternatives", "yes", "the top alternative tokens are known")
     if any(r.margins for r in replies):
-        return Finding("alternatives", "no", "only the gap between the two most likely tokens")
-    return Finding("alternatives", "no", "none were given")
+        return ModelFinding("alternatives", "no", "only the gap between the two most likely tokens")
+    return ModelFinding("alternatives", "no", "none were given")
 
 
 class Thinking(NamedTuple):
     """Whether a model thinks; ``always`` where it cannot be kept from it."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[ModelFinding, ...]
     always: bool
 
 
-def check_thinking(asking: Questioner, first: Generation) -> Thinking:
+def check_thinking(asking: CheckQuestioner, first: Generation) -> Thinking:
     """Find out whether a model thinks, and switch it off for the rest of the check if it can be."""
     if not thinks(first):
         if any(what.startswith("no chat template") for what in first.overrides):
             return Thinking(
-                (Finding("thinking", "no", "no template that could ask for it"),), False
+                (ModelFinding("thinking", "no", "no template that could ask for it"),), False
             )
         on = _ask_again(asking, (("enable_thinking", True),), first)
         if thinks(on):
             seen = "only when asked to (enable_thinking)"
-            return Thinking((Finding("thinking", "yes", seen, "--thinking on"),), False)
-        return Thinking((Finding("thinking", "no", "no thought before two answers"),), False)
+            return Thinking((ModelFinding("thinking", "yes", seen, "--thinking on"),), False)
+        return Thinking((ModelFinding("thinking", "no", "no thought before two answers"),), False)
     length = f"{first.thinking_tokens:,} tokens" if first.thinking_tokens else "a thought"
-    finding = Finding(
-        "thinking", "yes", f"{length} before {shown(first.text, 30)}",
+    finding = ModelFinding(
+        "thinking", "yes", f"{length} before {quoted_beginning(first.text, 30)}",
         "kept apart from the answer; log-probs are given the thought",
     )  # fmt: skip
     for template in OFF:
         off = _ask_again(asking, template, first)
-        if text_of(off) is not None and not thinks(off):
+        if reply_text(off) is not None and not thinks(off):
             asking.template = template
             name, value = template[0]
-            switch = Finding("thinking off", "yes", f"{name}={value}", "--thinking off")
+            switch = ModelFinding("thinking off", "yes", f"{name}={value}", "--thinking off")
             return Thinking((finding, switch), False)
-    switch = Finding(
+    switch = ModelFinding(
         "thinking off", "no", f"{len(OFF)} ways tried, it thought each time",
         "one-token draws show nothing; answers cost the thought",
     )  # fmt: skip
     return Thinking((finding, switch), True)
 
 
-def _ask_again(asking: Questioner, template: Template, first: Generation) -> Generation:
+def _ask_again(asking: CheckQuestioner, template: Template, first: Generation) -> Generation:
     room = first.request.max_tokens
     request = asking.request(FACTS[0], room, temperature=0, template=template)
     return asking.ask([request])[0]
 
 
-def check_greedy(asking: Questioner) -> Finding:
+def check_greedy(asking: CheckQuestioner) -> ModelFinding:
     """Ask the same greedy questions twice alone and twice among others: are they all equal?"""
     requests = [asking.request(text, GREEDY_TOKENS, temperature=0) for text in FACTS]
     alone = [[asking.ask([r])[0] for r in requests] for _ in range(2)]
@@ -615,10 +615,10 @@ def check_greedy(asking: Questioner) -> Finding:
     mixed = asking.ask([*requests, *neighbours, *reversed(requests)])
     batch = [mixed[: len(requests)], mixed[: -len(requests) - 1 : -1]]
     rows = list(zip(*alone, *batch, strict=True))
-    texts = [[text_of(reply) for reply in row] for row in rows]
+    texts = [[reply_text(reply) for reply in row] for row in rows]
     read = [row for row in texts if None not in row]
     if not read:
-        return Finding("greedy repeats", "cannot tell", "no question was answered four times")
+        return ModelFinding("greedy repeats", "cannot tell", "no question was answered four times")
     same_alone = sum(len(set(row[:2])) == 1 for row in read)
     same = sum(len(set(row)) == 1 for row in read)
     n = len(read)
@@ -626,13 +626,13 @@ def check_greedy(asking: Questioner) -> Finding:
     note = "; temperature 0 is refused" if refused else ""
     if same == n:
         seen = f"{n} questions, each twice alone and twice in a batch: equal"
-        return Finding("greedy repeats", "yes", seen + note)
+        return ModelFinding("greedy repeats", "yes", seen + note)
     seen = f"twice alone {same_alone} of {n} equal, in a batch {same} of {n}"
     follows = "T=0 is itself a draw: numbers move from run to run"
-    return Finding("greedy repeats", "no", seen + note, follows)
+    return ModelFinding("greedy repeats", "no", seen + note, follows)
 
 
-def check_schema(asking: Questioner) -> Finding:
+def check_schema(asking: CheckQuestioner) -> ModelFinding:
     """Ask for prose with a JSON schema: a reply that keeps to the schema was held to it."""
     replies = asking.ask(
         [asking.request(text, 64, temperature=0, response_format=SCHEMA) for text in PROSE]
@@ -640,13 +640,13 @@ def check_schema(asking: Questioner) -> Finding:
     kept = sum(r.problem is None and _keeps(r.text) for r in replies)
     failed = [r.problem for r in replies if r.problem is not None]
     if kept == len(replies):
-        return Finding("JSON schema", "yes", f"{kept} of {kept} replies keep to it")
+        return ModelFinding("JSON schema", "yes", f"{kept} of {kept} replies keep to it")
     seen = f"{kept} of {len(replies)} replies keep to it"
     if failed:
         seen = failed[0].removeprefix("failed: ")[:80]
     elif kept == 0:
-        seen += f": {shown(replies[0].text, 30)}"
-    return Finding("JSON schema", "no", seen, "a judge is read by its label blocks instead")
+        seen += f": {quoted_beginning(replies[0].text, 30)}"
+    return ModelFinding("JSON schema", "no", seen, "a judge is read by its label blocks instead")
 
 
 def _keeps(text: str) -> bool:
@@ -658,19 +658,19 @@ def _keeps(text: str) -> bool:
     return isinstance(value, dict) and set(value) == {"choice"} and value["choice"] in allowed
 
 
-def sampling_taken(replies: Sequence[Generation]) -> Finding:
+def sampling_taken(replies: Sequence[Generation]) -> ModelFinding:
     """Did the engine say that some sampling setting was not taken?"""
     refused = sorted(
         {what for r in replies for what in r.overrides if what.split(":")[0] in SAMPLING}
     )
     if not refused:
-        return Finding("takes sampling settings", "yes", "none was refused")
+        return ModelFinding("takes sampling settings", "yes", "none was refused")
     follows = "its own defaults apply there"
     if any(what.split(":")[0] in TRUNCATING for what in refused):
         follows = (
             "start the server with neutral generation settings, or accept that draws are truncated"
         )
-    return Finding("takes sampling settings", "no", "; ".join(refused)[:160], follows)
+    return ModelFinding("takes sampling settings", "no", "; ".join(refused)[:160], follows)
 
 
 # ---- findings of repeated draws: variety, seeds, log-probs, truncation
@@ -725,7 +725,7 @@ class DrawnReplies(NamedTuple):
         return _first_test(warm)
 
 
-def draw(asking: Questioner, *, thinks: bool) -> DrawnReplies:
+def try_draws(asking: CheckQuestioner, *, thinks: bool) -> DrawnReplies:
     """Draw open questions again and again. A model that always thinks is only asked for seeds."""
     room = SEED_TOKENS_THINKING if thinks else SEED_TOKENS
     rounds = [
@@ -748,7 +748,7 @@ def draw(asking: Questioner, *, thinks: bool) -> DrawnReplies:
 
 
 def _draw(
-    asking: Questioner, texts: Sequence[str], samples: range, temperature: float = 1.0
+    asking: CheckQuestioner, texts: Sequence[str], samples: range, temperature: float = 1.0
 ) -> dict[str, list[Generation]]:
     """Ask for the first token of each question, once for each sample."""
     replies = asking.ask(
@@ -765,7 +765,8 @@ def _draw(
 def _tokens(replies: Replies) -> dict[str, list[Drawn]]:
     """Return what was drawn; a request that failed is no draw."""
     return {
-        text: [first_token(r) for r in rs if text_of(r) is not None] for text, rs in replies.items()
+        text: [first_token(r) for r in rs if reply_text(r) is not None]
+        for text, rs in replies.items()
     }
 
 
@@ -778,32 +779,34 @@ def _first_test(warm: Mapping[str, Sequence[Drawn]]) -> Tail:
 NOT_OWN = "kept and exported; scores take only those known to be the model's own (hf:)"
 
 
-def logprobs(engine: Engine, drawn: DrawnReplies, first: Generation) -> Finding:
+def logprobs(engine: Engine, drawn: DrawnReplies, first: Generation) -> ModelFinding:
     """Are the sampled tokens' log-probabilities given?"""
     if drawn.has_logprobs or first.logprobs:
         kinds = "entropies as well" if engine.capabilities.entropies else "of the tokens chosen"
         kind = first.logprob_kind or ""
-        return Finding("log-probs", "yes", kinds, NOT_OWN if kind.startswith("endpoint") else "")
-    return Finding("log-probs", "no", "no reply had any", "see what is left out")
+        return ModelFinding(
+            "log-probs", "yes", kinds, NOT_OWN if kind.startswith("endpoint") else ""
+        )
+    return ModelFinding("log-probs", "no", "no reply had any", "see what is left out")
 
 
-def raw(drawn: DrawnReplies) -> list[Finding]:
+def raw(drawn: DrawnReplies) -> list[ModelFinding]:
     """Are log-probabilities those of the model, before temperature? And those of T=0?"""
     if not drawn.has_logprobs:
         return []
     shift = drawn.tempering
     seen = f"from T=1 to T={COLD_T:g} they move by {shift.moved:.2f} ({shift.tokens} tokens)"
     if shift.moves is None:
-        moved = Finding(
+        moved = ModelFinding(
             "log-probs are raw", "cannot tell", "the tokens drawn are too certain to show it"
         )
     elif shift.moves:
-        moved = Finding(
+        moved = ModelFinding(
             "log-probs are raw", "no", f"{seen}; tempering would by {shift.would_move:.2f}",
             "only those of T=1 and T=0 can be used",
         )  # fmt: skip
     else:
-        moved = Finding("log-probs are raw", "yes", seen)
+        moved = ModelFinding("log-probs are raw", "yes", seen)
     change = greedy_change(
         _tokens(drawn.warm), {text: (_tokens({text: rs})[text] or [None])[0]
                               for text, rs in drawn.greedy.items()}
@@ -812,38 +815,42 @@ def raw(drawn: DrawnReplies) -> list[Finding]:
         return [moved]
     seen = f"from T=1 to T=0 by at most {change:.2f}"
     if change <= NOISE:
-        return [moved, Finding("log-probs at T=0", "yes", f"the model's own: {seen}")]
+        return [moved, ModelFinding("log-probs at T=0", "yes", f"the model's own: {seen}")]
     return [
         moved,
-        Finding("log-probs at T=0", "no", f"they move {seen}", "greedy answers have none to use"),
+        ModelFinding(
+            "log-probs at T=0", "no", f"they move {seen}", "greedy answers have none to use"
+        ),
     ]
 
 
-def several(engine: Engine) -> Finding:
+def several(engine: Engine) -> ModelFinding:
     """Can several draws be had in one call?"""
     can = engine.capabilities
     if can.n:
-        return Finding("several draws a call (n)", "yes", "used")
+        return ModelFinding("several draws a call (n)", "yes", "used")
     if can.force:
-        return Finding("several draws a call (n)", "yes", "in this process: they share the prompt")
-    return Finding(
+        return ModelFinding(
+            "several draws a call (n)", "yes", "in this process: they share the prompt"
+        )
+    return ModelFinding(
         "several draws a call (n)", "no", "one answer a call", "each draw pays its prompt"
     )
 
 
-def seed(engine: Engine, drawn: DrawnReplies) -> Finding:
+def seed(engine: Engine, drawn: DrawnReplies) -> ModelFinding:
     """Does the same seed give the same text, and another seed another?"""
-    read = [texts for row in drawn.seeds if None not in (texts := [text_of(r) for r in row])]
+    read = [texts for row in drawn.seeds if None not in (texts := [reply_text(r) for r in row])]
     same = sum(a == b for a, b, _ in read)
     other = sum(a != c for a, _, c in read)
     seen = f"same seed: {same} of {len(read)} equal; other seed: {other} of {len(read)} differ"
     if engine.capabilities.seed is False:
-        return Finding("seed", "no", "the endpoint refuses it", "draws cannot be repeated")
+        return ModelFinding("seed", "no", "the endpoint refuses it", "draws cannot be repeated")
     if not read or (same == len(read) and other == 0):
-        return Finding("seed", "cannot tell", seen if read else "no answers to compare")
+        return ModelFinding("seed", "cannot tell", seen if read else "no answers to compare")
     if same == len(read):
-        return Finding("seed", "yes", seen)
-    return Finding("seed", "no", seen, "draws cannot be repeated; the cache keeps them")
+        return ModelFinding("seed", "yes", seen)
+    return ModelFinding("seed", "no", seen, "draws cannot be repeated; the cache keeps them")
 
 
 def _varied(drawn: DrawnReplies) -> tuple[int, int]:
@@ -853,47 +860,49 @@ def _varied(drawn: DrawnReplies) -> tuple[int, int]:
     groups += [[*rs, *drawn.more.get(text, ())] for text, rs in drawn.warm.items()]
     for group in groups:
         # A hidden thought or an answer that ends at once: nothing that could differ was shown.
-        texts = [text for r in group if (text := text_of(r)) is not None and any(text)]
+        texts = [text for r in group if (text := reply_text(r)) is not None and any(text)]
         if len(texts) > 1:
             count += len(texts)
             different += len(set(texts)) - 1
     return count, different
 
 
-def vary(drawn: DrawnReplies) -> Finding:
+def vary(drawn: DrawnReplies) -> ModelFinding:
     """Do draws at T=1 differ at all?"""
     count, different = _varied(drawn)
     if count == 0:
-        return Finding("draws vary", "cannot tell", "no two draws of one question were readable")
+        return ModelFinding(
+            "draws vary", "cannot tell", "no two draws of one question were readable"
+        )
     if different:
         best = max(drawn.warm.values(), key=_kinds, default=[])
         seen = f"{_kinds(best)} different first words in {len(best)} draws of one question"
-        return Finding("draws vary", "yes", seen if best else "two seeds gave two texts")
-    return Finding(
+        return ModelFinding("draws vary", "yes", seen if best else "two seeds gave two texts")
+    return ModelFinding(
         "draws vary", "no", f"{count} draws at T=1 of open questions: never two different ones",
         "five probes are one probe: known/unknown rests on a single draw",
     )  # fmt: skip
 
 
 def _kinds(replies: Sequence[Generation]) -> int:
-    return len({text for r in replies if (text := text_of(r)) is not None})
+    return len({text for r in replies if (text := reply_text(r)) is not None})
 
 
 WHOLE = "draws from all tokens"
 
 
-def distribution(drawn: DrawnReplies) -> Finding:
+def distribution(drawn: DrawnReplies) -> ModelFinding:
     """Is sampling truncated in silence (top_k, top_p, min_p)?"""
     if drawn.unread:
-        return Finding(WHOLE, "cannot tell", drawn.unread)
+        return ModelFinding(WHOLE, "cannot tell", drawn.unread)
     count, different = _varied(drawn)
     test = drawn.tail
     if test is None:
         if count and not different:
-            return Finding(WHOLE, "no", f"all {count} draws are equal", "as if top_k=1")
+            return ModelFinding(WHOLE, "no", f"all {count} draws are equal", "as if top_k=1")
         return _without_logprobs(drawn)
     if test.expected < LEAST_EXPECTED:
-        return Finding(
+        return ModelFinding(
             WHOLE, "cannot tell",
             f"{test.mass:.0%} of the probability is on {test.shown} tokens; too little beside",
         )  # fmt: skip
@@ -902,13 +911,13 @@ def distribution(drawn: DrawnReplies) -> Finding:
         f"further draws {test.new} were others, {test.expected:.1f} expected (p={test.p:.2g})"
     )
     if drawn.more and test.p < SURE:
-        return Finding(
+        return ModelFinding(
             WHOLE, "no", seen,
             f"truncated: as by top_k={_about(drawn)} or top_p={test.mass:.2g}; draws too alike",
         )  # fmt: skip
     if drawn.tempering.moves is not False:
-        return Finding(WHOLE, "cannot tell", seen, "log-probs may be of what truncation left")
-    return Finding(WHOLE, "yes", seen, f"a cut below {test.smallest:.0%} would not show")
+        return ModelFinding(WHOLE, "cannot tell", seen, "log-probs may be of what truncation left")
+    return ModelFinding(WHOLE, "yes", seen, f"a cut below {test.smallest:.0%} would not show")
 
 
 def _about(drawn: DrawnReplies) -> int:
@@ -916,20 +925,20 @@ def _about(drawn: DrawnReplies) -> int:
     return max(_kinds([*rs, *drawn.more.get(text, ())]) for text, rs in drawn.warm.items())
 
 
-def _without_logprobs(drawn: DrawnReplies) -> Finding:
+def _without_logprobs(drawn: DrawnReplies) -> ModelFinding:
     """Without probabilities there is nothing to compare with; say what was seen."""
     (warm,) = drawn.warm.values() if drawn.warm else ([],)
     (hot,) = drawn.hot.values() if drawn.hot else ([],)
     seen = f"no log-probs to compare with; {_kinds(warm)} first words in {len(warm)} draws"
     taken = not any("temperature" in what for r in hot for what in r.overrides)
-    counts = Counter(text for r in hot if (text := text_of(r)) is not None)
+    counts = Counter(text for r in hot if (text := reply_text(r)) is not None)
     if not counts or not taken:
-        return Finding(WHOLE, "cannot tell", seen)
+        return ModelFinding(WHOLE, "cannot tell", seen)
     seen += f" at T=1, {len(counts)} in {counts.total()} at T={HOT_T:g}"
     if min(counts.values()) > 1 and len(counts) <= counts.total() // 3:
         follows = f"so few at T={HOT_T:g}, each more than once: looks like top_k={len(counts)}"
-        return Finding(WHOLE, "cannot tell", seen, follows)
-    return Finding(WHOLE, "cannot tell", seen)
+        return ModelFinding(WHOLE, "cannot tell", seen, follows)
+    return ModelFinding(WHOLE, "cannot tell", seen)
 
 
 # ---- statistics: plain functions of what was drawn
@@ -1080,7 +1089,7 @@ def greedy_change(warm: Mapping[str, Sequence[Drawn]], greedy: Mapping[str, Draw
 # ---- output
 
 
-def to_json(result: Check) -> str:
+def check_json(result: Check) -> str:
     """Return a check as indented JSON."""
     return msgspec.json.format(msgspec.json.encode(result)).decode()
 
@@ -1096,8 +1105,8 @@ def render_check(result: Check, console: Console) -> None:
     table = folded_table(console, "", "", "what was seen", "what follows")
     for finding in result.findings:
         style = COLORS.get(finding.answer, "")
-        cells = (data(finding.what, console), data(finding.answer, console, style))
-        table.add_row(*cells, data(finding.seen, console), data(finding.follows, console))
+        cells = (safe_text(finding.what, console), safe_text(finding.answer, console, style))
+        table.add_row(*cells, safe_text(finding.seen, console), safe_text(finding.follows, console))
     console.print(table)
     _render_endpoints(result, console)
     for text in _left_out_texts(result):
@@ -1122,7 +1131,7 @@ def _render_endpoints(result: Check, console: Console) -> None:
         alone = endpoint is first and not endpoint.differs
         text = "what it can do is listed above" if alone else _alike(endpoint)
         style = "" if alone else "green" if text == "the same" else "yellow"
-        table.add_row(data(_address(endpoint.name), console), data(text, console, style))
+        table.add_row(safe_text(_address(endpoint.name), console), safe_text(text, console, style))
     console.print(table)
 
 

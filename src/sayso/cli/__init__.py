@@ -44,7 +44,7 @@ app = cyclopts.App(
     help_flags=("--help", "-h", help.ALL),
     help_format="plaintext",
     help_formatter=help.page,
-    help_epilogue=help.examples(
+    help_epilogue=help.help_examples(
         "sayso run uncle --limit 5      # the built-in model, offline",
         f"sayso run uncle {help.ALL}     # rare settings too",
     ),
@@ -72,7 +72,7 @@ MODEL is builtin, smollm2, hf:FOLDER-OR-HUB-ID, openai:NAME or a URL. All comman
 def _command(place: str, group: cyclopts.Group, text: str, *examples: str) -> None:
     """Add a command, which is imported when it is called."""
     name = place.partition(":")[2].removesuffix("_app").replace("_", "-")
-    below = {"help_epilogue": help.examples(*examples)} if examples else {}
+    below = {"help_epilogue": help.help_examples(*examples)} if examples else {}
     app.command(f"sayso.cli.{place}", name=name, group=group, help=text, **below)
 
 
@@ -294,8 +294,8 @@ def _stored(argv: list[str]) -> tuple[cyclopts.config.Dict, ...]:
     run = bound.arguments.get("run")  # wherever it stands among the flags
     if run is None:
         return ()
-    from sayso.runs.measure import stored_settings
+    from sayso.runs.measure import nested_settings
 
     return (
-        cyclopts.config.Dict(stored_settings(run), use_commands_as_keys=False, source=str(run)),
+        cyclopts.config.Dict(nested_settings(run), use_commands_as_keys=False, source=str(run)),
     )

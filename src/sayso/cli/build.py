@@ -13,14 +13,14 @@ from cyclopts import Parameter
 from rich.console import Console
 from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
-from sayso.cli.printing import note, one_line, print_json
+from sayso.cli.printing import print_json, print_note, safe_one_line
 from sayso.engines import open_model
 from sayso.prompts import check_folder
 from sayso.records import InputError
 from sayso.storage.atomic import refuse_links
-from sayso.wikidata.aspects import FILE, Aspects, check_review
+from sayso.wikidata.aspects import FILE, AspectReview, check_review
 from sayso.wikidata.build import WRONG, Built, aspects_step, question_step
-from sayso.wikidata.dump import Reading, read_dump
+from sayso.wikidata.dump import DumpReading, read_dump
 from sayso.wikidata.entities import checked_day
 from sayso.wikidata.excerpt import AS_OF, Excerpt, read_excerpt
 from sayso.wikidata.excerpt import FILE as EXCERPT
@@ -34,7 +34,7 @@ OUT = Path("benchmark")
 
 
 @dataclasses.dataclass(frozen=True)
-class Flags:
+class BuildFlags:
     """The flags of ``sayso build``."""
 
     domains: Annotated[
@@ -95,7 +95,7 @@ class Flags:
     json: Annotated[bool, Parameter(help="print the data set's card as JSON", negative="")] = False
 
 
-NO_FLAGS = Flags()
+NO_FLAGS = BuildFlags()
 
 
 def build(
@@ -108,7 +108,7 @@ def build(
     ] = None,
     /,
     *,
-    flags: Annotated[Flags, Parameter(name="*")] = NO_FLAGS,
+    flags: Annotated[BuildFlags, Parameter(name="*")] = NO_FLAGS,
 ) -> None:
     """Make a benchmark like UNCLE: entities by class, spread over how much is known about them.
 
@@ -136,8 +136,10 @@ def build(
         excerpt = msgspec.structs.replace(excerpt, fresh_after=fresh_after)
     reviewed = (out / FILE).exists()
     if reviewed and flags.questions != "templates":
-        note(f"{out / FILE} exists, so its questions are kept and {flags.questions} writes none; "
-             "delete the file for new ones")  # fmt: skip
+        print_note(
+            f"{out / FILE} exists, so its questions are kept and {flags.questions} writes none; "
+            "delete the file for new ones"
+        )
     if not (again and reviewed):
         aspects = _aspects(excerpt, out, table, flags, by_model=not reviewed)
         if flags.review:
@@ -147,7 +149,7 @@ def build(
     _show_build(made, excerpt, flags.json)
 
 
-def _check_again(source: Path, flags: Flags) -> None:
+def _check_again(source: Path, flags: BuildFlags) -> None:
     """Refuse flags that are for a dump or a service where a build goes on."""
     for name in ("domains", "sparql", "languages", "seed", "out", "contact", "endpoint", "workers"):
         if getattr(flags, name) != getattr(NO_FLAGS, name):
@@ -156,7 +158,7 @@ def _check_again(source: Path, flags: Flags) -> None:
             )
 
 
-def _excerpt(source: Path | None, flags: Flags, table: Templates, fresh_after: str) -> Excerpt:
+def _excerpt(source: Path | None, flags: BuildFlags, table: Templates, fresh_after: str) -> Excerpt:
     """Read the dump, or ask the service."""
     if flags.sparql == (source is not None):
         raise InputError(
@@ -169,7 +171,7 @@ def _excerpt(source: Path | None, flags: Flags, table: Templates, fresh_after: s
     check_review(out, plan)
     with _bar() as tell:
         if source is not None:
-            reading = Reading(
+            reading = DumpReading(
                 flags.workers,
                 progress=lambda step: tell(
                     f"{step.stage}: {step.done} of {step.parts} parts, "
@@ -180,7 +182,7 @@ def _excerpt(source: Path | None, flags: Flags, table: Templates, fresh_after: s
                 source, plan, out, table, seed=flags.seed, fresh=fresh_after, reading=reading
             )
         replies = out / "scan" / "replies"
-        with Service(flags.endpoint, replies, contact=flags.contact, tell=note) as service:
+        with Service(flags.endpoint, replies, contact=flags.contact, tell=print_note) as service:
             return read_service(
                 service, plan, table, seed=flags.seed, fresh=fresh_after, progress=tell
             )
@@ -214,12 +216,12 @@ def _bar() -> Iterator[Callable[[str], None]]:
         transient=True,
     ) as progress:
         task = progress.add_task("reading", total=None)
-        yield lambda text: progress.update(task, description=one_line(text))
+        yield lambda text: progress.update(task, description=safe_one_line(text))
 
 
 def _aspects(
-    excerpt: Excerpt, out: Path, table: Templates, flags: Flags, *, by_model: bool
-) -> Aspects:
+    excerpt: Excerpt, out: Path, table: Templates, flags: BuildFlags, *, by_model: bool
+) -> AspectReview:
     """Propose aspects, worded by a model where one is named, and print what was left out."""
     model, worder = flags.questions, None
     if by_model and model != "templates":
@@ -228,33 +230,35 @@ def _aspects(
     aspects = aspects_step(out, excerpt, table, worder)
     _note_problems(excerpt, out)
     if worder is not None:
-        note(f"{model} worded {worder.kept} questions, {worder.refused} did not lead back to "
+        print_note(f"{model} worded {worder.kept} questions, {worder.refused} did not lead back to "
              "their aspect and are as in the table")  # fmt: skip
         if worder.failed:
-            note(f"{model} gave no answer to {worder.failed} requests ({worder.failure})")
+            print_note(f"{model} gave no answer to {worder.failed} requests ({worder.failure})")
     return aspects
 
 
 def _note_problems(excerpt: Excerpt, out: Path) -> None:
     for kind, number in sorted(excerpt.wrong.items()):
-        note(f"left out: {WRONG.get(kind, kind)}: {number:,}")
+        print_note(f"left out: {WRONG.get(kind, kind)}: {number:,}")
     if excerpt.problems:
-        note(
+        print_note(
             f"problems listed with file and line in {out / 'problems.jsonl'}: "
             f"{len(excerpt.problems):,}"
         )
     for text in excerpt.notes:
-        note(text)
+        print_note(text)
     if not excerpt.day:
-        note("the source has no date: without --as-of, questions about values that change name no "
-             "date")  # fmt: skip
+        print_note(
+            "the source has no date: without --as-of, questions about values that change name no "
+            "date"
+        )
     for name, counts in excerpt.population.items():
         if not sum(counts):
-            note(f"{name}: no entity was found ({excerpt.plan.domains[name].members})")
+            print_note(f"{name}: no entity was found ({excerpt.plan.domains[name].members})")
 
 
 def _show_aspects(
-    excerpt: Excerpt, aspects: Aspects, out: Path, reviewed: bool, json: bool
+    excerpt: Excerpt, aspects: AspectReview, out: Path, reviewed: bool, json: bool
 ) -> None:
     if json:
         print_json(
@@ -267,7 +271,7 @@ def _show_aspects(
         counts_text = (
             f"{sum(counts):,} entities, {sample:,} drawn as candidates, {kept} aspects kept"
         )
-        print(f"{one_line(domain)}: {counts_text}")
+        print(f"{safe_one_line(domain)}: {counts_text}")
     state = "kept as it was" if reviewed else "review it"
     print(f"{out / FILE}: {state}, then: sayso build {out}")
 
@@ -279,17 +283,17 @@ def _show_build(built: Built, excerpt: Excerpt, json: bool) -> None:
     for row in built.card.counts:
         if row.prompts or row.split == "main":
             print(
-                f"{one_line(row.domain)} ({row.split}): {row.entities:,} entities, "
+                f"{safe_one_line(row.domain)} ({row.split}): {row.entities:,} entities, "
                 f"{row.prompts:,} prompts, {row.aspects:,} questions"
             )
         there = sum(excerpt.population[row.domain])
         if not row.prompts and row.split == "main" and there:
             settings = excerpt.plan.domains[row.domain]
-            note(f"{row.domain}: none of {there:,} entities has "
+            print_note(f"{row.domain}: none of {there:,} entities has "
                   f"{settings.least} aspects that can be asked ('least')")  # fmt: skip
     if excerpt.fresh_after and "fresh" not in built.files:
-        note(f"no fact that became true after {excerpt.fresh_after}")
+        print_note(f"no fact that became true after {excerpt.fresh_after}")
     if not built.card.reviewed:
-        note(f"nobody has reviewed {Path(built.folder) / FILE} (reviewed: false)")
+        print_note(f"nobody has reviewed {Path(built.folder) / FILE} (reviewed: false)")
     main = built.files.get("main") or built.files["fresh"]
     print(f"{built.folder}/card.md; next: sayso run uncle --data {main}")

@@ -17,11 +17,11 @@ from sayso.cli.help import (
     BatchFiles,
     Concurrency,
     Device,
-    Opening,
+    ModelFlags,
     Patience,
     Timeout,
 )
-from sayso.cli.printing import note, tell
+from sayso.cli.printing import print_note, tell
 from sayso.cli.progress import Bars
 from sayso.judges import reliability
 from sayso.report.numbers import plain_json
@@ -32,7 +32,7 @@ from sayso.storage.cache import default_cache_folder
 
 
 @dataclasses.dataclass(frozen=True)
-class CheckFlags(Opening):
+class CheckFlags(ModelFlags):
     """The flags of ``sayso check``."""
 
     json: Annotated[bool, Parameter(help="print the findings as JSON", negative="")] = False
@@ -78,7 +78,7 @@ def check(
     with Bars() as bars:
         result = models.check(model, flags.options(model), bars)
     if flags.json:
-        print(plain_json(models.to_json(result)))
+        print(plain_json(models.check_json(result)))
     else:
         models.render_check(result, Console())
     few = few_answers(result.requests, result.failed)
@@ -199,9 +199,9 @@ def judge_check(
             progress=bars,
         )
     for notice in result.notices:
-        note(notice)
+        print_note(notice)
     if flags.json:
-        print(plain_json(reliability.to_json(result)))
+        print(plain_json(reliability.reliability_json(result)))
         return
     kept = None if result.partial else str(reliability.place(result.signature, flags.cache))
-    judges.render_judge(judges.in_words(result, verbose=flags.verbose), kept, Console())
+    judges.render_judge(judges.judge_check_text(result, verbose=flags.verbose), kept, Console())

@@ -12,10 +12,10 @@ import msgspec
 from cyclopts import Parameter
 
 from sayso import datasets
-from sayso.cli.help import OPTIONS, examples
-from sayso.cli.printing import note, print_json
+from sayso.cli.help import OPTIONS, help_examples
+from sayso.cli.printing import print_json, print_note
 from sayso.datasets import CATALOGUE
-from sayso.datasets.own_table import with_columns
+from sayso.datasets.own_table import name_with_columns
 from sayso.datasets.tables import read_rows
 from sayso.judges.contradiction import contradicts
 from sayso.records import Generation, Gold, InputError, Question, Verdict
@@ -27,7 +27,7 @@ data_app = cyclopts.App(
     name="data",
     help="Inspect question sets before you ask a model.",
     group_parameters=OPTIONS,
-    help_epilogue=examples(
+    help_epilogue=help_examples(
         "sayso data list", "sayso data show uncle", "sayso data check mine.jsonl"
     ),
 )
@@ -71,8 +71,8 @@ def check(
     json: Annotated[bool, Parameter(help="print every finding as JSON", negative="")] = False,
 ) -> None:
     """Find duplicates, revealed or disputed gold answers, ambiguous entities and empty strata."""
-    data = with_columns(data, columns)
-    loaded = datasets.load(data, split=split, limit=0)
+    data = name_with_columns(data, columns)
+    loaded = datasets.load_dataset(data, split=split, limit=0)
     path = Path(data.partition(":")[2] if not os.path.exists(data) else data)
     rows = []
     if os.path.isfile(path) and path.suffix in (".jsonl", ".ndjson", ".json", ".parquet"):
@@ -100,7 +100,7 @@ def check(
         for one in own if all else own[:SHOWN]:
             print(f"   {line(' | '.join(one.about))}: {line(one.why)}")
     for text in loaded.notices:
-        note(text)
+        print_note(text)
 
 
 def _wrong(run: Path) -> tuple[str, dict[str, str]]:
@@ -164,8 +164,8 @@ def show(
     """Show the first questions of a set with their gold answers, as a run would ask them."""
     if number < 1:
         raise InputError(f"-n {number}: expected at least 1 question")
-    name = with_columns(data, columns)
-    loaded = datasets.load(name, split=split, domains=domain, limit=0)
+    name = name_with_columns(data, columns)
+    loaded = datasets.load_dataset(name, split=split, domains=domain, limit=0)
     chosen = (
         [*loaded.long[:number], *loaded.short[:number]] if loaded.long else loaded.short[:number]
     )
@@ -189,7 +189,7 @@ def show(
     for question in chosen:
         _print(question)
     for text in loaded.notices:
-        note(text)
+        print_note(text)
 
 
 def _print(question: Question) -> None:

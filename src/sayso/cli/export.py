@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from sayso.cli.printing import note, one_line
+from sayso.cli.printing import print_note, safe_one_line
 from sayso.runs.export import export as export_run
 
 
@@ -30,8 +30,8 @@ def export(
     done = export_run(run, out, force=force)
     if done.cut:
         cells = "1 cell was" if done.cut == 1 else f"{done.cut:,} cells were"
-        note(
+        print_note(
             f"{cells} cut: an .xlsx cell holds at most 32,767 characters; .csv, .jsonl and "
             ".parquet have no limit"
         )
-    print(one_line(f"{done.rows:,} rows written to {done.path}"))
+    print(safe_one_line(f"{done.rows:,} rows written to {done.path}"))

@@ -22,14 +22,14 @@ from sayso.cli.help import (
     FigureWidth,
     Fresh,
     Jobs,
-    Opening,
+    ModelFlags,
     RayActors,
     RayAddress,
     StaleOk,
     of_one,
     rare,
 )
-from sayso.datasets.own_table import with_columns
+from sayso.datasets.own_table import name_with_columns
 from sayso.datasets.recorded import LogprobKind
 from sayso.protocols import PROTOCOLS, settings
 from sayso.protocols.protocol import Protocol
@@ -48,7 +48,7 @@ MORE = rare("More", sort_key=7)
 
 
 @dataclasses.dataclass(frozen=True)
-class Common(Opening):
+class RunFlags(ModelFlags):
     """The flags of every ``sayso run``."""
 
     model: Annotated[
@@ -271,7 +271,7 @@ class Common(Opening):
         own["domains"], own["tiers"] = own.pop("domain"), own.pop("tier")
         columns = own.pop("columns")
         own["model"] = own["model"] or "builtin"
-        own["data"] = with_columns(own["data"], "" if self.answers else columns)
+        own["data"] = name_with_columns(own["data"], "" if self.answers else columns)
         return Job(
             **own,
             protocol=protocol,
@@ -347,8 +347,8 @@ def measurable_settings() -> Any:
     """Return flags of all protocols' settings whose help shows what ``sayso measure`` can change.
 
     The protocol of a run is known only when it is opened. A group or a field that several protocols
-    have stands once; :func:`chosen` refuses a field that the run's protocol does not have. The
-    other fields are still read, so that each can be refused with its reason.
+    have stands once; :func:`chosen_settings` refuses a field that the run's protocol does not have.
+    The other fields are still read, so that each can be refused with its reason.
     """
     groups = {
         name: of_one(f"Runs of {name}", name, tuple(PROTOCOLS), number)
@@ -389,7 +389,7 @@ def _merged(kinds: tuple[type, ...]) -> type:
     )
 
 
-def chosen(given: Any, kind: type) -> Any:
+def chosen_settings(given: Any, kind: type) -> Any:
     """Return one protocol's settings from the flags of :func:`measurable_settings`.
 
     Raises InputError for a flag that this protocol does not have.

@@ -63,7 +63,7 @@ Patience = Annotated[
 
 # Types, not texts, as annotations: each command's flags inherit these in a module of its own.
 @dataclasses.dataclass(frozen=True)
-class Opening:
+class ModelFlags:
     """How a model is opened, here or at an endpoint."""
 
     device: Device = None
@@ -136,7 +136,7 @@ def in_brief(console: Any, options: Any, panel: HelpPanel) -> None:
     console.print(f"{panel.title} ({ALL}): {names}", markup=False, highlight=False)
 
 
-def examples(*commands: str) -> str:
+def help_examples(*commands: str) -> str:
     """Return the text below a help page."""
     return "\n".join(["Examples:", *(f"  {command}" for command in commands)])
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from sayso import retrieval
-from sayso.cli.printing import note, one_line, print_json
+from sayso.cli.printing import print_json, print_note, safe_one_line
 from sayso.records import InputError
 from sayso.retrieval.index import is_index
 
@@ -20,7 +20,7 @@ SHOWN = 3
 
 
 @dataclasses.dataclass(frozen=True)
-class Flags:
+class IndexFlags:
     """The flags of ``sayso index``."""
 
     out: Annotated[Path | None, Parameter(help="index file; default: in your cache folder")] = None
@@ -39,7 +39,7 @@ class Flags:
     ] = False
 
 
-NO_FLAGS = Flags()
+NO_FLAGS = IndexFlags()
 
 
 def index(
@@ -53,7 +53,7 @@ def index(
     ],
     /,
     *,
-    flags: Annotated[Flags, Parameter(name="*")] = NO_FLAGS,
+    flags: Annotated[IndexFlags, Parameter(name="*")] = NO_FLAGS,
 ) -> None:
     """Make or update the full-text index of a knowledge source, and search it.
 
@@ -73,12 +73,12 @@ def index(
             if flags.json:
                 print_json(info)
             else:
-                print(one_line(_summary(info)))
+                print(safe_one_line(_summary(info)))
     if flags.search is not None:
         _search(path, flags.search, flags)
 
 
-def _build(source: str, flags: Flags) -> retrieval.IndexInfo:
+def _build(source: str, flags: IndexFlags) -> retrieval.IndexInfo:
     """Build with a bar on standard error where that is a terminal, and note what was left out."""
     console = Console(stderr=True)
     with Progress(
@@ -101,13 +101,15 @@ def _build(source: str, flags: Flags) -> retrieval.IndexInfo:
             source, flags.out, workers=flags.workers, tokens=flags.tokens, progress=move
         )
     for problem in info.problems[:SHOWN]:
-        note(f"left out: {problem}")
+        print_note(f"left out: {problem}")
     if info.skipped > SHOWN:
-        note(f"{info.skipped:,} rows were left out in total; --json names the first of them")
+        print_note(f"{info.skipped:,} rows were left out in total; --json names the first of them")
     if info.cleaned:
-        note(f"{info.cleaned:,} documents contained control or broken characters and were cleaned")
+        print_note(
+            f"{info.cleaned:,} documents contained control or broken characters and were cleaned"
+        )
     if info.ignored:
-        note(f"{info.ignored:,} files of other kinds were ignored")
+        print_note(f"{info.ignored:,} files of other kinds were ignored")
     return info
 
 
@@ -121,16 +123,16 @@ def _summary(info: retrieval.IndexInfo) -> str:
     )
 
 
-def _search(path: Path, text: str, flags: Flags) -> None:
+def _search(path: Path, text: str, flags: IndexFlags) -> None:
     with retrieval.open_index(path) as opened:
         passages = opened.search(text, flags.k, flags.title)
         if not passages and flags.title and not opened.has_title(flags.title):
-            note(f"the source has no passage titled {flags.title!r}")
+            print_note(f"the source has no passage titled {flags.title!r}")
     if flags.json:
         print_json(passages)
         return
     for number, passage in enumerate(passages, 1):
-        print(f"{number}  {one_line(passage.title)}  [{passage.id}]")
-        print(f"   {one_line(passage.text)}")
+        print(f"{number}  {safe_one_line(passage.title)}  [{passage.id}]")
+        print(f"   {safe_one_line(passage.text)}")
     if not passages:
         print("nothing found")

@@ -12,9 +12,9 @@ from sayso.addresses import redact
 from sayso.report.numbers import plain_json
 
 
-def note(text: str) -> None:
+def print_note(text: str) -> None:
     """Print a note on standard error."""
-    print("note:", one_line(text), file=sys.stderr)
+    print("note:", safe_one_line(text), file=sys.stderr)
 
 
 def note_figures(files: Sequence[Path], folder: Path) -> None:
@@ -22,17 +22,17 @@ def note_figures(files: Sequence[Path], folder: Path) -> None:
     suffixes = dict.fromkeys(file.suffix.removeprefix(".") for file in files)
     count = len({file.stem for file in files})
     if not count:
-        note(f"no figures in {folder}: there is nothing to draw")
+        print_note(f"no figures in {folder}: there is nothing to draw")
         return
-    note(f"{count} figure{'s' * (count != 1)} ({', '.join(suffixes)}) in {folder}")
+    print_note(f"{count} figure{'s' * (count != 1)} ({', '.join(suffixes)}) in {folder}")
 
 
 def tell(text: str) -> None:
     """Print on standard error what a command has to say of itself."""
-    print("sayso:", one_line(text), file=sys.stderr)
+    print("sayso:", safe_one_line(text), file=sys.stderr)
 
 
-def one_line(text: str) -> str:
+def safe_one_line(text: str) -> str:
     """Return one line without anything that a terminal would obey, and without secrets."""
     return "".join(c for c in redact(" ".join(text.split())) if c.isprintable())
 

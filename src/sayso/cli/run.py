@@ -16,14 +16,14 @@ from rich.console import Console
 
 from sayso import report as reports
 from sayso.cli.flags import (
-    Common,
-    chosen,
+    RunFlags,
+    chosen_settings,
     measurable_settings,
     protocol_settings,
     settings_in,
 )
-from sayso.cli.help import ENDPOINT, OPTIONS, Figures, FigureWidth, Opening, examples
-from sayso.cli.printing import note, note_figures, tell
+from sayso.cli.help import ENDPOINT, OPTIONS, Figures, FigureWidth, ModelFlags, help_examples
+from sayso.cli.printing import note_figures, print_note, tell
 from sayso.cli.progress import Bars
 from sayso.protocols import PROTOCOLS
 from sayso.protocols.protocol import Protocol, Unsuited
@@ -33,17 +33,17 @@ from sayso.report.differences import render_compare, with_tests
 from sayso.report.formats import Wanted, wanted
 from sayso.report.numbers import json_text, line
 from sayso.report.page import index_page, write_index
-from sayso.report.terminal import data, plain_table, render_summaries, say
-from sayso.runs.compare import sides_of, words_of
-from sayso.runs.dry_run import Plan, estimate, plan_text, total_of, total_text
+from sayso.report.terminal import plain_table, render_summaries, safe_text, say
+from sayso.runs.compare import number_words, sides_of
+from sayso.runs.dry_run import RunEstimate, estimate_job, plan_text, total_of, total_text
 from sayso.runs.from_files import TextsOf, lacking_claims, measure_texts, texts_by_model
-from sayso.runs.from_files import estimate as price_texts
+from sayso.runs.from_files import estimate_texts as price_texts
 from sayso.runs.measure import measure as measure_run
 from sayso.runs.measure import settings_kind
 from sayso.runs.recorded import RecordedEngine, slug
-from sayso.runs.result import Result, examples_of, lost_answers, summary_of
-from sayso.runs.run import Job, check, execute, with_period
-from sayso.storage.atomic import inside
+from sayso.runs.result import Result, lost_answers, shown_examples, summary_of
+from sayso.runs.run import Job, check, execute_job, with_period
+from sayso.storage.atomic import place_inside
 from sayso.storage.run_folder import FIGURES, RunFolder
 from sayso.studies.report import render_study
 from sayso.studies.results import of_folders
@@ -51,19 +51,19 @@ from sayso.train.compare import compare as compare_runs
 from sayso.train.report import unfinished, write_training_figures, write_training_page
 from sayso.train.result import is_training, read_training
 
-NO_FLAGS = Common()
+NO_FLAGS = RunFlags()
 run_app = cyclopts.App(
     name="run",
     help="Ask a model, judge its answers, and report whether it admits what it does not know.",
     group_parameters=OPTIONS,
-    help_epilogue=examples(
+    help_epilogue=help_examples(
         "sayso run --limit 5 --out runs/first   # every protocol, on one set of answers",
         "sayso run uncle --limit 5              # one; settings: run uncle --help",
     ),
 )
 
 
-Shared = Annotated[Common, Parameter(name="*")]
+Shared = Annotated[RunFlags, Parameter(name="*")]
 #: the settings of every protocol; only those that can change without asking again are shown
 Measurable: Any = Annotated[measurable_settings(), Parameter(name="*")]
 
@@ -79,13 +79,13 @@ def _add_command(plan: Protocol) -> None:
         job, files = common.job(plan.name, settings_in(settings, plan)), common.files
         if common.dry_run:
             return _price(job, json=common.json)
-        shown = Shown(common.json, verbose=common.verbose, figures=files)
+        shown = ShowOptions(common.json, verbose=common.verbose, figures=files)
         return _exit_code([_run(job, shown)])
 
     settings: Any = Annotated[protocol_settings(plan), Parameter(name="*")]
     command.__annotations__ = {"common": Shared, "settings": settings, "return": int}
     command.__doc__ = plan.question
-    below = examples(
+    below = help_examples(
         f"sayso run {plan.name} --limit 5",
         f"sayso run {plan.name} --model hf:Qwen/Qwen3-4B --data mine.jsonl",
         f"sayso run {plan.name} --model openai:gpt-4o-mini --max-cost 5 --dry-run",
@@ -109,7 +109,7 @@ def _exit_code(done: Sequence[Result]) -> int:
     return 1 if lost else 0
 
 
-def _run_answers(common: Common, plan: Protocol, options: Any) -> int:
+def _run_answers(common: RunFlags, plan: Protocol, options: Any) -> int:
     """Run a protocol on answers that exist, a run for each model in the files."""
     texts = list(texts_of(common, plan, options)) if plan.reads_texts else []
     jobs = [] if plan.reads_texts else common.recorded_jobs(plan.name, options)
@@ -130,7 +130,7 @@ def _run_answers(common: Common, plan: Protocol, options: Any) -> int:
     return _exit_code(done)
 
 
-def _run_suited(jobs: Sequence[Job], common: Common) -> list[Result]:
+def _run_suited(jobs: Sequence[Job], common: RunFlags) -> list[Result]:
     """Run jobs of several models, without those whose answers do not suit the protocol.
 
     Raises Unsuited where none does.
@@ -148,17 +148,17 @@ def _run_suited(jobs: Sequence[Job], common: Common) -> list[Result]:
     if jobs and not done:
         raise reasons[0]
     for one in reasons:
-        note(f"left out: {one}")
+        print_note(f"left out: {one}")
     return done
 
 
 def _note_record(number: int, total: int, name: str, answers: int) -> None:
     """Say whose answers are judged and measured now."""
     place = f"model {number} of {total}: " if total > 1 else ""
-    note(f"{place}{name}, {answers:,} answer{'s' * (answers != 1)} in the files")
+    print_note(f"{place}{name}, {answers:,} answer{'s' * (answers != 1)} in the files")
 
 
-def _check_several(common: Common) -> None:
+def _check_several(common: RunFlags) -> None:
     """Refuse what is for one run only where the files hold several models. Raises InputError."""
     if common.name:
         raise InputError("--name is for one model, and the files hold several; leave it out")
@@ -169,12 +169,12 @@ def _check_several(common: Common) -> None:
         )
 
 
-def _run_all_answers(common: Common) -> int:
+def _run_all_answers(common: RunFlags) -> int:
     """Run every protocol that the files of answers allow; return the exit code."""
     left_out: list[str] = []
     codes = [0]
     for name, plan in PROTOCOLS.items():
-        out = inside(common.out, name) if common.out is not None else None
+        out = place_inside(common.out, name) if common.out is not None else None
         own, options = dataclasses.replace(common, out=out), plan.Settings()
         try:
             if plan.reads_texts and not any(t.system.labeled for t in texts_by_model(own.answers)):
@@ -186,13 +186,13 @@ def _run_all_answers(common: Common) -> int:
             codes.append(_run_answers(own, plan, options))
         except InputError as reason:  # files of short answers are none of texts
             left_out.append(str(reason))
-            note(f"left out: {reason}")
+            print_note(f"left out: {reason}")
     if len(left_out) == len(PROTOCOLS):
         raise InputError(f"no protocol can use these answers: {left_out[-1]}")
     return max(codes)
 
 
-def texts_of(common: Common, plan: Protocol, options: Any) -> Iterator[tuple[TextsOf, Job]]:
+def texts_of(common: RunFlags, plan: Protocol, options: Any) -> Iterator[tuple[TextsOf, Job]]:
     """Yield the texts of each model in files of texts, and how they are measured."""
     if common.data:
         raise InputError("--answers replaces --data: leave --data out")
@@ -205,14 +205,14 @@ def texts_of(common: Common, plan: Protocol, options: Any) -> Iterator[tuple[Tex
     job = dataclasses.replace(common.job(plan.name, options), data="texts", model=common.model)
     for own in models:
         folder = (
-            inside(common.out, slug(own.system.name))
+            place_inside(common.out, slug(own.system.name))
             if common.out and len(models) > 1
             else common.out
         )
         yield own, dataclasses.replace(job, out=folder)
 
 
-class Shown(NamedTuple):
+class ShowOptions(NamedTuple):
     """How a finished run is shown, and which files of its figures are written.
 
     ``quiet``: its numbers are not printed; without ``notices`` nothing at all.
@@ -225,12 +225,12 @@ class Shown(NamedTuple):
     figures: Wanted = Wanted()
 
 
-def _shown(common: Common, several: bool) -> Shown:
+def _shown(common: RunFlags, several: bool) -> ShowOptions:
     """Return how a run is shown: of several, only what all of them say."""
-    return Shown(common.json, several, common.verbose, not several, common.files)
+    return ShowOptions(common.json, several, common.verbose, not several, common.files)
 
 
-def _measure(texts: TextsOf, job: Job, common: Common, several: bool) -> Result:
+def _measure(texts: TextsOf, job: Job, common: RunFlags, several: bool) -> Result:
     """Measure the texts of one model."""
     with Bars() as bars:
         result = measure_texts(texts, job, progress=bars)
@@ -239,7 +239,7 @@ def _measure(texts: TextsOf, job: Job, common: Common, several: bool) -> Result:
     return result
 
 
-def _show_plans(plans: Sequence[Plan], *, json: bool) -> None:
+def _show_plans(plans: Sequence[RunEstimate], *, json: bool) -> None:
     if json:
         print(json_text(plans if len(plans) > 1 else plans[0]))
         return
@@ -266,17 +266,17 @@ def _show_runs(done: Sequence[Result], out: Path | None, *, json: bool) -> None:
     console, table = Console(), plain_table()
     shared = [n for n in done[0].manifest.notices if all(n in r.manifest.notices for r in done)]
     for notice in shared:
-        note(notice)
-    note("cautions about one model alone are on the page of its run")
+        print_note(notice)
+    print_note("cautions about one model alone are on the page of its run")
     rows = [summary_of(result) for result in done]
     heads = list(dict.fromkeys(f"{what}, {of}" for row in rows for what, of, _ in row.rows))
     table.add_column("model")
     for head in heads:
-        table.add_column(data(head, console), justify="right")
+        table.add_column(safe_text(head, console), justify="right")
     for result, row in zip(done, rows, strict=True):
         values = {f"{what}, {of}": value for what, of, value in row.rows}
         cells = [result.manifest.shown_model, *(values.get(head, "–") for head in heads)]
-        table.add_row(*(data(cell, console) for cell in cells))
+        table.add_row(*(safe_text(cell, console) for cell in cells))
     console.print(table)
     folders = [out] if out is not None else [result.path for result in done]
     listed = shlex.join(str(folder) for folder in folders[:MOST_LISTED])
@@ -298,7 +298,7 @@ def run_all(*, common: Shared = NO_FLAGS) -> int:
     results: dict[str, object] = {}
     done: list[Result] = []
     left_out: list[str] = []
-    plans: list[Plan] = []
+    plans: list[RunEstimate] = []
     seen: set[bytes] = set()
     jobs, period = with_period(list(_job_of_each(common)))
     for job in jobs:
@@ -313,7 +313,7 @@ def run_all(*, common: Shared = NO_FLAGS) -> int:
                     print(plan_text(plans[-1]))
                 continue
             quiet = not common.verbose or common.json
-            done.append(_run(job, Shown(False, quiet, common.verbose, figures=common.files)))
+            done.append(_run(job, ShowOptions(False, quiet, common.verbose, figures=common.files)))
             results[name] = [msgspec.structs.asdict(e) for e in done[-1].estimates]
         except Unsuited as reason:
             left_out.append(str(reason))
@@ -333,10 +333,10 @@ def run_all(*, common: Shared = NO_FLAGS) -> int:
     return _exit_code(done)
 
 
-def _job_of_each(common: Common) -> Iterator[Job]:
+def _job_of_each(common: RunFlags) -> Iterator[Job]:
     """Yield a job for each protocol, in a folder of its own."""
     for name, plan in PROTOCOLS.items():
-        out = inside(common.out, name) if common.out is not None else None
+        out = place_inside(common.out, name) if common.out is not None else None
         yield dataclasses.replace(common, out=out).job(name, plan.Settings())
 
 
@@ -367,18 +367,18 @@ def _summarise(done: Sequence[Result], left_out: Sequence[str], *, quiet: bool) 
     summaries = [summary_of(result) for result in done]
     place = done[0].path.parent / INDEX
     manifest = done[0].manifest
-    text = index_page(summaries, manifest, left_out, place, examples_of(done[0]))
+    text = index_page(summaries, manifest, left_out, place, shown_examples(done[0]))
     written = write_index(place, text)
     if written is None:
-        note(f"{place} was not written by sayso: it is kept, and no index page is written")
+        print_note(f"{place} was not written by sayso: it is kept, and no index page is written")
     if not quiet:
         render_summaries(summaries, manifest, Console(), written)
 
 
-def _estimate(job: Job, seen: set[bytes] | None = None) -> Plan:
+def _estimate(job: Job, seen: set[bytes] | None = None) -> RunEstimate:
     """Price a job; what takes long is told."""
     with Bars() as bars:
-        return estimate(job, seen, bars)
+        return estimate_job(job, seen, bars)
 
 
 def _price(job: Job, *, json: bool) -> int:
@@ -388,10 +388,10 @@ def _price(job: Job, *, json: bool) -> int:
     return 0
 
 
-def _run(job: Job, shown: Shown) -> Result:
+def _run(job: Job, shown: ShowOptions) -> Result:
     """Run a job, write its page and its figures, and print its numbers."""
     with Bars() as bars:
-        result = execute(job, bars)
+        result = execute_job(job, bars)
         page = _page_of(result, bars)
     _finish(result, page, shown)
     return result
@@ -418,7 +418,7 @@ def measure(
     verbose
         Also print what was not computed, and why.
     """
-    result = measure_run(run, chosen(settings, settings_kind(run)))
+    result = measure_run(run, chosen_settings(settings, settings_kind(run)))
     show(result, json=json, page=None, verbose=verbose)
     if not result.saved and not json:
         print("measured with other settings: printed only; the run's own numbers are unchanged")
@@ -523,7 +523,7 @@ def compare(
             with_tests(result.estimates, result.tests),
             Console(),
             sides_of(a, b),
-            words_of(PROTOCOLS[result.protocol].report),
+            number_words(PROTOCOLS[result.protocol].report),
             result.notes,
             result.compared,
         )
@@ -547,10 +547,10 @@ def _page_of(result: Result, bars: Bars) -> Path | None:
     return reports.write(result.path)
 
 
-def _finish(result: Result, page: Path | None, shown: Shown) -> None:
+def _finish(result: Result, page: Path | None, shown: ShowOptions) -> None:
     """Print a run's notices, write its figures, and print the result with its page."""
     for notice in result.manifest.notices if shown.notices else ():
-        note(notice)
+        print_note(notice)
     if not shown.quiet:
         show(result, json=shown.json, page=page, verbose=shown.verbose)
     if shown.figures.formats:
@@ -563,7 +563,7 @@ def show(result: Result, *, json: bool, page: Path | None, verbose: bool = False
     if json:
         print(json_text([msgspec.structs.asdict(e) for e in result.estimates]))
     else:
-        reports.render(
+        reports.render_run(
             result.estimates,
             Console(),
             result.manifest,
@@ -574,7 +574,7 @@ def show(result: Result, *, json: bool, page: Path | None, verbose: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
-class Factuality(Opening):
+class Factuality(ModelFlags):
     """The flags of ``sayso factuality``."""
 
     model: Annotated[
@@ -724,7 +724,7 @@ class Factuality(Opening):
     @property
     def job(self) -> Job:
         """What is measured, and who is asked."""
-        opening = {f.name: getattr(self, f.name) for f in dataclasses.fields(Opening)}
+        opening = {f.name: getattr(self, f.name) for f in dataclasses.fields(ModelFlags)}
         own = ("model", "judge", "out", "cache", "max_cost", "price", "judge_price", "thinking")
         return Job(
             **{name: getattr(self, name) for name in own},
@@ -754,7 +754,7 @@ def factuality(
     checked against --knowledge. With both, the checker is compared with people. With --model, a
     model is asked about every labeled claim, to see whether it recognizes the errors.
     """
-    note(
+    print_note(
         "factuality is now `sayso run self_known --answers FILES`, with a run for each system; "
         "the next release removes this name"
     )
@@ -765,5 +765,5 @@ def factuality(
     with Bars() as bars:
         result = measure_texts(files, flags.job, flags.columns, bars)
         page = _page_of(result, bars)
-    _finish(result, page, Shown(flags.json))
+    _finish(result, page, ShowOptions(flags.json))
     return _exit_code([result])

@@ -13,22 +13,22 @@ from sayso.cli.help import (
     ENDPOINT,
     Figures,
     FigureWidth,
-    Opening,
+    ModelFlags,
 )
-from sayso.cli.printing import note, note_figures
+from sayso.cli.printing import note_figures, print_note
 from sayso.cli.progress import Bars
 from sayso.datasets.columns import columns_of
 from sayso.report.formats import wanted
 from sayso.report.numbers import json_text
 from sayso.score_files.leaderboard import render_board, render_scores
-from sayso.score_files.score import FileScores, Place, row_count, score_file
+from sayso.score_files.score import FileScores, StatePlace, row_count, score_file
 
 Format = Literal["rows", "harness", "inspect", "batch", "promptfoo", "deepeval"]
 Position = Literal["last_prompt", "second_last_answer", "last_answer"]
 
 
 @dataclasses.dataclass(frozen=True)
-class Flags(Opening):
+class ScoreFlags(ModelFlags):
     """The flags of ``sayso score``."""
 
     out: Annotated[
@@ -178,7 +178,7 @@ class Flags(Opening):
     ] = False
 
 
-NO_FLAGS = Flags()
+NO_FLAGS = ScoreFlags()
 
 
 def score(
@@ -193,7 +193,7 @@ def score(
     ],
     /,
     *,
-    flags: Annotated[Flags, Parameter(name="*")] = NO_FLAGS,
+    flags: Annotated[ScoreFlags, Parameter(name="*")] = NO_FLAGS,
 ) -> None:
     """Score answers you already have: how uncertain is each, and which score can be believed?
 
@@ -202,10 +202,10 @@ def score(
     """
     result = _scored(file, flags)
     for notice in result.notices:
-        note(notice)
+        print_note(notice)
     for kind, count in result.problems.items():
         example = result.examples[kind]
-        note(example if count == 1 else f"{count:,} rows, such as {example}")
+        print_note(example if count == 1 else f"{count:,} rows, such as {example}")
     if flags.json:
         print(json_text({**result._asdict(), "path": str(result.path)}))
         return
@@ -213,7 +213,7 @@ def score(
     _print(result, flags)
 
 
-def _scored(file: Path, flags: Flags) -> FileScores:
+def _scored(file: Path, flags: ScoreFlags) -> FileScores:
     total = row_count(file)
     with Bars() as bars:
         return score_file(
@@ -236,19 +236,19 @@ def _scored(file: Path, flags: Flags) -> FileScores:
             prompts=flags.prompt_folder,
             report=flags.report,
             figures=wanted(flags.figures, flags.figure_width),
-            place=Place(flags.layer, flags.position),
+            place=StatePlace(flags.layer, flags.position),
             cache=flags.cache,
             price=flags.price,
             max_cost=flags.max_cost,
             seed=flags.seed,
             force=flags.force,
-            opening={f.name: getattr(flags, f.name) for f in dataclasses.fields(Opening)},
+            opening={f.name: getattr(flags, f.name) for f in dataclasses.fields(ModelFlags)},
             jobs=flags.jobs,
             tell=(lambda done: bars.count("rows", done, total)) if total else None,
         )
 
 
-def _print(result: FileScores, flags: Flags) -> None:
+def _print(result: FileScores, flags: ScoreFlags) -> None:
     """Print which scores there are, the leaderboard, and what was written."""
     console = Console()
     render_scores(console, result.rows, result.values, result.missing, verbose=flags.verbose)

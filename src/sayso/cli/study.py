@@ -22,24 +22,24 @@ from sayso.cli.help import (
     FigureWidth,
     Fresh,
     Jobs,
-    Opening,
+    ModelFlags,
     RayActors,
     RayAddress,
     StaleOk,
 )
-from sayso.cli.printing import note, note_figures, tell
+from sayso.cli.printing import note_figures, print_note, tell
 from sayso.cli.progress import Bars
 from sayso.datasets.recorded import LogprobKind
 from sayso.records import InputError, content_id
 from sayso.report.formats import wanted, write_files
-from sayso.report.number_tables import NumberTable, json_rows, render
+from sayso.report.number_tables import NumberTable, json_rows, render_table
 from sayso.report.numbers import json_text
-from sayso.report.terminal import data, plain_table
+from sayso.report.terminal import plain_table, safe_text
 from sayso.runs.dry_run import between, money, total_text
 from sayso.runs.result import lost_answers
 from sayso.storage.run_folder import FIGURES
 from sayso.storage.yaml_file import read_yaml
-from sayso.studies.grid import Cell, Grid, read_grid
+from sayso.studies.grid import Grid, GridCell, read_grid
 from sayso.studies.report import (
     TABLES,
     board_place,
@@ -54,7 +54,7 @@ from sayso.studies.report import (
     write_study,
 )
 from sayso.studies.results import Study, of_folders, of_grid
-from sayso.studies.run import STATE, Outcome, Price, Told, price_grid, run_grid
+from sayso.studies.run import STATE, CellOutcome, CellReport, StudyPrice, price_grid, run_grid
 
 Names = Annotated[
     tuple[str, ...], Parameter(consume_multiple=True, negative="", show_default=False)
@@ -63,7 +63,7 @@ YAML = (".yaml", ".yml")
 
 
 @dataclasses.dataclass(frozen=True)
-class StudyFlags(Opening):
+class StudyFlags(ModelFlags):
     """The flags of ``sayso study``."""
 
     models: Annotated[Names, Parameter(help="models, named as for sayso run")] = ()
@@ -148,7 +148,7 @@ class StudyFlags(Opening):
     def spec(self) -> dict[str, Any]:
         """Return the study that the flags describe, as a file would."""
         shared = ("out", "limit", "seed", "judge", "cache", "max_cost", "price")
-        names = (*shared, *(f.name for f in dataclasses.fields(Opening)))
+        names = (*shared, *(f.name for f in dataclasses.fields(ModelFlags)))
         given = {n: v for n in names if (v := getattr(self, n)) is not None}
         spread = ("batch_files", "fresh", "stale_ok", "engine", "ray_address", "ray_actors", "jobs")
         given |= {n: v for n in spread if (v := getattr(self, n)) not in (None, False, "")}
@@ -194,10 +194,10 @@ def study(
     else:
         out = grid.out
         with Bars() as bars:
-            outcomes = run_grid(grid, bars, Told(_begin, _end))
+            outcomes = run_grid(grid, bars, CellReport(_begin, _end))
         _note_left_out(outcomes)
         if kept := sum(outcome.status == "kept" for outcome in outcomes):
-            note(f"{kept} of {len(outcomes)} cells were finished already")
+            print_note(f"{kept} of {len(outcomes)} cells were finished already")
         found = of_grid(grid, outcomes, **_options(flags))
         if not found.runs:
             raise InputError(f"no cell of the study is finished: {_first_reason(outcomes)}")
@@ -225,7 +225,7 @@ def _exit_code(found: Study) -> int:
     return 1
 
 
-def _first_reason(outcomes: Sequence[Outcome]) -> str:
+def _first_reason(outcomes: Sequence[CellOutcome]) -> str:
     one = outcomes[0]
     return f"{one.protocol} · {one.model} · {one.data}: {one.reason}"
 
@@ -258,19 +258,19 @@ def _grid(sources: Sequence[Path], flags: StudyFlags) -> Grid | None:
     return read_grid({**read, **flags.spec()}, str(files[0]), command)
 
 
-def _begin(number: int, total: int, cell: Cell) -> None:
+def _begin(number: int, total: int, cell: GridCell) -> None:
     if not cell.lacking:
-        note(f"cell {number + 1} of {total}: {cell.title}")
+        print_note(f"cell {number + 1} of {total}: {cell.title}")
 
 
-def _end(number: int, total: int, outcome: Outcome) -> None:
+def _end(number: int, total: int, outcome: CellOutcome) -> None:
     if outcome.status == "done":
-        note(f"cell {number + 1} of {total}: done in {outcome.seconds:g} s")
+        print_note(f"cell {number + 1} of {total}: done in {outcome.seconds:g} s")
     elif outcome.status != "left out":  # those are told together
-        note(f"cell {number + 1} of {total}: {outcome.status}: {outcome.reason}")
+        print_note(f"cell {number + 1} of {total}: {outcome.status}: {outcome.reason}")
 
 
-def _note_left_out(outcomes: Sequence[Outcome]) -> None:
+def _note_left_out(outcomes: Sequence[CellOutcome]) -> None:
     """Print each reason for which cells were left out once, with the models that it is about."""
     models: dict[tuple[str, str], dict[str, None]] = {}
     for one in outcomes:
@@ -279,7 +279,7 @@ def _note_left_out(outcomes: Sequence[Outcome]) -> None:
     for (protocol, reason), named in models.items():
         some = ", ".join(list(named)[:MOST_NAMED])
         more = f" and {len(named) - MOST_NAMED:,} more" if len(named) > MOST_NAMED else ""
-        note(f"left out: {protocol} of {some}{more}: {reason}")
+        print_note(f"left out: {protocol} of {some}{more}: {reason}")
 
 
 #: models that a note names
@@ -313,7 +313,7 @@ def _show(found: Study, out: Path, flags: StudyFlags) -> None:
     if tables:
         warn(found, named, console)
         for table in tables:
-            render(table, console, compact=True)
+            render_table(table, console, compact=True)
             console.print()
     else:
         render_study(found, console, verbose=flags.verbose)
@@ -339,7 +339,7 @@ def _tables(found: Study, names: Sequence[str]) -> tuple[list[NumberTable], list
         except InputError as error:
             if len(names) == 1:
                 raise
-            note(str(error))
+            print_note(str(error))
     if names and not named:
         raise InputError("no such layout fits these runs")
     return tables, named
@@ -360,7 +360,7 @@ def _price(grid: Grid, *, as_json: bool) -> None:
         plan = price.plans.get(number)
         if plan is None:
             why = "left out" if number in price.left_out else "finished"
-            table.add_row(data(cell.title, console), why, "", "", "", "")
+            table.add_row(safe_text(cell.title, console), why, "", "", "", "")
             continue
         requests = sum(s.requests.high for s in plan.stages)
         cached = sum(s.cached for s in plan.stages)
@@ -370,17 +370,19 @@ def _price(grid: Grid, *, as_json: bool) -> None:
         )
         local = all(label == "local, no price" for label in plan.prices.values())
         table.add_row(
-            data(cell.title, console), f"{requests:,.0f}", f"{cached:,}", between(prompts),
+            safe_text(cell.title, console), f"{requests:,.0f}", f"{cached:,}", between(prompts),
             between(answers), "none" if local else money(plan.dollars),
         )  # fmt: skip
     console.print(table)
     print(total_text(price.total))
     print("Requests that several cells share are paid for once and counted for the first of them.")
     left_out = [(grid.cells[n], reason) for n, reason in price.left_out.items()]
-    _note_left_out([Outcome(c.model, c.data, c.protocol, "", "left out", r) for c, r in left_out])
+    _note_left_out(
+        [CellOutcome(c.model, c.data, c.protocol, "", "left out", r) for c, r in left_out]
+    )
 
 
-def _as_json(grid: Grid, price: Price) -> dict[str, object]:
+def _as_json(grid: Grid, price: StudyPrice) -> dict[str, object]:
     cells = [
         {"protocol": c.protocol, "model": c.model, "data": c.data, "plan": price.plans.get(n),
          "left_out": price.left_out.get(n)}

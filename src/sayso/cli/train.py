@@ -16,11 +16,11 @@ from sayso.records import InputError
 from sayso.report.numbers import json_text
 from sayso.train import processes, report
 from sayso.train.config import TrainConfig, check_exported
-from sayso.train.training import estimate, estimated_text, fit, sweep
+from sayso.train.training import estimate_training, estimated_text, fit, sweep
 
 
 @dataclass(frozen=True)
-class Flags:
+class TrainFlags:
     """Flags that decide no training: where everything is, what else is written, what is printed."""
 
     out: Annotated[Path | None, Parameter(help="output folder; default: next to the run")] = None
@@ -68,7 +68,7 @@ def train(
     /,
     *,
     config: Annotated[TrainConfig, Parameter(name="*")] = TrainConfig(),  # noqa: B008 - frozen
-    flags: Annotated[Flags, Parameter(name="*")] = Flags(),
+    flags: Annotated[TrainFlags, Parameter(name="*")] = TrainFlags(),
 ) -> None:
     """Train the model of a run to say what it does not know, and measure whether it does.
 
@@ -82,7 +82,9 @@ def train(
         return
     if flags.dry_run:
         if processes.leads():
-            plan = estimate(run, flags.out, config, export=flags.export or "", **flags.opened())
+            plan = estimate_training(
+                run, flags.out, config, export=flags.export or "", **flags.opened()
+            )
             print(json_text(plan) if flags.json else estimated_text(plan))
         return
     with Bars(idle=False) as bars:
@@ -101,7 +103,7 @@ def train(
     print(f"sayso: everything is in {folder}")
 
 
-def _sweep(run: Path, config: TrainConfig, flags: Flags) -> None:
+def _sweep(run: Path, config: TrainConfig, flags: TrainFlags) -> None:
     if flags.sweep is None:
         raise InputError("--values needs --sweep: add --sweep xi")
     if flags.export:

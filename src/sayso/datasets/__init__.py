@@ -32,7 +32,7 @@ __all__ = [
     "FORMATS",
     "LOADERS",
     "default_data",
-    "load",
+    "load_dataset",
     "markdown",
     "subset",
 ]
@@ -43,7 +43,7 @@ LOADERS: dict[str, Callable[[str], Dataset]] = {
     "world": shipped.load_world,
     "world-50": shipped.load_world_50,
     "uncle": uncle.load_uncle,
-    **{name: partial(short_answers.load, name) for name in short_answers.SETS},
+    **{name: partial(short_answers.load_short_answers, name) for name in short_answers.SETS},
     "factscore": topics.load_factscore,
     "wildhallucinations": topics.load_wildhallucinations,
     "longfact": topics.load_longfact,
@@ -91,7 +91,7 @@ def default_data(model: str | Engine) -> str:
     return INVENTED if is_builtin(name) else REAL
 
 
-def foreign_world(model: str | Engine, data: str) -> list[str]:
+def foreign_world_caution(model: str | Engine, data: str) -> list[str]:
     """Return the caution for a model that is asked about the invented world and cannot know it."""
     if data != INVENTED or default_data(model) == INVENTED:
         return []
@@ -101,7 +101,7 @@ def foreign_world(model: str | Engine, data: str) -> list[str]:
     ]
 
 
-def kind_of(name: str) -> str:
+def catalogue_kind(name: str) -> str:
     """Return which entry of the catalogue a name or a file belongs to; "" for none."""
     kind, colon, _ = name.partition(":")
     if name in LOADERS or (colon and kind in FORMATS):
@@ -109,7 +109,7 @@ def kind_of(name: str) -> str:
     return "file" if Path(name).suffix.lower() in TABLES else ""
 
 
-def load(
+def load_dataset(
     name: str,
     *,
     split: str = "test",
@@ -125,7 +125,7 @@ def load(
     Raises InputError for anything that cannot be read.
     """
     data = LOADERS[name](split) if name in LOADERS else _load_file(name)
-    data = msgspec.structs.replace(data, kind=kind_of(name))
+    data = msgspec.structs.replace(data, kind=catalogue_kind(name))
     if limit is None:
         limit = DEFAULT_LIMIT.get(name.partition(":")[0], 0)
     if limit < 0:
@@ -133,7 +133,7 @@ def load(
     return subset(data, domains=domains, tiers=tiers, limit=limit, seed=seed)
 
 
-def check_name(name: str) -> None:
+def check_data_name(name: str) -> None:
     """Refuse a name that is no set, and a file that does not exist. Raises InputError."""
     if name not in LOADERS:
         _, file = _file_of(name)
@@ -158,7 +158,7 @@ def _file_of(name: str) -> tuple[str, Path]:
         raise InputError(
             f"data {name!r}: did you mean {meant}? expected one of {', '.join(FORMATS)}"
         )
-    if kind_of(name) == "file":
+    if catalogue_kind(name) == "file":
         return "file", Path(name)
     if os.path.exists(name) or Path(name).suffix in {".jsonl", ".json", ".parquet"}:
         return "uncle", Path(name)

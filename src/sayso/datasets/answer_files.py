@@ -19,25 +19,25 @@ from sayso.datasets import tables
 from sayso.datasets.answer_rows import (
     ON_EXPORT,
     AnswerRow,
+    answer_row,
     columns_in,
     has_answers,
     is_exported,
     likely_answer,
     only_samples,
-    row_of,
     with_checked_texts,
     with_golds,
 )
 from sayso.datasets.columns import (
     Reader,
     called_elsewhere,
-    check_columns,
-    check_named,
-    listed,
+    check_column_map,
+    check_named_columns,
+    column_list,
     notices_on,
     places_of,
 )
-from sayso.datasets.layouts import Layout, layout_of
+from sayso.datasets.layouts import AnswerFileLayout, layout_of
 from sayso.datasets.tables import (
     is_text_table,
     read_document,
@@ -65,16 +65,16 @@ SIGNS: dict[str, set[str]] = {
 }
 
 
-class Answers(NamedTuple):
+class OpenAnswers(NamedTuple):
     """An open file: its format, its rows, and notices, which grow while it is read."""
 
     kind: str
     rows: Iterator[AnswerRow]
     notices: list[str]
-    layout: Layout | None = None
+    layout: AnswerFileLayout | None = None
 
 
-def open_answers(
+def open_answer_file(
     path: Path | str,
     columns: Mapping[str, str] | None = None,
     requests: Path | str | None = None,
@@ -83,7 +83,7 @@ def open_answers(
     *,
     reader: Reader = "score",
     known: Collection[str] = (),
-) -> Answers:
+) -> OpenAnswers:
     """Open a file of answers; its format follows from its name and first row unless given.
 
     ``columns`` maps our names to the file's (``{"answer": "response"}``); ``requests`` is the
@@ -92,7 +92,7 @@ def open_answers(
     layouts. Raises InputError for a file that is none of these, before or while
     it is read.
     """
-    wanted = _Wanted(check_columns(columns or {}), reader, known)
+    wanted = _WantedColumns(check_column_map(columns or {}), reader, known)
     answers = _open(Path(path), wanted, requests, kind)
     answers = answers._replace(rows=map(with_checked_texts, answers.rows))
     if golds is None:
@@ -100,7 +100,7 @@ def open_answers(
     return answers._replace(rows=with_golds(answers.rows, Path(golds), answers.notices))
 
 
-class _Wanted(NamedTuple):
+class _WantedColumns(NamedTuple):
     """Which columns are wanted: what the file calls them, by whom, and what else is read."""
 
     columns: dict[str, str]
@@ -108,7 +108,9 @@ class _Wanted(NamedTuple):
     known: Collection[str]
 
 
-def _open(path: Path, wanted: _Wanted, requests: Path | str | None, kind: str | None) -> Answers:
+def _open(
+    path: Path, wanted: _WantedColumns, requests: Path | str | None, kind: str | None
+) -> OpenAnswers:
     columns = wanted.columns
     if kind is not None and kind not in FORMATS:
         raise InputError(f"format {kind!r}: expected one of {', '.join(FORMATS)}")
@@ -120,12 +122,12 @@ def _open(path: Path, wanted: _Wanted, requests: Path | str | None, kind: str | 
     notices: list[str] = []
     if suffix == ".eval" or (kind == "inspect" and suffix != ".json"):
         _only_rows("inspect", columns, requests)
-        return Answers("inspect", inspect.read_eval(path, notices), notices)
+        return OpenAnswers("inspect", inspect.read_eval(path, notices), notices)
     document = read_document(path) if suffix == ".json" else None
     if kind in ("inspect", None) and isinstance(document, dict) and inspect.is_log(document):
         _only_rows("inspect", columns, requests)
         log = inspect.log_in(path, clean_row(document, str(path)))
-        return Answers("inspect", inspect.read(log, notices), notices)
+        return OpenAnswers("inspect", inspect.read(log, notices), notices)
     kind, source = _results(path, kind, document)
     first = next(source)  # every reader refuses an empty file
     source = chain([first], source)
@@ -133,8 +135,10 @@ def _open(path: Path, wanted: _Wanted, requests: Path | str | None, kind: str | 
     layout = layout_of(first[1]) if wanted.reader == "answers" and not columns else None
     if kind == "rows" and layout is not None:
         loose = is_text_table(path)
-        rows = (row_of(row, place=f"line {n}", loose=loose) for n, row in laid_out(path, source))
-        return Answers("rows", rows, notices, layout)
+        rows = (
+            answer_row(row, place=f"line {n}", loose=loose) for n, row in laid_out(path, source)
+        )
+        return OpenAnswers("rows", rows, notices, layout)
     if not SIGNS.get(kind, set()) <= first[1].keys():
         names = ", ".join(map(str, first[1]))[:300]
         raise InputError(f"{path}: --format {kind}, but its first row has {names}")
@@ -148,19 +152,21 @@ def _open(path: Path, wanted: _Wanted, requests: Path | str | None, kind: str | 
         if kind == "rows" and not is_exported(first[1]):
             source = _noticing(source, wanted, notices)
         rows = (
-            row_of(row, columns_in(row, columns), f"{unit} {n}", loose=loose, others=wanted.known)
+            answer_row(
+                row, columns_in(row, columns), f"{unit} {n}", loose=loose, others=wanted.known
+            )
             for n, row in source
         )
-        return Answers(kind, rows, notices)
+        return OpenAnswers(kind, rows, notices)
     if kind == "harness":
         _only_rows("harness", columns, requests)
-        return Answers("harness", read_harness(path, source, notices), notices)
+        return OpenAnswers("harness", read_harness(path, source, notices), notices)
     _only_rows("batch", columns, None)
     given = Path(requests) if requests is not None else None
-    return Answers("batch", read_batch(path, source, given, notices), notices)
+    return OpenAnswers("batch", read_batch(path, source, given, notices), notices)
 
 
-def _noticing(source: Iterator[Row], wanted: _Wanted, notices: list[str]) -> Iterator[Row]:
+def _noticing(source: Iterator[Row], wanted: _WantedColumns, notices: list[str]) -> Iterator[Row]:
     """Yield rows; when all were read, add notices on the columns that nobody reads."""
     seen: dict[tuple[str, ...], None] = {}
     for number, row in source:
@@ -228,7 +234,7 @@ def _check_first(path: Path, row: Mapping[str, object], columns: Mapping[str, st
 
     Returns a notice where it has samples only.
     """
-    check_named(row, columns, path)
+    check_named_columns(row, columns, path)
     free = {"answer", "samples"} & places_of(row, columns).keys()
     likely = likely_answer(row, columns)
     naming = f"--columns answer={likely or 'COLUMN'}"
@@ -236,7 +242,7 @@ def _check_first(path: Path, row: Mapping[str, object], columns: Mapping[str, st
         likely, naming = samples, f"--columns samples={samples}"
     if not free:
         raise InputError(
-            f"{path}: expected a column 'answer' (or 'samples'), got {listed(row)}; "
+            f"{path}: expected a column 'answer' (or 'samples'), got {column_list(row)}; "
             f"{'did you mean' if likely else 'name it with'} {naming}"
         )
     return [] if has_answers(row, columns) else [only_samples(likely, naming)]

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from sayso.datasets.columns import COLUMNS, called_elsewhere, check_columns, places_of
+from sayso.datasets.columns import COLUMNS, called_elsewhere, check_column_map, places_of
 from sayso.datasets.tables import (
     as_frame,
     as_text,
@@ -91,7 +91,7 @@ UNENDED = "the {} was cut off during its reasoning: there is no complete one"
 TOKENS_TOO = "the values of its tokens are left out with it"
 
 
-def without_thoughts(row: AnswerRow) -> AnswerRow:
+def row_without_thoughts(row: AnswerRow) -> AnswerRow:
     """Return a row without the thoughts in its texts; ``own`` keeps them.
 
     An answer that is all thought is none, a sample of that kind is empty. What is known of the
@@ -131,7 +131,7 @@ def with_checked_texts(row: AnswerRow) -> AnswerRow:
     if empty:
         told = f"empty samples: {empty} of {len(row.samples)} ({EMPTY})"
         row = msgspec.structs.replace(row, problems=(*row.problems, told))
-    return without_thoughts(row)
+    return row_without_thoughts(row)
 
 
 def is_empty(value: Any) -> bool:
@@ -144,7 +144,7 @@ def recorded(row: AnswerRow, name: str) -> float | None:
     """Return a verdict that came with the file, 1 or 0: a grader's, or that of a column."""
     if name in row.recorded:
         return row.recorded[name]
-    return verdict(_plain(row.own.get(name)), [])
+    return person_verdict(_plain(row.own.get(name)), [])
 
 
 def likely_answer(names: Iterable[object], columns: Mapping[str, str]) -> str | None:
@@ -204,7 +204,7 @@ def columns_in(row: Mapping[str, object], columns: Mapping[str, str]) -> Mapping
     return {**EXPORTED, **sentence, **columns}
 
 
-def row_of(
+def answer_row(
     row: Mapping[str, object],
     columns: Mapping[str, str] | None = None,
     place: str = "",
@@ -230,13 +230,13 @@ def row_of(
         question=_text("question", given["question"], problems) or "",
         answer=_text("answer", given["answer"], problems),
         samples=samples or (),
-        logprobs=numbers("token_logprobs", given["token_logprobs"], problems),
-        entropies=numbers("token_entropies", given["token_entropies"], problems),
+        logprobs=finite_numbers("token_logprobs", given["token_logprobs"], problems),
+        entropies=finite_numbers("token_entropies", given["token_entropies"], problems),
         tokens=_texts("tokens", given["tokens"], problems),
         sample_logprobs=_nested("sample_token_logprobs", given, samples, problems),
         sample_entropies=_nested("sample_token_entropies", given, samples, problems),
         gold=gold,
-        human=verdict(given["human"], problems, places.get("human", "human")),
+        human=person_verdict(given["human"], problems, places.get("human", "human")),
         votes=_votes(given["human"]),
         stated=_share("stated_confidence", given["stated_confidence"], problems),
         context=_text("context", given["context"], problems),
@@ -319,7 +319,7 @@ def _texts(name: str, value: object, problems: list[str]) -> tuple[str, ...] | N
     return tuple(item for item in texts if item is not None)
 
 
-def numbers(name: str, value: object, problems: list[str]) -> Floats | None:
+def finite_numbers(name: str, value: object, problems: list[str]) -> Floats | None:
     """Return a list of numbers; all that is none, or not finite, becomes NaN and a problem."""
     if value is None:
         return None
@@ -382,7 +382,7 @@ def _nested(
     if len(value) != len(samples or ()):
         problems.append(f"{len(value)} lists in {name} for {len(samples or ())} samples")
         return None
-    return tuple(numbers(name, item, problems) for item in value)
+    return tuple(finite_numbers(name, item, problems) for item in value)
 
 
 def _gold(
@@ -424,11 +424,11 @@ def _votes(value: object) -> Floats:
     """Return the verdicts of several people, each at its place; none for a single verdict."""
     if not isinstance(value, list | tuple):
         return ()
-    votes = (verdict(vote, []) for vote in value)
+    votes = (person_verdict(vote, []) for vote in value)
     return tuple(math.nan if vote is None else vote for vote in votes)
 
 
-def verdict(value: object, problems: list[str], name: object = "human") -> float | None:
+def person_verdict(value: object, problems: list[str], name: object = "human") -> float | None:
     """Return a person's verdict: 1 correct, 0 not, ``None`` without one; a tie of votes is none.
 
     ``name`` is that of its column.
@@ -436,7 +436,7 @@ def verdict(value: object, problems: list[str], name: object = "human") -> float
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
     if isinstance(value, list | tuple):
-        votes = [verdict(item, []) for item in value]
+        votes = [person_verdict(item, []) for item in value]
         cast = [vote for vote in votes if vote is not None]
         share = sum(cast) / len(cast) if cast else 0.5
         if share == 0.5:
@@ -457,7 +457,7 @@ def _truth(name: str, value: object, problems: list[str]) -> bool | None:
     """Return whether something holds; CSV has it as text."""
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
-    read = None if isinstance(value, list | tuple) else verdict(value, [])
+    read = None if isinstance(value, list | tuple) else person_verdict(value, [])
     if read is None:
         problems.append(f"{name} is {str(value)[:40]!r}, expected true or false")
         return None
@@ -524,7 +524,7 @@ def _golds_by_id(path: Path) -> dict[str, AnswerRow]:
             )
         key = str(row[name])
         joined = {n: row[places[n]] for n in JOINED if n in places}
-        gold = row_of(joined, place=f"{path.name} row {number}", loose=loose)
+        gold = answer_row(joined, place=f"{path.name} row {number}", loose=loose)
         # "no answer" is no problem of a row that holds none by design
         problems = tuple(p for p in gold.problems if any(n in p for n in JOINED))
         gold = msgspec.structs.replace(gold, place="", own={}, problems=problems)
@@ -536,7 +536,7 @@ def _golds_by_id(path: Path) -> dict[str, AnswerRow]:
 # ---- rows from Python, with what data frames and arrays put into them
 
 
-def rows_of(rows: Any, columns: Mapping[str, str] | None = None) -> Iterator[AnswerRow]:
+def answer_rows(rows: Any, columns: Mapping[str, str] | None = None) -> Iterator[AnswerRow]:
     """Yield what each row says; ``own`` stays the row as it was given.
 
     ``rows`` are mappings, or a table of pandas, polars or pyarrow, in which lists may be written as
@@ -544,7 +544,7 @@ def rows_of(rows: Any, columns: Mapping[str, str] | None = None) -> Iterator[Ans
     nothing, as data frames write it. Raises :class:`InputError` before the first row is scored: for
     rows that are neither, or without an answer or samples under the given names.
     """
-    named = check_columns(columns or {})
+    named = check_column_map(columns or {})
     frame = as_frame(rows)
     if frame is not None:
         rows = frame_rows(frame)
@@ -583,7 +583,7 @@ def rows_of(rows: Any, columns: Mapping[str, str] | None = None) -> Iterator[Ans
         plain = {name: _plain(value) for name, value in row.items()}
         loose = frame is not None
         read = with_checked_texts(
-            row_of(plain, columns_in(plain, named), f"row {number}", loose=loose)
+            answer_row(plain, columns_in(plain, named), f"row {number}", loose=loose)
         )
         yield msgspec.structs.replace(read, own=row)
 

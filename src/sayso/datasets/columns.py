@@ -182,7 +182,7 @@ def columns_of(text: str, ours: Collection[str] = COLUMNS) -> dict[str, str]:
     return columns
 
 
-def check_columns(columns: Mapping[str, str]) -> dict[str, str]:
+def check_column_map(columns: Mapping[str, str]) -> dict[str, str]:
     """Return a map of columns by our names; refuse one that names none of ours."""
     named = {canonical(name): theirs for name, theirs in columns.items()}
     unknown = [name for name in named if name not in COLUMNS]
@@ -194,17 +194,17 @@ def check_columns(columns: Mapping[str, str]) -> dict[str, str]:
     return named
 
 
-def check_named(names: Collection[Any], named: Mapping[str, str], place: object) -> None:
+def check_named_columns(names: Collection[Any], named: Mapping[str, str], place: object) -> None:
     """Refuse ``--columns`` that name a column which a table does not have. Raises InputError."""
     for ours, theirs in named.items():
         if theirs not in names:
             raise InputError(
                 f"{place}: --columns {ours}={theirs} names a missing column; the file has "
-                f"{listed(names)}"
+                f"{column_list(names)}"
             )
 
 
-def listed(names: Collection[Any]) -> str:
+def column_list(names: Collection[Any]) -> str:
     """Return names of columns in one line."""
     return ", ".join(map(str, names))[:300] or "none"
 
@@ -240,13 +240,13 @@ def notices_on(
     notices, others = [], []
     verdict = places.get("human")
     if reader in _ANSWERS and "human" not in (*named, folded(verdict or "human")):
-        notices.append(f"column {shown(verdict)!r} is read as 'human', a person's verdict")
+        notices.append(f"column {safe_name(verdict)!r} is read as 'human', a person's verdict")
     for name in unread:
         slip = _meant(name, lacking)
         if slip is None:
-            others.append(shown(name))
+            others.append(safe_name(name))
         else:
-            notices.append(f"column {shown(name)!r} is not read; {slip}")
+            notices.append(f"column {safe_name(name)!r} is not read; {slip}")
     if others and SCORED not in names:
         more = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
         notices.append(f"columns not read: {', '.join(others[:SHOWN])}{more}")
@@ -268,7 +268,7 @@ def slips_among(names: Collection[Any], lacking: Collection[str]) -> list[str]:
     """Return notices on names that are nearly one of ``lacking``, columns that a table lacks."""
     every = {name for ours, column in COLUMNS.items() for name in (ours, *column.also)}
     return [
-        f"column {shown(name)!r} is not read; did you mean {ours!r}?"
+        f"column {safe_name(name)!r} is not read; did you mean {ours!r}?"
         for name in names
         if folded(name) not in every
         for ours in lacking
@@ -276,7 +276,7 @@ def slips_among(names: Collection[Any], lacking: Collection[str]) -> list[str]:
     ]
 
 
-def shown(name: object) -> str:
+def safe_name(name: object) -> str:
     """Return a name that somebody else chose, on one line and harmless."""
     text = "".join(c for c in " ".join(str(name).split()) if c.isprintable())
     return f"{text[:39]}…" if len(text) > 40 else text
@@ -299,7 +299,7 @@ def _meant(theirs: object, lacking: Collection[str]) -> str | None:
 
 def _as(ours: str, theirs: object) -> str:
     """Return the question whether a column was meant, with an option that a shell takes."""
-    option = shlex.quote(f"{ours}={shown(theirs)}")
+    option = shlex.quote(f"{ours}={safe_name(theirs)}")
     return f"did you mean {ours!r}? --columns {option} reads it"
 
 

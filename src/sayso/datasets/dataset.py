@@ -59,7 +59,7 @@ def questions_hash(questions: tuple[Question, ...]) -> str:
     return content_id(["questions", sorted(msgspec.json.encode(q).decode() for q in questions)])[:8]
 
 
-class Item(NamedTuple):
+class SourceQuestion(NamedTuple):
     """One question of a set. ``aliases`` are ways to write its one right answer, the best first.
 
     ``others`` are further right answers, each of its own. ``entity`` groups questions that depend
@@ -115,7 +115,7 @@ def hub_rows(
         yield number, dict(row)
 
 
-def dataset_of(items: Iterable[Item | str], *, name: str, source: str) -> Dataset:
+def short_dataset(items: Iterable[SourceQuestion | str], *, name: str, source: str) -> Dataset:
     """Turn items into a set of short questions. Golds are one value with its aliases, and others.
 
     A text instead of an item is the reason why a row is left out, which is counted. A question
@@ -145,7 +145,7 @@ def dataset_of(items: Iterable[Item | str], *, name: str, source: str) -> Datase
     return Dataset(name, unique, questions_hash(unique), count, tuple(notes))
 
 
-def _question(item: Item, name: str, source: str) -> Question:
+def _question(item: SourceQuestion, name: str, source: str) -> Question:
     text = " ".join(item.text.split())
     names = list(dict.fromkeys(a.strip() for a in item.aliases if a and a.strip()))
     stripped = (a.strip() for a in item.others)
@@ -182,7 +182,7 @@ def _both(known: Question, again: Question) -> Question:
     return msgspec.structs.replace(known, golds=(*golds, *further))
 
 
-def text_of(row: Mapping[str, Any], names: Sequence[str], source: str, line: int) -> str:
+def field_text(row: Mapping[str, Any], names: Sequence[str], source: str, line: int) -> str:
     """Return the first of the fields that holds text. Raises InputError with the place."""
     for name in names:
         value = row.get(name)
@@ -191,7 +191,7 @@ def text_of(row: Mapping[str, Any], names: Sequence[str], source: str, line: int
     raise InputError(f"{source} line {line}: expected a text under {' or '.join(names)}")
 
 
-def texts_of(value: Any, source: str, line: int) -> list[str]:
+def listed_texts(value: Any, source: str, line: int) -> list[str]:
     """Return texts given as one, as a list, or as a list in a cell of CSV. Raises InputError."""
     if isinstance(value, str) and value.strip()[:1] == "{" and value.strip()[-1:] == "}":
         raise InputError(

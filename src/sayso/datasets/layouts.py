@@ -18,7 +18,7 @@ Row = Mapping[str, Any]
 UNTOLD, PARTLY, UNCHECKABLE = "not in the source", "supported in part", "cannot be checked"
 
 
-class Layout(NamedTuple):
+class AnswerFileLayout(NamedTuple):
     """A published file: ``signs`` are columns that it has, ``read`` turns a row into one of ours.
 
     ``long``: its rows are long texts. ``aliases``: several golds are ways to write one. ``refused``
@@ -34,7 +34,7 @@ class Layout(NamedTuple):
     refused: str = ""
 
 
-def layout_of(row: Row, *, long: bool | None = None) -> Layout | None:
+def layout_of(row: Row, *, long: bool | None = None) -> AnswerFileLayout | None:
     """Return the layout of a file by its first row; ``None`` for rows of one's own."""
     found = (one for one in LAYOUTS if one.signs <= row.keys())
     return next((one for one in found if long is None or one.long is long), None)
@@ -164,13 +164,13 @@ def _fables(row: Row) -> dict[str, Any]:
 
 
 LAYOUTS = (
-    Layout(
+    AnswerFileLayout(
         "confabulations",
         frozenset(("set", "answerable", "model", "article", "number", "answer")),
         _confabulations,
         ("the file has no question texts and no golds: questions are named by their numbers",),
     ),
-    Layout(
+    AnswerFileLayout(
         "UnknownBench",
         frozenset(("model", "answerable", "question", "answer", "golds")),
         _unknownbench,
@@ -181,7 +181,7 @@ LAYOUTS = (
         ),
         aliases=True,
     ),
-    Layout(
+    AnswerFileLayout(
         "graded TriviaQA answers",
         frozenset(("model", "question", "references", "Human-Eval")),
         dict,
@@ -189,13 +189,13 @@ LAYOUTS = (
         "judged or scored. To see who agrees with the people, use sayso.metrics.agreement "
         "on its columns",
     ),
-    Layout(
+    AnswerFileLayout(
         "LLMDrift's OpinionQA",
         frozenset(("model", "query", "ref_answer", "answer", "trail")),
         _llmdrift,
         ("ref_answer is left out: opinions have no gold",),
     ),
-    Layout(
+    AnswerFileLayout(
         "HaluEval, general",
         frozenset(("user_query", "chatgpt_response", "hallucination")),
         _halueval,
@@ -204,14 +204,14 @@ LAYOUTS = (
             "not right, their no as right; the spans that they marked are left out",
         ),
     ),
-    Layout(
+    AnswerFileLayout(
         "RefChecker",
         frozenset(("setting", "model", "response", "claims")),
         _refchecker,
         ("Neutral (the source does not say) counts as no label; the file has no question texts",),
         long=True,
     ),
-    Layout(
+    AnswerFileLayout(
         "FELM",
         frozenset(("prompt", "response", "segmented_response", "labels")),
         _felm,
@@ -221,7 +221,7 @@ LAYOUTS = (
         ),
         long=True,
     ),
-    Layout(
+    AnswerFileLayout(
         "WikiBio of GPT-3",
         frozenset(("gpt3_text", "gpt3_sentences", "annotation")),
         _wikibio,
@@ -231,7 +231,7 @@ LAYOUTS = (
         ),
         long=True,
     ),
-    Layout(
+    AnswerFileLayout(
         "FABLES",
         frozenset(("book", "model", "summary", "claims")),
         _fables,

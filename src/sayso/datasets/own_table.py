@@ -20,13 +20,13 @@ import msgspec
 from sayso.datasets.columns import (
     COLUMNS,
     called_elsewhere,
-    check_named,
+    check_named_columns,
+    column_list,
     columns_of,
     gold_in_answer,
-    listed,
     notices_on,
     places_of,
-    shown,
+    safe_name,
 )
 from sayso.datasets.dataset import Dataset, questions_hash, truth_of
 from sayso.datasets.tables import (
@@ -35,7 +35,7 @@ from sayso.datasets.tables import (
     WRITTEN_OUT,
     gold_in,
     is_text_table,
-    read_cell,
+    read_list_cell,
     read_table,
     stem_of,
     suffix_of,
@@ -45,7 +45,7 @@ from sayso.records import Aspect, Gold, InputError, Question, content_id, questi
 PREFIX = "file:"
 
 
-def with_columns(data: str, columns: str) -> str:
+def name_with_columns(data: str, columns: str) -> str:
     """Return the name of a data set with a map of columns in it. Raises InputError."""
     if not columns.strip():
         return data
@@ -93,7 +93,7 @@ def from_rows(
     own = {**named}
     if (answers := gold_in_answer(names, named)) is not None:
         own["gold"] = answers
-        notes.append(f"no column 'gold': {shown(answers)!r} is read as the gold")
+        notes.append(f"no column 'gold': {safe_name(answers)!r} is read as the gold")
     unique: dict[str, tuple[int, Question]] = {}
     for line, row in table:
         place = f"{source} line {line}"
@@ -129,12 +129,12 @@ def from_rows(
 
 
 def _check_first(row: Mapping[str, Any], named: Mapping[str, str], source: str) -> None:
-    check_named(row, named, source)
+    check_named_columns(row, named, source)
     if "question" not in places_of(row, named):
         likely = called_elsewhere("question", row, named)
         hint = "did you mean" if likely else "name it with"
         raise InputError(
-            f"{source}: expected a column 'question', got {listed(row)}; {hint} "
+            f"{source}: expected a column 'question', got {column_list(row)}; {hint} "
             f"--columns question={likely or 'COLUMN'} (records in UNCLE's format: --data FILE, "
             "without file:)"
         )
@@ -149,7 +149,7 @@ def _cells(
     for ours in COLUMNS:
         value = row.get(places[ours]) if ours in places else None
         if loose and ours in ("gold", "aliases") and isinstance(value, str):
-            value = read_cell(value, place)
+            value = read_list_cell(value, place)
         cells[ours] = None if isinstance(value, str) and not value.strip() else value
     return cells
 

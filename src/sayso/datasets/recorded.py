@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from sayso.datasets.answer_files import Answers, open_answers
+from sayso.datasets.answer_files import OpenAnswers, open_answer_file
 from sayso.datasets.answer_rows import ABOVE_ZERO, AnswerRow
 from sayso.datasets.dataset import Dataset, questions_hash
 from sayso.datasets.tables import gold_in, read_table, stem_of
@@ -128,7 +128,7 @@ def read_recorded(
     names = file_names([Path(file) for file in files])
     by_column = False
     for file, name in zip(files, names, strict=True):
-        answers = open_answers(file, _columns_in(Path(file), columns, files), reader="answers")
+        answers = open_answer_file(file, _columns_in(Path(file), columns, files), reader="answers")
         aliases = answers.layout is not None and answers.layout.aliases
         of_file: dict[str, _Model] = {}
         for given in answers.rows:
@@ -183,7 +183,7 @@ def _check_kind(kind: LogprobKind | None) -> None:
         )
 
 
-def _note(models: Mapping[str, _Model], answers: Answers, name: str) -> None:
+def _note(models: Mapping[str, _Model], answers: OpenAnswers, name: str) -> None:
     """Add to each model of a file what a reader must know of it."""
     layout = answers.layout
     notes = [f"{name}: {text}" for text in answers.notices]

@@ -19,12 +19,12 @@ import msgspec
 
 from sayso.datasets.dataset import (
     Dataset,
-    Item,
-    dataset_of,
+    SourceQuestion,
+    field_text,
     hub_rows,
+    listed_texts,
     questions_hash,
-    text_of,
-    texts_of,
+    short_dataset,
     truth_of,
 )
 from sayso.datasets.tables import read_document, read_rows_under, read_table
@@ -48,7 +48,7 @@ class Published(NamedTuple):
     advice: str = ""
 
 
-def load(name: str, split: str = "test") -> Dataset:
+def load_short_answers(name: str, split: str = "test") -> Dataset:
     """Load a set from the hub. Raises InputError."""
     known = SETS[name]
     rows = hub_rows(name, known.hub_id, known.config, split, known.splits, known.advice)
@@ -61,16 +61,16 @@ def load_file(name: str, path: Path) -> Dataset:
     return known.read(name, known.rows(path), str(path))
 
 
-def _each(items: Callable[[Rows, str], Iterator[Item | str]]) -> Callable[..., Dataset]:
+def _each(items: Callable[[Rows, str], Iterator[SourceQuestion | str]]) -> Callable[..., Dataset]:
     """Return a reader of sets from a reader of (rows, source)."""
 
     def read(name: str, rows: Rows, source: str) -> Dataset:
-        return dataset_of(items(rows, source), name=name, source=source)
+        return short_dataset(items(rows, source), name=name, source=source)
 
     return read
 
 
-def triviaqa_items(rows: Rows, source: str) -> Iterator[Item]:
+def triviaqa_items(rows: Rows, source: str) -> Iterator[SourceQuestion]:
     """TriviaQA: trivia questions with one answer each and many ways to write it.
 
     Joshi et al. 2017, "TriviaQA: A Large Scale Distantly Supervised Challenge Dataset for Reading
@@ -87,19 +87,19 @@ def triviaqa_items(rows: Rows, source: str) -> Iterator[Item]:
     for line, row in rows:
         if not isinstance(row, Mapping):
             raise InputError(f"{source} line {line}: expected an object with question and answer")
-        text = text_of(row, ("question", "Question"), source, line)
+        text = field_text(row, ("question", "Question"), source, line)
         answer = row.get("answer", row.get("Answer"))
         if isinstance(answer, Mapping):
             value = answer.get("value", answer.get("Value"))
             aliases = answer.get("aliases", answer.get("Aliases")) or []
-            names = [*texts_of(value, source, line), *texts_of(aliases, source, line)]
+            names = [*listed_texts(value, source, line), *listed_texts(aliases, source, line)]
         else:
-            names = texts_of(answer, source, line)
+            names = listed_texts(answer, source, line)
         given = row.get("question_id") or row.get("QuestionId") or row.get("id") or text
-        yield Item(line, text, names, str(given))
+        yield SourceQuestion(line, text, names, str(given))
 
 
-def nq_open_items(rows: Rows, source: str) -> Iterator[Item]:
+def nq_open_items(rows: Rows, source: str) -> Iterator[SourceQuestion]:
     """NQ-open: questions that people asked a search engine, with short answers.
 
     Lee, Chang and Toutanova 2019, arXiv 1906.00300, from Natural Questions (Kwiatkowski et al.
@@ -110,12 +110,14 @@ def nq_open_items(rows: Rows, source: str) -> Iterator[Item]:
         {"question": "who …", "answer": ["…", "…"]}
     """
     for line, row in rows:
-        text = text_of(row, ("question",), source, line).strip()
+        text = field_text(row, ("question",), source, line).strip()
         text = text if text.endswith("?") or not text else f"{text}?"
-        yield Item(line, text, texts_of(row.get("answer"), source, line), text)
+        yield SourceQuestion(line, text, listed_texts(row.get("answer"), source, line), text)
 
 
-def squad_items(rows: Rows, source: str, *, unanswerable: bool = False) -> Iterator[Item | str]:
+def squad_items(
+    rows: Rows, source: str, *, unanswerable: bool = False
+) -> Iterator[SourceQuestion | str]:
     """SQuAD v1.1, SQuAD v2 and XQuAD: questions about a passage, which is part of the prompt.
 
     Rajpurkar et al. 2016, arXiv 1606.05250; Rajpurkar, Jia and Liang 2018, arXiv 1806.03822;
@@ -139,10 +141,10 @@ def squad_items(rows: Rows, source: str, *, unanswerable: bool = False) -> Itera
         if not names and not unanswerable:
             yield "no answer in the passage (squad_v2 keeps them)"
             continue
-        context = text_of(row, ("context",), source, line)
-        yield Item(
+        context = field_text(row, ("context",), source, line)
+        yield SourceQuestion(
             line,
-            text_of(row, ("question",), source, line),
+            field_text(row, ("question",), source, line),
             names,
             f"passage {content_id(context)[:8]}",
             context,
@@ -167,7 +169,7 @@ def _squad_answers(row: Mapping[str, Any], source: str, line: int) -> list[str]:
         value = value.get("text")
     elif isinstance(value, list) and all(isinstance(one, Mapping) for one in value):
         value = [one.get("text") for one in value]
-    texts = [text for text in texts_of(value, source, line) if text.strip()]
+    texts = [text for text in listed_texts(value, source, line) if text.strip()]
     if not texts and row.get("is_impossible") is False:
         raise InputError(f"{source} line {line}: no answer, though is_impossible is false")
     return texts
@@ -198,7 +200,7 @@ def _squad_questions(
         ) from None
 
 
-def svamp_items(rows: Rows, source: str) -> Iterator[Item]:
+def svamp_items(rows: Rows, source: str) -> Iterator[SourceQuestion]:
     """SVAMP: arithmetic in a short story; the story is the context, the question comes after it.
 
     Patel, Bhattamishra and Goyal 2021, "Are NLP Models really able to Solve Simple Math Word
@@ -214,13 +216,15 @@ def svamp_items(rows: Rows, source: str) -> Iterator[Item]:
             raise InputError(
                 f"{source} line {line}: expected a number under Answer, got {number!r:.60}"
             ) from None
-        text = text_of(row, ("Question",), source, line)
+        text = field_text(row, ("Question",), source, line)
         gold = f"{value:.0f}" if value.is_integer() else f"{value:g}"
-        body = text_of(row, ("Body",), source, line)
-        yield Item(line, text, [gold], str(row.get("ID") or f"row {line}"), body, "quantity")
+        body = field_text(row, ("Body",), source, line)
+        yield SourceQuestion(
+            line, text, [gold], str(row.get("ID") or f"row {line}"), body, "quantity"
+        )
 
 
-def simpleqa_items(rows: Rows, source: str) -> Iterator[Item]:
+def simpleqa_items(rows: Rows, source: str) -> Iterator[SourceQuestion]:
     """SimpleQA and SimpleQA Verified: short facts that are hard to know, one right answer each.
 
     Wei et al. 2024, "Measuring short-form factuality in large language models", arXiv 2411.04368;
@@ -239,12 +243,14 @@ def simpleqa_items(rows: Rows, source: str) -> Iterator[Item]:
     an entity of its own.
     """
     for line, row in rows:
-        text = text_of(row, ("problem", "question"), source, line)
-        names = texts_of(row.get("answer"), source, line)
+        text = field_text(row, ("problem", "question"), source, line)
+        names = listed_texts(row.get("answer"), source, line)
         names = [form for name in names for form in ways(name)]
         if row.get("aliases"):
-            names += texts_of(row["aliases"], source, line)
-        yield Item(line, text, names, f"question {content_id(text)[:8]}", domain=topic(row))
+            names += listed_texts(row["aliases"], source, line)
+        yield SourceQuestion(
+            line, text, names, f"question {content_id(text)[:8]}", domain=topic(row)
+        )
 
 
 _RANGE = re.compile(
@@ -277,7 +283,7 @@ def topic(row: Mapping[str, Any]) -> str:
     return " ".join(text.split()) if isinstance(text, str) else ""
 
 
-def selfaware_items(rows: Rows, source: str) -> Iterator[Item]:
+def selfaware_items(rows: Rows, source: str) -> Iterator[SourceQuestion]:
     """SelfAware: questions that nobody can answer beside questions like them that can be answered.
 
     Yin et al. 2023, "Do Large Language Models Know What They Don't Know?", Findings of ACL 2023,
@@ -295,17 +301,19 @@ def selfaware_items(rows: Rows, source: str) -> Iterator[Item]:
     for line, row in rows:
         if not isinstance(row, Mapping):
             raise InputError(f"{source} line {line}: expected an object with question and answer")
-        text = text_of(row, ("question",), source, line)
+        text = field_text(row, ("question",), source, line)
         answerable = truth_of(row, "answerable", source, line)
-        names = texts_of(row.get("answer"), source, line) if answerable else []
+        names = listed_texts(row.get("answer"), source, line) if answerable else []
         about = f"question {row.get('question_id') or content_id(text)[:8]}"
-        yield Item(line, text, names, about, domain=_answerable(answerable), answerable=answerable)
+        yield SourceQuestion(
+            line, text, names, about, domain=_answerable(answerable), answerable=answerable
+        )
 
 
 NO_COMMENT = "i have no comment"
 
 
-def truthfulqa_items(rows: Rows, source: str) -> Iterator[Item]:
+def truthfulqa_items(rows: Rows, source: str) -> Iterator[SourceQuestion]:
     """TruthfulQA: questions that many people answer wrongly, out of a common belief.
 
     Lin, Hilton and Evans 2022, "TruthfulQA: Measuring How Models Mimic Human Falsehoods", arXiv
@@ -327,11 +335,11 @@ def truthfulqa_items(rows: Rows, source: str) -> Iterator[Item]:
     """
     for line, written in rows:
         row = {str(name).strip().lower().replace(" ", "_"): v for name, v in written.items()}
-        text = text_of(row, ("question",), source, line)
+        text = field_text(row, ("question",), source, line)
         correct = row.get("correct_answers")
         if isinstance(correct, str):
             correct = correct.split(";")
-        others = texts_of(correct or [], source, line)
+        others = listed_texts(correct or [], source, line)
         best = row.get("best_answer")
         given = [*([best] if isinstance(best, str) else []), *others]
         named = [answer for answer in given if answer.strip()]
@@ -339,7 +347,7 @@ def truthfulqa_items(rows: Rows, source: str) -> Iterator[Item]:
         category = row.get("category")
         domain = " ".join(category.split()) if isinstance(category, str) else ""
         about = f"question {content_id(text)[:8]}"
-        yield Item(
+        yield SourceQuestion(
             line,
             text,
             stated[:1],
@@ -350,7 +358,7 @@ def truthfulqa_items(rows: Rows, source: str) -> Iterator[Item]:
         )
 
 
-def abstentionbench_items(rows: Rows, source: str) -> Iterator[Item | str]:
+def abstentionbench_items(rows: Rows, source: str) -> Iterator[SourceQuestion | str]:
     """AbstentionBench: questions from twenty sets, and whether one should abstain.
 
     Kirichenko et al. 2025, "AbstentionBench: Reasoning LLMs Fail on Unanswerable Questions", arXiv
@@ -370,9 +378,9 @@ def abstentionbench_items(rows: Rows, source: str) -> Iterator[Item | str]:
     "answerable" or "unanswerable". Reference answers are ways to write one answer.
     """
     for line, row in rows:
-        text = text_of(row, ("question",), source, line)
+        text = field_text(row, ("question",), source, line)
         answerable = not truth_of(row, "should_abstain", source, line)
-        names = texts_of(row.get("reference_answers") or [], source, line) if answerable else []
+        names = listed_texts(row.get("reference_answers") or [], source, line) if answerable else []
         if answerable and not any(name.strip() for name in names):
             yield "to be answered, but no reference answer"
             continue
@@ -380,7 +388,7 @@ def abstentionbench_items(rows: Rows, source: str) -> Iterator[Item | str]:
         domain = next((v for v in given if isinstance(v, str) and v.strip()), "")
         about = f"question {content_id(text)[:8]}"
         domain = domain or _answerable(answerable)
-        yield Item(line, text, names, about, domain=domain, answerable=answerable)
+        yield SourceQuestion(line, text, names, about, domain=domain, answerable=answerable)
 
 
 # ---- PopQA
@@ -426,13 +434,13 @@ def popqa_dataset(name: str, rows: Rows, source: str) -> Dataset:
     right: dict[tuple[str, str], dict[str, tuple[str, ...]]] = {}
     left = Counter[str]()
 
-    def items() -> Iterator[Item]:
+    def items() -> Iterator[SourceQuestion]:
         for line, row in rows:
             if not isinstance(row, Mapping):
                 raise InputError(f"{source} line {line}: expected an object, see the docs of popqa")
             if "prop" not in row and isinstance(row.get("question"), str):
                 row = _worded(row)
-            relation = text_of(row, ("prop",), source, line)
+            relation = field_text(row, ("prop",), source, line)
             if relation not in WORDINGS:
                 left["relation"] += 1
                 continue
@@ -440,17 +448,17 @@ def popqa_dataset(name: str, rows: Rows, source: str) -> Dataset:
             if names and len(names[0]) < LEAST_OBJECT:
                 left["object"] += 1
                 continue
-            text = " ".join(text_of(row, ("question",), source, line).split())
-            subject = text_of(row, ("subj",), source, line)
+            text = " ".join(field_text(row, ("question",), source, line).split())
+            subject = field_text(row, ("subj",), source, line)
             subjects[subject] = _views(row, source, line), relation
             relations[text] = relation
             own, others = _objects(row, names, source, line)
             objects = right.setdefault((subject, text), {})
             for gold in (own, *((other,) for other in others)):
                 objects.setdefault(gold[0], gold)
-            yield Item(line, text, names, subject)
+            yield SourceQuestion(line, text, names, subject)
 
-    data = dataset_of(items(), name=name, source=source)
+    data = short_dataset(items(), name=name, source=source)
 
     def with_facts(q: Question) -> Question:
         domain, relation = subjects[q.entity]

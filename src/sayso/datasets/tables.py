@@ -95,7 +95,7 @@ def unreadable(path: Path, error: OSError) -> InputError:
     return InputError(f"{path} cannot be read: {error.strerror or error}")
 
 
-def read_lines(path: Path) -> Iterator[Row]:
+def read_json_lines(path: Path) -> Iterator[Row]:
     """Yield the objects of a JSONL file; an error names the first lines that are wrong."""
     with _opened(path) as file:
         for number, line in enumerate(_bounded(file, path), 1):
@@ -145,11 +145,11 @@ def _opened(path: Path) -> Iterator[IO[bytes] | gzip.GzipFile]:
 
 def _object_in(line: bytes, path: Path, number: int) -> dict[str, object] | None:
     """Return the object on a line of JSONL, ``None`` for a blank one. Raises InputError."""
-    text = decode(line, path, number, first=number == 1).rstrip()
+    text = decode_text(line, path, number, first=number == 1).rstrip()
     if not text:
         return None
     hint = "; a file that is one JSON list must end in .json" if number == 1 else ""
-    return whole(parse(text, path, number, hint), f"{path} line {number}")
+    return whole(parse_json(text, path, number, hint), f"{path} line {number}")
 
 
 def _wrong_lines(lines: Iterable[bytes], path: Path, first: int) -> Iterator[int]:
@@ -163,12 +163,12 @@ def _wrong_lines(lines: Iterable[bytes], path: Path, first: int) -> Iterator[int
 
 def read_list(path: Path) -> Iterator[Row]:
     """Yield the objects of a JSON file that holds one list."""
-    text = decode(path.read_bytes(), path, 1, first=True)
+    text = decode_text(path.read_bytes(), path, 1, first=True)
     if not text.strip():
         return
-    value = parse(text, path, 1, "; a file with one object per line must end in .jsonl")
+    value = parse_json(text, path, 1, "; a file with one object per line must end in .jsonl")
     if not isinstance(value, list):
-        raise InputError(f"{path}: expected a list of objects, got {name_of(value)}")
+        raise InputError(f"{path}: expected a list of objects, got {json_kind(value)}")
     for number, row in enumerate(value, 1):
         yield number, whole(row, f"{path} row {number}")
 
@@ -226,9 +226,9 @@ def check_fields(fields: Iterable[Any], place: str) -> None:
 
 
 READERS: dict[str, Callable[[Path], Iterator[Row]]] = {
-    ".jsonl": read_lines,
-    ".ndjson": read_lines,
-    ".jsonl.gz": read_lines,
+    ".jsonl": read_json_lines,
+    ".ndjson": read_json_lines,
+    ".jsonl.gz": read_json_lines,
     ".json": read_list,
     ".parquet": read_parquet_rows,
 }
@@ -255,7 +255,7 @@ def check_encoding(data: bytes, path: Path) -> None:
         raise InputError(f"{path} line 1, byte 1: {name}, not UTF-8; save the file as UTF-8")
 
 
-def decode(data: bytes, path: Path, line: int, *, first: bool) -> str:
+def decode_text(data: bytes, path: Path, line: int, *, first: bool) -> str:
     """Return UTF-8 text; the error names the line, counting from ``line``."""
     if first:
         check_encoding(data, path)
@@ -271,10 +271,10 @@ def decode(data: bytes, path: Path, line: int, *, first: bool) -> str:
         ) from None
 
 
-def parse(text: str, path: Path, line: int, hint: str) -> object:
+def parse_json(text: str, path: Path, line: int, hint: str) -> object:
     """Return the JSON value of a text that starts at ``line``."""
     try:
-        return json.loads(text, parse_constant=lambda _: None, object_pairs_hook=once)
+        return json.loads(text, parse_constant=lambda _: None, object_pairs_hook=object_once)
     except json.JSONDecodeError as error:
         place = f"{path} line {line + error.lineno - 1}, column {error.colno}"
         raise InputError(f"{place}: wrong JSON: {error.msg}{hint}") from None
@@ -282,7 +282,7 @@ def parse(text: str, path: Path, line: int, hint: str) -> object:
         raise InputError(f"{path} line {line}: wrong JSON: {error}") from None
 
 
-def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def object_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object of JSON. Raises ValueError for a key twice: which one would be read?"""
     value = dict(pairs)
     if len(value) < len(pairs):
@@ -303,14 +303,14 @@ def twice(names: Iterable[str]) -> str | None:
 def whole(value: object, place: str) -> dict[str, object]:
     """Return an object with text and finite numbers only."""
     if not isinstance(value, dict):
-        raise InputError(f"{place}: expected an object {{...}}, got {name_of(value)}")
+        raise InputError(f"{place}: expected an object {{...}}, got {json_kind(value)}")
     try:
-        return {str(clean(key)): clean(item) for key, item in value.items()}
+        return {str(clean_value(key)): clean_value(item) for key, item in value.items()}
     except RecursionError:
         raise InputError(f"{place}: nested too deeply") from None
 
 
-def clean(value: object) -> object:
+def clean_value(value: object) -> object:
     """Return the value with ``None`` for NaN and infinity and U+FFFD for lone surrogates."""
     if isinstance(value, str):
         if value.isascii():
@@ -321,13 +321,13 @@ def clean(value: object) -> object:
     if isinstance(value, list):
         if set(map(type, value)) == {float} and all(map(math.isfinite, value)):
             return value
-        return [clean(item) for item in value]
+        return [clean_value(item) for item in value]
     if isinstance(value, dict):
-        return {clean(key): clean(item) for key, item in value.items()}
+        return {clean_value(key): clean_value(item) for key, item in value.items()}
     return value
 
 
-def name_of(value: object) -> str:
+def json_kind(value: object) -> str:
     """Return what JSON calls a value."""
     if value is None:
         return "null"
@@ -368,7 +368,7 @@ def read_csv(path: Path) -> Iterator[tuple[int, dict[str, object]]]:
         if empty:
             raise InputError(f"{path} has a header and no rows: expected at least one")
     except UnicodeDecodeError:
-        decode(
+        decode_text(
             path.read_bytes(), path, 1, first=True
         )  # names the line: files are decoded in blocks
         raise
@@ -449,8 +449,8 @@ def _arrow_table(frame: Any) -> Any:
 def read_document(path: Path) -> Any:
     """Return what a JSON file holds. Raises InputError for one that cannot be read."""
     try:
-        text = decode(path.read_bytes(), path, 1, first=True)
-        return json.loads(text, object_pairs_hook=once)
+        text = decode_text(path.read_bytes(), path, 1, first=True)
+        return json.loads(text, object_pairs_hook=object_once)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:
@@ -498,7 +498,7 @@ def list_in(cell: str) -> list[Any] | None:
     return value if isinstance(value, list) else None
 
 
-def read_cell(cell: str, place: str) -> object:
+def read_list_cell(cell: str, place: str) -> object:
     """Return the list that a cell holds, or its text. Raises InputError for a broken list."""
     values = list_in(cell)
     if values is not None:

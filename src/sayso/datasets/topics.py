@@ -15,8 +15,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from sayso.datasets.dataset import Dataset, hub_rows, questions_hash, text_of
-from sayso.datasets.tables import SUFFIXES, decode, read_table, suffix_of, unreadable
+from sayso.datasets.dataset import Dataset, field_text, hub_rows, questions_hash
+from sayso.datasets.tables import SUFFIXES, decode_text, read_table, suffix_of, unreadable
 from sayso.records import InputError, Question, question_id
 
 NAMES = ("topic", "entity", "name", "title")
@@ -31,10 +31,10 @@ ONE_SPLIT: Mapping[str, str | None] = {"test": "train", "dev": "train", "train":
 def load_topics_file(path: Path, name: str = "topics", *, region: bool = False) -> Dataset:
     """Load topics; each once. ``region``: FActScore's second slice too. Raises InputError."""
     rows = read_table(path) if suffix_of(path) in SUFFIXES else _lines(path)
-    return dataset_of(rows, str(path), name=name, region=region)
+    return topic_dataset(rows, str(path), name=name, region=region)
 
 
-def dataset_of(
+def topic_dataset(
     rows: Iterable[tuple[int, Mapping[str, object]]],
     source: str,
     *,
@@ -59,7 +59,7 @@ def dataset_of(
 
 def _lines(path: Path) -> Iterator[tuple[int, Mapping[str, object]]]:
     try:
-        text = decode(path.read_bytes(), path, 1, first=True)
+        text = decode_text(path.read_bytes(), path, 1, first=True)
     except IsADirectoryError:
         raise InputError(f"{path} is a folder: name one file in it") from None
     except OSError as error:
@@ -144,7 +144,7 @@ def load_longfact(split: str = "test") -> Dataset:
     advice = "download the folder of its authors and name it: --data longfact:FOLDER"
     rows = hub_rows("longfact", LONGFACT_HUB_ID, None, split, ONE_SPLIT, advice)
     prompts = ((n, {"prompt": row.get("prompt"), "domain": ""}) for n, row in rows)
-    return dataset_of(prompts, LONGFACT_HUB_ID, name="longfact")
+    return topic_dataset(prompts, LONGFACT_HUB_ID, name="longfact")
 
 
 def load_longfact_file(path: Path) -> Dataset:
@@ -165,12 +165,12 @@ def load_longfact_file(path: Path) -> Dataset:
     if not path.exists():
         raise InputError(f"{path} does not exist: check the name")
     if not path.is_dir():
-        return dataset_of(_longfact_rows(path), str(path), name="longfact")
+        return topic_dataset(_longfact_rows(path), str(path), name="longfact")
     files = sorted(path.rglob("longfact-*_*.jsonl")) or sorted(path.glob("*.jsonl"))
     if not files:
         raise InputError(f"{path}: no .jsonl file in it, and no longfact-*.jsonl in its folders")
     rows = chain.from_iterable(map(_longfact_rows, files))
-    return dataset_of(rows, str(path), name="longfact")
+    return topic_dataset(rows, str(path), name="longfact")
 
 
 def _longfact_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -188,13 +188,13 @@ WILD_HUB_ID = "wentingzhao/WildHallucinations"
 def load_wildhallucinations(split: str = "test") -> Dataset:
     """Load the set from the hub; its only split is every split."""
     rows = hub_rows("wildhallucinations", WILD_HUB_ID, None, split, ONE_SPLIT)
-    return dataset_of(wild_topics(rows, WILD_HUB_ID), WILD_HUB_ID, name="wildhallucinations")
+    return topic_dataset(wild_topics(rows, WILD_HUB_ID), WILD_HUB_ID, name="wildhallucinations")
 
 
 def load_wildhallucinations_file(path: Path) -> Dataset:
     """Load rows from JSONL, JSON, Parquet or CSV. Raises InputError."""
     rows = wild_topics(read_table(path), str(path))
-    return dataset_of(rows, str(path), name="wildhallucinations")
+    return topic_dataset(rows, str(path), name="wildhallucinations")
 
 
 def wild_topics(
@@ -211,7 +211,7 @@ def wild_topics(
         {"entity": "…", "category": "…", "wiki": 1, "perplexity": 3.1, "info": […]}
     """
     for line, row in rows:
-        entity, category = text_of(row, ("entity",), source, line), row.get("category")
+        entity, category = field_text(row, ("entity",), source, line), row.get("category")
         slices = [category if isinstance(category, str) else ""]
         if row.get("wiki") is not None:
             known = str(row["wiki"]).strip().lower() in ("1", "1.0", "true")

@@ -82,7 +82,7 @@ def from_records(
     With ``strict`` a repeated prompt, a repeated question with other golds or an empty gold list
     is an InputError with file and line; otherwise such rows are left out and counted in notes.
     """
-    reader = _Reader(name, source, strict)
+    reader = _RecordReader(name, source, strict)
     count = 0
     for line, row in rows:
         count += 1
@@ -102,7 +102,7 @@ def from_records(
     return Dataset(name, questions, questions_hash(questions), count, tuple(notes))
 
 
-class _Reader:
+class _RecordReader:
     """The questions of the records so far, and what was left out of them."""
 
     def __init__(self, name: str, source: str, strict: bool) -> None:

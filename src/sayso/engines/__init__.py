@@ -70,7 +70,7 @@ def open_model(name: str | Sequence[str], **options: object) -> Engine:
     raise _unknown(name)
 
 
-def check_name(name: str) -> None:
+def check_model_name(name: str) -> None:
     """Refuse a name that is no model's, without opening anything. Raises InputError."""
     refuse_secret(name, "the model name")
     kind, _, rest = name.partition(":")
@@ -132,7 +132,7 @@ def open_token_vectors(name: str, layer: int | None = None) -> HfTokenVectors:
     with _hf_extra("BERTScore"):
         from sayso.engines.hf import encoders
 
-    return encoders.open_token_vectors(name, layer)
+    return encoders.open_token_encoder(name, layer)
 
 
 def check_proxies() -> None:

@@ -24,7 +24,7 @@ LOCAL_NAMES = (*SHIPPED, *PACKAGED)
 # ---- which model a trained one comes from
 
 
-class Card(msgspec.Struct, frozen=True):
+class TrainedCard(msgspec.Struct, frozen=True):
     """What ``sayso.json`` in a trained folder says of its origin; see ``sayso.train.export``.
 
     ``base_name`` opens the base model, ``base_run`` is the run whose probes say what is known.
@@ -34,13 +34,13 @@ class Card(msgspec.Struct, frozen=True):
     base_run: str = ""
 
 
-def card_of(folder: Path) -> Card:
+def card_of(folder: Path) -> TrainedCard:
     """Return the card of a trained folder, adapter or merged; an empty one if it has none."""
     path = folder / "sayso.json"
     if not path.is_file():
-        return Card()
+        return TrainedCard()
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Card)
+        return msgspec.json.decode(path.read_bytes(), type=TrainedCard)
     except (OSError, msgspec.DecodeError, RecursionError) as error:
         raise InputError(f"{path} cannot be read as a model's card: {error}") from None
 
@@ -118,7 +118,7 @@ def _adapted(folder: Path) -> str:
 # ---- how long an answer may be
 
 
-class Limits(NamedTuple):
+class AnswerLimits(NamedTuple):
     """The most tokens of a short answer and of a paragraph, and whether an answer ends where it
     only repeats itself."""
 
@@ -127,13 +127,13 @@ class Limits(NamedTuple):
     end_loops: bool = False
 
 
-#: limits of the models that need others than :class:`Limits` has. SmolLM2-135M repeats itself until
-#: it is cut off: at 1,024 tokens that was 98 % of the time of a run.
-LIMITS = {"smollm2": Limits(128, 256, end_loops=True)}
+#: limits of the models that need others than :class:`AnswerLimits` has. SmolLM2-135M repeats itself
+#: until it is cut off: at 1,024 tokens that was 98 % of the time of a run.
+LIMITS = {"smollm2": AnswerLimits(128, 256, end_loops=True)}
 
 
-def limits_of(model: object) -> Limits:
+def limits_of(model: object) -> AnswerLimits:
     """Return the limits of a model by its name; one trained from it has its base model's."""
     if not isinstance(model, str):
-        return Limits()
-    return LIMITS.get(base_name(model) or model, Limits())
+        return AnswerLimits()
+    return LIMITS.get(base_name(model) or model, AnswerLimits())

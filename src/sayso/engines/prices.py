@@ -60,7 +60,7 @@ class Price(msgspec.Struct, frozen=True, omit_defaults=True):
 LOCAL = Price(0.0, 0.0, 0.0, source="local")
 
 
-def cost(reply: Generation, price: Price | None) -> float | None:
+def reply_cost(reply: Generation, price: Price | None) -> float | None:
     """Return the dollars of one reply: its own where it states them, else those at ``price``.
 
     ``None`` if unknown: no price, or an answer whose tokens the endpoint does not report. A request

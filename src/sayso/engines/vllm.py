@@ -20,8 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sayso.engines.engine import Capabilities, Counts, read_options
-from sayso.engines.hf.decode import Job, Raw
-from sayso.engines.hf.engine import HfEngine, answered, open_hf, refusal, unanswered
+from sayso.engines.hf.decode import DecodeJob, Raw
+from sayso.engines.hf.engine import (
+    HfEngine,
+    answered_record,
+    open_hf,
+    refusal_reason,
+    unanswered_record,
+)
 from sayso.engines.hf.text import prompt_notices
 from sayso.records import Generation, InputError, Request
 
@@ -31,7 +37,7 @@ BOUNDS = "entropies are lower bounds, from the {} likeliest tokens"
 SEEDS = 1 << 20
 
 
-class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class VllmOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How vLLM opens a model; unnamed ones of its engine arguments stay at vLLM's defaults.
 
     ``top``: how many of the likeliest tokens it shows (vLLM allows 20 unless told otherwise).
@@ -55,7 +61,7 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def open_vllm(name: str, **options: object) -> VllmEngine:
     """Open a folder or a hub id with vLLM. Raises InputError, also where vLLM is not installed."""
-    checked = read_options(Options, options, "options of vllm models")
+    checked = read_options(VllmOptions, options, "options of vllm models")
     if checked.device not in ("auto", "cuda"):
         raise InputError(
             f"device {checked.device!r} does not apply to vllm models, which run on the device "
@@ -119,7 +125,7 @@ class VllmEngine:
         inner: HfEngine,
         llm: Any,
         sampling: Any,
-        options: Options,
+        options: VllmOptions,
         given: Mapping[str, object],
     ) -> None:
         self.name = f"vllm:{name}"
@@ -164,22 +170,22 @@ class VllmEngine:
         """Answer requests, a window at a time; the draws of a prompt in one vLLM request."""
         numbered = iter(enumerate(requests))
         while window := list(islice(numbered, self.options.window)):
-            jobs: list[Job] = []
+            jobs: list[DecodeJob] = []
             for index, request in window:
                 self.counts.requests += 1
                 prompt = self._inner.render(request)
-                problem = refusal(request, prompt, self.context)
+                problem = refusal_reason(request, prompt, self.context)
                 if problem is not None or request.max_tokens < 1:
-                    yield index, unanswered(request, prompt, problem)
+                    yield index, unanswered_record(request, prompt, problem)
                 else:
-                    jobs.append(Job(index, request, prompt))
+                    jobs.append(DecodeJob(index, request, prompt))
                     self.overrides.update(prompt.overrides)
             found = dict(self._generated(jobs))
             if self.options.exact and found:
                 self._read_exactly(found)
             yield from found.items()
 
-    def _generated(self, jobs: Sequence[Job]) -> Iterator[tuple[int, Generation]]:
+    def _generated(self, jobs: Sequence[DecodeJob]) -> Iterator[tuple[int, Generation]]:
         """Run jobs in one call of vLLM."""
         groups = _draws_together(jobs)
         if not groups:
@@ -194,7 +200,7 @@ class VllmEngine:
                 choice = choices[place] if place < len(choices) else None
                 yield job.number, self._generation(job, choice)
 
-    def _params(self, group: Sequence[Job]) -> Any:
+    def _params(self, group: Sequence[DecodeJob]) -> Any:
         """Return vLLM's sampling settings: every one is named, so that no default applies."""
         request, prompt = group[0].request, group[0].prompt
         stops = [text for text in (*request.stop, *prompt.stop) if text]
@@ -215,11 +221,11 @@ class VllmEngine:
             skip_special_tokens=False,
         )
 
-    def _generation(self, job: Job, choice: Any) -> Generation:
+    def _generation(self, job: DecodeJob, choice: Any) -> Generation:
         """Return the record of one draw."""
         if choice is None or choice.finish_reason not in ("stop", "length"):
             why = "no answer" if choice is None else f"vLLM ended it: {choice.finish_reason}"
-            return unanswered(job.request, job.prompt, f"failed: {why}")
+            return unanswered_record(job.request, job.prompt, f"failed: {why}")
         ids = [int(token) for token in choice.token_ids]
         finish = str(choice.finish_reason)
         if isinstance(choice.stop_reason, str):
@@ -230,7 +236,7 @@ class VllmEngine:
         self.counts.prompt_tokens += len(job.prompt.ids)
         self.counts.completion_tokens += computed
         arrays = step_arrays(ids, choice.logprobs)
-        reply = answered(
+        reply = answered_record(
             Raw(job, ids, arrays, finish, computed),
             self._inner.detokenizer,
             frozenset({"logprobs", "entropies"}),
@@ -287,12 +293,12 @@ class VllmEngine:
                 engine.close()
 
 
-def _draws_together(jobs: Sequence[Job]) -> list[list[Job]]:
+def _draws_together(jobs: Sequence[DecodeJob]) -> list[list[DecodeJob]]:
     """Join jobs that differ only in the draw, where their draws follow each other."""
-    rows: dict[Request, list[Job]] = {}
+    rows: dict[Request, list[DecodeJob]] = {}
     for job in jobs:
         rows.setdefault(msgspec.structs.replace(job.request, sample=0), []).append(job)
-    groups: list[list[Job]] = []
+    groups: list[list[DecodeJob]] = []
     for some in rows.values():
         for job in sorted(some, key=lambda one: one.request.sample):
             last = groups[-1][-1] if groups and groups[-1][-1] in some else None

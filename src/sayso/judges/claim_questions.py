@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sayso.engines.engine import Engine
-from sayso.judges.model.numbered import NumberedReader, Outcome, Task, blocks_of
+from sayso.judges.model.numbered import JudgeTask, NumberedReader, TextOutcome, numbered_blocks
 from sayso.judges.patterns import regex
 from sayso.judges.rules.dates import find_dates
 from sayso.judges.rules.matching import names
@@ -138,7 +138,7 @@ def read_question(entry: dict[str, Any]) -> list[str] | None:
 class LlmQuestions(NumberedReader):
     """A model that writes questions."""
 
-    task = Task("claim_question", "claim_question_reply", "claim", 64, read_question)
+    task = JudgeTask("claim_question", "claim_question_reply", "claim", 64, read_question)
     subject = "questions of claims"
 
     def __init__(self, engine: Engine, folder: Path | None = None) -> None:
@@ -151,14 +151,14 @@ class LlmQuestions(NumberedReader):
         for topic, claim in dict.fromkeys(pairs):
             if (topic, claim) not in self._known:
                 new.setdefault(topic, []).append(claim)
-        blocks = [b for topic, claims in new.items() for b in blocks_of(topic, (), claims)]
+        blocks = [b for topic, claims in new.items() for b in numbered_blocks(topic, (), claims)]
         for block, outcomes in zip(blocks, self.ask(blocks), strict=True):
             for claim, outcome in outcomes.items():
                 self._known[block.question, claim] = _pair(block.question, claim, outcome)
         return {pair: self._known[pair] for pair in pairs}
 
 
-def _pair(topic: str, claim: str, outcome: Outcome) -> QuestionAnswer:
+def _pair(topic: str, claim: str, outcome: TextOutcome) -> QuestionAnswer:
     if outcome.problem is not None:
         return QuestionAnswer("", "", outcome.problem)
     question, answer = outcome.value

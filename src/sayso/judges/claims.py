@@ -25,16 +25,16 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 
 from sayso.engines.engine import Engine
-from sayso.judges.model.numbered import Block, NumberedReader, Outcome, Task
+from sayso.judges.model.numbered import JudgeTask, NumberedReader, TextBlock, TextOutcome
 from sayso.judges.patterns import regex
-from sayso.judges.rules.sentences import Part, Span, parts, plain
+from sayso.judges.rules.sentences import SentencePart, Span, parts, plain_text
 from sayso.judges.rules.text import is_english
 from sayso.prompts.fence import Field
 from sayso.prompts.thoughts import split_thoughts
 from sayso.records import InputError, is_blank
 
 
-class Draft(NamedTuple):
+class ClaimDraft(NamedTuple):
     """One claim: its sentence (from 1), the span ``start:end`` of the text it comes from, and a
     text that can be understood and checked by itself."""
 
@@ -52,7 +52,7 @@ class Claimed(NamedTuple):
     """
 
     sentences: tuple[Span, ...]
-    drafts: tuple[Draft, ...]
+    drafts: tuple[ClaimDraft, ...]
     problem: str | None = None
     repeated: int = 0
     unfinished: int = 0
@@ -61,9 +61,9 @@ class Claimed(NamedTuple):
 _WORD = regex(r"[^\W_]++")
 
 
-def once(drafts: Iterable[Draft]) -> tuple[Draft, ...]:
+def drafts_once(drafts: Iterable[ClaimDraft]) -> tuple[ClaimDraft, ...]:
     """Return the drafts whose words no draft before them has; case and marks do not count."""
-    distinct: dict[str, Draft] = {}
+    distinct: dict[str, ClaimDraft] = {}
     for draft in drafts:
         key = " ".join(w.casefold() for w in _WORD.findall(draft.text))
         distinct.setdefault(key or draft.text, draft)
@@ -732,7 +732,7 @@ class RulesClaims:
         return {pair: read_claims(*pair) for pair in dict.fromkeys(pairs)}
 
 
-def claims(text: str, topic: str = "") -> list[Draft]:
+def claims(text: str, topic: str = "") -> list[ClaimDraft]:
     """Return the claims of a text: clauses that name what they are about, none of them twice.
 
     ``topic`` is whom or what the text is about; without it the name that opens the text is taken.
@@ -772,10 +772,10 @@ def read_claims(topic: str, text: str) -> Claimed:
         return Claimed((), ())
     if len(sentences) > MOST_READ:
         return Claimed(tuple(Span(part.start, part.end) for part in sentences), (), "budget")
-    shown = plain(text)
-    about = find_topic(plain(topic), shown[sentences[0].start :])
+    shown = plain_text(text)
+    about = find_topic(plain_text(topic), shown[sentences[0].start :])
     english = is_english(text)
-    drafts: list[Draft] = []
+    drafts: list[ClaimDraft] = []
     earlier: list[str] = []
     for number, part in enumerate(sentences, 1):
         sentence = shown[part.start : part.end]
@@ -784,22 +784,22 @@ def read_claims(topic: str, text: str) -> Claimed:
         if english and not opening and _is_fragment(flat, part, about):
             continue
         if not english:
-            drafts.append(Draft(number, part.start, part.end, flat))
+            drafts.append(ClaimDraft(number, part.start, part.end, flat))
         elif opening is not None:
             exact = len(flat) == len(sentence)
             for low, high, words in _claims_of(opening + flat, about, earlier):
                 low, high = max(0, low - len(opening)), high - len(opening)
                 span = (part.start + low, part.start + high) if exact and high > low else part[:2]
-                drafts.append(Draft(number, *span, words))
+                drafts.append(ClaimDraft(number, *span, words))
             earlier.append(flat)
-    distinct = once(drafts)
+    distinct = drafts_once(drafts)
     cut = _cut_off(shown, sentences[-1], distinct, len(sentences)) if english else 0
     spans = tuple(Span(p.start, p.end) for p in sentences)
     kept = distinct[: len(distinct) - cut]
     return Claimed(spans, kept, None, len(drafts) - len(distinct), cut)
 
 
-def _is_fragment(sentence: str, part: Part, topic: Topic) -> bool:
+def _is_fragment(sentence: str, part: SentencePart, topic: Topic) -> bool:
     """Whether a few words without a verb claim nothing: "A life in Orm."."""
     if part.item or not topic.name or topic.name in sentence or has_verb(sentence):
         return False
@@ -810,7 +810,7 @@ def _is_fragment(sentence: str, part: Part, topic: Topic) -> bool:
     return len(words) <= 5 and not verb and not opens and not re.search(r"[\d:]", sentence)
 
 
-def _cut_off(shown: str, part: Part, drafts: Sequence[Draft], number: int) -> int:
+def _cut_off(shown: str, part: SentencePart, drafts: Sequence[ClaimDraft], number: int) -> int:
     """Return 1 where the last claim is what a long text breaks off in, else 0."""
     quoted = shown.count('"', part.start, part.end) % 2
     closed = (
@@ -820,7 +820,7 @@ def _cut_off(shown: str, part: Part, drafts: Sequence[Draft], number: int) -> in
 
 
 def _lead_of(
-    part: Part, number: int, sentences: Sequence[Part], shown: str, topic: Topic
+    part: SentencePart, number: int, sentences: Sequence[SentencePart], shown: str, topic: Topic
 ) -> str | None:
     """Return what opens the list of an item, "Her roles include "; ``None``: it opens one."""
     opens = part.lead is None and shown[part.end - 1] == ":" and number < len(sentences)
@@ -849,18 +849,18 @@ _CONTROL = regex(r"[\x00-\x20\x7f-\x9f]+")
 _PARAGRAPH = regex(r"\n[ \t\r]*\n")
 
 
-class _Told(msgspec.Struct):
+class _ToldClaims(msgspec.Struct):
     text: Annotated[str, msgspec.Meta(max_length=LONGEST)]
     quote: str
 
 
-_TOLD = Annotated[list[_Told], msgspec.Meta(max_length=MOST_CLAIMS)]
+_TOLD = Annotated[list[_ToldClaims], msgspec.Meta(max_length=MOST_CLAIMS)]
 
 
 def read_entry(entry: dict[str, Any]) -> list[list[str]] | None:
     """Return [text, quote] of each claim of an entry; ``None`` if any of it is not valid."""
     try:
-        claims_read: list[_Told] = msgspec.convert(entry.get("claims"), _TOLD)
+        claims_read: list[_ToldClaims] = msgspec.convert(entry.get("claims"), _TOLD)
     except msgspec.ValidationError:
         return None
     if not all(_WORD.search(one.text) for one in claims_read):
@@ -877,7 +877,7 @@ class LlmClaims(NumberedReader):
     ``unlocated``: claims whose quote is not in their sentence; they have the sentence's span.
     """
 
-    task = Task("claims", "claims_reply", "sentence", 240, read_entry)
+    task = JudgeTask("claims", "claims_reply", "sentence", 240, read_entry)
     subject = "claims"
 
     def __init__(self, engine: Engine, folder: Path | None = None) -> None:
@@ -890,7 +890,7 @@ class LlmClaims(NumberedReader):
         """Return the claims of each (topic, text); each is asked once, texts without sentences
         never. A ``problem`` says that claims of at least one sentence are missing."""
         new = [pair for pair in dict.fromkeys(pairs) if pair not in self._known]
-        cut = {pair: blocks_of(*pair) for pair in new}
+        cut = {pair: claim_blocks(*pair) for pair in new}
         distinct = list(dict.fromkeys(block for blocks in cut.values() for block, _ in blocks))
         replies = self.ask(distinct)
         outcomes = dict(zip(distinct, replies, strict=True))
@@ -901,10 +901,10 @@ class LlmClaims(NumberedReader):
     def _claimed(
         self,
         text: str,
-        blocks: Sequence[tuple[Block, list[tuple[int, Span]]]],
-        outcomes: dict[Block, dict[str, Outcome]],
+        blocks: Sequence[tuple[TextBlock, list[tuple[int, Span]]]],
+        outcomes: dict[TextBlock, dict[str, TextOutcome]],
     ) -> Claimed:
-        drafts: list[Draft] = []
+        drafts: list[ClaimDraft] = []
         spans: list[Span] = []
         problem = None
         for block, members in blocks:
@@ -916,8 +916,8 @@ class LlmClaims(NumberedReader):
                     place = locate(quote, text, span)
                     self.claims += 1
                     self.unlocated += place is None
-                    drafts.append(Draft(number, *(place or span), claim))
-        distinct = once(drafts)
+                    drafts.append(ClaimDraft(number, *(place or span), claim))
+        distinct = drafts_once(drafts)
         return Claimed(tuple(spans), distinct, problem, len(drafts) - len(distinct))
 
     @property
@@ -932,7 +932,7 @@ class LlmClaims(NumberedReader):
         return notices
 
 
-def blocks_of(topic: str, text: str) -> list[tuple[Block, list[tuple[int, Span]]]]:
+def claim_blocks(topic: str, text: str) -> list[tuple[TextBlock, list[tuple[int, Span]]]]:
     """Cut a text into calls: paragraphs, short ones together, long ones in parts of equal size.
 
     Returns each with its sentences (number from 1, span).
@@ -955,7 +955,7 @@ def blocks_of(topic: str, text: str) -> list[tuple[Block, list[tuple[int, Span]]
         before = " ".join(text[max(0, members[0][1].start - BEFORE) : members[0][1].start].split())
         head = (Field("before", before),) if before else ()
         texts = tuple(dict.fromkeys(text[s.start : s.end] for _, s in members))
-        blocks.append((Block(topic, head, texts), members))
+        blocks.append((TextBlock(topic, head, texts), members))
     return blocks
 
 

@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from sayso.engines.engine import Engine
-from sayso.judges.model.numbered import NumberedReader, Task, blocks_of
+from sayso.judges.model.numbered import JudgeTask, NumberedReader, numbered_blocks
 from sayso.judges.names import GENERATIONS, compare_names
 from sayso.judges.patterns import regex
 from sayso.judges.rules.dates import Date, agree, find_dates
-from sayso.judges.rules.quantities import Quantity, find_quantities, ordinal, same_amount
+from sayso.judges.rules.quantities import WrittenQuantity, find_quantities, ordinal, same_amount
 from sayso.judges.rules.reading import MONTHS, marks_of, sentences_of
-from sayso.judges.rules.sentences import sentences
+from sayso.judges.rules.sentences import split_sentences
 from sayso.judges.rules.text import (
     PARTICLES,
     PLACE,
@@ -71,7 +71,7 @@ def answers(question: str, answer: str) -> bool:
     Its first 4,000 characters are read, without thoughts.
     """
     text = _said(answer)
-    return not is_english(text) or read_answer(question[:_LONGEST], text) is not None
+    return not is_english(text) or read_short_answer(question[:_LONGEST], text) is not None
 
 
 def relate(question: str, a: str, b: str) -> Relation | None:
@@ -87,20 +87,22 @@ def _said(answer: str) -> str:
 
 @lru_cache(maxsize=16384)
 def _relate(question: str, a: str, b: str) -> Relation | None:
-    one, two = read_answer(question, a), read_answer(question, b)
+    one, two = read_short_answer(question, a), read_short_answer(question, b)
     if one is None or two is None:
         return None
     if a.casefold() == b.casefold():
         return "same"
-    kind = kind_of(question)
+    kind = question_kind(question)
     if kind == "yes_no":
         return "same" if _affirms(one) == _affirms(two) else "apart"
     return _by_denial(one, two, _by_value(question, kind, one, two))
 
 
-def _by_value(question: str, kind: Kind, one: Answer, two: Answer) -> Relation:
+def _by_value(
+    question: str, kind: Kind, one: AnsweringSentence, two: AnsweringSentence
+) -> Relation:
     if kind == "choice":
-        options = (chosen(question, one), chosen(question, two))
+        options = (chosen_option(question, one), chosen_option(question, two))
         if all(options):
             return "same" if options[0] == options[1] else "apart"
     measured = kind in ("any", "choice") and _only_values(one) and _only_values(two)
@@ -116,7 +118,7 @@ def _by_value(question: str, kind: Kind, one: Answer, two: Answer) -> Relation:
     return _by_names(one, two) or _by_words(one, two)
 
 
-def _explains(answer: Answer) -> bool:
+def _explains(answer: AnsweringSentence) -> bool:
     """Whether a value is many words and no name: two such may both be right."""
     return len(answer.new) > _SHORT and not (answer.bare or answer.names)
 
@@ -145,7 +147,7 @@ _CAPITAL = regex(r"\bcapital\s+(?:city\s+)?of\b", re.I)
 
 
 @lru_cache(maxsize=1024)
-def kind_of(question: str) -> Kind:
+def question_kind(question: str) -> Kind:
     """Read from the question's form what its answers must agree on."""
     if _OR.search(question):
         return "choice"
@@ -163,7 +165,7 @@ def kind_of(question: str) -> Kind:
 _PLACE = regex(r"\b(?:in|at|on|near|from|by)\s(?:an?\s|the\s)((?:[a-z-]{2,20}\s){0,3}[a-z-]{3,20})")
 
 
-class Answer(NamedTuple):
+class AnsweringSentence(NamedTuple):
     """The sentence of an answer that answers: its words, those new to the question, its values.
 
     ``bare``: the answer is little more than its value.
@@ -175,7 +177,7 @@ class Answer(NamedTuple):
     new: tuple[Token, ...]
     names: tuple[str, ...]
     dates: tuple[Date, ...]
-    numbers: tuple[Quantity, ...]
+    numbers: tuple[WrittenQuantity, ...]
     bare: bool
 
     @property
@@ -285,7 +287,7 @@ _ASKS = word_set("many much long tall high far year date place city country pers
 
 
 @lru_cache(maxsize=16384)
-def read_answer(question: str, answer: str) -> Answer | None:
+def read_short_answer(question: str, answer: str) -> AnsweringSentence | None:
     """Return what an answer says, ``None`` for nothing: no answer to this question, or not English.
 
     Of the sentences that may answer, the one with the best odds; "It was not Eliot" only where
@@ -293,7 +295,7 @@ def read_answer(question: str, answer: str) -> Answer | None:
     """
     if not any(c.isalnum() for c in answer) or not is_english(answer):
         return None
-    kind = kind_of(question)
+    kind = question_kind(question)
     best = denial = None
     most = 0.0
     for said, before in read_statements(question, answer):
@@ -305,12 +307,14 @@ def read_answer(question: str, answer: str) -> Answer | None:
     return best or denial
 
 
-def read_statements(question: str, answer: str) -> Iterator[tuple[Answer, Answer | None]]:
+def read_statements(
+    question: str, answer: str
+) -> Iterator[tuple[AnsweringSentence, AnsweringSentence | None]]:
     """Yield what each sentence of an answer says, with what the one before said.
 
     They end at a statement that what is asked is not known.
     """
-    kind = kind_of(question)
+    kind = question_kind(question)
     before = None
     for text in _statements(question, answer):
         said = _read(question, answer, text)
@@ -329,7 +333,7 @@ def _statements(question: str, answer: str) -> Iterator[str]:
     A short answer is not cut at "No." or an initial.
     """
     short = len(answer) <= 40 and len(tokens(answer)) <= _SHORT and not set(answer) & set("!?;\n")
-    spans = [] if short else sentences(answer)[:_SENTENCES]
+    spans = [] if short else split_sentences(answer)[:_SENTENCES]
     for text in [answer] if short else [answer[s.start : s.end].strip() for s in spans]:
         for _ in range(_OPENERS):  # "I'm not sure, but I think 1815."
             opener = _OPENER.match(text)
@@ -363,7 +367,7 @@ def _unknown(text: str) -> bool:
     return any(mark.kind == "ignorant" for row in sentences_of(text) for mark in marks_of(row))
 
 
-def _read(question: str, whole: str, text: str) -> Answer:
+def _read(question: str, whole: str, text: str) -> AnsweringSentence:
     items = tokens(text)
     known, years = _asked(question).stems, _asked(question).years
     short = len(items) <= _SHORT
@@ -394,31 +398,33 @@ def _read(question: str, whole: str, text: str) -> Answer:
     ):
         names = (text.strip(" ."),)  # "Mission: Impossible 2"
     bare = short and (whole_text or not text.endswith("!"))
-    return Answer(whole, text, tuple(items), tuple(new), names, dates, numbers, bare)
+    return AnsweringSentence(whole, text, tuple(items), tuple(new), names, dates, numbers, bare)
 
 
 #: what stands before the number of a name: "F-16"
 _CODE = regex(r"[^\W\d_]-$")
 
 
-def _in_question(question: str, number: Quantity) -> bool:
+def _in_question(question: str, number: WrittenQuantity) -> bool:
     return any(
         q.value == number.value and (not q.unit or not number.unit or q.unit == number.unit)
         for q in find_quantities(question)
     )
 
 
-def _odds(question: str, kind: Kind, said: Answer, before: Answer | None) -> float:
+def _odds(
+    question: str, kind: Kind, said: AnsweringSentence, before: AnsweringSentence | None
+) -> float:
     """Return the log-odds that a sentence answers; 0 without a value of the kind asked for.
 
     ``before``: the statement before it, ``None`` for the first.
     """
-    features = features_of(question, kind, said, before)
+    features = subject_features(question, kind, said, before)
     if kind == "yes_no":
         return float(before is None or features["share"] > 0)
     if said.bare and said.alone:
         return float(bool(said.new) and (len(said.items) <= _SHORT / 2 or bool(said.value(kind))))
-    value = bool(chosen(question, said) if kind == "choice" else said.value(kind))
+    value = bool(chosen_option(question, said) if kind == "choice" else said.value(kind))
     if kind == "any" and asks_for_a_name(question) and not said.names and not said.bare:
         value = False
     if value and _ANSWER_IS.match(said.text):
@@ -444,7 +450,9 @@ WEIGHTS = {
 }  # fmt: skip
 
 
-def features_of(question: str, kind: Kind, said: Answer, before: Answer | None) -> dict[str, float]:
+def subject_features(
+    question: str, kind: Kind, said: AnsweringSentence, before: AnsweringSentence | None
+) -> dict[str, float]:
     """Return what tells whether a sentence speaks of the question.
 
     ``share``: of the question's words that it says, ``relation`` of those that no name has; a
@@ -546,7 +554,7 @@ def _adjective(text: str, items: Sequence[Token], i: int, end: int, asked: froze
     return bool(_PEOPLE.search(items[i].text))
 
 
-def _by_names(one: Answer, two: Answer) -> Relation | None:
+def _by_names(one: AnsweringSentence, two: AnsweringSentence) -> Relation | None:
     """Compare what is named: the first name of each with the first few of the other."""
     first, second = one.names[:_FIRST_NAMES], two.names[:_FIRST_NAMES]
     if not first or not second:
@@ -571,7 +579,7 @@ _SHARED = 0.6
 _LONGEST_VALUE = 40
 
 
-def _by_words(one: Answer, two: Answer) -> Relation:
+def _by_words(one: AnsweringSentence, two: AnsweringSentence) -> Relation:
     """Compare the words that are new: too few in common is something else."""
     a, b = list(one.new)[:_LONGEST_VALUE], list(two.new)[:_LONGEST_VALUE]
     if not a or not b:
@@ -592,7 +600,7 @@ def _by_words(one: Answer, two: Answer) -> Relation:
 _FIRST = 2
 
 
-def _only_values(answer: Answer) -> bool:
+def _only_values(answer: AnsweringSentence) -> bool:
     """Whether an answer is little more than a date or a number."""
     plain = [t for t in answer.new if not t.number and t.text not in _AROUND]
     return len(plain) <= 1 and bool(answer.dates or answer.numbers)
@@ -603,7 +611,7 @@ _AROUND = MONTHS | word_set(
 )
 
 
-def _by_dates(one: Answer, two: Answer) -> Relation | None:
+def _by_dates(one: AnsweringSentence, two: AnsweringSentence) -> Relation | None:
     """Compare the dates of two answers; ``None`` where one has none."""
     pairs = list(product(one.dates[:_FIRST], two.dates[:_FIRST]))
     if any(agree(x, y) and agree(y, x) for x, y in pairs):
@@ -618,7 +626,7 @@ def _by_dates(one: Answer, two: Answer) -> Relation | None:
     return _any(pairs, near)
 
 
-def _by_numbers(one: Answer, two: Answer) -> Relation | None:
+def _by_numbers(one: AnsweringSentence, two: AnsweringSentence) -> Relation | None:
     """Compare the numbers of two answers; ``None`` where one has none."""
     pairs = list(product(one.numbers[:_FIRST], two.numbers[:_FIRST]))
     if any(same_amount(x, y) or same_amount(y, x) or _nearly(x, y) for x, y in pairs):
@@ -634,7 +642,7 @@ def _any(pairs: Sequence[object], open_: Iterable[bool]) -> Relation | None:
 _MEASURED = 0.0015
 
 
-def _nearly(x: Quantity, y: Quantity) -> bool:
+def _nearly(x: WrittenQuantity, y: WrittenQuantity) -> bool:
     """Whether two numbers, written with four digits or more, differ by less than matters."""
     if (x.unit and y.unit and x.unit != y.unit) or x.high is not None or y.high is not None:
         return False
@@ -675,7 +683,7 @@ _ABOUT = regex(
 )
 
 
-def _compatible(text: str, x: Quantity, other: str, y: Quantity) -> bool:
+def _compatible(text: str, x: WrittenQuantity, other: str, y: WrittenQuantity) -> bool:
     """Whether two numbers can both be right; "about 2 million" covers what rounds to it."""
     if x.unit and y.unit and x.unit != y.unit:
         return False
@@ -711,7 +719,7 @@ _DEATH = regex(r"\b(?:die[ds]?|dying|death|dead|deceased|passed\s+away|killed)\b
 _EVENT = regex(rf"(?P<birth>{_BIRTH.pattern})|(?P<death>{_DEATH.pattern})", re.I)
 
 
-def shares_of(text: str) -> list[Quantity]:
+def shares_of(text: str) -> list[WrittenQuantity]:
     """Return the fractions in words that are shares, in percent: "two thirds of the vote"."""
     shares = []
     for hit in _FRACTION.finditer(text):
@@ -719,11 +727,11 @@ def shares_of(text: str) -> list[Quantity]:
         # "a third" is 33 % and 33.3 %; half and a quarter are what they are
         slack = 0.0 if abs(100 * share - round(100 * share)) < 1e-9 else 0.5
         if share <= 1:
-            shares.append(Quantity(100 * share, "percent", slack, *hit.span()))
+            shares.append(WrittenQuantity(100 * share, "percent", slack, *hit.span()))
     return shares
 
 
-def in_degrees(question: str, text: str, number: Quantity) -> Quantity:
+def in_degrees(question: str, text: str, number: WrittenQuantity) -> WrittenQuantity:
     """Return a number with the scale that follows it ("100 C") where temperatures are asked for."""
     if number.unit or not _WARMTH.search(question):
         return number
@@ -782,14 +790,14 @@ _STILL = regex(
 )
 
 
-def _affirms(answer: Answer) -> bool:
+def _affirms(answer: AnsweringSentence) -> bool:
     """Whether an answer to a yes-or-no question affirms."""
     if _YES.match(answer.whole):
         return True
     return not (_NO.match(answer.whole) or _DENIED.search(answer.text))
 
 
-def _by_denial(one: Answer, two: Answer, relation: Relation) -> Relation:
+def _by_denial(one: AnsweringSentence, two: AnsweringSentence, relation: Relation) -> Relation:
     """Relate two answers, one or both of which may say what it was not.
 
     "Not Austen" excludes "Jane Austen", and neither "Eliot" nor "not Eliot"; "not on 3 May" does
@@ -806,7 +814,7 @@ def _by_denial(one: Answer, two: Answer, relation: Relation) -> Relation:
     return "apart" if relation != "apart" and inside else "open"
 
 
-def _denies(answer: Answer) -> bool:
+def _denies(answer: AnsweringSentence) -> bool:
     """Whether a sentence only says what it was not."""
     return len(answer.items) <= 3 * _SHORT and _says_not(answer.text)
 
@@ -816,7 +824,7 @@ def _says_not(text: str) -> bool:
     return bool(_DENIED.search(text)) and not _STILL.search(text)
 
 
-def chosen(question: str, answer: Answer) -> frozenset[str]:
+def chosen_option(question: str, answer: AnsweringSentence) -> frozenset[str]:
     """Which of the question's options an answer names first; empty where that cannot be told."""
     options = _options(question)
     words = [t.text for t in answer.items]
@@ -864,7 +872,7 @@ class LlmContradict(NumberedReader):
     of one assertion share a call, each with a number and an answer of its own.
     """
 
-    task = Task(
+    task = JudgeTask(
         "contradict", "contradict_reply", "sample", 48, read_reply_to_pair,
         own=lambda _, word: read_reply_to_pair({"contradicts": word}),
     )  # fmt: skip
@@ -885,7 +893,7 @@ class LlmContradict(NumberedReader):
         blocks = [
             (claim, block)
             for (question, claim), samples in new.items()
-            for block in blocks_of(question, (Field("claim", claim),), samples)
+            for block in numbered_blocks(question, (Field("claim", claim),), samples)
         ]
         replies = self.ask([block for _, block in blocks])
         for (claim, block), outcomes in zip(blocks, replies, strict=True):

@@ -29,9 +29,9 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 
 from sayso.engines.engine import Engine
-from sayso.judges.model.numbered import NumberedReader, Task, blocks_of
+from sayso.judges.model.numbered import JudgeTask, NumberedReader, numbered_blocks
 from sayso.judges.patterns import regex
-from sayso.judges.rules.text import is_english, stem, word_list, word_set
+from sayso.judges.rules.text import is_english, uninflected, word_list, word_set
 from sayso.prompts.thoughts import split_thoughts
 
 #: A longer answer, in characters, is not read at all: its beginning is not the whole.
@@ -75,7 +75,7 @@ def lexicon() -> Lexicon:
     return Lexicon(classes, longest, *sets)
 
 
-class Weights(NamedTuple):
+class DecisivenessWeights(NamedTuple):
     """One linear model: what each feature adds to ``base``; the words that it does not mask."""
 
     base: float
@@ -88,23 +88,23 @@ class Weights(NamedTuple):
         return self.base + math.fsum(of[f] * x for f, x in features.items() if f in of)
 
 
-_MODELS: dict[str, Weights] = {}
+_MODELS: dict[str, DecisivenessWeights] = {}
 
 
-def weights(name: str) -> Weights:
+def weights(name: str) -> DecisivenessWeights:
     """Return the learned model ``asserts`` or ``level``."""
     if not _MODELS:
         data = _data("decisiveness_weights.json")
         use(
             {
-                k: Weights(m["base"], m["of"], frozenset(m.get("vocabulary", ())))
+                k: DecisivenessWeights(m["base"], m["of"], frozenset(m.get("vocabulary", ())))
                 for k, m in data.items()
             }
         )
     return _MODELS[name]
 
 
-def use(models: Mapping[str, Weights]) -> None:
+def use(models: Mapping[str, DecisivenessWeights]) -> None:
     """Read with these models from now on; for their training."""
     _MODELS.update(models)
     analyze.cache_clear()
@@ -113,7 +113,7 @@ def use(models: Mapping[str, Weights]) -> None:
 # ---- words, clauses, segments
 
 
-class Word(NamedTuple):
+class DecisivenessWord(NamedTuple):
     """A word or stop in lower case, its place in the text, and whether it may be a cue."""
 
     text: str
@@ -136,9 +136,9 @@ _NAMED = word_set("may will")
 _ABBREVIATED = word_set("mr mrs ms dr st prof rep sen gen gov col capt sgt lt rev hon jr sr vs etc")
 
 
-def words(text: str) -> list[Word]:
+def decisiveness_words(text: str) -> list[DecisivenessWord]:
     """Return the words and stops of a text (plain quotes); "isn't" gives "is" and "not"."""
-    known, read = lexicon().classes, list[Word]()
+    known, read = lexicon().classes, list[DecisivenessWord]()
     opens = True
     for hit in _TOKEN.finditer(text):
         raw, (start, end) = hit.group(), hit.span()
@@ -148,7 +148,7 @@ def words(text: str) -> list[Word]:
         parts = _SPLIT.get(low) or _apart(low)
         for part in parts:
             cue = part in known and not capital and not (raw[0].isupper() and part in _NAMED)
-            read.append(Word(part, start, end, cue, value))
+            read.append(DecisivenessWord(part, start, end, cue, value))
         # quotes open titles, in which a capital says nothing of a sentence's start
         opens = low in ".?!\n:" or (opens and not low[0].isalnum())
     return read
@@ -172,23 +172,23 @@ _PERSONS = word_set("i he she it they we this that there")
 _PLACES = word_set("in on at from by near around about")
 
 
-class Clause(NamedTuple):
+class DecisivenessClause(NamedTuple):
     """A stretch of words without a turn; ``sentence`` counts from 0, ``side`` for an aside."""
 
-    words: tuple[Word, ...]
+    words: tuple[DecisivenessWord, ...]
     sentence: int
     side: bool
 
 
-def clauses(text: str, items: Sequence[Word]) -> list[Clause]:
+def clauses(text: str, items: Sequence[DecisivenessWord]) -> list[DecisivenessClause]:
     """Cut a text at the ends of sentences, at semicolons, and where a conjunction turns it."""
-    cut: list[Clause] = []
+    cut: list[DecisivenessClause] = []
     begin = sentence = 0
     side = False
 
     def close(end: int) -> None:
         if any(w.text[0].isalnum() for w in items[begin:end]):
-            cut.append(Clause(tuple(items[begin:end]), sentence, side))
+            cut.append(DecisivenessClause(tuple(items[begin:end]), sentence, side))
 
     for i, word in enumerate(items):
         if _ends(text, items, i):
@@ -211,7 +211,7 @@ def clauses(text: str, items: Sequence[Word]) -> list[Clause]:
     return cut
 
 
-def _ends(text: str, items: Sequence[Word], i: int) -> bool:
+def _ends(text: str, items: Sequence[DecisivenessWord], i: int) -> bool:
     word = items[i]
     if word.text in (";", "\n"):
         return True
@@ -233,7 +233,7 @@ _SPEAKING = word_set("i we me my our myself")
 _RUN = 3.0
 
 
-def cues_of(items: Sequence[Word]) -> list[tuple[int, str, str]]:
+def cues_of(items: Sequence[DecisivenessWord]) -> list[tuple[int, str, str]]:
     """Return (place, class, run) of every cue; ``run`` is "" for a single word.
 
     Where runs overlap the longest counts; the words of a run count on their own too.
@@ -262,7 +262,7 @@ def hedge_words(text: str) -> tuple[str, ...] | None:
     if len(text) > LONGEST_READ or not is_english(text):
         return None
     listed = lexicon()
-    items = words(text.translate(PLAIN_MARKS))
+    items = decisiveness_words(text.translate(PLAIN_MARKS))
     found: list[tuple[int, int]] = []
     for place, kind, run in sorted(cues_of(items), key=lambda cue: (cue[0], -len(cue[2]))):
         first, last = place, place + max(0, len(run.split()) - 1)
@@ -275,7 +275,7 @@ def hedge_words(text: str) -> tuple[str, ...] | None:
     return tuple(text[start:end] for start, end in found)
 
 
-def level_features(items: Sequence[Word]) -> Features:
+def level_features(items: Sequence[DecisivenessWord]) -> Features:
     """Return what says how surely something is worded; {} for words without a cue.
 
     "Not", "very", "some" and their like change a cue and are none by themselves.
@@ -317,7 +317,7 @@ def level_features(items: Sequence[Word]) -> Features:
     return features
 
 
-def _content(items: Sequence[Word]) -> int:
+def _content(items: Sequence[DecisivenessWord]) -> int:
     """How many words are neither cues nor glue nor small talk."""
     listed = lexicon()
     return sum(
@@ -329,7 +329,7 @@ def _content(items: Sequence[Word]) -> int:
     )
 
 
-def assert_features(items: Sequence[Word], vocabulary: frozenset[str]) -> Features:
+def assert_features(items: Sequence[DecisivenessWord], vocabulary: frozenset[str]) -> Features:
     """Return what says whether a clause asserts something: runs of one to three words.
 
     Numbers, names and words outside of ``vocabulary`` are masked; a run of one mask counts once.
@@ -395,7 +395,7 @@ _TURNED = regex(
 _WINDOW = 48
 
 
-class Stated(NamedTuple):
+class StatedProbability(NamedTuple):
     """A probability said as a number, 0..1, and its place."""
 
     share: float
@@ -411,13 +411,13 @@ def _number(text: str) -> float:
 _WHOLES = {"half": 2, "third": 3, "quarter": 4, "fifth": 5}
 
 
-def stated(text: str) -> list[Stated]:
+def stated_probabilities(text: str) -> list[StatedProbability]:
     """Return the probabilities that a text gives in numbers: "about 60-70 % sure", "one in three".
 
     "51 % of the population" and "a 95 % confidence interval" are none, and neither is a denied one.
     """
     low = text.lower()
-    shares: list[Stated] = []  # by place, none over another
+    shares: list[StatedProbability] = []  # by place, none over another
 
     def add(share: float, start: int, end: int) -> None:
         denied = _DENIED.search(low[max(0, start - _WINDOW) : start])
@@ -427,7 +427,7 @@ def stated(text: str) -> list[Stated]:
             return
         after = _SURE_AFTER.match(low, end)
         turned = _TURNED.match(low, after.end() if after else end)
-        shares.insert(place, Stated(1 - share if turned else share, start, end))
+        shares.insert(place, StatedProbability(1 - share if turned else share, start, end))
 
     def sure(start: int, end: int) -> bool:
         before = low[max(0, start - _WINDOW) : start]
@@ -465,7 +465,9 @@ _SOFTENERS = word_set("maybe perhaps possibly probably in the on at even")
 _LISTING = 24
 
 
-def alternatives(items: Sequence[Word]) -> tuple[int, tuple[Word, ...]]:
+def count_alternatives(
+    items: Sequence[DecisivenessWord],
+) -> tuple[int, tuple[DecisivenessWord, ...]]:
     """Return how many values "A, B or C" names, and the words without what hedges the last."""
     for i, word in enumerate(items):
         if word.text in ("not", "no"):
@@ -490,20 +492,20 @@ def alternatives(items: Sequence[Word]) -> tuple[int, tuple[Word, ...]]:
     return 1, tuple(items)
 
 
-def _valued(word: Word) -> bool:
+def _valued(word: DecisivenessWord) -> bool:
     return word.value or (word.text.isalnum() and not word.cue and word.text not in lexicon().glue)
 
 
 # ---- what is asserted, and how surely
 
 
-class Statement(NamedTuple):
+class AssertedClause(NamedTuple):
     """A clause that asserts something, with the remarks that speak of it; ``weight`` in a text."""
 
     start: int
     end: int
-    clause: tuple[Word, ...]
-    remarks: tuple[Word, ...]
+    clause: tuple[DecisivenessWord, ...]
+    remarks: tuple[DecisivenessWord, ...]
     weight: float
     shares: tuple[float, ...]
 
@@ -513,11 +515,11 @@ class Statement(NamedTuple):
         return _denies(self.clause)
 
 
-def _denies(items: Iterable[Word]) -> bool:
+def _denies(items: Iterable[DecisivenessWord]) -> bool:
     return sum(w.text in ("not", "never") for w in items) % 2 == 1
 
 
-def asserts(clause: Sequence[Word]) -> bool:
+def asserts(clause: Sequence[DecisivenessWord]) -> bool:
     """Whether a clause says something of its subject rather than of the speaker or the question."""
     model = weights("asserts")
     return model.sum(assert_features(clause, model.vocabulary)) > 0
@@ -528,7 +530,7 @@ _ELSEWHERE = word_set("what when where who which how whose saying claiming")
 _OFFERS = word_set("let help hope need assist feel")
 
 
-def _remarks(clause: Sequence[Word]) -> bool:
+def _remarks(clause: Sequence[DecisivenessWord]) -> bool:
     """Whether a clause that asserts nothing speaks of the answer: "I could be wrong"."""
     said = {w.text for w in clause}
     if not any(w.cue for w in clause) or said & _ELSEWHERE or (said & _OFFERS and "you" in said):
@@ -537,12 +539,15 @@ def _remarks(clause: Sequence[Word]) -> bool:
 
 
 @lru_cache(maxsize=512)
-def analyze(text: str) -> tuple[Statement, ...]:
+def analyze(text: str) -> tuple[AssertedClause, ...]:
     """Return what a text asserts, in order."""
     text = text.translate(PLAIN_MARKS)
-    parts = clauses(text, words(text))
+    parts = clauses(text, decisiveness_words(text))
     ends = [c.words[-1].end for c in parts]
-    shares = [(min(bisect_left(ends, x.start), len(parts) - 1), x.share) for x in stated(text)]
+    shares = [
+        (min(bisect_left(ends, x.start), len(parts) - 1), x.share)
+        for x in stated_probabilities(text)
+    ]
     holding = [k for k, c in enumerate(parts) if asserts(c.words)]
     # "Confidence: 85 %." speaks of the answer beside it
     bare = {k for k, _ in shares if not _content([w for w in parts[k].words if not w.value])}
@@ -565,7 +570,7 @@ def analyze(text: str) -> tuple[Statement, ...]:
     weight = [0.25 if p.side else 1.0 if p.sentence == first else 0.5 for p in parts]
     weight[holding[0]] = 1.0
     return tuple(
-        Statement(
+        AssertedClause(
             parts[h].words[0].start,
             parts[h].words[-1].end,
             parts[h].words,
@@ -577,10 +582,10 @@ def analyze(text: str) -> tuple[Statement, ...]:
     )
 
 
-def _level(items: Sequence[Word], shares: Sequence[float]) -> float:
+def _level(items: Sequence[DecisivenessWord], shares: Sequence[float]) -> float:
     if shares:
         return sum(shares) / len(shares)
-    count, kept = alternatives(items)
+    count, kept = count_alternatives(items)
     level = weights("level").sum(level_features(kept))
     return min(0.995, max(0.005, level)) / count
 
@@ -614,24 +619,24 @@ def decisiveness(answer: str, assertion: str | None = None) -> float | None:
     return sum(one.weight * _level(one.remarks, one.shares) for one in statements) / total
 
 
-def about(assertion: str) -> tuple[frozenset[str], bool]:
+def subject_stems(assertion: str) -> tuple[frozenset[str], bool]:
     """Return the stems that an assertion is about, and whether it denies."""
-    items = words(assertion.translate(PLAIN_MARKS))
-    stems = _stems(items) or frozenset(stem(w.text) for w in items if w.text[0].isalnum())
+    items = decisiveness_words(assertion.translate(PLAIN_MARKS))
+    stems = _stems(items) or frozenset(uninflected(w.text) for w in items if w.text[0].isalnum())
     return stems, _denies(items)
 
 
-def _stems(items: Iterable[Word]) -> frozenset[str]:
+def _stems(items: Iterable[DecisivenessWord]) -> frozenset[str]:
     listed = lexicon()
     return frozenset(
-        stem(w.text) for w in items if w.text[0].isalnum() and not w.cue
+        uninflected(w.text) for w in items if w.text[0].isalnum() and not w.cue
         and w.text not in listed.glue and w.text not in listed.talk and w.text not in _PERSONS
     )  # fmt: skip
 
 
-def _of_part(statements: Sequence[Statement], assertion: str) -> float | None:
+def _of_part(statements: Sequence[AssertedClause], assertion: str) -> float | None:
     """The score of the statement that shares most words with the assertion, as far as it goes."""
-    wanted, denies = about(assertion)
+    wanted, denies = subject_stems(assertion)
     shared = [len(_stems(one.clause) & wanted) for one in statements]
     if not any(shared):
         return None
@@ -646,7 +651,7 @@ def _of_part(statements: Sequence[Statement], assertion: str) -> float | None:
 _SPEAKERS = word_set("i we that")
 
 
-def _reaching(clause: Sequence[Word], wanted: frozenset[str]) -> list[Word]:
+def _reaching(clause: Sequence[DecisivenessWord], wanted: frozenset[str]) -> list[DecisivenessWord]:
     """The words of a clause that bear on some of its content.
 
     Those of its segments with that content, of segments without any ("possibly", "I think") and
@@ -667,7 +672,7 @@ def _reaching(clause: Sequence[Word], wanted: frozenset[str]) -> list[Word]:
         frame += 1
     if not (clause[0].cue or {w.text for w in clause[:frame]} & _SPEAKERS):
         frame = 0
-    kept: list[Word] = list(clause[:frame])
+    kept: list[DecisivenessWord] = list(clause[:frame])
     for k, segment in enumerate(segments):
         bare = not _stems(segment)
         aside = segment[0].text == "("
@@ -690,18 +695,18 @@ class Asserted(NamedTuple):
     problem: str | None = None
 
 
-class _Told(msgspec.Struct):
+class _ToldWording(msgspec.Struct):
     text: Annotated[str, msgspec.Meta(max_length=LONGEST, pattern=r"\S")]
     score: Annotated[float, msgspec.Meta(ge=0, le=1)]
 
 
-_TOLD = Annotated[list[_Told], msgspec.Meta(max_length=MOST_ASSERTIONS)]
+_TOLD = Annotated[list[_ToldWording], msgspec.Meta(max_length=MOST_ASSERTIONS)]
 
 
 def read_assertions(entry: dict[str, Any]) -> list[list[Any]] | None:
     """Return [text, score] of each assertion of an entry; ``None`` if any of it is not valid."""
     try:
-        assertions: list[_Told] = msgspec.convert(entry.get("assertions"), _TOLD)
+        assertions: list[_ToldWording] = msgspec.convert(entry.get("assertions"), _TOLD)
     except msgspec.ValidationError:
         return None
     if any(math.isnan(one.score) for one in assertions):
@@ -718,7 +723,7 @@ class LlmDecisive(NumberedReader):
     without text or an entry that lacks anything is no reading.
     """
 
-    task = Task(
+    task = JudgeTask(
         "decisive", "decisive_reply", "answer", 160, read_assertions,
         own=lambda answer, score: [[answer, score]],
     )  # fmt: skip
@@ -736,7 +741,9 @@ class LlmDecisive(NumberedReader):
                 self._known[question, text] = Asserted(())
             elif (question, text) not in self._known:
                 new.setdefault(question, []).append(text)
-        blocks = [b for question, texts in new.items() for b in blocks_of(question, (), texts)]
+        blocks = [
+            b for question, texts in new.items() for b in numbered_blocks(question, (), texts)
+        ]
         for block, outcomes in zip(blocks, self.ask(blocks), strict=True):
             for text, outcome in outcomes.items():
                 assertions = tuple((str(t), float(s)) for t, s in outcome.value or ())

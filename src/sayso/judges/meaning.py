@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sayso.engines.engine import Classifier, Engine
-from sayso.judges.contradiction import read_answer, relate
+from sayso.judges.contradiction import read_short_answer, relate
 from sayso.judges.rules.text import tokens
 from sayso.prompts import load_prompt, prompt_hash
 from sayso.prompts.fence import Field, fence
@@ -513,7 +513,7 @@ def equivalent(question: str, a: str, b: str) -> bool:
         return words[0] == words[1]
     relation = relate(question, a, b)
     if relation is None:
-        if read_answer(question, a) or read_answer(question, b):
+        if read_short_answer(question, a) or read_short_answer(question, b):
             return False
         return max(map(len, words)) <= WITHHELD or set(words[0]) == set(words[1])
     return relation == "same"

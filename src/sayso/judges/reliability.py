@@ -17,11 +17,11 @@ import msgspec
 from sayso.metrics.agreement import kappa
 from sayso.metrics.intervals import exact_interval
 from sayso.records import LABELS, Content, Stance, Verdict, content_id
-from sayso.storage.atomic import disk_errors, inside, replacing
+from sayso.storage.atomic import disk_errors, place_inside, replacing
 from sayso.storage.cache import default_cache_folder
 
 
-class Label(NamedTuple):
+class HumanLabel(NamedTuple):
     """People's label of one aspect: a verdict's two parts, or only one of them, or a letter."""
 
     stance: Stance | None = None
@@ -65,7 +65,7 @@ class Label(NamedTuple):
 STANCES: tuple[Stance, ...] = get_args(Stance)
 
 
-class Share(msgspec.Struct, frozen=True):
+class CountedShare(msgspec.Struct, frozen=True):
     """A share with its counts and the exact 95 % interval; ``value`` is ``None`` for 0 of 0."""
 
     count: int
@@ -75,25 +75,25 @@ class Share(msgspec.Struct, frozen=True):
     high: float | None
 
 
-def share(count: int, of: int) -> Share:
+def share(count: int, of: int) -> CountedShare:
     """Return count/of with the exact (Clopper-Pearson) interval."""
     low, high = exact_interval(count, of) if of else (None, None)
-    return Share(count, of, count / of if of else None, low, high)
+    return CountedShare(count, of, count / of if of else None, low, high)
 
 
 class StanceRow(msgspec.Struct, frozen=True):
     """How a judge did on one stance: precision over its verdicts, recall over the labels."""
 
     stance: Stance
-    precision: Share
-    recall: Share
+    precision: CountedShare
+    recall: CountedShare
 
 
-class Group(msgspec.Struct, frozen=True):
+class AgreementGroup(msgspec.Struct, frozen=True):
     """Agreement on one part of a set."""
 
     name: str
-    agreed: Share
+    agreed: CountedShare
 
 
 class Errors(msgspec.Struct, frozen=True):
@@ -104,9 +104,9 @@ class Errors(msgspec.Struct, frozen=True):
     incorrect as labelled.
     """
 
-    found: Share
-    invented: Share
-    right: Share
+    found: CountedShare
+    invented: CountedShare
+    right: CountedShare
 
 
 class SetResult(msgspec.Struct, frozen=True):
@@ -119,10 +119,10 @@ class SetResult(msgspec.Struct, frozen=True):
 
     name: str
     aspects: int
-    agreed: Share
+    agreed: CountedShare
     problems: dict[str, int]
-    groups: tuple[Group, ...]
-    stance_agreed: Share
+    groups: tuple[AgreementGroup, ...]
+    stance_agreed: CountedShare
     kappa: float | None
     stances: tuple[StanceRow, ...]
     errors: Errors | None = None
@@ -174,10 +174,10 @@ class WordsCheck(msgspec.Struct, frozen=True):
 
     by: str
     phrases: tuple[Phrase, ...]
-    inside: Share
+    inside: CountedShare
     rank: float | None
     unread: int
-    pairs: Share
+    pairs: CountedShare
     pairs_unread: int
 
 
@@ -224,7 +224,7 @@ class JudgeCheck(msgspec.Struct, frozen=True, kw_only=True):
 def result(
     name: str,
     verdicts: Sequence[Verdict],
-    labels: Sequence[Label],
+    labels: Sequence[HumanLabel],
     groups: Sequence[str],
     *,
     stances: bool = True,
@@ -245,7 +245,9 @@ def result(
         aspects=len(rows),
         agreed=share(sum(label.agrees(v) for v, label, _ in read), len(read)),
         problems=dict(Counter(v.problem for v, _, _ in rows if v.problem is not None)),
-        groups=tuple(Group(n, share(sum(a), len(a))) for n, a in by_group.items() if names[1:]),
+        groups=tuple(
+            AgreementGroup(n, share(sum(a), len(a))) for n, a in by_group.items() if names[1:]
+        ),
         stance_agreed=share(sum(a == b for a, b in pairs), len(pairs)),
         kappa=None if agreed is None else float(agreed),
         stances=tuple(_row(stance, pairs) for stance in STANCES if pairs),
@@ -253,7 +255,7 @@ def result(
     )
 
 
-def _errors(read: Sequence[tuple[Verdict, Label]]) -> Errors:
+def _errors(read: Sequence[tuple[Verdict, HumanLabel]]) -> Errors:
     said = [(label.uncertain, v.value == "uncertain") for v, label in read]
     found = [called for labelled, called in said if labelled is True]
     invented = [called for labelled, called in said if labelled is False]
@@ -285,10 +287,10 @@ Cited = dict[str, str | int | float | None]
 def place(signature: str, cache: str | Path | None = None) -> Path:
     """Return the file in which the check of the judge with this signature is kept."""
     name = content_id(["judge", signature.replace(OWN_FAMILY, "")])
-    return inside(Path(cache or default_cache_folder()), "judge-checks", f"{name}.json")
+    return place_inside(Path(cache or default_cache_folder()), "judge-checks", f"{name}.json")
 
 
-def keep(check: JudgeCheck, cache: str | Path | None = None) -> Path:
+def keep_check(check: JudgeCheck, cache: str | Path | None = None) -> Path:
     """Write a check in one piece; the one before it is replaced. Returns the file."""
     path = place(check.signature, cache)
     with replacing(path, private=True) as file:
@@ -314,10 +316,10 @@ def stored(signature: str, cache: str | Path | None = None) -> Cited | None:
         check = msgspec.json.decode(raw, type=JudgeCheck)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         return {"problem": f"the stored check cannot be read ({' '.join(str(error).split())})"}
-    return cited(check)
+    return kept_numbers(check)
 
 
-def cited(check: JudgeCheck) -> Cited:
+def kept_numbers(check: JudgeCheck) -> Cited:
     """Return the numbers of a check that a manifest keeps and a report prints."""
     flat: Cited = {
         "signature": check.signature,
@@ -343,11 +345,11 @@ def cited(check: JudgeCheck) -> Cited:
     return flat
 
 
-def _flat(agreed: Share) -> Cited:
+def _flat(agreed: CountedShare) -> Cited:
     return {"agreed": agreed.count, "of": agreed.of, "low": agreed.low, "high": agreed.high}
 
 
-def to_json(check: JudgeCheck) -> str:
+def reliability_json(check: JudgeCheck) -> str:
     """Return a check as indented JSON, with what is derived from its numbers."""
     fields = json.loads(msgspec.json.encode(check))
     fields["tokens_per_100"] = check.tokens_per_100

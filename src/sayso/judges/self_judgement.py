@@ -18,7 +18,7 @@ from typing import NamedTuple
 from sayso.judges.claim_questions import QuestionAnswer
 from sayso.judges.patterns import regex
 from sayso.prompts import load_prompt
-from sayso.prompts.fence import clean
+from sayso.prompts.fence import visible_text
 
 #: The options of each setting in the paper's order, and their words.
 OFFERED: dict[str, tuple[str, ...]] = {
@@ -88,10 +88,10 @@ def prompt(
     text = template
     for name, value in filled.items():
         if name != "{options}":
-            value = " ".join(clean(value).split()).replace("{", "(")
+            value = " ".join(visible_text(value).split()).replace("{", "(")
         text = text.replace(name, value)
     if passages:
-        shown = "\n\n".join(" ".join(clean(p).split()) for p in passages)
+        shown = "\n\n".join(" ".join(visible_text(p).split()) for p in passages)
         text = f"{shown}\n\n{text}"
     return text
 
@@ -115,7 +115,7 @@ def spellings(mode: str, order: Sequence[str]) -> dict[str, tuple[str, ...]]:
     }
 
 
-class Judged(NamedTuple):
+class SelfJudgement(NamedTuple):
     """A model's answer on a claim: yes, no or none; ``share`` is P(yes) or the share of orders that
     say yes; ``by_order`` the answer in each order; ``mass`` the probability of all options."""
 
@@ -126,7 +126,7 @@ class Judged(NamedTuple):
     problem: str | None = None
 
 
-def from_probabilities(by_order: Sequence[Mapping[str, float]]) -> Judged:
+def from_probabilities(by_order: Sequence[Mapping[str, float]]) -> SelfJudgement:
     """Average the probabilities of the options over orders, each normalized over its options.
 
     An order without probability (an empty mapping: it could not be read) is left out.
@@ -144,21 +144,21 @@ def from_probabilities(by_order: Sequence[Mapping[str, float]]) -> Judged:
             shares[name] += p / total
         firsts.append(_largest(one))
     if not number:
-        return Judged(None, None, tuple(firsts), 0.0, "unread")
+        return SelfJudgement(None, None, tuple(firsts), 0.0, "unread")
     mass = sum(sum(one.values()) for one in by_order) / number
     best = _largest(shares)
     share = shares["yes"] / number
-    return Judged(best, share, tuple(firsts), mass, None if best else "tied")
+    return SelfJudgement(best, share, tuple(firsts), mass, None if best else "tied")
 
 
-def from_replies(by_order: Sequence[str | None]) -> Judged:
+def from_replies(by_order: Sequence[str | None]) -> SelfJudgement:
     """Take the answer of most orders; unread ones (``None``) do not vote, a tie has no label."""
     votes = Counter(name for name in by_order if name is not None)
     if not votes:
-        return Judged(None, None, tuple(by_order), None, "unread")
+        return SelfJudgement(None, None, tuple(by_order), None, "unread")
     best = _largest(votes)
     share = votes["yes"] / sum(votes.values())
-    return Judged(best, share, tuple(by_order), None, None if best else "tied")
+    return SelfJudgement(best, share, tuple(by_order), None, None if best else "tied")
 
 
 def _largest(votes: Mapping[str, float]) -> str | None:
@@ -168,7 +168,7 @@ def _largest(votes: Mapping[str, float]) -> str | None:
     return None if tied else ranked[0][0]
 
 
-def read_reply(text: str, order: Sequence[str]) -> str | None:
+def read_yes_no(text: str, order: Sequence[str]) -> str | None:
     """Return yes, no or none of a reply in words; ``None`` where it says none of them, or several.
 
     A letter of an option counts, or its words; where letter and words differ, neither does.

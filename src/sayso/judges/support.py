@@ -20,12 +20,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sayso.judges.meaning import Meaning
-from sayso.judges.model.numbered import Block, NumberedReader, Outcome, Task
+from sayso.judges.model.numbered import JudgeTask, NumberedReader, TextBlock, TextOutcome
 from sayso.judges.patterns import regex
 from sayso.judges.rules.dates import Date, agree, find_dates
-from sayso.judges.rules.quantities import Quantity, find_quantities, same_amount
-from sayso.judges.rules.sentences import sentences
-from sayso.judges.rules.text import STOP, is_english, stem, tokens
+from sayso.judges.rules.quantities import WrittenQuantity, find_quantities, same_amount
+from sayso.judges.rules.sentences import split_sentences
+from sayso.judges.rules.text import STOP, is_english, tokens, uninflected
 from sayso.prompts.fence import Field
 from sayso.records import Passage
 
@@ -63,7 +63,7 @@ class Life(NamedTuple):
 def lives(text: str) -> tuple[Life, ...]:
     """Return the lives that the brackets of a passage's first sentence state."""
     opening = text[:OPENING]
-    first = next(iter(sentences(opening)), None)
+    first = next(iter(split_sentences(opening)), None)
     if first is None:
         return ()
     sentence = opening[first.start : first.end]
@@ -213,12 +213,12 @@ def _read(topic: str, claim: str, passages: tuple[Passage, ...]) -> Supported:
         return Supported(None, (), "unread")
     if not is_english(claim):
         return Supported(None, (), "language")
-    wanted = statement(claim)
+    wanted = text_statement(claim)
     given = frozenset(_meant(t.stem) for t in tokens(topic))
     values = bool(wanted.dates or wanted.amounts or wanted.names - given)
     least = WITH_VALUES if values else WITHOUT
     for passage in passages:
-        own = given | {_meant(stem(t.text)) for t in tokens(passage.title)}
+        own = given | {_meant(uninflected(t.text)) for t in tokens(passage.title)}
         if (
             _stated(wanted, own, _facts(passage.text))
             or any((holds(wanted, own, line) or 0.0) >= least for line in _lived(passage.text, own))
@@ -232,13 +232,13 @@ def _read(topic: str, claim: str, passages: tuple[Passage, ...]) -> Supported:
     return Supported("NS", tuple(p.id for p in passages))
 
 
-class Statement(NamedTuple):
+class TextStatement(NamedTuple):
     """What a text states: stems with their weights, dates, amounts, and whether it negates."""
 
     words: dict[str, float]
     names: frozenset[str]
     dates: tuple[Date, ...]
-    amounts: tuple[Quantity, ...]
+    amounts: tuple[WrittenQuantity, ...]
     negated: bool
 
 
@@ -248,7 +248,7 @@ def _meant(word: str) -> str:
 
 
 @lru_cache(maxsize=65536)
-def statement(text: str) -> Statement:
+def text_statement(text: str) -> TextStatement:
     """Take a text apart for comparison."""
     dates = find_dates(text)
     taken = {place for d in dates for place in range(d.start, d.end)}
@@ -264,27 +264,30 @@ def statement(text: str) -> Statement:
         words[meant] = max(words.get(meant, 0.0), NAME if name else 1.0)
         if name:
             names.add(meant)
-    return Statement(words, frozenset(names), dates, amounts, bool(_NEGATED.search(text)))
+    return TextStatement(words, frozenset(names), dates, amounts, bool(_NEGATED.search(text)))
 
 
 @lru_cache(maxsize=16384)
-def _lines(text: str) -> tuple[Statement, ...]:
+def _lines(text: str) -> tuple[TextStatement, ...]:
     """Return what each sentence of a passage says."""
     cut = text[:LONGEST]
-    return tuple(statement(cut[s.start : s.end]) for s in sentences(cut))
+    return tuple(text_statement(cut[s.start : s.end]) for s in split_sentences(cut))
 
 
 @lru_cache(maxsize=16384)
-def _pairs(text: str) -> tuple[tuple[Statement, Statement, Statement], ...]:
+def _pairs(text: str) -> tuple[tuple[TextStatement, TextStatement, TextStatement], ...]:
     """Return every two sentences in a row: together, and each of them."""
     cut = text[:LONGEST]
-    texts = [cut[s.start : s.end] for s in sentences(cut)]
+    texts = [cut[s.start : s.end] for s in split_sentences(cut)]
     return tuple(
-        (statement(f"{a} {b}"), statement(a), statement(b)) for a, b in itertools.pairwise(texts)
+        (text_statement(f"{a} {b}"), text_statement(a), text_statement(b))
+        for a, b in itertools.pairwise(texts)
     )
 
 
-def _apart(claim: Statement, topic: frozenset[str], halves: tuple[Statement, Statement]) -> bool:
+def _apart(
+    claim: TextStatement, topic: frozenset[str], halves: tuple[TextStatement, TextStatement]
+) -> bool:
     """Whether a claim's date or amount stands in a sentence that has no other word of the claim.
 
     "She won the prize in 1990. It was sold in 1995." does not say that she won it in 1995.
@@ -302,7 +305,7 @@ def _apart(claim: Statement, topic: frozenset[str], halves: tuple[Statement, Sta
     )  # fmt: skip
 
 
-def holds(claim: Statement, topic: frozenset[str], line: Statement) -> float | None:
+def holds(claim: TextStatement, topic: frozenset[str], line: TextStatement) -> float | None:
     """Return the share of the claim's words that a sentence holds; ``None`` if a value differs.
 
     Words of the topic are given: passages are looked up by it, and speak of it as "he".
@@ -325,13 +328,15 @@ def holds(claim: Statement, topic: frozenset[str], line: Statement) -> float | N
     return sum(weight for word, weight in wanted.items() if word in line.words) / total
 
 
-def _lived(text: str, topic: frozenset[str]) -> list[Statement]:
+def _lived(text: str, topic: frozenset[str]) -> list[TextStatement]:
     """Return when the topic was born and died, where a passage opens with it in brackets."""
     own = [life for life in lives(text) if {_meant(word) for word in life.name} & topic]
-    return [statement(line) for life in own for line in life.dates]
+    return [text_statement(line) for life in own for line in life.dates]
 
 
-def _life_pairs(text: str, topic: frozenset[str]) -> list[tuple[Statement, Statement, Statement]]:
+def _life_pairs(
+    text: str, topic: frozenset[str]
+) -> list[tuple[TextStatement, TextStatement, TextStatement]]:
     """Return each of these dates with each sentence that tells of the same birth or death.
 
     "Mira Toll (4 May 1901 – 2 June 1970) was a poet. … She was born in Orm." says when and where.
@@ -345,8 +350,8 @@ def _life_pairs(text: str, topic: frozenset[str]) -> list[tuple[Statement, State
     ]
 
 
-def _joined(a: Statement, b: Statement) -> Statement:
-    return Statement(
+def _joined(a: TextStatement, b: TextStatement) -> TextStatement:
+    return TextStatement(
         a.words | b.words,
         a.names | b.names,
         (*a.dates, *b.dates),
@@ -355,34 +360,34 @@ def _joined(a: Statement, b: Statement) -> Statement:
     )
 
 
-class _Fact(NamedTuple):
+class _TableFact(NamedTuple):
     """One line of a table of facts, "place of birth of X: Y": stems of its label, its values."""
 
     label: frozenset[str]
-    values: tuple[Statement, ...]
+    values: tuple[TextStatement, ...]
 
 
 @lru_cache(maxsize=16384)
-def _facts(text: str) -> tuple[_Fact, ...]:
+def _facts(text: str) -> tuple[_TableFact, ...]:
     """Return the lines of a passage that are a label, a colon and a value."""
     facts = []
     for line in text[:LONGEST].splitlines():
         hit = _FACT.match(line)
         if hit is not None:
-            label = frozenset(statement(hit["label"]).words)
+            label = frozenset(text_statement(hit["label"]).words)
             values = [v.strip() for v in hit["values"].split(";") if v.strip()]
             # 2180 may be a year or a distance: it is read as both
             numbers = [f"{v} units" for v in values if v.replace(",", "").isdigit()]
-            read = tuple(statement(f"is {v}") for v in values)
-            facts.append(_Fact(label, (*read, *map(_amount, numbers))))
+            read = tuple(text_statement(f"is {v}") for v in values)
+            facts.append(_TableFact(label, (*read, *map(_amount, numbers))))
     return tuple(facts)
 
 
-def _amount(text: str) -> Statement:
-    return Statement({}, frozenset(), (), find_quantities(text), False)
+def _amount(text: str) -> TextStatement:
+    return TextStatement({}, frozenset(), (), find_quantities(text), False)
 
 
-def _stated(claim: Statement, topic: frozenset[str], facts: Sequence[_Fact]) -> bool:
+def _stated(claim: TextStatement, topic: frozenset[str], facts: Sequence[_TableFact]) -> bool:
     """Whether a claim names a value of a fact, and nothing that it says points to another fact."""
     for fact in facts:
         for value in fact.values:
@@ -397,7 +402,7 @@ def _stated(claim: Statement, topic: frozenset[str], facts: Sequence[_Fact]) -> 
     return False
 
 
-def _same_value(claim: Statement, topic: frozenset[str], value: Statement) -> bool:
+def _same_value(claim: TextStatement, topic: frozenset[str], value: TextStatement) -> bool:
     """Whether all that a value says stands in a claim, and all values of the claim in it."""
     if not (value.words or value.dates or value.amounts) or claim.negated:
         return False
@@ -447,7 +452,7 @@ class LlmSupport(NumberedReader):
     read once for several claims; the reply cites it by name.
     """
 
-    task = Task(
+    task = JudgeTask(
         "support", "support_reply", "claim", 48, read_verdict,
         own=lambda _, word: [LABELS[word], EVERY], about="topic",
     )  # fmt: skip
@@ -467,7 +472,7 @@ class LlmSupport(NumberedReader):
                 Field(f"passage {name}", f"{p.title}\n{p.text[:LONGEST_FOR_MODEL]}")
                 for name, p in names.items()
             )
-            blocks.append(Block(topic, head, tuple(dict.fromkeys(c for _, c, _ in group))))
+            blocks.append(TextBlock(topic, head, tuple(dict.fromkeys(c for _, c, _ in group))))
             members.append((group, names))
         replies = self.ask(blocks)
         for (group, names), outcomes in zip(members, replies, strict=True):
@@ -500,7 +505,7 @@ def _groups(items: Sequence[Item], apart: bool) -> list[tuple[str, list[Item]]]:
     return groups
 
 
-def _supported(item: Item, outcome: Outcome, names: dict[str, Passage]) -> Supported:
+def _supported(item: Item, outcome: TextOutcome, names: dict[str, Passage]) -> Supported:
     if outcome.problem is not None:
         return Supported(None, tuple(p.id for p in item[2]), outcome.problem)
     label, cited = outcome.value

@@ -133,7 +133,7 @@ class Binning(NamedTuple):
 BINNING = Binning()
 
 
-class Rows(NamedTuple):
+class UsableRows(NamedTuple):
     """Usable rows: decisiveness, confidence, samples, group (bin or level), weights (B, m).
 
     ``edges`` (groups, 2) is each group's stretch of the confidence axis.
@@ -172,7 +172,7 @@ def usable_rows(
     binning: Binning,
     use: ArrayLike | None = None,
     weights: ArrayLike | None = None,
-) -> Rows:
+) -> UsableRows:
     """Return the rows that have decisiveness, a count and samples, binned."""
     d = shares(decisiveness, "decisiveness")
     j, K = (np.asarray(x, dtype=np.float64) for x in (agreeing, k))
@@ -199,10 +199,10 @@ def usable_rows(
         chosen = np.asarray(use, dtype=bool)
         if chosen.shape != (len(edges),):
             raise InputError(f"use: one flag for each of {len(edges)} bins, got {chosen.shape}")
-    return Rows(d, c, K, group.astype(np.int64), W, edges, single, chosen)
+    return UsableRows(d, c, K, group.astype(np.int64), W, edges, single, chosen)
 
 
-def _over_bins(rows: Rows, values: Floats, empty: Empty) -> Floats:
+def _over_bins(rows: UsableRows, values: Floats, empty: Empty) -> Floats:
     """Mean over bins of the mean of values (m,) or (B, m) in each, (B,)."""
     if empty not in ("skip", "zero"):
         raise InputError(f"empty: got {empty!r}, expected 'skip' or 'zero'")
@@ -258,7 +258,7 @@ def cmfg_parts(
     }
 
 
-def _permuted(rows: Rows, empty: Empty) -> Floats:
+def _permuted(rows: UsableRows, empty: Empty) -> Floats:
     """The mean over all permutations of decisiveness, exactly: every row meets every other."""
     here = rows.use[rows.group]
     values, where = np.unique(rows.c[here], return_inverse=True)
@@ -267,7 +267,7 @@ def _permuted(rows: Rows, empty: Empty) -> Floats:
     return _over_bins(_inside(rows), 1 - gap[:, where], empty)
 
 
-def _inside(rows: Rows) -> Rows:
+def _inside(rows: UsableRows) -> UsableRows:
     """Return the rows of the bins that count; the others weigh nothing there."""
     here = rows.use[rows.group]
     return rows._replace(d=rows.d[here], c=rows.c[here], group=rows.group[here], W=rows.W[:, here])
@@ -446,7 +446,7 @@ def thin_bins(
     return f"{THIN}: {len(thin)} of {len(held)}; {place} has {held[least]}"
 
 
-def _held(rows: Rows, binning: Binning) -> tuple[NDArray[np.int64], Floats]:
+def _held(rows: UsableRows, binning: Binning) -> tuple[NDArray[np.int64], Floats]:
     """Return how many rows each bin that counts holds, and its stretch of confidence."""
     held = np.bincount(rows.group, minlength=len(rows.edges))
     counts, edges = rows.use.copy(), rows.edges

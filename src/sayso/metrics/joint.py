@@ -303,7 +303,7 @@ class JointNumber(NamedTuple):
 EntityMetric = Callable[[Floats | None], "Floats | float"]
 
 
-class Draws(NamedTuple):
+class ResampleWeights(NamedTuple):
     """Weights of entities (B, E), and those of S seeds (B, S) by S."""
 
     entities: Floats
@@ -332,14 +332,14 @@ class Spread(NamedTuple):
     least: float = 0.0
 
 
-def draw(entities: int, n: int = 2000, seed: int = 0) -> Draws:
+def draw(entities: int, n: int = 2000, seed: int = 0) -> ResampleWeights:
     """Return ``n`` resamples of entities. Seeds are drawn when their number is known."""
     rng = np.random.default_rng(seed)
     blocks = list(resample_weights(entities, n, rng))
-    return Draws(np.concatenate(blocks) if blocks else np.zeros((0, entities)), seed)
+    return ResampleWeights(np.concatenate(blocks) if blocks else np.zeros((0, entities)), seed)
 
 
-def spread(seeds: Sequence[EntityMetric], draws: Draws, block: int = 200) -> Spread:
+def spread(seeds: Sequence[EntityMetric], draws: ResampleWeights, block: int = 200) -> Spread:
     """Return the mean over seeds of a metric, with replicates. Undefined seeds are left out."""
     own = [float(metric(None)) for metric in seeds]
     columns = []

@@ -103,7 +103,7 @@ def _shown(character: str) -> str:
 _SHOWN = _Shown()
 
 
-def clean(text: str, longest: int = LONGEST, labels: tuple[str, ...] = ()) -> str:
+def visible_text(text: str, longest: int = LONGEST, labels: tuple[str, ...] = ()) -> str:
     """Return a text as a judge may see it: nothing hidden, nothing that is markup to any server.
 
     Lines are separated by ``\\n``. ``labels`` of a user's prompt lose their dollars as ours do.
@@ -154,7 +154,9 @@ def bordered(fields: Sequence[Field], marker: str) -> str:
 
 
 def _body(fields: Sequence[Field]) -> str:
-    return "\n".join(f"{name}| {line}" for name, text in fields for line in clean(text).split("\n"))
+    return "\n".join(
+        f"{name}| {line}" for name, text in fields for line in visible_text(text).split("\n")
+    )
 
 
 def _between(body: str, marker: str) -> str:

@@ -20,7 +20,7 @@ Form = Literal["short", "long"]
 Style = Literal["shared", "paper"]
 
 
-class Method(NamedTuple):
+class PromptMethod(NamedTuple):
     """One prompting method. ``short`` and ``long`` name the prompt of each form ("" = none).
 
     ``kind`` "instruction": the prompt goes with the question; "examples": it holds examples, and
@@ -41,43 +41,43 @@ PLACE = "{question}"
 #: name -> method. The first four are those of Yona et al. (arXiv 2405.16908, section 4), in our
 #: words; the texts of ``uncle`` are those of that protocol, and the last three are its methods
 #: (arXiv 2505.16922, section 6), in our words.
-METHODS: dict[str, Method] = {
-    "vanilla": Method("the plain question", "", ""),
-    "granularity": Method(
+METHODS: dict[str, PromptMethod] = {
+    "vanilla": PromptMethod("the plain question", "", ""),
+    "granularity": PromptMethod(
         "answer as precisely as your knowledge allows, no more",
         "method_granularity",
         "method_granularity",
     ),
-    "uncertainty": Method(
+    "uncertainty": PromptMethod(
         "hedge, and only where you are not sure", "method_uncertainty", "method_uncertainty"
     ),
-    "uncertainty_plus": Method(
+    "uncertainty_plus": PromptMethod(
         "the same with the model's own certain and uncertain answers as examples",
         "method_uncertainty",
         "",
         demonstrations=True,
     ),
-    "metacognitive": Method(
+    "metacognitive": PromptMethod(
         "ask yourself first whether you would say the same again (in the manner of MetaFaith)",
         "method_metacognitive",
         "method_metacognitive",
     ),
-    "uncle": Method(
+    "uncle": PromptMethod(
         "express uncertainty (UNCLE)", "uncle_short_instruction", "uncle_long_instruction"
     ),
-    "unc_few": Method(
+    "unc_few": PromptMethod(
         "ten examples whose answers voice doubt",
         "method_unc_few",
         "method_unc_few_long",
         kind="examples",
     ),
-    "pair_few": Method(
+    "pair_few": PromptMethod(
         "ten examples, each answered with certainty and with doubt",
         "method_pair_few",
         "method_pair_few_long",
         kind="examples",
     ),
-    "self_refine": Method(
+    "self_refine": PromptMethod(
         "a draft, then its revision, which hedges what is unsure and leaves the rest",
         "method_self_refine",
         "method_self_refine",
@@ -100,14 +100,14 @@ METHOD_LABELS = {
 }
 
 
-class Shown(NamedTuple):
+class Demonstration(NamedTuple):
     """A demonstration: a question and the answer to imitate."""
 
     question: str
     answer: str
 
 
-def chosen(names: str) -> tuple[str, ...]:
+def methods_in_list(names: str) -> tuple[str, ...]:
     """Return the methods of a list separated by commas; "all": those that are an instruction.
 
     Raises InputError.
@@ -150,7 +150,7 @@ def prompted(
     context: str | None = None,
     style: Style = "shared",
     folder: Path | None = None,
-    shown: Sequence[Shown] = (),
+    shown: Sequence[Demonstration] = (),
 ) -> str:
     """Return the prompt of a question.
 
@@ -189,7 +189,7 @@ def stop(name: str, form: Form, folder: Path | None = None) -> tuple[str, ...]:
     return (f"\n{heading}",) if heading else ()
 
 
-def revised(
+def revision_chat(
     name: str, prompt: str, draft: str, form: Form, folder: Path | None = None
 ) -> tuple[Message, ...]:
     """Return the chat that asks a model to revise its own draft of an answer to ``prompt``.
@@ -200,6 +200,6 @@ def revised(
     return (Message("user", prompt), Message("assistant", draft), Message("user", text))
 
 
-def hedged(answer: str, folder: Path | None = None) -> str:
+def hedged_wording(answer: str, folder: Path | None = None) -> str:
     """Return an answer in words that commit to little: how an uncertain answer is demonstrated."""
     return load_prompt("method_hedged", folder).replace("{answer}", answer.strip())

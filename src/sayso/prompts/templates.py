@@ -26,7 +26,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from sayso.prompts.fence import Fence, Field, bordered, clean, fence
+from sayso.prompts.fence import Fence, Field, bordered, fence, visible_text
 from sayso.records import InputError
 
 
@@ -313,7 +313,7 @@ def fill(template: Template, once: Filling, entries: Sequence[Filling]) -> tuple
 
     def cleaned(filling: Filling) -> dict[str, list[Field]]:
         return {
-            name: [Field(field.name, clean(field.text, labels=words)) for field in fields]
+            name: [Field(field.name, visible_text(field.text, labels=words)) for field in fields]
             for name, fields in filling.items()
         }
 

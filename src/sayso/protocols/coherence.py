@@ -12,7 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from sayso.judges.contradiction import read_answer
+from sayso.judges.contradiction import read_short_answer
 from sayso.judges.rules.text import is_english
 from sayso.protocols.protocol import Run
 from sayso.records import Generation
@@ -49,7 +49,7 @@ MARKS = re.compile(
 NO_TEMPLATE = "no chat template"
 
 
-def repetition(text: str, n: int = LOOP_WORDS) -> float | None:
+def repeated_ngrams(text: str, n: int = LOOP_WORDS) -> float | None:
     """Return seq-rep-n, the share of repeated n-grams of words; ``None`` for fewer than n words.
 
     1 - (different n-grams) / (n-grams). Welleck et al., "Neural Text Generation with Unlikelihood
@@ -125,7 +125,7 @@ def _signs(
     texts = [g.text for g in answers]
     cut = sum(g.finish == "length" or g.problem == "truncated" for g in answers)
     # where an engine ended a loop, the text holds no repetition any more
-    loops = sum(g.finish == "loop" or (repetition(g.text) or 0.0) > LOOP for g in answers)
+    loops = sum(g.finish == "loop" or (repeated_ngrams(g.text) or 0.0) > LOOP for g in answers)
     counts = (
         (cut, CUT, "are cut off at the token limit"),
         (loops, REPEATING, "repeat themselves in a loop"),
@@ -140,6 +140,6 @@ def _signs(
             yield f"{count:,} {what}"
     drawn = sorted(stated, key=lambda g: g.id)[:MOST_READ]
     english = [g for g in drawn if is_english(g.text)]
-    beside = sum(read_answer(questions[g.question], g.text) is None for g in english)
+    beside = sum(read_short_answer(questions[g.question], g.text) is None for g in english)
     if beside >= LEAST and beside > BESIDE * len(english):
         yield (f"{beside:,} of the {len(english):,} committed answers do not answer the question")

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from sayso.judges.judge import Item
 from sayso.prompts import load_prompt, prompt_hash
-from sayso.protocols.settings import folder_of
+from sayso.protocols.settings import folder_setting
 from sayso.records import Generation, Question
 
 MOST_WORDINGS = 4
@@ -39,7 +39,7 @@ def tokens_between(generation: Generation, start: int, end: int) -> list[int]:
     return [place for place, (first, last) in spans if first < end and last > start]
 
 
-class Wording(NamedTuple):
+class PromptWording(NamedTuple):
     """One way to ask: a frame around the question, and the instruction of each form."""
 
     frame: str
@@ -61,15 +61,15 @@ class Wording(NamedTuple):
         return f"{text} {instruction}" if form else text
 
 
-def load_wordings(count: int, prompt_folder: str) -> list[Wording]:
+def load_wordings(count: int, prompt_folder: str) -> list[PromptWording]:
     """Return the first ``count`` wordings. Raises InputError for a text that cannot be used."""
-    texts = load_texts(count, prompt_folder)
-    folder = folder_of(prompt_folder)
+    texts = load_wording_texts(count, prompt_folder)
+    folder = folder_setting(prompt_folder)
     first = (load_prompt(f"uncle_{form}_instruction", folder) for form in ("short", "long"))
     return [
-        Wording(PLACE, *first),
+        PromptWording(PLACE, *first),
         *(
-            Wording(
+            PromptWording(
                 texts[f"uncle_frame_{number}"],
                 texts[f"uncle_short_instruction_{number}"],
                 texts[f"uncle_long_instruction_{number}"],
@@ -79,9 +79,9 @@ def load_wordings(count: int, prompt_folder: str) -> list[Wording]:
     ]
 
 
-def load_texts(count: int, prompt_folder: str) -> dict[str, str]:
+def load_wording_texts(count: int, prompt_folder: str) -> dict[str, str]:
     """Return the prompts of the second and every later wording by name: none for one wording."""
-    folder = folder_of(prompt_folder)
+    folder = folder_setting(prompt_folder)
     texts = {}
     for number in range(2, count + 1):
         for part in ("frame", "short_instruction", "long_instruction"):
@@ -97,7 +97,7 @@ def wording_signatures(count: int, prompt_folder: str, *, probes: bool) -> dict[
     """
     if count == 1:
         return {}
-    texts = load_texts(count, prompt_folder)
+    texts = load_wording_texts(count, prompt_folder)
     frames = [text for name, text in texts.items() if "frame" in name]
     parts = {"wordings": f"{count}-{prompt_hash(' / '.join(texts.values()))}"}
     if probes:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from sayso.judges.judge import Item
 from sayso.judges.rules.judge import RulesJudge
-from sayso.judges.rules.matching import Text, agreeing, match
+from sayso.judges.rules.matching import MatchedText, agreeing, match
 from sayso.records import Estimate, Generation, Gold, Message, Question, Verdict, content_id
 
 Ints = NDArray[np.int64]
@@ -78,7 +78,7 @@ LEAST = 8
 ALIKE = "draws of every question are equal: they say no more than one draw"
 
 
-class Draws(NamedTuple):
+class DrawVariety(NamedTuple):
     """``drawn`` questions have at least two draws; all draws of ``alike`` of them are equal."""
 
     drawn: int
@@ -102,7 +102,7 @@ class Draws(NamedTuple):
         )
 
 
-def count_draws(generations: Iterable[Generation]) -> Draws:
+def count_draws(generations: Iterable[Generation]) -> DrawVariety:
     """Count the prompts that were drawn more than once at T>0, and those whose draws are equal.
 
     Equal are draws of the same text and the same thought. Requests that failed are no draws.
@@ -114,7 +114,7 @@ def count_draws(generations: Iterable[Generation]) -> Draws:
             samples.add(g.request.sample)
             texts.add((g.text, g.thinking))
     repeated = [texts for samples, texts in seen.values() if len(samples) > 1]
-    return Draws(len(repeated), sum(len(texts) == 1 for texts in repeated))
+    return DrawVariety(len(repeated), sum(len(texts) == 1 for texts in repeated))
 
 
 def why_alike(estimates: Iterable[Estimate], draws_vary: bool | None) -> str:
@@ -154,13 +154,13 @@ def other_draws(
     for kind in sorted(by_type):
         pool = [(q.entity or q.id, text) for q in by_type[kind] for text in draws.get(q.id, ())]
         random.Random(content_id([seed, kind])).shuffle(pool)
-        said: dict[str, Text] = {}
+        said: dict[str, MatchedText] = {}
         for question in by_type[kind]:
             own = question.entity or question.id
             elsewhere = (text for entity, text in pool if entity != own)
             others = Counter(islice(elsewhere, CAP))  # a type's pool has as many draws as aspects
             for text in others.keys() - said.keys():
-                said[text] = Text(text)
+                said[text] = MatchedText(text)
             right = agreeing(question.text, question.golds or (), [said[text] for text in others])
             hits = sum(compress(others.values(), right))
             counts[question.id] = (hits, others.total())

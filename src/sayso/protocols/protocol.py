@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     from sayso.report.differences import Headline
     from sayso.report.figures import Figure
     from sayso.report.number_tables import NumberTable
-    from sayso.report.opening import Examples, Opening
+    from sayso.report.opening import ChosenExamples, PageOpening
 
 
 def setting_text(value: object) -> str:
@@ -291,7 +291,7 @@ class Run(typing.Protocol):
 Numbers = dict[tuple[str, Slice], Number]
 
 
-class Side(NamedTuple):
+class ComparedRun(NamedTuple):
     """A run that is compared with others: its name, what it stored, and its settings."""
 
     name: str
@@ -301,10 +301,12 @@ class Side(NamedTuple):
 
 
 #: runs of several models (rows) on several data sets (columns); ``None``: there is none
-Sides = Sequence[Sequence["Side | None"]]
+Sides = Sequence[Sequence["ComparedRun | None"]]
 
 
-def check_columns(sides: Sides, check: Callable[[Side, Side], list[str]]) -> list[str]:
+def check_run_pairs(
+    sides: Sides, check: Callable[[ComparedRun, ComparedRun], list[str]]
+) -> list[str]:
     """Check the runs on each data set, pair by pair, and return the notes of ``check``.
 
     Each run is held against the first, and against those of its own base model: they must share
@@ -336,13 +338,13 @@ def check_opened(
 ) -> list[str]:
     """Check the runs on each data set by :func:`check_alike`; ``opened`` are they by name."""
 
-    def check(one: Side, other: Side) -> list[str]:
+    def check(one: ComparedRun, other: ComparedRun) -> list[str]:
         first, second = opened[one.name], opened[other.name]
         golds = first.golds, second.golds
         names = one.name, other.name
         return check_alike(names, (first.signatures, second.signatures), golds, free, allow)
 
-    return check_columns(sides, check)
+    return check_run_pairs(sides, check)
 
 
 class Comparison(NamedTuple):
@@ -361,7 +363,7 @@ class Comparison(NamedTuple):
     names: tuple[str, str] = ("A", "B")
 
 
-class Shown(NamedTuple):
+class LayoutRuns(NamedTuple):
     """What a layout may show: finished runs of one protocol, by (model, data).
 
     ``numbers`` computes what is resampled for all of them together, when it is called.
@@ -387,7 +389,7 @@ class Shown(NamedTuple):
                     yield labels, self.results[model, data], self.manifests[model, data]
 
 
-class Layout(NamedTuple):
+class PaperLayout(NamedTuple):
     """A table or figure of a protocol's paper: its name, what it shows, and where it stands.
 
     ``make`` returns its tables, without rows where the runs lack what it ``needs``. ``parts`` name
@@ -400,7 +402,7 @@ class Layout(NamedTuple):
     title: str
     reference: str
     needs: str
-    make: Callable[[Shown], list[NumberTable]]
+    make: Callable[[LayoutRuns], list[NumberTable]]
     parts: tuple[str, ...] = ()
     possible: Callable[[Any, Sequence[Question]], bool] = lambda settings, questions: True
 
@@ -440,7 +442,7 @@ class Report(typing.Protocol):
     def heading(self, estimates: Sequence[Estimate]) -> str:
         """Return the question that a page of these numbers answers, as its heading."""
 
-    def opening(self, estimates: Sequence[Estimate], manifest: Manifest | None) -> Opening:
+    def opening(self, estimates: Sequence[Estimate], manifest: Manifest | None) -> PageOpening:
         """Return what a page begins with: one plain sentence, and what it does not show.
 
         Holds for any estimates. The sentence claims no more than the intervals allow.
@@ -448,7 +450,7 @@ class Report(typing.Protocol):
 
     def examples(
         self, folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]
-    ) -> Examples:
+    ) -> ChosenExamples:
         """Return at most three answers of a run: good, bad and typical, chosen by a stated rule."""
 
     def summary(self, estimates: Sequence[Estimate]) -> list[Estimate]:
@@ -502,7 +504,7 @@ class Protocol:
     collect: Callable[[Sequence[Question], Engine, Judge, Run, Any, int], None]
     measure: Callable[[Run, Any], list[Estimate]]
     cautions: Callable[[Sequence[Estimate], bool | None], list[str]]
-    compare: Callable[[tuple[Side, Side], Sequence[str], int, int], Comparison]
+    compare: Callable[[tuple[ComparedRun, ComparedRun], Sequence[str], int, int], Comparison]
     numbers: Callable[[Sides, Sequence[str]], tuple[list[list[Numbers]], list[str]]]
     off_by_default: tuple[str, ...] = ()
     may_shrink: tuple[str, ...] = ()
@@ -547,8 +549,8 @@ class Protocol:
         return typing.cast(Report, import_module(f"sayso.protocols.{self.name}.report"))
 
     @property
-    def layouts(self) -> tuple[Layout, ...]:
+    def layouts(self) -> tuple[PaperLayout, ...]:
         """Tables and figures of its paper: ``LAYOUTS`` of the module ``layouts``, where it is."""
         return typing.cast(
-            tuple[Layout, ...], import_module(f"sayso.protocols.{self.name}.layouts").LAYOUTS
+            tuple[PaperLayout, ...], import_module(f"sayso.protocols.{self.name}.layouts").LAYOUTS
         )

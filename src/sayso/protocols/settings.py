@@ -1,8 +1,8 @@
 """Settings as data: one frozen dataclass is the command line, the YAML keys and the signature.
 
-Each field says whether it changes what is asked (``collect``) or only how answers are counted
-(``measure``): ``sayso measure`` refuses a changed ``collect`` field. Its type says which values it
-may have: a ``Literal``, or a number between the limits of its ``msgspec.Meta``.
+Each field says whether it changes what is asked (``collect_field``) or only how answers are counted
+(``measure_field``): ``sayso measure`` refuses a changed ``collect_field``. Its type says which
+values it may have: a ``Literal``, or a number between the limits of its ``msgspec.Meta``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from msgspec import Meta
 
-from sayso.engines.named import LIMITS, Limits
+from sayso.engines.named import LIMITS, AnswerLimits
 from sayso.records import InputError
 
 Value = str | int | float | bool | None
@@ -30,12 +30,12 @@ Resamples = Annotated[int, Meta(ge=100, le=1_000_000)]
 Seed = Annotated[int, Meta(ge=0, le=2**63)]
 
 
-def collect(default: Any, help: str) -> Any:
+def collect_field(default: Any, help: str) -> Any:
     """Declare a field that changes what is asked of the model."""
     return dataclasses.field(default=default, metadata={"stage": "collect", "help": help})
 
 
-def measure(default: Any, help: str) -> Any:
+def measure_field(default: Any, help: str) -> Any:
     """Declare a field that changes only how stored answers are counted."""
     return dataclasses.field(default=default, metadata={"stage": "measure", "help": help})
 
@@ -43,10 +43,12 @@ def measure(default: Any, help: str) -> Any:
 def most_tokens(name: Literal["short_tokens", "long_tokens"], what: str) -> Any:
     """Declare the field for the most tokens of an answer; ``None`` is what suits the model."""
     own = ", ".join(f"{getattr(limits, name)} for {model}" for model, limits in LIMITS.items())
-    return collect(None, f"token limit of {what}; default: {getattr(Limits(), name)}, {own}")
+    return collect_field(
+        None, f"token limit of {what}; default: {getattr(AnswerLimits(), name)}, {own}"
+    )
 
 
-def with_limits(settings: Any, limits: Limits) -> Any:
+def with_limits(settings: Any, limits: AnswerLimits) -> Any:
     """Return settings in which the longest answers, where nobody set them, are those of a model."""
     known = as_dict(settings)
     names = {f"answer.{name}": getattr(limits, name) for name in ("short_tokens", "long_tokens")}
@@ -58,10 +60,10 @@ def tokens_for(answer: Any, form: str) -> int:
     """Return the most tokens of an answer of a form, "short" or "long", as settings have it."""
     name = f"{form}_tokens"
     value = getattr(answer, name)
-    return int(getattr(Limits(), name) if value is None else value)
+    return int(getattr(AnswerLimits(), name) if value is None else value)
 
 
-def check_values(settings: Any, prefix: str = "", *, flags: bool = False) -> None:
+def check_types(settings: Any, prefix: str = "", *, flags: bool = False) -> None:
     """Refuse a value that its field's type does not allow. Raises InputError.
 
     Limits of an optional field hold where it is given. With ``flags`` a message names a field as
@@ -72,7 +74,7 @@ def check_values(settings: Any, prefix: str = "", *, flags: bool = False) -> Non
         name = f"{prefix}{field.name.replace('_', '-') if flags else field.name}"
         value, hint = getattr(settings, field.name), hints[field.name]
         if dataclasses.is_dataclass(value):
-            check_values(value, f"{name}.", flags=flags)
+            check_types(value, f"{name}.", flags=flags)
         elif get_origin(hint) is Literal and value not in get_args(hint):
             raise InputError(f"{name} is {value!r}; expected one of {', '.join(get_args(hint))}")
         limits = _limits(hint)
@@ -95,7 +97,7 @@ def _limits(hint: Any) -> Meta | None:
     return None
 
 
-def folder_of(name: str) -> Path | None:
+def folder_setting(name: str) -> Path | None:
     """Return the folder that a setting names; ``None`` where it names none."""
     return Path(name) if name else None
 

@@ -16,7 +16,7 @@ Record = TypeVar("Record", bound=msgspec.Struct)
 Chosen = TypeVar("Chosen")
 
 
-class _Stored:
+class _StoredTables:
     """The part of a :class:`~sayso.protocols.protocol.Run` that joining rows needs."""
 
     def __init__(self, folder: RunFolder) -> None:
@@ -44,10 +44,10 @@ class _Stored:
 
 def stored_run(folder: RunFolder) -> Run:
     """Return a finished run whose tables can be read; hidden states are left where they are."""
-    return typing.cast(Run, _Stored(folder))
+    return typing.cast(Run, _StoredTables(folder))
 
 
-def stored_settings(manifest: Manifest, defaults: Chosen) -> Chosen:
+def settings_of_run(manifest: Manifest, defaults: Chosen) -> Chosen:
     """Return the settings of a finished run; those that it does not name are the defaults."""
     known = settings.as_dict(defaults)
     kept = {name: value for name, value in manifest.settings.items() if name in known}

@@ -1,6 +1,6 @@
 """Estimates to something a person reads: a table in the terminal, a page in the browser.
 
-``write(run)`` makes ``report.html`` and ``render`` prints a run; what they show is the protocol's.
+``write(run)`` makes ``report.html`` and ``render_run`` prints it; what they show is the protocol's.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _opened(
     return folder, manifest, [e for table in measured for e in folder.read(table, Estimate)]
 
 
-def render(
+def render_run(
     estimates: Sequence[Estimate],
     console: Console,
     manifest: Manifest,

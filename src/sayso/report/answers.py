@@ -37,7 +37,7 @@ STANCES = {
 }
 
 
-class Piece(NamedTuple):
+class AnswerPiece(NamedTuple):
     """A stretch of text under one set of verdicts. ``kind`` is a verdict, "mixed" or empty.
 
     ``value`` marks the words that were compared with the truth; ``tags`` are the numbers (with
@@ -50,7 +50,7 @@ class Piece(NamedTuple):
     tags: tuple[tuple[int, str], ...] = ()
 
 
-def kind_of(verdict: Verdict | None) -> str:
+def verdict_name(verdict: Verdict | None) -> str:
     """Return the verdict's name on the page: one of :data:`LABELS`."""
     value: Value | None = verdict.value if verdict else None
     return value or "missing"
@@ -58,7 +58,7 @@ def kind_of(verdict: Verdict | None) -> str:
 
 def pieces(
     text: str, verdicts: Sequence[Verdict | None], most: int = SHOWN_CHARACTERS
-) -> tuple[list[Piece], int]:
+) -> tuple[list[AnswerPiece], int]:
     """Cut ``text`` at every border of an aligned sentence or value; return also what is left out.
 
     ``verdicts`` belong to facts 1, 2, ...; spans that do not lie within the text are ignored. The
@@ -72,7 +72,7 @@ def pieces(
             continue
         if 0 <= verdict.start < verdict.end <= len(text):
             start, end = min(verdict.start, shown), min(verdict.end, shown)
-            spans.append((start, end, number, kind_of(verdict)))
+            spans.append((start, end, number, verdict_name(verdict)))
         first, last = verdict.answer_start, verdict.answer_end
         if first is not None and last is not None and 0 <= first < last <= len(text):
             values.append((min(first, shown), min(last, shown)))
@@ -84,7 +84,7 @@ def pieces(
         over = [span for span in spans if span[0] <= start and end <= span[1]]
         kinds = {span[3] for span in over}
         cut.append(
-            Piece(
+            AnswerPiece(
                 block(text[start:end]),
                 kinds.pop() if len(kinds) == 1 else "mixed" if kinds else "",
                 any(first <= start and end <= last for first, last in values),
@@ -111,15 +111,15 @@ class Tables(NamedTuple):
     k: int = 5
 
 
-class Answer(NamedTuple):
+class ShownAnswer(NamedTuple):
     """One answer as shown: its text in pieces and what else must be said about it."""
 
-    pieces: list[Piece]
+    pieces: list[AnswerPiece]
     cut: int
     notes: tuple[str, ...]
 
 
-class Reading(NamedTuple):
+class ShownVerdict(NamedTuple):
     """A verdict as shown.
 
     ``kind`` is a key of :data:`LABELS`; ``right``: what it says is right, whether hedged or not.
@@ -131,14 +131,14 @@ class Reading(NamedTuple):
     right: bool = False
 
 
-class Draw(NamedTuple):
+class ShownDraw(NamedTuple):
     """One draw of the probe and what the judge read in it."""
 
-    answer: Answer
-    reading: Reading
+    answer: ShownAnswer
+    reading: ShownVerdict
 
 
-class Fact(NamedTuple):
+class ShownFact(NamedTuple):
     """One short question with its truth, the probe, and what was said in each form."""
 
     number: int
@@ -147,24 +147,24 @@ class Fact(NamedTuple):
     type: str
     known: str
     hits: str
-    short: Answer | None
-    short_reading: Reading | None
-    plain: Answer | None
-    plain_reading: Reading | None
-    long_reading: Reading | None
-    draws: tuple[Draw, ...] = ()
+    short: ShownAnswer | None
+    short_reading: ShownVerdict | None
+    plain: ShownAnswer | None
+    plain_reading: ShownVerdict | None
+    long_reading: ShownVerdict | None
+    draws: tuple[ShownDraw, ...] = ()
 
 
-class Card(NamedTuple):
+class QuestionCard(NamedTuple):
     """One long question with its facts, or one short question that stands alone."""
 
     id: str
     title: str
     domain: str
     prompt: str
-    paragraph: Answer | None
-    plain: Answer | None
-    facts: list[Fact]
+    paragraph: ShownAnswer | None
+    plain: ShownAnswer | None
+    facts: list[ShownFact]
 
     @property
     def answers(self) -> int:
@@ -201,7 +201,7 @@ class _Index(NamedTuple):
     verdicts: dict[tuple[str, str], Verdict]
 
 
-def cards(tables: Tables) -> list[Card]:
+def cards(tables: Tables) -> list[QuestionCard]:
     """Return all cards in the order of the questions; short questions of a paragraph are on it."""
     draws: dict[str, list[Generation]] = {}
     for draw in sorted(tables.probe, key=lambda g: g.request.sample):
@@ -224,7 +224,7 @@ def cards(tables: Tables) -> list[Card]:
     ]
 
 
-def _card(number: int, question: Question, index: _Index) -> Card:
+def _card(number: int, question: Question, index: _Index) -> QuestionCard:
     parts = question.parts or (question.id,)
     questions = [index.questions.get(part) for part in parts]
     long = {
@@ -242,7 +242,7 @@ def _card(number: int, question: Question, index: _Index) -> Card:
             zip(parts, questions, verdicts[True] or [None] * len(parts), strict=True), start=1
         )
     ]
-    return Card(
+    return QuestionCard(
         f"card-{number}",
         line((question.parts and question.entity) or question.text, 120),
         line(question.domain, 60),
@@ -260,14 +260,14 @@ def _fact(
     paragraph: Generation | None,
     in_paragraph: Verdict | None,
     index: _Index,
-) -> Fact:
+) -> ShownFact:
     instructed, plain = (index.answers.get((part, flag)) for flag in (True, False))
     read, plain_read = (
         index.verdicts.get((g.id, part)) if g else None for g in (instructed, plain)
     )
     known, hits = _probe(part, index)
     aspect = question.aspect if question else None
-    return Fact(
+    return ShownFact(
         number,
         line(question.text, 500) if question else f"question {line(part, 40)}",
         golds_text(question),
@@ -318,17 +318,17 @@ def _gold(gold: Gold) -> str:
     return f"{value} {line(gold.unit, 30)}" if gold.unit else value
 
 
-def _answer(answer: Generation | None, verdicts: Sequence[Verdict | None]) -> Answer | None:
+def _answer(answer: Generation | None, verdicts: Sequence[Verdict | None]) -> ShownAnswer | None:
     return _shown(answer, verdicts, SHOWN_CHARACTERS) if answer is not None else None
 
 
-def _shown(answer: Generation, verdicts: Sequence[Verdict | None], most: int) -> Answer:
+def _shown(answer: Generation, verdicts: Sequence[Verdict | None], most: int) -> ShownAnswer:
     cut, left = pieces(answer.text, verdicts, most)
-    return Answer(cut, left, tuple(_notes(answer)))
+    return ShownAnswer(cut, left, tuple(_notes(answer)))
 
 
-def _draw(draw: Generation, verdict: Verdict | None) -> Draw:
-    return Draw(_shown(draw, [verdict], DRAW_CHARACTERS), _read(verdict))
+def _draw(draw: Generation, verdict: Verdict | None) -> ShownDraw:
+    return ShownDraw(_shown(draw, [verdict], DRAW_CHARACTERS), _read(verdict))
 
 
 def _notes(answer: Generation) -> Iterable[str]:
@@ -345,17 +345,17 @@ def _notes(answer: Generation) -> Iterable[str]:
         yield f"the server ended it with {reason}; it may not be whole"
 
 
-def _reading(answer: Generation | None, verdict: Verdict | None) -> Reading | None:
+def _reading(answer: Generation | None, verdict: Verdict | None) -> ShownVerdict | None:
     return _read(verdict) if answer is not None else None
 
 
-def _read(verdict: Verdict | None) -> Reading:
+def _read(verdict: Verdict | None) -> ShownVerdict:
     problem = "no verdict was stored" if verdict is None else (verdict.problem or "")
     if verdict is not None and verdict.stance == "committed" and verdict.content is None:
         problem = "no gold answer to judge it by"
     stance = STANCES.get((verdict.stance or "") if verdict else "", "")
     right = verdict is not None and verdict.content == "correct"
-    return Reading(kind_of(verdict), stance, block(problem)[:200], right)
+    return ShownVerdict(verdict_name(verdict), stance, block(problem)[:200], right)
 
 
 # ---- the answers on the page itself, and those on pages of their own
@@ -366,9 +366,9 @@ INLINE_ANSWERS = 300
 INLINE_BYTES = 900_000
 
 
-def choose(
-    cards: Sequence[Card], size: Callable[[Card], int], seed: int
-) -> tuple[list[Card], list[Card]]:
+def split_cards(
+    cards: Sequence[QuestionCard], size: Callable[[QuestionCard], int], seed: int
+) -> tuple[list[QuestionCard], list[QuestionCard]]:
     """Split cards into (on the page, on further pages), both in their own order.
 
     All fit when they hold at most 300 answers. Otherwise a seeded draw, stratified by form,
@@ -404,9 +404,11 @@ def choose(
     return inline, [card for place, card in enumerate(cards) if place not in taken]
 
 
-def paginate(cards: Sequence[Card], size: Callable[[Card], int]) -> list[list[Card]]:
+def paginate(
+    cards: Sequence[QuestionCard], size: Callable[[QuestionCard], int]
+) -> list[list[QuestionCard]]:
     """Cut the rest into pages of at most 300 answers and 900 kB; a card is never split."""
-    pages: list[list[Card]] = []
+    pages: list[list[QuestionCard]] = []
     answers = used = 0
     for card in cards:
         full = answers + card.answers > INLINE_ANSWERS or used + size(card) > INLINE_BYTES

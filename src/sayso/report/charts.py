@@ -141,7 +141,7 @@ def alignment_bars(shares: Mapping[str, Sequence[float | None]], width: int) -> 
             start = end
     if not rows or len(order) > MOST_ROWS:
         return None
-    layout = Rows(order, [], [], width * 2 // 5)
+    layout = ChartRows(order, [], [], width * 2 // 5)
     return finish(pair_bars(rows, layout.y, 20, width), width, layout.height(34))
 
 
@@ -296,7 +296,7 @@ def crossed_points(points: list[Row], width: int, titles: tuple[str, str]) -> Dr
 # ---- rows of points with intervals, kinds side by side within a row
 
 
-def row_of(name: str, kind: str, e: Estimate) -> Row:
+def chart_row(name: str, kind: str, e: Estimate) -> Row:
     """Return an estimate as a point in the row of ``name``."""
     value = None if is_bare(e) else e.value
     return {
@@ -309,7 +309,7 @@ def reference_of(name: str, kind: str, policy: str, value: float) -> Row:
     return {"row": name, "series": kind, "kind": REFERENCES[policy][0], "value": value}
 
 
-class Rows(NamedTuple):
+class ChartRows(NamedTuple):
     """Rows of points: their names from the top, the kinds side by side in each.
 
     ``known`` are all kinds that have a style, ``label_width`` the pixels that names may take.
@@ -403,7 +403,7 @@ def forest_plot(
     kinds: Sequence[str] = (),
     base: float = 0.0,
 ) -> Drawing | None:
-    """Return rows (:func:`row_of`) by form with a line at ``base``.
+    """Return rows (:func:`chart_row`) by form with a line at ``base``.
 
     ``references`` (:func:`reference_of`) are drawn as small signs. ``kinds`` are other names of
     series than the forms, up to six. The legend names what is drawn.
@@ -426,7 +426,7 @@ def forest_plot(
         name for name, _ in REFERENCES.values() if any(r["kind"] == name for r in references)
     ]
     legend = legend_of([*forms, *policies], width)
-    layout = Rows(present, forms, known, width * 2 // 5, 0.55, legend, policies)
+    layout = ChartRows(present, forms, known, width * 2 // 5, 0.55, legend, policies)
     color, shape = layout.styles
     layers = [vertical_line(base)]
     if references:
@@ -481,7 +481,7 @@ _LONG_NUMBER = re.compile(r"(\.\d\d)\d+")
 _PLACE = re.compile(r"translate\((-?[\d.]+),(-?[\d.]+)\)")
 
 
-def draw(chart: Drawing, label: str, view: str) -> Markup:
+def svg_of(chart: Drawing, label: str, view: str) -> Markup:
     """Return a chart as SVG markup with ``label`` as its text alternative.
 
     ``view`` is a CSS class: the page holds a wide and a narrow drawing and shows one of them. Its

@@ -15,9 +15,17 @@ from rich.console import Console
 from rich.table import Table
 
 from sayso.records import Estimate, Slice
-from sayso.report.numbers import COUNTS, PLAIN, SIGNED, is_bare, line, points, signed
+from sayso.report.numbers import (
+    COUNTS,
+    PLAIN,
+    SIGNED,
+    is_bare,
+    line,
+    percentage_points,
+    signed_number,
+)
 from sayso.report.tables import why_undefined
-from sayso.report.terminal import data, say
+from sayso.report.terminal import safe_text, say
 
 #: a corrected p below which a difference is called one
 CLEAR = 0.05
@@ -245,9 +253,9 @@ def _headlines(found: Sequence[Tested], words: Words, console: Console, width: i
         label = f"{_label(one.estimate, words)}{f', {where}' if where else ''}"
         style = {BETTER: "bold green", WORSE: "bold red"}.get(one.verdict(words), "")
         table.add_row(
-            data(label, console),
-            data(_written(one), console, "bold"),
-            data(one.verdict(words), console, style),
+            safe_text(label, console),
+            safe_text(_written(one), console, "bold"),
+            safe_text(one.verdict(words), console, style),
         )
     return table
 
@@ -257,8 +265,8 @@ def _rows(rows: Sequence[tuple[str, Tested]], words: Words, console: Console, wi
     for label, one in rows:
         verdict = one.verdict(words)
         shown = "" if verdict in (NONE, UNDEFINED) else verdict
-        cells = data(_written(one), console), data(shown, console, "bold")
-        table.add_row(data(label, console), *cells)
+        cells = safe_text(_written(one), console), safe_text(shown, console, "bold")
+        table.add_row(safe_text(label, console), *cells)
     return table
 
 
@@ -331,21 +339,21 @@ def by_chance(differences: Sequence[Estimate]) -> str:
     return f"Of {ranges:,} differences, about {expected:,} would look clear by chance alone."
 
 
-def difference(name: str, value: float | None) -> str:
+def shown_difference(name: str, value: float | None) -> str:
     """Return a difference with its sign, shares in percentage points (pp)."""
     if value is None or name in _OWN_UNIT:
-        return signed(value)
-    return points(value)
+        return signed_number(value)
+    return percentage_points(value)
 
 
 def difference_value(e: Estimate) -> str:
     """Return a difference with its sign; a dash for one of J that has no interval."""
-    return difference(e.name, None if is_bare(e) else e.value)
+    return shown_difference(e.name, None if is_bare(e) else e.value)
 
 
 def difference_range(e: Estimate) -> str:
     """Return the interval of a difference in brackets; empty where there is none."""
     if e.value is None or e.low is None or e.high is None:
         return ""
-    ends = [difference(e.name, end).removesuffix(" pp") for end in (e.low, e.high)]
+    ends = [shown_difference(e.name, end).removesuffix(" pp") for end in (e.low, e.high)]
     return f"[{ends[0]}, {ends[1]}]"

@@ -22,7 +22,7 @@ from sayso.records import InputError
 from sayso.report import charts
 from sayso.report.charts import Drawing, Maker
 from sayso.report.formats import DEFAULT_WIDTH, check_format, inches
-from sayso.report.outlines import FONTS, NAMESPACE, outline
+from sayso.report.outlines import FONTS, NAMESPACE, outline_texts
 from sayso.storage.atomic import replacing
 
 #: pixels of a drawing in an inch: letters of 12 pixels are 8.5 points high
@@ -57,7 +57,7 @@ class Figure:
         return self._of_page(charts.NARROW, "narrow")
 
     def _of_page(self, width: int, view: str) -> Markup:
-        return self.pack(charts.draw(self._drawn(width), self.label, view))
+        return self.pack(charts.svg_of(self._drawn(width), self.label, view))
 
     def _drawn(self, width: int) -> Drawing:
         chart = self.make(width)
@@ -76,7 +76,7 @@ class Figure:
         check_format(suffix, "a figure")
         root = self._standing_alone(inches(width))
         if suffix == "svg":
-            outline(root)
+            outline_texts(root)
             for name in ("width", "height"):
                 root.set(name, f"{root.get(name)}pt")
             return b'<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root) + b"\n"

@@ -101,7 +101,7 @@ def write_files(figures: Sequence[Savable], folder: Path, files: Wanted) -> list
     ]
 
 
-def named(things: Sequence[One], name: str, kind: str = "figure") -> One:
+def format_named(things: Sequence[One], name: str, kind: str = "figure") -> One:
     """Return the one of a name. Raises InputError, which lists them; ``kind`` says what it is."""
     for one in things:
         if one.name == name:

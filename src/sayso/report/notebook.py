@@ -54,10 +54,11 @@ def html_table(
 
 
 def _row(tag: str, cells: Iterable[object]) -> str:
-    return f"<tr>{''.join(f'<{tag}>{escape(cut(str(cell)))}</{tag}>' for cell in cells)}</tr>"
+    texts = (escape(shortened_line(str(cell))) for cell in cells)
+    return f"<tr>{''.join(f'<{tag}>{text}</{tag}>' for text in texts)}</tr>"
 
 
-def cut(text: str, limit: int = REASON) -> str:
+def shortened_line(text: str, limit: int = REASON) -> str:
     """Return a text on one line; one that is too long ends with a whole word and an ellipsis."""
     flat = line(text, limit)
     if len(text) <= limit:

@@ -19,10 +19,10 @@ from rich.table import Table as RichTable
 from sayso.records import Estimate, InputError
 from sayso.report.charts import Maker
 from sayso.report.notebook import data_frame, html_table
-from sayso.report.numbers import DASH, GAPS, MINUS, is_bare, json_text, line, plain
-from sayso.report.tables import Cell, Table, tight
-from sayso.report.terminal import data, plain_table, say
-from sayso.storage.outputs import cell
+from sayso.report.numbers import DASH, GAPS, MINUS, is_bare, json_text, line, plain_number
+from sayso.report.tables import Table, TableCell, tight
+from sayso.report.terminal import plain_table, safe_text, say
+from sayso.storage.outputs import export_cell
 
 #: a number, a text, or nothing
 Entry = Estimate | str | None
@@ -109,7 +109,7 @@ def value_text(entry: Entry, percent: bool = False) -> str:
         return DASH
     if percent:
         return f"{100 * entry.value:.1f}".replace("-", MINUS)
-    return plain(entry.value) if abs(entry.value) < LARGE else f"{entry.value:,.0f}"
+    return plain_number(entry.value) if abs(entry.value) < LARGE else f"{entry.value:,.0f}"
 
 
 def range_text(entry: Entry, percent: bool = False) -> str:
@@ -121,7 +121,7 @@ def range_text(entry: Entry, percent: bool = False) -> str:
     if percent:
         ends = (f"{100 * end:.1f}".replace("-", MINUS) for end in (entry.low, entry.high))
     else:
-        ends = (plain(end) for end in (entry.low, entry.high))
+        ends = (plain_number(end) for end in (entry.low, entry.high))
     return f"[{', '.join(ends)}]"
 
 
@@ -132,7 +132,7 @@ def rank_text(rank: tuple[int, int] | None) -> str:
     return str(rank[0]) if rank[0] == rank[1] else f"{rank[0]}–{rank[1]}"
 
 
-def reasons(table: NumberTable) -> list[str]:
+def undefined_reasons(table: NumberTable) -> list[str]:
     """Return why numbers are undefined, a line for each reason: in which columns, of which rows."""
     found: dict[str, list[tuple[str, str]]] = {}
     for labels, entries in table.rows:
@@ -171,16 +171,17 @@ def without_interval(table: NumberTable) -> list[str]:
 
 def notes_of(table: NumberTable) -> list[str]:
     """Return the notes of a table, and why numbers or intervals are missing."""
-    return [*table.notes, *reasons(table), *without_interval(table)]
+    return [*table.notes, *undefined_reasons(table), *without_interval(table)]
 
 
 def page_table(table: NumberTable) -> Table:
     """Return a table of the page."""
     rows = []
     for labels, entries in table.rows:
-        cells = [Cell(line(label, LONGEST), head=True) for label in labels]
+        cells = [TableCell(line(label, LONGEST), head=True) for label in labels]
         cells += [
-            Cell(value_text(e, table.percent), tight(range_text(e, table.percent))) for e in entries
+            TableCell(value_text(e, table.percent), tight(range_text(e, table.percent)))
+            for e in entries
         ]
         rows.append(cells)
     notes = notes_of(table)
@@ -188,7 +189,7 @@ def page_table(table: NumberTable) -> Table:
     return Table(table.title, [*table.labels, *table.columns], rows, notes, style)
 
 
-def render(table: NumberTable, console: Console, *, compact: bool = False) -> None:
+def render_table(table: NumberTable, console: Console, *, compact: bool = False) -> None:
     """Print a table; a ``compact`` one drops intervals that would not fit, and says so.
 
     Those of J and of the abstention gap then stand below their numbers.
@@ -207,21 +208,23 @@ def render(table: NumberTable, console: Console, *, compact: bool = False) -> No
 def _grid(table: NumberTable, console: Console, *, intervals: bool) -> RichTable:
     grid = plain_table()
     for label in table.labels:
-        grid.add_column(data(label, console))
+        grid.add_column(safe_text(label, console))
     for column in table.columns:
-        grid.add_column(data(line(column, LONGEST), console), justify="right")
+        grid.add_column(safe_text(line(column, LONGEST), console), justify="right")
         if intervals:
             grid.add_column("", no_wrap=True, style="dim")
     for labels, entries in table.rows:
-        cells = [data(line(label, LONGEST), console) for label in labels]
+        cells = [safe_text(line(label, LONGEST), console) for label in labels]
         for entry in entries:
-            cells.append(data(value_text(entry, table.percent), console))
+            cells.append(safe_text(value_text(entry, table.percent), console))
             if intervals:
-                cells.append(data(range_text(entry, table.percent), console))
+                cells.append(safe_text(range_text(entry, table.percent), console))
         grid.add_row(*cells)
         if not intervals and any(map(_needs_interval, entries)):
             below = (tight(range_text(e)) if _needs_interval(e) else "" for e in entries)
-            grid.add_row(*("" for _ in labels), *(data(text, console, "dim") for text in below))
+            grid.add_row(
+                *("" for _ in labels), *(safe_text(text, console, "dim") for text in below)
+            )
     return grid
 
 
@@ -236,7 +239,7 @@ def csv_text(table: NumberTable) -> str:
     """Return a table as CSV: each number with its interval, sample size and problem."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerows([cell(value) for value in row] for row in _flat(table))
+    writer.writerows([export_cell(value) for value in row] for row in _flat(table))
     return text.getvalue()
 
 
@@ -345,7 +348,7 @@ def _latex_cell(entry: Entry, percent: bool, intervals: str, bold: bool) -> Late
     assert entry.low is not None
     assert entry.high is not None
     half = (entry.high - entry.low) / 2
-    return LatexCell(value, f"± {f'{100 * half:.1f}' if percent else plain(half)}", bold)
+    return LatexCell(value, f"± {f'{100 * half:.1f}' if percent else plain_number(half)}", bold)
 
 
 def _definitions(table: NumberTable) -> str:

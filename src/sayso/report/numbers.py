@@ -45,9 +45,9 @@ def is_bare(estimate: Estimate) -> bool:
     return estimate.name in GAPS and estimate.value is not None and bare
 
 
-def show(estimate: Estimate, decimals: int = 1) -> str:
+def shown_value(estimate: Estimate, decimals: int = 1) -> str:
     """Return the value as a reader wants it: 61.3 %, +0.03, 2.4, 17, or a dash."""
-    return DASH if is_bare(estimate) else write(estimate.name, estimate.value, decimals)
+    return DASH if is_bare(estimate) else metric_value(estimate.name, estimate.value, decimals)
 
 
 def is_exact(estimate: Estimate) -> bool:
@@ -58,16 +58,16 @@ def is_exact(estimate: Estimate) -> bool:
 def shown_whole(estimate: Estimate, decimals: int = 1) -> str:
     """Return the value with its interval in brackets; a value that is exact stands alone."""
     if is_exact(estimate):
-        return show(estimate, decimals)
-    return f"{show(estimate, decimals)} {interval(estimate, decimals)}".strip()
+        return shown_value(estimate, decimals)
+    return f"{shown_value(estimate, decimals)} {interval(estimate, decimals)}".strip()
 
 
-def write(name: str, value: float | None, decimals: int = 1) -> str:
+def metric_value(name: str, value: float | None, decimals: int = 1) -> str:
     """Return a value of the metric ``name`` in its own notation; a dash where there is none."""
     if value is None or value != value:
         return DASH
     if name in SIGNED:
-        return signed(value)
+        return signed_number(value)
     if name in COUNTS:
         return f"{value:.0f}"
     if name in PLAIN:
@@ -90,13 +90,13 @@ def percent(value: float | None, decimals: int = 1) -> str:
     return f"{text} %".replace("-", MINUS)
 
 
-def points(value: float) -> str:
+def percentage_points(value: float) -> str:
     """Return a difference of two shares in percentage points, with its sign."""
     text = f"{100 * value:+.1f}"
     return f"{'0.0' if float(text) == 0 else text.replace('-', MINUS)} pp"
 
 
-def signed(value: float | None) -> str:
+def signed_number(value: float | None) -> str:
     """Return a number in -1..1 with its sign; a rounded zero has none; a dash where undefined."""
     if value is None or value != value:
         return DASH
@@ -120,11 +120,11 @@ def bounds(estimate: Estimate, decimals: int = 1) -> str:
 
 def pair(name: str, low: float, high: float, decimals: int) -> str:
     """Return two values of a metric in brackets, the unit left to the value before them."""
-    texts = [write(name, end, decimals).replace(" %", "") for end in (low, high)]
+    texts = [metric_value(name, end, decimals).replace(" %", "") for end in (low, high)]
     return f"[{texts[0]}, {texts[1]}]"
 
 
-def counts(estimate: Estimate) -> str:
+def ratio_counts(estimate: Estimate) -> str:
     """Return ``numerator/denominator`` of a ratio, empty where it is none."""
     if estimate.numerator is None or estimate.denominator is None:
         return ""
@@ -146,10 +146,10 @@ def reach(estimate: Estimate, percent: bool) -> str:
     low, high = estimate.low, estimate.high
     if percent:
         return f"{100 * low:.0f}, {100 * high:.0f}".replace("-", MINUS)
-    return ", ".join(compact(end) for end in (low, high))
+    return ", ".join(compact_number(end) for end in (low, high))
 
 
-def compact(value: float) -> str:
+def compact_number(value: float) -> str:
     """Return about two decimals without the zero before the point: −.06, .97, 10.3, 224."""
     size = abs(value)
     text = f"{size:.2f}" if size < 10 else f"{size:.1f}" if size < 100 else f"{size:.0f}"
@@ -159,10 +159,10 @@ def compact(value: float) -> str:
 
 def number(estimate: Estimate, decimals: int = 2) -> str:
     """Return the value without its leading zero, .89 or -.03; a dash where there is none."""
-    return DASH if is_bare(estimate) else plain(estimate.value, decimals)
+    return DASH if is_bare(estimate) else plain_number(estimate.value, decimals)
 
 
-def plain(value: float | None, decimals: int = 2) -> str:
+def plain_number(value: float | None, decimals: int = 2) -> str:
     """Return a number in -1..1 without its leading zero; a dash where there is none."""
     if value is None or value != value:
         return DASH
@@ -175,7 +175,7 @@ def range_of(estimate: Estimate, decimals: int = 2) -> str:
     """Return the interval in brackets; nothing where there is none."""
     if estimate.value is None or estimate.low is None or estimate.high is None:
         return ""
-    return f"[{plain(estimate.low, decimals)}, {plain(estimate.high, decimals)}]"
+    return f"[{plain_number(estimate.low, decimals)}, {plain_number(estimate.high, decimals)}]"
 
 
 def with_interval(estimate: Estimate, decimals: int = 2) -> str:

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 
 from sayso.metrics.ranking import FEWEST
 from sayso.records import Estimate
-from sayso.report.answers import Answer, Fact
+from sayso.report.answers import ShownAnswer, ShownFact
 from sayso.report.numbers import block, line, percent
 from sayso.storage.run_folder import Manifest
 
@@ -84,17 +84,17 @@ class Example(NamedTuple):
     note: str = ""
 
 
-class Examples(NamedTuple):
+class ChosenExamples(NamedTuple):
     """Answers at the top of a page, and by which rule they were chosen."""
 
     shown: Sequence[Example]
     rule: str
 
 
-NO_EXAMPLES = Examples((), "")
+NO_EXAMPLES = ChosenExamples((), "")
 
 
-class Opening(NamedTuple):
+class PageOpening(NamedTuple):
     """What a page begins with.
 
     ``first`` are cautions that stand above the sentence, ``later`` those that stand below it.
@@ -104,7 +104,7 @@ class Opening(NamedTuple):
     not_shown: str
     first: Sequence[str] = ()
     later: Sequence[str] = ()
-    examples: Examples = NO_EXAMPLES
+    examples: ChosenExamples = NO_EXAMPLES
 
 
 #: what no number of the built-in model shows
@@ -116,7 +116,7 @@ INVENTED = (
 
 def open_page(
     manifest: Manifest | None, sentence: str, not_shown: str, *, later: Sequence[str] = ()
-) -> Opening:
+) -> PageOpening:
     """Return the opening of a run, without examples.
 
     ``not_shown`` is the end of a sentence. Cautions of the run that are among ``later`` stand below
@@ -125,7 +125,7 @@ def open_page(
     cautions = [line(text, 1_000) for text in manifest.cautions] if manifest is not None else []
     below = {line(text, 1_000) for text in later}
     invented = manifest is not None and manifest.model.startswith("builtin")
-    return Opening(
+    return PageOpening(
         sentence,
         f"{INVENTED if invented else not_shown}.",
         [text for text in cautions if text not in below],
@@ -158,23 +158,23 @@ def middle(items: Sequence[Item], size: Callable[[Item], float]) -> Item | None:
     return items[order[(len(items) - 1) // 2]]
 
 
-def words_of(answer: Answer) -> str:
+def shown_words(answer: ShownAnswer) -> str:
     """Return the shown text of an answer."""
     return "".join(piece.text for piece in answer.pieces)
 
 
 #: what an answer is an example of, and which facts have such an answer
-Kind = tuple[str, Callable[[Fact], bool]]
+Kind = tuple[str, Callable[[ShownFact], bool]]
 
 
-def fact_examples(facts: Sequence[Fact], kinds: Sequence[Sequence[Kind]]) -> Examples:
+def fact_examples(facts: Sequence[ShownFact], kinds: Sequence[Sequence[Kind]]) -> ChosenExamples:
     """Return short answers: one of each group of kinds, then a typical one.
 
     Of a group the first kind counts that has an answer. Typical is the kind (known or not, and the
     verdict) that most facts are of. No answer is shown twice.
     """
     asked = [fact for fact in facts if fact.short is not None and fact.short_reading is not None]
-    chosen: list[tuple[str, Fact]] = []
+    chosen: list[tuple[str, ShownFact]] = []
     absent = []
     for group in kinds:
         found = (
@@ -189,12 +189,12 @@ def fact_examples(facts: Sequence[Fact], kinds: Sequence[Sequence[Kind]]) -> Exa
     if typical is not None:
         chosen.append(("A typical answer", typical))
     rule = f"{BY_LENGTH} Typical: from the most common kind.{''.join(absent)}"
-    return Examples([_of_fact(what, fact) for what, fact in chosen], rule)
+    return ChosenExamples([_of_fact(what, fact) for what, fact in chosen], rule)
 
 
-def _commonest(facts: Sequence[Fact]) -> list[Fact]:
+def _commonest(facts: Sequence[ShownFact]) -> list[ShownFact]:
     """Return the facts of the commonest kind, of equals the first that occurs."""
-    kinds: dict[tuple[str, str], list[Fact]] = {}
+    kinds: dict[tuple[str, str], list[ShownFact]] = {}
     for fact in facts:
         reading = fact.short_reading
         if reading is not None and reading.kind != "missing" and fact.known != "missing":
@@ -202,16 +202,16 @@ def _commonest(facts: Sequence[Fact]) -> list[Fact]:
     return max(kinds.values(), key=len, default=[])
 
 
-def _length(fact: Fact) -> float:
-    return len(words_of(fact.short)) if fact.short is not None else 0
+def _length(fact: ShownFact) -> float:
+    return len(shown_words(fact.short)) if fact.short is not None else 0
 
 
-def _of_fact(what: str, fact: Fact) -> Example:
+def _of_fact(what: str, fact: ShownFact) -> Example:
     assert fact.short is not None
     assert fact.short_reading is not None
     right, _, drawn = fact.hits.partition("/")
     note = f"It was right in {right} of {drawn} draws." if drawn else ""
     return example(
-        what, fact.question, fact.golds, words_of(fact.short), kind=fact.short_reading.kind,
+        what, fact.question, fact.golds, shown_words(fact.short), kind=fact.short_reading.kind,
         note=note,
     )  # fmt: skip

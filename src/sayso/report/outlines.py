@@ -52,7 +52,7 @@ def width_of(text: str, size: float, *, bold: bool = False) -> float:
     return size * sum(part[0].advance / units if part is not None else 1.0 for part in parts)
 
 
-def outline(root: ET.Element) -> None:
+def outline_texts(root: ET.Element) -> None:
     """Replace the texts below ``root`` by paths; one with other letters stays, with its fonts."""
     for parent in root.iter():
         for place, child in enumerate(list(parent)):

@@ -23,9 +23,9 @@ from markupsafe import Markup, escape
 
 from sayso.records import Generation, InputError, Question, Verdict
 from sayso.report import terminal
-from sayso.report.answers import LABELS, STANCES, Card, Tables, choose, paginate
+from sayso.report.answers import LABELS, STANCES, QuestionCard, Tables, paginate, split_cards
 from sayso.report.numbers import line, well_formed
-from sayso.report.opening import Examples
+from sayso.report.opening import ChosenExamples
 from sayso.storage.atomic import replacing
 from sayso.storage.run_folder import Manifest, RunFolder
 
@@ -132,7 +132,10 @@ def stored_answers(folder: RunFolder, probes: str, k: object) -> Tables:
 
 
 def with_answers(
-    package: str | None, manifest: Manifest, every: Sequence[Card], context: Mapping[str, object]
+    package: str | None,
+    manifest: Manifest,
+    every: Sequence[QuestionCard],
+    context: Mapping[str, object],
 ) -> dict[str, str]:
     """Return the files of a page with a reader of its answers: ``answers/*``, ``report.html``.
 
@@ -141,18 +144,18 @@ def with_answers(
     """
     written: dict[str, Markup] = {}
 
-    def size(card: Card) -> int:
+    def size(card: QuestionCard) -> int:
         if card.id not in written:
             written[card.id] = Markup(environment().get_template("card.html.j2").render(card=card))
         return len(written[card.id].encode("utf-8", "replace"))
 
-    def rendered(shown: Sequence[Card]) -> list[Markup]:
+    def rendered(shown: Sequence[QuestionCard]) -> list[Markup]:
         return [written[card.id] for card in shown]
 
-    def kinds(shown: Sequence[Card]) -> set[str]:
+    def kinds(shown: Sequence[QuestionCard]) -> set[str]:
         return {kind for card in shown for kind in card.kinds}
 
-    inline, rest = choose(every, size, seed_of(manifest))
+    inline, rest = split_cards(every, size, page_seed(manifest))
     parts = paginate(rest, size)
     names = [f"answers-{number:03}.html" for number in range(1, len(parts) + 1)]
     shared = {
@@ -190,7 +193,7 @@ def _rows(folder: RunFolder, table: str, kind: type[Row]) -> list[Row]:
     return folder.read(table, kind) if folder.has(table) else []
 
 
-def seed_of(manifest: Manifest) -> int:
+def page_seed(manifest: Manifest) -> int:
     """Return the seed of a run, by which answers are chosen for the page."""
     seed = manifest.settings.get("seed", 0)
     return seed if isinstance(seed, int) else 0
@@ -221,11 +224,11 @@ def page(
 
 
 def index_page(
-    runs: Sequence[terminal.Summary],
+    runs: Sequence[terminal.RunSummary],
     manifest: Manifest,
     left_out: Sequence[str],
     place: Path,
-    examples: Examples,
+    examples: ChosenExamples,
 ) -> str:
     """Return a page at ``place`` that links the reports of several runs of one model.
 

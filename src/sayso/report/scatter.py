@@ -72,7 +72,7 @@ def cloud(x: ArrayLike, y: ArrayLike, kind: ArrayLike, names: Sequence[str]) -> 
     return Cloud(rows, total)
 
 
-def scatter(
+def scatter_plot(
     points: Cloud,
     names: Sequence[str],
     width: int,
@@ -127,12 +127,12 @@ def figure(points: Cloud, names: Sequence[str], of: Scattered) -> Figure | None:
     """Return a scatter of kinds with these names; ``None`` where nothing is drawn."""
 
     def make(width: int) -> Drawing | None:
-        return scatter(points, names, width, of.titles, of.limit)
+        return scatter_plot(points, names, width, of.titles, of.limit)
 
-    return figure_of(of.name, make, of.label, compact)
+    return figure_of(of.name, make, of.label, compact_drawing)
 
 
-def compact(markup: Markup) -> Markup:
+def compact_drawing(markup: Markup) -> Markup:
     """Return a drawing in which all points of a kind are one path: dots, or else diamonds."""
     kinds: dict[str, list[tuple[str, str, bool]]] = {}
     for x, y, outline, fill in _POINT.findall(markup):

@@ -9,7 +9,7 @@ import msgspec
 
 from sayso.metrics.uncle_rates import EMPTY
 from sayso.records import Estimate, signature_text
-from sayso.report.numbers import counts, interval, is_bare, line, show
+from sayso.report.numbers import interval, is_bare, line, ratio_counts, shown_value
 
 
 def tight(text: str) -> str:
@@ -53,7 +53,7 @@ def with_interval_only(estimate: Estimate) -> Estimate:
     return msgspec.structs.replace(estimate, value=None)
 
 
-class Cell(NamedTuple):
+class TableCell(NamedTuple):
     """One cell: the text, and a smaller second line.
 
     ``level`` 0-9 shades it, ``style`` is a class of the style sheet, ``rows`` how many it spans.
@@ -72,7 +72,7 @@ class Table(NamedTuple):
 
     caption: str
     head: list[str]
-    rows: list[list[Cell]]
+    rows: list[list[TableCell]]
     notes: list[str]
     style: str = ""
 
@@ -83,15 +83,15 @@ class Notes:
     def __init__(self) -> None:
         self._reasons: dict[str, list[str]] = {}
 
-    def cell(self, estimate: Estimate, label: str, detail: bool = True) -> Cell:
+    def cell(self, estimate: Estimate, label: str, detail: bool = True) -> TableCell:
         if estimate.value is None or is_bare(estimate):
             self._reasons.setdefault(why_undefined(estimate), []).append(label)
-            return Cell(show(estimate))
-        parts = [interval(estimate), counts(estimate)] if detail else []
-        return Cell(show(estimate), " ".join(tight(part) for part in parts if part))
+            return TableCell(shown_value(estimate))
+        parts = [interval(estimate), ratio_counts(estimate)] if detail else []
+        return TableCell(shown_value(estimate), " ".join(tight(part) for part in parts if part))
 
     def lines(self) -> list[str]:
-        dash = show(Estimate(""))
+        dash = shown_value(Estimate(""))
         return [
             f"No value ({dash}) for {_joined(labels[:12])}{' …' if len(labels) > 12 else ''}: "
             f"{line(why, 300)}"

@@ -17,11 +17,11 @@ from rich.text import Text
 
 from sayso.records import Estimate, signature_text
 from sayso.report.numbers import line
-from sayso.report.opening import Opening
+from sayso.report.opening import PageOpening
 from sayso.storage.run_folder import Manifest
 
 
-def begin(console: Console, manifest: Manifest | None, opening: Opening) -> None:
+def print_beginning(console: Console, manifest: Manifest | None, opening: PageOpening) -> None:
     """Print what every table begins with: cautions, one plain sentence, and what was run."""
     console.print()
     for text in opening.first:
@@ -29,10 +29,10 @@ def begin(console: Console, manifest: Manifest | None, opening: Opening) -> None
     say(console, opening.sentence, "bold")
     for text in opening.later:
         say(console, f"! {text}", "yellow")
-    about(console, manifest)
+    print_what_was_run(console, manifest)
 
 
-def about(console: Console, manifest: Manifest | None) -> None:
+def print_what_was_run(console: Console, manifest: Manifest | None) -> None:
     """Print what was run: model, data and judge."""
     if manifest is None:
         return
@@ -48,7 +48,7 @@ def about(console: Console, manifest: Manifest | None) -> None:
 def end(
     console: Console,
     manifest: Manifest | None,
-    opening: Opening,
+    opening: PageOpening,
     estimates: Sequence[Estimate],
     page: Path | None,
     warnings: Sequence[str] = (),
@@ -57,7 +57,7 @@ def end(
 
     ``warnings`` are the protocol's own, which come before those about the judge.
     """
-    for text in cited(manifest):
+    for text in judge_sentences(manifest):
         say(console, text, "dim")
     for text in (*warnings, *warned(manifest)):
         say(console, f"! {text}", "yellow")
@@ -213,10 +213,10 @@ def say(console: Console, text: str, style: str, copied: bool = False, block: bo
     """
     lines = text.split("\n") if block else [text]
     for part in lines:
-        console.print(data(part, console, style), soft_wrap=copied, highlight=False)
+        console.print(safe_text(part, console, style), soft_wrap=copied, highlight=False)
 
 
-def data(text: str, console: Console, style: str = "") -> Text:
+def safe_text(text: str, console: Console, style: str = "") -> Text:
     """Return data as rich text without markup, in signs that this terminal's encoding has."""
     safe = line(text)
     if not console.encoding.lower().startswith("utf"):
@@ -225,7 +225,7 @@ def data(text: str, console: Console, style: str = "") -> Text:
     return Text(safe, style)
 
 
-class Summary(NamedTuple):
+class RunSummary(NamedTuple):
     """A run among others: its title, its opening, and rows of a number, of what, and its value.
 
     ``name`` is the protocol.
@@ -233,17 +233,17 @@ class Summary(NamedTuple):
 
     name: str
     title: str
-    opening: Opening
+    opening: PageOpening
     rows: Sequence[tuple[str, str, str]]
     page: Path
 
 
 def render_summaries(
-    runs: Sequence[Summary], manifest: Manifest, console: Console, index: Path | None
+    runs: Sequence[RunSummary], manifest: Manifest, console: Console, index: Path | None
 ) -> None:
     """Print one table of several runs of one model, and the page that links their reports."""
     console.print()
-    about(console, manifest)
+    print_what_was_run(console, manifest)
     for run in runs:
         console.print()
         say(console, f"{run.title} ({run.name})", "bold cyan")
@@ -258,8 +258,8 @@ def render_summaries(
         table.add_column("")
         table.add_column("", justify="right", no_wrap=True)
         for row in run.rows:
-            table.add_row(*(data(cell, console) for cell in row))
-        console.print(table if run.rows else data("no number could be computed", console))
+            table.add_row(*(safe_text(cell, console) for cell in row))
+        console.print(table if run.rows else safe_text("no number could be computed", console))
         say(console, f"report     {line(str(run.page))}", "", copied=True)
     if index is not None:
         console.print()
@@ -277,7 +277,7 @@ FLAGS = {
 }
 
 
-def cited(manifest: Manifest | None) -> list[str]:
+def judge_sentences(manifest: Manifest | None) -> list[str]:
     """Return how the judge did when it was checked, as sentences; nothing if it was not."""
     if manifest is None or not manifest.judge_check or "problem" in manifest.judge_check:
         return []

@@ -33,9 +33,9 @@ from sayso.retrieval.index import Index, IndexInfo, is_index, open_index, read_i
 from sayso.retrieval.sources import (
     Document,
     File,
-    Piece,
-    Read,
-    Source,
+    KnowledgeSource,
+    ReadBlock,
+    SourcePiece,
     find_source,
     read_block,
     read_pieces,
@@ -81,7 +81,7 @@ def build_index(
             return info or _build(files, path, workers, tokens, progress)
 
 
-def opened(
+def opened_index(
     source: str | Path,
     cache_folder: str | Path | None = None,
     *,
@@ -101,7 +101,7 @@ def opened(
     return open_index(path)
 
 
-def _current_info(path: Path, source: Source, tokens: int) -> IndexInfo | None:
+def _current_info(path: Path, source: KnowledgeSource, tokens: int) -> IndexInfo | None:
     """Return what is in an index that needs no work; ``None`` where there is something to do."""
     if not path.exists() or not path.stat().st_size:
         return None
@@ -109,7 +109,7 @@ def _current_info(path: Path, source: Source, tokens: int) -> IndexInfo | None:
     try:
         if not index.has_tables(db, path):
             return None
-        state = index.read_state(db)
+        state = index.read_index_state(db)
         _check_same(state, path, source, tokens)
         if not state.ready:
             return None
@@ -125,7 +125,7 @@ def _current_info(path: Path, source: Source, tokens: int) -> IndexInfo | None:
         db.close()
 
 
-def _check_same(state: index.State, path: Path, source: Source, tokens: int) -> None:
+def _check_same(state: index.IndexState, path: Path, source: KnowledgeSource, tokens: int) -> None:
     """Refuse an index of another source, or of passages of another length."""
     if state.source != source.name:
         raise InputError(
@@ -139,7 +139,7 @@ def _check_same(state: index.State, path: Path, source: Source, tokens: int) -> 
 
 
 def _build(
-    source: Source, path: Path, workers: int | None, tokens: int, progress: Progress | None
+    source: KnowledgeSource, path: Path, workers: int | None, tokens: int, progress: Progress | None
 ) -> IndexInfo:
     began = time.monotonic()
     file = path if path.exists() else index.unfinished_path(path)
@@ -147,7 +147,7 @@ def _build(
     try:
         if not index.has_tables(db, file):
             index.create_tables(db, source.name, tokens)
-        _check_same(index.read_state(db), path, source, tokens)
+        _check_same(index.read_index_state(db), path, source, tokens)
         writer = Writer(db)
         entries = writer.plan(source.files)
         size = sum(entry.file.size for entry in entries)
@@ -183,7 +183,7 @@ def _build(
 # ---- reading and cutting, in this process or in several
 
 #: a piece of a file, its documents where it has a block; ``None`` behind the last one of a file
-Reading = tuple["Entry", Piece | None, Read | None]
+Reading = tuple["QueuedFile", SourcePiece | None, ReadBlock | None]
 
 
 def default_workers(size: int) -> int:
@@ -194,7 +194,9 @@ def default_workers(size: int) -> int:
     return max(1, min((cores or 1) - 1, 4))
 
 
-def _read_entries(entries: list[Entry], tokens: int, count: int) -> Generator[Reading, None, None]:
+def _read_entries(
+    entries: list[QueuedFile], tokens: int, count: int
+) -> Generator[Reading, None, None]:
     """Have every block read by ``count`` processes, or by this one; yield the results in order."""
     if not count:
         for entry, piece in _pieces(entries):
@@ -212,10 +214,10 @@ def _read_entries(entries: list[Entry], tokens: int, count: int) -> Generator[Re
 
 
 def _read_in_processes(
-    entries: list[Entry], tokens: int, pool: Executor, most: int
+    entries: list[QueuedFile], tokens: int, pool: Executor, most: int
 ) -> Iterator[Reading]:
     """Read ahead by ``most`` pieces."""
-    waiting: deque[tuple[Entry, Piece | None, Future[Read] | None]] = deque()
+    waiting: deque[tuple[QueuedFile, SourcePiece | None, Future[ReadBlock] | None]] = deque()
 
     def take() -> Reading:
         entry, piece, future = waiting.popleft()
@@ -230,7 +232,7 @@ def _read_in_processes(
         yield take()
 
 
-def _pieces(entries: list[Entry]) -> Iterator[tuple[Entry, Piece | None]]:
+def _pieces(entries: list[QueuedFile]) -> Iterator[tuple[QueuedFile, SourcePiece | None]]:
     """Yield the pieces of every file in order, and ``None`` behind each file."""
     for entry in entries:
         for piece in read_pieces(entry.file, entry.row, entry.offset):
@@ -251,7 +253,7 @@ _INDEXED = (
 )
 
 
-class Entry(NamedTuple):
+class QueuedFile(NamedTuple):
     """A file to read: its number, the turn in which it is read, and from where on."""
 
     number: int
@@ -269,15 +271,15 @@ class Writer:
         self._db = db
         self.added = self.removed = self.passages = 0
         self._next = 1 + (db.execute("SELECT max(id) FROM passages").fetchone()[0] or 0)
-        self._waiting: list[tuple[Entry, Document]] = []
+        self._waiting: list[tuple[QueuedFile, Document]] = []
         self._places: dict[int, tuple[int, int, int, int]] = {}
         self._problems: list[tuple[int, int, str]] = []
         self._ended: list[int] = []
         self._count = self._size = 0
         self._kept = db.execute("SELECT count(*) FROM problems").fetchone()[0]
-        self.changed = not index.read_state(db).ready
+        self.changed = not index.read_index_state(db).ready
 
-    def plan(self, files: list[File]) -> list[Entry]:
+    def plan(self, files: list[File]) -> list[QueuedFile]:
         """Remove files that have vanished and return those that are to be read."""
         db = self._db
         known = {
@@ -288,21 +290,21 @@ class Writer:
         }
         entries = []
         db.execute("BEGIN IMMEDIATE")
-        index.write_state(db, ready=0)
+        index.write_index_state(db, ready=0)
         for file in files:
             if file.name not in known:
                 row = (file.name, file.size, file.stamp)
                 number = db.execute(
                     "INSERT INTO files VALUES(NULL, ?, ?, ?, 'new', 0, 1, 0, 0, 0)", row
                 ).lastrowid
-                entries.append(Entry(number or 0, file, False, 0, 1, 0))
+                entries.append(QueuedFile(number or 0, file, False, 0, 1, 0))
                 continue
             number, size, stamp, state, turn, at, offset = known.pop(file.name)
             same = (size, stamp) == (file.size, file.stamp)
             if same and state == "new":
-                entries.append(Entry(number, file, False, turn, at, offset))
+                entries.append(QueuedFile(number, file, False, turn, at, offset))
             elif not same or state == "again":
-                entries.append(Entry(number, file, True, turn + 1, 1, 0))
+                entries.append(QueuedFile(number, file, True, turn + 1, 1, 0))
                 db.execute(
                     "UPDATE files SET size=?, stamp=?, state='again', turn=?, skipped=0, "
                     "cleaned=0 WHERE id=?",
@@ -320,7 +322,7 @@ class Writer:
             db.execute("COMMIT")
         return entries
 
-    def add(self, entry: Entry, piece: Piece, read: Read | None) -> None:
+    def add(self, entry: QueuedFile, piece: SourcePiece, read: ReadBlock | None) -> None:
         """Take what a piece of a file held; commit when enough waits."""
         documents = read.documents if read is not None else []
         problems = [*read.problems] if read is not None else []
@@ -341,7 +343,7 @@ class Writer:
         if self._count >= BATCH or self._size >= TEXT:
             self.flush()
 
-    def end(self, entry: Entry) -> None:
+    def end(self, entry: QueuedFile) -> None:
         """Note that a file has been read to its end."""
         if entry.again:
             self.flush()
@@ -387,7 +389,7 @@ class Writer:
             waiting.clear()
         self._count = self._size = 0
 
-    def _keep(self, entry: Entry, document: Document) -> bool:
+    def _keep(self, entry: QueuedFile, document: Document) -> bool:
         """Keep a document that was there before; one that occurs twice is kept twice."""
         row = self._db.execute(
             "SELECT id FROM documents WHERE file=? AND digest=? AND turn<? LIMIT 1",
@@ -458,7 +460,7 @@ def _finish(db: sqlite3.Connection, source: str, *, changed: bool) -> None:
             "INSERT INTO common SELECT term, doc FROM temp.stems WHERE doc > ?", (index.COMMON,)
         )
         db.execute("DROP TABLE temp.stems")
-    index.write_state(
+    index.write_index_state(
         db,
         ready=1,
         documents=documents,

@@ -40,8 +40,8 @@ from typing import NamedTuple
 import msgspec
 
 from sayso.records import InputError, Passage, content_id
-from sayso.retrieval.passages import LONGEST_TITLE, clean, count, key, plain
-from sayso.storage.atomic import NO_LINK, inside, make_private, reason_of, sync_folder
+from sayso.retrieval.passages import LONGEST_TITLE, clean_passage, count_tokens, key, plain_title
+from sayso.storage.atomic import NO_LINK, make_private, place_inside, sync_folder, system_reason
 from sayso.storage.cache import default_cache_folder
 
 # ---- the tables
@@ -83,11 +83,11 @@ def create_tables(db: sqlite3.Connection, source: str, tokens: int) -> None:
     db.executemany("INSERT INTO words(words, rank) VALUES(?, ?)", TUNING)
     db.execute(f"PRAGMA application_id={APPLICATION}")
     db.execute(f"PRAGMA user_version={VERSION}")
-    write_state(db, source=source, tokens=tokens, ready=0)
+    write_index_state(db, source=source, tokens=tokens, ready=0)
     db.execute("COMMIT")
 
 
-class State(NamedTuple):
+class IndexState(NamedTuple):
     """What an index says about itself."""
 
     source: str
@@ -100,16 +100,16 @@ class State(NamedTuple):
     cleaned: int
 
 
-def write_state(db: sqlite3.Connection, **values: str | int) -> None:
-    """Set fields of :class:`State`."""
+def write_index_state(db: sqlite3.Connection, **values: str | int) -> None:
+    """Set fields of :class:`IndexState`."""
     db.executemany("INSERT OR REPLACE INTO meta VALUES(?, ?)", values.items())
 
 
-def read_state(db: sqlite3.Connection) -> State:
+def read_index_state(db: sqlite3.Connection) -> IndexState:
     """Return what the index says about itself; numbers that are not known yet are 0."""
     meta = dict(db.execute("SELECT name, value FROM meta"))
-    numbers = [int(meta.get(name, 0)) for name in State._fields[3:]]
-    return State(str(meta["source"]), int(meta["tokens"]), bool(meta["ready"]), *numbers)
+    numbers = [int(meta.get(name, 0)) for name in IndexState._fields[3:]]
+    return IndexState(str(meta["source"]), int(meta["tokens"]), bool(meta["ready"]), *numbers)
 
 
 # ---- opening the file
@@ -176,7 +176,7 @@ def index_errors(path: Path) -> Iterator[None]:
             raise
         raise InputError(_error_message(path, code, str(error))) from error
     except OSError as error:
-        raise InputError(f"cannot use the index {path}: {reason_of(error)}") from error
+        raise InputError(f"cannot use the index {path}: {system_reason(error)}") from error
 
 
 def _error_message(path: Path, code: int, why: str) -> str:
@@ -209,8 +209,8 @@ def default_path(source: str, tokens: int, folder: Path | None = None) -> Path:
     """Return where the index of a source lives in a cache folder; ``None`` is the user's."""
     name = f"{content_id(['knowledge', VERSION, source, tokens])}.sqlite"
     for suffix in (".part", ".whole", ".lock", "-wal", "-shm", "-journal"):
-        inside(folder or default_cache_folder(), "knowledge", f"{name}{suffix}")
-    return inside(folder or default_cache_folder(), "knowledge", name)
+        place_inside(folder or default_cache_folder(), "knowledge", f"{name}{suffix}")
+    return place_inside(folder or default_cache_folder(), "knowledge", name)
 
 
 def unfinished_path(path: Path) -> Path:
@@ -307,7 +307,7 @@ class IndexInfo(msgspec.Struct, frozen=True):
 
 def read_info(db: sqlite3.Connection, path: Path) -> IndexInfo:
     """Return what an open index holds."""
-    state = read_state(db)
+    state = read_index_state(db)
     problems = db.execute(
         "SELECT name, line, what FROM problems JOIN files ON files.id = file "
         "ORDER BY name, line, what LIMIT ?",
@@ -350,7 +350,7 @@ def open_index(path: str | Path) -> Index:
         return Index(path)
 
 
-class _Texts(NamedTuple):
+class _PassageTexts(NamedTuple):
     """Passages to score, the lengths of title and text in words, and the mean of these."""
 
     passages: list[Passage]
@@ -370,11 +370,11 @@ class Index:
             raise
 
     def _open(self, path: Path) -> None:
-        if not has_tables(self._db, path) or not read_state(self._db).ready:
+        if not has_tables(self._db, path) or not read_index_state(self._db).ready:
             raise InputError(_half_built(path))
         self.path = path
         self.info: IndexInfo = read_info(self._db, path)
-        state = read_state(self._db)
+        state = read_index_state(self._db)
         self._passages, self._mean = state.passages, state.words / max(state.passages, 1)
         self._db.execute("CREATE VIRTUAL TABLE temp.stems USING fts5vocab(main, words, row)")
         self._db.execute("CREATE VIRTUAL TABLE temp.spots USING fts5vocab(main, words, instance)")
@@ -387,7 +387,7 @@ class Index:
             )
             self._memory.execute(f"CREATE VIRTUAL TABLE {name}_v USING fts5vocab({name}, instance)")
         self._files = dict(self._db.execute("SELECT id, name FROM files"))
-        self._loaded: tuple[list[range], _Texts] | None = None
+        self._loaded: tuple[list[range], _PassageTexts] | None = None
         self._lock = threading.Lock()
 
     def __enter__(self) -> Index:
@@ -449,7 +449,7 @@ class Index:
     def _stems(self, text: str) -> list[str]:
         """Return the distinct stems of a query, in order of the alphabet."""
         self._memory.execute("INSERT INTO query(query) VALUES('delete-all')")
-        cleaned = clean(text[:LONGEST_QUERY])[0]
+        cleaned = clean_passage(text[:LONGEST_QUERY])[0]
         self._memory.execute("INSERT INTO query(rowid, text) VALUES(1, ?)", (cleaned,))
         return [
             row[0] for row in self._memory.execute("SELECT DISTINCT term FROM query_v ORDER BY 1")
@@ -457,12 +457,12 @@ class Index:
 
     def _under_title(self, title: str) -> list[range]:
         """Return the passages under a title, in order, in as few ranges as possible."""
-        wanted, _ = clean(title.strip()[:LONGEST_TITLE])
+        wanted, _ = clean_passage(title.strip()[:LONGEST_TITLE])
         rows = self._db.execute(
             "SELECT title, id, count FROM documents WHERE key=? ORDER BY id", (key(wanted),)
         ).fetchall()
         exact = [row for row in rows if row[0] == wanted]
-        near = exact or [row for row in rows if plain(row[0]) == plain(wanted)]
+        near = exact or [row for row in rows if plain_title(row[0]) == plain_title(wanted)]
         ranges: list[range] = []
         for _, first, number in near or rows:
             if ranges and ranges[-1].stop == first:
@@ -508,7 +508,7 @@ class Index:
             CANDIDATES, weights, key=lambda passage: (-weights[passage], passage)
         )
 
-    def _load(self, ids: list[int]) -> _Texts:
+    def _load(self, ids: list[int]) -> _PassageTexts:
         """Fetch passages and let SQLite split them into stems."""
         rows = []
         for start in range(0, len(ids), 500):
@@ -530,11 +530,20 @@ class Index:
             [(n, f"{passage.title}\n{passage.text}") for n, passage in enumerate(passages)],
         )
         self._memory.execute("COMMIT")
-        lengths = [count(passage.title).words + count(passage.text).words for passage in passages]
-        return _Texts(passages, lengths, sum(lengths) / max(len(lengths), 1))
+        lengths = [
+            count_tokens(passage.title).words + count_tokens(passage.text).words
+            for passage in passages
+        ]
+        return _PassageTexts(passages, lengths, sum(lengths) / max(len(lengths), 1))
 
     def _best(
-        self, texts: _Texts, frequencies: dict[str, int | None], total: int, k: int, *, every: bool
+        self,
+        texts: _PassageTexts,
+        frequencies: dict[str, int | None],
+        total: int,
+        k: int,
+        *,
+        every: bool,
     ) -> list[Passage]:
         """Score the texts that were loaded last; ``every``: those without a word too.
 

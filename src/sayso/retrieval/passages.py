@@ -25,7 +25,7 @@ TOKEN = re.compile(rf"[{_SPACELESS}]|[^\W{_SPACELESS}]{{1,{LONG}}}|[^\w\s]")
 _BAD = re.compile("[\0-\x08\x0b-\x0d\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
-def clean(text: str) -> tuple[str, bool]:
+def clean_passage(text: str) -> tuple[str, bool]:
     """Return the text without control characters and lone surrogates; tell whether it had any.
 
     A control character becomes a space, a lone surrogate U+FFFD, a Windows line end a newline
@@ -67,7 +67,7 @@ class Count(NamedTuple):
     words: int
 
 
-def count(text: str) -> Count:
+def count_tokens(text: str) -> Count:
     """Count the tokens of a text."""
     try:
         kinds = text.encode("ascii" if text.isascii() else "cp1252").translate(_KINDS)
@@ -108,7 +108,7 @@ class Cut(NamedTuple):
     words: int
 
 
-def cut(text: str, limit: int) -> list[Cut]:
+def cut_passages(text: str, limit: int) -> list[Cut]:
     """Cut a cleaned text into pieces of at most ``limit`` tokens.
 
     Pieces end where a sentence or a line does; a sentence above the limit is cut between words,
@@ -117,7 +117,7 @@ def cut(text: str, limit: int) -> list[Cut]:
     """
     text = text.strip()
     if len(text) < SHORT:
-        whole = count(text)
+        whole = count_tokens(text)
         if whole.tokens <= limit:
             return [Cut(text, whole.words)] if text else []
     pieces: list[Cut] = []
@@ -221,7 +221,7 @@ _TAIL = re.compile(r"(?<!\s)\s*+\([^()]*+\)$")
 LONGEST_TITLE = 1000
 
 
-def plain(title: str) -> str:
+def plain_title(title: str) -> str:
     """Return a title without case, diacritics, underscores and repeated spaces."""
     if not title.isascii():
         split = unicodedata.normalize("NFKD", title)
@@ -230,6 +230,6 @@ def plain(title: str) -> str:
 
 
 def key(title: str) -> str:
-    """Return :func:`plain` without the note of a namesake: ``Ajax (play)`` gives ``ajax``."""
-    short = plain(title)
+    """Return :func:`plain_title` without the note of a namesake: ``Ajax (play)`` gives ``ajax``."""
+    short = plain_title(title)
     return (_TAIL.sub("", short) or short) if short.endswith(")") else short

@@ -32,7 +32,14 @@ import msgspec
 from sayso.datasets.tables import wide_encoding
 from sayso.records import InputError
 from sayso.retrieval.index import is_index
-from sayso.retrieval.passages import LONGEST_TITLE, Cut, clean, count, cut, key
+from sayso.retrieval.passages import (
+    LONGEST_TITLE,
+    Cut,
+    clean_passage,
+    count_tokens,
+    cut_passages,
+    key,
+)
 from sayso.storage.atomic import real_path
 
 #: the source made of the run's own gold answers
@@ -57,7 +64,7 @@ class File(NamedTuple):
     stamp: int
 
 
-class Source(NamedTuple):
+class KnowledgeSource(NamedTuple):
     """A source: its name, its files in order of name, how many others were left out."""
 
     name: str
@@ -65,11 +72,11 @@ class Source(NamedTuple):
     ignored: int
 
 
-def find_source(source: str | Path) -> Source:
+def find_source(source: str | Path) -> KnowledgeSource:
     """Return the files of a source. Raises InputError where there is none to read."""
     if str(source) == "builtin":
         path = Path(str(resources.files("sayso").joinpath("builtin", "data", "questions.jsonl")))
-        return Source("builtin", [_file("builtin", path)], 0)
+        return KnowledgeSource("builtin", [_file("builtin", path)], 0)
     path = Path(source).expanduser()
     if "\0" in str(path) or not path.exists():
         raise InputError(
@@ -82,7 +89,7 @@ def find_source(source: str | Path) -> Source:
                 f"{path}: expected a file ending in {', '.join(KINDS)} (.jsonl and .tsv also with "
                 ".gz or .bz2 behind), or a folder of such files"
             )
-        return Source(_as_text(path), [_file(_as_text(Path(path.name)), path)], 0)
+        return KnowledgeSource(_as_text(path), [_file(_as_text(Path(path.name)), path)], 0)
     files, ignored = [], 0
     for folder, folders, names in os.walk(path):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
@@ -95,7 +102,7 @@ def find_source(source: str | Path) -> Source:
                 files.append(_file(_as_text(file.relative_to(path)), file))
     if not files:
         raise InputError(f"{path}: no file in it ends in {', '.join(KINDS)}")
-    return Source(_as_text(path), sorted(files), ignored)
+    return KnowledgeSource(_as_text(path), sorted(files), ignored)
 
 
 def _kind(path: Path) -> str | None:
@@ -127,7 +134,7 @@ SIZE, LONGEST = 1 << 19, 1 << 26
 BROKEN = (OSError, EOFError, zlib.error, ValueError, sqlite3.Error)
 
 
-class Block(msgspec.Struct, frozen=True, array_like=True):
+class SourceBlock(msgspec.Struct, frozen=True, array_like=True):
     """Some consecutive rows of a file, or a piece of a text; ``first`` counts from 1."""
 
     kind: Literal["lines", "tsv", "text"]
@@ -137,17 +144,17 @@ class Block(msgspec.Struct, frozen=True, array_like=True):
     columns: tuple[str, ...] = ()
 
 
-class Piece(NamedTuple):
+class SourcePiece(NamedTuple):
     """A block, or the problem of rows that were left out; then where the next piece begins."""
 
-    block: Block | None
+    block: SourceBlock | None
     problem: tuple[int, str] | None
     row: int
     offset: int
     read: float  # bytes of the file on disk
 
 
-def read_pieces(file: File, row: int, offset: int) -> Iterator[Piece]:
+def read_pieces(file: File, row: int, offset: int) -> Iterator[SourcePiece]:
     """Read a file from a row (from 1) and a position in its unpacked bytes on.
 
     A file that breaks off is read up to there; the last piece then has the problem.
@@ -163,10 +170,12 @@ def read_pieces(file: File, row: int, offset: int) -> Iterator[Piece]:
             yield piece
     except BROKEN as error:
         why = " ".join(str(getattr(error, "strerror", None) or error).split())[:150]
-        yield Piece(None, (at[0], f"cannot be read from here on: {why}"), *at, float(file.size))
+        yield SourcePiece(
+            None, (at[0], f"cannot be read from here on: {why}"), *at, float(file.size)
+        )
 
 
-def _line_pieces(file: File, row: int, offset: int) -> Iterator[Piece]:
+def _line_pieces(file: File, row: int, offset: int) -> Iterator[SourcePiece]:
     """JSONL and tables with tabs, packed or not."""
     with _unpacked(file.path) as data:
         _check_encoding(data)
@@ -183,11 +192,11 @@ def _line_pieces(file: File, row: int, offset: int) -> Iterator[Piece]:
             if chunk is None:
                 problem = (row, f"a line above {LONGEST >> 20} MB")
                 row += 1
-                yield Piece(None, problem, row, end, _bytes_read(file, data, end))
+                yield SourcePiece(None, problem, row, end, _bytes_read(file, data, end))
                 continue
-            block = Block("tsv" if table else "lines", chunk, row, columns=columns)
+            block = SourceBlock("tsv" if table else "lines", chunk, row, columns=columns)
             row += chunk.count(b"\n")
-            yield Piece(block, None, row, end, _bytes_read(file, data, end))
+            yield SourcePiece(block, None, row, end, _bytes_read(file, data, end))
 
 
 def _check_encoding(data: IO[bytes]) -> None:
@@ -230,23 +239,25 @@ def _bytes_read(file: File, data: IO[bytes], offset: int) -> float:
     return float(min(packed.tell(), file.size))
 
 
-def _text_pieces(file: File, row: int, offset: int) -> Iterator[Piece]:
+def _text_pieces(file: File, row: int, offset: int) -> Iterator[SourcePiece]:
     """A text: its title is the name of the file, its rows are lines."""
     title = _as_text(Path(file.path.stem))
     with file.path.open("rb") as data:
         _check_encoding(data)
         for chunk, end in _chunks(data, offset):
             if chunk is None:
-                yield Piece(None, (row, f"a line above {LONGEST >> 20} MB"), row + 1, end, end)
+                yield SourcePiece(
+                    None, (row, f"a line above {LONGEST >> 20} MB"), row + 1, end, end
+                )
                 row += 1
                 continue
             chunk = chunk.removeprefix(b"\xef\xbb\xbf") if row == 1 else chunk
-            block = Block("text", chunk, row, title) if chunk.strip() else None
+            block = SourceBlock("text", chunk, row, title) if chunk.strip() else None
             row += chunk.count(b"\n")
-            yield Piece(block, None, row, end, end)
+            yield SourcePiece(block, None, row, end, end)
 
 
-def _json_pieces(file: File, row: int, offset: int) -> Iterator[Piece]:
+def _json_pieces(file: File, row: int, offset: int) -> Iterator[SourcePiece]:
     """A JSON file that holds one list, read piece by piece; one object is a list of one."""
     yield from _row_pieces(_json_values(file.path), row)
 
@@ -276,7 +287,7 @@ def _json_values(path: Path) -> Iterator[tuple[object, float]]:
             text = text[end:]
 
 
-def _parquet_pieces(file: File, row: int, offset: int) -> Iterator[Piece]:
+def _parquet_pieces(file: File, row: int, offset: int) -> Iterator[SourcePiece]:
     """A Parquet file, some thousand rows at a time, only the columns that are read."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -300,7 +311,7 @@ def _parquet_pieces(file: File, row: int, offset: int) -> Iterator[Piece]:
         raise ValueError(str(error)) from None
 
 
-def _database_pieces(file: File, row: int, offset: int) -> Iterator[Piece]:
+def _database_pieces(file: File, row: int, offset: int) -> Iterator[SourcePiece]:
     """FActScore's and DrQA's database: a table ``documents`` with title (or id) and text."""
     db = sqlite3.connect(f"{file.path.as_uri()}?mode=ro", uri=True)
     try:
@@ -323,7 +334,7 @@ def _database_pieces(file: File, row: int, offset: int) -> Iterator[Piece]:
         db.close()
 
 
-def _row_pieces(rows: Iterator[tuple[object, float]], row: int) -> Iterator[Piece]:
+def _row_pieces(rows: Iterator[tuple[object, float]], row: int) -> Iterator[SourcePiece]:
     """Put decoded rows into blocks of JSON lines; the first ``row - 1`` have been read before."""
     first, size, lines, read = row, 0, [], 0.0
     for number, (value, read) in enumerate(rows, 1):
@@ -333,11 +344,13 @@ def _row_pieces(rows: Iterator[tuple[object, float]], row: int) -> Iterator[Piec
         lines.append(json.dumps(value, default=str).encode())
         size += len(lines[-1])
         if size >= SIZE:
-            yield Piece(Block("lines", b"\n".join(lines), first), None, number + 1, 0, read)
+            yield SourcePiece(
+                SourceBlock("lines", b"\n".join(lines), first), None, number + 1, 0, read
+            )
             first, size, lines = number + 1, 0, []
     if lines:
         end = first + len(lines)
-        yield Piece(Block("lines", b"\n".join(lines), first), None, end, 0, read)
+        yield SourcePiece(SourceBlock("lines", b"\n".join(lines), first), None, end, 0, read)
 
 
 # ---- the documents of a block
@@ -353,7 +366,7 @@ class Document(msgspec.Struct, frozen=True, array_like=True):
     passages: list[str]
 
 
-class Read(msgspec.Struct, frozen=True, array_like=True):
+class ReadBlock(msgspec.Struct, frozen=True, array_like=True):
     """What a block held. ``problems`` has (line or row, what is wrong) of what was left out."""
 
     documents: list[Document]
@@ -365,9 +378,9 @@ class _WrongRowError(Exception):
     """A row that is left out, with the reason in words."""
 
 
-def read_block(block: Block, tokens: int) -> Read:
+def read_block(block: SourceBlock, tokens: int) -> ReadBlock:
     """Return the documents of a block, cut into passages of at most ``tokens`` tokens."""
-    read = Read([], [], 0)
+    read = ReadBlock([], [], 0)
     cleaned = 0
     for line, row in _rows(block):
         if isinstance(row, str):
@@ -384,23 +397,23 @@ def read_block(block: Block, tokens: int) -> Read:
 
 def _document(title: str, text: str, tokens: int) -> tuple[Document | None, bool]:
     """Return a document, ``None`` where it has no text, and whether it had to be cleaned."""
-    title, title_changed = clean(title.strip())
-    text, text_changed = clean(text)
+    title, title_changed = clean_passage(title.strip())
+    text, text_changed = clean_passage(text)
     long = len(title) > LONGEST_TITLE
     if long or "\n" in title:
         title = " ".join(title[:LONGEST_TITLE].split())
-    cuts: list[Cut] = cut(text, tokens)
+    cuts: list[Cut] = cut_passages(text, tokens)
     if not cuts:
         return None, False
     passages = [piece.text for piece in cuts]
     digest = hashlib.blake2b("\0".join([title, *passages]).encode(), digest_size=8).digest()
-    words = sum(piece.words for piece in cuts) + count(title).words * len(cuts)
+    words = sum(piece.words for piece in cuts) + count_tokens(title).words * len(cuts)
     number = int.from_bytes(digest, "big", signed=True)
     changed = title_changed or text_changed or long
     return Document(number, title, key(title), words, passages), changed
 
 
-def _rows(block: Block) -> Iterator[tuple[int, tuple[str, str] | str]]:
+def _rows(block: SourceBlock) -> Iterator[tuple[int, tuple[str, str] | str]]:
     """Yield (line, (title, text)), or (line, what is wrong)."""
     if block.kind == "text":
         # bytes that are no UTF-8 become lone surrogates, which cleaning replaces and counts
@@ -471,7 +484,7 @@ def _any_json_row(data: bytes) -> tuple[str, str]:
     return str(title), text
 
 
-def _table_row(data: bytes, block: Block) -> tuple[str, str]:
+def _table_row(data: bytes, block: SourceBlock) -> tuple[str, str]:
     """Read one line of a table with tabs, such as DPR's: id, text, title."""
     try:
         fields = next(csv.reader([data.decode()], delimiter="\t"))
@@ -500,7 +513,7 @@ class _Gold(msgspec.Struct):
     precision: str | None = None
 
 
-class _Aspect(msgspec.Struct):
+class _SourceAspect(msgspec.Struct):
     answer: list[str | _Gold]
     description: str = ""
     label: str = ""
@@ -510,7 +523,7 @@ def _uncle_record(row: dict[str, Any]) -> tuple[str, str]:
     """Write the golds of a record as lines, one for each aspect."""
     entity = row.get("entity")
     try:
-        aspects = msgspec.convert(row["individual_qa"], list[_Aspect])
+        aspects = msgspec.convert(row["individual_qa"], list[_SourceAspect])
     except msgspec.ValidationError as error:
         raise _WrongRowError(f"individual_qa: {error}") from None
     if not isinstance(entity, str) or not entity.strip():

@@ -17,13 +17,13 @@ from typing import cast
 import msgspec
 
 from sayso.engines.engine import Engine, EngineWrapper
-from sayso.engines.prices import LOCAL, Price, cost
+from sayso.engines.prices import LOCAL, Price, reply_cost
 from sayso.prompts.thoughts import split_thoughts
 from sayso.records import Generation, InputError, Request, Usage, content_id, request_key
 from sayso.runs.costs import Meter, add, dollars
 from sayso.runs.freshness.ages import Ages, Period
 from sayso.runs.progress import Progress, Silent
-from sayso.storage.cache import KEPT_PROBLEMS, Cache, Origin, Stored, may_lack_text
+from sayso.storage.cache import KEPT_PROBLEMS, Cache, ReplyOrigin, StoredReply, may_lack_text
 
 
 class ShapedEngine(EngineWrapper):
@@ -53,7 +53,7 @@ def innermost(engine: Engine) -> Engine:
     return engine
 
 
-class Tally(msgspec.Struct):
+class CacheTally(msgspec.Struct):
     """What went through an :class:`CachedEngine`.
 
     ``asks`` were wanted, ``requests`` of them differ, ``cached`` were in the cache and ``asked``
@@ -102,7 +102,7 @@ class CachedEngine(EngineWrapper):
         self.meter = meter or Meter()
         self.progress = progress or Silent()
         self.stage = who
-        self.tally = Tally()
+        self.tally = CacheTally()
         #: what :meth:`ask_ahead` has asked: ``None`` for what the cache holds since, else a failure
         self._ahead: dict[bytes, Generation | None] = {}
         self.dollars: float | None = 0.0
@@ -134,7 +134,7 @@ class CachedEngine(EngineWrapper):
         """What must be read first of an endpoint's answers that are old, or another address's."""
         return self.ages.cautions(self.addresses) if self.remote else []
 
-    def usable(self, keys: Iterable[bytes]) -> dict[bytes, Stored]:
+    def usable(self, keys: Iterable[bytes]) -> dict[bytes, StoredReply]:
         """Return the replies of the cache that may be used, with their origins."""
         stored = self.cache.get_stored(keys) if self.cache else {}
         since = self.period.since if self.period else None
@@ -232,7 +232,7 @@ class CachedEngine(EngineWrapper):
 
         The cache keeps what came. Replies of a judge are read by whoever asked.
         """
-        return reply if self.who != "model" else without_thoughts(reply)
+        return reply if self.who != "model" else answer_without_thoughts(reply)
 
     def tell_repetition(self) -> None:
         """Tell at once, and once, that draws do not differ: nobody should wait for the report."""
@@ -302,11 +302,11 @@ class CachedEngine(EngineWrapper):
             since = self.period.since if self.period else None
             self.cache.put_together(replies, self._origin(), since)
 
-    def _origin(self) -> Origin:
+    def _origin(self) -> ReplyOrigin:
         """Return when and by which address the newest reply was given."""
         given = getattr(self.engine, "given", None)
         addresses = ",".join(self.addresses[:MOST_ADDRESSES])
-        return Origin(time.time() if given is None else given, addresses)
+        return ReplyOrigin(time.time() if given is None else given, addresses)
 
     def ask_again(self, requests: Sequence[Request]) -> list[Generation]:
         """Ask what the cache holds once more, one by one, and return the replies.
@@ -333,7 +333,7 @@ class CachedEngine(EngineWrapper):
                 self.paid += paid or 0.0
                 self.dollars = add(self.dollars, paid)
                 if self.cache is not None:
-                    origin = Origin(time.time(), self._origin().address)
+                    origin = ReplyOrigin(time.time(), self._origin().address)
                     self.cache.set_aside(request_key(request, self.identity), raw, origin)
                 self.progress.advance(stage, raw, paid)
                 found.append(self._spoken(raw))
@@ -393,7 +393,7 @@ class CachedEngine(EngineWrapper):
         return f"{self.who}/{request.max_tokens}"
 
     def _price(self, reply: Generation) -> float | None:
-        return cost(reply, self.price)
+        return reply_cost(reply, self.price)
 
     def _count(self, reply: Generation) -> float | None:
         self.tally.prompt_tokens += reply.usage.prompt_tokens
@@ -433,7 +433,7 @@ class CachedEngine(EngineWrapper):
 LEFT_IN = "reasoning inside the answer's text was removed, together with its token probabilities"
 
 
-def without_thoughts(reply: Generation) -> Generation:
+def answer_without_thoughts(reply: Generation) -> Generation:
     """Return an answer with the thoughts of its text apart.
 
     One that ends in a thought was cut off there, whatever stands before it: that is no whole answer
@@ -589,7 +589,7 @@ def template_kwargs(given: str | Mapping[str, Scalar] | None) -> dict[str, Scala
     return dict(given)
 
 
-def shape(thinking: str, given: str | Mapping[str, Scalar] | None) -> Shape:
+def request_shaper(thinking: str, given: str | Mapping[str, Scalar] | None) -> Shape:
     """Return the function that puts thinking and template arguments into a request.
 
     A number of tokens to think is added to the longest answer. Raises InputError.

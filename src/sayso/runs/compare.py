@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from sayso.protocols import PROTOCOLS, protocol, protocol_of
-from sayso.protocols.protocol import Report, Side
+from sayso.protocols.protocol import ComparedRun, Report
 from sayso.records import Estimate, InputError
-from sayso.report.differences import Words, difference, difference_range, difference_value
+from sayso.report.differences import Words, difference_range, difference_value, shown_difference
 from sayso.report.notebook import estimates_frame, html_table, short_repr
 from sayso.report.numbers import is_bare, line
 from sayso.runs.measure import load_run, run_path
-from sayso.runs.result import leading, short_name, shown_name, table_row
+from sayso.runs.result import leading, short_number_name, shown_name, table_row
 from sayso.storage.run_folder import RunFolder
 
 
-class Comparison(protocol.Comparison):
+class ShownComparison(protocol.Comparison):
     """Differences, B minus A, that show themselves: in a notebook as a table."""
 
     __slots__ = ()
@@ -46,7 +46,7 @@ class Comparison(protocol.Comparison):
     def __repr__(self) -> str:
         main = PROTOCOLS[self.protocol].report.main_numbers(self.estimates)
         shown = [
-            f"{short_name(e)} {difference_value(e)} {difference_range(e)}".strip()
+            f"{short_number_name(e)} {difference_value(e)} {difference_range(e)}".strip()
             for e in leading(main or self.estimates)
         ]
         size = f"{len(self.estimates)} differences"
@@ -83,7 +83,7 @@ def _range(e: Estimate) -> str:
     """Return the interval of a difference, or why there is no difference."""
     if e.value is None or is_bare(e):
         return e.problem or ""
-    ends = [difference(e.name, end) for end in (e.low, e.high) if end is not None]
+    ends = [shown_difference(e.name, end) for end in (e.low, e.high) if end is not None]
     return f"[{', '.join(ends)}]" if len(ends) == 2 else ""
 
 
@@ -94,7 +94,7 @@ def compare(
     allow: str | Sequence[str] = (),
     resamples: int = 2000,
     seed: int = 0,
-) -> Comparison:
+) -> ShownComparison:
     """Return B - A for every headline number on what both runs were asked.
 
     ``a`` and ``b`` are run folders or results. Entities are resampled jointly. Runs that differ in
@@ -109,10 +109,10 @@ def compare(
     if kinds[0] != kinds[1]:
         names = " and ".join("+".join(kind) or "no protocol" for kind in kinds)
         raise InputError(f"{a} and {b} are runs of {names}; compare runs of one protocol")
-    sides = Side(str(a), *load_run(a)), Side(str(b), *load_run(b))
+    sides = ComparedRun(str(a), *load_run(a)), ComparedRun(str(b), *load_run(b))
     plan = protocol_of(sides[0].manifest)
     found = plan.compare(sides, allow, resamples, seed)
-    return Comparison(*found._replace(protocol=plan.name, names=(str(a), str(b))))
+    return ShownComparison(*found._replace(protocol=plan.name, names=(str(a), str(b))))
 
 
 def check_resampling(resamples: int, seed: int) -> None:
@@ -125,7 +125,7 @@ def check_resampling(resamples: int, seed: int) -> None:
             raise InputError(f"{name} is {value}; expected {low} to {high:g}")
 
 
-def words_of(report: Report) -> Words:
+def number_words(report: Report) -> Words:
     """Return how a protocol's numbers are called where runs are compared."""
     return Words(report.LABELS, report.HEADLINES, report.HIGHER, report.part_label)
 

@@ -29,13 +29,13 @@ from sayso.runs.run import (
     OpenJob,
     check_folders,
     check_out,
-    foreign_world,
     foreseen,
     further_models,
     open_job,
     size_of,
     unlisted,
     with_period,
+    world_caution,
 )
 from sayso.runs.stages import bind
 
@@ -75,7 +75,7 @@ class Range(NamedTuple):
 NONE = Range(0.0, 0.0)
 
 
-class Stage(msgspec.Struct, frozen=True):
+class StageEstimate(msgspec.Struct, frozen=True):
     """What one stage still asks of the model, of the judge, or of a further model by name.
 
     ``by`` is the basis of its tokens: "assumption" or "answers".
@@ -135,7 +135,7 @@ def size(request: Request) -> int:
     return max(1, sum(len(m.content) for m in request.messages) + len(request.prefill or ""))
 
 
-def tokens_of(requests: Sequence[Request], mean: Means) -> tuple[Range, Range]:
+def request_tokens(requests: Sequence[Request], mean: Means) -> tuple[Range, Range]:
     """Return the prompt and completion tokens of some requests."""
     prompt = mean.prompt.times(sum(size(r) for r in requests))
     if mean.by == "assumption":
@@ -162,22 +162,22 @@ def make_stage(
     tokens: tuple[Range, Range],
     price: Price | None,
     by: Basis,
-) -> Stage:
+) -> StageEstimate:
     """Return a stage with whole numbers and its price."""
     prompt, completion = map(_whole, tokens)
     dollars = _dollars(price, prompt, completion)
-    return Stage(who, name, _whole(requests), cached, prompt, completion, dollars, by)
+    return StageEstimate(who, name, _whole(requests), cached, prompt, completion, dollars, by)
 
 
 LOCAL_LABEL = "local, no price"
 
 
-class Plan(msgspec.Struct, frozen=True):
+class RunEstimate(msgspec.Struct, frozen=True):
     """What a run would ask. ``dollars`` is ``None`` where a price is unknown, never 0 for that."""
 
     model: str
     judge: str
-    stages: tuple[Stage, ...]
+    stages: tuple[StageEstimate, ...]
     prices: dict[str, str]
     dollars: Range | None
     notes: tuple[str, ...]
@@ -185,7 +185,9 @@ class Plan(msgspec.Struct, frozen=True):
     cautions: tuple[str, ...] = ()
 
 
-def estimate(job: Job, seen: set[bytes] | None = None, progress: Progress | None = None) -> Plan:
+def estimate_job(
+    job: Job, seen: set[bytes] | None = None, progress: Progress | None = None
+) -> RunEstimate:
     """Return what a job would ask and cost. Asks nothing and makes no run folder.
 
     Opens the model (one in this process is loaded, for its identity is the key to the cache).
@@ -214,18 +216,18 @@ def estimate(job: Job, seen: set[bytes] | None = None, progress: Progress | None
             prices["judge"] = _label(opened.judge_engine.price, "judge-price", job.judge)
         prices |= labels
         told = f"data {opened.data.name}, {size_of(opened.data)}"
-        return Plan(
+        return RunEstimate(
             model=opened.model.signature,
             judge=opened.judge.signature,
             stages=stages,
             prices=prices,
             dollars=_sum(stage.dollars for stage in stages),
             notes=(told, *opened.data.notices, ASSUMED, *notes, *unpriced, *_untried(job)),
-            cautions=(*foreign_world(job), *unlisted(opened)),
+            cautions=(*world_caution(job), *unlisted(opened)),
         )
 
 
-def _asked_again(opened: OpenJob, asks: Sequence[Ask]) -> list[Stage]:
+def _asked_again(opened: OpenJob, asks: Sequence[Ask]) -> list[StageEstimate]:
     """Return the stage that asks cached prompts again, to see whether the model is the same."""
     if isinstance(opened.job.model, RecordedEngine):
         return []
@@ -253,7 +255,7 @@ def _on_record(opened: OpenJob, asks: list[Ask]) -> tuple[list[Ask], list[Genera
 
 def _follow_up_stages(
     opened: OpenJob, asks: Sequence[Ask], keys: Sequence[bytes], replies: dict[bytes, Generation]
-) -> tuple[list[Stage], dict[str, str]]:
+) -> tuple[list[StageEstimate], dict[str, str]]:
     """Return what is asked about answers besides grading them, and prices of further models."""
     known = [(a.request, replies[key]) for a, key in zip(asks, keys, strict=True) if key in replies]
     limits = {ask.request.max_tokens for ask in asks}
@@ -267,7 +269,7 @@ def _follow_up_stages(
     for model, stage, request in opened.job.plan.follow_ups(answered, by_id, opened.job.settings):
         shaped = request if model else opened.shape(request)
         planned.setdefault(model, {}).setdefault(stage, []).append(shaped)
-    found: list[Stage] = []
+    found: list[StageEstimate] = []
     with contextlib.closing(further_models(opened, learn=False)) as further:
         for model, stages in planned.items():
             engine = further.open(model) if model else opened.model
@@ -285,7 +287,7 @@ class Planned(NamedTuple):
     more: Sequence[Request] = ()
 
 
-def priced(who: str, planned: Sequence[Planned], engine: CachedEngine) -> Iterator[Stage]:
+def priced(who: str, planned: Sequence[Planned], engine: CachedEngine) -> Iterator[StageEstimate]:
     """Yield what each stage asks of an engine; a request counts where it stands first."""
     seen: set[bytes] = set()
     for name, least, more in planned:
@@ -305,7 +307,7 @@ def priced(who: str, planned: Sequence[Planned], engine: CachedEngine) -> Iterat
             todo = [request for key, request in some_of.items() if key not in kept]
             mean = means(known, max((r.max_tokens for r in todo), default=1))
             by = mean.by if todo else by
-            tokens.append(tokens_of(todo, mean))
+            tokens.append(request_tokens(todo, mean))
         prompt, completion = (Range(low.low, high.high) for low, high in zip(*tokens, strict=True))
         number = Range(len(ends[0]), len(every))
         yield make_stage(who, name, number, len(kept), (prompt, completion), engine.price, by)
@@ -315,14 +317,14 @@ def plan_of(
     job: Job,
     model: CachedEngine | None,
     judge: OpenJudge,
-    stages: Sequence[Stage],
+    stages: Sequence[StageEstimate],
     notes: Sequence[str],
-) -> Plan:
+) -> RunEstimate:
     """Return the plan of some stages; ``model`` is ``None`` where none is asked."""
     prices = {} if model is None else {"model": _label(model.price, "price", job.model)}
     if judge.engine is not None:
         prices["judge"] = _label(judge.engine.price, "judge-price", job.judge)
-    return Plan(
+    return RunEstimate(
         model="" if model is None else model.signature,
         judge=judge.judge.signature,
         stages=tuple(stages),
@@ -373,7 +375,7 @@ def _model_stages(
     keys: Sequence[bytes],
     replies: dict[bytes, Generation],
     seen: set[bytes],
-) -> Iterator[Stage]:
+) -> Iterator[StageEstimate]:
     """Yield what each stage asks of the subject; a request counts where it stands first."""
     stages: dict[str, dict[bytes, Request]] = {}
     for ask, key in zip(asks, keys, strict=True):
@@ -391,7 +393,7 @@ def _model_stages(
                 todo.setdefault(request.max_tokens, []).append(request)
         for limit, some in todo.items():
             mean = means(known, limit)
-            more = tokens_of(some, mean)
+            more = request_tokens(some, mean)
             prompt, completion = prompt.plus(more[0]), completion.plus(more[1])
             by = mean.by
         number = Range(len(requests), len(requests))
@@ -407,8 +409,8 @@ class Total(NamedTuple):
     dollars: Range | None
 
 
-def total_of(plans: Iterable[Plan]) -> Total:
-    """Return the sum of plans that count what they share once (``seen`` of :func:`estimate`)."""
+def total_of(plans: Iterable[RunEstimate]) -> Total:
+    """Return the sum of plans that count once what they share: ``seen`` of :func:`estimate_job`."""
     requests, prompt, completion, parts = NONE, NONE, NONE, []
     for plan in plans:
         parts.append(plan.dollars)
@@ -430,7 +432,7 @@ def total_text(total: Total) -> str:
     )
 
 
-def plan_text(plan: Plan) -> str:
+def plan_text(plan: RunEstimate) -> str:
     """Return a plan as text: cautions, a line for each stage, the price, and notes."""
     head = ("", "requests", "in the cache", "prompt tokens", "answer tokens", "price")
     rows = [head, *(_row(stage, plan.prices[stage.who]) for stage in plan.stages)]
@@ -457,7 +459,7 @@ def plan_text(plan: Plan) -> str:
 WHAT = {"model": "asking", "judge": "judging"}
 
 
-def _row(stage: Stage, label: str) -> tuple[str, ...]:
+def _row(stage: StageEstimate, label: str) -> tuple[str, ...]:
     return (
         f"{WHAT.get(stage.who, f'{stage.who}:')} {stage.name}",
         between(stage.requests),
@@ -468,7 +470,7 @@ def _row(stage: Stage, label: str) -> tuple[str, ...]:
     )
 
 
-def amount(stages: Sequence[Stage]) -> str:
+def amount(stages: Sequence[StageEstimate]) -> str:
     """Return how much stages ask, where nobody knows what it costs."""
     kinds = [
         (_sum(stage.requests for stage in stages), "requests"),
@@ -576,7 +578,7 @@ class _Calls(NamedTuple):
 
 def judge_stages(
     opened: OpenJob, asks: Sequence[Ask], replies: Mapping[bytes, Generation]
-) -> tuple[list[Stage], list[str]]:
+) -> tuple[list[StageEstimate], list[str]]:
     """Return what the judge asks about each stage's answers, and notes on the ranges.
 
     ``replies`` are those in the cache, which are taken as they are; other answers have the length
@@ -607,7 +609,7 @@ def judge_stages(
             todo = [request for key, request in end.items() if key not in kept]
             limits = {r.max_tokens for r in todo}
             mean = {limit: means(known, limit, JUDGE_SHORTEST) for limit in limits}
-            spent = [tokens_of([r], mean[r.max_tokens]) for r in todo]
+            spent = [request_tokens([r], mean[r.max_tokens]) for r in todo]
             ends.append([sum(t[n][place] for t in spent) * factor for n in (0, 1)])
         prompt, completion = (Range(low, high) for low, high in zip(*ends, strict=True))
         number = Range(len(calls.low) * factors[0], len(calls.high) * factors[1])

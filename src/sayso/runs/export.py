@@ -18,7 +18,7 @@ from sayso.protocols.answer_table import TABLE, AnswerRecord, answer_records
 from sayso.records import InputError
 from sayso.runs.measure import load_run
 from sayso.storage.atomic import disk_errors, replacing
-from sayso.storage.outputs import cell, check_output, separator_of, write_workbook
+from sayso.storage.outputs import check_output, export_cell, separator_of, write_workbook
 from sayso.storage.tables import write_parquet
 
 HEADER = list(AnswerRecord.__struct_fields__)
@@ -26,7 +26,7 @@ HEADER = list(AnswerRecord.__struct_fields__)
 MARK = "draw_labels"
 
 
-class Exported(NamedTuple):
+class ExportedAnswers(NamedTuple):
     """The file that was written, how many rows it has, and how many of its cells were cut."""
 
     path: Path
@@ -34,7 +34,9 @@ class Exported(NamedTuple):
     cut: int
 
 
-def export(run: str | PathLike[str], out: str | PathLike[str], *, force: bool = False) -> Exported:
+def export(
+    run: str | PathLike[str], out: str | PathLike[str], *, force: bool = False
+) -> ExportedAnswers:
     """Write a finished run's answers to ``out``: .csv, .tsv, .xlsx, .jsonl or .parquet.
 
     ``run`` is its folder, or the result of ``sayso.run``. A row is a short answer, or an aspect of
@@ -65,7 +67,7 @@ def export(run: str | PathLike[str], out: str | PathLike[str], *, force: bool = 
 
     with replacing(target) as file:
         cut = writer(file, target, counted())
-    return Exported(target, count, cut)
+    return ExportedAnswers(target, count, cut)
 
 
 def _table(file: IO[bytes], target: Path, rows: Iterable[AnswerRecord]) -> int:
@@ -75,7 +77,7 @@ def _table(file: IO[bytes], target: Path, rows: Iterable[AnswerRecord]) -> int:
         with disk_errors(target):
             writer.writerow(HEADER)
         for row in rows:
-            cells = [cell(value) for value in msgspec.structs.astuple(row)]
+            cells = [export_cell(value) for value in msgspec.structs.astuple(row)]
             with disk_errors(target):
                 writer.writerow(cells)
         with disk_errors(target):
@@ -89,7 +91,7 @@ def _table(file: IO[bytes], target: Path, rows: Iterable[AnswerRecord]) -> int:
 
 
 def _workbook(file: IO[bytes], target: Path, rows: Iterable[AnswerRecord]) -> int:
-    cells = (map(cell, msgspec.structs.astuple(row)) for row in rows)
+    cells = (map(export_cell, msgspec.structs.astuple(row)) for row in rows)
     with disk_errors(target):
         return write_workbook(file, HEADER, cells, str(target))
 

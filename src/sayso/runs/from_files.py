@@ -57,7 +57,7 @@ from sayso.protocols.self_known.claims import (
 )
 from sayso.protocols.self_known.collect import instructions, prompts_signature
 from sayso.protocols.self_known.rows import PEOPLE, RESPONSIVE, STAGE
-from sayso.protocols.self_known.rows import labels_of as verdicts_on_claims
+from sayso.protocols.self_known.rows import claim_verdicts as verdicts_on_claims
 from sayso.protocols.self_known.self_verdicts import (
     OwnClaim,
     judge_own,
@@ -65,7 +65,7 @@ from sayso.protocols.self_known.self_verdicts import (
     own_requests,
 )
 from sayso.protocols.self_known.settings import modes_of
-from sayso.protocols.settings import folder_of
+from sayso.protocols.settings import folder_setting
 from sayso.records import (
     Claim,
     Estimate,
@@ -80,9 +80,9 @@ from sayso.records import (
     question_id,
 )
 from sayso.report import write as write_page
-from sayso.runs.asking import CachedEngine, bill, shape, thinking_settings
+from sayso.runs.asking import CachedEngine, bill, request_shaper, thinking_settings
 from sayso.runs.costs import Meter
-from sayso.runs.dry_run import Plan, Planned, Stage, first_calls, plan_of, priced
+from sayso.runs.dry_run import Planned, RunEstimate, StageEstimate, first_calls, plan_of, priced
 from sayso.runs.judge import OpenJudge, open_judge
 from sayso.runs.progress import Progress
 from sayso.runs.recorded import slug
@@ -191,7 +191,7 @@ def measure_texts(
             folder,
             texts.questions,
             manifest,
-            shape=shape(job.thinking, None),
+            shape=request_shaper(job.thinking, None),
             judge_engine=texts.judge.engine,
             tools=tools.open,
             search=knowledge.search,
@@ -221,7 +221,7 @@ def measure_texts(
     return Result(path, estimates, manifest, len(texts.questions))
 
 
-def check_measured(texts: TextsOf, job: Job) -> None:
+def check_same_texts(texts: TextsOf, job: Job) -> None:
     """Refuse a finished run in a job's ``out`` that is of other texts. Raises InputError."""
     with _opened(texts, job, "", learn=False) as opened:
         open_folder(Path(job.out or ""), _manifest(opened))
@@ -242,7 +242,7 @@ def lacking_claims(texts: TextsOf | None, options: Any) -> str:
 class TextsOf(NamedTuple):
     """The texts of one model, and the questions that it and others answered with texts."""
 
-    system: System
+    system: SystemTexts
     questions: tuple[Question, ...]
     data: str
 
@@ -256,7 +256,7 @@ class OpenTexts(NamedTuple):
 
     job: Job
     options: Any
-    systems: list[System]
+    systems: list[SystemTexts]
     questions: tuple[Question, ...]
     model: CachedEngine | None
     judge: OpenJudge
@@ -383,11 +383,11 @@ def _bill(texts: OpenTexts) -> list[str]:
 # ---- what it would ask and cost
 
 
-def estimate(
+def estimate_texts(
     files: Files,
     job: Job,
     columns: str | Mapping[str, str] = "",
-) -> Plan:
+) -> RunEstimate:
     """Return what measuring texts would ask and cost. Asks nothing and makes no run folder.
 
     Claims that people labeled are known; so are those of other texts where rules take them apart,
@@ -410,7 +410,7 @@ def estimate(
                 "passages (one call per 12 claims)"
             )
         uncounted = bool(notes)  # then nobody knows what all of it costs
-        stages: list[Stage] = []
+        stages: list[StageEstimate] = []
         if model is not None:
             keys = list(dict.fromkeys((topic_of(q), c.text) for c, q in (*labeled, *unlabeled)))
             maker = maker_of(texts.options, judge.judge)
@@ -441,7 +441,7 @@ def _planned_claims(texts: OpenTexts) -> tuple[list[About], list[About], int]:
     The last are texts that the judge's model is to take apart.
     """
     by_id = {q.id: q for q in texts.questions}
-    people = labels_of(texts.systems)
+    people = people_labels(texts.systems)
     answers = {a.id: a for s in texts.systems for a in s.answers}
     label = {v.target: v.label for v in people.verdicts}
     answered = {v.target for v in people.answered if v.label == RESPONSIVE}
@@ -478,7 +478,7 @@ def _planned_questions(
     pairs: dict[tuple[str, str], QuestionAnswer] = {}
 
     def read(engine: Engine) -> None:
-        pairs.update(LlmQuestions(engine, folder_of(texts.options.prompt_folder)).read(keys))
+        pairs.update(LlmQuestions(engine, folder_setting(texts.options.prompt_folder)).read(keys))
 
     calls = first_calls(judge, read)
     unread = [key for key, pair in pairs.items() if pair.problem == "failed"]
@@ -492,7 +492,7 @@ def _planned_requests(
     unlabeled: Sequence[About],
 ) -> list[Planned]:
     """Return what the model is asked in each setting."""
-    put = shape(texts.job.thinking, None)
+    put = request_shaper(texts.job.thinking, None)
 
     def requests(claims: Sequence[About]) -> dict[str, list[Request]]:
         own = [OwnClaim(c, q, pairs[topic_of(q), c.text]) for c, q in claims]
@@ -508,7 +508,7 @@ def _planned_requests(
 # ---- from files to systems
 
 
-class System(NamedTuple):
+class SystemTexts(NamedTuple):
     """The texts of one file. ``labeled`` are the ids of answers whose claims it holds, ``labels``
     a short hash of those; ``notices`` what a reader must know."""
 
@@ -521,13 +521,13 @@ class System(NamedTuple):
     notices: tuple[str, ...]
 
 
-def systems_of(files: Sequence[Path], columns: str | Mapping[str, str] = "") -> list[System]:
+def systems_of(files: Sequence[Path], columns: str | Mapping[str, str] = "") -> list[SystemTexts]:
     """Read each file; its name is the system's, with its folder before it where two are equal."""
     if not files:
         raise InputError("no file of texts: name one or more, one per system")
     named = _named(columns)
     names = [file.stem for file in files]
-    systems: dict[str, System] = {}
+    systems: dict[str, SystemTexts] = {}
     for file, name in zip(files, names, strict=True):
         own = name if names.count(name) == 1 else f"{real_path(file).parent.name}/{name}"
         own = own.replace(";", "_").replace(":", "_")  # separators of a place
@@ -589,7 +589,7 @@ def _named(columns: str | Mapping[str, str]) -> dict[str, str]:
     return {ELSEWHERE.get(ours, ours): theirs for ours, theirs in named.items()}
 
 
-def _system(name: str, texts: tuple[GivenText, ...], method: str = "") -> System:
+def _system(name: str, texts: tuple[GivenText, ...], method: str = "") -> SystemTexts:
     """Return texts as answers of a system, of ``method`` where it is not the system's name."""
     questions = tuple(_question(text) for text in texts)
     answers = tuple(
@@ -614,7 +614,7 @@ def _system(name: str, texts: tuple[GivenText, ...], method: str = "") -> System
         [f"{name}: {thought} texts contained reasoning, which is left out"] if thought else []
     )
     labels = content_id([t.claims for t in texts])
-    return System(name, questions, answers, texts, labeled, labels, tuple(notices))
+    return SystemTexts(name, questions, answers, texts, labeled, labels, tuple(notices))
 
 
 def _question(text: GivenText) -> Question:
@@ -656,7 +656,7 @@ def _store(run: FolderRun, texts: OpenTexts, readers: Readers) -> list[str]:
     """Write the tables; return what a reader of the numbers must know."""
     systems = texts.systems
     by_id = {q.id: q for q in run.questions}
-    put = shape(texts.job.thinking, None)  # claims are asked about as their texts would be
+    put = request_shaper(texts.job.thinking, None)  # claims are asked about as their texts would be
     answers = [
         msgspec.structs.replace(a, request=put(a.request)) for s in systems for a in s.answers
     ]
@@ -666,7 +666,7 @@ def _store(run: FolderRun, texts: OpenTexts, readers: Readers) -> list[str]:
     splitter, checker, source, maker = readers
     claims = take_apart(run, kept, by_id, splitter)
     if labeled:
-        people = labels_of(systems)
+        people = people_labels(systems)
         verdicts, sentences = run.verdicts(STAGE), run.table(f"sentences/{STAGE}", Sentence)
         run.put(f"verdicts/{STAGE}", [*verdicts, *people.answered], Verdict)
         run.put(f"sentences/{STAGE}", [*sentences, *people.sentences], Sentence)
@@ -713,7 +713,7 @@ def _judge_claims(
     ]
 
 
-class Labels(NamedTuple):
+class HumanLabels(NamedTuple):
     """Tables of people's labels: verdicts on answers, sentences, claims, verdicts on claims."""
 
     answered: list[Verdict]
@@ -722,9 +722,9 @@ class Labels(NamedTuple):
     verdicts: list[Verdict]
 
 
-def labels_of(systems: Sequence[System]) -> Labels:
+def people_labels(systems: Sequence[SystemTexts]) -> HumanLabels:
     """Return people's labels of the texts that have some."""
-    labels = Labels([], [], [], [])
+    labels = HumanLabels([], [], [], [])
     for system in systems:
         for answer, text in zip(system.answers, system.texts, strict=True):
             if text.claims is None:

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
-from sayso.engines import check_name, did_you_mean
+from sayso.engines import check_model_name, did_you_mean
 from sayso.engines.engine import Engine, check_engine
 from sayso.engines.prices import price_of
 from sayso.engines.ray.engine import RaySettings
@@ -117,7 +117,7 @@ def check_judge(name: str, options: JudgeOptions | None = None) -> None:
         return
     model = name.removeprefix("rules+")
     try:
-        check_name(model)
+        check_model_name(model)
     except InputError:
         hint = did_you_mean(model)
         if cascade := name[: -len(model)]:

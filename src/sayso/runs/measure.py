@@ -79,7 +79,7 @@ def measure(
     InputError.
     """
     run = run_path(run)
-    check_named(settings)
+    check_settings_mapping(settings)
     job, manifest, stored = load_run(run)
     chosen: Any = change(options or stored, {**(settings or {}), **changes})
     plan = protocol_of(manifest)
@@ -119,7 +119,7 @@ def _cautions_again(job: FolderRun, manifest: Manifest, misfit: Sequence[str]) -
     return (*unseen_cautions(job), *(foreign or misfit), *coherence_cautions(job), *others)
 
 
-def check_named(settings: object) -> None:
+def check_settings_mapping(settings: object) -> None:
     """Refuse settings that are no mapping of names to values. Raises InputError."""
     if settings is not None and not isinstance(settings, Mapping):
         raise InputError(
@@ -127,7 +127,7 @@ def check_named(settings: object) -> None:
         )
 
 
-def stored_settings(run: str | Path) -> dict[str, object]:
+def nested_settings(run: str | Path) -> dict[str, object]:
     """Return a run's settings as nested keys: the defaults of ``sayso measure``."""
     _, _, chosen = load_run(run)
     return msgspec.to_builtins(chosen)  # type: ignore[no-any-return]

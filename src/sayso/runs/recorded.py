@@ -173,7 +173,7 @@ def recorded_settings(chosen: Any, engine: RecordedEngine, judge: object) -> Any
     return replace(chosen, {**flat, **changes}) if changes else chosen
 
 
-def check_recorded(plan: Protocol, engine: RecordedEngine, judge: object) -> None:
+def check_record(plan: Protocol, engine: RecordedEngine, judge: object) -> None:
     """Refuse a protocol, or a judge, for which the record lacks something. Raises InputError."""
     if plan.reads_texts:
         raise Unsuited(
@@ -220,7 +220,7 @@ def answers_of(
     return kept, replies, missing
 
 
-def lacking(engine: RecordedEngine) -> list[str]:
+def lacking_for_scores(engine: RecordedEngine) -> list[str]:
     """Return what a record lacks for scores, each once."""
     rows = engine.model.rows.values()
     notes = []

@@ -12,11 +12,11 @@ from sayso.protocols import PROTOCOLS, protocol_of
 from sayso.protocols.protocol import Protocol, Report
 from sayso.records import Estimate, InputError, Results, Slice, slice_text
 from sayso.report import figures_of
-from sayso.report.formats import named
+from sayso.report.formats import format_named
 from sayso.report.notebook import estimates_frame, html_table, short_repr
 from sayso.report.numbers import line, number, range_of, with_interval
-from sayso.report.opening import Examples
-from sayso.report.terminal import Summary
+from sayso.report.opening import ChosenExamples
+from sayso.report.terminal import RunSummary
 from sayso.storage.run_folder import Manifest, RunFolder
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Result:
         A notebook shows it; ``save("x.pdf", width="column")`` writes a file, ``chart()`` is the
         Altair chart. Raises InputError, which lists the names, for another one.
         """
-        return named(self._figures(), name)
+        return format_named(self._figures(), name)
 
     def _figures(self) -> list[Figure]:
         return figures_of(RunFolder.open(self.path), self.manifest, self.estimates)
@@ -122,7 +122,7 @@ class Result:
 
     def __repr__(self) -> str:
         cautions, numbers = self.manifest.cautions, leading(self._main())
-        shown = [f"{short_name(e)} {with_interval(e)}" for e in numbers]
+        shown = [f"{short_number_name(e)} {with_interval(e)}" for e in numbers]
         parts = [
             self._what(28),
             ", ".join(shown) or "no numbers",
@@ -168,7 +168,7 @@ def lost_answers(manifest: Manifest) -> str:
     return few_answers(*(manifest.tokens.get(name, 0) for name in ("requests", "failed")))
 
 
-def summary_of(result: Result) -> Summary:
+def summary_of(result: Result) -> RunSummary:
     """Return how a run's page begins and its first numbers, for a table of several runs."""
     report = protocol_of(result.manifest).report
     rows = []
@@ -177,7 +177,7 @@ def summary_of(result: Result) -> Summary:
         _, meaning, of = shown_name(report, e)
         what = f"{symbol}: {meaning}" if symbol else meaning
         rows.append((line(what, 80), of, with_interval(e)))
-    return Summary(
+    return RunSummary(
         protocol_of(result.manifest).name,
         report.heading(result.estimates),
         report.opening(result.estimates, result.manifest),
@@ -186,7 +186,7 @@ def summary_of(result: Result) -> Summary:
     )
 
 
-def examples_of(result: Result) -> Examples:
+def shown_examples(result: Result) -> ChosenExamples:
     """Return the answers that the page of a run begins with."""
     report = protocol_of(result.manifest).report
     return report.examples(RunFolder.open(result.path), result.manifest, result.estimates)
@@ -205,7 +205,7 @@ def leading(main: Sequence[Estimate]) -> list[Estimate]:
     return [e for e in main if first[e.where[:1]] is e][:NUMBERS]
 
 
-def short_name(estimate: Estimate) -> str:
+def short_number_name(estimate: Estimate) -> str:
     """Return name and slice of a number in a few characters."""
     return line(" ".join((estimate.name, *(value for _, value in estimate.where))), 36)
 

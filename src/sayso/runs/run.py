@@ -1,7 +1,7 @@
 """``sayso.run``: from names on a command line to a finished run folder.
 
 A :class:`Job` is what a run is to be; :func:`open_job` opens what it needs, for running it or for
-pricing it; :func:`execute` runs it.
+pricing it; :func:`execute_job` runs it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from sayso import datasets, prompts
 from sayso.datasets.columns import meant_as
 from sayso.datasets.dataset import Dataset
 from sayso.engines.engine import Engine, check_engine
-from sayso.engines.named import Limits, is_gguf, limits_of
+from sayso.engines.named import AnswerLimits, is_gguf, limits_of
 from sayso.engines.prices import Price, price_of
 from sayso.engines.ray.engine import RaySettings
 from sayso.judges.judge import Judge
@@ -43,12 +43,12 @@ from sayso.runs.asking import (
     Shape,
     bill,
     innermost,
-    shape,
+    request_shaper,
     thinking_settings,
 )
 from sayso.runs.costs import Meter, is_endpoint, is_local, known_price, open_priced
 from sayso.runs.freshness.ages import Period, ago
-from sayso.runs.freshness.same_model import Checked, check_same_model
+from sayso.runs.freshness.same_model import SameModel, check_same_model
 from sayso.runs.judge import (
     Batch,
     JudgeOptions,
@@ -58,16 +58,16 @@ from sayso.runs.judge import (
     check_judge,
     open_judge,
 )
-from sayso.runs.measure import check_named, entities_of
+from sayso.runs.measure import check_settings_mapping, entities_of
 from sayso.runs.progress import Progress
 from sayso.runs.recorded import (
     PEOPLE,
     PeopleJudge,
     RecordedEngine,
     answers_of,
-    check_recorded,
+    check_record,
     keep_beside,
-    lacking,
+    lacking_for_scores,
     recorded_settings,
     slug,
 )
@@ -76,13 +76,13 @@ from sayso.runs.stages import (
     FolderRun,
     Lookup,
     VerdictCounts,
-    check_read,
+    check_any_read,
     now,
     prompt_parts,
-    unread_cautions,
+    unread_run_cautions,
 )
 from sayso.runs.tools import FurtherModels, KnowledgeSources, RunTools, chosen_nli
-from sayso.storage.atomic import check_place, disk_errors, one_writer
+from sayso.storage.atomic import check_outside_git, disk_errors, one_writer
 from sayso.storage.cache import FILE_NAME, Cache, default_cache_folder
 from sayso.storage.run_folder import FORMAT, Manifest, RunFolder, machine, versions
 from sayso.version import __version__
@@ -162,10 +162,10 @@ class Job:
         return chosen
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> AnswerLimits:
         """How long the model's answers may be where the settings leave it open."""
         if isinstance(self.model, RecordedEngine):
-            return Limits()
+            return AnswerLimits()
         return limits_of(self.model if isinstance(self.model, str) else self.model.name)
 
     @property
@@ -275,7 +275,7 @@ def check(job: Job) -> None:
     """Refuse what can be seen to be wrong without opening anything. Raises InputError."""
     _check_kinds(job)
     if job.out is not None:
-        check_place(Path(job.out))
+        check_outside_git(Path(job.out))
     check_engine(job.model)
     check_given(job.judge)
     if isinstance(job.model, RecordedEngine):
@@ -284,7 +284,7 @@ def check(job: Job) -> None:
                 raise InputError(
                     f"{name.replace('_', '-')} applies only if a model is asked: leave it out"
                 )
-        check_recorded(job.plan, job.model, job.judge)
+        check_record(job.plan, job.model, job.judge)
     _check_kind(job)
     job.plan.check(job.settings)
     for name, value, low, high in (
@@ -302,7 +302,7 @@ def check(job: Job) -> None:
     _check_ray(job)
     folder = job.settings.prompt_folder
     prompts.check_folder(Path(folder) if folder else None)
-    shape(job.thinking, job.chat_template_kwargs)
+    request_shaper(job.thinking, job.chat_template_kwargs)
     further = job.plan.further_models(job.settings)
     if isinstance(job.judge, str) and not (job.judge == PEOPLE and _is_recorded(job)):
         check_judge(job.judge, job.judge_options)
@@ -377,7 +377,7 @@ def open_job(
             progress=progress, learn=learn,
         )  # fmt: skip
         stack.callback(judge.close)
-        shaped = shape(job.thinking, job.chat_template_kwargs)
+        shaped = request_shaper(job.thinking, job.chat_template_kwargs)
         begun = _counts(model.counts, "model_")
         yield OpenJob(job, data, model, judge.judge, judge.engine, cache, price, shaped, begun)
 
@@ -403,7 +403,7 @@ def load_data(job: Job) -> Dataset:
     """
     if isinstance(job.model, RecordedEngine):
         return datasets.subset(job.model.data, limit=job.limit or 0, **parts_of(job))
-    data = datasets.load(job.data_set, split=job.split, limit=job.limit, **parts_of(job))
+    data = datasets.load_dataset(job.data_set, split=job.split, limit=job.limit, **parts_of(job))
     return job.plan.asked(data, job.settings)
 
 
@@ -442,7 +442,7 @@ def recorded_jobs(job: Job, models: Sequence[RecordedEngine]) -> list[Job]:
 def _check_kind(job: Job) -> None:
     """Refuse data that by its kind lacks what the protocol asks about, unread. Raises Unsuited."""
     data = job.data_set.partition("#")[0]
-    entry = None if _is_recorded(job) else datasets.CATALOGUE.get(datasets.kind_of(data))
+    entry = None if _is_recorded(job) else datasets.CATALOGUE.get(datasets.catalogue_kind(data))
     if job.plan.needs_golds and entry is not None and job.protocol not in entry.suits:
         raise Unsuited(
             f"{job.protocol} needs to know which answers are right, and {data} has no questions "
@@ -817,7 +817,7 @@ def run(
     """
     own = locals()
     job = _job({k: own[k] for k in own if k not in ("progress", "settings", "report")})
-    result = execute(_with_settings(job, settings) if settings else job, progress)
+    result = execute_job(_with_settings(job, settings) if settings else job, progress)
     if report:
         write_page(result)
     return result
@@ -843,7 +843,7 @@ def _job(given: dict[str, Any]) -> Job:
 
 def _with_settings(job: Job, changes: Mapping[str, object]) -> Job:
     """Return a job with some of the protocol's settings changed by name. Raises InputError."""
-    check_named(changes)
+    check_settings_mapping(changes)
     _check_kinds(job)
     before = job.options or job.plan.Settings()
     arguments = {f.name for f in dataclasses.fields(Job)} - {"options", "command", *OF_COMMANDS}
@@ -856,7 +856,7 @@ def _with_settings(job: Job, changes: Mapping[str, object]) -> Job:
     return dataclasses.replace(job, options=settings.change(before, changes))
 
 
-def execute(job: Job, progress: Progress | None = None, meter: Meter | None = None) -> Result:
+def execute_job(job: Job, progress: Progress | None = None, meter: Meter | None = None) -> Result:
     """Run a job; see :func:`run`, and :func:`open_job` for ``meter``."""
     check(job)
     check_out(job)
@@ -933,7 +933,7 @@ def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
     work.models, work.recorded = further.open, _lookup(job)
     try:
         with contextlib.closing(tools), contextlib.closing(sources), contextlib.closing(further):
-            for caution in (*foreign_world(job), *unlisted(opened)):
+            for caution in (*world_caution(job), *unlisted(opened)):
                 progress.note(caution)
             _tell_idle_jobs(opened)
             missing, checked = _look_into_cache(opened)  # it may refuse: nothing is written yet
@@ -949,7 +949,7 @@ def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
     if isinstance(job.model, RecordedEngine):
         keep_beside(work, job.model, job.judge)
     counts = work.verdict_counts.get(opened.judge.signature, VerdictCounts())
-    check_read(opened.judge, counts, f"sayso judge-check {opened.judge.name}")
+    check_any_read(opened.judge, counts, f"sayso judge-check {opened.judge.name}")
     progress.doing("computing the numbers")
     with work.timed("measure"):
         estimates = job.plan.measure(work, job.settings)
@@ -977,9 +977,9 @@ def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
     return Result(path, estimates, manifest, entities_of(questions))
 
 
-def foreign_world(job: Job) -> list[str]:
+def world_caution(job: Job) -> list[str]:
     """Return the caution for a model that is asked about the invented world and cannot know it."""
-    return [] if _is_recorded(job) else datasets.foreign_world(job.model, job.data_set)
+    return [] if _is_recorded(job) else datasets.foreign_world_caution(job.model, job.data_set)
 
 
 def unlisted(opened: OpenJob) -> list[str]:
@@ -994,7 +994,7 @@ def _cautions(
     work: FolderRun,
     counts: VerdictCounts,
     estimates: Sequence[Estimate],
-    checked: Checked,
+    checked: SameModel,
 ) -> tuple[str, ...]:
     """Return what must be read before any number: unseen questions, then data that do not fit."""
     plan = opened.job.plan
@@ -1002,9 +1002,9 @@ def _cautions(
         *unseen_cautions(work),
         *checked.cautions,
         *opened.model.cautions,
-        *(foreign_world(opened.job) or plan.misfit(estimates)),
+        *(world_caution(opened.job) or plan.misfit(estimates)),
         *coherence_cautions(work),
-        *unread_cautions(counts),
+        *unread_run_cautions(counts),
         *plan.cautions(estimates, opened.model.capabilities.draws_vary),
     )
 
@@ -1020,14 +1020,14 @@ def _tell_idle_jobs(opened: OpenJob) -> None:
         )
 
 
-def _look_into_cache(opened: OpenJob) -> tuple[list[Request], Checked]:
+def _look_into_cache(opened: OpenJob) -> tuple[list[Request], SameModel]:
     """Tell what earlier runs have asked; return what is missing, and what is known of the model.
 
     Raises InputError where another model answers now than the one that gave the cached answers.
     """
     ahead = getattr(opened.model.engine, "asks_ahead", False)
     if _is_recorded(opened.job) or not (ahead or opened.cache.filled):
-        return [], Checked()
+        return [], SameModel()
     opened.model.progress.doing("reading the cache")
     asks = foreseen(opened)
     missing = opened.model.missing(ask.request for ask in asks)
@@ -1072,7 +1072,9 @@ def _bookkeeping(opened: OpenJob) -> dict[str, Any]:
 def _data_notices(opened: OpenJob) -> list[str]:
     """Return notes of the questions, and of what a model on record lacks."""
     model = opened.job.model
-    return data_notices(opened.data) + (lacking(model) if isinstance(model, RecordedEngine) else [])
+    return data_notices(opened.data) + (
+        lacking_for_scores(model) if isinstance(model, RecordedEngine) else []
+    )
 
 
 def data_notices(data: Dataset) -> list[str]:

@@ -435,7 +435,7 @@ def requested_and_missing(judge: Judge) -> tuple[int, dict[str, int]]:
     return int(getattr(counts, "parts", 0)), {p: n for p, n in missing.items() if n}
 
 
-def check_read(judge: Judge, counts: VerdictCounts, command: str) -> None:
+def check_any_read(judge: Judge, counts: VerdictCounts, command: str) -> None:
     """Raise InputError if no verdict of a judge, or of the model behind it, could be read.
 
     ``command`` is what checks this judge.
@@ -457,7 +457,7 @@ def check_read(judge: Judge, counts: VerdictCounts, command: str) -> None:
     )
 
 
-def unread_cautions(counts: VerdictCounts) -> list[str]:
+def unread_run_cautions(counts: VerdictCounts) -> list[str]:
     """Return the cautions of a run where more than a few verdicts are missing."""
     cautions = []
     if counts.unread > MANY * counts.verdicts:

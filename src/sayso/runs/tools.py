@@ -34,7 +34,7 @@ from sayso.records import (
     content_hash,
     content_id,
 )
-from sayso.retrieval.build import opened as open_index
+from sayso.retrieval.build import opened_index as open_index
 from sayso.retrieval.index import Index
 from sayso.retrieval.sources import GOLDS
 from sayso.runs.asking import CachedEngine
@@ -49,8 +49,8 @@ from sayso.runs.costs import (
 )
 from sayso.runs.judge import JudgeOptions
 from sayso.runs.progress import Progress
-from sayso.scores.collect import Examples, Questioner, Tools
-from sayso.storage.atomic import inside, replacing
+from sayso.scores.collect import EvidenceQuestioner, PromptExamples, Tools
+from sayso.storage.atomic import place_inside, replacing
 from sayso.storage.cache import FILE_NAME, Cache, default_cache_folder
 
 NO_REQUEST = Request(messages=())
@@ -101,12 +101,12 @@ class Toolbox:
         self.asks = ask
         self._prompts = prompts
         self._cached: CachedEngine | None = None
-        self._questioner: Questioner | None = None
+        self._questioner: EvidenceQuestioner | None = None
         self.panel = tuple(panel)
         self.sentences = sentences
-        self._judges: tuple[Questioner, ...] = ()
+        self._judges: tuple[EvidenceQuestioner, ...] = ()
         #: shown before the question whether an answer is true; none unless a caller sets them
-        self.examples: Examples | None = None
+        self.examples: PromptExamples | None = None
         self._model, self._nli, self._opening = model, nli, opening
         self._ray = ray
         self._price, self._meter = price, meter or Meter()
@@ -152,7 +152,9 @@ class Toolbox:
             options = JudgeOptions(price=self._price)
             models = FurtherModels(self._cache(FILE_NAME), self._meter, options)
             self._open.callback(models.close)
-            self._judges = tuple(Questioner(models.open(n), self._prompts) for n in self.panel)
+            self._judges = tuple(
+                EvidenceQuestioner(models.open(n), self._prompts) for n in self.panel
+            )
             self._opened += models.opened.values()
         return Tools(self._engine, self._meaning, self._questioner, self.examples, self._judges)
 
@@ -227,7 +229,9 @@ class Toolbox:
             check_price(self._meter.max_cost, engine.name, price or known_price(engine), "--price")
             kept = self._cache(FILE_NAME)
             self._cached = CachedEngine(engine, kept, who="asked", price=price, meter=self._meter)
-            self._questioner = Questioner(self._cached, self._prompts, sentences=self.sentences)
+            self._questioner = EvidenceQuestioner(
+                self._cached, self._prompts, sentences=self.sentences
+            )
         self._opened.append(engine)
         return RememberedReads(engine, reads)
 
@@ -381,7 +385,7 @@ class KnowledgeSources:
             raise InputError("knowledge golds: the data has no gold answers; name a source")
         rows = [{"title": title, "text": "\n".join(lines)} for title, lines in facts.items()]
         body = b"".join(msgspec.json.encode(row) + b"\n" for row in rows)
-        place = inside(self._cache, "knowledge", f"golds-{content_id(rows)}.jsonl")
+        place = place_inside(self._cache, "knowledge", f"golds-{content_id(rows)}.jsonl")
         if not place.exists():
             with replacing(place) as file:
                 file.write(body)

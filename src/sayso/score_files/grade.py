@@ -38,7 +38,7 @@ from sayso.records import (
 from sayso.runs.costs import Meter
 from sayso.runs.judge import JudgeOptions, open_judge
 from sayso.runs.tools import FurtherModels
-from sayso.scores.collect import LEAST, Examples, Shown, choose_examples
+from sayso.scores.collect import LEAST, PromptExamples, ShownExample, choose_examples
 from sayso.storage.cache import Cache
 
 #: metrics that need nothing but the text
@@ -105,7 +105,7 @@ def graders(
     return {**offline, chosen: grader}
 
 
-def check_recorded(chosen: str, rows: Sequence[AnswerRow]) -> None:
+def check_recorded_verdict(chosen: str, rows: Sequence[AnswerRow]) -> None:
     """Refuse ``file:NAME`` where none of the first rows has such a verdict. Raises InputError."""
     kind, _, name = chosen.partition(":")
     if kind != "file" or not rows or any(recorded(row, name) is not None for row in rows):
@@ -321,7 +321,9 @@ SPARE = 3
 SHARE = 5
 
 
-def examples_of(rows: Iterable[AnswerRow], grade: Grader, count: int, seed: int) -> Examples:
+def graded_examples(
+    rows: Iterable[AnswerRow], grade: Grader, count: int, seed: int
+) -> PromptExamples:
     """Return up to ``count`` examples of the rows with a gold or a person's verdict.
 
     Rows are drawn evenly from the whole file by ``seed``, with few in memory at a time; where no
@@ -340,14 +342,14 @@ def examples_of(rows: Iterable[AnswerRow], grade: Grader, count: int, seed: int)
             held[place] = row
     count = min(count, labeled // SHARE)
     if count < LEAST:
-        return Examples(
+        return PromptExamples(
             problem=f"takes its examples from rows with gold or human, at most one row in {SHARE}: "
             f"needs {LEAST * SHARE} such rows, got {labeled:,}"
         )
-    pool: dict[str, Shown] = {}
+    pool: dict[str, ShownExample] = {}
     for row, graded in zip(held, grade(held), strict=True):
         right = row.human if row.human is not None else graded.correct
         question = " ".join(row.question.split()).casefold()
         if right in (0.0, 1.0) and question not in pool:
-            pool[question] = Shown(row.question, row.samples, row.answer or "", right == 1.0)
+            pool[question] = ShownExample(row.question, row.samples, row.answer or "", right == 1.0)
     return choose_examples([*pool.values()], count, seed)

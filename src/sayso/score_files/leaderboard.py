@@ -23,7 +23,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sayso import metrics
-from sayso.datasets.answer_rows import AnswerRow, rows_of
+from sayso.datasets.answer_rows import AnswerRow, answer_rows
 from sayso.metrics.agreement import Pairing, against_others, agreement_matrix
 from sayso.metrics.compare_scores import ScoreDifference
 from sayso.metrics.intervals import GROUPS, MANY
@@ -38,11 +38,11 @@ from sayso.score_files.grade import (
     LEFT_OUT,
     Grade,
     Unjudged,
-    check_recorded,
+    check_recorded_verdict,
     graders,
     why_left_out,
 )
-from sayso.score_files.write import QUESTION_NUMBER, Columns, group_of, number_rows
+from sayso.score_files.write import QUESTION_NUMBER, FloatColumns, number_rows, question_number
 from sayso.scores import SCORES
 from sayso.scores.p_ik import fold_ranks
 from sayso.scores.text_only import TEXT_ONLY, Ids, ngrams, text_only
@@ -58,7 +58,7 @@ HEADS = ("score", "AUROC", "pairs", "fixed", "length", "PRR", "acc")
 COVERAGE = 0.8
 
 
-class Entry(msgspec.Struct, frozen=True):
+class LeaderboardEntry(msgspec.Struct, frozen=True):
     """One score on the leaderboard.
 
     ``n`` rows with a score and a verdict, ``missing`` rows with a verdict and no score (they are
@@ -84,7 +84,7 @@ class Entry(msgspec.Struct, frozen=True):
     brier: float | None = None
 
 
-class Judge(msgspec.Struct, frozen=True):
+class JudgeAudit(msgspec.Struct, frozen=True):
     """One answer metric against the best truth: how often it refuses right answers, by length.
 
     ``p`` the share of truly right answers, ``q`` the share of them that it accepts, and what
@@ -133,9 +133,9 @@ class Board(msgspec.Struct, frozen=True):
     wrong: int
     left_out: int
     resamples: int
-    entries: tuple[Entry, ...]
+    entries: tuple[LeaderboardEntry, ...]
     audits: dict[str, dict[str, LengthAudit]]
-    judges: tuple[Judge, ...]
+    judges: tuple[JudgeAudit, ...]
     sweeps: dict[str, tuple[SweepRow, ...]]
     problem: str | None = None
     raters: Raters | None = None
@@ -190,15 +190,15 @@ class Board(msgspec.Struct, frozen=True):
         else:
             scores = _of(sum(e.method != TEXT_ONLY for e in self.entries), "score")
             first = f"{scores}, the best {line(best.method, 60)}: AUROC {_number(best.auroc)}"
-        return short_repr("Board", (headline(self), first))
+        return short_repr("Board", (board_headline(self), first))
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: what was compared, what weakens it, the leaderboard."""
         return html_table(
-            headline(self),
+            board_headline(self),
             HEADS,
             [] if self.problem else [_cells(entry) for entry in self.entries],
-            cautions=[*([self.problem] if self.problem else ()), *warnings(self)],
+            cautions=[*([self.problem] if self.problem else ()), *board_warnings(self)],
             nothing="no ranking",
         )
 
@@ -221,7 +221,7 @@ def leaderboard(
     where no person did. ``sayso.score_files.leaderboard.render_board`` prints it. Raises
     :class:`~sayso.records.InputError` for rows without verdicts or without any of the scores.
     """
-    read = list(rows_of(rows, columns))
+    read = list(answer_rows(rows, columns))
     names = [methods] if isinstance(methods, str) else list(methods or ())
     there = {name for row in read for name in row.own}
     absent = [name for name in names if name not in there and name != LENGTH]
@@ -232,7 +232,7 @@ def leaderboard(
     with contextlib.ExitStack() as stack:
         folder = Path(cache) if cache is not None else default_cache_folder()
         judges = graders(gold_metric, folder, stack)
-        check_recorded(gold_metric, read)
+        check_recorded_verdict(gold_metric, read)
         graded = {name: judge(read) for name, judge in judges.items()}
     by_row = [{name: grades[n] for name, grades in graded.items()} for n in range(len(read))]
     unjudged = Unjudged()
@@ -245,7 +245,7 @@ def leaderboard(
             "leaderboard: no row could be judged; expected 'gold' (a true value, or a list) or "
             "'human' (a person's verdict) with the answers"
         )
-    with Columns(column_names(names, judges)) as table:
+    with FloatColumns(column_names(names, judges)) as table:
         numbers = []
         for n, row in enumerate(read):
             values = {name: _number_of(row.own.get(name), name, n) for name in names}
@@ -253,12 +253,12 @@ def leaderboard(
             numbers.append(numbers_of(row, held, by_row[n], names))
         table.add(number_rows(table.names, numbers))
         used, unread = list(judges) if judged else [], unjudged.sentences(judges)
-        texts = Texts()
+        texts = RowTexts()
         for row in read:
             texts.add(row)
         decides = "people" if people else gold_metric
         why = texts.put_into(table, decides, seed)
-        made = board(table, [*names, TEXT_ONLY], used, gold_metric, people, seed, unread)
+        made = leaderboard_of(table, [*names, TEXT_ONLY], used, gold_metric, people, seed, unread)
         return msgspec.structs.replace(made, no_text_only=why)
 
 
@@ -291,7 +291,7 @@ def numbers_of(
 ) -> dict[str, float]:
     """Return a row of the table: scores, verdicts or why there is none, words, whose question."""
     numbers = {m: values[m] for m in methods if m in values and m != LENGTH}
-    numbers[QUESTION_NUMBER] = group_of(row)
+    numbers[QUESTION_NUMBER] = question_number(row)
     if row.answer is not None:
         numbers["words"] = float(len(row.answer.split()))
     if row.human is not None:
@@ -307,7 +307,7 @@ def numbers_of(
     return numbers
 
 
-class Texts:
+class RowTexts:
     """The n-grams of the rows of a leaderboard, which the text-only baseline learns from."""
 
     def __init__(self) -> None:
@@ -321,7 +321,7 @@ class Texts:
         else:
             self._rows.append(ngrams(row.question, row.answer or ""))
 
-    def put_into(self, table: Columns, decides: str, seed: int) -> str:
+    def put_into(self, table: FloatColumns, decides: str, seed: int) -> str:
         """Give a table the baseline, ranked within folds; return why there is none, or nothing."""
         table.put(TEXT_ONLY, np.full(table.rows, np.nan))
         if self._many:
@@ -355,8 +355,8 @@ def resamples_for(rows: int) -> int:
     return max(LEAST, min(MOST, WORK // max(rows, 1)))
 
 
-def board(
-    columns: Columns,
+def leaderboard_of(
+    columns: FloatColumns,
     methods: Sequence[str],
     graders: Sequence[str],
     against: str,
@@ -417,7 +417,7 @@ class _Data(NamedTuple):
     = rows.
     """
 
-    columns: Columns
+    columns: FloatColumns
     wrong: Floats
     words: Floats
     unit: Floats | None
@@ -425,7 +425,7 @@ class _Data(NamedTuple):
     seed: int
 
 
-def _questions(columns: Columns, judged: NDArray[np.bool_]) -> Floats | None:
+def _questions(columns: FloatColumns, judged: NDArray[np.bool_]) -> Floats | None:
     """Return the question (rows,) of each answer; ``None`` where every answer stands alone.
 
     So it does where all answers are to one question: their spread is all there is to resample.
@@ -436,7 +436,7 @@ def _questions(columns: Columns, judged: NDArray[np.bool_]) -> Floats | None:
     return unit if 1 < len(np.unique(unit[judged])) < int(judged.sum()) else None
 
 
-def _left_out(columns: Columns, decides: str, judged: NDArray[np.bool_]) -> dict[str, int]:
+def _left_out(columns: FloatColumns, decides: str, judged: NDArray[np.bool_]) -> dict[str, int]:
     """Count the answers without a verdict by what they are, the most first."""
     if f"left:{decides}" not in columns:
         return {}
@@ -450,7 +450,7 @@ def _not_ranked(wrong: Floats) -> str | None:
     return too_few(int(held.sum()), int((1 - held).sum()))
 
 
-def _best(entries: Sequence[Entry], data: _Data) -> Estimate | None:
+def _best(entries: Sequence[LeaderboardEntry], data: _Data) -> Estimate | None:
     """Return the AUROC of the best score, chosen where it is not measured; ``None`` for one."""
     scores = {e.method: data.columns.column(e.method) for e in entries if _is_candidate(e)}
     if len(scores) < 2 or len(data.wrong) > PAIRED:
@@ -459,7 +459,7 @@ def _best(entries: Sequence[Entry], data: _Data) -> Estimate | None:
     return metrics.cross_fitted_best(scores, data.wrong, clusters=clusters, n=n, seed=seed)
 
 
-def _is_candidate(entry: Entry) -> bool:
+def _is_candidate(entry: LeaderboardEntry) -> bool:
     """Tell whether a score could be the best: what scores are read against stands outside."""
     return (
         entry.method not in REFERENCES
@@ -468,7 +468,7 @@ def _is_candidate(entry: Entry) -> bool:
     )
 
 
-def _entry(name: str, score: Floats, data: _Data, chance: Floats | None = None) -> Entry:
+def _entry(name: str, score: Floats, data: _Data, chance: Floats | None = None) -> LeaderboardEntry:
     """Return one row; ``chance`` is the probability where the score is a rank (P(IK))."""
     _, wrong, words, unit, n, seed = data
     use = ~(np.isnan(score) | np.isnan(wrong))
@@ -490,7 +490,7 @@ def _entry(name: str, score: Floats, data: _Data, chance: Floats | None = None) 
 
     probable = name in PROBABILITIES or chance is not None
     p = u if chance is None else chance[use]
-    return Entry(
+    return LeaderboardEntry(
         method=name,
         n=int(use.sum()),
         missing=int((np.isnan(score) & ~np.isnan(wrong)).sum()),
@@ -512,7 +512,7 @@ def _finite(value: Any) -> float | None:
     return None if value is None or not math.isfinite(float(value)) else float(value)
 
 
-def _compared(entries: list[Entry], data: _Data) -> list[Entry]:
+def _compared(entries: list[LeaderboardEntry], data: _Data) -> list[LeaderboardEntry]:
     """Compare each score with plain length on the same rows, corrected over the table (Holm)."""
     columns, wrong, words, unit, n, seed = data
     names = [e.method for e in entries if e.method != LENGTH and e.auroc.value is not None]
@@ -527,7 +527,11 @@ def _compared(entries: list[Entry], data: _Data) -> list[Entry]:
 
 
 def _audits(
-    entries: Sequence[Entry], data: _Data, graders: Sequence[str], against: str, truth: str
+    entries: Sequence[LeaderboardEntry],
+    data: _Data,
+    graders: Sequence[str],
+    against: str,
+    truth: str,
 ) -> dict[str, dict[str, LengthAudit]]:
     """Audit the best scores in full, against the chosen metric and ROUGE-L where it is."""
     columns = data.columns
@@ -558,7 +562,7 @@ def _audits(
     return audits
 
 
-def _judge(name: str, truth: str, data: _Data) -> Judge:
+def _judge(name: str, truth: str, data: _Data) -> JudgeAudit:
     """Compare one answer metric with the truth: what it refuses, by length."""
     columns, _, words, unit, n, seed = data
     given, best = columns.column(f"correct:{name}"), columns.column(f"correct:{truth}")
@@ -568,7 +572,7 @@ def _judge(name: str, truth: str, data: _Data) -> Judge:
     p = float(best[both].mean()) if both.any() else None
     q = float(1 - refused.mean()) if len(refused) else None
     closed = metrics.length_inflation(p, q) if p is not None and q is not None else {}
-    return Judge(
+    return JudgeAudit(
         name=name,
         n=int(both.sum()),
         agreement=float((given[both] == best[both]).mean()) if both.any() else None,
@@ -582,7 +586,7 @@ def _judge(name: str, truth: str, data: _Data) -> Judge:
 
 
 def _sweeps(
-    entries: Sequence[Entry], columns: Columns, graders: Sequence[str]
+    entries: Sequence[LeaderboardEntry], columns: FloatColumns, graders: Sequence[str]
 ) -> dict[str, tuple[SweepRow, ...]]:
     """What each threshold of a continuous metric does, for the best score and for length."""
     best = [e.method for e in entries if e.method not in REFERENCES][:1]
@@ -617,7 +621,7 @@ def votes_of(row: AnswerRow) -> dict[str, float]:
 
 
 def raters(
-    columns: Columns,
+    columns: FloatColumns,
     graders: Sequence[str],
     unit: NDArray[np.float64] | None,
     n: int,
@@ -675,8 +679,8 @@ def render_board(
     """
     console = console or Console()
     console.print()
-    _say(console, plain_sentence(result), "bold")
-    _say(console, headline(result), "")
+    _say(console, board_sentence(result), "bold")
+    _say(console, board_headline(result), "")
     if result.problem is not None:
         _say(console, f"! {result.problem}", "yellow")
     if result.entries and result.problem is None:
@@ -684,7 +688,7 @@ def render_board(
         hidden = len(result.entries) - len(_chosen(result, shown))
         if hidden:
             _say(console, f"{_of(hidden, 'more row')} with --json", "dim")
-        _say(console, explained(result), "dim")
+        _say(console, board_explained(result), "dim")
         if result.no_text_only:
             _say(
                 console,
@@ -695,7 +699,7 @@ def render_board(
             many = sum(_is_candidate(entry) for entry in result.entries)
             which = f"The best of {many} scores, chosen on other answers"
             _say(console, f"{which}: AUROC {_number(result.best)}", "")
-    for text in warnings(result):
+    for text in board_warnings(result):
         _say(console, f"! {text}", "yellow")
     for text in (*calibration_sentences(result), *audit_sentences(result, verbose=verbose)):
         _say(console, text, "")
@@ -804,7 +808,7 @@ REFUSED = (
 MOST_RATERS = 10
 
 
-def explained(result: Board) -> str:
+def board_explained(result: Board) -> str:
     """Return how to read the table."""
     text = EXPLAINED.format(coverage=f"{COVERAGE:.0%}", n=result.resamples)
     if any(entry.method == TEXT_ONLY for entry in result.entries):
@@ -826,23 +830,23 @@ NOT_SHOWN = (
 )
 
 
-def plain_sentence(board: Board) -> str:
+def board_sentence(board: Board) -> str:
     """Say in one sentence how many answers are wrong, and whether a score can point to them."""
     ranked = [e for e in board.entries if e.method not in REFERENCES and e.auroc.value is not None]
     best = board.best
     if best is None or best.value is None:
         best = ranked[0].auroc if ranked else Estimate("auroc")
-    names = [label(entry.method) for entry in ranked]
+    names = [board_score_label(entry.method) for entry in ranked]
     judged = f"the {board.judged:,} judged answers"
     return errors_sentence(board.wrong, board.judged, judged, names, best)
 
 
-def label(name: str) -> str:
+def board_score_label(name: str) -> str:
     """Return what a score is called in sentences."""
     return NAMES.get(name, line(name.replace("_", " "), 60))
 
 
-def headline(result: Board) -> str:
+def board_headline(result: Board) -> str:
     """Return what was compared with what."""
     whose = "people" if result.against == "people" else line(result.against, 60)
     text = f"{result.judged:,} of {result.rows:,} answers judged by {whose}: {result.wrong:,} wrong"
@@ -854,7 +858,7 @@ def headline(result: Board) -> str:
     return text
 
 
-def warnings(result: Board) -> list[str]:
+def board_warnings(result: Board) -> list[str]:
     """Return what a reader must know before quoting a row."""
     texts = [*result.unread]
     if result.raters is not None and result.raters.more:
@@ -894,7 +898,7 @@ def warnings(result: Board) -> list[str]:
 NAMES = {LENGTH: "plain length (words)", TEXT_ONLY: "the words alone"}
 
 
-def _chosen(result: Board, shown: int) -> list[Entry]:
+def _chosen(result: Board, shown: int) -> list[LeaderboardEntry]:
     """The best scores, and wherever they stand plain length and the scores everybody knows."""
     return [e for n, e in enumerate(result.entries) if n < shown or e.method in ALWAYS]
 
@@ -915,7 +919,7 @@ def _table(result: Board, shown: int) -> Table:
     return table
 
 
-def _cells(entry: Entry) -> tuple[str, ...]:
+def _cells(entry: LeaderboardEntry) -> tuple[str, ...]:
     """Return a row of the leaderboard; ``*`` marks an AUROC that differs from that of length."""
     p = entry.versus_length.p_holm if entry.versus_length is not None else None
     return (
@@ -929,7 +933,7 @@ def _cells(entry: Entry) -> tuple[str, ...]:
     )
 
 
-def _more_numbers(entry: Entry) -> dict[str, object]:
+def _more_numbers(entry: LeaderboardEntry) -> dict[str, object]:
     """Return the numbers of a score that its row of the leaderboard does not have."""
     estimates = {"prr": entry.prr, "aurac": entry.aurac, "accuracy": entry.accuracy}
     versus = entry.versus_length
@@ -959,12 +963,12 @@ def _empty_table(first: str, *columns: str) -> Table:
     return table
 
 
-def _judges_enough(judge: Judge) -> bool:
+def _judges_enough(judge: JudgeAudit) -> bool:
     """Tell whether there are right answers enough to say what a metric refuses by length."""
     return round((judge.p or 0) * judge.n) >= FEWEST
 
 
-def _judges(judges: Sequence[Judge]) -> Table:
+def _judges(judges: Sequence[JudgeAudit]) -> Table:
     table = _empty_table("metric", "agrees", "q", "Q1", "Q2", "Q3", "Q4", "Q5", "slope", "expects")
     for judge in judges:
         refused = judge.false_negatives

@@ -18,37 +18,45 @@ from sayso.metrics.length_audit import THRESHOLDS
 from sayso.records import Estimate, InputError
 from sayso.report.charts import (
     NARROW,
+    ChartRows,
     Drawing,
-    Rows,
+    chart_row,
     finish,
-    row_of,
     values,
     vertical_line,
 )
 from sayso.report.figures import Figure, figure_of, figures_in
-from sayso.report.numbers import interval, line, number, percent, plain, range_of, with_interval
-from sayso.report.opening import NO_EXAMPLES, Examples, Opening, example
+from sayso.report.numbers import (
+    interval,
+    line,
+    number,
+    percent,
+    plain_number,
+    range_of,
+    with_interval,
+)
+from sayso.report.opening import NO_EXAMPLES, ChosenExamples, PageOpening, example
 from sayso.report.page import GENERATOR, page, write_index
 from sayso.report.scatter import Scattered, cloud, figure
-from sayso.report.tables import Cell, Table, tight
+from sayso.report.tables import Table, TableCell, tight
 from sayso.score_files.leaderboard import (
     COVERAGE,
     NAMES,
     NOT_SHOWN,
     REFERENCES,
     Board,
-    Entry,
-    Judge,
+    JudgeAudit,
+    LeaderboardEntry,
     Raters,
     audit_sentences,
+    board_explained,
+    board_headline,
+    board_score_label,
+    board_sentence,
+    board_warnings,
     calibration_sentences,
-    explained,
-    headline,
-    label,
-    plain_sentence,
-    warnings,
 )
-from sayso.score_files.write import Columns
+from sayso.score_files.write import FloatColumns
 
 #: scores that are drawn against length, where they are there, and how many of them
 DRAWN, MOST_DRAWN = ("sequence_probability", "semantic_entropy", "perplexity"), 2
@@ -59,14 +67,14 @@ MOST_BARS = 16
 WORDS = "words of the answer"
 
 
-class Scatter(NamedTuple):
+class FileScatter(NamedTuple):
     """A scatter of the page and what stands below it."""
 
     figure: Figure
     caption: str
 
 
-def scatters(table: Columns, board: Board) -> list[Scatter]:
+def scatters(table: FloatColumns, board: Board) -> list[FileScatter]:
     """Return scores by length, and what metrics give to right answers.
 
     Figures 2 and 3a of Santilli et al., and the like with BERTScore where it was computed.
@@ -74,17 +82,17 @@ def scatters(table: Columns, board: Board) -> list[Scatter]:
     return list(_scatters(table, board))
 
 
-def _scatters(table: Columns, board: Board) -> Iterator[Scatter]:
+def _scatters(table: FloatColumns, board: Board) -> Iterator[FileScatter]:
     right = table.column(f"correct:{board.against}")
     words = table.column("words")
     held = [e.method for e in board.entries if e.method not in REFERENCES]
     for name in ([n for n in DRAWN if n in held] or held)[:MOST_DRAWN]:
         points = cloud(words, table.column(name), 1 - right, RIGHT_OR_WRONG)
-        about = f"{label(name)} by number of words, for right and for wrong answers."
-        of = Scattered(f"{name} by words", (WORDS, label(name)), about)
+        about = f"{board_score_label(name)} by number of words, for right and for wrong answers."
+        of = Scattered(f"{name} by words", (WORDS, board_score_label(name)), about)
         drawn = figure(points, RIGHT_OR_WRONG, of)
         if drawn is not None:
-            yield Scatter(drawn, f"{about} {points.thinned}")
+            yield FileScatter(drawn, f"{about} {points.thinned}")
     for by, metric in (("rouge_l", "ROUGE-L"), *(_bert(table) or ())):
         if by == board.against or f"value:{by}" not in table:
             continue
@@ -98,10 +106,10 @@ def _scatters(table: Columns, board: Board) -> Iterator[Scatter]:
         titles = (WORDS, f"{metric} of right answers")
         drawn = figure(points, TAKEN, Scattered(titles[1], titles, about, limit))
         if drawn is not None:
-            yield Scatter(drawn, f"{about} {points.thinned}")
+            yield FileScatter(drawn, f"{about} {points.thinned}")
 
 
-def _bert(table: Columns) -> list[tuple[str, str]]:
+def _bert(table: FloatColumns) -> list[tuple[str, str]]:
     return [
         (name.removeprefix("value:"), "BERTScore")
         for name in table.names
@@ -112,7 +120,7 @@ def _bert(table: Columns) -> list[tuple[str, str]]:
 FOREIGN = "{}: is not a page of sayso; choose another --report, or pass --force"
 
 
-def check_place(place: Path, *, force: bool) -> None:
+def check_page_is_ours(place: Path, *, force: bool) -> None:
     """Refuse to replace a page that is not ours, before anything is scored. Raises InputError."""
     if not place.parent.is_dir():
         raise InputError(f"--report {place}: there is no folder {place.parent}")
@@ -122,7 +130,7 @@ def check_place(place: Path, *, force: bool) -> None:
         raise InputError(FOREIGN.format(place))
 
 
-def examples(table: Columns, board: Board | None, rows: Iterable[AnswerRow]) -> Examples:
+def examples(table: FloatColumns, board: Board | None, rows: Iterable[AnswerRow]) -> ChosenExamples:
     """Return an error that the best score finds, one that it misses, and the median answer.
 
     ``rows`` are those of the table, in its order; they are read as far as is needed.
@@ -153,19 +161,19 @@ def examples(table: Columns, board: Board | None, rows: Iterable[AnswerRow]) -> 
         for at, what in chosen.items()
     ]
     rule = (
-        f"Chosen by the score {label(ranked[0])}: the least and the most certain wrong answer, "
-        "and the answer of median score."
+        f"Chosen by the score {board_score_label(ranked[0])}: the least and the most certain wrong "
+        "answer, and the answer of median score."
     )
-    return Examples(shown, rule)
+    return ChosenExamples(shown, rule)
 
 
-def write(
+def write_file_page(
     place: Path,
     source: Path,
     board: Board | None,
-    drawn: Sequence[Scatter],
+    drawn: Sequence[FileScatter],
     about: Mapping[str, Any],
-    shown: Examples,
+    shown: ChosenExamples,
     *,
     force: bool,
 ) -> None:
@@ -179,18 +187,18 @@ def write(
         raise InputError("--report: no answer has a gold or a person's verdict: nothing to compare")
     context = {
         "title": line(source.name, 100),
-        "opening": Opening(plain_sentence(board), NOT_SHOWN, examples=shown),
-        "headline": headline(board),
+        "opening": PageOpening(board_sentence(board), NOT_SHOWN, examples=shown),
+        "headline": board_headline(board),
         "problem": board.problem,
-        "warnings": [text[:1].upper() + text[1:] for text in warnings(board)],
+        "warnings": [text[:1].upper() + text[1:] for text in board_warnings(board)],
         "best": _best(board),
         "bars": leaderboard_figure(board),
-        "board": board_table(board),
+        "board": file_board_table(board),
         "scatters": drawn,
         "audits": [*calibration_sentences(board), *audit_sentences(board, verbose=True)],
         "refused": refused_table(board.judges),
-        "agreement": agreement_table(board.raters),
-        "missing": missing_table(about["missing"]),
+        "agreement": grader_agreement_table(board.raters),
+        "missing": missing_values_table(about["missing"]),
         "notices": [line(text, 500) for text in about["notices"]],
         "signature": line(about["signature"], 1_500),
     }
@@ -210,7 +218,7 @@ def _best(board: Board) -> str:
     )
 
 
-def page_figures(board: Board | None, drawn: Sequence[Scatter]) -> list[Figure]:
+def page_figures(board: Board | None, drawn: Sequence[FileScatter]) -> list[Figure]:
     """Return every chart of the page by a name of its own."""
     return figures_in([leaderboard_figure(board) if board is not None else None, list(drawn)])
 
@@ -219,21 +227,21 @@ def leaderboard_figure(board: Board) -> Figure | None:
     """Return the bars as a figure; ``None`` where no score can be ranked."""
     if board.problem:
         return None
-    return figure_of("auroc", lambda width: bars(board, width), "AUROC of scores.")
+    return figure_of("auroc", lambda width: score_bars(board, width), "AUROC of scores.")
 
 
-def bars(board: Board, width: int) -> Drawing | None:
+def score_bars(board: Board, width: int) -> Drawing | None:
     """AUROC of the best scores and of what they are read against, with intervals."""
     shown = [e for n, e in enumerate(board.entries) if n < MOST_BARS or e.method in REFERENCES]
     held = [e for e in shown if e.auroc.value is not None]
     if not held:
         return None
-    rows = [row_of(label(e.method), "AUROC", e.auroc) for e in held]
+    rows = [chart_row(board_score_label(e.method), "AUROC", e.auroc) for e in held]
     ends = values(rows, "value", "low", "high")
     scale = alt.Scale(domain=[min(0.4, *ends), max(1.0, *ends)], nice=False, zero=False, padding=8)
     axis = alt.Axis(tickCount=6 if width > NARROW else 3, format=".1f")
     x = alt.X("value:Q", title="AUROC for a wrong answer", scale=scale, axis=axis)
-    layout = Rows(
+    layout = ChartRows(
         [str(row["row"]) for row in rows],
         ["AUROC"],
         ["AUROC"],
@@ -243,41 +251,41 @@ def bars(board: Board, width: int) -> Drawing | None:
     return finish(layers, width, layout.height(22))
 
 
-def board_table(board: Board) -> Table:
+def file_board_table(board: Board) -> Table:
     """Return the leaderboard, the best score first; what scores are read against is marked."""
     rows = [] if board.problem else [_row(entry) for entry in board.entries]
     head = ["", "AUROC", "pairs", "fixed", "length", "PRR", f"acc at {COVERAGE:.0%}", "answers"]
     caption = f"Scores against {line(board.against, 60)}: value and 95 % interval"
-    return Table(caption, head, rows, [explained(board)])
+    return Table(caption, head, rows, [board_explained(board)])
 
 
-def _row(entry: Entry) -> list[Cell]:
+def _row(entry: LeaderboardEntry) -> list[TableCell]:
     style = "own" if entry.method in REFERENCES else ""
     p = entry.versus_length.p_holm if entry.versus_length is not None else None
     star = "*" if p is not None and p < 0.05 else ""
     name = NAMES.get(entry.method, entry.method)
     pairs = entry.auroc.denominator
     return [
-        Cell(name, "" if name == entry.method else entry.method, head=True, style=style),
-        Cell(number(entry.auroc) + star, tight(range_of(entry.auroc)), style=style),
-        Cell(f"{pairs:,.0f}" if pairs else "–", style=style),
-        Cell(plain(entry.fixed), style=style),
-        Cell(plain(entry.length), style=style),
-        Cell(number(entry.prr), tight(range_of(entry.prr)), style=style),
-        Cell(number(entry.accuracy), tight(range_of(entry.accuracy)), style=style),
-        Cell(f"{entry.n:,}", style=style),
+        TableCell(name, "" if name == entry.method else entry.method, head=True, style=style),
+        TableCell(number(entry.auroc) + star, tight(range_of(entry.auroc)), style=style),
+        TableCell(f"{pairs:,.0f}" if pairs else "–", style=style),
+        TableCell(plain_number(entry.fixed), style=style),
+        TableCell(plain_number(entry.length), style=style),
+        TableCell(number(entry.prr), tight(range_of(entry.prr)), style=style),
+        TableCell(number(entry.accuracy), tight(range_of(entry.accuracy)), style=style),
+        TableCell(f"{entry.n:,}", style=style),
     ]
 
 
-def refused_table(judges: Sequence[Judge]) -> Table:
+def refused_table(judges: Sequence[JudgeAudit]) -> Table:
     """Return what share of the right answers each metric refuses, by fifths of their length."""
     rows = []
     for judge in judges:
         refused = judge.false_negatives
-        cells = [Cell(percent(part.value, 0)) for part in (refused.overall, *refused.bins)]
-        slope = Cell(number(refused.slope), tight(range_of(refused.slope)))
-        cells += [slope, Cell(plain(judge.inflation))]
-        rows.append([Cell(line(judge.name, 40), head=True), *cells])
+        cells = [TableCell(percent(part.value, 0)) for part in (refused.overall, *refused.bins)]
+        slope = TableCell(number(refused.slope), tight(range_of(refused.slope)))
+        cells += [slope, TableCell(plain_number(judge.inflation))]
+        rows.append([TableCell(line(judge.name, 40), head=True), *cells])
     head = ["", "all", "shortest", "2nd", "3rd", "4th", "longest", "slope", "length alone"]
     note = (
         "slope: rise per fifth of the right answers. length alone: the AUROC that plain length "
@@ -286,7 +294,7 @@ def refused_table(judges: Sequence[Judge]) -> Table:
     return Table("Right answers that a metric rejects", head, rows, [note])
 
 
-def agreement_table(raters: Raters | None) -> Table:
+def grader_agreement_table(raters: Raters | None) -> Table:
     """Return how often every two graders agree, and each with most of the others."""
     if raters is None or not raters.pairs:
         return Table("", [], [], [])
@@ -295,22 +303,23 @@ def agreement_table(raters: Raters | None) -> Table:
     rows = []
     for name in names:
         cells = [
-            Cell("–")
+            TableCell("–")
             if name == other
-            else Cell(percent((same.get((name, other)) or same[other, name]).value, 0))
+            else TableCell(percent((same.get((name, other)) or same[other, name]).value, 0))
             for other in names
         ]
         others = raters.others.get(name, Estimate(""))
-        cells.append(Cell(percent(others.value, 0), tight(interval(others))))
-        rows.append([Cell(line(name, 40), head=True), *cells])
+        cells.append(TableCell(percent(others.value, 0), tight(interval(others))))
+        rows.append([TableCell(line(name, 40), head=True), *cells])
     head = ["", *(line(name, 40) for name in names), "most others"]
     note = "Word-overlap metrics make the same mistakes, so their majority is not ground truth."
     return Table("Same verdict on an answer", head, rows, [note])
 
 
-def missing_table(missing: Mapping[str, str]) -> Table:
+def missing_values_table(missing: Mapping[str, str]) -> Table:
     """Return the scores without a value, with the reason."""
     rows = [
-        [Cell(line(name, 60), head=True), Cell(line(why, 200))] for name, why in missing.items()
+        [TableCell(line(name, 60), head=True), TableCell(line(why, 200))]
+        for name, why in missing.items()
     ]
     return Table("Scores that could not be computed", ["", "why"], rows, [])

@@ -26,15 +26,15 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from sayso.datasets.answer_files import Answers, open_answers
+from sayso.datasets.answer_files import OpenAnswers, open_answer_file
 from sayso.datasets.answer_rows import (
     AnswerRow,
+    answer_rows,
     has_answers,
     is_exported,
     likely_answer,
     naming_in_python,
     only_samples,
-    rows_of,
 )
 from sayso.datasets.columns import notices_on, slips
 from sayso.datasets.tables import as_frame
@@ -55,43 +55,50 @@ from sayso.score_files.grade import (
     Grade,
     Grader,
     Unjudged,
-    check_recorded,
-    examples_of,
+    check_recorded_verdict,
+    graded_examples,
     graders,
     why_unjudged,
 )
 from sayso.score_files.leaderboard import (
     LENGTH,
     Board,
-    Texts,
-    board,
+    RowTexts,
     column_names,
+    leaderboard_of,
     numbers_of,
 )
-from sayso.score_files.page import check_place, page_figures, scatters
+from sayso.score_files.page import check_page_is_ours, page_figures, scatters
 from sayso.score_files.page import examples as page_examples
-from sayso.score_files.page import write as write_page
+from sayso.score_files.page import write_file_page as write_page
 from sayso.score_files.write import (
     PROBLEMS,
     QUESTION_NUMBER,
-    Columns,
-    Form,
+    FloatColumns,
+    OutputForm,
     add_column,
     encoded,
     form_of,
+    frame_with_columns,
     number_rows,
     output_of,
-    with_columns,
     writing,
 )
 from sayso.scores import FITTED, Method, choose, values_of
-from sayso.scores.collect import ALTERNATIVES, ELICITED, RELEVANCE, collect, lacking, provided
+from sayso.scores.collect import (
+    ALTERNATIVES,
+    ELICITED,
+    RELEVANCE,
+    collect_evidence,
+    evidence_lacking,
+    provided,
+)
 from sayso.scores.collect import NEED as FEW
 from sayso.scores.elicited import LEAST_MASS
 from sayso.scores.evidence import Answer, Case, Samples
 from sayso.scores.p_ik import P_IK, cross_fit_stored, fold_ranks, folds_of, not_converged
 from sayso.scores.text_only import TEXT_ONLY
-from sayso.storage.atomic import disk_errors, inside, one_writer, replacing
+from sayso.storage.atomic import disk_errors, one_writer, place_inside, replacing
 from sayso.storage.cache import default_cache_folder
 from sayso.version import __version__
 
@@ -105,7 +112,7 @@ Names = Iterable[str] | Mapping[str, Method] | None
 Item = TypeVar("Item")
 
 
-class Place(NamedTuple):
+class StatePlace(NamedTuple):
     """Which hidden state: layer (0 = embeddings, -1 = the last) and position."""
 
     layer: int = -1
@@ -169,7 +176,7 @@ def score(
     """
     chosen, named = choose(methods), methods is not None
     frame = as_frame(rows)
-    read = list(rows_of(rows if frame is None else frame, columns))
+    read = list(answer_rows(rows if frame is None else frame, columns))
     tools = Toolbox(model, nli, cache, ask=ask, sentences=asks_of_sentences(methods))
     with contextlib.closing(tools):
         names = [*chosen] if named else []
@@ -185,7 +192,7 @@ def score(
     if frame is None:
         return [{**own, **new} for own, new in scored]
     names += [PROBLEMS, *TOKEN_COLUMNS * token_level]
-    return with_columns(frame, names, [new for _, new in scored])
+    return frame_with_columns(frame, names, [new for _, new in scored])
 
 
 def asks_of_sentences(methods: Names) -> bool:
@@ -227,7 +234,7 @@ def score_file(
     cache: str | Path | None = None,
     ask: bool = False,
     prompts: Path | None = None,
-    place: Place = Place(),  # noqa: B008 - frozen
+    place: StatePlace = StatePlace(),  # noqa: B008 - frozen
     price: str | None = None,
     max_cost: float | None = None,
     examples: int = 0,
@@ -268,14 +275,14 @@ def score_file(
 
     verdicts = [gold_metric.removeprefix("file:")] if gold_metric.startswith("file:") else []
 
-    def read() -> Answers:
-        return open_answers(source, columns, requests, kind, golds, known=verdicts)
+    def read() -> OpenAnswers:
+        return open_answer_file(source, columns, requests, kind, golds, known=verdicts)
 
     with contextlib.ExitStack() as stack:
         meter = Meter(max_cost)
         answers = read()
         if report is not None:
-            check_place(report, force=force)
+            check_page_is_ours(report, force=force)
         target = output_of(source, Path(out) if out is not None else None, force=force)
         judges = graders(gold_metric, folder, stack, price, meter)
         tools = Toolbox(
@@ -286,26 +293,29 @@ def score_file(
         stack.enter_context(contextlib.closing(tools))
         ahead = list(islice(answers.rows, FEW_BLOCKS * PART + 1))
         first = ahead[:BLOCK]
-        check_recorded(gold_metric, first)
+        check_recorded_verdict(gold_metric, first)
         if examples:
-            tools.examples = examples_of(read().rows, judges[gold_metric], examples, seed)
+            tools.examples = graded_examples(read().rows, judges[gold_metric], examples, seed)
         gold = any(row.gold for row in first) or gold_metric.startswith("file:")
         truth = gold or any(row.human is not None for row in first)
-        probe = probing(tools, truth, place) if learns else None
-        if isinstance(probe, Probe):
+        probe = state_reader(tools, truth, place) if learns else None
+        if isinstance(probe, StateProbe):
             stack.callback(probe.close)
         names = [*chosen] if named else []
         if not named and target.suffix != ".jsonl":  # a table has its columns before its rows
             names = possible(read().rows, chosen, tools, model is not None)
         always = tuple(names)
-        names += [P_IK] * isinstance(probe, Probe) + [PROBLEMS, *[f"correct_{gold_metric}"] * gold]
+        names += [P_IK] * isinstance(probe, StateProbe) + [
+            PROBLEMS,
+            *[f"correct_{gold_metric}"] * gold,
+        ]
         names += TOKEN_COLUMNS * token_level
         kept = [m for m in chosen if m != LENGTH]
-        table = stack.enter_context(Columns(column_names(kept, judges)))
-        plan = Plan(
+        table = stack.enter_context(FloatColumns(column_names(kept, judges)))
+        plan = ScorePlan(
             tuple(chosen), gold_metric, tuple(table.names), always, named and learns, token_level
         )
-        opened = probe if isinstance(probe, Probe) else None
+        opened = probe if isinstance(probe, StateProbe) else None
         form = form_of(target, names, first[0] if first else None)
         rows = RowScorer(plan, form, chosen, tools, judges, opened)
         # what asks or loads no model can be done by several processes, and is kept in parts
@@ -346,7 +356,7 @@ def _outcome(
     rows: RowScorer,
     target: Path,
     notices: list[str],
-    probe: Probe | str | None,
+    probe: StateProbe | str | None,
     seed: int,
 ) -> FileScores:
     """Return what came of all rows: P(IK), the leaderboard, and what is to be told.
@@ -532,7 +542,7 @@ def _kind_of(reason: str) -> str:
     return _NUMBER.sub("#", reason)
 
 
-class Summary(msgspec.Struct):
+class MethodSummary(msgspec.Struct):
     """Values and reasons of each method over all rows, in memory that does not grow with them.
 
     ``worded`` are reasons as a row has them, by what they are without their numbers.
@@ -565,7 +575,7 @@ class Summary(msgspec.Struct):
             example = f"{scored.row.place}: {problem}"[:200]
             self._count_problem(_kind_of(problem)[:160], example, 1)
 
-    def merge(self, other: Summary) -> None:
+    def merge(self, other: MethodSummary) -> None:
         """Count the rows behind those that were counted here."""
         self.rows += other.rows
         self.draws += other.draws
@@ -617,7 +627,7 @@ def _count(counts: dict[str, int], name: str, more: int = 1) -> None:
     counts[name] = counts.get(name, 0) + more
 
 
-def prompt_of(row: AnswerRow) -> Request:
+def row_request(row: AnswerRow) -> Request:
     """Return the request for an answer: its prompt, else context and question."""
     text = row.prompt if row.prompt is not None else row.question
     if row.prompt is None and row.context:
@@ -625,10 +635,10 @@ def prompt_of(row: AnswerRow) -> Request:
     return Request(messages=(Message("user", text),))
 
 
-def case_of(row: AnswerRow) -> Case:
+def row_case(row: AnswerRow) -> Case:
     """Return a case with what the row already holds."""
     answer = None if is_blank(row.answer or "") else row.answer
-    case = Case(row.question, prompt_of(row), answer, row.samples)
+    case = Case(row.question, row_request(row), answer, row.samples)
     given = {"logprobs": row.logprobs, "entropies": row.entropies}
     case.arrays.update({name: value for name, value in given.items() if value is not None})
     if row.stated is not None:
@@ -644,7 +654,7 @@ def case_of(row: AnswerRow) -> Case:
     return case
 
 
-def samples_of(row: AnswerRow, case: Case) -> Samples:
+def row_samples(row: AnswerRow, case: Case) -> Samples:
     """Return the evidence as scores see it."""
     answer = None
     if row.answer is not None:
@@ -666,10 +676,10 @@ def score_rows(
     engine, meaning = bool(wanted & {*_ENGINE, *ELICITED, "support"}), bool(wanted & _MEANING)
     source = iter(rows)
     while part := list(islice(source, block)):
-        cases = [case_of(row) for row in part]
+        cases = [row_case(row) for row in part]
         several = meaning and any(len(case.draws) > 0 for case in cases)
         open_ = tools.tools(engine=engine, meaning=several)
-        collect(cases, wanted, open_)
+        collect_evidence(cases, wanted, open_)
         can = provided(open_)
         known: dict[Hashable, dict[str, tuple[str, bool]]] = {}
         for row, case in zip(part, cases, strict=True):
@@ -688,7 +698,7 @@ def score_rows(
                     known[alike] = whys
             lacks = dict(whys)
             can_have = {name: method for name, method in methods.items() if name not in whys}
-            for name, result in values_of(can_have, samples_of(row, case)).items():
+            for name, result in values_of(can_have, row_samples(row, case)).items():
                 if isinstance(result, float):
                     values[name] = result
                 elif result.endswith("not finite") and _MEANING & set(methods[name].needs):
@@ -739,7 +749,7 @@ def possible(
     """Return the methods that some of these rows may have, before anything is asked."""
     kinds: set[str] = {"answer"}
     for row in rows:
-        case = case_of(row)
+        case = row_case(row)
         kinds |= present(case) | ({*RELEVANCE[:2]} if "offsets" in case.arrays else set())
     if "draws" in kinds:
         kinds |= {"clusters", "nli", "nli:answer", "similarity", "similarity:answer"}
@@ -772,7 +782,7 @@ def _why(
         return "no samples", False
     need = next((need for need in absent if need not in can), None)
     if need is not None:
-        return lacking(need, tools), False
+        return evidence_lacking(need, tools), False
     if {*RELEVANCE}.issuperset(absent):
         return NO_PLACES, False
     if absent == [ALTERNATIVES]:
@@ -798,11 +808,11 @@ def new_columns(scored: Scored, always: Collection[str], *, token_level: bool) -
         reasons["row"] = "; ".join(scored.row.problems)
     new[PROBLEMS] = reasons
     if token_level:
-        new |= tokens_of(scored)
+        new |= answer_tokens(scored)
     return new
 
 
-def tokens_of(scored: Scored) -> dict[str, object]:
+def answer_tokens(scored: Scored) -> dict[str, object]:
     """Return the tokens of the answer as text, and their log-probabilities and entropies.
 
     All are of one tokenization: the file's where it has log-probabilities, else the model's.
@@ -826,7 +836,7 @@ def tokens_of(scored: Scored) -> dict[str, object]:
 # ---- blocks of rows, in whatever process
 
 
-class Plan(NamedTuple):
+class ScorePlan(NamedTuple):
     """What is done with every row.
 
     ``columns`` are those of the table of numbers, ``always`` the methods that have a column in
@@ -841,7 +851,7 @@ class Plan(NamedTuple):
     token_level: bool
 
 
-class Part(msgspec.Struct, frozen=True):
+class ScoredBlock(msgspec.Struct, frozen=True):
     """What became of a block of rows: their bytes in the output, their numbers, what was counted.
 
     ``numbers`` are float64 (rows, columns of the plan); ``unread`` counts the answers that a metric
@@ -850,7 +860,7 @@ class Part(msgspec.Struct, frozen=True):
 
     output: bytes
     numbers: bytes
-    summary: Summary
+    summary: MethodSummary
     unread: dict[str, dict[str, int]]
     judged: int
     people: int
@@ -865,12 +875,12 @@ class RowScorer:
 
     def __init__(
         self,
-        plan: Plan,
-        form: Form,
+        plan: ScorePlan,
+        form: OutputForm,
         chosen: Mapping[str, Method],
         tools: Toolbox,
         judges: Mapping[str, Grader],
-        probe: Probe | None = None,
+        probe: StateProbe | None = None,
     ) -> None:
         self.plan, self._form = plan, form
         self.chosen, self.tools, self.judges, self.probe = chosen, tools, judges, probe
@@ -892,7 +902,7 @@ class RowScorer:
         graded = gold_metric in OFFLINE or gold_metric.startswith("file:")
         return graded and not models and tools.nli == "rules"
 
-    def __call__(self, rows: Sequence[AnswerRow]) -> Part:
+    def __call__(self, rows: Sequence[AnswerRow]) -> ScoredBlock:
         """Return what becomes of a block, or what became of it before an interruption."""
         if self.parts is None:
             return self._part(rows)
@@ -904,8 +914,8 @@ class RowScorer:
             write_part(place, part)
         return part
 
-    def _part(self, rows: Sequence[AnswerRow]) -> Part:
-        summary, unjudged = Summary(), Unjudged()
+    def _part(self, rows: Sequence[AnswerRow]) -> ScoredBlock:
+        summary, unjudged = MethodSummary(), Unjudged()
         new: list[dict[str, object]] = []
         numbers: list[dict[str, float]] = []
         judged, gold = 0, False
@@ -925,7 +935,7 @@ class RowScorer:
                 judged += any(grade.correct == grade.correct for grade in grades.values())
                 numbers.append(numbers_of(one.row, one.values, grades, self.plan.columns))
                 new.append(self._new(one, grades))
-        return Part(
+        return ScoredBlock(
             output=encoded(self._form, rows, new),
             numbers=number_rows(self.plan.columns, numbers).tobytes(),
             summary=summary,
@@ -959,7 +969,7 @@ class RowScorer:
             self._characters = 0
 
 
-def _in_another_process(plan: Plan, form: Form, parts: Path | None) -> RowScorer:
+def _in_another_process(plan: ScorePlan, form: OutputForm, parts: Path | None) -> RowScorer:
     judges = graders(plan.gold_metric, default_cache_folder(), contextlib.ExitStack())
     scorer = RowScorer(plan, form, choose(plan.methods), Toolbox(nli="rules"), judges)
     scorer.parts = parts
@@ -969,7 +979,7 @@ def _in_another_process(plan: Plan, form: Form, parts: Path | None) -> RowScorer
 @contextlib.contextmanager
 def parts_beside(target: Path) -> Iterator[Path]:
     """Give a folder for finished blocks; it goes when all is done, and stays on an error."""
-    folder = inside(target.parent, f"{target.name}.parts")
+    folder = place_inside(target.parent, f"{target.name}.parts")
     with one_writer(folder, "sayso score"):
         yield folder
         for part in folder.glob("*.part"):
@@ -993,14 +1003,14 @@ def digest_of(by: tuple[object, ...], rows: Sequence[AnswerRow]) -> str:
     return digest.hexdigest()
 
 
-def write_part(place: Path, part: Part) -> None:
+def write_part(place: Path, part: ScoredBlock) -> None:
     """Keep what became of a block, with a checksum before it."""
     data = msgspec.msgpack.encode(part)
     with replacing(place) as file, disk_errors(place):
         file.write(hashlib.blake2b(data, digest_size=16).digest() + data)
 
 
-def read_part(place: Path) -> Part | None:
+def read_part(place: Path) -> ScoredBlock | None:
     """Return what :func:`write_part` kept; ``None`` where there is nothing, or something else."""
     try:
         held = place.read_bytes()
@@ -1009,7 +1019,7 @@ def read_part(place: Path) -> Part | None:
     if hashlib.blake2b(held[16:], digest_size=16).digest() != held[:16]:
         return None
     try:
-        return msgspec.msgpack.decode(held[16:], type=Part)
+        return msgspec.msgpack.decode(held[16:], type=ScoredBlock)
     except (msgspec.ValidationError, msgspec.DecodeError):
         return None
 
@@ -1021,9 +1031,9 @@ MOST_MODELS, SHOWN_MODELS = 1_000, 4
 class _Scoring:
     """What is gathered of the rows of a file while they pass: a table of numbers, and counts."""
 
-    def __init__(self, gold_metric: str, table: Columns) -> None:
+    def __init__(self, gold_metric: str, table: FloatColumns) -> None:
         self.gold_metric, self.table = gold_metric, table
-        self.summary, self.unjudged, self.texts = Summary(), Unjudged(), Texts()
+        self.summary, self.unjudged, self.texts = MethodSummary(), Unjudged(), RowTexts()
         self.judged = self.people = self.with_gold = 0
         self.models: set[str] = set()
 
@@ -1035,7 +1045,7 @@ class _Scoring:
                 self.models.add(row.model)
             yield row
 
-    def add(self, part: Part) -> None:
+    def add(self, part: ScoredBlock) -> None:
         """Count a block."""
         self.summary.merge(part.summary)
         self.table.add(np.frombuffer(part.numbers).reshape(-1, len(self.table.names)))
@@ -1045,7 +1055,7 @@ class _Scoring:
         self.people += part.people
         self.with_gold += part.with_gold
 
-    def fit(self, probe: Probe | None, seed: int) -> Fitted | str | None:
+    def fit(self, probe: StateProbe | None, seed: int) -> Fitted | str | None:
         """Return P(IK), or why there is none; ``None`` without a probe."""
         if probe is None:
             return None
@@ -1064,7 +1074,7 @@ class _Scoring:
         people = self.people > 0
         why = self.texts.put_into(self.table, "people" if people else self.gold_metric, seed)
         methods = [*methods, TEXT_ONLY]
-        made = board(self.table, methods, used, self.gold_metric, people, seed, unread)
+        made = leaderboard_of(self.table, methods, used, self.gold_metric, people, seed, unread)
         return msgspec.structs.replace(made, no_text_only=why)
 
 
@@ -1112,7 +1122,7 @@ class Fitted(NamedTuple):
     ranks: Floats
     report: ProbeReport
 
-    def add_to(self, table: Columns) -> int:
+    def add_to(self, table: FloatColumns) -> int:
         """Give a table the ranks as the score and the values as its probability; count them."""
         table.put(P_IK, self.ranks)
         table.put(f"probability:{P_IK}", self.value)
@@ -1124,10 +1134,10 @@ class Fitted(NamedTuple):
         return values, {n: NO_STATE for n, value in enumerate(values) if value is None}
 
 
-class Probe:
+class StateProbe:
     """Reads hidden states block by block into a file, float16, and fits when all are there."""
 
-    def __init__(self, engine: Engine, place: Place) -> None:
+    def __init__(self, engine: Engine, place: StatePlace) -> None:
         self._reader = reader_of(engine)
         self._place = place
         if isinstance(engine, StateWatcher):
@@ -1199,7 +1209,7 @@ class Probe:
         self._file.close()
 
 
-def probing(tools: Toolbox, truth: bool, place: Place) -> Probe | str:
+def state_reader(tools: Toolbox, truth: bool, place: StatePlace) -> StateProbe | str:
     """Return who reads hidden states, or why nobody does. ``truth``: there are verdicts."""
     if not tools.has_model:
         return NO_MODEL
@@ -1209,4 +1219,4 @@ def probing(tools: Toolbox, truth: bool, place: Place) -> Probe | str:
     if engine is None or not engine.capabilities.hidden:
         name = engine.name if engine is not None else "the model"
         return f"{name} does not return hidden states: that needs a model in this process (hf:NAME)"
-    return Probe(engine, place)
+    return StateProbe(engine, place)

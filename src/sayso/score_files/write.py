@@ -25,7 +25,7 @@ from sayso.datasets.answer_rows import AnswerRow
 from sayso.datasets.tables import stem_of, suffix_of
 from sayso.records import InputError
 from sayso.storage.atomic import disk_errors, replacing
-from sayso.storage.outputs import any_length, cell, check_output, harmless, separator_of
+from sayso.storage.outputs import any_length, check_output, export_cell, harmless, separator_of
 
 #: the column that says why a row lacks a score; every row has it, and a file is known as ours by it
 PROBLEMS = "score_problems"
@@ -41,7 +41,7 @@ New = Mapping[str, object]
 Put = Callable[[bytes], None]
 
 
-class Form(NamedTuple):
+class OutputForm(NamedTuple):
     """How rows are written: the file's ending, and the columns that every row has.
 
     Those of a CSV are all, of a Parquet file the new ones; JSONL has none that every row has.
@@ -75,7 +75,7 @@ def output_of(path: Path, out: Path | None, *, force: bool = False) -> Path:
     return place
 
 
-def form_of(out: Path, columns: Sequence[str], first: AnswerRow | None) -> Form:
+def form_of(out: Path, columns: Sequence[str], first: AnswerRow | None) -> OutputForm:
     """Return how the rows of a file are written.
 
     ``columns`` are the names that every row of a table gets (JSONL takes what comes); ``first`` is
@@ -83,14 +83,14 @@ def form_of(out: Path, columns: Sequence[str], first: AnswerRow | None) -> Form:
     """
     ending = out.suffix.lower()
     if ending == ".jsonl":
-        return Form(ending)
+        return OutputForm(ending)
     if ending == ".parquet":
-        return Form(ending, tuple(columns))
+        return OutputForm(ending, tuple(columns))
     own = first.own if first is not None else {}
-    return Form(ending, (*map(str, own), *(name for name in columns if name not in own)))
+    return OutputForm(ending, (*map(str, own), *(name for name in columns if name not in own)))
 
 
-def encoded(form: Form, rows: Sequence[AnswerRow], new: Sequence[New]) -> bytes:
+def encoded(form: OutputForm, rows: Sequence[AnswerRow], new: Sequence[New]) -> bytes:
     """Return rows with their new values as bytes of the file, those of Parquet as Arrow."""
     if form.ending == ".jsonl":
         return _lines(rows, new)
@@ -120,7 +120,7 @@ def _table(
     writer = csv.writer(text, delimiter=separator)
     for row, values in zip(rows, new, strict=True):
         cells = {**row.own, **values}
-        writer.writerow([cell(cells.get(name)) for name in header])
+        writer.writerow([export_cell(cells.get(name)) for name in header])
     return text.getvalue().encode("utf-8", "replace")
 
 
@@ -136,7 +136,7 @@ def _arrow_stream(columns: Sequence[str], new: Sequence[New]) -> bytes:
 
 
 @contextlib.contextmanager
-def writing(source: Path, out: Path, form: Form) -> Iterator[Put]:
+def writing(source: Path, out: Path, form: OutputForm) -> Iterator[Put]:
     """Give a function that writes what :func:`encoded` makes, in order."""
     if form.ending == ".parquet":
         with _parquet(source, out, form.columns) as put:
@@ -210,7 +210,9 @@ def _arrow(value: object) -> object:
     return list(value.items()) if isinstance(value, dict) else value
 
 
-def with_columns(frame: Any, names: Sequence[str], rows: Sequence[Mapping[str, object]]) -> Any:
+def frame_with_columns(
+    frame: Any, names: Sequence[str], rows: Sequence[Mapping[str, object]]
+) -> Any:
     """Return a data frame with our columns, as a Parquet file has them, at its end.
 
     ``frame`` is what :func:`sayso.datasets.tables.as_frame` returns; its own columns, and the index
@@ -326,7 +328,7 @@ ADDERS: dict[str, Callable[[Path, str, Sequence[float | None], Mapping[int, str]
 Floats = NDArray[np.float64]
 
 
-#: rows of :class:`Columns` that are turned into columns at a time
+#: rows of :class:`FloatColumns` that are turned into columns at a time
 CHUNK = 16_384
 
 
@@ -339,7 +341,7 @@ def number_rows(names: Sequence[str], rows: Sequence[Mapping[str, float]]) -> Fl
     return numbers
 
 
-class Columns:
+class FloatColumns:
     """A table of floats in a temporary file: memory does not grow with its rows.
 
     Rows come first, then columns are read. A missing value is NaN.
@@ -389,7 +391,7 @@ class Columns:
         self._file.close()
         self._file, self._turned = turned, self.rows
 
-    def __enter__(self) -> Columns:
+    def __enter__(self) -> FloatColumns:
         return self
 
     def __exit__(
@@ -405,7 +407,7 @@ class Columns:
 QUESTION_NUMBER = "question:number"
 
 
-def group_of(row: AnswerRow) -> float:
+def question_number(row: AnswerRow) -> float:
     """Return a number for a row's question (its prompt or place where it names none)."""
     text = " ".join(row.question.split()).casefold() or row.prompt or row.place
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()

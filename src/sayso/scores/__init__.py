@@ -22,12 +22,29 @@ from sayso.scores.entropy import (
     semantic_entropy,
 )
 from sayso.scores.evidence import Answer, NoEvidence, Samples, answer_of
-from sayso.scores.p_ik import P_IK, Probe, cross_fit, cross_fit_stored, fit
+from sayso.scores.p_ik import P_IK, FittedProbe, cross_fit_probe, cross_fit_stored, fit_p_ik
 
 __all__ = [
-    "FITTED", "SCORES", "Answer", "Method", "NoEvidence", "Probe", "Samples", "answer_of", "choose",
-    "cross_fit", "cross_fit_stored", "discrete_semantic_entropy", "fit", "naive_entropy", "needs",
-    "num_sets", "score_many", "score_one", "semantic_entropy", "values_of",
+    "FITTED",
+    "SCORES",
+    "Answer",
+    "FittedProbe",
+    "Method",
+    "NoEvidence",
+    "Samples",
+    "answer_of",
+    "choose",
+    "cross_fit_probe",
+    "cross_fit_stored",
+    "discrete_semantic_entropy",
+    "fit_p_ik",
+    "naive_entropy",
+    "needs",
+    "num_sets",
+    "score_many",
+    "score_one",
+    "semantic_entropy",
+    "values_of",
 ]  # fmt: skip
 
 
@@ -146,7 +163,7 @@ SCORES: dict[str, Method] = {
 }
 
 #: Scores that learn from rows with known outcomes: fit(features, incorrect) -> probe(features).
-FITTED: dict[str, Callable[..., Probe]] = {P_IK: fit}
+FITTED: dict[str, Callable[..., FittedProbe]] = {P_IK: fit_p_ik}
 
 
 def choose(

@@ -3,8 +3,9 @@
 What takes a model to find out is collected here for a block of questions at a time, so that an
 engine or a classifier gets its work in few large calls. Each kind of evidence has a name, by which
 a score declares that it needs it; :data:`COLLECTORS` names its collector. In the order of this
-module: answers to questions about the answer (:class:`Questioner`), probabilities of given text
-(teacher forcing), P(True) with examples, relations of meaning, similarity of words, hidden states.
+module: answers to questions about the answer (:class:`EvidenceQuestioner`), probabilities of given
+text (teacher forcing), P(True) with examples, relations of meaning, similarity of words, hidden
+states.
 """
 
 from __future__ import annotations
@@ -25,21 +26,21 @@ from numpy.typing import NDArray
 from sayso.answers.lexical import rouge_f1, rouge_l_table, rouge_tokens
 from sayso.engines.engine import Engine, reader_of, writer_of
 from sayso.judges.meaning import LONGEST, Meaning
-from sayso.judges.rules.sentences import sentences
+from sayso.judges.rules.sentences import split_sentences
 from sayso.judges.rules.text import content
 from sayso.judges.rules.text import tokens as words_of
 from sayso.prompts import load_prompt, prompt_hash
-from sayso.prompts.fence import Field, clean, fence
+from sayso.prompts.fence import Field, fence, visible_text
 from sayso.prompts.thoughts import strip_thinking
 from sayso.records import Generation, Message, Request, content_id
 from sayso.scores.evidence import Case
 
 # ---- what the model says of its answer
 #
-# Opt-in, since each is a request of its own, counted in :class:`Tally`. Question and answer stand
-# fenced (``fence``), and a reply counts only if it repeats the fence's code before its number or
-# word: an answer that says "100 % sure" sets nothing. What cannot be read is ``None`` and counted,
-# never a middling confidence.
+# Opt-in, since each is a request of its own, counted in :class:`RequestTally`. Question and answer
+# stand fenced (``fence``), and a reply counts only if it repeats the fence's code before its number
+# or word: an answer that says "100 % sure" sets nothing. What cannot be read is ``None`` and
+# counted, never a middling confidence.
 
 #: Ways of asking for a confidence after the answer: the prompt, and the tokens of a reply.
 WAYS: dict[str, tuple[str, int]] = {
@@ -54,12 +55,12 @@ SAID_TRUE = "is_true"
 #: the question whether a draw supports a sentence, and what its replies are called
 SUPPORTED = "supported"
 _SUPPORTED = {"yes": "yes", "no": "no", "none": "n/a"}
-#: Evidence that a :class:`Questioner` collects.
+#: Evidence that a :class:`EvidenceQuestioner` collects.
 ELICITED = (*(f"stated:{way}" for way in WAYS), "said_true")
 _TRUTH = {"true": True, "false": False}
 
 
-class Tally(msgspec.Struct):
+class RequestTally(msgspec.Struct):
     """How many requests were made, had no reply, and had a reply that could not be read."""
 
     requests: int = 0
@@ -67,7 +68,7 @@ class Tally(msgspec.Struct):
     unread: int = 0
 
 
-class Questioner:
+class EvidenceQuestioner:
     """Asks an engine (with the cache around it), with the prompts of a folder or our own.
 
     ``sentences``: it may be asked of each sentence and each draw, which is many requests.
@@ -77,7 +78,7 @@ class Questioner:
         self, engine: Engine, prompts: Path | None = None, *, sentences: bool = False
     ) -> None:
         self.engine = engine
-        self.tally = Tally()
+        self.tally = RequestTally()
         self.sentences = sentences
         names = [*(name for name, _ in WAYS.values()), SAID_TRUE, *[SUPPORTED] * sentences]
         self.prompts = {name: load_prompt(name, prompts) for name in names}
@@ -138,7 +139,7 @@ def questions_about(
 
 
 def all_questions(case: Case, prompts: Path | None, wanted: Collection[str]) -> Iterator[Request]:
-    """Yield every request that a :class:`Questioner` would make about one answer."""
+    """Yield every request that a :class:`EvidenceQuestioner` would make about one answer."""
     asked = [
         (prompt, 1, tokens) for way, (prompt, tokens) in WAYS.items() if f"stated:{way}" in wanted
     ]
@@ -182,7 +183,7 @@ def truth_in(text: str, code: str) -> bool | None:
     return values.pop() if len(values) == 1 else None
 
 
-def elicit(cases: Sequence[Case], questioner: Questioner, wanted: Collection[str]) -> None:
+def elicit(cases: Sequence[Case], questioner: EvidenceQuestioner, wanted: Collection[str]) -> None:
     """Ask about every answer what is wanted."""
     held = [case for case in cases if case.answer]
     for way, (prompt, tokens) in WAYS.items():
@@ -204,7 +205,7 @@ def elicit(cases: Sequence[Case], questioner: Questioner, wanted: Collection[str
                 case.reasons["said_true"] = reasons[0]
 
 
-def supported(cases: Sequence[Case], questioner: Questioner) -> None:
+def supported(cases: Sequence[Case], questioner: EvidenceQuestioner) -> None:
     """Ask of each sentence of the answers and each draw whether the draw supports it: ``support``.
 
     Manakul et al. 2023 (SelfCheckGPT-Prompt). An answer one of whose replies cannot be read has
@@ -246,11 +247,11 @@ def support_in(text: str, code: str) -> str | None:
 def _sentences(case: Case) -> list[str]:
     """Return the sentences of an answer, none empty."""
     answer = case.answer or ""
-    parts = (answer[s.start : s.end].strip() for s in sentences(answer))
+    parts = (answer[s.start : s.end].strip() for s in split_sentences(answer))
     return [text for text in parts if text]
 
 
-def judged(cases: Sequence[Case], panel: Sequence[Questioner]) -> None:
+def collect_judged(cases: Sequence[Case], panel: Sequence[EvidenceQuestioner]) -> None:
     """Ask judges who see no gold whether every answer is true: ``judged``, 1 or 0 by judge."""
     held = [case for case in cases if case.answer]
     for judge in panel:
@@ -289,7 +290,7 @@ OPTIONS = (("A", " A"), ("B", " B"))
 Item = tuple[Request, str | Sequence[int]]
 
 
-def arrays_of(engine: Engine, wanted: Collection[str]) -> list[str]:
+def wanted_arrays(engine: Engine, wanted: Collection[str]) -> list[str]:
     """Return the names of the arrays that are wanted and that the engine can give."""
     can = engine.capabilities
     names = {FORCED[need] for need in wanted if need in FORCED}
@@ -300,10 +301,10 @@ def arrays_of(engine: Engine, wanted: Collection[str]) -> list[str]:
     return sorted(names)
 
 
-def forced(cases: Sequence[Case], engine: Engine, wanted: Collection[str]) -> None:
+def read_forced(cases: Sequence[Case], engine: Engine, wanted: Collection[str]) -> None:
     """Read the answers, and the draws, that lack the arrays that are wanted of them."""
-    mine = arrays_of(engine, [need for need in wanted if not need.startswith("draws.")])
-    theirs = arrays_of(engine, [need for need in wanted if need.startswith("draws.")])
+    mine = wanted_arrays(engine, [need for need in wanted if not need.startswith("draws.")])
+    theirs = wanted_arrays(engine, [need for need in wanted if need.startswith("draws.")])
     places: dict[tuple[Request, str], list[tuple[Case, int]]] = {}
     for case in cases:
         if case.answer and any(name not in case.arrays for name in mine):
@@ -315,7 +316,7 @@ def forced(cases: Sequence[Case], engine: Engine, wanted: Collection[str]) -> No
     texts = [text for _, text in places]
     holders = list(places.values())
     for index, read in engine.force(items, sorted({*mine, *theirs})):
-        reason = refusal(read, texts[index])
+        reason = unfit_reason(read, texts[index])
         for case, n in holders[index]:
             kept = case.arrays if n < 0 else case.draw_arrays[n]
             names, prefix = (mine, "") if n < 0 else (theirs, "draws.")
@@ -334,7 +335,7 @@ def forced(cases: Sequence[Case], engine: Engine, wanted: Collection[str]) -> No
                 kept.setdefault("offsets", read.offsets)
 
 
-def refusal(read: Generation, text: str) -> str | None:
+def unfit_reason(read: Generation, text: str) -> str | None:
     """Return why arrays that were read do not hold for a text; ``None`` where they do."""
     if read.problem == "context":
         return "the text is longer than the model's context"
@@ -357,7 +358,7 @@ def unconditional(cases: Sequence[Case], engine: Engine, wanted: Collection[str]
     ]
     for index, read in engine.force(items, ["logprobs"]):
         case = held[index]
-        reason = refusal(read, case.answer or "")
+        reason = unfit_reason(read, case.answer or "")
         if reason is None:
             case.arrays["unconditional"] = read.logprobs
         else:
@@ -395,7 +396,7 @@ def option_mass(
     for index, read in engine.force(items, ["logprobs"]):
         place, option = options[index]
         if read.problem is not None or not read.logprobs:
-            held[place].reasons[need] = refusal(read, "") or "the model gave no probabilities"
+            held[place].reasons[need] = unfit_reason(read, "") or "the model gave no probabilities"
             continue
         ids = read.token_ids or (index,)
         mass[place][option][tuple(ids)] = math.exp(sum(read.logprobs))
@@ -406,16 +407,16 @@ def option_mass(
 
 def question_of(template: str, case: Case) -> str:
     """Return the question whether the answer of a case is true."""
-    return block_of(template, case.question, case.draws, case.answer or "")
+    return truth_block(template, case.question, case.draws, case.answer or "")
 
 
-def block_of(template: str, question: str, draws: Sequence[str], answer: str) -> str:
+def truth_block(template: str, question: str, draws: Sequence[str], answer: str) -> str:
     """Return the question whether an answer is true, each text of others on one line of it."""
-    ideas = [" ".join(clean(text).split()) for text in dict.fromkeys(draws) if text.strip()]
+    ideas = [" ".join(visible_text(text).split()) for text in dict.fromkeys(draws) if text.strip()]
     known = {
-        "{question}": " ".join(clean(question).split()),
+        "{question}": " ".join(visible_text(question).split()),
         "{ideas}": "\n".join(f"- {idea}" for idea in ideas) or "- (none)",
-        "{answer}": " ".join(clean(answer).split()),
+        "{answer}": " ".join(visible_text(answer).split()),
     }
     for name, text in known.items():
         # a text that holds another name in braces must not be filled in
@@ -444,7 +445,7 @@ ONE_OF_THEM = "its question is one of the examples shown to the model"
 NONE_FITS = "no two examples and a question fit into the model's context"
 
 
-class Shown(NamedTuple):
+class ShownExample(NamedTuple):
     """One example: the question, what came to mind (draws), the answer, and whether it is true."""
 
     question: str
@@ -456,18 +457,18 @@ class Shown(NamedTuple):
     def text(self) -> str:
         """The example as it is shown, its letter at the end."""
         letters = [spellings[0] for spellings in OPTIONS]
-        question = block_of(load_prompt("p_true"), self.question, self.ideas, self.answer)
+        question = truth_block(load_prompt("p_true"), self.question, self.ideas, self.answer)
         return f"{question} {letters[0 if self.true else 1]}"
 
 
-class Examples:
+class PromptExamples:
     """The examples of a run or a file, and how many of them fit before a question.
 
     ``shown`` in order, both kinds among the first two. ``problem`` says why there are none.
     ``asked`` counts the cases that stood behind them, ``fit`` how many examples stand before each.
     """
 
-    def __init__(self, shown: Sequence[Shown] = (), problem: str | None = None) -> None:
+    def __init__(self, shown: Sequence[ShownExample] = (), problem: str | None = None) -> None:
         self.shown = tuple(shown)
         self.problem = problem
         self.fit: int | None = None
@@ -502,7 +503,7 @@ def _same(question: str) -> str:
     return " ".join(question.split()).casefold()
 
 
-def choose_examples(pool: Sequence[Shown], count: int, seed: int) -> Examples:
+def choose_examples(pool: Sequence[ShownExample], count: int, seed: int) -> PromptExamples:
     """Return ``count`` examples of a pool, drawn at random by ``seed``; both kinds are among them.
 
     The share of true ones is the pool's, but at least a quarter of each kind where there are so
@@ -515,7 +516,7 @@ def choose_examples(pool: Sequence[Shown], count: int, seed: int) -> Examples:
     if not true or not false:
         kind = "right" if true else "wrong"
         which = f"all {len(pool)} are {kind}" if pool else "there are none"
-        return Examples(problem=f"needs right and wrong answers as examples, and {which}")
+        return PromptExamples(problem=f"needs right and wrong answers as examples, and {which}")
     count = max(LEAST, min(count, len(order)))
     least = max(1, count // 4)
     drawn = sum(s.true for s in order[:count])
@@ -525,11 +526,11 @@ def choose_examples(pool: Sequence[Shown], count: int, seed: int) -> Examples:
     rng.shuffle(chosen)
     other = next(n for n, s in enumerate(chosen) if s.true != chosen[0].true)
     chosen[1], chosen[other] = chosen[other], chosen[1]  # both kinds, however few fit
-    return Examples(chosen)
+    return PromptExamples(chosen)
 
 
 def true_false_few(
-    cases: Sequence[Case], engine: Engine, wanted: Collection[str], examples: Examples
+    cases: Sequence[Case], engine: Engine, wanted: Collection[str], examples: PromptExamples
 ) -> None:
     """Ask whether the answer is true behind labeled examples; P(A) and P(B) of the reply.
 
@@ -557,7 +558,7 @@ def true_false_few(
     option_mass(held, requests, engine, NEED, "true_false_few")
 
 
-def _fitting(question: str, engine: Engine, examples: Examples) -> int:
+def _fitting(question: str, engine: Engine, examples: PromptExamples) -> int:
     """Return how many examples fit before a question, by halving; one reading for each trial."""
 
     def fits(count: int) -> bool:
@@ -738,7 +739,7 @@ def _relevance(
     return tuple(loss), tuple(share)
 
 
-def alternatives(cases: Sequence[Case], engine: Engine, meaning: Meaning) -> None:
+def compare_alternatives(cases: Sequence[Case], engine: Engine, meaning: Meaning) -> None:
     """Compare each token of the answers with the likely others: ``compared`` alternatives.
 
     Premise is the answer up to the token with the other one at its place, hypothesis the same with
@@ -791,9 +792,9 @@ class Tools(NamedTuple):
 
     engine: Engine | None = None
     meaning: Meaning | None = None
-    questioner: Questioner | None = None
-    examples: Examples | None = None
-    panel: Sequence[Questioner] = ()
+    questioner: EvidenceQuestioner | None = None
+    examples: PromptExamples | None = None
+    panel: Sequence[EvidenceQuestioner] = ()
 
 
 Collector = Callable[[Sequence[Case], Tools, Collection[str]], None]
@@ -835,12 +836,12 @@ def _supported(cases: Sequence[Case], tools: Tools, wanted: Collection[str]) -> 
 
 
 def _judged(cases: Sequence[Case], tools: Tools, wanted: Collection[str]) -> None:
-    judged(cases, tools.panel)
+    collect_judged(cases, tools.panel)
 
 
 def _alternatives(cases: Sequence[Case], tools: Tools, wanted: Collection[str]) -> None:
     if tools.engine is not None and tools.meaning is not None:
-        alternatives(cases, tools.engine, tools.meaning)
+        compare_alternatives(cases, tools.engine, tools.meaning)
 
 
 def _few(cases: Sequence[Case], tools: Tools, wanted: Collection[str]) -> None:
@@ -851,7 +852,7 @@ def _few(cases: Sequence[Case], tools: Tools, wanted: Collection[str]) -> None:
 #: Who finds which evidence, in the order of the calls: tables of relations come before clusters,
 #: which then find every relation already known.
 COLLECTORS: dict[str, Collector] = {
-    **dict.fromkeys(FORCED, _engine(forced)),
+    **dict.fromkeys(FORCED, _engine(read_forced)),
     "unconditional": _engine(unconditional),
     "ptrue": _engine(true_false),
     NEED: _few,
@@ -912,7 +913,7 @@ def can_compare(meaning: Meaning | None) -> bool:
     return meaning is not None and meaning.three and not meaning.name.startswith(PAID)
 
 
-def lacking(need: str, tools: Tools) -> str:
+def evidence_lacking(need: str, tools: Tools) -> str:
     """Return in a few words what it takes to collect this evidence."""
     if need == NEED and tools.engine is not None:
         if tools.examples is None:
@@ -943,7 +944,7 @@ def lacking(need: str, tools: Tools) -> str:
     return _ELSEWHERE.get(need, f"needs {need}, which is recorded together with the answer")
 
 
-def collect(cases: Sequence[Case], wanted: Collection[str], tools: Tools) -> None:
+def collect_evidence(cases: Sequence[Case], wanted: Collection[str], tools: Tools) -> None:
     """Collect in place the evidence that is wanted and can be had; each collector runs once."""
     known = provided(tools)
     if ALTERNATIVES in wanted and ALTERNATIVES in known:
@@ -965,12 +966,12 @@ def collect(cases: Sequence[Case], wanted: Collection[str], tools: Tools) -> Non
 BLOCK = 1024
 
 
-def name_of(layer: int, position: str) -> str:
+def hidden_name(layer: int, position: str) -> str:
     """Return the name of the array, ``hidden-<layer>-<position>``."""
     return f"hidden-{layer}-{position}"
 
 
-def source_of(answers: Sequence[Generation], engine: Engine, layer: int, position: str) -> str:
+def states_hash(answers: Sequence[Generation], engine: Engine, layer: int, position: str) -> str:
     """Return a hash of all that the states depend on: equal, they need not be read again."""
     texts = [[g.id, list(g.token_ids) if g.token_ids else g.text] for g in answers]
     return content_id(["hidden", engine.identity, layer, position, texts])

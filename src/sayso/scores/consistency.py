@@ -12,9 +12,9 @@ from sayso.scores.evidence import (
     NoEvidence,
     Samples,
     array,
+    made_once,
     mean,
-    once,
-    table,
+    recorded_table,
     the_answer,
     the_draws,
 )
@@ -31,12 +31,12 @@ def _same(samples: Samples) -> np.ndarray:
         answer = the_answer(samples).text.strip()
         return np.asarray([draw.text.strip() == answer for draw in the_draws(samples)])
 
-    return once(samples, "same_as_answer", make)
+    return made_once(samples, "same_as_answer", make)
 
 
 def _answer_table(samples: Samples, name: str, identical: float) -> np.ndarray:
     """(k, 2) NLI between draws and answer; equal strings entail each other by definition."""
-    recorded = table(samples, name, (len(the_draws(samples)), 2))
+    recorded = recorded_table(samples, name, (len(the_draws(samples)), 2))
     return np.where(_same(samples)[:, None], identical, recorded)
 
 
@@ -96,8 +96,8 @@ def selfcheck_nli(samples: Samples) -> float:
     draw as premise. Read: 1 = the draws contradict every sentence.
     """
     k = len(the_draws(samples))
-    entails = table(samples, "sentence_entail", (-1, k))
-    return 1 - support(entails, table(samples, "sentence_contra", entails.shape))
+    entails = recorded_table(samples, "sentence_entail", (-1, k))
+    return 1 - support(entails, recorded_table(samples, "sentence_contra", entails.shape))
 
 
 def luq(samples: Samples) -> float:
@@ -127,7 +127,7 @@ def selfcheck_prompt(samples: Samples) -> float:
 
 def _surprise(samples: Samples) -> list[float]:
     """How unlikely each word of the answer is among the words of draws and answer."""
-    return once(samples, "surprise", lambda: _surprise_of_words(samples))
+    return made_once(samples, "surprise", lambda: _surprise_of_words(samples))
 
 
 def _surprise_of_words(samples: Samples) -> list[float]:

@@ -19,8 +19,8 @@ from sayso.scores.evidence import (
     NoEvidence,
     Samples,
     draw_arrays,
+    made_once,
     mean,
-    once,
     the_clusters,
     the_draws,
 )
@@ -184,7 +184,7 @@ def num_sets(ids: Sequence[int]) -> int | None:
 
 
 def _texts(samples: Samples) -> list[str]:
-    return once(samples, "texts", lambda: [draw.text.strip() for draw in the_draws(samples)])
+    return made_once(samples, "texts", lambda: [draw.text.strip() for draw in the_draws(samples)])
 
 
 def _values(samples: Samples, norm: bool) -> Floats:
@@ -194,17 +194,19 @@ def _values(samples: Samples, norm: bool) -> Floats:
         rows = draw_arrays(samples, "logprobs")
         return np.asarray([mean(row) if norm else np.add.reduce(row) for row in rows])
 
-    return once(samples, ("likelihoods", norm), make)
+    return made_once(samples, ("likelihoods", norm), make)
 
 
 def _different(samples: Samples, norm: bool) -> tuple[Floats, list[int]]:
     """The likeliest of the draws that are one string, as :func:`_unique` has them."""
-    return once(samples, ("unique", norm), lambda: _unique(_values(samples, norm), _texts(samples)))
+    return made_once(
+        samples, ("unique", norm), lambda: _unique(_values(samples, norm), _texts(samples))
+    )
 
 
 def _meanings(samples: Samples) -> NDArray[np.int64]:
     """The meanings of the draws (S,), numbered from 0."""
-    return once(samples, "meanings", lambda: _numbered(the_clusters(samples)))
+    return made_once(samples, "meanings", lambda: _numbered(the_clusters(samples)))
 
 
 def _known(value: float | None) -> float:

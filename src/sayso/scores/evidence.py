@@ -185,7 +185,7 @@ def mean(values: Floats) -> float:
     return float(np.add.reduce(values, axis=None)) / values.size
 
 
-def once(samples: Samples, key: Hashable, make: Callable[[], Made]) -> Made:
+def made_once(samples: Samples, key: Hashable, make: Callable[[], Made]) -> Made:
     """Return what several scores derive from the same evidence; it is made once, by its ``key``.
 
     What it is made of must not change, nor what is returned.
@@ -199,7 +199,7 @@ def once(samples: Samples, key: Hashable, make: Callable[[], Made]) -> Made:
 
 def answer_array(samples: Samples, name: str) -> Floats:
     """Return a per-token array (T,) of the answer."""
-    return once(samples, ("answer_array", name), lambda: array(the_answer(samples), name))
+    return made_once(samples, ("answer_array", name), lambda: array(the_answer(samples), name))
 
 
 def draw_arrays(samples: Samples, name: str) -> list[Floats]:
@@ -215,7 +215,7 @@ def draw_arrays(samples: Samples, name: str) -> list[Floats]:
                 return [whole[a:b] for a, b in pairwise([0, *ends])]
         return [array(draw, name, f"draw {i}") for i, draw in enumerate(draws)]
 
-    return once(samples, ("draw_arrays", name), make)
+    return made_once(samples, ("draw_arrays", name), make)
 
 
 def the_clusters(samples: Samples) -> tuple[int, ...]:
@@ -228,7 +228,7 @@ def the_clusters(samples: Samples) -> tuple[int, ...]:
     return samples.clusters
 
 
-def table(samples: Samples, name: str, shape: tuple[int, ...]) -> Floats:
+def recorded_table(samples: Samples, name: str, shape: tuple[int, ...]) -> Floats:
     """Return recorded probabilities or similarities of this shape, finite and 0..1.
 
     A -1 in ``shape`` stands for any length above 0.
@@ -264,10 +264,10 @@ def draw_table(samples: Samples, name: str, identical: float) -> Floats:
         return np.asarray([[a == b for b in texts] for a in texts], dtype=np.bool_)
 
     def make() -> Floats:
-        same = once(samples, "same", alike)
-        return np.asarray(np.where(same, identical, table(samples, name, same.shape)))
+        same = made_once(samples, "same", alike)
+        return np.asarray(np.where(same, identical, recorded_table(samples, name, same.shape)))
 
-    return once(samples, ("draw_table", name, identical), make)
+    return made_once(samples, ("draw_table", name, identical), make)
 
 
 def fraction(value: float | None, name: str) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sayso.metrics.arrays import Floats
-from sayso.scores.evidence import Samples, draw_table, mean, once, the_draws
+from sayso.scores.evidence import Samples, draw_table, made_once, mean, the_draws
 
 Kind = Literal["entailment", "contradiction", "similarity"]
 #: Eigenvalues of L below this count as directions of meaning (Lin et al. 2024).
@@ -31,7 +31,7 @@ _NEEDS = {
 
 def _weights(samples: Samples, kind: Kind) -> Floats:
     """W (k, k), symmetric, 1 on the diagonal and between equal strings."""
-    return once(samples, ("weights", kind), lambda: _symmetric(samples, kind))
+    return made_once(samples, ("weights", kind), lambda: _symmetric(samples, kind))
 
 
 def _symmetric(samples: Samples, kind: Kind) -> Floats:

@@ -11,9 +11,9 @@ from sayso.scores.evidence import (
     Samples,
     answer_array,
     draw_arrays,
+    made_once,
     mean,
-    once,
-    table,
+    recorded_table,
     the_answer,
 )
 
@@ -165,10 +165,10 @@ def mc_mean_token_entropy(samples: Samples) -> float:
 
 
 def _dissimilarity(samples: Samples) -> float:
-    return once(
+    return made_once(
         samples,
         "dissimilarity",
-        lambda: 1 - mean(table(samples, "answer_similarity", (len(samples.draws),))),
+        lambda: 1 - mean(recorded_table(samples, "answer_similarity", (len(samples.draws),))),
     )
 
 

@@ -3,7 +3,7 @@
     P(incorrect | h) = 1 / (1 + exp(-(w h + b))),  L2-regularized, C = 1, on standardized features
 
 Kadavath et al. 2022. A probe predicts only rows that it was not fitted on: those of
-other groups (:func:`cross_fit`), or of other data sets. Rank the values of one fold among
+other groups (:func:`cross_fit_probe`), or of other data sets. Rank the values of one fold among
 themselves (:func:`fold_ranks`): between folds chance alone ranks them the wrong way around, since
 where a fold has many wrong answers the others have few, and that is what its probe learned.
 Measured on states that say nothing: AUROC .36 over all pairs, .50 within folds.
@@ -32,7 +32,7 @@ HELD, LEAST = 8_000_000, 500
 CHUNK = 2048
 
 
-class Probe(msgspec.Struct, frozen=True, eq=False):
+class FittedProbe(msgspec.Struct, frozen=True, eq=False):
     """A fitted probe; call it on features (n, d) for P(incorrect) (n,).
 
     ``weights`` (d,) and ``bias`` act on features less ``center`` over ``scale``. ``converged``:
@@ -56,14 +56,14 @@ class Probe(msgspec.Struct, frozen=True, eq=False):
         return np.asarray(1 / (1 + np.exp(-np.clip(z, -700, 700))), dtype=np.float64)
 
 
-def fit(
+def fit_p_ik(
     features: ArrayLike,
     incorrect: ArrayLike,
     C: float = 1.0,
     standardize: bool = True,
     tolerance: float = 1e-6,
     iterations: int = 200,
-) -> Probe:
+) -> FittedProbe:
     """Fit P(incorrect | features): minimize |w|^2/2 + C sum log(1 + exp(-y (w x + b))).
 
     ``features`` (n, d), ``incorrect`` (n,) 1 = wrong, 0 = right, NaN = not known; rows with a NaN
@@ -90,7 +90,9 @@ def fit(
     Z, back = _coordinates(X)
     theta, converged = _newton(np.hstack([Z, np.ones((len(Z), 1))]), y, C, tolerance, iterations)
     problem = None if converged else f"not converged after {iterations} steps"
-    return Probe(back @ theta[:-1], float(theta[-1]), center, scale, converged, len(y), problem)
+    return FittedProbe(
+        back @ theta[:-1], float(theta[-1]), center, scale, converged, len(y), problem
+    )
 
 
 def _coordinates(X: Floats) -> tuple[Floats, Floats]:
@@ -154,7 +156,7 @@ def fold_ranks(value: Floats, fold: NDArray[np.int64]) -> Floats:
     return ranks
 
 
-def cross_fit(
+def cross_fit_probe(
     features: ArrayLike,
     incorrect: ArrayLike,
     groups: ArrayLike,
@@ -162,7 +164,7 @@ def cross_fit(
     folds: int | None = 5,
     C: float = 1.0,
     standardize: bool = True,
-) -> tuple[Floats, list[Probe]]:
+) -> tuple[Floats, list[FittedProbe]]:
     """Return P(incorrect) (n,) of each row from a probe that saw none of its group, and the probes.
 
     ``groups`` (n,): entities, of which ``folds`` sets are made; ``folds=None`` leaves out one group
@@ -182,13 +184,13 @@ def cross_fit_stored(
     held: int = HELD,
     C: float = 1.0,
     standardize: bool = True,
-) -> tuple[Floats, list[Probe]]:
-    """Return :func:`cross_fit` of features (n, d) that stay on disk: memory ignores the rows.
+) -> tuple[Floats, list[FittedProbe]]:
+    """Return :func:`cross_fit_probe` of features (n, d) that stay on disk: memory ignores the rows.
 
     ``fold`` (n,) says which rows are predicted together, -1 = neither fitted on nor predicted. A
     fold is predicted by a probe of the others' rows with an outcome, of which as many are drawn as
     ``held`` numbers (at least :data:`LEAST` rows); if all fit, values equal those of
-    :func:`cross_fit`. Rows without an outcome are predicted too. NaN where there is none.
+    :func:`cross_fit_probe`. Rows without an outcome are predicted too. NaN where there is none.
     """
     most = max(LEAST, held // max(stored.shape[1], 1))
     return cross_fit_splits(stored, incorrect, splits_of(fold), C, standardize, (most, rng))
@@ -207,7 +209,7 @@ def cross_fit_splits(
     C: float = 1.0,
     standardize: bool = True,
     drawn: tuple[int, np.random.Generator] | None = None,
-) -> tuple[Floats, list[Probe]]:
+) -> tuple[Floats, list[FittedProbe]]:
     """Return P(incorrect) (n,), NaN where nothing predicts, and the probes of the splits.
 
     ``splits`` are (rows to learn from, rows to predict); a split whose rows to learn from have one
@@ -226,7 +228,7 @@ def cross_fit_splits(
             known = np.sort(drawn[1].choice(known, drawn[0], replace=False))
         if len(np.unique(y[known])) < 2:
             continue
-        probe = fit(features[known], y[known], C, standardize)
+        probe = fit_p_ik(features[known], y[known], C, standardize)
         probes.append(probe)
         rows = np.flatnonzero(predicted)
         for first in range(0, len(rows), CHUNK):
@@ -235,7 +237,7 @@ def cross_fit_splits(
     return value, probes
 
 
-def not_converged(probes: list[Probe]) -> str | None:
+def not_converged(probes: list[FittedProbe]) -> str | None:
     """Return how many of the fits did not converge, ``None`` where all did."""
     short = sum(not probe.converged for probe in probes)
     return f"{short} of {len(probes)} fits did not converge" if short else None

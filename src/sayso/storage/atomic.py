@@ -22,11 +22,11 @@ def disk_errors(path: Path, doing: str = "write") -> Iterator[None]:
         yield
     except OSError as error:
         if is_full(error):
-            raise full_disk(path) from error
-        raise InputError(f"cannot {doing} {path}: {reason_of(error)}") from error
+            raise full_disk_line(path) from error
+        raise InputError(f"cannot {doing} {path}: {system_reason(error)}") from error
 
 
-def reason_of(error: OSError) -> str:
+def system_reason(error: OSError) -> str:
     """Return the system's reason; its words for a file in the place of a folder explain nothing."""
     if isinstance(error, FileExistsError | NotADirectoryError):
         return "a file has the name of a folder that is needed"
@@ -38,7 +38,7 @@ def is_full(error: OSError) -> bool:
     return error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
-def full_disk(path: Path) -> InputError:
+def full_disk_line(path: Path) -> InputError:
     """Return the one line for a full disk."""
     return InputError(
         f"disk is full while writing {path}; free some space and run again: "
@@ -46,7 +46,7 @@ def full_disk(path: Path) -> InputError:
     )
 
 
-def check_place(path: Path) -> None:
+def check_outside_git(path: Path) -> None:
     """Refuse a place inside a repository's own folder, whose files are git's. Raises InputError."""
     if any(part.casefold() == ".git" for part in Path(os.path.realpath(path)).parts):
         raise InputError(f"{path} lies in the folder .git of a repository: choose another --out")
@@ -77,7 +77,7 @@ def refuse_links(folder: Path) -> None:
                     folders.append(Path(entry.path))
 
 
-def inside(folder: Path, *names: str) -> Path:
+def place_inside(folder: Path, *names: str) -> Path:
     """Return a place in a folder of ours; refuse one that a symbolic link leads to or through."""
     place = folder
     for name in names:
@@ -102,7 +102,7 @@ def replacing(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
     What processes left here that were killed is removed: a file that is being written is locked.
     What is ``private`` only its owner can read, in folders made for it too.
     """
-    check_place(path)
+    check_outside_git(path)
     temporary = path.with_name(f"{path.name}.tmp-{os.getpid()}")
     with disk_errors(path):
         if private:
@@ -181,11 +181,11 @@ def one_writer(folder: Path, command: str, wait: float = 0.0) -> Iterator[bool]:
     the lock stands in the folder's file ``.writer``; the lock itself is on the folder and ends with
     its process. New folders in which nothing was left are removed again.
     """
-    check_place(folder)
+    check_outside_git(folder)
     created = [place for place in (folder, *folder.parents) if not place.exists()]
     with disk_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    note = inside(folder, WRITER)
+    note = place_inside(folder, WRITER)
     handle = _locked(folder, wait)
     noted = handle is not None and _note(note, command)
     try:

@@ -9,8 +9,8 @@ said (asking them again until they end would choose among its draws). Every othe
 request that failed: the next run asks again. That includes ``context``, which costs no tokens to
 find again and depends on a server's window, which is not in the key.
 
-A reply is stored with its :class:`Origin`: when it was given, and by which address. One that is
-asked for anew takes the place of the old one, which is set aside under a key made of its own
+A reply is stored with its :class:`ReplyOrigin`: when it was given, and by which address. One that
+is asked for anew takes the place of the old one, which is set aside under a key made of its own
 (:func:`aside_key`) and can still be read (:meth:`Cache.aside`).
 
 Every process holds a shared lock on ``<file>.lock`` while it has the file open. Salvaging takes the
@@ -37,7 +37,14 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 
 from sayso.records import EMPTY_TEXT, Generation, InputError, Request, content_hash
-from sayso.storage.atomic import NO_LINK, full_disk, is_full, make_private, real_path, reason_of
+from sayso.storage.atomic import (
+    NO_LINK,
+    full_disk_line,
+    is_full,
+    make_private,
+    real_path,
+    system_reason,
+)
 
 FILE_NAME = "replies.sqlite"
 KEPT_PROBLEMS = frozenset({"truncated"})
@@ -47,18 +54,18 @@ T = TypeVar("T")
 Row = tuple[bytes, int, bytes]  # key, checksum, compressed reply
 
 
-class Origin(msgspec.Struct, frozen=True, array_like=True):
+class ReplyOrigin(msgspec.Struct, frozen=True, array_like=True):
     """When a reply was given, in seconds since 1970, and by which address; "": on this machine."""
 
     given: float
     address: str = ""
 
 
-class Stored(NamedTuple):
+class StoredReply(NamedTuple):
     """A reply and its origin; ``None`` where an earlier version stored it without one."""
 
     reply: Generation
-    origin: Origin | None = None
+    origin: ReplyOrigin | None = None
 
     def before(self, since: float | None) -> bool:
         """Tell whether it was given before a time, or at an unknown one; ``None``: never."""
@@ -68,7 +75,7 @@ class Stored(NamedTuple):
 class _Waiting(NamedTuple):
     """A reply that waits to be written; what was given before ``since`` is set aside for it."""
 
-    stored: Stored
+    stored: StoredReply
     since: float | None = None
 
 
@@ -145,7 +152,7 @@ class Cache:
             for key, stored in self.get_stored(keys).items()
         }
 
-    def get_stored(self, keys: Iterable[bytes]) -> dict[bytes, Stored]:
+    def get_stored(self, keys: Iterable[bytes]) -> dict[bytes, StoredReply]:
         """Return the replies that are known, with their origins and without their requests."""
         wanted = list(dict.fromkeys(keys))
         with self._guard:
@@ -154,19 +161,19 @@ class Cache:
             known |= self._run(lambda db: self._read(db, rest)) if rest else {}
         return {key: known[key] for key in wanted if key in known}
 
-    def origins(self, keys: Iterable[bytes]) -> dict[bytes, Origin | None]:
+    def origins(self, keys: Iterable[bytes]) -> dict[bytes, ReplyOrigin | None]:
         """Return the origins of those keys of which there is a reply; it is not read."""
         wanted = list(dict.fromkeys(keys))
         with self._guard:
             found = {k: self._pending[k].stored.origin for k in wanted if k in self._pending}
             rest = [key for key in wanted if key not in found]
             return found | self._run(
-                lambda db: {key: origin_of(head) for key, head in heads_of(db, rest)}
+                lambda db: {key: reply_origin(head) for key, head in reply_heads(db, rest)}
             )
 
-    def aside(self, key: bytes) -> list[Stored]:
+    def aside(self, key: bytes) -> list[StoredReply]:
         """Return the replies to the same request that are not used, in the order they came in."""
-        found: list[Stored] = []
+        found: list[StoredReply] = []
         with self._guard:
             self.commit()
             while True:
@@ -188,26 +195,26 @@ class Cache:
         with self._guard:
             return set(self._run(lambda db: [key for (key,) in db.execute(ALL_KEYS)]))
 
-    def put(self, key: bytes, generation: Generation, origin: Origin | None = None) -> None:
+    def put(self, key: bytes, generation: Generation, origin: ReplyOrigin | None = None) -> None:
         """Keep a reply, soon: see :meth:`put_together`."""
         self.put_together({key: generation}, origin)
 
     def put_together(
         self,
         replies: Mapping[bytes, Generation],
-        origin: Origin | None = None,
+        origin: ReplyOrigin | None = None,
         since: float | None = None,
     ) -> None:
         """Keep replies, soon: all of them are acknowledged by one commit, or none.
 
-        An existing reply is replaced only by one with more arrays (:func:`merge`), but one that was
-        given before ``since`` is set aside for the new one. A reply with a problem other than
-        ``truncated`` is not kept.
+        An existing reply is replaced only by one with more arrays (:func:`merge_replies`), but one
+        that was given before ``since`` is set aside for the new one. A reply with a problem other
+        than ``truncated`` is not kept.
         """
         with self._guard:
             for key, generation in replies.items():
                 if generation.problem is None or generation.problem in KEPT_PROBLEMS:
-                    new = Stored(unbind(generation), origin)
+                    new = StoredReply(unbind(generation), origin)
                     waiting = self._pending.get(key)
                     if waiting is not None and waiting.stored.before(since):
                         self.commit()
@@ -222,13 +229,13 @@ class Cache:
                 self._timer.daemon = True
                 self._timer.start()
 
-    def set_aside(self, key: bytes, generation: Generation, origin: Origin) -> None:
+    def set_aside(self, key: bytes, generation: Generation, origin: ReplyOrigin) -> None:
         """Keep a further reply to a request whose reply stays in use; when this returns it is safe.
 
         One that failed is not kept.
         """
         if generation.problem is None or generation.problem in KEPT_PROBLEMS:
-            stored = Stored(unbind(generation), origin)
+            stored = StoredReply(unbind(generation), origin)
             with self._guard:
                 self.commit()
                 self._run(lambda db: self._write(db, {}, {key: stored}))
@@ -295,21 +302,21 @@ class Cache:
             "with --cache DIR"
         )
 
-    def _read(self, db: sqlite3.Connection, keys: list[bytes]) -> dict[bytes, Stored]:
-        replies: dict[bytes, Stored] = {}
-        for key, crc, data in rows_of(db, keys):
-            reply = decode(data) if sound(key, crc, data) else None
+    def _read(self, db: sqlite3.Connection, keys: list[bytes]) -> dict[bytes, StoredReply]:
+        replies: dict[bytes, StoredReply] = {}
+        for key, crc, data in stored_rows(db, keys):
+            reply = decode_reply(data) if sound(key, crc, data) else None
             if reply is None:
                 self._count_damage()
             else:
-                replies[key] = Stored(reply, origin_of(data))
+                replies[key] = StoredReply(reply, reply_origin(data))
         return replies
 
     def _write(
         self,
         db: sqlite3.Connection,
         waiting: Mapping[bytes, _Waiting],
-        aside: Mapping[bytes, Stored] = MappingProxyType({}),
+        aside: Mapping[bytes, StoredReply] = MappingProxyType({}),
     ) -> None:
         """Write what waits, and beside it replies that are not to be used. All or nothing."""
         db.execute("BEGIN IMMEDIATE")
@@ -317,19 +324,19 @@ class Cache:
             known = self._read(db, list(waiting))
             rows, old = [], list(aside.items())
             for key, (new, since) in waiting.items():
-                before: Stored | None = known.get(key)
+                before: StoredReply | None = known.get(key)
                 if before is not None and before.before(since):
                     old.append((key, before))
                     before = None
                 stored = new if before is None else merged(before, new)
                 if stored is not None:
-                    rows.append(row_of(key, stored))
+                    rows.append(reply_row(key, stored))
             _put(db, rows)
             for key, stored in old:  # one by one: the next of this key finds its place taken
-                rows.append(row_of(_free_place(db, key), stored))
+                rows.append(reply_row(_free_place(db, key), stored))
                 _put(db, rows[-1:])
             # A damaged index takes a row and never finds it again: look before acknowledging.
-            if sum(sound(*row) for row in rows_of(db, [row[0] for row in rows])) < len(rows):
+            if sum(sound(*row) for row in stored_rows(db, [row[0] for row in rows])) < len(rows):
                 raise DamagedError("a row that was written is not found")
             db.execute("COMMIT")
         except BaseException:
@@ -354,7 +361,7 @@ class Cache:
         for _ in range(3):
             self._lock = hold(self.path, alone=False, wait=self._wait)
             try:
-                self._db, notice = connect(self.path, self._wait)
+                self._db, notice = open_cache_file(self.path, self._wait)
                 self._inode = self.path.stat().st_ino
             except DamagedError:
                 self._inode = self.path.stat().st_ino
@@ -390,19 +397,19 @@ class Cache:
             self._lock = None
 
 
-def rows_of(db: sqlite3.Connection, keys: list[bytes]) -> Iterator[Row]:
+def stored_rows(db: sqlite3.Connection, keys: list[bytes]) -> Iterator[Row]:
     """Yield the stored rows of some keys, unchecked: key, checksum, compressed reply."""
     return _selected(db, "key, crc, reply", keys)
 
 
-def heads_of(db: sqlite3.Connection, keys: list[bytes]) -> Iterator[tuple[bytes, bytes]]:
+def reply_heads(db: sqlite3.Connection, keys: list[bytes]) -> Iterator[tuple[bytes, bytes]]:
     """Yield those of some keys that are stored, each with the beginning of its row."""
     return _selected(db, f"key, substr(reply, 1, {HEAD})", keys)
 
 
-def row_of(key: bytes, stored: Stored) -> Row:
+def reply_row(key: bytes, stored: StoredReply) -> Row:
     """Return the row of a reply."""
-    data = encode(stored.reply, stored.origin)
+    data = encode_reply(stored.reply, stored.origin)
     return key, checksum(key, data), data
 
 
@@ -450,7 +457,7 @@ COMPRESSED, OBJECT, GIVEN = b"x", b"{", b"@"
 HEAD = 257  # bytes within which an origin ends
 PACK = msgspec.msgpack.Encoder()
 UNPACK = msgspec.msgpack.Decoder(Generation)
-ORIGIN = msgspec.msgpack.Decoder(Origin)
+ORIGIN = msgspec.msgpack.Decoder(ReplyOrigin)
 DECODER = msgspec.json.Decoder(Generation)
 
 
@@ -462,12 +469,12 @@ def unbind(generation: Generation) -> Generation:
     )  # fmt: skip
 
 
-def encode(generation: Generation, origin: Origin | None = None) -> bytes:
+def encode_reply(generation: Generation, origin: ReplyOrigin | None = None) -> bytes:
     """Return the bytes of a reply, exactly: NaN and lone surrogates included."""
     head = b""
     if origin is not None:
         told = PACK.encode(
-            Origin(origin.given, origin.address[:200].encode("ascii", "replace").decode())
+            ReplyOrigin(origin.given, origin.address[:200].encode("ascii", "replace").decode())
         )
         head = GIVEN + bytes([len(told)]) + told
     try:
@@ -478,7 +485,7 @@ def encode(generation: Generation, origin: Origin | None = None) -> bytes:
     return head + (data if len(data) <= PLAIN else zlib.compress(data, 1))
 
 
-def origin_of(data: bytes) -> Origin | None:
+def reply_origin(data: bytes) -> ReplyOrigin | None:
     """Return the origin at the beginning of a row, or ``None`` where it has none."""
     if not data.startswith(GIVEN):
         return None
@@ -488,7 +495,7 @@ def origin_of(data: bytes) -> Origin | None:
         return None
 
 
-def decode(data: bytes) -> Generation | None:
+def decode_reply(data: bytes) -> Generation | None:
     """Return the reply, or ``None`` when it is not one."""
     try:
         if data.startswith(GIVEN):
@@ -509,12 +516,12 @@ def decode_json(text: bytes) -> Generation:
         return msgspec.convert(json.loads(text), Generation)
 
 
-def arrays_of(generation: Generation) -> frozenset[str]:
+def recorded_arrays(generation: Generation) -> frozenset[str]:
     """Return the names of the arrays that were recorded."""
     return frozenset(name for name in ARRAYS if getattr(generation, name) is not None)
 
 
-def merge(old: Generation, new: Generation) -> Generation | None:
+def merge_replies(old: Generation, new: Generation) -> Generation | None:
     """Return what to store in place of ``old``; ``None`` to keep it.
 
     The same tokens: the union of both records. Other tokens (an endpoint need not repeat itself):
@@ -525,7 +532,7 @@ def merge(old: Generation, new: Generation) -> Generation | None:
         return new if new.problem is None else None
     if may_lack_text(old) and (new.text or EMPTY_TEXT in new.overrides):
         return new
-    before, after = arrays_of(old), arrays_of(new)
+    before, after = recorded_arrays(old), recorded_arrays(new)
     if after <= before:
         return None
     same = old.token_ids is not None and old.token_ids == new.token_ids
@@ -535,12 +542,12 @@ def merge(old: Generation, new: Generation) -> Generation | None:
     return new if before < after else None
 
 
-def merged(old: Stored, new: Stored) -> Stored | None:
+def merged(old: StoredReply, new: StoredReply) -> StoredReply | None:
     """Return what to store in place of ``old``, with the origin of its text; ``None``: keep it."""
-    reply = merge(old.reply, new.reply)
+    reply = merge_replies(old.reply, new.reply)
     if reply is None:
         return None
-    return Stored(reply, new.origin if reply is new.reply else old.origin)
+    return StoredReply(reply, new.origin if reply is new.reply else old.origin)
 
 
 def may_lack_text(reply: Generation) -> bool:
@@ -596,10 +603,10 @@ class DamagedError(Exception):
 def disk_error(error: OSError, path: Path) -> InputError:
     """Return the one line for a file that could not be written or read."""
     if is_full(error):
-        return full_disk(path)
+        return full_disk_line(path)
     return InputError(
-        f"cannot use the cache {path}: {reason_of(error)}; choose another folder with --cache DIR "
-        "or SAYSO_CACHE"
+        f"cannot use the cache {path}: {system_reason(error)}; choose another folder with --cache "
+        "DIR or SAYSO_CACHE"
     )
 
 
@@ -629,7 +636,7 @@ def sqlite_errors(path: Path, wait: float) -> Iterator[None]:
         if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             raise locked(path, wait) from error
         if primary == sqlite3.SQLITE_FULL:
-            raise full_disk(path) from error
+            raise full_disk_line(path) from error
         raise disk_error(OSError(None, str(error)), path) from error
 
 
@@ -683,7 +690,7 @@ def file_system(path: Path) -> str:
     return kind
 
 
-def connect(path: Path, wait: float) -> tuple[sqlite3.Connection, str | None]:
+def open_cache_file(path: Path, wait: float) -> tuple[sqlite3.Connection, str | None]:
     """Open or create the cache file; return the connection and a notice, if there is one.
 
     Raises :class:`DamagedError` or :class:`InputError`. Only its owner can read the file.
@@ -856,7 +863,9 @@ def carved_rows(path: Path) -> Iterator[Row]:
                 continue
             for cell in range(min(int.from_bytes(leaf[3:5]), (PAGE - 8) // 2)):
                 with contextlib.suppress(IndexError):
-                    row = read_cell(leaf, int.from_bytes(leaf[8 + 2 * cell : 10 + 2 * cell]), page)
+                    row = read_leaf_cell(
+                        leaf, int.from_bytes(leaf[8 + 2 * cell : 10 + 2 * cell]), page
+                    )
                     if row is not None and sound(*row):
                         yield row
 
@@ -871,7 +880,7 @@ def logged_pages(log: Path) -> dict[int, bytes]:
     return pages
 
 
-def read_cell(leaf: bytes, at: int, page: Callable[[int], bytes]) -> Row | None:
+def read_leaf_cell(leaf: bytes, at: int, page: Callable[[int], bytes]) -> Row | None:
     """Return key, checksum and reply of the cell at an offset of a leaf page, if it is a row."""
     size, at = varint(leaf, at)
     _, at = varint(leaf, at)

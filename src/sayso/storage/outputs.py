@@ -123,7 +123,7 @@ def any_length() -> Iterator[None]:
 # ---- cells
 
 
-def cell(value: object) -> object:
+def export_cell(value: object) -> object:
     """Return a value as a cell: lists and objects as JSON, text without formulas."""
     if value is None or isinstance(value, int | float):
         return value
@@ -157,8 +157,8 @@ def write_workbook(
 ) -> int:
     """Write a sheet of an .xlsx workbook and return how many cells had to be cut.
 
-    ``rows`` hold what :func:`cell` returns. Raises InputError where XlsxWriter is not installed,
-    and for more rows than a sheet has; ``name`` is the file's.
+    ``rows`` hold what :func:`export_cell` returns. Raises InputError where XlsxWriter is not
+    installed, and for more rows than a sheet has; ``name`` is the file's.
     """
     try:
         import xlsxwriter

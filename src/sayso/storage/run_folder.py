@@ -225,7 +225,7 @@ class RunFolder:
         try:
             with disk_errors(place, "read"):
                 data = place.read_bytes()
-            head = msgspec.json.decode(data, type=Head)
+            head = msgspec.json.decode(data, type=ManifestHead)
             if head.format not in READABLE:
                 raise InputError(
                     f"{self.path} was written by sayso {head.sayso} (format {head.format}), this "
@@ -318,7 +318,7 @@ def _redacted(manifest: Manifest) -> Manifest:
     return msgspec.structs.replace(manifest, **texts, **told)
 
 
-class Head(msgspec.Struct):
+class ManifestHead(msgspec.Struct):
     """The fields of a manifest that say whether the others can be read."""
 
     format: int

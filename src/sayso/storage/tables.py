@@ -125,7 +125,7 @@ def schema_of(kind: type[msgspec.Struct]) -> pa.Schema:
     )
 
 
-def build(shape: Shape, values: list[Any]) -> pa.Array:
+def column_of(shape: Shape, values: list[Any]) -> pa.Array:
     """Return the column of ``values``; ``None`` becomes null."""
     import pyarrow as pa
 
@@ -140,9 +140,9 @@ def build(shape: Shape, values: list[Any]) -> pa.Array:
         for name, one in zip(shape.names, shape.inner, strict=True):
             get = attrgetter(name)
             if any(empty):
-                columns.append(build(one, [None if v is None else get(v) for v in values]))
+                columns.append(column_of(one, [None if v is None else get(v) for v in values]))
             else:
-                columns.append(build(one, list(map(get, values))))
+                columns.append(column_of(one, list(map(get, values))))
         mask = pa.array(empty, pa.bool_())
         return pa.StructArray.from_arrays(columns, fields=list(kind), mask=mask)
     if shape.kind == "list" and shape.inner[0].kind not in ("int", "float", "bool"):
@@ -150,7 +150,9 @@ def build(shape: Shape, values: list[Any]) -> pa.Array:
         offsets = pa.array(itertools.accumulate(lengths, initial=0), pa.int32())
         flat = list(itertools.chain.from_iterable(value for value in values if value))
         mask = pa.array([value is None for value in values], pa.bool_())
-        return pa.ListArray.from_arrays(offsets, build(shape.inner[0], flat), type=kind, mask=mask)
+        return pa.ListArray.from_arrays(
+            offsets, column_of(shape.inner[0], flat), type=kind, mask=mask
+        )
     try:
         return pa.array(values, kind)
     except UnicodeEncodeError:
@@ -253,10 +255,10 @@ def write_parquet(
         writer = pq.ParquetWriter(file, schema, compression="zstd", write_page_checksum=True)
     count = 0
     try:
-        for rows in groups(records, shape):
+        for rows in row_groups(records, shape):
             try:
                 columns = [
-                    build(one, list(map(attrgetter(name), rows)))
+                    column_of(one, list(map(attrgetter(name), rows)))
                     for name, one in zip(shape.names, shape.inner, strict=True)
                 ]
             except (OverflowError, pa.ArrowInvalid) as error:
@@ -275,7 +277,7 @@ def write_parquet(
     return count
 
 
-def groups(records: Iterable[Record], shape: Shape) -> Iterator[list[Record]]:
+def row_groups(records: Iterable[Record], shape: Shape) -> Iterator[list[Record]]:
     """Yield records in row groups."""
     lists = [name for name, one in zip(shape.names, shape.inner, strict=True) if one.kind == "list"]
     rows: list[Record] = []
@@ -316,7 +318,7 @@ def read_parquet(
                 raise ValueError("it has none of the columns")
             read = 0
             for batch in source.iter_batches(batch_size=ROWS, columns=names):
-                rows = with_pairs(batch, older) if older else batch
+                rows = read_pairs(batch, older) if older else batch
                 read += rows.num_rows
                 yield from unbuild(shape, rows.to_struct_array())
             if read != source.metadata.num_rows:  # damage that the library passes over
@@ -329,7 +331,7 @@ def read_parquet(
         ) from error
 
 
-def with_pairs(batch: pa.RecordBatch, older: Mapping[str, ReadPairs]) -> pa.RecordBatch:
+def read_pairs(batch: pa.RecordBatch, older: Mapping[str, ReadPairs]) -> pa.RecordBatch:
     """Return the rows with each column of ``older`` that holds text read as pairs."""
     import pyarrow as pa
 

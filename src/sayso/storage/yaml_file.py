@@ -51,7 +51,7 @@ def read_yaml(path: Path, place: str) -> dict[str, Any]:
     """
     import yaml
 
-    reader = _Reader(place)
+    reader = _YamlReader(place)
     text = reader.decoded(_content(path, place))
     try:
         reader.loader = loader_class()(text)
@@ -131,7 +131,7 @@ def check_number(text: str, number: bool) -> None:
         )
 
 
-class _Reader:
+class _YamlReader:
     """Builds settings from the parser's events, so that nothing is built that is refused."""
 
     loader: Any  # a yaml.SafeLoader, whose methods have no types

@@ -28,8 +28,8 @@ from sayso.records import Estimate, InputError
 from sayso.report.charts import INK, MUTED, SHORT, Drawing, Row, data_of, finish
 from sayso.report.figures import Figure, figure_of
 from sayso.report.number_tables import rank_text
-from sayso.report.numbers import compact, is_bare, line, percent, show, signed
-from sayso.report.opening import Opening
+from sayso.report.numbers import compact_number, is_bare, line, percent, shown_value, signed_number
+from sayso.report.opening import PageOpening
 from sayso.report.outlines import width_of
 from sayso.report.page import page
 
@@ -61,7 +61,7 @@ class About(msgspec.Struct, frozen=True, omit_defaults=True):
     label: str = ""
 
 
-class System(NamedTuple):
+class BoardSystem(NamedTuple):
     """A row of the board: the abstention gap, its two parts, and the ranks that it allows."""
 
     name: str
@@ -85,7 +85,7 @@ def check_date(text: str, place: str) -> str:
     return text
 
 
-def year_of(date: str) -> float:
+def year_number(date: str) -> float:
     """Return a date as a number of years; a month or a year stands for its middle."""
     found = _DATE.fullmatch(date)
     assert found is not None
@@ -207,10 +207,10 @@ def _reach(of: Sequence[Estimate]) -> list[float]:
     return [end for e in of for end in (e.value, e.low, e.high) if end is not None]
 
 
-def draw(
+def board_plot(
     kind: str,
     places: Sequence[_Place],
-    systems: Sequence[System],
+    systems: Sequence[BoardSystem],
     axes: tuple[Axis, Axis],
     titles: tuple[str, str],
 ) -> Plot:
@@ -302,7 +302,7 @@ def _mark(thinking: str) -> str:
     return "plain" if not thinking else "off" if thinking == "off" else "on"
 
 
-def joined(systems: Sequence[System]) -> Iterator[tuple[str, int, int]]:
+def joined(systems: Sequence[BoardSystem]) -> Iterator[tuple[str, int, int]]:
     """Yield (kind, number, number) of the systems that a line joins, of one group.
 
     ``thinking``: of one date, one thinks and the other does not, or to another degree; ``version``:
@@ -326,7 +326,9 @@ def joined(systems: Sequence[System]) -> Iterator[tuple[str, int, int]]:
                 if systems[one].about.thinking != systems[other].about.thinking:
                     yield "thinking", one, other
         for some in alike.values():
-            for one, other in pairwise(sorted(some, key=lambda n: year_of(systems[n].about.date))):
+            for one, other in pairwise(
+                sorted(some, key=lambda n: year_number(systems[n].about.date))
+            ):
                 if systems[one].about.date != systems[other].about.date:
                     yield "version", one, other
 
@@ -335,7 +337,7 @@ def joined(systems: Sequence[System]) -> Iterator[tuple[str, int, int]]:
 DEGREES = ("off", "minimal", "low", "medium", "on", "high")
 
 
-def _degree(system: System) -> tuple[int, str]:
+def _degree(system: BoardSystem) -> tuple[int, str]:
     thinking = system.about.thinking
     return DEGREES.index(thinking) if thinking in DEGREES else DEGREES.index("on"), thinking
 
@@ -343,7 +345,7 @@ def _degree(system: System) -> tuple[int, str]:
 # ---- the page
 
 
-def plain_sentence(systems: Sequence[System]) -> str:
+def board_opening(systems: Sequence[BoardSystem]) -> str:
     """Say in one sentence which system declines best only what cannot be answered, with counts.
 
     Of several that share the lead, the number is told. Holds for systems without a rank.
@@ -378,12 +380,12 @@ def plain_sentence(systems: Sequence[System]) -> str:
 
 
 def board_page(
-    systems: Sequence[System],
+    systems: Sequence[BoardSystem],
     title: str,
     heads: tuple[str, str, str],
     notes: Sequence[str] = (),
     seen: str = "",
-    opening: Opening | None = None,
+    opening: PageOpening | None = None,
 ) -> str:
     """Return the page; ``heads`` are what the abstention gap and its two parts are called.
 
@@ -398,11 +400,13 @@ def board_page(
         raise InputError("a board needs systems that answered questions of both kinds")
     context = {
         "title": line(title, 120),
-        "opening": (opening or Opening("", NOT_SHOWN))._replace(sentence=plain_sentence(order)),
+        "opening": (opening or PageOpening("", NOT_SHOWN))._replace(sentence=board_opening(order)),
         "systems": [_row(number, system) for number, system in enumerate(order)],
         "heads": heads,
         "plots": [
-            draw(kind, _trade(order, held), order, _trade_axes(order, held), (INVENTED, MISSED))
+            board_plot(
+                kind, _trade(order, held), order, _trade_axes(order, held), (INVENTED, MISSED)
+            )
             for kind in SIZES
         ],
         "times": _in_time(order),
@@ -427,12 +431,12 @@ def _own(name: str) -> str:
     return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def _trade(systems: Sequence[System], held: Sequence[int]) -> list[_Place]:
+def _trade(systems: Sequence[BoardSystem], held: Sequence[int]) -> list[_Place]:
     """Return where systems stand by what they invent and what they miss."""
     return [_Place(n, _answered(systems[n].without), systems[n].with_one) for n in held]
 
 
-def _trade_axes(systems: Sequence[System], held: Sequence[int]) -> tuple[Axis, Axis]:
+def _trade_axes(systems: Sequence[BoardSystem], held: Sequence[int]) -> tuple[Axis, Axis]:
     return (
         _shares(_reach([_answered(systems[n].without) for n in held]), 0.0),
         _shares(_reach([systems[n].with_one for n in held]), 0.0),
@@ -446,21 +450,21 @@ def _answered(e: Estimate) -> Estimate:
     return msgspec.structs.replace(e, **turned)
 
 
-def _in_time(systems: Sequence[System]) -> list[Plot]:
+def _in_time(systems: Sequence[BoardSystem]) -> list[Plot]:
     """Return the abstention gap by date in both sizes; nothing with fewer than two dates."""
     places = [
-        _Place(n, year_of(s.about.date), s.gap)
+        _Place(n, year_number(s.about.date), s.gap)
         for n, s in enumerate(systems)
         if s.about.date and _some(s.gap)
     ]
     if len({p.x for p in places}) < 2:
         return []
     axes = _years([_value(p.x) for p in places]), _shares(_reach([p.y for p in places]))
-    plain = Axis(*axes[1][:2], [(t, compact(t)) for t, _ in axes[1].ticks])
-    return [draw(kind, places, systems, (axes[0], plain), ("date", "G")) for kind in SIZES]
+    plain = Axis(*axes[1][:2], [(t, compact_number(t)) for t, _ in axes[1].ticks])
+    return [board_plot(kind, places, systems, (axes[0], plain), ("date", "G")) for kind in SIZES]
 
 
-def _row(number: int, system: System) -> dict[str, Any]:
+def _row(number: int, system: BoardSystem) -> dict[str, Any]:
     """Return what a row of the table shows, and the numbers that its script orders by."""
     about = system.about
     told = [f"thinking {about.thinking}" if about.thinking else "", about.date]
@@ -470,7 +474,7 @@ def _row(number: int, system: System) -> dict[str, Any]:
         "told": ", ".join(line(text, 60) for text in told if text),
         "group": line(about.group, 60),
         "rank": rank_text(system.rank),
-        "gap": (show(system.gap), _ends(system.gap, signed)),
+        "gap": (shown_value(system.gap), _ends(system.gap, signed_number)),
         "without": (percent(system.without.value), _ends(system.without, percent)),
         "with_one": (percent(system.with_one.value), _ends(system.with_one, percent)),
         "values": (_plain(system.without), _plain(system.with_one)),
@@ -507,7 +511,7 @@ SIDES = (
 DISTANCES = (9, 24, 40, 58)
 
 
-class Label(NamedTuple):
+class FigureLabel(NamedTuple):
     """A name in the figure: its text, its place in pixels, and the dot it belongs to."""
 
     text: str
@@ -529,17 +533,17 @@ def place_labels(
     named: Sequence[tuple[str, tuple[float, float]]],
     dots: Sequence[tuple[float, float]],
     field: tuple[float, float],
-) -> list[Label]:
+) -> list[FigureLabel]:
     """Return where each name stands beside its dot: over no other name, and over few dots.
 
     A name that would lie over another one wherever it stood is left out.
     """
-    placed: list[Label] = []
+    placed: list[FigureLabel] = []
     for text, dot in named:
         choices = []
         for far, distance in enumerate(DISTANCES):
             for rank, (align, right, down) in enumerate(SIDES):
-                label = Label(
+                label = FigureLabel(
                     text, dot[0] + distance * right, dot[1] + distance * down, align, dot, far > 0
                 )
                 left, top, end, bottom = label.box
@@ -559,7 +563,7 @@ def _covers(box: tuple[float, ...], dot: tuple[float, float]) -> bool:
     return box[0] - RADIUS < dot[0] < box[2] + RADIUS and box[1] - RADIUS < dot[1] < box[3] + RADIUS
 
 
-def board_figure(systems: Sequence[System]) -> Figure | None:
+def board_figure(systems: Sequence[BoardSystem]) -> Figure | None:
     """Return the figure of a board; ``None`` where no system answered questions of both kinds.
 
     Named are the systems that have a label in the study's file; without any, all of up to
@@ -575,7 +579,7 @@ def board_figure(systems: Sequence[System]) -> Figure | None:
     return figure_of("board", lambda width: _drawn(held, width), label)
 
 
-def _drawn(systems: Sequence[System], width: int) -> Drawing:
+def _drawn(systems: Sequence[BoardSystem], width: int) -> Drawing:
     """Draw the figure of systems that have both numbers."""
     places = _trade(systems, range(len(systems)))
     axes = tuple(
@@ -611,7 +615,7 @@ def _drawn(systems: Sequence[System], width: int) -> Drawing:
     return framed
 
 
-def _row_of(label: Label, axes: tuple[Axis, Axis], scale: float) -> Row:
+def _row_of(label: FigureLabel, axes: tuple[Axis, Axis], scale: float) -> Row:
     """Return a label in the units of the axes."""
     x, y = axes
 

@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sayso.datasets import default_data
-from sayso.datasets.own_table import with_columns
+from sayso.datasets.own_table import name_with_columns
 from sayso.engines.named import base_name
 from sayso.protocols import PROTOCOLS, protocol_named, settings
 from sayso.records import InputError, content_id, suggestion
@@ -70,7 +70,7 @@ LISTS = {"models": "model", "data": "data", "protocols": "protocol"}
 EXAMPLE = "models: [builtin], data: [builtin], protocols: [uncle]"
 
 
-class Cell(NamedTuple):
+class GridCell(NamedTuple):
     """One run of a study, by what tables call its model and its data."""
 
     model: str
@@ -100,7 +100,7 @@ class Grid(NamedTuple):
     models: list[str]
     data: list[str]
     protocols: list[str]
-    cells: list[Cell]
+    cells: list[GridCell]
     max_cost: float | None = None
     #: what the entries say of their models, by title
     systems: Mapping[str, About] = {}
@@ -156,7 +156,7 @@ def read_grid(spec: Mapping[str, Any], place: str = "study", command: str = "") 
                     job, protocol=name, data=_named(source), out=folder,
                     options=own, command=command or f"sayso study {shlex.quote(place)}",
                 )  # fmt: skip
-                cell = Cell(model.title, source.title, name, job)
+                cell = GridCell(model.title, source.title, name, job)
                 cells.append(_with_model(cell, model.value))
     names = [entry.title for entry in models], [entry.title for entry in data]
     return Grid(out, *names, [n for n, _ in protocols], cells, shared.get("max_cost"), systems)
@@ -185,7 +185,7 @@ class _OnRecord(NamedTuple):
     reason: str = ""
 
 
-def _with_model(cell: Cell, model: Any) -> Cell:
+def _with_model(cell: GridCell, model: Any) -> GridCell:
     """Return a cell with who answers it: a model that is asked, or what is on record of one."""
     job = cell.job
     if not isinstance(model, _OnRecord):
@@ -376,7 +376,7 @@ def _of_data(source: _Entry) -> dict[str, Any]:
 
 
 def _named(source: _Entry) -> str:
-    return with_columns(source.value, str(source.changes.get("columns") or ""))
+    return name_with_columns(source.value, str(source.changes.get("columns") or ""))
 
 
 def _job(given: Mapping[str, Any], place: str) -> Job:

@@ -16,7 +16,7 @@ from rich.console import Console
 
 from sayso.metrics.joint import ALPHA, JointNumber
 from sayso.protocols import PROTOCOLS
-from sayso.protocols.protocol import Layout, Report, Shown, Unsuited
+from sayso.protocols.protocol import LayoutRuns, PaperLayout, Report, Unsuited
 from sayso.records import Estimate, InputError, Slice, suggestion
 from sayso.report import charts
 from sayso.report.differences import Headline, ranked_sentence
@@ -30,19 +30,19 @@ from sayso.report.number_tables import (
     latex_text,
     page_table,
     rank_text,
-    render,
+    render_table,
 )
-from sayso.report.numbers import FORMS, compact, line
-from sayso.report.opening import NO_EXAMPLES, Example, Examples, Opening
+from sayso.report.numbers import FORMS, compact_number, line
+from sayso.report.opening import NO_EXAMPLES, ChosenExamples, Example, PageOpening
 from sayso.report.page import page, write_index
 from sayso.report.tables import tight
 from sayso.report.terminal import say
 from sayso.runs.run import load_data
-from sayso.storage.atomic import inside, replacing
+from sayso.storage.atomic import place_inside, replacing
 from sayso.storage.run_folder import RunFolder
-from sayso.studies.board import About, System, board_figure, board_page
-from sayso.studies.grid import Cell, Grid
-from sayso.studies.results import Run, Study
+from sayso.studies.board import About, BoardSystem, board_figure, board_page
+from sayso.studies.grid import Grid, GridCell
+from sayso.studies.results import FinishedRun, Study
 
 INDEX = "index.html"
 #: the table of the headline numbers
@@ -62,7 +62,7 @@ class Section(NamedTuple):
 
     protocol: str
     title: str
-    opening: Opening
+    opening: PageOpening
     notes: list[str]
     headline: NumberTable
     first: list[NumberTable]
@@ -72,7 +72,7 @@ class Section(NamedTuple):
     charts: list[tuple[str, list[charts.Row]]]
 
 
-def sections(study: Study) -> list[Section]:
+def study_sections(study: Study) -> list[Section]:
     """Return what is shown of each protocol. Raises InputError for runs that cannot be compared."""
     return [_section(study, name) for name in study.protocols]
 
@@ -135,7 +135,7 @@ def _title(study: Study, protocol: str) -> str:
 
 def _opening(
     study: Study, protocol: str, ranked: Sequence[tuple[Headline, list[JointNumber]]]
-) -> Opening:
+) -> PageOpening:
     """Return how a protocol of a study begins: who is best in what, or what the one model does."""
     models, _ = study.of(protocol)
     runs = [run for run in study.runs if run.protocol == protocol]
@@ -149,10 +149,10 @@ def _opening(
         "compared."
     )
     invented = all(run.manifest.model.startswith("builtin") for run in runs)
-    return Opening(sentence, own.not_shown if invented else f"{NOT_SHOWN}.")
+    return PageOpening(sentence, own.not_shown if invented else f"{NOT_SHOWN}.")
 
 
-def examples(study: Study, protocol: str, by: str = "") -> Examples:
+def examples(study: Study, protocol: str, by: str = "") -> ChosenExamples:
     """Return a good answer of the model that ranks first, a bad one of the last, a typical one.
 
     By the last of the headline numbers that tells models apart, or the one that is named ``by``,
@@ -182,7 +182,7 @@ def examples(study: Study, protocol: str, by: str = "") -> Examples:
     if len(models) > 1:
         which = f"that {'rank' if apart else 'stand'} first, last and in between"
         rule = f"Answers from the models {which}. {rule}"
-    return Examples(shown, rule) if shown else NO_EXAMPLES
+    return ChosenExamples(shown, rule) if shown else NO_EXAMPLES
 
 
 def _of(report: Report, where: Slice) -> str:
@@ -272,7 +272,9 @@ def _detectable(report: Report, number: JointNumber, of: str = "") -> str:
             f"{'differs' if clear < 2 else 'differ'} after Holm's correction."
         )
     if (size := number.ranking.detectable) is not None:
-        some = f"A difference of {compact(size)}" if size <= 1 else "Not even a difference of 1"
+        some = (
+            f"A difference of {compact_number(size)}" if size <= 1 else "Not even a difference of 1"
+        )
         text += f" {some} would be detected with 80 % power."
     return text
 
@@ -450,7 +452,7 @@ def _charts(
         for number in _distinct(numbers):
             form = FORMS.get(dict(number.where).get("form", "long"), "")
             rows += [
-                charts.row_of(model, form, mean)
+                charts.chart_row(model, form, mean)
                 for model, mean in zip(models, number.means, strict=True)
             ]
         found.append((_symbol(report, headline.name), rows))
@@ -470,7 +472,7 @@ def _distinct(numbers: Sequence[JointNumber]) -> list[JointNumber]:
 # ---- the layouts of the papers
 
 
-def layouts() -> dict[str, tuple[str, Layout]]:
+def layouts() -> dict[str, tuple[str, PaperLayout]]:
     """Return the layouts of all protocols by name, with the protocol's."""
     return {one.name: (name, one) for name, plan in PROTOCOLS.items() for one in plan.layouts}
 
@@ -490,7 +492,7 @@ def check_possible(grid: Grid, names: Sequence[str]) -> None:
     Reads the questions where a layout depends on them. Raises InputError.
     """
     check_layouts(names)
-    inside(grid.out, TABLES)
+    place_inside(grid.out, TABLES)
     for name in names:
         protocol, layout = layouts()[name]
         cells = [cell for cell in grid.cells if cell.protocol == protocol]
@@ -503,7 +505,7 @@ def check_possible(grid: Grid, names: Sequence[str]) -> None:
             raise InputError(f"layout {name} needs {layout.needs}, which no run of this study has")
 
 
-def _can_fill(layout: Layout, cell: Cell) -> bool:
+def _can_fill(layout: PaperLayout, cell: GridCell) -> bool:
     """Tell whether a cell can fill a layout, as far as is known before it runs."""
     if cell.lacking:
         return False
@@ -526,7 +528,7 @@ def layout_tables(study: Study, name: str) -> list[NumberTable]:
         )
     models, data = study.of(protocol)
     runs = {(run.model, run.data): run for run in study.runs if run.protocol == protocol}
-    shown = Shown(
+    shown = LayoutRuns(
         models,
         data,
         {place: run.results for place, run in runs.items()},
@@ -597,9 +599,9 @@ def write_study(
     ``named`` are layouts that stand on the page too, ``intervals`` those of LaTeX tables. Raises
     InputError where somebody else's page or tables stand there.
     """
-    if inside(out, TABLES).exists() and not (out / INDEX).exists():
+    if place_inside(out, TABLES).exists() and not (out / INDEX).exists():
         raise InputError(f"{out / TABLES} exists without a page: choose another --out")
-    shown = sections(study)
+    shown = study_sections(study)
     laid_out = [table for name in named for table in layout_tables(study, name)]
     out.mkdir(parents=True, exist_ok=True)
     place = write_index(out / INDEX, _page(study, shown, laid_out, out))
@@ -615,7 +617,7 @@ def write_study(
 def study_figures(study: Study, named: Sequence[str] = ()) -> list[Figure]:
     """Return every chart of a study's page and of its boards; ``named`` are layouts."""
     tables = [table for name in named for table in layout_tables(study, name)]
-    drawn = [_figures(section) for section in sections(study)]
+    drawn = [_figures(section) for section in study_sections(study)]
     of_boards = [board_figure(_board(study, name)[0]) for name in boards(named)]
     return figures_in([drawn, [_laid_out(table)[3] for table in tables], of_boards])
 
@@ -634,7 +636,7 @@ def every_table(study: Study) -> list[NumberTable]:
     """Return the tables of a study by their names, those of all layouts that it allows too."""
     tables = [
         table
-        for s in sections(study)
+        for s in study_sections(study)
         for table in (s.headline, *s.first, *s.more, s.everything, s.differences)
     ]
     return tables + [t for name in allowed_layouts(study) for t in layout_tables(study, name)]
@@ -650,7 +652,7 @@ def board_place(out: Path, name: str) -> Path:
     return out / f"{name}.html"
 
 
-def _board(study: Study, name: str) -> tuple[list[System], list[JointNumber]]:
+def _board(study: Study, name: str) -> tuple[list[BoardSystem], list[JointNumber]]:
     """Return the systems of a board's layout, and the abstention gap and its two parts.
 
     Raises InputError where these runs lack them.
@@ -666,7 +668,7 @@ def _board(study: Study, name: str) -> tuple[list[System], list[JointNumber]]:
     parts = [found[part] for part in layout.parts]
     gap, without, with_one = parts
     systems = [
-        System(
+        BoardSystem(
             model, gap.means[m], without.means[m], with_one.means[m], gap.ranking.ranks[m],
             study.systems.get(model, About()),
         )
@@ -817,8 +819,8 @@ def _clear(differences: NumberTable, report: Report) -> list[str]:
             continue
         if difference.value is None or corrected.value is None or corrected.value >= ALPHA:
             continue
-        ends = [compact(e) for e in (difference.low, difference.high) if e is not None]
-        value = tight(f"{compact(difference.value)} [{', '.join(ends)}]")
+        ends = [compact_number(e) for e in (difference.low, difference.high) if e is not None]
+        value = tight(f"{compact_number(difference.value)} [{', '.join(ends)}]")
         told.append(
             f"{_symbol(report, name)}, {of}: {line(second, 60)} minus {line(first, 60)} = {value}, "
             f"p {_p_text(corrected.value)}"
@@ -830,7 +832,7 @@ def _p_text(p: float) -> str:
     return "< .001" if p < 0.001 else f"= {p:.3f}".replace("= 0.", "= .")
 
 
-def _cautions(runs: Sequence[Run]) -> list[tuple[str, list[str]]]:
+def _cautions(runs: Sequence[FinishedRun]) -> list[tuple[str, list[str]]]:
     return [
         (f"{line(run.model, 60)}, {line(run.data, 60)}",
          [line(text, 300) for text in run.manifest.cautions[:CAUTIONS]])
@@ -839,7 +841,7 @@ def _cautions(runs: Sequence[Run]) -> list[tuple[str, list[str]]]:
     ]  # fmt: skip
 
 
-def _links(runs: Sequence[Run], out: Path) -> list[tuple[str, str]]:
+def _links(runs: Sequence[FinishedRun], out: Path) -> list[tuple[str, str]]:
     return [
         (
             f"{line(run.model, 60)}, {line(run.data, 60)}",
@@ -858,7 +860,7 @@ def render_study(study: Study, console: Console, *, verbose: bool = False) -> No
 
     With ``verbose`` all tables.
     """
-    for section in sections(study):
+    for section in study_sections(study):
         console.print()
         say(console, f"{section.title} ({section.protocol})", "bold cyan")
         for note in section.notes:
@@ -872,7 +874,7 @@ def render_study(study: Study, console: Console, *, verbose: bool = False) -> No
         tables = [*section.first, *section.more] if verbose else _brief(study, section)
         for table in tables:
             console.print()
-            render(table, console)
+            render_table(table, console)
         _print_clear(section, console)
         say(console, f"What this does not show: {section.opening.not_shown}", "dim")
 

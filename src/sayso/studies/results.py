@@ -25,9 +25,9 @@ from sayso.metrics.joint import (
     with_own_errors,
 )
 from sayso.protocols import PROTOCOLS
-from sayso.protocols.protocol import Numbers, Side
+from sayso.protocols.protocol import ComparedRun, Numbers
 from sayso.records import Estimate, InputError, Question, Results, Slice
-from sayso.report.formats import named
+from sayso.report.formats import format_named
 from sayso.report.notebook import data_frame, short_repr
 from sayso.runs.compare import check_resampling
 from sayso.runs.measure import load_run
@@ -36,7 +36,7 @@ from sayso.storage.atomic import real_path
 from sayso.storage.run_folder import Manifest, RunFolder
 from sayso.studies.board import About
 from sayso.studies.grid import Grid
-from sayso.studies.run import STATE, Outcome, State
+from sayso.studies.run import STATE, CellOutcome, StudyState
 
 if TYPE_CHECKING:
     from sayso.report.figures import Figure
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 SAME = 1e-9
 
 
-class Run(NamedTuple):
+class FinishedRun(NamedTuple):
     """A finished run of a study, by what tables call its model and its data."""
 
     model: str
@@ -62,8 +62,8 @@ class Study:
 
     def __init__(
         self,
-        runs: Sequence[Run],
-        outcomes: Sequence[Outcome] = (),
+        runs: Sequence[FinishedRun],
+        outcomes: Sequence[CellOutcome] = (),
         *,
         resamples: int = 1000,
         seed: int = 0,
@@ -110,7 +110,7 @@ class Study:
             return [row for protocol in self.protocols for row in self._rows(protocol)]
         tables = self._tables()
         alike = [table for table in tables if table.name.partition("/")[2] == name]
-        return alike[0] if len(alike) == 1 else named(tables, name, "table")
+        return alike[0] if len(alike) == 1 else format_named(tables, name, "table")
 
     @property
     def tables(self) -> list[str]:
@@ -127,7 +127,7 @@ class Study:
 
         A notebook shows it; ``save("x.pdf", width="column")`` writes a file. Raises InputError.
         """
-        return named(self._figures(), name, "figure")
+        return format_named(self._figures(), name, "figure")
 
     def _tables(self) -> list[NumberTable]:
         from sayso.studies.report import every_table
@@ -165,7 +165,7 @@ class Study:
         sizes = (f"{len(self.models)} models", f"{len(self.data)} data sets")
         return short_repr("Study", (*sizes, ", ".join(self.protocols), f"{len(self.runs)} runs"))
 
-    def find(self, protocol: str, model: str, data: str) -> Run | None:
+    def find(self, protocol: str, model: str, data: str) -> FinishedRun | None:
         """Return the run of a cell; ``None`` where it is not finished."""
         return self._index.get((protocol, model, data))
 
@@ -207,7 +207,7 @@ class Study:
         self,
         key: tuple[str, Slice],
         numbers: Sequence[Sequence[Numbers]],
-        grid: Sequence[Sequence[Run | None]],
+        grid: Sequence[Sequence[FinishedRun | None]],
     ) -> JointNumber:
         name, where = key
         table = [[cell.get(key) for cell in row] for row in numbers]
@@ -222,11 +222,13 @@ class Study:
         return JointNumber(name, where, cells, means, ranking, joint)
 
 
-def _side(run: Run) -> Side:
-    return Side(str(run.path), *load_run(run.path))
+def _side(run: FinishedRun) -> ComparedRun:
+    return ComparedRun(str(run.path), *load_run(run.path))
 
 
-def _cell(key: tuple[str, Slice], run: Run | None, joint: Joint, m: int, s: int) -> Estimate:
+def _cell(
+    key: tuple[str, Slice], run: FinishedRun | None, joint: Joint, m: int, s: int
+) -> Estimate:
     """Return a number of one run: its own estimate, or the joint one where they are not the same.
 
     They differ for numbers that are compared on what all runs have in common.
@@ -249,7 +251,7 @@ def _cell(key: tuple[str, Slice], run: Run | None, joint: Joint, m: int, s: int)
 # ---- which runs there are
 
 
-def of_grid(grid: Grid, outcomes: Sequence[Outcome], **options: Any) -> Study:
+def of_grid(grid: Grid, outcomes: Sequence[CellOutcome], **options: Any) -> Study:
     """Return the study of a grid's finished cells."""
     runs = []
     for cell, outcome in zip(grid.cells, outcomes, strict=True):
@@ -290,7 +292,9 @@ def of_folders(folders: Sequence[str | PathLike[str]], **options: Any) -> Study:
     return Study(_told_apart(joined), systems=systems, notes=notes, **options)
 
 
-def _same_data(runs: Sequence[Run], studies: Mapping[Path, Path]) -> tuple[list[Run], list[str]]:
+def _same_data(
+    runs: Sequence[FinishedRun], studies: Mapping[Path, Path]
+) -> tuple[list[FinishedRun], list[str]]:
     """Return runs of the same questions and golds under one name, and notes on what was joined.
 
     ``studies`` are the folders of studies that runs belong to. Where one study has two names for
@@ -325,7 +329,7 @@ UNCOMPARED = (
 )
 
 
-def _unjoined(data: Sequence[str], grid: Sequence[Sequence[Run | None]]) -> list[str]:
+def _unjoined(data: Sequence[str], grid: Sequence[Sequence[FinishedRun | None]]) -> list[str]:
     """Return what data sets share of which no model has both: nothing is compared across them."""
     apart = [
         pair
@@ -355,23 +359,23 @@ def _many(number: int) -> str:
     return f"{number:,} question{'s' * (number != 1)}"
 
 
-def _questions(run: Run) -> dict[str, Question]:
+def _questions(run: FinishedRun) -> dict[str, Question]:
     """Return the questions of a run by id."""
     return {q.id: q for q in RunFolder.open(run.path).read("questions", Question)}
 
 
-def _state(folder: Path) -> State | None:
+def _state(folder: Path) -> StudyState | None:
     """Return what the folder of a study says of its cells; ``None`` for another folder."""
     state = folder / STATE
     if not state.is_file():
         return None
     try:
-        return msgspec.json.decode(state.read_bytes(), type=State)
+        return msgspec.json.decode(state.read_bytes(), type=StudyState)
     except msgspec.DecodeError as error:
         raise InputError(f"{state}: is not a list of cells ({error}); remove it") from None
 
 
-def _titles(folder: Path, state: State) -> Iterator[tuple[Path, tuple[str, str]]]:
+def _titles(folder: Path, state: StudyState) -> Iterator[tuple[Path, tuple[str, str]]]:
     """Yield the run folders of a study, with what it calls their models and data."""
     for cell in state.cells:
         yield real_path(folder / cell.path), (cell.model, cell.data)
@@ -401,7 +405,7 @@ def _runs_in(folder: Path) -> list[Path]:
     return [place for place in found if RunFolder.exists(place)]
 
 
-def _open(path: Path, model: str = "", data: str = "") -> Run | None:
+def _open(path: Path, model: str = "", data: str = "") -> FinishedRun | None:
     """Return a finished run of one protocol; ``None`` for one that is not."""
     folder = RunFolder.open(path)
     manifest = folder.read_manifest()
@@ -412,10 +416,10 @@ def _open(path: Path, model: str = "", data: str = "") -> Run | None:
         return None
     estimates = Results(folder.read(f"metrics/{name}", Estimate))
     shown = data or Path(manifest.data).name or manifest.data
-    return Run(model or manifest.shown_model, shown, name, path, manifest, estimates)
+    return FinishedRun(model or manifest.shown_model, shown, name, path, manifest, estimates)
 
 
-def _told_apart(runs: Sequence[Run]) -> list[Run]:
+def _told_apart(runs: Sequence[FinishedRun]) -> list[FinishedRun]:
     """Return runs of which no two stand in one cell: by hash of the data, then by folder."""
     hashes: dict[tuple[str, str], set[str]] = {}
     for run in runs:

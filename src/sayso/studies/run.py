@@ -14,30 +14,30 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from sayso import datasets
-from sayso.engines import check_name
+from sayso.engines import check_model_name
 from sayso.engines.engine import Engine
 from sayso.protocols.protocol import Unsuited
 from sayso.records import InputError
 from sayso.report import write as write_page
 from sayso.runs.costs import BudgetSpent, Meter, is_local, open_priced
-from sayso.runs.dry_run import Plan, Total, estimate, total_of
-from sayso.runs.from_files import check_measured, measure_texts
-from sayso.runs.from_files import estimate as estimate_texts
+from sayso.runs.dry_run import RunEstimate, Total, estimate_job, total_of
+from sayso.runs.from_files import check_same_texts, measure_texts
+from sayso.runs.from_files import estimate_texts as estimate_texts
 from sayso.runs.judge import check_judge
 from sayso.runs.progress import Progress
 from sayso.runs.recorded import PEOPLE, RecordedEngine
-from sayso.runs.run import Job, check, check_finished, execute, one_period, with_period
-from sayso.storage.atomic import inside, one_writer, replacing
+from sayso.runs.run import Job, check, check_finished, execute_job, one_period, with_period
+from sayso.storage.atomic import one_writer, place_inside, replacing
 from sayso.storage.run_folder import RunFolder
 from sayso.studies.board import About
-from sayso.studies.grid import Cell, Grid
+from sayso.studies.grid import Grid, GridCell
 
 Status = Literal["done", "kept", "left out", "failed", "waiting"]
 #: what a study was and how each cell ended, in its folder
 STATE = "study.json"
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class CellOutcome(msgspec.Struct, frozen=True):
     """How a cell ended: ``kept`` was there before; ``reason`` says why it is left out or failed."""
 
     model: str
@@ -49,18 +49,18 @@ class Outcome(msgspec.Struct, frozen=True):
     seconds: float = 0.0
 
 
-class State(msgspec.Struct, frozen=True):
+class StudyState(msgspec.Struct, frozen=True):
     """The file :data:`STATE`: every cell, its path within the study's folder."""
 
-    cells: tuple[Outcome, ...]
+    cells: tuple[CellOutcome, ...]
     systems: dict[str, About] = {}
 
 
-class Told(NamedTuple):
+class CellReport(NamedTuple):
     """Where a study reports each cell: before it begins, with its number, and when it ended."""
 
-    begin: Callable[[int, int, Cell], None]
-    end: Callable[[int, int, Outcome], None]
+    begin: Callable[[int, int, GridCell], None]
+    end: Callable[[int, int, CellOutcome], None]
 
 
 def check_grid(grid: Grid) -> None:
@@ -80,7 +80,7 @@ def check_grid(grid: Grid) -> None:
             raise InputError(f"{cell.title}: {error}") from None
 
 
-def _check_cell(cell: Cell) -> None:
+def _check_cell(cell: GridCell) -> None:
     """Refuse a job that is wrong. Raises Unsuited where the files of answers lack something."""
     if cell.lacking:
         raise Unsuited(cell.lacking)
@@ -100,7 +100,7 @@ def _wrong_names(grid: Grid) -> list[str]:
         if isinstance(job.judge, str) and not (on_record and job.judge == PEOPLE):
             checks["judge", job.judge] = partial(check_judge, job.judge, job.judge_options)
         if not on_record and not cell.lacking:
-            checks["data", job.data_set] = partial(datasets.check_name, job.data_set)
+            checks["data", job.data_set] = partial(datasets.check_data_name, job.data_set)
     problems: dict[str, None] = {}
     for check_one in checks.values():
         try:
@@ -110,7 +110,7 @@ def _wrong_names(grid: Grid) -> list[str]:
     return list(problems)
 
 
-def _is_there(cell: Cell) -> bool:
+def _is_there(cell: GridCell) -> bool:
     with contextlib.suppress(InputError):  # a folder that cannot be read fails its cell alone
         return is_finished(cell)
     return True
@@ -119,14 +119,14 @@ def _is_there(cell: Cell) -> bool:
 def _check_model(job: Job) -> None:
     """Refuse a model that is not there; of one in this process its files, without weights."""
     name = str(job.model)
-    check_name(name)
+    check_model_name(name)
     if is_local(name):
         open_priced(name, revision=job.revision, weights=False)[0].close()
 
 
 def run_grid(
-    grid: Grid, progress: Progress | None = None, told: Told | None = None
-) -> list[Outcome]:
+    grid: Grid, progress: Progress | None = None, told: CellReport | None = None
+) -> list[CellOutcome]:
     """Run every cell that is not finished, and return how each ended.
 
     A cell that fails does not stop the others; the money of the study does, and what is left then
@@ -135,10 +135,10 @@ def run_grid(
     """
     check_grid(grid)
     for cell in grid.cells:
-        inside(grid.out, *cell.path.relative_to(grid.out).parts)
+        place_inside(grid.out, *cell.path.relative_to(grid.out).parts)
     grid.out.mkdir(parents=True, exist_ok=True)
     meter = Meter(grid.max_cost)
-    outcomes: dict[int, Outcome] = {}
+    outcomes: dict[int, CellOutcome] = {}
     stopped = ""
     with (
         one_writer(grid.out, "sayso study"),
@@ -167,29 +167,29 @@ def run_grid(
             outcomes[number] = msgspec.structs.replace(outcome, seconds=round(seconds, 1))
             if told is not None and (new or outcome.status != "kept"):
                 told.end(number, len(grid.cells), outcomes[number])
-            write_state(grid.out, list(outcomes.values()), grid.systems)
+            write_study_state(grid.out, list(outcomes.values()), grid.systems)
     return list(outcomes.values())
 
 
-def write_state(
-    out: Path, outcomes: Sequence[Outcome], systems: Mapping[str, About] | None = None
+def write_study_state(
+    out: Path, outcomes: Sequence[CellOutcome], systems: Mapping[str, About] | None = None
 ) -> None:
     """Write how the cells ended, for people and programs; what counts are their folders."""
     with replacing(out / STATE) as file:
         file.write(
             msgspec.json.format(
-                msgspec.json.encode(State(tuple(outcomes), dict(systems or {}))), indent=1
+                msgspec.json.encode(StudyState(tuple(outcomes), dict(systems or {}))), indent=1
             )
         )
 
 
-def _outcome(grid: Grid, cell: Cell, status: Status, reason: str = "") -> Outcome:
+def _outcome(grid: Grid, cell: GridCell, status: Status, reason: str = "") -> CellOutcome:
     place = cell.path.relative_to(grid.out).as_posix()
-    return Outcome(cell.model, cell.data, cell.protocol, place, status, reason)
+    return CellOutcome(cell.model, cell.data, cell.protocol, place, status, reason)
 
 
 def _run_cell(
-    cell: Cell, opened: _Opened, meter: Meter, progress: Progress | None
+    cell: GridCell, opened: _Opened, meter: Meter, progress: Progress | None
 ) -> Literal["done", "kept"]:
     """Run a cell unless its folder holds the finished run. Raises InputError."""
     _check_cell(cell)
@@ -201,20 +201,20 @@ def _run_cell(
     if cell.texts is not None:
         result = measure_texts(cell.texts, cell.job, progress=progress)
     else:
-        result = execute(opened.job(cell.job), progress, meter)
+        result = execute_job(opened.job(cell.job), progress, meter)
     write_page(result)
     return "done"
 
 
-def _check_finished(cell: Cell) -> None:
+def _check_finished(cell: GridCell) -> None:
     """Refuse a finished run that is not the cell's. Raises InputError."""
     if cell.texts is not None:
-        check_measured(cell.texts, cell.job)
+        check_same_texts(cell.texts, cell.job)
     else:
         check_finished(cell.job)
 
 
-def is_finished(cell: Cell) -> bool:
+def is_finished(cell: GridCell) -> bool:
     """Tell whether the folder of a cell holds a finished run."""
     if not RunFolder.exists(cell.path):
         return False
@@ -264,27 +264,27 @@ class _Opened:
 # ---- what it would cost
 
 
-class Price(NamedTuple):
+class StudyPrice(NamedTuple):
     """What the unfinished cells of a study would ask, all together.
 
     ``plans`` are by the number of the cell; requests that several cells share count in the first.
     ``left_out`` has reasons by number.
     """
 
-    plans: dict[int, Plan]
+    plans: dict[int, RunEstimate]
     left_out: dict[int, str]
     finished: int
     total: Total
 
 
-def price_grid(grid: Grid) -> Price:
+def price_grid(grid: Grid) -> StudyPrice:
     """Return what a grid would ask and cost. Asks nothing, needs no key, makes no folder.
 
     Raises InputError for a grid that is wrong.
     """
     check_grid(grid)
     seen: set[bytes] = set()
-    plans: dict[int, Plan] = {}
+    plans: dict[int, RunEstimate] = {}
     left_out: dict[int, str] = {}
     finished = 0
     jobs, _ = with_period([cell.job for cell in grid.cells])
@@ -299,12 +299,12 @@ def price_grid(grid: Grid) -> Price:
             elif cell.texts is not None:
                 plans[number] = estimate_texts(cell.texts, cell.job)
             else:
-                plans[number] = estimate(_unfrozen(cell.job), seen)
+                plans[number] = estimate_job(_unfrozen(cell.job), seen)
         except Unsuited as reason:
             left_out[number] = str(reason)
         except InputError as error:
             raise InputError(f"{cell.title}: {error}") from None
-    return Price(plans, left_out, finished, total_of(plans.values()))
+    return StudyPrice(plans, left_out, finished, total_of(plans.values()))
 
 
 def _unfrozen(job: Job) -> Job:

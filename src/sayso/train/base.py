@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from sayso import datasets
 from sayso.datasets.dataset import Dataset, questions_hash
-from sayso.datasets.own_table import with_columns
+from sayso.datasets.own_table import name_with_columns
 from sayso.datasets.short_answers import SETS
 from sayso.protocols.uncle import UNCLE
 from sayso.protocols.uncle.settings import Settings
@@ -86,7 +86,7 @@ class Halves(NamedTuple):
     notes: tuple[str, ...]
 
 
-def open_base(
+def open_base_run(
     run: str | Path,
     *,
     model: Any = None,
@@ -126,7 +126,9 @@ def open_base(
             "that share an entity)"
         )
     flags = _flags(manifest.command)
-    where = data or with_columns(flags.get("data", ""), flags.get("columns", "")) or manifest.data
+    where = (
+        data or name_with_columns(flags.get("data", ""), flags.get("columns", "")) or manifest.data
+    )
     folder = Path(cache or flags.get("cache") or default_cache_folder())
     settings = dataclasses.replace(chosen, methods="")
     return Base(
@@ -210,7 +212,7 @@ def halves(
                 f"{base.path} asked about split {job.split} of the built-in world; training uses "
                 f"its split train: measure {' or '.join(MEASURED)}"
             )
-        train = datasets.load("builtin", split="train", limit=0, **parts_of(job))
+        train = datasets.load_dataset("builtin", split="train", limit=0, **parts_of(job))
         wanted = limit or count
     else:
         train, wanted = _others(base, limit, notes)
@@ -245,7 +247,7 @@ def _measured(base: Base, wanted: int, asked: Sequence[Question]) -> tuple[Datas
     the limit of such a run.
     """
     job = base.job()
-    every = datasets.load(base.data, split=job.split, limit=0, **parts_of(job))
+    every = datasets.load_dataset(base.data, split=job.split, limit=0, **parts_of(job))
     total = entities_of(every.questions)
     for limit in range(wanted, max(wanted, total) + 1):
         drawn = datasets.subset(every, limit=limit, seed=job.seed)
@@ -271,7 +273,7 @@ def _of_sets(
     for name in dict.fromkeys(names):
         known = SETS.get(name)
         split = "train" if known is None or "train" in known.splits else "test"
-        data = datasets.load(name, split=split, limit=0)
+        data = datasets.load_dataset(name, split=split, limit=0)
         left = _whole(_apart(data.questions, held))
         if not any(q.golds or q.answerable is False or is_topic(q) for q in left):
             raise InputError(
@@ -330,7 +332,7 @@ def _apart(questions: Sequence[Question], held: Dataset) -> list[Question]:
 def _others(base: Base, limit: int | None, notes: list[str]) -> tuple[Dataset, int]:
     """Return all the data, and how many entities of it are measured."""
     job = base.job()
-    every = datasets.load(base.data, split=job.split, limit=0, **parts_of(job))
+    every = datasets.load_dataset(base.data, split=job.split, limit=0, **parts_of(job))
     every = UNCLE.asked(every, base.settings)
     questions = load_run(base.path)[0].questions
     total, count = entities_of(every.questions), entities_of(questions)

@@ -16,17 +16,17 @@ import msgspec
 from sayso.protocols.probes import draws_by_question
 from sayso.protocols.uncle import UNCLE
 from sayso.records import InputError, signature_of, slice_of
-from sayso.runs.compare import Comparison, check_resampling
+from sayso.runs.compare import ShownComparison, check_resampling
 from sayso.runs.compare import compare as compare_runs
 from sayso.runs.measure import load_run, run_path
 from sayso.storage.run_folder import RunFolder
-from sayso.train.proof import Frame, Side, Stored, frame_of, side_of, table
+from sayso.train.proof import Frame, SeedSide, StoredForced, cells_and_changes, frame_of, side_of
 from sayso.train.result import (
     FILE,
     SOURCES,
-    Cell,
     Change,
-    Method,
+    MeasuredMethod,
+    MethodNumber,
     Training,
     is_training,
     read_training,
@@ -45,7 +45,7 @@ def compare(
     seed: int = 0,
     stage: str = "",
     base: str | Path | None = None,
-) -> Comparison:
+) -> ShownComparison:
     """Return B - A of two runs (:func:`sayso.runs.compare.compare`), or of two trainings.
 
     Runs may be given by their results, too. A notebook shows the differences as a table.
@@ -67,10 +67,10 @@ def compare(
             f"{run} is a training and the other folder is not: compare two runs, "
             f"or two trainings; the runs of a training are in {run}/runs"
         )
-    return differences(str(a), str(b), resamples, seed, stage=stage, base=base)
+    return training_differences(str(a), str(b), resamples, seed, stage=stage, base=base)
 
 
-def differences(
+def training_differences(
     a: str | Path,
     b: str | Path,
     resamples: int = 2000,
@@ -78,7 +78,7 @@ def differences(
     *,
     stage: str = "",
     base: str | Path | None = None,
-) -> Comparison:
+) -> ShownComparison:
     """Return B - A of two trainings and what a reader must know. Raises InputError.
 
     ``stage`` ("sft", "dpo", "rl") is compared instead of the last; ``base`` is the base run where
@@ -104,12 +104,12 @@ def differences(
         + ", ".join(f"{one.difference.name} ({one.form})" for one in left)
     )
     tests = [(one.p, one.p_holm) for one in changes]
-    return Comparison(
+    return ShownComparison(
         estimates, _warnings(both, stages), lines, tests, UNCLE.name, (str(a), str(b))
     )
 
 
-def _warnings(both: list[Training], stages: list[Method]) -> list[str]:
+def _warnings(both: list[Training], stages: list[MeasuredMethod]) -> list[str]:
     """Return what may mislead: unlike stages, and single seeds."""
     notes = []
     first, second = stages
@@ -143,7 +143,7 @@ def differing(a: Training, b: Training) -> list[str]:
     return [f"settings that differ: {', '.join(named)}"] if named else []
 
 
-def _seeds(method: Method) -> str:
+def _seeds(method: MeasuredMethod) -> str:
     return "1 seed" if len(method.seeds) == 1 else f"{len(method.seeds)} seeds"
 
 
@@ -154,7 +154,7 @@ def side_by_side(
     *,
     stage: str = "",
     base: str | Path | None = None,
-) -> tuple[list[Cell], list[Change]]:
+) -> tuple[list[MethodNumber], list[Change]]:
     """Return the numbers of several trainings by name, and what each gains on the first.
 
     Differences are Holm-corrected over all of them. ``stage`` and ``base`` as above. Raises
@@ -169,18 +169,18 @@ def side_by_side(
     frame = frame_of(known, load_run(_runs(Path(folders[first]), stages[first])[0])[0].questions)
     for name in held:
         _check_probes(frame, known, _runs(Path(folders[name]), stages[name])[0])
-    sides: dict[str, list[Side]] = {}
+    sides: dict[str, list[SeedSide]] = {}
     methods = []
     for name in held:
         place = Path(folders[name])
         sides[name] = [
             side_of(frame, run, _forced(place, run.name)) for run in _runs(place, stages[name])
         ]
-        methods.append(Method(name, name, "training", stages[name].seeds))
+        methods.append(MeasuredMethod(name, name, "training", stages[name].seeds))
     signature = signature_of(
         "beside", tuple(pair for t in held.values() for pair in t.signature[:1])
     )
-    return table(
+    return cells_and_changes(
         frame, methods, sides, against=first, signature=signature, resamples=resamples, seed=seed
     )
 
@@ -217,7 +217,7 @@ def _check_same(one: Training, other: Training, first: str, second: str) -> None
             )
 
 
-def _stage(training: Training, stage: str, place: str) -> Method:
+def _stage(training: Training, stage: str, place: str) -> MeasuredMethod:
     """Return the trained method that counts: the last one, or the one named. InputError."""
     trained = {method.name: method for method in training.methods if method.kind == "trained"}
     if not stage:
@@ -257,7 +257,7 @@ def _check_probes(frame: Frame, base: Path, measured: Path) -> None:
         )
 
 
-def _runs(place: Path, stage: Method) -> list[Path]:
+def _runs(place: Path, stage: MeasuredMethod) -> list[Path]:
     """Return the runs of a training's stage, a seed each."""
     return [place / "runs" / f"{stage.name}-{seed}" for seed in stage.seeds]
 
@@ -267,6 +267,6 @@ def _forced(place: Path, name: str) -> dict[str, bool]:
     if not file.is_file():
         return {}
     try:
-        return msgspec.json.decode(file.read_bytes(), type=Stored).right
+        return msgspec.json.decode(file.read_bytes(), type=StoredForced).right
     except msgspec.DecodeError as error:
         raise InputError(f"{file} cannot be read ({error}): delete it, and train again") from None

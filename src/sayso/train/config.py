@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, get_args
 import msgspec
 from cyclopts import Group, Parameter
 
-from sayso.protocols.settings import check_values
+from sayso.protocols.settings import check_types
 from sayso.records import InputError
 from sayso.train.rewards import Name as Reward
 from sayso.train.rows import WORDS
@@ -43,7 +43,7 @@ Count = Annotated[int, msgspec.Meta(ge=1, le=100)]
 
 
 @dataclass(frozen=True)
-class Stage:
+class TrainingStage:
     """One pass over rows: supervised fine-tuning, DPO or reinforcement learning.
 
     ``batch`` is rows (drawn answers, for the last) per optimizer step, ``micro`` how many of them
@@ -70,8 +70,8 @@ class Preset:
     """
 
     name: str
-    sft: Stage
-    dpo: Stage
+    sft: TrainingStage
+    dpo: TrainingStage
     r: Annotated[int, msgspec.Meta(ge=1, le=4096)] = 8
     alpha: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] = 16
     dropout: Annotated[float, msgspec.Meta(ge=0, le=0.99)] = 0.05
@@ -86,16 +86,16 @@ class Preset:
     xi: Share = 0.7
     save: Annotated[int, msgspec.Meta(ge=1, le=10**9)] = 200
     checkpointing: bool = True
-    rl: Stage = Stage(rate=1e-6, batch=64, epochs=1, rows=20_000, micro=8)
+    rl: TrainingStage = TrainingStage(rate=1e-6, batch=64, epochs=1, rows=20_000, micro=8)
     group: Annotated[int, msgspec.Meta(ge=2, le=10_000)] = 8
     answer: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] = 256
     kl: Annotated[float, msgspec.Meta(ge=0, le=1e6)] = 0.0
 
     def check(self) -> None:
         """Refuse settings with which nothing can be trained. Raises InputError."""
-        check_values(self, flags=True)
+        check_types(self, flags=True)
         for name in ("sft", "dpo", "rl"):
-            stage: Stage = getattr(self, name)
+            stage: TrainingStage = getattr(self, name)
             if stage.micro > stage.batch:
                 raise InputError(f"{name}.micro is {stage.micro}; expected 1 to {stage.batch}")
         if self.rl.batch % self.group:
@@ -121,8 +121,8 @@ class Preset:
 #: The schedule, beta and the plain sigmoid loss are those of the authors' code.
 PAPER = Preset(
     "paper",
-    sft=Stage(rate=5e-5, batch=32, epochs=3, rows=40_000),
-    dpo=Stage(rate=1e-5, batch=64, epochs=3, rows=20_000),
+    sft=TrainingStage(rate=5e-5, batch=32, epochs=3, rows=40_000),
+    dpo=TrainingStage(rate=1e-5, batch=64, epochs=3, rows=20_000),
 )
 #: For the 0.8M-parameter model that is shipped: chosen on dev entities (benchmarks/training.md).
 #: A model this small needs rates forty times the paper's, and more than two kinds of modules to
@@ -130,8 +130,8 @@ PAPER = Preset(
 #: likelihood of the chosen answer holds it where SFT left it.
 BUILTIN = Preset(
     "builtin",
-    sft=Stage(rate=2e-3, batch=32, epochs=3, rows=3_000, micro=8),
-    dpo=Stage(rate=4e-4, batch=32, epochs=1, rows=2_000, micro=16),
+    sft=TrainingStage(rate=2e-3, batch=32, epochs=3, rows=3_000, micro=8),
+    dpo=TrainingStage(rate=4e-4, batch=32, epochs=1, rows=2_000, micro=16),
     r=16,
     alpha=32,
     targets=("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"),
@@ -139,7 +139,7 @@ BUILTIN = Preset(
     xi=0.35,
     save=50,
     checkpointing=False,
-    rl=Stage(rate=1e-3, batch=256, epochs=1, rows=800, micro=256),
+    rl=TrainingStage(rate=1e-3, batch=256, epochs=1, rows=800, micro=256),
     answer=24,
 )
 PRESETS = {preset.name: preset for preset in (PAPER, BUILTIN)}
@@ -185,9 +185,9 @@ class RowSettings:
 
     def check(self, recipe: str) -> None:
         """Refuse settings of which no rows can come, or that a recipe leaves unread. InputError."""
-        check_name("recipe", recipe, Recipe)
+        check_choice("recipe", recipe, Recipe)
         for name, allowed in (("style", Style), ("veracity", Veracity), ("reward", Reward)):
-            check_name(name, getattr(self, name), allowed)
+            check_choice(name, getattr(self, name), allowed)
         self.check_thresholds()
         paragraphs = self.style == "paper" and recipe not in ("short", "calibrated")
         if self.veracity != "gold" and not paragraphs:
@@ -198,7 +198,7 @@ class RowSettings:
 
     def check_thresholds(self) -> None:
         """Refuse numbers outside their limits, and thresholds that split nothing. InputError."""
-        check_values(self, flags=True)
+        check_types(self, flags=True)
         if not self.theta:
             raise InputError("theta is 0; expected more than 0, up to 1: every fact would be known")
         if self.low is not None and self.low >= self.theta:
@@ -229,7 +229,7 @@ ROWS = {
 }
 
 
-def check_name(setting: str, name: str, allowed: Any) -> None:
+def check_choice(setting: str, name: str, allowed: Any) -> None:
     """Refuse a name that a setting does not take, or no longer. Raises InputError."""
     if name in DROPPED:
         raise InputError(f"{setting} {name!r} no longer exists: use {DROPPED[name]}")
@@ -283,7 +283,7 @@ def _shown(value: object, none: str = "") -> str:
 
 
 def _as_given(_: type, tokens: Any) -> str:
-    """Take a name as it is: :func:`check_name` says what to use instead of one that is gone."""
+    """Take a name as it is: :func:`check_choice` says what to use instead of one that is gone."""
     return str(tokens[0].value)
 
 
@@ -537,11 +537,11 @@ class TrainConfig:
 
     def check(self) -> None:
         """Refuse what can be seen to be wrong without opening anything. Raises InputError."""
-        check_values(self, flags=True)
-        check_name("recipe", self.recipe, Recipe)
+        check_types(self, flags=True)
+        check_choice("recipe", self.recipe, Recipe)
         for name, allowed in (("style", Style), ("reward", Reward)):
             if getattr(self, name) is not None:
-                check_name(name, getattr(self, name), allowed)
+                check_choice(name, getattr(self, name), allowed)
         stages_of(self.recipe, self.stages)
         kind, _, rest = (self.rows_by or "").partition(":")
         if self.rows_by and not (kind in ("hf", "vllm", "openai", "http", "https") and rest):
@@ -564,7 +564,7 @@ class TrainConfig:
             ROWS[preset.name], **{name: v for name, v in given.items() if name in ROW_NAMES}
         )
         rows.check(self.recipe)
-        check_read(self.recipe, self.stages, rows, given, export=export)
+        check_is_used(self.recipe, self.stages, rows, given, export=export)
         self._check_sources(rows)
         for name, value in given.items():
             if name not in ROW_NAMES:
@@ -616,7 +616,7 @@ TRAINED = ("sft.epochs", "sft.rate", "dpo.epochs", "dpo.rate", "targets")
 REWARDED = ("reward", "choose", "cost", "rl.rows", "rl.rate")
 
 
-def check_read(
+def check_is_used(
     recipe: str,
     stages: str,
     rows: RowSettings,

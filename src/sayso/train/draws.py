@@ -18,14 +18,14 @@ from sayso.judges.judge import Item
 from sayso.protocols.probes import BlindRules
 from sayso.protocols.protocol import Ask
 from sayso.protocols.self_known.claims import check_claims, checker_of, splitter_of, take_apart
-from sayso.protocols.self_known.collect import source_of
+from sayso.protocols.self_known.collect import claim_source
 from sayso.protocols.self_known.rows import SUPPORT
 from sayso.protocols.self_known.settings import Settings
 from sayso.protocols.uncle import UNCLE
 from sayso.protocols.uncle import Settings as UncleSettings
-from sayso.protocols.uncle.settings import ANSWER_SAMPLE, tokens_of
+from sayso.protocols.uncle.settings import ANSWER_SAMPLE, answer_limits
 from sayso.records import Claim, Generation, InputError, Question, Verdict, ask, request_key
-from sayso.runs.dry_run import Plan, Planned, judge_stages, plan_of, priced
+from sayso.runs.dry_run import Planned, RunEstimate, judge_stages, plan_of, priced
 from sayso.runs.judge import OpenJudge
 from sayso.runs.progress import Progress
 from sayso.runs.run import OpenJob, discard, manifest_of, open_folder, open_job
@@ -39,7 +39,7 @@ from sayso.train.rows import PARAGRAPHS, Fact, check_draws, facts_of, is_topic
 STAGES = ("probe", "short", "long", PARAGRAPHS)
 
 
-def draw(
+def draw_facts(
     base: Base,
     data: Dataset,
     out: Path,
@@ -93,8 +93,8 @@ def draw(
     return facts
 
 
-def estimate(base: Base, data: Dataset, *, k: int = 10, paragraphs: int = 0) -> Plan:
-    """Return what :func:`draw` would ask and cost. Loads no weights and asks nothing."""
+def estimate_draws(base: Base, data: Dataset, *, k: int = 10, paragraphs: int = 0) -> RunEstimate:
+    """Return what :func:`draw_facts` would ask and cost. Loads no weights and asks nothing."""
     options = _options(base, k)
     with open_job(base.job(options=options, limit=1), learn=False) as held:
         job = held._replace(data=data)
@@ -189,7 +189,7 @@ def knowledge_of(data: Dataset, knowledge: str) -> tuple[tuple[Question, ...], s
     """
     sets = {q.dataset for q in data.questions if q.parts or is_topic(q)}
     questions = tuple(q for q in data.questions if q.dataset in sets)
-    source = source_of(questions, Settings(knowledge=knowledge))
+    source = claim_source(questions, Settings(knowledge=knowledge))
     if not source:
         raise InputError(
             f"veracity evidence: {data.name} has no golds to check claims against; name a source "
@@ -204,7 +204,7 @@ def _text_of(topic: Question, options: UncleSettings, seed: int) -> Ask:
     request = ask(
         topic.text,
         temperature=heat,
-        max_tokens=tokens_of(options)["long"],
+        max_tokens=answer_limits(options)["long"],
         seed=seed,
         sample=ANSWER_SAMPLE if heat > 0 else 0,
     )

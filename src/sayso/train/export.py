@@ -15,7 +15,7 @@ import msgspec
 
 from sayso.records import InputError
 from sayso.storage.atomic import disk_errors, replacing
-from sayso.train.rows import Row
+from sayso.train.rows import TrainingRow
 
 Format = Literal["trl", "llama-factory", "llama-factory-sharegpt"]
 #: one written row: strings, messages or lists of messages
@@ -24,14 +24,14 @@ Record = Mapping[str, object]
 INFO = "dataset_info.json"
 
 
-class Exported(NamedTuple):
+class ExportedRows(NamedTuple):
     """What was written: the files, and the number of rows in each by its name."""
 
     files: tuple[Path, ...]
     rows: Mapping[str, int]
 
 
-def export(rows: Sequence[Row], folder: str | Path, style: Format = "trl") -> Exported:
+def export(rows: Sequence[TrainingRow], folder: str | Path, style: Format = "trl") -> ExportedRows:
     """Write rows into ``folder`` in the format of a trainer.
 
     Rows without a rejected side go to the ``sft`` file, the others to ``dpo``. Files of the same
@@ -74,14 +74,14 @@ def export(rows: Sequence[Row], folder: str | Path, style: Format = "trl") -> Ex
         with replacing(place / INFO) as out:
             out.write(msgspec.json.format(msgspec.json.encode(info), indent=1) + b"\n")
         files.append(place / INFO)
-    return Exported(tuple(files), counts)
+    return ExportedRows(tuple(files), counts)
 
 
 def _message(role: str, text: str) -> list[dict[str, str]]:
     return [{"role": role, "content": text}]
 
 
-def _trl(row: Row) -> Record:
+def _trl(row: TrainingRow) -> Record:
     """Return a conversational row: prompt-completion, or preference with an explicit prompt."""
     prompt = _message("user", row.prompt)
     if row.rejected is None:
@@ -93,14 +93,14 @@ def _trl(row: Row) -> Record:
     }
 
 
-def _alpaca(row: Row) -> Record:
+def _alpaca(row: TrainingRow) -> Record:
     prompt = {"instruction": row.prompt, "input": ""}
     if row.rejected is None:
         return {**prompt, "output": row.chosen}
     return {**prompt, "chosen": row.chosen, "rejected": row.rejected}
 
 
-def _sharegpt(row: Row) -> Record:
+def _sharegpt(row: TrainingRow) -> Record:
     turn = {"from": "human", "value": row.prompt}
     answer = {"from": "gpt", "value": row.chosen}
     if row.rejected is None:
@@ -112,7 +112,7 @@ def _sharegpt(row: Row) -> Record:
 class Style(NamedTuple):
     """How a row is written, and what ``dataset_info.json`` says of each sort of row."""
 
-    record: Callable[[Row], Record]
+    record: Callable[[TrainingRow], Record]
     info: Mapping[str, Mapping[str, object]]
 
 

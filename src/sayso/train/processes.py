@@ -21,7 +21,7 @@ PATIENCE = timedelta(days=30)
 TOLD = ("RANK", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT")
 
 
-def count() -> int:
+def process_count() -> int:
     """Return how many processes train together. Raises InputError where a launcher says half."""
     told = os.environ.get("WORLD_SIZE") or "1"
     if not told.isdecimal():
@@ -38,7 +38,7 @@ def count() -> int:
 
 def leads() -> bool:
     """Tell whether this process is the one that asks and writes."""
-    return count() == 1 or os.environ["RANK"] == "0"
+    return process_count() == 1 or os.environ["RANK"] == "0"
 
 
 @cache
@@ -53,7 +53,7 @@ def channel() -> Any:
 
 def agreed(find: Callable[[], Any]) -> Any:
     """Return what the leading process finds, in every process."""
-    if count() == 1:
+    if process_count() == 1:
         return find()
     import torch.distributed
 
@@ -64,7 +64,7 @@ def agreed(find: Callable[[], Any]) -> Any:
 
 def meet() -> None:
     """Wait until every process is here."""
-    if count() > 1:
+    if process_count() > 1:
         import torch.distributed
 
         torch.distributed.barrier(group=channel())

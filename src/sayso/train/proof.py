@@ -29,8 +29,8 @@ from sayso.metrics.intervals import (
     proportion_interval,
 )
 from sayso.metrics.joint import (
-    Draws,
     EntityMetric,
+    ResampleWeights,
     Spread,
     difference,
     draw,
@@ -60,7 +60,14 @@ from sayso.metrics.within_type import (
 from sayso.prompts import methods
 from sayso.protocols.probes import draws_by_question
 from sayso.protocols.uncle.measure import sure_wrong
-from sayso.protocols.uncle.rows import Context, View, labels_of_view, load_rows, pairs_of, view_of
+from sayso.protocols.uncle.rows import (
+    Context,
+    View,
+    labels_of_view,
+    load_rows,
+    question_pairs,
+    view_of,
+)
 from sayso.records import (
     Estimate,
     Generation,
@@ -76,13 +83,13 @@ from sayso.records import (
 from sayso.runs.measure import entities_of, load_run
 from sayso.runs.progress import Progress
 from sayso.runs.result import Result
-from sayso.runs.run import Job, execute, manifest_of, open_folder, open_job
+from sayso.runs.run import Job, execute_job, manifest_of, open_folder, open_job
 from sayso.runs.stages import FolderRun
 from sayso.storage.atomic import replacing
 from sayso.storage.run_folder import RunFolder
 from sayso.train.base import Base, Halves
-from sayso.train.result import FORMS, Cell, Change, Method, Sample, Training
-from sayso.train.verdict import verdict
+from sayso.train.result import FORMS, Change, MeasuredMethod, MethodNumber, Sample, Training
+from sayso.train.verdict import verdict_sentences
 
 # ---- measuring trained models: the same questions, the base run's frozen probes, forced answers
 #
@@ -107,14 +114,14 @@ class Choices(msgspec.Struct, frozen=True):
     right: tuple[bool, ...]
 
 
-class Stored(msgspec.Struct, frozen=True):
+class StoredForced(msgspec.Struct, frozen=True):
     """Forced answers on disk, with a hash of what they were chosen from and by whom."""
 
     source: str
     right: Forced
 
 
-def measure(
+def measure_trained(
     base: Base,
     model: Any,
     out: Path,
@@ -129,7 +136,7 @@ def measure(
     """
     options = dataclasses.replace(base.settings, known_from=str(base.path), methods=methods)
     job = base.job(model=model, out=out, limit=limit, options=options)
-    return _finished(job, out) or execute(
+    return _finished(job, out) or execute_job(
         dataclasses.replace(job, command=f"sayso train {base.path}"), progress
     )
 
@@ -172,7 +179,7 @@ def choices(base: str | Path, wanted: Sequence[Question]) -> list[Choices]:
     ]
 
 
-def forced(
+def forced_right(
     base: Base, model: Any, given: Sequence[Choices], place: Path, progress: Progress | None = None
 ) -> Forced:
     """Return which forced answers are right; empty for a model that cannot be forced.
@@ -184,16 +191,16 @@ def forced(
         source = content_id([job.model.identity, given])
         if place.is_file():
             try:
-                held = msgspec.json.decode(place.read_bytes(), type=Stored)
+                held = msgspec.json.decode(place.read_bytes(), type=StoredForced)
             except msgspec.DecodeError:
-                held = Stored("", {})
+                held = StoredForced("", {})
             if held.source == source:
                 return held.right
         if not job.model.capabilities.force:
             return {}
         right = _chosen(job.model, given)
     with replacing(place) as file:
-        file.write(msgspec.json.encode(Stored(source, right)))
+        file.write(msgspec.json.encode(StoredForced(source, right)))
     return right
 
 
@@ -214,7 +221,7 @@ def _chosen(model: Engine, given: Sequence[Choices]) -> Forced:
     return right
 
 
-def check_measured(base: Base, result: Result) -> None:
+def check_comes_from_base(base: Base, result: Result) -> None:
     """Refuse a run whose model does not say that it comes from the base run's. InputError."""
     if result.manifest.model_base != base.manifest.model_base:
         raise InputError(
@@ -229,7 +236,7 @@ Ints = NDArray[np.int64]
 Pair = tuple[str, str]
 
 
-class Answers(NamedTuple):
+class MethodAnswers(NamedTuple):
     """One method's answers in one form; arrays have A entries, in the order of the frame.
 
     ``label`` codes as in ``Context.labels``; ``plain`` the same of the same model's answers to the
@@ -248,10 +255,10 @@ class Answers(NamedTuple):
     texts: list[str]
 
 
-class Side(NamedTuple):
+class SeedSide(NamedTuple):
     """One method with one seed. ``forced`` (A,) is 0, 1 or NaN."""
 
-    answers: dict[str, Answers]
+    answers: dict[str, MethodAnswers]
     forced: Floats
 
 
@@ -313,7 +320,7 @@ def _pairs(job: FolderRun) -> list[Pair]:
 
 def side_of(
     frame: Frame, run: str | Path, forced: Forced, *, instructed: bool = True, method: str = ""
-) -> Side:
+) -> SeedSide:
     """Return a method's side: a run's instructed or plain answers, or those of a further method."""
     job, _, chosen = load_run(run)
     context = load_rows(job, chosen, guesses=False)
@@ -327,7 +334,7 @@ def side_of(
         view, texts = _view(context, job, form, instructed, method)
         answers[form] = _answers(frame, context, form, view, texts, rows)
     right = [forced.get(q.id) for q in frame.questions]
-    return Side(answers, np.array([np.nan if r is None else float(r) for r in right]))
+    return SeedSide(answers, np.array([np.nan if r is None else float(r) for r in right]))
 
 
 def _view(
@@ -339,7 +346,7 @@ def _view(
         return context.aspects.views[form, instructed], _texts(generations)
     stage = "refined" if methods.METHODS[method].kind == "revision" else "methods"
     generations = [g for g in job.generations(f"{stage}-{form}") if g.method == method]
-    return view_of(pairs_of(job), generations, job.verdicts(f"{stage}-{form}"), form), _texts(
+    return view_of(question_pairs(job), generations, job.verdicts(f"{stage}-{form}"), form), _texts(
         generations
     )
 
@@ -355,7 +362,7 @@ def _answers(
     view: View,
     texts: dict[str, str],
     rows: Ints,
-) -> Answers:
+) -> MethodAnswers:
     label = labels_of_view(view, context.settings)[rows]
     verdicts = [view.verdicts[row] for row in rows]
     answers = [texts.get(pair[form == "short"], "") for pair in frame.pairs]
@@ -365,7 +372,7 @@ def _answers(
     ]
     table = np.array(words, dtype=np.float64).reshape(len(words), 3)
     plain = context.aspects.views[form, False]
-    return Answers(
+    return MethodAnswers(
         label,
         labels_of_view(plain, context.settings)[rows],
         sure_wrong(verdicts),
@@ -564,20 +571,20 @@ _RANGE: dict[str, tuple[float, float] | None] = {
 class Measured(msgspec.Struct, frozen=True):
     """A method with the spread of each number by (form, name)."""
 
-    method: Method
+    method: MeasuredMethod
     spreads: Mapping[tuple[str, str], Spread]
 
 
-def table(
+def cells_and_changes(
     frame: Frame,
-    methods: Sequence[Method],
-    sides: Mapping[str, Sequence[Side]],
+    methods: Sequence[MeasuredMethod],
+    sides: Mapping[str, Sequence[SeedSide]],
     *,
     against: str,
     signature: Signature,
     resamples: int = 2000,
     seed: int = 0,
-) -> tuple[list[Cell], list[Change]]:
+) -> tuple[list[MethodNumber], list[Change]]:
     """Return the cells of every method and the changes against one of them, Holm-corrected.
 
     ``sides`` has one side a seed. Trained methods are also compared with the one before them.
@@ -604,7 +611,9 @@ def table(
     return cells, _changes(frame, measured, against, signature, withheld)
 
 
-def _spreads(frame: Frame, sides: Sequence[Side], draws: Draws) -> dict[tuple[str, str], Spread]:
+def _spreads(
+    frame: Frame, sides: Sequence[SeedSide], draws: ResampleWeights
+) -> dict[tuple[str, str], Spread]:
     spreads: dict[tuple[str, str], Spread] = {}
     for form in FORMS:
         metrics: dict[str, list[EntityMetric]] = {}
@@ -623,7 +632,7 @@ def _spreads(frame: Frame, sides: Sequence[Side], draws: Draws) -> dict[tuple[st
     return spreads
 
 
-def _alike(side: Side, name: str) -> Floats:
+def _alike(side: SeedSide, name: str) -> Floats:
     """Return 1 where short and long form are certain (C) or uncertain (U) as ``name`` ends."""
     labels = [side.answers[form].label for form in FORMS]
     fits = [
@@ -634,7 +643,7 @@ def _alike(side: Side, name: str) -> Floats:
     return np.where(both, (fits[0] & fits[1]).astype(np.float64), np.nan)
 
 
-def _metrics(frame: Frame, side: Side, a: Answers, form: str) -> dict[str, EntityMetric]:
+def _metrics(frame: Frame, side: SeedSide, a: MethodAnswers, form: str) -> dict[str, EntityMetric]:
     """Return every number of one side as a function of entity weights."""
     metrics: dict[str, EntityMetric] = {}
     flat = cluster_cells(frame.known, a.label, frame.entity)
@@ -726,8 +735,13 @@ def _policy_uur(frame: Frame, score: Floats, label: np.ndarray) -> EntityMetric:
 
 
 def _cell(
-    frame: Frame, one: Measured, sides: Sequence[Side], form: str, name: str, signature: Signature
-) -> Cell:
+    frame: Frame,
+    one: Measured,
+    sides: Sequence[SeedSide],
+    form: str,
+    name: str,
+    signature: Signature,
+) -> MethodNumber:
     spread = one.spreads[form, name]
     forms = FORMS if form == "both" else (form,)
     labels = [[_labels(side.answers[f], name) for f in forms] for side in sides]
@@ -755,10 +769,10 @@ def _cell(
         missing=missing,
         signature=signature_of(number.name, (("form", form), *signature)),
     )
-    return Cell(one.method.name, form, number, by_seed)
+    return MethodNumber(one.method.name, form, number, by_seed)
 
 
-def _labels(answers: Answers, name: str) -> np.ndarray:
+def _labels(answers: MethodAnswers, name: str) -> np.ndarray:
     return answers.plain if name == UNASKED else answers.label
 
 
@@ -812,7 +826,7 @@ VALUES = {CORRECT: "correct", INCORRECT: "incorrect", UNCERTAIN: "uncertain"}
 SHOWN = 6
 
 
-def samples(frame: Frame, before: Side, after: Side, seed: int = 0) -> Iterator[Sample]:
+def samples(frame: Frame, before: SeedSide, after: SeedSide, seed: int = 0) -> Iterator[Sample]:
     """Yield facts of every kind (known or not, hedged after or not), drawn by a hash."""
     for form in FORMS:
         one, two = before.answers[form], after.answers[form]
@@ -869,28 +883,30 @@ def prove(
     frame = frame_of(base.path, parts.measured.questions)
     given = choices(base.path, parts.measured.questions)
     say(f"measuring: {entities_of(parts.measured.questions)} entities, probes of {base.path}")
-    own = forced(base, base.model, given, folder / "forced" / "base.json", progress)
+    own = forced_right(base, base.model, given, folder / "forced" / "base.json", progress)
     sides = {"base": [side_of(frame, base.path, own, instructed=False)]}
-    shown = [Method("base", TITLES["base"], "base")]
+    shown = [MeasuredMethod("base", TITLES["base"], "base")]
     place, names = _prompted(base, parts, str(begun.settings["methods"]), folder, progress)
     sides[AGAINST] = [side_of(frame, base.path, own)]
     sides |= {name: [side_of(frame, place, own, method=name)] for name in names}
-    shown += [Method(name, TITLES.get(name, name), "prompted") for name in (AGAINST, *names)]
+    shown += [
+        MeasuredMethod(name, TITLES.get(name, name), "prompted") for name in (AGAINST, *names)
+    ]
     folders = {"base": str(base.path)}
     for stage, models in trained.items():
         sides[stage] = []
         for seed, model in zip(begun.seeds, models, strict=True):
             say(f"measuring: {TITLES.get(stage, stage)}, seed {seed}")
             run = folder / "runs" / f"{stage}-{seed}"
-            result = measure(base, model, run, limit=parts.limit, progress=progress)
-            check_measured(base, result)
+            result = measure_trained(base, model, run, limit=parts.limit, progress=progress)
+            check_comes_from_base(base, result)
             kept = folder / "forced" / f"{stage}-{seed}.json"
-            right = forced(base, model, given, kept, progress)
+            right = forced_right(base, model, given, kept, progress)
             sides[stage].append(side_of(frame, run, right))
             folders[f"{stage}-{seed}"] = str(run.relative_to(folder))
-        shown.append(Method(stage, TITLES.get(stage, stage), "trained", begun.seeds))
+        shown.append(MeasuredMethod(stage, TITLES.get(stage, stage), "trained", begun.seeds))
     say("table: intervals over seeds and entities")
-    cells, changes = table(
+    cells, changes = cells_and_changes(
         frame,
         shown,
         sides,
@@ -909,7 +925,7 @@ def prove(
     last = list(trained)[-1] if trained else AGAINST
     return msgspec.structs.replace(
         training,
-        verdict=tuple(verdict(training, AGAINST)),
+        verdict=tuple(verdict_sentences(training, AGAINST)),
         samples=tuple(samples(frame, sides[AGAINST][0], sides[last][0])),
     )
 
@@ -925,5 +941,7 @@ def _prompted(
     measured = str(base.manifest.settings.get("methods") or "")
     if methods and methods != measured:
         place, measured = folder / "runs" / "methods", methods
-        measure(base, base.model, place, limit=parts.limit, progress=progress, methods=methods)
+        measure_trained(
+            base, base.model, place, limit=parts.limit, progress=progress, methods=methods
+        )
     return place, [name for name in (n.strip() for n in measured.split(",")) if name]

@@ -28,6 +28,7 @@ from sayso.report.charts import (
     THIRD,
     Drawing,
     Row,
+    chart_row,
     data_of,
     finish,
     forest_plot,
@@ -35,20 +36,19 @@ from sayso.report.charts import (
     lines_and_points,
     pair_bars,
     point,
-    row_of,
     styled,
 )
 from sayso.report.figures import Figure, figure_of, figures_in
 from sayso.report.formats import Wanted, write_files
-from sayso.report.numbers import DASH, MINUS, block, compact, is_bare, line, reach
-from sayso.report.opening import INVENTED, Example, Examples, Opening, example
+from sayso.report.numbers import DASH, MINUS, block, compact_number, is_bare, line, reach
+from sayso.report.opening import INVENTED, ChosenExamples, Example, PageOpening, example
 from sayso.report.page import page as filled
-from sayso.report.tables import Cell
 from sayso.report.tables import Table as PageTable
-from sayso.report.terminal import data, plain_table, say
+from sayso.report.tables import TableCell
+from sayso.report.terminal import plain_table, safe_text, say
 from sayso.storage.run_folder import FIGURES
 from sayso.train.result import FORMS, Change, Curve, Sample, Training, read_training, write_page
-from sayso.train.verdict import CLEAR, plain_sentence
+from sayso.train.verdict import CLEAR, training_sentence
 
 #: columns of a terminal below which the further numbers are two tables
 WIDE = 96
@@ -88,18 +88,18 @@ UNTESTED = ("FA", "UA", "unasked")
 WEAK = "~"
 
 
-def heads_of(
+def form_columns(
     form: str, heads: Sequence[tuple[str, str, bool]]
 ) -> tuple[tuple[str, str, bool], ...]:
     """Return the columns that a form has."""
     return tuple(head for head in heads if ONE_FORM.get(head[0], form) == form)
 
 
-def cell(estimate: Estimate, percent: bool) -> str:
+def printed_number(estimate: Estimate, percent: bool) -> str:
     """Return a number as the table prints it, as its interval is; a dash where it is undefined."""
     if estimate.value is None or is_bare(estimate):
         return DASH
-    return f"{abs(100 * estimate.value):.1f}" if percent else compact(estimate.value)
+    return f"{abs(100 * estimate.value):.1f}" if percent else compact_number(estimate.value)
 
 
 def marked(change: Change | None) -> str:
@@ -167,11 +167,11 @@ NOT_SHOWN = (
 )
 
 
-def opening(training: Training) -> Opening:
+def opening(training: Training) -> PageOpening:
     """Return what the page and the table of a training begin with."""
     first = [text] if (text := unfinished(training)) else []
     limit = INVENTED if training.model.startswith("builtin") else NOT_SHOWN
-    return Opening(plain_sentence(training), f"{limit}.", first)
+    return PageOpening(training_sentence(training), f"{limit}.", first)
 
 
 #: what an answer after training is an example of: known or not, and its verdict before and after
@@ -185,7 +185,7 @@ BAD = (
 )
 
 
-def examples(training: Training) -> Examples:
+def examples(training: Training) -> ChosenExamples:
     """Return a good and a bad answer after training, and one of the commonest kind."""
     every = [s for s in training.samples if s.form == "short"] or list(training.samples)
     chosen: list[tuple[str, Sample]] = []
@@ -206,7 +206,7 @@ def examples(training: Training) -> Examples:
         "Each is the first of its kind among the facts below. Typical: from the most common kind "
         "after training."
     )
-    return Examples([_example(what, sample) for what, sample in chosen], rule)
+    return ChosenExamples([_example(what, sample) for what, sample in chosen], rule)
 
 
 def _fits(sample: Sample, known: bool, before: Sequence[str], after: str) -> bool:
@@ -249,7 +249,7 @@ def render_training(training: Training, console: Console, page: Path | None = No
         say(console, line(text, 600), "")
     for form in FORMS if training.cells else ():
         for part, every in (("", PAPER), ("more", BEYOND)):
-            heads = heads_of(form, every)
+            heads = form_columns(form, every)
             half = len(heads) if not part or console.width >= WIDE else -(-len(heads) // 2)
             for at in range(0, len(heads), half):
                 console.print()
@@ -290,9 +290,9 @@ def _board(
 ) -> Table:
     table = plain_table()
     title = f"{form} form, {part}" if part else f"{form} form"
-    table.add_column(data(title, console, "bold"), no_wrap=True)
+    table.add_column(safe_text(title, console, "bold"), no_wrap=True)
     for _, head, _ in heads:
-        table.add_column(data(head, console, "dim"), justify="right")
+        table.add_column(safe_text(head, console, "dim"), justify="right")
     for method in training.methods:
         own = [(training.get(method.name, form, name), name, p) for name, _, p in heads]
         shown = []
@@ -300,10 +300,10 @@ def _board(
             tested = "log_odds_within" if name == "odds_ratio_within" else name
             star = marked(training.change(method.name, "instruction", form, tested))
             mark = star + weak(estimate) if estimate.value is not None else ""
-            shown.append(cell(estimate, percent) + mark)
-        table.add_row(data(method.title, console), *(data(x, console) for x in shown))
+            shown.append(printed_number(estimate, percent) + mark)
+        table.add_row(safe_text(method.title, console), *(safe_text(x, console) for x in shown))
         ranges = [reach(estimate, percent) for estimate, _, percent in own]
-        table.add_row("", *(data(x, console, "dim") for x in ranges))
+        table.add_row("", *(safe_text(x, console, "dim") for x in ranges))
     return table
 
 
@@ -385,11 +385,11 @@ def forest(training: Training, name: str, title: str, width: int) -> Drawing | N
         order.append(label)
         for form in numbers.FORMS:
             estimate = training.get(method.name, form, name)
-            rows.append(row_of(label, numbers.FORMS[form], estimate))
+            rows.append(chart_row(label, numbers.FORMS[form], estimate))
     return forest_plot(rows, order, width, title, [])
 
 
-def alignment(training: Training, width: int) -> Drawing | None:
+def alignment_figure(training: Training, width: int) -> Drawing | None:
     """Draw how far short and long form hedge alike, a bar each method (UNCLE, Figure 3)."""
     rows: list[Row] = []
     order = []
@@ -488,21 +488,21 @@ TESTED = {"odds_ratio_within": "log_odds_within"}
 HEADS = {TESTED.get(name, name): head for name, head, _ in (*PAPER, *BEYOND)}
 
 
-def board(
+def numbers_table(
     training: Training, form: str, heads: tuple[tuple[str, str, bool], ...], caption: str
 ) -> PageTable:
     """Return a table of methods by numbers, each with its interval."""
     rows_ = []
     for method in training.methods:
-        row = [Cell(line(method.title, 60), head=True)]
+        row = [TableCell(line(method.title, 60), head=True)]
         for name, _, percent in heads:
             estimate = training.get(method.name, form, name)
             tested = TESTED.get(name, name)
             star = marked(training.change(method.name, "instruction", form, tested))
-            text = cell(estimate, percent)
+            text = printed_number(estimate, percent)
             if estimate.value is not None:
                 text += star + weak(estimate)
-            row.append(Cell(text, _tight(estimate, percent)))
+            row.append(TableCell(text, _tight(estimate, percent)))
         rows_.append(row)
     percents = "; ".join(head for _, head, percent in heads if percent)
     untested = [head for _, head, _ in heads if head in UNTESTED]
@@ -557,17 +557,17 @@ def changes(training: Training) -> PageTable:
         e = one.difference
         rows_.append(
             [
-                Cell(
+                TableCell(
                     f"{titles[one.method]} minus {titles.get(one.against, one.against)}", head=True
                 ),
-                Cell(
+                TableCell(
                     f"{HEADS.get(e.name, line(e.name, 40))}, "
                     f"{numbers.FORMS.get(one.form, one.form)}",
                     style="left",
                 ),
-                Cell(_signed(e.value), _between(e)),
-                Cell(_p(one.p)),
-                Cell(_p(one.p_holm)),
+                TableCell(_signed(e.value), _between(e)),
+                TableCell(_p(one.p)),
+                TableCell(_p(one.p_holm)),
             ]
         )
     head = ["", "number", "difference", "p", "p, Holm"]
@@ -590,9 +590,12 @@ def by_seed(training: Training) -> PageTable:
                 continue
             values = found.by_seed
             if len(values) == len(method.seeds):
-                cells = [Cell(DASH if v is None else compact(v)) for v in values]
-                cells.insert(0, Cell(cell(found.estimate, False), _tight(found.estimate, False)))
-                head = Cell(f"{line(method.title, 60)}, {numbers.FORMS[form]}", head=True)
+                cells = [TableCell(DASH if v is None else compact_number(v)) for v in values]
+                cells.insert(
+                    0,
+                    TableCell(printed_number(found.estimate, False), _tight(found.estimate, False)),
+                )
+                head = TableCell(f"{line(method.title, 60)}, {numbers.FORMS[form]}", head=True)
                 rows_.append([head, *cells])
     seeds = trained[0].seeds if trained else ()
     return PageTable("J of each seed", ["", "all seeds", *(f"seed {s}" for s in seeds)], rows_, [])
@@ -619,14 +622,14 @@ def _p(value: float | None) -> str:
     return "< .001" if value < 0.001 else f"{value:.3f}"
 
 
-def alignment_table(training: Training) -> PageTable:
+def alignment_bars_table(training: Training) -> PageTable:
     """Return the numbers of the alignment bars."""
     rows_ = []
     for method in training.methods:
         own = [training.get(method.name, "both", f"align_{pair}") for pair in PAIRS]
         if any(e.value is not None for e in own):
-            cells = [Cell(cell(e, True), _tight(e, True)) for e in own]
-            rows_.append([Cell(line(method.title, 60), head=True), *cells])
+            cells = [TableCell(printed_number(e, True), _tight(e, True)) for e in own]
+            rows_.append([TableCell(line(method.title, 60), head=True), *cells])
     heads = list(PAIR_NAMES.values())
     return PageTable("Short answers against paragraphs, % of facts", ["", *heads], rows_, [])
 
@@ -638,8 +641,8 @@ def rows(training: Training) -> PageTable:
     for name, number in sorted(training.rows.items(), key=lambda one: not one[0].startswith("sft")):
         stage, form, kind = (*name.split(" ", 2), "", "")[:3]
         if stage in trained or not trained:
-            head = Cell(f"{STAGES.get(stage, stage)}, {form}", head=True)
-            rows_.append([head, Cell(line(kind, 60), style="left"), Cell(f"{number:,}")])
+            head = TableCell(f"{STAGES.get(stage, stage)}, {form}", head=True)
+            rows_.append([head, TableCell(line(kind, 60), style="left"), TableCell(f"{number:,}")])
     return PageTable("Training rows of the first seed", ["", "kind", "rows"], rows_, [], "texts")
 
 
@@ -659,7 +662,7 @@ ABOUT_CURVES = {
 }
 
 
-class Shown(NamedTuple):
+class FactChange(NamedTuple):
     """One fact before and after, ready to be escaped."""
 
     form: str
@@ -675,7 +678,7 @@ class Shown(NamedTuple):
 
 def write_training_page(folder: str | Path) -> Path:
     """Write ``report.html`` of a training; return its path. Raises InputError."""
-    return write_page(folder, page(read_training(folder)))
+    return write_page(folder, training_page(read_training(folder)))
 
 
 def write_training_figures(folder: str | Path, files: Wanted) -> list[Path]:
@@ -684,7 +687,7 @@ def write_training_figures(folder: str | Path, files: Wanted) -> list[Path]:
     return write_files(figures, Path(folder) / FIGURES, files)
 
 
-def page(training: Training) -> str:
+def training_page(training: Training) -> str:
     """Return the page as text. Holds for any numbers and any texts."""
     return filled("page.html.j2", context(training), __package__)
 
@@ -697,7 +700,7 @@ def context(training: Training) -> dict[str, Any]:
         "opening": opening(training)._replace(examples=examples(training)),
         "verdict": [line(text, 600) for text in training.verdict],
         "tables": [
-            board(training, form, heads_of(form, heads), caption)
+            numbers_table(training, form, form_columns(form, heads), caption)
             for form in numbers.FORMS
             for heads, caption in (
                 (PAPER, f"{numbers.FORMS[form].capitalize()}, in UNCLE's layout"),
@@ -709,10 +712,10 @@ def context(training: Training) -> dict[str, Any]:
         "charts": _forests(training),
         "alignment": figure_of(
             "short-against-long",
-            partial(alignment, training),
+            partial(alignment_figure, training),
             "Shares of facts by certainty in short and long form, a bar each method.",
         ),
-        "aligned": alignment_table(training),
+        "aligned": alignment_bars_table(training),
         "curves": _curves(training, stages),
         "sweeps": _sweeps(training),
         "swept": sweep_tables(training),
@@ -750,8 +753,8 @@ def _timing(name: str) -> str:
     return f"{step}, {'CPU seconds' if unit == 'cpu' else 'seconds'}"
 
 
-def _shown(sample: Sample) -> Shown:
-    return Shown(
+def _shown(sample: Sample) -> FactChange:
+    return FactChange(
         sample.form,
         line(sample.entity, 200),
         line(sample.question, 500),
@@ -865,10 +868,10 @@ def sweep_tables(training: Training) -> list[PageTable]:
                 own = [one.numbers.get(f"{form} {name}", Estimate(name)) for name, *_ in heads]
                 if one.setting == setting and any(e.value is not None for e in own):
                     cells = [
-                        Cell(cell(e, percent), _tight(e, percent))
+                        TableCell(printed_number(e, percent), _tight(e, percent))
                         for e, (_, _, percent) in zip(own, heads, strict=True)
                     ]
-                    rows_.append([Cell(f"{one.value:g}", head=True), *cells])
+                    rows_.append([TableCell(f"{one.value:g}", head=True), *cells])
             columns = [line(setting, 40), *(head for _, head, _ in heads)]
             percents = "; ".join(head for _, head, percent in heads if percent)
             note = f"In percent: {percents}. Small print: 95 % intervals over seeds and entities."
@@ -894,14 +897,17 @@ def render_sweep(training: Training, console: Console, place: Path | None = None
         for part, heads in (("", PAPER), (", more", SWEPT)):
             table = plain_table()
             title = f"{form} form, {setting}{part}"
-            table.add_column(data(title, console, "bold"), no_wrap=True)
+            table.add_column(safe_text(title, console, "bold"), no_wrap=True)
             for _, head, _ in heads:
-                table.add_column(data(head, console, "dim"), justify="right")
+                table.add_column(safe_text(head, console, "dim"), justify="right")
             for one in training.sweep:
                 own = [(one.numbers[f"{form} {name}"], percent) for name, _, percent in heads]
-                cells = (data(cell(estimate, percent), console) for estimate, percent in own)
-                table.add_row(data(f"{one.value:g}", console), *cells)
-                ranges = (data(reach(e, percent), console, "dim") for e, percent in own)
+                cells = (
+                    safe_text(printed_number(estimate, percent), console)
+                    for estimate, percent in own
+                )
+                table.add_row(safe_text(f"{one.value:g}", console), *cells)
+                ranges = (safe_text(reach(e, percent), console, "dim") for e, percent in own)
                 table.add_row("", *ranges)
             console.print()
             console.print(table)
@@ -919,4 +925,4 @@ def render_sweep(training: Training, console: Console, place: Path | None = None
 
 def write_sweep_page(folder: str | Path, training: Training) -> Path:
     """Write the page of a sweep, with UUR against KCR of each value; return its path."""
-    return write_page(folder, page(training))
+    return write_page(folder, training_page(training))

@@ -22,7 +22,7 @@ FORMS = ("short", "long")
 SOURCES = ("train_data", "rows_by", "knowledge", "prompt_folder")
 
 
-class Method(msgspec.Struct, frozen=True):
+class MeasuredMethod(msgspec.Struct, frozen=True):
     """One row of the table. ``kind`` is base, prompted or trained; ``seeds`` those measured."""
 
     name: str
@@ -31,7 +31,7 @@ class Method(msgspec.Struct, frozen=True):
     seeds: tuple[int, ...] = ()
 
 
-class Cell(msgspec.Struct, frozen=True):
+class MethodNumber(msgspec.Struct, frozen=True):
     """One number of one method in one form; ``by_seed`` as the method's seeds."""
 
     method: str
@@ -112,8 +112,8 @@ class Training(msgspec.Struct, frozen=True, kw_only=True):
     seeds: tuple[int, ...] = ()
     entities: dict[str, int] = msgspec.field(default_factory=dict)
     rows: dict[str, int] = msgspec.field(default_factory=dict)
-    methods: tuple[Method, ...] = ()
-    cells: tuple[Cell, ...] = ()
+    methods: tuple[MeasuredMethod, ...] = ()
+    cells: tuple[MethodNumber, ...] = ()
     changes: tuple[Change, ...] = ()
     curves: tuple[Curve, ...] = ()
     samples: tuple[Sample, ...] = ()
@@ -174,7 +174,7 @@ def read_training(folder: str | Path) -> Training:
     with disk_errors(place, "read"):
         data = place.read_bytes()
     try:
-        written = msgspec.json.decode(data, type=Head).format
+        written = msgspec.json.decode(data, type=TrainingHead).format
         if written not in (1, FORMAT):
             raise InputError(f"{place} has format {written}, this sayso reads 1 and {FORMAT}")
         if written == 1:
@@ -184,7 +184,7 @@ def read_training(folder: str | Path) -> Training:
         raise InputError(f"{place} is not a manifest of a training ({error})") from None
 
 
-class Head(msgspec.Struct):
+class TrainingHead(msgspec.Struct):
     """The field that says how the others are read."""
 
     format: int = 1
@@ -223,7 +223,7 @@ def _of_format_1(fields: dict[str, Any]) -> Training:
 CARD = "sayso.json"
 
 
-class Step(msgspec.Struct, frozen=True):
+class CurvePoint(msgspec.Struct, frozen=True):
     """One line of a curve: optimizer step, epoch, loss, learning rate.
 
     ``values`` by name: "reward accuracy" and "reward margin" of pairs (DPO), "mean reward" and,
@@ -237,7 +237,7 @@ class Step(msgspec.Struct, frozen=True):
     values: dict[str, float] = msgspec.field(default_factory=dict)
 
 
-class Card(msgspec.Struct, frozen=True, kw_only=True):
+class ModelCard(msgspec.Struct, frozen=True, kw_only=True):
     """Where an adapter or merged model comes from.
 
     ``kind`` is sft, dpo or rl. ``base`` is the identity of the base model, ``base_name`` what it
@@ -259,12 +259,12 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     signature: str = ""
     versions: dict[str, str] = msgspec.field(default_factory=dict)
     first_loss: float | None = None
-    curve: tuple[Step, ...] = ()
+    curve: tuple[CurvePoint, ...] = ()
     notices: tuple[str, ...] = ()
     merged: bool = False
 
 
-def card_signature(card: Card) -> str:
+def card_signature(card: ModelCard) -> str:
     """Return the one line that changes whenever anything that made the weights changes.
 
     Micro batches and how often it saves are left out: they change neither rows nor steps.
@@ -287,7 +287,7 @@ def card_signature(card: Card) -> str:
     )
 
 
-def write_card(folder: Path, card: Card) -> None:
+def write_card(folder: Path, card: ModelCard) -> None:
     """Write ``sayso.json`` and ``README.md`` into a folder. Raises InputError for a full disk."""
     text = msgspec.json.format(msgspec.json.encode(card), indent=2)
     with replacing(folder / CARD) as file:
@@ -296,18 +296,18 @@ def write_card(folder: Path, card: Card) -> None:
         file.write(readme(card).encode("utf-8", "replace"))
 
 
-def read_card(folder: Path) -> Card | None:
+def read_card(folder: Path) -> ModelCard | None:
     """Return the card of a folder, ``None`` where there is none. Raises InputError if damaged."""
     place = folder / CARD
     if not place.is_file():
         return None
     try:
-        return msgspec.json.decode(place.read_bytes(), type=Card)
+        return msgspec.json.decode(place.read_bytes(), type=ModelCard)
     except (OSError, msgspec.DecodeError) as error:
         raise InputError(f"{place} cannot be read as a model's card: {error}") from None
 
 
-def readme(card: Card) -> str:
+def readme(card: ModelCard) -> str:
     """Return the page for people, with a front matter that model hubs read."""
     front = {
         "library_name": "transformers" if card.merged else "peft",

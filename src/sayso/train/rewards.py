@@ -29,7 +29,7 @@ _LAST = re.compile(
 _TAIL = 60
 
 
-class Stated(NamedTuple):
+class StatedConfidence(NamedTuple):
     """An answer without the percentage that it closes with, and that percentage as a share."""
 
     text: str
@@ -43,12 +43,12 @@ def ternary(verdict: Verdict, cost: float = 1.0) -> float | None:
     return {"correct": 1.0, "uncertain": 0.0, "incorrect": -cost, "omitted": -cost}[verdict.value]
 
 
-def brier(confidence: float | None, right: bool) -> float | None:
+def brier_reward(confidence: float | None, right: bool) -> float | None:
     """Return 1 - (c - r)^2, within 0..1; ``None`` without a confidence."""
     return None if confidence is None else 1.0 - (confidence - float(right)) ** 2
 
 
-def stated(answer: str) -> Stated:
+def stated_percentage(answer: str) -> StatedConfidence:
     """Take the closing percentage from an answer: "Paris (80%)", "Paris. Confidence: 80 percent".
 
     "80%" alone, and the one that closes a sentence ("it holds 80%"), is a value and stays.
@@ -56,13 +56,13 @@ def stated(answer: str) -> Stated:
     start = max(0, len(answer) - _TAIL)
     closing = _LAST.search(answer, start)
     if closing is None or (start and closing.start() == start):
-        return Stated(answer, None)
+        return StatedConfidence(answer, None)
     text = answer[: closing.start()].strip()
     apart = closing["word"] or closing["gap"].strip()
     if not any(c.isalnum() for c in text) or not (apart or not has_verb(text)):
-        return Stated(answer, None)
+        return StatedConfidence(answer, None)
     share = float(closing[3]) / 100
-    return Stated(text, share) if share <= 1 else Stated(answer, None)
+    return StatedConfidence(text, share) if share <= 1 else StatedConfidence(answer, None)
 
 
 def confidence_of(answer: str) -> float | None:
@@ -71,7 +71,7 @@ def confidence_of(answer: str) -> float | None:
     Several percentages that differ state none, unless all but the last are the value ("80% (90%)").
     ``None`` too for a refusal, which asserts nothing.
     """
-    text, share = stated(answer)
+    text, share = stated_percentage(answer)
     if share is None:
         if any(float(number) > 100 for number in _PERCENT.findall(answer)):
             return None
@@ -95,8 +95,8 @@ def reward(
         return None
     if verdict.value == "omitted":
         return 0.0
-    value = stated(answer)
+    value = stated_percentage(answer)
     if value.share is not None:
         verdict = judge_rules(question, golds, value.text)
     confidence = confidence_of(answer)
-    return brier(0.5 if confidence is None else confidence, verdict.content == "correct")
+    return brier_reward(0.5 if confidence is None else confidence, verdict.content == "correct")

@@ -65,7 +65,7 @@ class Mention(msgspec.Struct, frozen=True):
     value: str | None = None
 
 
-class Checked(msgspec.Struct, frozen=True):
+class CheckedClaim(msgspec.Struct, frozen=True):
     """One claim of a paragraph and its label by evidence: S, NS, IR or None (unread)."""
 
     start: int
@@ -74,12 +74,12 @@ class Checked(msgspec.Struct, frozen=True):
     label: str | None
 
 
-class Paragraph(msgspec.Struct, frozen=True):
+class TrainingParagraph(msgspec.Struct, frozen=True):
     """One long answer with its aspects, and with its claims where a run has checked them."""
 
     text: str
     mentions: tuple[Mention, ...] = ()
-    claims: tuple[Checked, ...] = ()
+    claims: tuple[CheckedClaim, ...] = ()
 
 
 class Fact(msgspec.Struct, frozen=True):
@@ -99,7 +99,7 @@ class Fact(msgspec.Struct, frozen=True):
     draws: tuple[str, ...] = ()
     right: tuple[bool | None, ...] = ()
     stances: tuple[Stance | None, ...] = ()
-    paragraphs: tuple[Paragraph, ...] = ()
+    paragraphs: tuple[TrainingParagraph, ...] = ()
 
     @property
     def entity(self) -> str:
@@ -107,7 +107,7 @@ class Fact(msgspec.Struct, frozen=True):
         return self.question.entity or self.question.text
 
 
-class Row(msgspec.Struct, frozen=True):
+class TrainingRow(msgspec.Struct, frozen=True):
     """One training example; ``rejected`` is None in rows for supervised fine-tuning.
 
     ``questions`` are the ids of what it is about, ``kind`` says which rule made it.
@@ -201,7 +201,7 @@ def _long_fact(
     plain: Generation | None,
     further: Iterable[Generation],
     read: Read,
-    checked: Mapping[str, tuple[Checked, ...]],
+    checked: Mapping[str, tuple[CheckedClaim, ...]],
 ) -> Fact | None:
     """Return the fact of a paragraph's prompt; None where it has no paragraph."""
     texts = [("long", plain)] if plain else []
@@ -209,7 +209,7 @@ def _long_fact(
     if not texts:
         return None
     paragraphs = tuple(
-        Paragraph(g.text, _mentions(g, parts, stage, read), checked.get(g.id, ()))
+        TrainingParagraph(g.text, _mentions(g, parts, stage, read), checked.get(g.id, ()))
         for stage, g in texts
     )
     prompt = texts[0][1].request.messages[-1].content
@@ -266,12 +266,14 @@ def _mentions(
     return tuple(mentions)
 
 
-def _checked(claims: Iterable[Claim], labels: Iterable[Verdict]) -> dict[str, tuple[Checked, ...]]:
+def _checked(
+    claims: Iterable[Claim], labels: Iterable[Verdict]
+) -> dict[str, tuple[CheckedClaim, ...]]:
     label = {v.target: v.label for v in labels}
-    claims_by_answer: dict[str, list[Checked]] = defaultdict(list)
+    claims_by_answer: dict[str, list[CheckedClaim]] = defaultdict(list)
     for claim in sorted(claims, key=lambda c: (c.generation, c.start, c.end, c.id)):
         claims_by_answer[claim.generation].append(
-            Checked(claim.start, claim.end, claim.text, label.get(claim.id))
+            CheckedClaim(claim.start, claim.end, claim.text, label.get(claim.id))
         )
     return {generation: tuple(some) for generation, some in claims_by_answer.items()}
 
@@ -300,7 +302,7 @@ def normal_name(name: str) -> str:
     return "".join(c for c in letters if c.isalnum()) or plain.strip()
 
 
-def check_apart(rows: Iterable[Row], evaluated: Iterable[str | Question]) -> None:
+def check_apart(rows: Iterable[TrainingRow], evaluated: Iterable[str | Question]) -> None:
     """Refuse rows about anything that is to be evaluated, with the names. Raises InputError.
 
     Names are compared as ``normal_name`` leaves them. Questions may be given in the names' place;
@@ -333,14 +335,14 @@ def chance(*parts: object) -> random.Random:
     return random.Random(content_id(["pairs", *map(str, parts)]))
 
 
-def in_order(rows: Iterable[Row], seed: int) -> list[Row]:
+def in_order(rows: Iterable[TrainingRow], seed: int) -> list[TrainingRow]:
     """Return distinct rows in an order that depends on the seed and the rows alone."""
     return sorted(set(rows), key=lambda row: content_id([seed, row]))
 
 
 def instructed(
-    rows: Iterable[Row], instructions: Mapping[Form, str], share: float = 1.0, seed: int = 0
-) -> list[Row]:
+    rows: Iterable[TrainingRow], instructions: Mapping[Form, str], share: float = 1.0, seed: int = 0
+) -> list[TrainingRow]:
     """Return rows of which a ``share`` asks for doubt: the form's instruction behind the prompt."""
     marked = []
     for row in rows:
@@ -377,7 +379,7 @@ class Agreement(NamedTuple):
         return self.agreeing / self.counted
 
 
-def agreement(
+def agreeing_draws(
     question: Question,
     answer: str,
     draws: Sequence[str],
@@ -401,7 +403,7 @@ def confidences(
     shares = {}
     for fact in facts:
         if fact.form == "short" and not is_blank(fact.greedy):
-            confidence = agreement(fact.question, fact.greedy, fact.draws[:k], compare, least)
+            confidence = agreeing_draws(fact.question, fact.greedy, fact.draws[:k], compare, least)
             if confidence is not None:
                 shares[fact.question.id] = confidence
     return shares
@@ -440,7 +442,7 @@ def mention_confidence(
     fact = short.get(question.id)
     if fact is None or value is None or not value.strip():
         return None
-    return agreement(question, value, fact.draws[:k], compare, least)
+    return agreeing_draws(question, value, fact.draws[:k], compare, least)
 
 
 def lucky(fact: Fact, k: int, right: bool | None) -> bool:

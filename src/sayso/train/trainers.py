@@ -19,18 +19,18 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from sayso.engines.hf.files import error_reason as library_reason
 from sayso.engines.hf.files import gguf_file, unpack
-from sayso.engines.hf.files import reason_of as library_reason
 from sayso.engines.hf.weights import open_adapter, open_causal
 from sayso.processes import wait_passively
 from sayso.records import Gold, InputError, content_id
-from sayso.storage.atomic import reason_of, refuse_links, replacing
-from sayso.train.config import Preset, RowSettings, Stage
-from sayso.train.processes import agreed, count, leads, meet
-from sayso.train.result import Card, Step, card_signature, read_card, write_card
+from sayso.storage.atomic import refuse_links, replacing, system_reason
+from sayso.train.config import Preset, RowSettings, TrainingStage
+from sayso.train.processes import agreed, leads, meet, process_count
+from sayso.train.result import CurvePoint, ModelCard, card_signature, read_card, write_card
 from sayso.train.rewards import NAMES
 from sayso.train.rewards import reward as reward_of
-from sayso.train.rows import Prompt, Row
+from sayso.train.rows import Prompt, TrainingRow
 
 # ---- memory or disk that runs out while training is one line, however a library reports it
 
@@ -48,7 +48,7 @@ NO_ROOM_HERE = (
 
 
 @contextlib.contextmanager
-def full_disk(place: Path) -> Iterator[None]:
+def full_disk_refused(place: Path) -> Iterator[None]:
     """Turn a full disk, however a library reports it, into one line."""
     try:
         yield
@@ -63,16 +63,16 @@ def full_disk(place: Path) -> Iterator[None]:
                 "resumes from the last whole checkpoint"
             ) from error
         if isinstance(error, OSError) and number is not None:
-            raise InputError(f"cannot write {place}: {reason_of(error)}") from error
+            raise InputError(f"cannot write {place}: {system_reason(error)}") from error
         raise
 
 
-def check_processes(stages: Sequence[Stage] = ()) -> None:
+def check_processes(stages: Sequence[TrainingStage] = ()) -> None:
     """Refuse processes among which a step cannot be divided, and GPUs left idle. InputError."""
     wait_passively()
     import torch
 
-    processes = count()
+    processes = process_count()
     for stage in stages:
         if stage.batch % processes:
             raise InputError(
@@ -143,9 +143,9 @@ def clear(out: Path) -> None:
     (out / BEGUN).unlink(missing_ok=True)
 
 
-def begin(out: Path, signature: str) -> Path | None:
+def begin_training(out: Path, signature: str) -> Path | None:
     """Note what is trained here; return the checkpoint to go on from, if any. Raises InputError."""
-    with full_disk(out):
+    with full_disk_refused(out):
         out.mkdir(parents=True, exist_ok=True)
         refuse_links(out)
         if (out / BEGUN).is_file():
@@ -158,7 +158,7 @@ def begin(out: Path, signature: str) -> Path | None:
             return last(out)
         if any(out.iterdir()):
             raise InputError(f"{out} is not empty and is not a training: choose another folder")
-        note(out, signature)
+        note_training(out, signature)
     return None
 
 
@@ -170,7 +170,7 @@ def begun(out: Path) -> Begun:
         raise InputError(f"{out}/{BEGUN} cannot be read ({error}): remove {out}") from None
 
 
-def note(out: Path, signature: str, first_loss: float | None = None) -> None:
+def note_training(out: Path, signature: str, first_loss: float | None = None) -> None:
     """Write down what is trained here."""
     with replacing(out / BEGUN) as file:
         file.write(msgspec.json.encode(Begun(signature, first_loss)))
@@ -231,7 +231,7 @@ def model_folder(name: str | Path) -> str:
 
 
 @contextlib.contextmanager
-def quiet() -> Iterator[None]:
+def quiet_training() -> Iterator[None]:
     """Keep progress bars and warnings of the libraries off the screen."""
     import transformers
 
@@ -278,7 +278,7 @@ def open_tokenizer(source: str) -> Any:
         raise InputError(f"model {source} has no tokenizer: {library_reason(error)}") from None
 
 
-def open_base(source: str) -> Any:
+def open_base_model(source: str) -> Any:
     """Open a model for training: float32 on a CPU, bfloat16 on a GPU that has it."""
     import torch
 
@@ -293,7 +293,7 @@ def open_base(source: str) -> Any:
         raise InputError(f"model {source} cannot be opened: {library_reason(error)}") from None
 
 
-def check_trainable(source: str, targets: Sequence[str]) -> None:
+def check_trainable_targets(source: str, targets: Sequence[str]) -> None:
     """Refuse a model that cannot be opened or lacks the targets, without reading its weights."""
     check_targets(_open_shape(source), targets)
 
@@ -303,7 +303,7 @@ def _open_shape(source: str) -> Any:
     import torch
     import transformers
 
-    with quiet():
+    with quiet_training():
         try:
             config = transformers.AutoConfig.from_pretrained(
                 source, local_files_only=Path(source).is_dir()
@@ -370,7 +370,9 @@ def check_targets(model: Any, targets: Sequence[str]) -> None:
         )
 
 
-def examples(tokenizer: Any, rows: Sequence[tuple[str, ...]], names: tuple[str, ...]) -> Any:
+def training_examples(
+    tokenizer: Any, rows: Sequence[tuple[str, ...]], names: tuple[str, ...]
+) -> Any:
     """Return (prompt, text, …) rows as a dataset in the model's own chat template.
 
     A model without a template reads "Question: … Answer:", as it does where it is measured.
@@ -405,7 +407,9 @@ def unmarked(tokenizer: Any, rows: Sequence[tuple[str, ...]], say: Say) -> list[
     return kept
 
 
-def arranged(rows: Sequence[tuple[str, ...]], stage: Stage, seed: int) -> list[tuple[str, ...]]:
+def arranged(
+    rows: Sequence[tuple[str, ...]], stage: TrainingStage, seed: int
+) -> list[tuple[str, ...]]:
     """Return every epoch's rows one after the other, in the order in which they are computed.
 
     Each epoch is shuffled; then rows of like length stand together ``stage.micro`` at a time, so
@@ -451,7 +455,7 @@ def steps_of(kind: str, rows: int, preset: Preset) -> int:
 
     RL answers each question ``group`` times and leaves out a last batch that is not full.
     """
-    stage: Stage = getattr(preset, kind)
+    stage: TrainingStage = getattr(preset, kind)
     if kind == "rl":
         return math.ceil(stage.epochs * (rows // (stage.batch // preset.group)))
     return math.ceil(max(1, round(rows * stage.epochs)) / stage.batch)
@@ -469,7 +473,7 @@ def steps_text(kind: str, steps: int) -> str:
     return text if steps >= FEW else f"{text}: too few to train anything; use {MORE[kind]}"
 
 
-class Pace:
+class ProgressPace:
     """Decides which steps are worth a line: every tenth part of them, or after 15 seconds.
 
     A training of many hours says a line every five minutes at the latest instead.
@@ -511,7 +515,7 @@ def watch(kind: str, say: Say) -> Any:
     """Return a callback of a trainer that says how far it is."""
     from transformers import TrainerCallback
 
-    pace = Pace(kind)
+    pace = ProgressPace(kind)
 
     class Watch(TrainerCallback):  # type: ignore[misc]
         """Tells step, loss and the time that is left."""
@@ -548,26 +552,26 @@ LOGGED = {
 }
 
 
-class Task(NamedTuple):
+class TrainingTask(NamedTuple):
     """One training: what, on what, and where it goes. ``say`` hears notices for the user."""
 
     kind: str
     model: str
     out: Path
     preset: Preset
-    stage: Stage
+    stage: TrainingStage
     seed: int
     say: Say
     about: Mapping[str, str]
 
 
-def begin_task(task: Task, rows: int) -> Task:
+def begin_task(task: TrainingTask, rows: int) -> TrainingTask:
     """Return a task as it is trained on so many rows: few steps have no warm-up."""
     task.preset.check()
     return task._replace(preset=paced(task.kind, rows, task.preset))
 
 
-def arguments(task: Task, micro: int, **more: Any) -> dict[str, Any]:
+def arguments(task: TrainingTask, micro: int, **more: Any) -> dict[str, Any]:
     """Return what TRL's three configs share; ``micro`` divides each process's part of a batch."""
     import torch
 
@@ -577,7 +581,7 @@ def arguments(task: Task, micro: int, **more: Any) -> dict[str, Any]:
     return {
         "output_dir": str(task.out / FOLDER),
         "per_device_train_batch_size": micro,
-        "gradient_accumulation_steps": s.batch // count() // micro,
+        "gradient_accumulation_steps": s.batch // process_count() // micro,
         "learning_rate": s.rate,
         "num_train_epochs": 1,  # of the arranged rows, which hold every epoch
         "train_sampling_strategy": "sequential",
@@ -611,8 +615,8 @@ def rows_hash(rows: Sequence[tuple[str, ...]]) -> str:
     return content_id([list(row) for row in rows])
 
 
-def train(
-    task: Task,
+def run_training(
+    task: TrainingTask,
     rows: Sequence[tuple[str, ...]],
     build: Callable[[int], Any],
     base: str,
@@ -638,7 +642,7 @@ def train(
     card = _card(task, rows, base, parent)
     if agreed(lambda: finished(task.out, card.signature)):
         return task.out
-    checkpoint = agreed(lambda: begin(task.out, card.signature))
+    checkpoint = agreed(lambda: begin_training(task.out, card.signature))
     say(steps_text(task.kind, steps_of(task.kind, len(rows), task.preset)))
     trainer = _run(task, build, card.signature, checkpoint, say, first=first)
     _check_finite(trainer.model, task)
@@ -656,9 +660,11 @@ def train(
     return task.out
 
 
-def _save(task: Task, trainer: Any, card: Card, whole: Mapping[str, Any] | None) -> None:
+def _save(
+    task: TrainingTask, trainer: Any, card: ModelCard, whole: Mapping[str, Any] | None
+) -> None:
     """Write the adapter, its tokenizer and its card; ``whole`` are weights put together."""
-    with full_disk(task.out):
+    with full_disk_refused(task.out):
         lora = trainer.model.peft_config["default"]
         # peft keeps a set, which every process writes in an order of its own: the file, and with it
         # the identity of the model, would differ from one training to the next
@@ -670,7 +676,7 @@ def _save(task: Task, trainer: Any, card: Card, whole: Mapping[str, Any] | None)
 
 
 def _run(
-    task: Task,
+    task: TrainingTask,
     build: Callable[[int], Any],
     signature: str,
     checkpoint: Path | None,
@@ -681,17 +687,17 @@ def _run(
     """Return TRL's trainer after its last step. Raises InputError where no row has room."""
     from transformers import PrinterCallback
 
-    batch, processes = task.stage.batch // count(), count()
+    batch, processes = task.stage.batch // process_count(), process_count()
     micro = divisor(batch, task.stage.micro)
     while True:
         trainer = None
         try:
-            with quiet(), full_disk(task.out):
+            with quiet_training(), full_disk_refused(task.out):
                 trainer = build(micro)
                 if first and checkpoint is None:
                     loss = first_loss(trainer)
                     if leads():
-                        note(task.out, signature, loss)
+                        note_training(task.out, signature, loss)
                 trainer.remove_callback(PrinterCallback)
                 trainer.add_callback(mark())
                 trainer.add_callback(watch(task.kind, task.say))
@@ -714,9 +720,9 @@ def _run(
         checkpoint = last(task.out)
 
 
-def _card(task: Task, rows: Sequence[tuple[str, ...]], base: str, parent: str) -> Card:
+def _card(task: TrainingTask, rows: Sequence[tuple[str, ...]], base: str, parent: str) -> ModelCard:
     """Return the card of a training that has not begun, with its signature."""
-    card = Card(
+    card = ModelCard(
         kind=task.kind,
         base=base,
         base_name=task.about.get("base_name", task.model),
@@ -732,7 +738,7 @@ def _card(task: Task, rows: Sequence[tuple[str, ...]], base: str, parent: str) -
     return msgspec.structs.replace(card, signature=card_signature(card))
 
 
-def _curve(history: Sequence[Mapping[str, Any]], task: Task) -> tuple[Step, ...]:
+def _curve(history: Sequence[Mapping[str, Any]], task: TrainingTask) -> tuple[CurvePoint, ...]:
     """Return the course of a training from what its trainer logged."""
     scale = 1.0 if task.kind == "rl" else task.stage.epochs  # one of the arranged is all of ours
     steps = []
@@ -742,11 +748,11 @@ def _curve(history: Sequence[Mapping[str, Any]], task: Task) -> tuple[Step, ...]
         logged = {own: line[name] for name, own in LOGGED.items() if line.get(name) is not None}
         values = {name: float(value) for name, value in logged.items() if math.isfinite(value)}
         rate = line.get("learning_rate")
-        steps.append(Step(line["step"], line["epoch"] * scale, line["loss"], rate, values))
+        steps.append(CurvePoint(line["step"], line["epoch"] * scale, line["loss"], rate, values))
     return tuple(steps)
 
 
-def _check_finite(model: Any, task: Task) -> None:
+def _check_finite(model: Any, task: TrainingTask) -> None:
     """Refuse to save what is no model any more. Raises InputError."""
     trained = [weight for weight in model.parameters() if weight.requires_grad]
     if not all(bool(weight.isfinite().all()) for weight in trained):
@@ -780,7 +786,7 @@ def first_loss(trainer: Any) -> float:
 
 def dpo(
     sft_folder: str | Path,
-    rows: Sequence[Row],
+    rows: Sequence[TrainingRow],
     preset: Preset,
     out: str | Path,
     *,
@@ -800,7 +806,7 @@ def dpo(
     about = {
         "base_name": before.base_name, "recipe": before.recipe, "base_run": before.base_run
     }  # fmt: skip
-    task = Task("dpo", source, Path(out), preset, preset.dpo, seed, say, about)
+    task = TrainingTask("dpo", source, Path(out), preset, preset.dpo, seed, say, about)
     tokenizer = open_tokenizer(str(start))
     texts = unmarked(tokenizer, [(row.prompt, row.chosen, row.rejected or "") for row in rows], say)
     task = begin_task(task, len(texts))
@@ -808,10 +814,10 @@ def dpo(
     def build(micro: int) -> Any:
         return _trainer(task, tokenizer, texts, start, source, micro)
 
-    return train(task, texts, build, before.base, before.signature)
+    return run_training(task, texts, build, before.base, before.signature)
 
 
-def _sft_card(folder: Path) -> Card:
+def _sft_card(folder: Path) -> ModelCard:
     """Return the card of the adapter that a training goes on from. Raises InputError."""
     card = read_card(folder)
     if card is None or not (folder / "adapter_config.json").is_file():
@@ -820,7 +826,7 @@ def _sft_card(folder: Path) -> Card:
 
 
 def _trainer(
-    task: Task,
+    task: TrainingTask,
     tokenizer: Any,
     texts: Sequence[tuple[str, ...]],
     start: Path,
@@ -859,7 +865,9 @@ def _trainer(
             precompute_ref_batch_size=micro,
         ),
         train_dataset=_shared(
-            examples(tokenizer, arranged(texts, task.stage, task.seed), ("chosen", "rejected")),
+            training_examples(
+                tokenizer, arranged(texts, task.stage, task.seed), ("chosen", "rejected")
+            ),
             task.out / FOLDER / "pairs",
         ),
         processing_class=tokenizer,
@@ -872,7 +880,7 @@ def _trainer(
 
 def _shared(pairs: Any, place: Path) -> Any:
     """Return pairs whose reference every process finds: TRL keeps it in a file beside theirs."""
-    if count() == 1:
+    if process_count() == 1:
         return pairs
     from datasets import load_from_disk
 
@@ -889,7 +897,7 @@ def adapted(source: str, start: Path, preset: Preset) -> Any:
 
     config = PeftConfig.from_pretrained(str(start))
     config.lora_dropout = preset.dropout  # an adapter remembers that of its last training
-    return _with_adapter(open_base(source), start, is_trainable=True, config=config)
+    return _with_adapter(open_base_model(source), start, is_trainable=True, config=config)
 
 
 def _with_adapter(base: Any, start: Path, **how: Any) -> Any:
@@ -902,7 +910,7 @@ def _with_adapter(base: Any, start: Path, **how: Any) -> Any:
         raise InputError(f"adapter {start} cannot be opened: {library_reason(error)}") from None
 
 
-def merge(folder: str | Path, out: str | Path) -> Path:
+def merge_adapter(folder: str | Path, out: str | Path) -> Path:
     """Write an adapter and its base model as one model in safetensors; return ``out``."""
     import msgspec
 
@@ -912,8 +920,8 @@ def merge(folder: str | Path, out: str | Path) -> Path:
         raise InputError(f"{start} is not an adapter that sayso trained")
     if place.exists() and any(place.iterdir()):
         raise InputError(f"{place} is not empty: choose another folder")
-    with quiet(), full_disk(place):
-        base = open_base(model_folder(card.base_name))
+    with quiet_training(), full_disk_refused(place):
+        base = open_base_model(model_folder(card.base_name))
         whole = _with_adapter(base, start).merge_and_unload()
         whole.config.sayso_base = card.base
         whole.save_pretrained(place, safe_serialization=True)
@@ -964,12 +972,12 @@ def rl(
             f"{len(without)} questions have no gold answer, first {without[0].question.text!r}: "
             "rewards need them"
         )
-    check_enough(len(prompts), preset)
+    check_step_size(len(prompts), preset)
     source = model_folder(before.base_name)
     about = {
         "base_name": before.base_name, "recipe": "rl", "base_run": before.base_run
     }  # fmt: skip
-    task = Task("rl", source, Path(out), preset, preset.rl, seed, say, about)
+    task = TrainingTask("rl", source, Path(out), preset, preset.rl, seed, say, about)
     tokenizer = open_tokenizer(str(start))
     questions = {p.question.id: p.question for p in prompts}
     texts = unmarked(tokenizer, [(p.prompt, p.question.id) for p in prompts], say)
@@ -988,10 +996,10 @@ def rl(
 
     parent = f"{before.signature}|{reward}|{cost:g}"
     hashed = [(*text, *_names(questions[text[1]].golds or ())) for text in texts]
-    return train(task, hashed, build, before.base, parent, first=False)
+    return run_training(task, hashed, build, before.base, parent, first=False)
 
 
-def check_enough(questions: int, preset: Preset) -> None:
+def check_step_size(questions: int, preset: Preset) -> None:
     """Refuse fewer questions than one optimizer step takes. Raises InputError."""
     least = preset.rl.batch // preset.group
     if questions < least:
@@ -1006,7 +1014,7 @@ def _names(golds: Sequence[Gold]) -> tuple[str, ...]:
 
 
 def _rl_trainer(
-    task: Task,
+    task: TrainingTask,
     tokenizer: Any,
     texts: Sequence[tuple[str, ...]],
     start: Path,
@@ -1037,7 +1045,7 @@ def _rl_trainer(
 
     preset, stage = task.preset, task.stage
     policy = adapted(source, start, preset)
-    rows = examples(tokenizer, [(text[0],) for text in texts], ())
+    rows = training_examples(tokenizer, [(text[0],) for text in texts], ())
     rows = rows.add_column("question", [text[1] for text in texts])
     group = preset.group
     return Trainer(
@@ -1066,7 +1074,7 @@ def _rl_trainer(
 
 def sft(
     model: str | Path,
-    rows: Sequence[Row],
+    rows: Sequence[TrainingRow],
     preset: Preset,
     out: str | Path,
     *,
@@ -1085,7 +1093,7 @@ def sft(
     """
     source = model_folder(model)
     about_it = {"base_name": str(model), **(about or {})}
-    task = Task("sft", source, Path(out), preset, preset.sft, seed, say, about_it)
+    task = TrainingTask("sft", source, Path(out), preset, preset.sft, seed, say, about_it)
     tokenizer = open_tokenizer(source)
     texts = unmarked(tokenizer, [(row.prompt, row.chosen) for row in rows], say)
     task = begin_task(task, len(texts))
@@ -1094,7 +1102,7 @@ def sft(
         from peft import LoraConfig
         from trl import SFTConfig, SFTTrainer
 
-        loaded = open_base(source)
+        loaded = open_base_model(source)
         check_targets(loaded, preset.targets)
         config = LoraConfig(
             r=preset.r,
@@ -1110,11 +1118,11 @@ def sft(
                 max_length=preset.cutoff,
                 completion_only_loss=True,
             ),
-            train_dataset=examples(
+            train_dataset=training_examples(
                 tokenizer, arranged(texts, task.stage, task.seed), ("completion",)
             ),
             processing_class=tokenizer,
             peft_config=config,
         )
 
-    return train(task, texts, build, task.about.get("base") or source, "")
+    return run_training(task, texts, build, task.about.get("base") or source, "")

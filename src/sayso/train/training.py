@@ -31,7 +31,7 @@ from sayso.records import Estimate, Generation, InputError, Verdict, content_id,
 from sayso.report.numbers import line
 from sayso.runs.asking import CachedEngine
 from sayso.runs.costs import dollars, open_priced
-from sayso.runs.dry_run import Plan as DrawPlan
+from sayso.runs.dry_run import RunEstimate as DrawPlan
 from sayso.runs.dry_run import plan_text
 from sayso.runs.measure import entities_of
 from sayso.runs.progress import Progress
@@ -41,14 +41,14 @@ from sayso.storage.atomic import WRITER, one_writer, refuse_links, replacing
 from sayso.storage.cache import FILE_NAME, Cache
 from sayso.storage.run_folder import RunFolder
 from sayso.train import processes, trainers
-from sayso.train.base import Base, Halves, check_still, halves, open_base
+from sayso.train.base import Base, Halves, check_still, halves, open_base_run
 from sayso.train.config import Preset, RowSettings, TrainConfig, stages_of
-from sayso.train.draws import draw, facts_in, knowledge_of
-from sayso.train.draws import estimate as estimate_draws
+from sayso.train.draws import draw_facts, facts_in, knowledge_of
+from sayso.train.draws import estimate_draws as estimate_draws
 from sayso.train.export import STYLES, export
 from sayso.train.proof import prove
-from sayso.train.recipes import RowSet, check_forms, counts
-from sayso.train.recipes import keep as keep_rows
+from sayso.train.recipes import RowSet, check_forms, row_counts
+from sayso.train.recipes import keep_rows as keep_rows
 from sayso.train.recipes import make as make_rows
 from sayso.train.recipes.by_model import Author, Search
 from sayso.train.result import (
@@ -84,7 +84,7 @@ PREPARED = (FILE, OLD_FILE, "draws", "rows")
 OURS = (*PREPARED, "adapters", "runs", "forced", "export", "export-sharegpt", "report.html")
 
 
-def begin(
+def begin_result(
     base: Base, parts: Halves, config: TrainConfig, preset: Preset, rows: RowSettings, command: str
 ) -> Training:
     """Return what a training is before it has begun; its settings decide whether it may go on."""
@@ -146,7 +146,7 @@ def _flat(prefix: str, settings: Mapping[str, Any]) -> dict[str, object]:
     return flat
 
 
-def folder_of(base: Base, begun: Training) -> Path:
+def training_folder(base: Base, begun: Training) -> Path:
     """Return the folder beside the run that a training gets without a name.
 
     The same for more seeds or another way of counting: those go on in it.
@@ -303,7 +303,7 @@ def _asking(seeds: Sequence[int]) -> str:
 # ---- the training of one seed: SFT, then DPO or RL; every stage resumes by itself
 
 
-class Plan(NamedTuple):
+class TrainingPlan(NamedTuple):
     """A training with everything that decides it, and where it is told how far it is."""
 
     base: Base
@@ -324,7 +324,7 @@ class Plan(NamedTuple):
         return stages_of(self.config.recipe, self.config.stages)
 
 
-def check_trainable(base: Base, preset: Preset, stages: Sequence[str]) -> None:
+def check_before_training(base: Base, preset: Preset, stages: Sequence[str]) -> None:
     """Refuse what could not be trained, before anything is asked. Raises InputError."""
     name = _weights_of(base)
     try:
@@ -336,9 +336,9 @@ def check_trainable(base: Base, preset: Preset, stages: Sequence[str]) -> None:
             "(--export does not need it)"
         ) from None
     trainers.check_processes([getattr(preset, stage) for stage in stages])
-    if "rl" in stages and processes.count() > 1:
+    if "rl" in stages and processes.process_count() > 1:
         raise InputError("recipe rl trains in one process: start it without a launcher")
-    trainers.check_trainable(trainers.model_folder(name), preset.targets)
+    trainers.check_trainable_targets(trainers.model_folder(name), preset.targets)
 
 
 def _weights_of(base: Base) -> str:
@@ -353,7 +353,7 @@ def _weights_of(base: Base) -> str:
     return name
 
 
-def train_seed(plan: Plan, rows: RowSet, seed: int) -> dict[str, Path]:
+def train_seed(plan: TrainingPlan, rows: RowSet, seed: int) -> dict[str, Path]:
     """Train the stages of one seed and return their folders. Raises InputError.
 
     A finished stage is left as it is, a killed one goes on from its last checkpoint.
@@ -361,7 +361,7 @@ def train_seed(plan: Plan, rows: RowSet, seed: int) -> dict[str, Path]:
     base, preset, say = plan.base, plan.preset, plan.say
     name = _weights_of(base)
     if "rl" in plan.stages:
-        trainers.check_enough(len(rows.prompts), preset)
+        trainers.check_step_size(len(rows.prompts), preset)
     about = {
         "recipe": plan.config.recipe, "base_run": str(base.path), "base_name": name,
         "base": base.manifest.model_identity,
@@ -441,13 +441,13 @@ def _prepared(
             f"export writes the rows of one seed, not of {config.seeds}: leave --seeds out, and "
             "pass --seed for another"
         )
-    base = open_base(run, **given)
+    base = open_base_run(run, **given)
     UNCLE.check(dataclasses.replace(base.settings, methods=config.methods or ""))
     preset, settings = config.resolved(base.model, export=bool(export))
     parts = halves(base, config.limit, config.train_limit, config.train_data)
     check_forms(config.recipe, parts.trained.questions, settings, by_model=bool(config.rows_by))
     if not export:
-        check_trainable(base, preset, stages_of(config.recipe, config.stages))
+        check_before_training(base, preset, stages_of(config.recipe, config.stages))
     if config.prompt_folder:
         check_folder(Path(config.prompt_folder))
     return base, parts, preset, settings
@@ -477,7 +477,7 @@ def fit(
     """
     config = config or TrainConfig()
     config.check()
-    if processes.count() > 1:
+    if processes.process_count() > 1:
         processes.channel()
         if not processes.leads():
             return _follow()
@@ -488,12 +488,12 @@ def fit(
         run, config, export, model=model, data=data, judge=judge, cache=cache
     )
     check_still(base, progress)
-    begun = begin(base, parts, config, preset, settings, command)
-    folder = Path(out) if out else folder_of(base, begun)
+    begun = begin_result(base, parts, config, preset, settings, command)
+    folder = Path(out) if out else training_folder(base, begun)
     with one_writer(folder, command or "sayso train") as new:
         refuse_links(folder)
         begun = open_training(folder, begun, base, export=bool(export))
-        plan = Plan(
+        plan = TrainingPlan(
             base, parts, config, preset, settings, folder, export, dict(begun.timings), progress,
             say, rows_by,
         )  # fmt: skip
@@ -535,7 +535,7 @@ class Estimated(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...]
 
 
-def estimate(
+def estimate_training(
     run: str | Path,
     out: str | Path | None = None,
     config: TrainConfig | None = None,
@@ -552,11 +552,13 @@ def estimate(
     config.check()
     base, parts, preset, settings = _prepared(run, config, export, **given)
     check_still(base)
-    begun = begin(base, parts, config, preset, settings, command)
-    folder = Path(out) if out else folder_of(base, begun)
+    begun = begin_result(base, parts, config, preset, settings, command)
+    folder = Path(out) if out else training_folder(base, begun)
     if is_training(folder):
         _check_same(folder, _read(folder), begun)
-    plan = Plan(base, parts, config, preset, settings, folder, export, {}, None, lambda text: None)
+    plan = TrainingPlan(
+        base, parts, config, preset, settings, folder, export, {}, None, lambda text: None
+    )
     stages = () if export else plan.stages
     rows = _rows_drawn(plan)
     more = {"sft": 1 + settings.plain, "dpo": 1 + settings.plain_pairs, "rl": 1.0}
@@ -646,7 +648,7 @@ def _size_lines(plan: Estimated, model: int, trained: int, memory: int) -> Itera
     )
 
 
-def _files(plan: Plan, seeds: Sequence[int], adapters: Sequence[str]) -> Iterator[str]:
+def _files(plan: TrainingPlan, seeds: Sequence[int], adapters: Sequence[str]) -> Iterator[str]:
     """Yield what a training writes into its folder."""
     yield "draws/"
     sides = ("sft", *(stage for stage in plan.stages if stage == "dpo"))
@@ -660,7 +662,7 @@ def _files(plan: Plan, seeds: Sequence[int], adapters: Sequence[str]) -> Iterato
     yield from (FILE, "report.html")
 
 
-def _rows_drawn(plan: Plan) -> dict[str, int] | None:
+def _rows_drawn(plan: TrainingPlan) -> dict[str, int] | None:
     """Return how many rows the first seed has, of a folder in which everything is drawn."""
     place = plan.folder / "draws"
     if plan.config.rows_by or not RunFolder.exists(place):
@@ -674,14 +676,14 @@ def _rows_drawn(plan: Plan) -> dict[str, int] | None:
         None,
     )  # fmt: skip
     prompts = {"rl prompts": len(rows.prompts)} if rows.prompts else {}
-    return counts(rows) | prompts
+    return row_counts(rows) | prompts
 
 
 def _of_stage(rows: Mapping[str, int], stage: str) -> int:
     return sum(number for kind, number in rows.items() if kind.partition(" ")[0] == stage)
 
 
-def _fit(plan: Plan, begun: Training, new: bool) -> Training:
+def _fit(plan: TrainingPlan, begun: Training, new: bool) -> Training:
     """Draw, make rows, and export them or train and measure."""
     facts = _draw(plan, new)
     rows, told = _make_rows(plan, facts, begun.seeds)
@@ -689,7 +691,7 @@ def _fit(plan: Plan, begun: Training, new: bool) -> Training:
     notices = RunFolder.open(plan.folder / "draws").read_manifest().notices
     begun = msgspec.structs.replace(
         begun,
-        rows=counts(first),
+        rows=row_counts(first),
         notes=(*begun.notes, *notices, *(f"rows: {note}" for note in first.notes), *told),
         timings=plan.timings,
     )
@@ -714,7 +716,7 @@ def _fit(plan: Plan, begun: Training, new: bool) -> Training:
         )  # fmt: skip
 
 
-def _draw(plan: Plan, new: bool) -> list[Fact]:
+def _draw(plan: TrainingPlan, new: bool) -> list[Fact]:
     """Return the facts that rows are made of; a start that fails leaves nothing to clean up."""
     settings, data = plan.settings, plan.parts.trained
     for note in plan.parts.notes:
@@ -726,7 +728,7 @@ def _draw(plan: Plan, new: bool) -> list[Fact]:
         try:
             with _searching(plan):  # a source that cannot be read is refused before anything else
                 pass
-            return draw(
+            return draw_facts(
                 plan.base, data, plan.folder / "draws", k=settings.k,
                 paragraphs=settings.paragraphs, evidence=_evidence(plan),
                 progress=plan.progress,
@@ -737,14 +739,14 @@ def _draw(plan: Plan, new: bool) -> list[Fact]:
             raise
 
 
-def _evidence(plan: Plan) -> str:
+def _evidence(plan: TrainingPlan) -> str:
     """Return what the rules check claims against; "" where they do not, or a model does."""
     by_rules = plan.settings.veracity == "evidence" and not plan.config.rows_by
     return (plan.config.knowledge or "auto") if by_rules else ""
 
 
 @contextlib.contextmanager
-def _searching(plan: Plan) -> Iterator[tuple[Search | None, KnowledgeSources | None]]:
+def _searching(plan: TrainingPlan) -> Iterator[tuple[Search | None, KnowledgeSources | None]]:
     """Open the knowledge source of ``veracity`` "evidence" for a model that makes rows."""
     if plan.settings.veracity != "evidence":
         yield None, None
@@ -756,7 +758,7 @@ def _searching(plan: Plan) -> Iterator[tuple[Search | None, KnowledgeSources | N
 
 
 @contextlib.contextmanager
-def _author(plan: Plan) -> Iterator[tuple[Author | None, list[str]]]:
+def _author(plan: TrainingPlan) -> Iterator[tuple[Author | None, list[str]]]:
     """Open the model that makes rows, if one is to; the list tells at the end what it did."""
     told: list[str] = []
     config = plan.config
@@ -784,7 +786,7 @@ def _author(plan: Plan) -> Iterator[tuple[Author | None, list[str]]]:
 
 
 def _make_rows(
-    plan: Plan, facts: Sequence[Fact], seeds: Sequence[int]
+    plan: TrainingPlan, facts: Sequence[Fact], seeds: Sequence[int]
 ) -> tuple[dict[int, RowSet], list[str]]:
     """Make and keep the rows of every seed; none for a stage that is not trained.
 
@@ -801,20 +803,20 @@ def _make_rows(
                 keep_rows(rows[seed], plan.folder / "rows", seed, plan.parts.measured.questions)
             if size[2]:
                 fewest = min(len(one.prompts) for one in rows.values())
-                trainers.check_enough(fewest, plan.preset)
+                trainers.check_step_size(fewest, plan.preset)
     except InputError:
         withdraw(plan.folder, drawn=True)
         raise
     return rows, told
 
 
-def _wording(plan: Plan) -> dict[Form, str]:
+def _wording(plan: TrainingPlan) -> dict[Form, str]:
     """Return the instructions to voice doubt."""
     texts = instructions(plan.base.settings)
     return {"short": texts["short"], "long": texts["long"]}
 
 
-def _wanted(plan: Plan) -> tuple[int, int, int]:
+def _wanted(plan: TrainingPlan) -> tuple[int, int, int]:
     """Return how many rows are wanted of SFT, DPO and RL; none of a stage that is not trained."""
     preset, stages = plan.preset, plan.stages
     if plan.export and "rl" in stages:
@@ -826,7 +828,7 @@ def _wanted(plan: Plan) -> tuple[int, int, int]:
     )
 
 
-def _exported(plan: Plan, begun: Training, rows: RowSet) -> Training:
+def _exported(plan: TrainingPlan, begun: Training, rows: RowSet) -> Training:
     """Write the rows for another trainer and return the training with their counts."""
     # files of the two formats of LLaMA-Factory have equal names
     name = "export-sharegpt" if plan.export.endswith("sharegpt") else "export"
@@ -872,7 +874,7 @@ def sweep(
     allow. ``options`` is what :func:`fit` takes besides. Raises InputError.
     """
     config = config or TrainConfig()
-    wanted = check_values(setting, values, config)
+    wanted = sweep_values(setting, values, config)
     folder = Path(out) if out else Path(f"{Path(run)}-sweep-{setting}-{config.recipe}")
     say: Say = options.get("say", lambda text: None)
 
@@ -890,12 +892,12 @@ def sweep(
             for value in (wanted[0], wanted[-1])
         ]  # fmt: skip
         stages = stages_of(config.recipe, config.stages)
-        sizes = smallest([rows_of(training.rows) for training in ends], stages)
+        sizes = smallest([stage_rows(training.rows) for training in ends], stages)
     points: list[SweepPoint] = []
     for value in wanted:
         say(f"{setting} {value:g}")
         _, last = fit(run, folder / f"{setting}-{value:g}", with_value(value, **sizes), **options)
-        points.append(SweepPoint(setting, value, numbers(last)))
+        points.append(SweepPoint(setting, value, last_numbers(last)))
     swept = msgspec.structs.replace(last, sweep=tuple(points))
     if processes.leads():
         with replacing(folder / "sweep.json") as file:
@@ -903,7 +905,7 @@ def sweep(
     return folder, swept
 
 
-def check_values(setting: str, values: Sequence[float], config: TrainConfig) -> list[float]:
+def sweep_values(setting: str, values: Sequence[float], config: TrainConfig) -> list[float]:
     """Return the values of a sweep in order. Raises InputError."""
     if setting not in VALUES:
         raise InputError(f"sweep {setting!r}: expected one of {', '.join(VALUES)}")
@@ -923,7 +925,7 @@ def check_values(setting: str, values: Sequence[float], config: TrainConfig) -> 
     return wanted
 
 
-def rows_of(counted: Mapping[str, int]) -> dict[str, int]:
+def stage_rows(counted: Mapping[str, int]) -> dict[str, int]:
     """Return how many rows a stage has ("sft", "dpo"), without the plain ones added to them."""
     sizes: dict[str, int] = {}
     for kind, number in counted.items():
@@ -940,7 +942,7 @@ def smallest(sizes: Sequence[Mapping[str, int]], stages: Sequence[str]) -> dict[
     }
 
 
-def numbers(training: Training) -> dict[str, Estimate]:
+def last_numbers(training: Training) -> dict[str, Estimate]:
     """Return the numbers of the last stage by "form name"."""
     last = training.methods[-1].name
     return {f"{form} {name}": training.get(last, form, name) for form in FORMS for name in SHOWN}

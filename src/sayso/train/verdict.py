@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from math import inf
 
 from sayso.records import Estimate
-from sayso.report.numbers import MINUS, is_bare, points
-from sayso.train.result import FORMS, Change, Method, Training
+from sayso.report.numbers import MINUS, is_bare, percentage_points
+from sayso.train.result import FORMS, Change, MeasuredMethod, Training
 
 #: a corrected p below which a change is called one
 CLEAR = 0.05
@@ -21,7 +21,7 @@ AS_OFTEN = 0.75
 PLACES = {"short": "short answers", "long": "paragraphs"}
 
 
-def plain_sentence(training: Training) -> str:
+def training_sentence(training: Training) -> str:
     """Say in one sentence whether training changed how reliably the model admits ignorance.
 
     Of short answers where they were measured, by the corrected p of the change of J.
@@ -64,7 +64,7 @@ def _learned(change: Change | None) -> str:
     return f"After training, it admits {more} reliably what it does not know"
 
 
-def verdict(training: Training, against: str) -> Iterator[str]:
+def verdict_sentences(training: Training, against: str) -> Iterator[str]:
     """Yield what heads the table: each form, then knowledge, then what is not shown."""
     trained = [m for m in training.methods if m.kind == "trained"]
     if not trained:
@@ -82,7 +82,7 @@ def verdict(training: Training, against: str) -> Iterator[str]:
         yield f"Only {each} measured, so intervals and tests are rough."
 
 
-def _hedging(training: Training, method: Method, form: str, against: str) -> str:
+def _hedging(training: Training, method: MeasuredMethod, form: str, against: str) -> str:
     uur, over, allowed, j = (
         training.get(method.name, form, name) for name in ("UUR", "over_hedge", "policy_UUR", "J")
     )
@@ -111,7 +111,7 @@ def _hedging(training: Training, method: Method, form: str, against: str) -> str
     return f"{text}{_gain(training.change(method.name, against, form, 'J'))}{_blind(j, nothing)}."
 
 
-def _hedged(training: Training, method: Method, form: str) -> tuple[float, float]:
+def _hedged(training: Training, method: MeasuredMethod, form: str) -> tuple[float, float]:
     """Return how many facts are hedged (the mean over seeds) of how many."""
     share = training.get(method.name, form, "p_uncertain")
     if share.numerator is None or share.denominator is None:
@@ -119,7 +119,7 @@ def _hedged(training: Training, method: Method, form: str) -> tuple[float, float
     return share.numerator, share.denominator
 
 
-def _unasked(training: Training, method: Method, against: str) -> Iterator[str]:
+def _unasked(training: Training, method: MeasuredMethod, against: str) -> Iterator[str]:
     """Yield how much is hedged where nobody asks for doubt, beside where somebody does."""
     parts: list[str] = []
     alike: list[str] = []
@@ -173,7 +173,7 @@ def _blind(j: Estimate, nothing: bool) -> str:
     return ""
 
 
-def _knowledge(training: Training, method: Method, against: str) -> Iterator[str]:
+def _knowledge(training: Training, method: MeasuredMethod, against: str) -> Iterator[str]:
     after, before = (training.get(m, "short", "forced") for m in (method.name, against))
     if after.value is None or before.value is None:
         known = training.get(against, "short", "KCR").value is not None
@@ -202,7 +202,7 @@ def _knowledge(training: Training, method: Method, against: str) -> Iterator[str
 
 
 def _points(value: float) -> str:
-    return points(value).removesuffix(" pp")
+    return percentage_points(value).removesuffix(" pp")
 
 
 def _percent(estimate: Estimate) -> str:

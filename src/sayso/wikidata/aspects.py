@@ -16,7 +16,7 @@ from sayso.records import InputError
 from sayso.storage.atomic import replacing
 from sayso.wikidata.entities import Entity
 from sayso.wikidata.excerpt import Excerpt
-from sayso.wikidata.plan import Lines, Plan, read_yaml
+from sayso.wikidata.plan import DomainPlan, ValueLines, read_yaml_as
 from sayso.wikidata.templates import UNASKABLE, Templates, texts, wrong_question
 from sayso.wikidata.values import answer
 
@@ -34,7 +34,7 @@ HEAD = """\
 """
 
 
-class Aspect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class ReviewedAspect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One property of a domain; ``why`` says what spoke against it."""
 
     keep: bool
@@ -47,19 +47,19 @@ class Aspect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     why: str = ""
 
 
-class Aspects(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class AspectReview(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The review file; ``language`` is that of its questions."""
 
-    domains: dict[str, dict[str, Aspect]]
+    domains: dict[str, dict[str, ReviewedAspect]]
     reviewed: bool = False
     language: str = ""
 
-    def kept(self, domain: str) -> dict[str, Aspect]:
+    def kept(self, domain: str) -> dict[str, ReviewedAspect]:
         """The aspects that are asked for in a domain, most frequent first."""
         return {p: one for p, one in self.domains.get(domain, {}).items() if one.keep}
 
 
-def propose(excerpt: Excerpt, templates: Templates) -> Aspects:
+def propose(excerpt: Excerpt, templates: Templates) -> AspectReview:
     """Return the most frequent properties of each domain that can be asked for in short form.
 
     What is kept comes first and identifiers last: a person has more to say about the former.
@@ -72,7 +72,7 @@ def propose(excerpt: Excerpt, templates: Templates) -> Aspects:
         sample = list({one.id: one for stratum in strata for one in stratum}.values())
         counts = excerpt.properties[name]
         ranked = [(p, counts[p]) for p in sorted(counts, key=lambda p: (-counts[p], len(p), p))]
-        rows: dict[str, Aspect] = {}
+        rows: dict[str, ReviewedAspect] = {}
         kept = 0
         for property, count in ranked[:NAMED]:
             aspect = _aspect(excerpt, templates, name, property, count, sample, form.question)
@@ -83,10 +83,10 @@ def propose(excerpt: Excerpt, templates: Templates) -> Aspects:
             kept += aspect.keep
             rows[property] = aspect
         domains[name] = dict(sorted(rows.items(), key=lambda row: _place(row[1])))
-    return Aspects(domains, language=language)
+    return AspectReview(domains, language=language)
 
 
-def _place(aspect: Aspect) -> int:
+def _place(aspect: ReviewedAspect) -> int:
     return 0 if aspect.keep else 2 if aspect.kind in UNASKABLE else 1
 
 
@@ -98,7 +98,7 @@ def _aspect(
     count: int,
     sample: list[Entity],
     generic: str,
-) -> Aspect:
+) -> ReviewedAspect:
     kind = excerpt.kinds.get(property, "")
     wording = templates.wording(excerpt.plan.languages[0], domain, property)
     why = templates.dropped(property, kind)
@@ -111,7 +111,7 @@ def _aspect(
         why = "its name is not known"
     if why is None and not usable:
         why = "no value in the sample can be read"
-    return Aspect(
+    return ReviewedAspect(
         keep=why is None,
         entities=count,
         usable=usable,
@@ -123,7 +123,7 @@ def _aspect(
     )
 
 
-def write_aspects(folder: Path, excerpt: Excerpt, aspects: Aspects) -> Path:
+def write_aspects(folder: Path, excerpt: Excerpt, aspects: AspectReview) -> Path:
     """Write the review file, one line for each property."""
     total = sum(sum(counts) for counts in excerpt.population.values())
     name = "".join(c for c in folder.name if c.isprintable())
@@ -154,7 +154,7 @@ def _quoted(value: object) -> str:
     )
 
 
-def read_aspects(folder: Path, excerpt: Excerpt) -> Aspects:
+def read_review(folder: Path, excerpt: Excerpt) -> AspectReview:
     """Read the review file as a person left it. InputError names what cannot be used, and where."""
     aspects, lines = _read(folder, excerpt.plan)
     for name, rows in aspects.domains.items():
@@ -169,15 +169,17 @@ def read_aspects(folder: Path, excerpt: Excerpt) -> Aspects:
     return aspects
 
 
-def check_review(folder: Path, plan: Plan) -> None:
+def check_review(folder: Path, plan: DomainPlan) -> None:
     """Refuse a review file of another plan, before hours are spent on a dump."""
     if (folder / FILE).exists():
         _read(folder, plan)
 
 
-def _read(folder: Path, plan: Plan) -> tuple[Aspects, Lines]:
+def _read(folder: Path, plan: DomainPlan) -> tuple[AspectReview, ValueLines]:
     path = folder / FILE
-    aspects, lines = read_yaml(path, Aspects, "correct it, or delete the file for a new proposal")
+    aspects, lines = read_yaml_as(
+        path, AspectReview, "correct it, or delete the file for a new proposal"
+    )
     if aspects.language not in ("", plan.languages[0]):
         raise InputError(
             f"{lines.at('language')}: the questions there are in {aspects.language!r} and "
@@ -198,7 +200,9 @@ def _read(folder: Path, plan: Plan) -> tuple[Aspects, Lines]:
     return aspects, lines
 
 
-def reworded(aspects: Aspects, word: Callable[[str, str, Aspect], str | None]) -> Aspects:
+def reworded(
+    aspects: AspectReview, word: Callable[[str, str, ReviewedAspect], str | None]
+) -> AspectReview:
     """Return aspects with questions from ``word(domain, property, aspect)`` where it has one."""
     domains = {
         name: {

@@ -19,28 +19,28 @@ from sayso.records import InputError
 from sayso.storage.atomic import replacing
 from sayso.wikidata.aspects import (
     FILE,
-    Aspect,
-    Aspects,
+    AspectReview,
+    ReviewedAspect,
     propose,
-    read_aspects,
+    read_review,
     reworded,
     write_aspects,
 )
 from sayso.wikidata.excerpt import Excerpt, problem_kind, write_excerpt
-from sayso.wikidata.questions import Drafts, Record, draft, records, twins
+from sayso.wikidata.questions import Drafts, Record, draft, split_records, twins
 from sayso.wikidata.templates import UNASKABLE, Templates
 
 
-class Word(Protocol):
+class AspectWorder(Protocol):
     """Words the question of an aspect; ``aspects`` are set before it is called."""
 
-    aspects: Aspects | None
+    aspects: AspectReview | None
     kept: int
     refused: int
     failed: int
     failure: str
 
-    def __call__(self, domain: str, property: str, aspect: Aspect) -> str | None: ...
+    def __call__(self, domain: str, property: str, aspect: ReviewedAspect) -> str | None: ...
 
 
 class Built(msgspec.Struct, frozen=True):
@@ -48,12 +48,12 @@ class Built(msgspec.Struct, frozen=True):
 
     folder: str
     files: dict[str, str]
-    card: Card
+    card: BuildCard
 
 
 def aspects_step(
-    folder: Path, excerpt: Excerpt, templates: Templates, word: Word | None = None
-) -> Aspects:
+    folder: Path, excerpt: Excerpt, templates: Templates, word: AspectWorder | None = None
+) -> AspectReview:
     """Keep an excerpt and propose aspects; a review file that is there stays as it is.
 
     InputError where the excerpt has no entity.
@@ -63,7 +63,7 @@ def aspects_step(
     problems = ({"part": p.part, "line": p.line, "what": p.what} for p in excerpt.problems)
     _write(folder / "problems.jsonl", problems)
     if (folder / FILE).exists():
-        return read_aspects(folder, excerpt)
+        return read_review(folder, excerpt)
     aspects = propose(excerpt, templates)
     if word is not None:
         word.aspects = aspects
@@ -92,7 +92,7 @@ def _check_excerpt(excerpt: Excerpt) -> None:
     )
 
 
-def _check_drafts(folder: Path, excerpt: Excerpt, aspects: Aspects, drafts: Drafts) -> None:
+def _check_drafts(folder: Path, excerpt: Excerpt, aspects: AspectReview, drafts: Drafts) -> None:
     """Refuse drafts without an entity to ask about."""
     least = {name: domain.least for name, domain in excerpt.plan.domains.items()}
     if any(one.fresh or len(one.old) >= least[one.domain] for one in drafts.entities):
@@ -120,12 +120,12 @@ def question_step(
 
     ``prompts`` is how many an entity has, each about other aspects.
     """
-    aspects = read_aspects(folder, excerpt)
+    aspects = read_review(folder, excerpt)
     drafts = draft(excerpt, aspects, templates)
     _check_drafts(folder, excerpt, aspects, drafts)
     splits = {
-        "main": list(records(drafts, excerpt, templates, "main", prompts)),
-        "fresh": list(records(drafts, excerpt, templates, "fresh", prompts)),
+        "main": list(split_records(drafts, excerpt, templates, "main", prompts)),
+        "fresh": list(split_records(drafts, excerpt, templates, "fresh", prompts)),
         "twins": list(twins(drafts.entities, excerpt, aspects, templates, most_twins, prompts)),
     }
     files = {}
@@ -179,7 +179,7 @@ WRONG = {
 }
 
 
-class Counts(msgspec.Struct, frozen=True):
+class DomainCounts(msgspec.Struct, frozen=True):
     """One domain of one split, as in UNCLE's Table 5: entities, prompts, questions, golds."""
 
     domain: str
@@ -190,7 +190,7 @@ class Counts(msgspec.Struct, frozen=True):
     golds: int
 
 
-class Card(msgspec.Struct, frozen=True, kw_only=True):
+class BuildCard(msgspec.Struct, frozen=True, kw_only=True):
     """The figures of the card; ``strata``: domain -> stratum -> (taken, existing).
 
     ``prompts`` is how many were wanted of each entity.
@@ -203,7 +203,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     languages: tuple[str, ...]
     seed: int
     reviewed: bool
-    counts: list[Counts]
+    counts: list[DomainCounts]
     strata: dict[str, dict[str, tuple[int, int]]]
     aspects: dict[str, dict[str, int]]
     left: dict[str, int]
@@ -216,8 +216,8 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def make_card(
-    excerpt: Excerpt, aspects: Aspects, drafts: Drafts, splits: Mapping[str, Sequence[Record]]
-) -> Card:
+    excerpt: Excerpt, aspects: AspectReview, drafts: Drafts, splits: Mapping[str, Sequence[Record]]
+) -> BuildCard:
     """Count everything in a benchmark."""
     counts = []
     for split, rows in splits.items():
@@ -226,7 +226,7 @@ def make_card(
             parts = [part for row in own for part in row.individual_qa]
             golds = sum(len(part.answer) for part in parts)
             entities = len({row.entity for row in own})
-            counts.append(Counts(domain, split, entities, len(own), len(parts), golds))
+            counts.append(DomainCounts(domain, split, entities, len(own), len(parts), golds))
     main = splits["main"]
     strata = {}
     for domain, settings in excerpt.plan.domains.items():
@@ -238,7 +238,7 @@ def make_card(
         }
     real = [row for split, rows in splits.items() if split != "twins" for row in rows]
     parts = [part for row in real for part in row.individual_qa]
-    return Card(
+    return BuildCard(
         source=excerpt.source,
         day=excerpt.day,
         day_from=excerpt.day_from,
@@ -268,7 +268,7 @@ def make_card(
     )
 
 
-def card_markdown(card: Card, excerpt: Excerpt) -> str:
+def card_markdown(card: BuildCard, excerpt: Excerpt) -> str:
     """Return the card as Markdown; names that others wrote are escaped."""
     day = f"{card.day} (from {card.day_from})" if card.day else "not known"
     lines = [

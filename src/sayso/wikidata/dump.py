@@ -30,10 +30,10 @@ from sayso.records import InputError, content_id
 from sayso.storage.atomic import disk_errors, replacing
 from sayso.wikidata.entities import Entity
 from sayso.wikidata.excerpt import Excerpt, Problem, ids_to_name, problem_kind
-from sayso.wikidata.passes import Members, Task, closure, name_hash, open_stage
-from sayso.wikidata.plan import Domain, Plan
+from sayso.wikidata.passes import Members, PassTask, closure, name_hash, open_stage
+from sayso.wikidata.plan import Domain, DomainPlan
 from sayso.wikidata.templates import Templates
-from sayso.wikidata.unpack import Part, Place, find_parts, read_lines
+from sayso.wikidata.unpack import DumpPart, LinePlace, find_parts, read_dump_lines
 
 #: increase when a pass yields something else, so that its older work is not continued
 FORMAT = 2
@@ -41,7 +41,7 @@ FORMAT = 2
 INTERVAL = 20.0
 
 
-class Step(NamedTuple):
+class DumpProgress(NamedTuple):
     """How far a pass is: parts done and all of them, unpacked bytes and lines so far."""
 
     stage: str
@@ -51,37 +51,37 @@ class Step(NamedTuple):
     lines: int
 
 
-class Reading(NamedTuple):
+class DumpReading(NamedTuple):
     """How a dump is read: by how many processes, with what seconds between two states."""
 
     workers: int = 1
     interval: float = INTERVAL
-    progress: Callable[[Step], None] | None = None
+    progress: Callable[[DumpProgress], None] | None = None
 
 
 def read_dump(
     source: Path,
-    plan: Plan,
+    plan: DomainPlan,
     folder: Path,
     templates: Templates,
     *,
     seed: int = 0,
     fresh: str = "",
-    reading: Reading | None = None,
+    reading: DumpReading | None = None,
 ) -> Excerpt:
     """Read a dump for a plan; what is needed to continue after a kill is kept under ``folder``."""
-    reading = reading or Reading()
+    reading = reading or DumpReading()
     parts = find_parts(source)
     work = folder / "scan" / content_id([FORMAT, [(p.name, p.size, p.stamp) for p in parts]])
     deep = any(domain.subclasses for domain in plan.domains.values())
-    classes = run_stage(Task("classes", plan), parts, work, reading) if deep else []
+    classes = run_stage(PassTask("classes", plan), parts, work, reading) if deep else []
     edges = _sides(work, "classes", classes)
     members_in = work / content_id([plan, seed, fresh])
     ids = {
         name: _write_ids(members_in, _classes(domain, edges))
         for name, domain in plan.domains.items()
     }
-    task = Task("members", plan, seed, ids, fresh)
+    task = PassTask("members", plan, seed, ids, fresh)
     states = run_stage(task, parts, members_in, reading)
     members = Members(task)
     for state in states:
@@ -96,7 +96,7 @@ def read_dump(
     everyone = [one for strata in samples.values() for stratum in strata for one in stratum]
     wanted = ids_to_name(everyone, _askable(members, templates))
     labels_in = members_in / content_id(sorted(wanted))
-    task = Task("labels", plan, ids={"labels": _write_ids(labels_in, wanted)})
+    task = PassTask("labels", plan, ids={"labels": _write_ids(labels_in, wanted)})
     labels = run_stage(task, parts, labels_in, reading)
     day, day_from = _day(parts, source, members.modified)
     wrong, problems = _problems(states, classes, labels)
@@ -127,7 +127,7 @@ def read_dump(
     )
 
 
-def _sides(folder: Path, stage: str, states: Sequence[State]) -> list[Path]:
+def _sides(folder: Path, stage: str, states: Sequence[DumpState]) -> list[Path]:
     return [folder / stage / f"{n:05}.side" for n in range(len(states))]
 
 
@@ -169,7 +169,7 @@ def _names(files: Iterable[Path]) -> dict[str, Entity]:
 
 
 def _namesakes(
-    sides: Sequence[Path], samples: dict[str, list[list[Entity]]], plan: Plan
+    sides: Sequence[Path], samples: dict[str, list[list[Entity]]], plan: DomainPlan
 ) -> dict[str, int]:
     """Count the labels of the sample among those of all members."""
     hashes: dict[bytes, list[str]] = {}
@@ -190,7 +190,7 @@ def _namesakes(
 _DAY = re.compile(r"(?<!\d)(20[12]\d)-?(0[1-9]|1[0-2])-?(0[1-9]|[12]\d|3[01])(?!\d)")
 
 
-def _day(parts: Sequence[Part], source: Path, modified: str) -> tuple[str, str]:
+def _day(parts: Sequence[DumpPart], source: Path, modified: str) -> tuple[str, str]:
     """Return the day that a dump describes, and what names it."""
     for name in (source.name, parts[0].name):
         if day := _DAY.search(name):
@@ -201,7 +201,7 @@ def _day(parts: Sequence[Part], source: Path, modified: str) -> tuple[str, str]:
 
 
 def _problems(
-    members: Sequence[State], *others: Sequence[State]
+    members: Sequence[DumpState], *others: Sequence[DumpState]
 ) -> tuple[dict[str, int], tuple[Problem, ...]]:
     """Join the problems of all passes; a line that is bad in several is named once."""
     wrong: Counter[str] = Counter()
@@ -221,7 +221,9 @@ def _problems(
 # ---- a pass over all parts, in this process or in several
 
 
-def run_stage(task: Task, parts: Sequence[Part], folder: Path, reading: Reading) -> list[State]:
+def run_stage(
+    task: PassTask, parts: Sequence[DumpPart], folder: Path, reading: DumpReading
+) -> list[DumpState]:
     """Run a stage over all parts and return their last states, in the order of the parts."""
     reached = {part.name: Reached() for part in parts}
 
@@ -231,11 +233,11 @@ def run_stage(task: Task, parts: Sequence[Part], folder: Path, reading: Reading)
             offset = sum(one.place.offset for one in reached.values())
             lines = sum(one.place.line - 1 for one in reached.values())
             done = sum(one.done for one in reached.values())
-            reading.progress(Step(task.stage, done, len(parts), offset, lines))
+            reading.progress(DumpProgress(task.stage, done, len(parts), offset, lines))
 
     stems = [folder / task.stage / f"{number:05}" for number in range(len(parts))]
     jobs = list(zip(parts, stems, strict=True))
-    todo = [(part, stem) for part, stem in jobs if not ((s := read_state(stem)) and s.done)]
+    todo = [(part, stem) for part, stem in jobs if not ((s := read_dump_state(stem)) and s.done)]
     count = min(reading.workers, len(todo))
     if count > 1:
         _scan_in_processes(task, todo, count, reading.interval, tell)
@@ -244,7 +246,7 @@ def run_stage(task: Task, parts: Sequence[Part], folder: Path, reading: Reading)
             scan(task, part, stem, reading.interval, tell)
     states = []
     for part, stem in jobs:
-        state = read_state(stem)
+        state = read_dump_state(stem)
         if state is None or not state.done:
             raise InputError(f"{part.path}: it was not read to the end; run the same command again")
         side = stem.with_suffix(".side")
@@ -256,7 +258,7 @@ def run_stage(task: Task, parts: Sequence[Part], folder: Path, reading: Reading)
 
 
 def _scan_in_processes(
-    task: Task, todo: Sequence[tuple[Part, Path]], count: int, interval: float, tell: Tell
+    task: PassTask, todo: Sequence[tuple[DumpPart, Path]], count: int, interval: float, tell: Tell
 ) -> None:
     # large parts first, so that no process is left alone with one at the end
     order = sorted(todo, key=lambda job: -job[0].size)
@@ -278,7 +280,7 @@ def _scan_in_processes(
         ) from None
 
 
-def _scanned(task: Task, part: Part, stem: Path, interval: float) -> Reached:
+def _scanned(task: PassTask, part: DumpPart, stem: Path, interval: float) -> Reached:
     state = scan(task, part, stem, interval)
     return Reached(state.place, state.done, state.side)
 
@@ -294,12 +296,12 @@ WAITS = 30
 class Reached(msgspec.Struct, frozen=True):
     """How far a part was read: the place, whether that is its end, bytes of the side file."""
 
-    place: Place = Place()
+    place: LinePlace = LinePlace()
     done: bool = False
     side: int = 0
 
 
-class State(Reached, frozen=True):
+class DumpState(Reached, frozen=True):
     """What a part yielded so far: the stage's ``payload``, problems, and their number by kind."""
 
     payload: bytes = b""
@@ -312,20 +314,20 @@ Tell = Callable[[str, Reached], None]
 
 
 def scan(
-    task: Task, part: Part, stem: Path, interval: float = INTERVAL, tell: Tell | None = None
-) -> State:
+    task: PassTask, part: DumpPart, stem: Path, interval: float = INTERVAL, tell: Tell | None = None
+) -> DumpState:
     """Read a part for a stage, from where it was left, and return its last state.
 
     ``stem`` is the path of both files without their endings. ``tell`` gets the name of the part
     and every state.
     """
-    state = read_state(stem)
+    state = read_dump_state(stem)
     if state is not None and state.done:
         return state
     stage = open_stage(task)
     problems: list[Problem] = []
     wrong: dict[str, int] = {}
-    place = Place()
+    place = LinePlace()
     if state is not None:
         stage.load(state.payload)
         problems, wrong, place = list(state.problems), dict(state.wrong), state.place
@@ -338,11 +340,11 @@ def scan(
         side.truncate(state.side if state else 0)
         side.seek(0, os.SEEK_END)
 
-    def commit(done: bool) -> State:
+    def commit(done: bool) -> DumpState:
         with disk_errors(side_path):
             side.flush()
             os.fsync(side.fileno())
-        state = State(place, done, side.tell(), stage.save(), tuple(problems), wrong)
+        state = DumpState(place, done, side.tell(), stage.save(), tuple(problems), wrong)
         with replacing(stem.with_suffix(".state")) as file:
             file.write(msgspec.msgpack.encode(state))
         if tell:
@@ -357,7 +359,7 @@ def scan(
 
     with side:
         due = time.monotonic() + interval
-        for lines in read_lines(part, place):
+        for lines in read_dump_lines(part, place):
             with disk_errors(side_path):
                 for line, what in stage.feed(lines, side):
                     note(line, what)
@@ -393,9 +395,9 @@ def _lock(side: IO[bytes], stem: Path) -> None:
     )
 
 
-def read_state(stem: Path) -> State | None:
+def read_dump_state(stem: Path) -> DumpState | None:
     """Return the last state of a part, ``None`` where there is none that can be used."""
-    return _read(stem, State)
+    return _read(stem, DumpState)
 
 
 def _read(stem: Path, kind: type[Kept]) -> Kept | None:

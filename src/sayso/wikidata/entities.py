@@ -145,7 +145,7 @@ class LineError(ValueError):
     """A line that is no entity; the message says why."""
 
 
-class Statement(msgspec.Struct, frozen=True, omit_defaults=True):
+class EntityStatement(msgspec.Struct, frozen=True, omit_defaults=True):
     """One statement. ``snak`` is "value", "somevalue" (unknown) or "novalue" (none).
 
     ``value`` is an item's id, a timestamp, an amount (a decimal number) or a text; ``precision``
@@ -179,7 +179,7 @@ class Entity(msgspec.Struct, frozen=True, omit_defaults=True):
     labels: dict[str, str] = {}
     descriptions: dict[str, str] = {}
     aliases: dict[str, tuple[str, ...]] = {}
-    statements: tuple[Statement, ...] = ()
+    statements: tuple[EntityStatement, ...] = ()
     count: int = 0
     sitelinks: int = 0
     modified: str = ""
@@ -210,7 +210,7 @@ _STRINGS = frozenset(("string", "external-id", "url", "commonsMedia", "math"))
 _NOTHING: dict[str, str | int] = {}
 
 
-def parse(line: bytes, languages: tuple[str, ...] = ()) -> Entity:
+def parse_entity(line: bytes, languages: tuple[str, ...] = ()) -> Entity:
     """Read one line of a dump, with or without the comma at its end.
 
     ``languages`` are the ones to keep, all where none is named; a label or alias for every
@@ -226,7 +226,7 @@ def parse(line: bytes, languages: tuple[str, ...] = ()) -> Entity:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise LineError(f"cannot be read: {error}") from None
     problems: list[str] = []
-    statements: list[Statement] = []
+    statements: list[EntityStatement] = []
     count = 0
     claims = wire.claims if isinstance(wire.claims, dict) else {}
     for property, group in claims.items():
@@ -261,7 +261,7 @@ def superclasses(line: bytes) -> tuple[str, list[str]]:
     """Read only an entity's id and what it is a subclass of (P279, deprecated ones left out).
 
     Raises :class:`LineError` for what is no JSON object with an id. A statement that cannot be
-    read is left out; :func:`parse` names it.
+    read is left out; :func:`parse_entity` names it.
     """
     try:
         wire = _CLASS.decode(line.strip().rstrip(b","))
@@ -302,7 +302,7 @@ def _aliases(wire: LineWire, languages: tuple[str, ...]) -> dict[str, tuple[str,
     return table
 
 
-def _statement(property: str, wire: StatementWire) -> Statement:
+def _statement(property: str, wire: StatementWire) -> EntityStatement:
     """Turn one statement around; a main value that cannot be read raises msgspec's error."""
     snak = wire.mainsnak
     value, extra = "", _NOTHING
@@ -312,7 +312,7 @@ def _statement(property: str, wire: StatementWire) -> Statement:
         value, extra = _value(snak.datatype, snak.datavalue.value)
     if isinstance(wire.qualifiers, QualifiersWire):
         extra = {**extra, **_when(wire.qualifiers)}
-    return Statement(property, snak.datatype, value, snak.snaktype, wire.rank, **extra)  # type: ignore[arg-type]
+    return EntityStatement(property, snak.datatype, value, snak.snaktype, wire.rank, **extra)  # type: ignore[arg-type]
 
 
 def _when(wire: QualifiersWire) -> dict[str, str]:
@@ -392,7 +392,7 @@ def checked_day(day: str, flag: str) -> str:
         raise InputError(f"{flag} {day!r}: expected a day such as 2024-01-31") from None
 
 
-def earliest(one: Statement) -> str:
+def earliest(one: EntityStatement) -> str:
     """Return the first moment that the value of a time can mean, "" where that is not known.
 
     The twentieth century is written +2000 (or +1901) and began in 1901.
@@ -407,7 +407,7 @@ def earliest(one: Statement) -> str:
     return f"+{first:04}-00-00T00:00:00Z"
 
 
-def holds_since(statements: Sequence[Statement]) -> str:
+def holds_since(statements: Sequence[EntityStatement]) -> str:
     """Return from when on values are true, the earliest of them; "" where one does not say."""
     times = [s.start or s.at or (earliest(s) if s.kind == "time" else "") for s in statements]
     if not times or not all(times) or SOMETIME in times:

@@ -16,7 +16,7 @@ import msgspec
 from sayso.records import InputError
 from sayso.storage.atomic import disk_errors, replacing
 from sayso.wikidata.entities import Entity
-from sayso.wikidata.plan import Plan
+from sayso.wikidata.plan import DomainPlan
 from sayso.wikidata.templates import Templates
 
 FILE = "found.msgpack"
@@ -56,7 +56,7 @@ class Excerpt(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     source: str
-    plan: Plan
+    plan: DomainPlan
     seed: int
     entities: dict[str, list[list[Entity]]]
     fresh_after: str = ""

@@ -25,33 +25,33 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from sayso.wikidata.entities import Entity, LineError, fresh_facts, parse, superclasses
+from sayso.wikidata.entities import Entity, LineError, fresh_facts, parse_entity, superclasses
 from sayso.wikidata.excerpt import Stratum, ticket
-from sayso.wikidata.plan import Plan
-from sayso.wikidata.unpack import Lines
+from sayso.wikidata.plan import DomainPlan
+from sayso.wikidata.unpack import WholeLines
 
 _OPEN, _CLOSE = b"{}"
 
 
-class Task(msgspec.Struct, frozen=True):
+class PassTask(msgspec.Struct, frozen=True):
     """What a stage needs to know. ``ids`` are files of numbers or ids, one a line.
 
     Entities of which something is true only since after ``fresh`` are sampled apart.
     """
 
     stage: str
-    plan: Plan
+    plan: DomainPlan
     seed: int = 0
     ids: dict[str, str] = {}
     fresh: str = ""
 
 
-class Stage(Protocol):
+class DumpPass(Protocol):
     """A pass. ``feed`` is given all whole lines; a state can be saved and loaded in between."""
 
     counts: Counter[str]
 
-    def feed(self, lines: Lines, side: IO[bytes]) -> Iterator[tuple[int, str]]:
+    def feed(self, lines: WholeLines, side: IO[bytes]) -> Iterator[tuple[int, str]]:
         """Take lines; yield the number of each bad one, and what is wrong with it."""
 
     def save(self) -> bytes:
@@ -61,11 +61,11 @@ class Stage(Protocol):
         """Go on from a state."""
 
 
-def open_stage(task: Task) -> Stage:
+def open_stage(task: PassTask) -> DumpPass:
     """Return the stage that a task names."""
     if task.stage == "classes":
         return Classes()
-    return Members(task) if task.stage == "members" else Labels(task)
+    return Members(task) if task.stage == "members" else LabelPass(task)
 
 
 class _Counting:
@@ -90,7 +90,7 @@ EDGE = np.dtype([("child", "<u8"), ("parent", "<u8")])
 class Classes(_Counting):
     """Edges from classes to their superclasses, in the side file."""
 
-    def feed(self, lines: Lines, side: IO[bytes]) -> Iterator[tuple[int, str]]:
+    def feed(self, lines: WholeLines, side: IO[bytes]) -> Iterator[tuple[int, str]]:
         for line, starts in by_line(places(lines.text, b"P279"), lines.spans).items():
             try:
                 child, parents = _superclasses(lines.text, *lines.spans[line], starts)
@@ -146,7 +146,7 @@ def _children(
 # ---- members
 
 
-class _Members(msgspec.Struct):
+class _PassMembers(msgspec.Struct):
     counts: dict[str, int]
     population: dict[str, dict[int, int]]
     properties: dict[str, dict[str, int]]
@@ -161,7 +161,7 @@ class Members:
     The side file gets eight bytes of a hash for each name, so that namesakes can be counted.
     """
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: PassTask) -> None:
         self.counts: Counter[str] = Counter()
         self.plan, self.seed, self.fresh = task.plan, task.seed, task.fresh
         self.members = {
@@ -180,7 +180,7 @@ class Members:
             for name, domain in task.plan.domains.items()
         }
 
-    def feed(self, lines: Lines, side: IO[bytes]) -> Iterator[tuple[int, str]]:
+    def feed(self, lines: WholeLines, side: IO[bytes]) -> Iterator[tuple[int, str]]:
         text = lines.text
         broken = set()
         for line, (start, end) in enumerate(lines.spans):
@@ -200,7 +200,7 @@ class Members:
             return [fault]
         self.counts["parsed"] += 1
         try:
-            entity = parse(data, self.plan.languages)
+            entity = parse_entity(data, self.plan.languages)
         except LineError as error:
             return [str(error)]
         faults = list(entity.problems)
@@ -241,7 +241,7 @@ class Members:
             name: {n: stratum.rows() for n, stratum in enumerate(strata)}
             for name, strata in self.samples.items()
         }
-        state = _Members(
+        state = _PassMembers(
             dict(self.counts),
             {name: dict(counts) for name, counts in self.population.items()},
             {name: dict(counts) for name, counts in self.properties.items()},
@@ -252,7 +252,7 @@ class Members:
         return msgspec.msgpack.encode(state)
 
     def load(self, state: bytes) -> None:
-        saved = msgspec.msgpack.decode(state, type=_Members)
+        saved = msgspec.msgpack.decode(state, type=_PassMembers)
         self.counts.update(saved.counts)
         for name, population in saved.population.items():
             self.population[name].update(population)
@@ -273,15 +273,15 @@ def name_hash(domain: int, label: str) -> bytes:
 # ---- labels
 
 
-class Labels(_Counting):
+class LabelPass(_Counting):
     """Names of the wanted items and properties, as JSON lines in the side file."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: PassTask) -> None:
         super().__init__()
         self.languages = task.plan.languages
         self.wanted = frozenset(Path(task.ids["labels"]).read_bytes().split())
 
-    def feed(self, lines: Lines, side: IO[bytes]) -> Iterator[tuple[int, str]]:
+    def feed(self, lines: WholeLines, side: IO[bytes]) -> Iterator[tuple[int, str]]:
         text = lines.text
         # every line is checked here, in the quickest pass
         ascii = text.isascii()
@@ -298,7 +298,7 @@ class Labels(_Counting):
                     yield number, str(error)
 
     def _line(self, data: bytes, side: IO[bytes]) -> None:
-        entity = parse(data, self.languages)
+        entity = parse_entity(data, self.languages)
         if entity.id.encode() in self.wanted:
             self.counts["labels"] += 1
             named = msgspec.structs.replace(entity, statements=(), problems=())

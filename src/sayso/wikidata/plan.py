@@ -30,7 +30,7 @@ _STEP = re.compile(r"\.(\w+)|\[(\d+|\.\.\.)\]")
 # ---- YAML files of people
 
 
-class Lines:
+class ValueLines:
     """The line of every value in a file."""
 
     def __init__(self, place: str) -> None:
@@ -45,7 +45,7 @@ class Lines:
         return self.place
 
 
-def read_yaml(path: Path, kind: type[Record], hint: str) -> tuple[Record, Lines]:
+def read_yaml_as(path: Path, kind: type[Record], hint: str) -> tuple[Record, ValueLines]:
     """Read a file as ``kind``; InputError with the line, what was wrong there, and ``hint``."""
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -60,11 +60,11 @@ def read_yaml(path: Path, kind: type[Record], hint: str) -> tuple[Record, Lines]
     return parse_yaml(text, str(path), kind, hint)
 
 
-def parse_yaml(text: str, place: str, kind: type[Record], hint: str) -> tuple[Record, Lines]:
-    """Read text as ``kind``; see :func:`read_yaml`."""
+def parse_yaml(text: str, place: str, kind: type[Record], hint: str) -> tuple[Record, ValueLines]:
+    """Read text as ``kind``; see :func:`read_yaml_as`."""
     import yaml
 
-    lines = Lines(place)
+    lines = ValueLines(place)
     try:
         loader = loader_class()(text)
         node = loader.get_single_node()
@@ -91,7 +91,7 @@ def parse_yaml(text: str, place: str, kind: type[Record], hint: str) -> tuple[Re
         raise InputError(f"{at}: {where}{reason}{quoted}; {hint}") from None
 
 
-def _number(node: yaml.Node, keys: Keys, lines: Lines, seen: set[int]) -> None:
+def _number(node: yaml.Node, keys: Keys, lines: ValueLines, seen: set[int]) -> None:
     """Note the line of every value, and refuse keys that stand twice, and secrets."""
     if isinstance(node.value, str):
         refuse_secret(node.value, f"{lines.place} line {node.start_mark.line + 1}")
@@ -214,14 +214,14 @@ class Domain(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return f"{span} {self.frequency}"
 
 
-class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class DomainPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """All domains, and the languages of labels: questions are in the first one."""
 
     domains: dict[str, Domain]
     languages: tuple[str, ...] = ("en",)
 
 
-def load_plan(path: Path | None, languages: tuple[str, ...] = ()) -> Plan:
+def load_plan(path: Path | None, languages: tuple[str, ...] = ()) -> DomainPlan:
     """Read a file of domains; ``None`` is UNCLE's five. ``languages`` take precedence.
 
     Raises InputError for whatever no benchmark can be built from.
@@ -229,16 +229,16 @@ def load_plan(path: Path | None, languages: tuple[str, ...] = ()) -> Plan:
     hint = "expected domains: {name: {classes: [Q5], type: person}}"
     if path is None:
         text = resources.files(__package__).joinpath("domains.yaml").read_text("utf-8")
-        plan, lines = parse_yaml(text, "the domains that ship with sayso", Plan, hint)
+        plan, lines = parse_yaml(text, "the domains that ship with sayso", DomainPlan, hint)
     else:
-        plan, lines = read_yaml(path, Plan, hint)
+        plan, lines = read_yaml_as(path, DomainPlan, hint)
     plan = msgspec.structs.replace(plan, languages=languages or plan.languages)
     for problem in _problems(plan, lines):
         raise InputError(problem)
     return plan
 
 
-def _problems(plan: Plan, lines: Lines) -> list[str]:
+def _problems(plan: DomainPlan, lines: ValueLines) -> list[str]:
     problems = []
     if not plan.domains:
         problems.append(f"{lines.at('domains')}: names no domain")

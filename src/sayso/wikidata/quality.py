@@ -47,7 +47,7 @@ _NOTE = re.compile(r"\s+\(.*\)$")
 Wrong = tuple[str, Mapping[str, str]]
 
 
-class Finding(msgspec.Struct, frozen=True):
+class QualityFinding(msgspec.Struct, frozen=True):
     """Something to look at: its kind, the questions or names it is about, what is wrong."""
 
     kind: str
@@ -61,7 +61,7 @@ def findings(
     card: Mapping[str, object] | None = None,
     answers: Sequence[Wrong] = (),
     agree: Callable[[str, str, str], bool] | None = None,
-) -> list[Finding]:
+) -> list[QualityFinding]:
     """Return everything that is wrong with a set.
 
     ``rows`` are its records as they stand in the file, ``card`` what a build wrote beside it.
@@ -78,7 +78,7 @@ def findings(
             why = f"{given[offers.index(min(offers, key=_SURE))]!r} is part of it"
             if None in offers and False not in offers:
                 why += ", perhaps as one of several to choose from"
-            every.append(Finding("gold in question", (one.text,), why))
+            every.append(QualityFinding("gold in question", (one.text,), why))
     every += [*_ambiguous(shorts, kept), *_strata(kept, card), *_impossible(shorts, kept)]
     if agree is not None:
         every += _outvoted(shorts, answers, agree)
@@ -108,7 +108,7 @@ def _words(text: str) -> list[str]:
     return re.findall(r"\w+", text.casefold())
 
 
-def _duplicates(shorts: Sequence[Question]) -> Iterator[Finding]:
+def _duplicates(shorts: Sequence[Question]) -> Iterator[QualityFinding]:
     same: dict[str, list[Question]] = defaultdict(list)
     for one in shorts:
         same[" ".join(_words(one.text)) + "\0" + (one.context or "")].append(one)
@@ -118,14 +118,14 @@ def _duplicates(shorts: Sequence[Question]) -> Iterator[Finding]:
             entities = sorted({one.entity for one in group})
             other = "with other golds" if len(golds) > 1 else "with the same golds"
             why = f"asked {len(group)} times {other}; entities: {', '.join(entities)}"
-            yield Finding("duplicate", (group[0].text,), why)
+            yield QualityFinding("duplicate", (group[0].text,), why)
 
 
 def _golds(question: Question) -> tuple[str, ...]:
     return tuple(sorted(gold.value.casefold() for gold in question.golds or ()))
 
 
-def _near(shorts: Sequence[Question]) -> Iterator[Finding]:
+def _near(shorts: Sequence[Question]) -> Iterator[QualityFinding]:
     """Compare questions with the same golds: of one entity, or sharing a rare word."""
     counts = Counter(word for one in shorts for word in set(_words(one.text)))
     blocks: dict[tuple[object, ...], list[Question]] = defaultdict(list)
@@ -149,12 +149,12 @@ def _near(shorts: Sequence[Question]) -> Iterator[Finding]:
             if share >= least:
                 seen.add(pair)
                 why = f"share {share:.0%} of their words, and the golds"
-                yield Finding("near-duplicate", (a.text, b.text), why)
+                yield QualityFinding("near-duplicate", (a.text, b.text), why)
 
 
 def _ambiguous(
     shorts: Sequence[Question], rows: Sequence[Mapping[str, object]]
-) -> Iterator[Finding]:
+) -> Iterator[QualityFinding]:
     """Names of several things: by id, by domain, or up to what is in parentheses."""
     things: dict[str, set[str]] = defaultdict(set)
     for row in rows:
@@ -169,21 +169,21 @@ def _ambiguous(
             bare[" ".join(_words(_NOTE.sub("", one.entity)))].add(one.entity)
     for name, ids in things.items():
         if len(ids) > 1:
-            yield Finding("ambiguous entity", (name,), f"is {', '.join(sorted(ids))}")
+            yield QualityFinding("ambiguous entity", (name,), f"is {', '.join(sorted(ids))}")
     for name, among in domains.items():
         if len(among) > 1:
             why = f"stands in the domains {', '.join(sorted(among))}"
-            yield Finding("ambiguous entity", (name,), why)
+            yield QualityFinding("ambiguous entity", (name,), why)
     for names in bare.values():
         plain = [name for name in names if not _NOTE.search(name)]
         if plain and len(names) > 1:
             others = sorted(names - {plain[0]})
-            yield Finding("ambiguous entity", (plain[0],), f"beside {', '.join(others)}")
+            yield QualityFinding("ambiguous entity", (plain[0],), f"beside {', '.join(others)}")
 
 
 def _strata(
     rows: Sequence[Mapping[str, object]], card: Mapping[str, object] | None
-) -> Iterator[Finding]:
+) -> Iterator[QualityFinding]:
     strata = card.get("strata") if card else None
     # the strata are those of the main file, not of fresh.jsonl and twins.jsonl beside it
     if not isinstance(strata, dict) or any("split" in row for row in rows):
@@ -191,18 +191,18 @@ def _strata(
     there = {(row.get("domain"), row.get("stratum")) for row in rows}
     for domain, names in strata.items():
         if not any(d == domain for d, _ in there):
-            yield Finding("empty stratum", (str(domain),), "no entity at all")
+            yield QualityFinding("empty stratum", (str(domain),), "no entity at all")
             continue
         for name, counts in names.items() if isinstance(names, dict) else ():
             if (domain, name) not in there:
                 existing = counts[1] if isinstance(counts, list) and len(counts) == 2 else "?"
                 why = f"{name}: no entity taken, {existing} in the source"
-                yield Finding("empty stratum", (str(domain),), why)
+                yield QualityFinding("empty stratum", (str(domain),), why)
 
 
 def _impossible(
     shorts: Sequence[Question], rows: Sequence[Mapping[str, object]]
-) -> Iterator[Finding]:
+) -> Iterator[QualityFinding]:
     """Facts that are true once and have several values: the build marks them, or days differ."""
     disputed: set[str] = set()
     for row in rows:
@@ -215,19 +215,19 @@ def _impossible(
         once = one.aspect is not None and re.search(r"birth|death", one.aspect.description)
         if one.text in disputed or (once and len(days) > 1):
             values = ", ".join(gold.value for gold in one.golds or ())
-            yield Finding("disputed gold", (one.text,), f"cannot all be true: {values}")
+            yield QualityFinding("disputed gold", (one.text,), f"cannot all be true: {values}")
 
 
 def _outvoted(
     shorts: Sequence[Question], answers: Sequence[Wrong], agree: Callable[[str, str, str], bool]
-) -> Iterator[Finding]:
+) -> Iterator[QualityFinding]:
     for one in shorts:
         given = [(base, wrong[one.id]) for base, wrong in answers if one.id in wrong]
         for (base, a), (other, b) in combinations(given, 2):
             if base != other and agree(one.text, a, b):
                 golds = ", ".join(gold.value for gold in one.golds or ())
                 why = f"gold {golds}; unrelated models agree on another answer: {a[:100]!r}"
-                yield Finding("disputed gold", (one.text,), why)
+                yield QualityFinding("disputed gold", (one.text,), why)
                 break
 
 

@@ -29,18 +29,18 @@ import msgspec
 from sayso.engines.engine import Engine
 from sayso.prompts import load_prompt
 from sayso.records import Gold, ask, content_id
-from sayso.wikidata.aspects import Aspect, Aspects
+from sayso.wikidata.aspects import AspectReview, ReviewedAspect
 from sayso.wikidata.entities import Entity, is_fresh
 from sayso.wikidata.excerpt import Excerpt
 from sayso.wikidata.plan import Domain
-from sayso.wikidata.templates import Templates, Texts, filled, texts
-from sayso.wikidata.values import answer, year_of
+from sayso.wikidata.templates import LanguageTexts, Templates, filled_template, texts
+from sayso.wikidata.values import answer, date_year
 
 #: characters of a description that may stand behind a name
 LONGEST_NOTE = 80
 
 
-class Part(msgspec.Struct, frozen=True, omit_defaults=True):
+class ShortQuestion(msgspec.Struct, frozen=True, omit_defaults=True):
     """One short question. ``as_of`` is the day it is asked for, ``start`` since when it is true.
 
     ``partial``: not all true values are known; ``disputed``: they cannot all be true.
@@ -64,7 +64,7 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     entity: str
     prompt: str
     domain: str
-    individual_qa: list[Part]
+    individual_qa: list[ShortQuestion]
     id: str
     stratum: str
     statements: int
@@ -80,8 +80,8 @@ class Drafted(msgspec.Struct, frozen=True):
     name: str
     domain: str
     stratum: int
-    old: list[Part]
-    fresh: list[Part]
+    old: list[ShortQuestion]
+    fresh: list[ShortQuestion]
 
 
 class Drafts(msgspec.Struct, frozen=True):
@@ -96,12 +96,12 @@ class _Drafting(NamedTuple):
 
     excerpt: Excerpt
     templates: Templates
-    form: Texts
+    form: LanguageTexts
     names: set[str]
     left: Counter[str]
 
 
-def draft(excerpt: Excerpt, aspects: Aspects, templates: Templates) -> Drafts:
+def draft(excerpt: Excerpt, aspects: AspectReview, templates: Templates) -> Drafts:
     """Choose entities evenly over strata and word their questions.
 
     An entity counts where at least ``least`` aspects can be asked for. Those sampled for what is
@@ -115,7 +115,7 @@ def draft(excerpt: Excerpt, aspects: Aspects, templates: Templates) -> Drafts:
     return Drafts(drafts, dict(ours.left))
 
 
-def _domain(ours: _Drafting, domain: str, kept: dict[str, Aspect]) -> Iterator[Drafted]:
+def _domain(ours: _Drafting, domain: str, kept: dict[str, ReviewedAspect]) -> Iterator[Drafted]:
     settings = ours.excerpt.plan.domains[domain]
     taken: set[str] = set()
     strata = enumerate(ours.excerpt.entities[domain])
@@ -158,15 +158,15 @@ def _drafts(
     domain: str,
     stratum: int,
     entities: Sequence[Entity],
-    kept: dict[str, Aspect],
+    kept: dict[str, ReviewedAspect],
 ) -> Iterator[Drafted]:
     for entity in entities:
         name = distinct_name(entity, ours.excerpt)
         if name is None or name in ours.names:
             ours.left["entities whose name is ambiguous"] += 1
             continue
-        old: list[Part] = []
-        fresh: list[Part] = []
+        old: list[ShortQuestion] = []
+        fresh: list[ShortQuestion] = []
         worded: set[str] = set()
         day = ours.excerpt.fresh_after
         for property, aspect in kept.items():
@@ -191,7 +191,9 @@ def distinct_name(entity: Entity, excerpt: Excerpt) -> str | None:
     return f"{name} ({note})" if note and len(note) <= LONGEST_NOTE else None
 
 
-def _part(ours: _Drafting, entity: Entity, name: str, property: str, aspect: Aspect) -> Part | None:
+def _part(
+    ours: _Drafting, entity: Entity, name: str, property: str, aspect: ReviewedAspect
+) -> ShortQuestion | None:
     true = answer(entity, property, ours.excerpt, ours.templates)
     if not true.golds:
         if any(s.property == property for s in entity.statements):
@@ -204,7 +206,7 @@ def _part(ours: _Drafting, entity: Entity, name: str, property: str, aspect: Asp
     if any(stands_in(gold, question) or reveals(name, gold) for gold in true.golds):
         ours.left["facts (the question contains the gold)"] += 1
         return None
-    return Part(
+    return ShortQuestion(
         question=question,
         answer=[without_echo(gold, question) for gold in true.golds],
         label=ours.excerpt.label(property) or aspect.description,
@@ -230,7 +232,7 @@ def reveals(name: str, gold: Gold) -> bool:
     words = f" {' '.join(_words(name))} "
     values = [" ".join(_words(other)) for other in gold.names]
     if gold.kind == "date" and gold.precision in ("year", "month", "day"):
-        values.append(str(year_of(gold)[0]))
+        values.append(str(date_year(gold)[0]))
     return any(value and f" {value} " in words for value in values)
 
 
@@ -245,7 +247,7 @@ def _words(text: str) -> list[str]:
     return "".join(c if c.isalnum() else " " for c in text.casefold()).split()
 
 
-def records(
+def split_records(
     drafts: Drafts, excerpt: Excerpt, templates: Templates, split: str, prompts: int = 1
 ) -> Iterator[Record]:
     """Yield the records of a split, "main" or "fresh": one prompt for each few aspects.
@@ -272,13 +274,13 @@ def records(
             )
 
 
-def _prompt(form: Texts, kind: str, name: str, parts: Sequence[Part]) -> str:
+def _prompt(form: LanguageTexts, kind: str, name: str, parts: Sequence[ShortQuestion]) -> str:
     return form.prompt(kind, name, [(part.description, part.as_of) for part in parts])
 
 
 def chunks(
-    parts: Sequence[Part], domain: Domain, prompts: int, key: object
-) -> Iterator[Sequence[Part]]:
+    parts: Sequence[ShortQuestion], domain: Domain, prompts: int, key: object
+) -> Iterator[Sequence[ShortQuestion]]:
     """Yield the parts of each prompt, of nearly equal length; every part is in one of them.
 
     One prompt names ``domain.aspects`` at most; of several wanted ``prompts`` each names
@@ -305,7 +307,7 @@ _VOWELS = re.compile(r"[aeiouyáéíóúàèìòùäöüâêîôûæøåа-яё]
 def twins(
     drafts: Sequence[Drafted],
     excerpt: Excerpt,
-    aspects: Aspects,
+    aspects: AspectReview,
     templates: Templates,
     most: int,
     prompts: int = 1,
@@ -315,19 +317,21 @@ def twins(
     known = _known(excerpt)
     for domain, settings in excerpt.plan.domains.items():
         ours = [one for one in drafts if one.domain == domain]
-        pool = sorted({bare(one.name) for one in ours})
+        pool = sorted({undescribed_name(one.name) for one in ours})
         kept = aspects.kept(domain)
         number = 0
         for one in ours:
             if number == most or len(one.old) < settings.least:
                 continue
-            name = invented(pool, bare(one.name), excerpt.seed, known)
+            name = invented(pool, undescribed_name(one.name), excerpt.seed, known)
             if name is None:
                 continue
             parts = [
                 msgspec.structs.replace(part, question=_renamed(part, name, kept, form))
                 for part in one.old
-                if not any(_mentions(gold, one.entity, bare(one.name)) for gold in part.answer)
+                if not any(
+                    _mentions(gold, one.entity, undescribed_name(one.name)) for gold in part.answer
+                )
             ]
             parts = [
                 part
@@ -353,12 +357,14 @@ def twins(
                 )
 
 
-def bare(name: str) -> str:
+def undescribed_name(name: str) -> str:
     """Return a name without the description that reveals it from its namesakes."""
     return name.partition(" (")[0]
 
 
-def _renamed(part: Part, name: str, kept: dict[str, Aspect], form: Texts) -> str:
+def _renamed(
+    part: ShortQuestion, name: str, kept: dict[str, ReviewedAspect], form: LanguageTexts
+) -> str:
     aspect = kept[part.property_id]
     return form.question(aspect.question, name, aspect.description, part.as_of, aspect.dated)
 
@@ -435,11 +441,11 @@ class Worder:
         self.engine, self.excerpt, self.templates = engine, excerpt, templates
         self.write = load_prompt("build_question", prompts)
         self.check = load_prompt("build_question_check", prompts)
-        self.aspects: Aspects | None = None
+        self.aspects: AspectReview | None = None
         self.kept = self.refused = self.failed = 0
         self.failure = ""
 
-    def __call__(self, domain: str, property: str, aspect: Aspect) -> str | None:
+    def __call__(self, domain: str, property: str, aspect: ReviewedAspect) -> str | None:
         """Return a question that leads back to its aspect, ``None`` where it does not."""
         known = self._golds(domain, property)
         if not known:
@@ -491,7 +497,7 @@ class Worder:
         return examples
 
     def _ask(self, template: str, **values: str) -> str:
-        request = ask(filled(template, **values), temperature=0.0, max_tokens=200)
+        request = ask(filled_template(template, **values), temperature=0.0, max_tokens=200)
         for _, generation in self.engine.complete([request]):
             if not generation.problem:
                 return generation.text

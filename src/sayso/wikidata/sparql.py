@@ -38,12 +38,12 @@ from sayso.wikidata.entities import (
     SOMETIME,
     START,
     Entity,
-    Statement,
+    EntityStatement,
     fresh_facts,
     known_part,
 )
 from sayso.wikidata.excerpt import Excerpt, Stratum, ids_to_name, ticket
-from sayso.wikidata.plan import Domain, Plan
+from sayso.wikidata.plan import Domain, DomainPlan
 from sayso.wikidata.templates import Templates
 
 # ---- the queries
@@ -155,7 +155,7 @@ class _Reply(msgspec.Struct):
     results: _Results
 
 
-class _Stored(msgspec.Struct):
+class _StoredReply(msgspec.Struct):
     day: str
     rows: list[Row]
 
@@ -237,7 +237,7 @@ class Service:
         stored = _stored(path)
         if stored is None:
             rows = self._fetch(query)
-            stored = _Stored(datetime.now(UTC).date().isoformat(), rows)
+            stored = _StoredReply(datetime.now(UTC).date().isoformat(), rows)
             with replacing(path) as file:
                 file.write(msgspec.json.encode(stored))
         else:
@@ -322,9 +322,9 @@ class Service:
         raise _LaterError(what, wait)
 
 
-def _stored(path: Path) -> _Stored | None:
+def _stored(path: Path) -> _StoredReply | None:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=_Stored)
+        return msgspec.json.decode(path.read_bytes(), type=_StoredReply)
     except FileNotFoundError:
         return None
     except (msgspec.DecodeError, UnicodeDecodeError):  # a damaged file is requested again
@@ -364,7 +364,7 @@ _ID = re.compile(r"[QP]\d{1,18}")
 
 def read_service(
     service: Service,
-    plan: Plan,
+    plan: DomainPlan,
     templates: Templates,
     *,
     seed: int = 0,
@@ -412,7 +412,7 @@ def read_service(
     )
 
 
-def _notes(service: Service, domains: Mapping[str, _Members], fresh: str) -> Iterator[str]:
+def _notes(service: Service, domains: Mapping[str, _ServiceMembers], fresh: str) -> Iterator[str]:
     yield (
         "asked of a query service: classes of the best rank only, properties counted over the "
         "sample, days in the Gregorian calendar"
@@ -426,7 +426,7 @@ def _notes(service: Service, domains: Mapping[str, _Members], fresh: str) -> Ite
             yield f"{name}: more than {MOST:,} members; the sample is of the first ones"
 
 
-class _Members(NamedTuple):
+class _ServiceMembers(NamedTuple):
     """What a service knows of one domain; see :class:`sayso.wikidata.excerpt.Excerpt`."""
 
     strata: list[list[Entity]]
@@ -444,7 +444,7 @@ def _domain(
     seed: int,
     wrong: Counter[str],
     tell: Callable[[str], None],
-) -> _Members:
+) -> _ServiceMembers:
     tell(f"{name}: members")
     members = _members(service.needed_rows(members_query(domain, language)), wrong)
     labels = Counter(_plain(entity.labels[""]) for entity in members)
@@ -462,7 +462,7 @@ def _domain(
     for statements in facts.values():
         properties.update({one.property for one in statements if one.rank != "deprecated"})
         kinds.update({one.property: one.kind for one in statements})
-    return _Members(
+    return _ServiceMembers(
         [
             [msgspec.structs.replace(e, statements=tuple(facts.get(e.id, ()))) for e in stratum]
             for stratum in kept
@@ -503,12 +503,12 @@ def _members(rows: Sequence[Row], wrong: Counter[str]) -> list[Entity]:
 
 def _statements(
     service: Service, ids: list[str], wrong: Counter[str], tell: Callable[[str], None], name: str
-) -> dict[str, list[Statement]]:
-    statements: dict[str, dict[str, Statement]] = {}
+) -> dict[str, list[EntityStatement]]:
+    statements: dict[str, dict[str, EntityStatement]] = {}
     for batch in _batches(ids):
         tell(f"{name}: statements of {len(statements):,} of {len(ids):,}")
         for row in service.rows_about(batch, statements_query):
-            id, one = _id(row, "item"), statement(row)
+            id, one = _id(row, "item"), row_statement(row)
             if one is None or not id:
                 wrong["statements that cannot be read"] += 1
                 continue
@@ -520,11 +520,11 @@ def _statements(
     return {id: [own[key] for key in sorted(own)] for id, own in sorted(statements.items())}
 
 
-def _order(one: Statement) -> tuple[str, str, str, str]:
+def _order(one: EntityStatement) -> tuple[str, str, str, str]:
     return one.value, one.start, one.end, one.at
 
 
-def statement(row: Row) -> Statement | None:
+def row_statement(row: Row) -> EntityStatement | None:
     """Read one row of :func:`statements_query`; ``None`` for what cannot be a statement."""
     property, kind = _id(row, "property"), KINDS.get(_text(row, "type").rpartition("#")[2])
     value = row.get("value")
@@ -534,7 +534,7 @@ def statement(row: Row) -> Statement | None:
     if when["at"] == SOMETIME:
         when["at"] = ""
     rank = RANKS.get(_text(row, "rank").rpartition("#")[2], "normal")
-    one = Statement(property, kind, rank=rank, **when)  # type: ignore[arg-type]
+    one = EntityStatement(property, kind, rank=rank, **when)  # type: ignore[arg-type]
     if value is None:
         return msgspec.structs.replace(one, snak="novalue")
     if value.type == "bnode" or "/.well-known/genid/" in value.value:
@@ -557,7 +557,7 @@ def _precision(row: Row, name: str) -> int:
 
 
 def _moment(row: Row, name: str) -> str:
-    """Return a start, an end or a point in time, as :func:`sayso.wikidata.entities.parse` does."""
+    """Return a start, an end or a point in time, as :mod:`sayso.wikidata.entities` does."""
     term = row.get(name)
     if term is None:
         return ""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from sayso.records import InputError
-from sayso.wikidata.plan import Lines, parse_yaml, read_yaml
+from sayso.wikidata.plan import ValueLines, parse_yaml, read_yaml_as
 
 #: datatypes that no short answer fits, and why
 UNASKABLE = {
@@ -41,7 +41,7 @@ MONTHS_EN = (
 _PLACE = re.compile(r"\{([^{}]*)\}")
 
 
-class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PropertyWording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How one property is named in a prompt, and asked for; "" leaves it to the plain form.
 
     ``dated`` is the question where the answer holds as of a day, for what the plain question says
@@ -62,8 +62,8 @@ class Language(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     joint: str = msgspec.field(default="", name="and")
     dated_question: str = ""
     dated_aspect: str = ""
-    properties: dict[str, Wording] = {}
-    domains: dict[str, dict[str, Wording]] = {}
+    properties: dict[str, PropertyWording] = {}
+    domains: dict[str, dict[str, PropertyWording]] = {}
 
 
 class Templates(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -83,19 +83,19 @@ class Templates(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Return why a property is not asked for, ``None`` where it may be."""
         return UNASKABLE.get(kind) or self.drop.get(property)
 
-    def wording(self, language: str, domain: str, property: str) -> Wording:
+    def wording(self, language: str, domain: str, property: str) -> PropertyWording:
         """Return what the table says about a property in a domain, "" where it says nothing."""
         table = self.languages.get(language, Language())
-        own = table.domains.get(domain, {}).get(property, Wording())
-        common = table.properties.get(property, Wording())
-        return Wording(
+        own = table.domains.get(domain, {}).get(property, PropertyWording())
+        common = table.properties.get(property, PropertyWording())
+        return PropertyWording(
             own.description or common.description,
             own.question or common.question,
             own.dated or ("" if own.question else common.dated),
         )
 
 
-class Texts(NamedTuple):
+class LanguageTexts(NamedTuple):
     """Everything that is written in one language."""
 
     language: Language
@@ -110,24 +110,26 @@ class Texts(NamedTuple):
             outer = self.language.dated_question
             # the first letter of a name stays as it is
             inner = outer.startswith("{question}") or form.startswith("{")
-            dated = filled(outer, question=form if inner else form[:1].lower() + form[1:])
-        values = {"entity": entity, "aspect": aspect, "day": in_words(day, self.code)}
-        return filled(dated if day else form, **values)
+            dated = filled_template(outer, question=form if inner else form[:1].lower() + form[1:])
+        values = {"entity": entity, "aspect": aspect, "day": month_and_year(day, self.code)}
+        return filled_template(dated if day else form, **values)
 
     def prompt(self, kind: str, entity: str, aspects: Iterable[tuple[str, str]]) -> str:
         """Return the prompt for a paragraph; aspects are (description, day or "")."""
         named = [
-            filled(self.language.dated_aspect, aspect=aspect, day=in_words(day, self.code))
+            filled_template(
+                self.language.dated_aspect, aspect=aspect, day=month_and_year(day, self.code)
+            )
             if day
             else aspect
             for aspect, day in aspects
         ]
         listed = ", ".join(named[:-1]) + self.language.joint + named[-1] if named[1:] else named[0]
         form = self.language.prompt if kind else self.language.untyped
-        return filled(form, type=kind, entity=entity, aspects=listed)
+        return filled_template(form, type=kind, entity=entity, aspects=listed)
 
 
-def filled(template: str, **values: str) -> str:
+def filled_template(template: str, **values: str) -> str:
     """Put values into {places}, each once: a value may itself hold braces."""
     for name in values:
         template = template.replace("{" + name + "}", f"\0{name}\0")
@@ -136,7 +138,7 @@ def filled(template: str, **values: str) -> str:
     return template
 
 
-def in_words(day: str, code: str = "en") -> str:
+def month_and_year(day: str, code: str = "en") -> str:
     """Return month and year of 2019-04-02: "April 2019", or 2019-04 in other languages."""
     year, _, rest = day.partition("-")
     month = rest[:2]
@@ -151,7 +153,7 @@ def load_templates(path: Path | None = None) -> Templates:
     ours = _shipped_templates(hint)
     if path is None:
         return ours
-    theirs, lines = read_yaml(path, Templates, hint)
+    theirs, lines = read_yaml_as(path, Templates, hint)
     _check(theirs, lines)
     merged = _over(msgspec.to_builtins(ours), msgspec.to_builtins(theirs))
     return msgspec.convert(merged, Templates)
@@ -174,9 +176,9 @@ def _over(below: object, above: object) -> object:
     return below if above in (None, "") else above
 
 
-def _check(table: Templates, lines: Lines) -> None:
+def _check(table: Templates, lines: ValueLines) -> None:
     for code, language in table.languages.items():
-        places: list[tuple[tuple[str, ...], dict[str, Wording]]]
+        places: list[tuple[tuple[str, ...], dict[str, PropertyWording]]]
         places = [(("properties",), language.properties)]
         places += [(("domains", name), rows) for name, rows in language.domains.items()]
         for keys, rows in places:
@@ -201,7 +203,7 @@ def wrong_question(question: str, dated: str = "") -> str | None:
     return None
 
 
-def texts(templates: Templates, language: str) -> Texts:
+def texts(templates: Templates, language: str) -> LanguageTexts:
     """Return the texts of a language; one without plain forms is refused."""
     plain = templates.languages.get(language)
     if plain is None or not (plain.question and plain.prompt and plain.untyped and plain.joint):
@@ -210,4 +212,4 @@ def texts(templates: Templates, language: str) -> Texts:
             f"language {language!r}: the table has no question, prompt, untyped and 'and' for it "
             f"(it has them for {', '.join(known)}): give them with --templates FILE"
         )
-    return Texts(plain, language)
+    return LanguageTexts(plain, language)

@@ -23,7 +23,7 @@ ENDINGS = (".json", ".jsonl", ".ndjson", ".json.gz", ".json.bz2", ".json.zst")
 PACKED = (".gz", ".bz2", ".zst")
 
 
-class Part(NamedTuple):
+class DumpPart(NamedTuple):
     """One file of a dump: its name in the dump, where it is, its bytes on disk, its stamp (ns)."""
 
     name: str
@@ -32,7 +32,7 @@ class Part(NamedTuple):
     stamp: int
 
 
-def find_parts(source: Path) -> list[Part]:
+def find_parts(source: Path) -> list[DumpPart]:
     """Return the parts of a dump in order of name. Raises InputError where there is none."""
     if "\0" in str(source) or not source.exists():
         raise InputError(
@@ -59,7 +59,7 @@ def find_parts(source: Path) -> list[Part]:
     for path in paths:
         state = path.stat()
         name = path.name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-        parts.append(Part(name, path, state.st_size, state.st_mtime_ns))
+        parts.append(DumpPart(name, path, state.st_size, state.st_mtime_ns))
     return parts
 
 
@@ -88,7 +88,7 @@ LONGEST = 10_000_000
 _OPEN = ord("{")
 
 
-class Place(msgspec.Struct, frozen=True, array_like=True):
+class LinePlace(msgspec.Struct, frozen=True, array_like=True):
     """A place between two lines of a part.
 
     ``line`` is the number of the next line, ``offset`` its first unpacked byte. ``packed`` and
@@ -101,17 +101,17 @@ class Place(msgspec.Struct, frozen=True, array_like=True):
     unpacked: int = 0
 
 
-class Lines(NamedTuple):
+class WholeLines(NamedTuple):
     """Whole lines of a part, in order, as they lie in one piece of it, so that none is copied.
 
-    ``spans`` are the beginning and end of each in ``text``, without what :func:`read_lines` takes
-    off; ``problem``: what is left out here.
+    ``spans`` are the beginning and end of each in ``text``, without what :func:`read_dump_lines`
+    takes off; ``problem``: what is left out here.
     """
 
     first: int
     text: bytes
     spans: list[tuple[int, int]]
-    after: Place
+    after: LinePlace
     problem: str | None = None
 
     def data(self) -> list[bytes]:
@@ -119,13 +119,13 @@ class Lines(NamedTuple):
         return [self.text[start:end] for start, end in self.spans]
 
 
-def read_lines(part: Part, start: Place | None = None) -> Iterator[Lines]:
+def read_dump_lines(part: DumpPart, start: LinePlace | None = None) -> Iterator[WholeLines]:
     """Yield the lines of a part from a place on, about a megabyte at once.
 
     Line ends, surrounding white space and a comma at the end are taken off. A line above
     :data:`LONGEST` bytes and an archive that breaks off are given as a problem.
     """
-    start = start or Place()
+    start = start or LinePlace()
     line, offset = start.line, start.offset
     skip = offset - start.unpacked if part.path.suffix.lower() in PACKED else 0
     pending: list[bytes] = []
@@ -160,12 +160,12 @@ def read_lines(part: Part, start: Place | None = None) -> Iterator[Lines]:
             spans = _spans(block, begin, len(block) - held)
             if spans:
                 offset += len(block) - held - begin
-                yield Lines(line, block, spans, _place(line + len(spans), offset, stream))
+                yield WholeLines(line, block, spans, _place(line + len(spans), offset, stream))
                 line += len(spans)
     except _broken() as error:
         why = " ".join(str(getattr(error, "strerror", None) or error).split())[:150]
         problem = f"and all after it: {part.name} cannot be read from here on: {why}"
-        yield Lines(line, b"", [], _place(line, offset, stream), problem)
+        yield WholeLines(line, b"", [], _place(line, offset, stream), problem)
         return
     if held:
         offset += held
@@ -174,20 +174,20 @@ def read_lines(part: Part, start: Place | None = None) -> Iterator[Lines]:
         else:
             text = b"".join(pending)
             spans = [_cleaned(text, 0, len(text))]
-            yield Lines(line, text, spans, _place(line + 1, offset, stream))
+            yield WholeLines(line, text, spans, _place(line + 1, offset, stream))
 
 
-def _left_out(line: int, after: Place, size: int) -> Lines:
+def _left_out(line: int, after: LinePlace, size: int) -> WholeLines:
     problem = f"is {size:,} bytes long, above {LONGEST:,}: not read"
-    return Lines(line, b"", [], after, problem)
+    return WholeLines(line, b"", [], after, problem)
 
 
-def _place(line: int, offset: int, stream: tuple[int, int]) -> Place:
+def _place(line: int, offset: int, stream: tuple[int, int]) -> LinePlace:
     packed, unpacked_before = stream
     # a stream that begins after this place (its last line went on into it) is no help
     if unpacked_before > offset:
-        return Place(line, offset, 0, 0)
-    return Place(line, offset, packed, unpacked_before)
+        return LinePlace(line, offset, 0, 0)
+    return LinePlace(line, offset, packed, unpacked_before)
 
 
 def _spans(text: bytes, at: int, stop: int) -> list[tuple[int, int]]:
@@ -227,7 +227,7 @@ class _Unpacker(Protocol):
     def decompress(self, data: bytes, /) -> bytes: ...
 
 
-def _unpacked(path: Path, start: Place) -> Iterator[tuple[bytes, int, int]]:
+def _unpacked(path: Path, start: LinePlace) -> Iterator[tuple[bytes, int, int]]:
     """Yield unpacked blocks from the stream that ``start`` names on, with that of each.
 
     (block, file position of its stream's beginning, unpacked bytes before that stream).

@@ -16,7 +16,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Literal, NamedTuple
 
 from sayso.records import Gold
-from sayso.wikidata.entities import TIME, Entity, Statement, holds_since, sortable
+from sayso.wikidata.entities import TIME, Entity, EntityStatement, holds_since, sortable
 from sayso.wikidata.excerpt import AS_OF, Excerpt
 from sayso.wikidata.templates import MONTHS_EN, Templates
 
@@ -33,7 +33,7 @@ Why = Literal[
 ]
 
 
-class Answer(NamedTuple):
+class AspectGolds(NamedTuple):
     """The golds of one aspect, or why there are none.
 
     ``day`` is set where the values hold as of a day, ``start`` is the earliest day that a value is
@@ -54,19 +54,19 @@ class Answer(NamedTuple):
         return len(self.golds) > self.missing
 
 
-def answer(entity: Entity, property: str, excerpt: Excerpt, templates: Templates) -> Answer:
+def answer(entity: Entity, property: str, excerpt: Excerpt, templates: Templates) -> AspectGolds:
     """Return the golds of a property of an entity."""
     every = [s for s in entity.statements if s.property == property]
     valid = [s for s in every if s.rank != "deprecated"]
     if not valid:
-        return Answer(why="deprecated")
+        return AspectGolds(why="deprecated")
     best = [s for s in valid if s.rank == "preferred"] or valid
     real = [s for s in best if s.snak == "value"]
     if not real:
-        return Answer(why="unknown value" if best[0].snak == "somevalue" else "no value")
+        return AspectGolds(why="unknown value" if best[0].snak == "somevalue" else "no value")
     holding, day = _holding(entity, valid, real, excerpt, templates)
     if not holding:
-        return Answer(why="ended")
+        return AspectGolds(why="ended")
     golds: list[Gold] = []
     reasons: list[Why] = []
     for one in holding:
@@ -77,8 +77,8 @@ def answer(entity: Entity, property: str, excerpt: Excerpt, templates: Templates
         else:
             reasons.append(gold)
     if not golds:
-        return Answer(why=reasons[0])
-    return Answer(
+        return AspectGolds(why=reasons[0])
+    return AspectGolds(
         tuple(golds),
         day=day,
         start=holds_since(holding),
@@ -89,11 +89,11 @@ def answer(entity: Entity, property: str, excerpt: Excerpt, templates: Templates
 
 def _holding(
     entity: Entity,
-    valid: Sequence[Statement],
-    best: Sequence[Statement],
+    valid: Sequence[EntityStatement],
+    best: Sequence[EntityStatement],
     excerpt: Excerpt,
     templates: Templates,
-) -> tuple[Sequence[Statement], str]:
+) -> tuple[Sequence[EntityStatement], str]:
     """Return the values to ask for, of the best-ranked or else of all, and as of when."""
     property, day = best[0].property, excerpt.day
     if property not in templates.changing and not any(s.kind == "quantity" and s.at for s in best):
@@ -110,7 +110,7 @@ def _holding(
     return now, as_of
 
 
-def _current(statements: Sequence[Statement], day: str) -> tuple[list[Statement], str]:
+def _current(statements: Sequence[EntityStatement], day: str) -> tuple[list[EntityStatement], str]:
     """Return what holds on a day, and the day that the question names.
 
     Of dated values the last before the day, or the first after it: the question names its date.
@@ -123,7 +123,7 @@ def _current(statements: Sequence[Statement], day: str) -> tuple[list[Statement]
     return [s for s in statements if not _ended(s, day) and not _later(s.start, day)], day
 
 
-def _ended(one: Statement, day: str) -> bool:
+def _ended(one: EntityStatement, day: str) -> bool:
     """Tell whether a value holds no more on a day; without a day, whether it ever ended."""
     return bool(one.end) and (not day or sortable(one.end) <= sortable(day))
 
@@ -141,13 +141,13 @@ def _is_over(entity: Entity) -> bool:
     )
 
 
-def _gold(one: Statement, excerpt: Excerpt, templates: Templates) -> Gold | Why:
+def _gold(one: EntityStatement, excerpt: Excerpt, templates: Templates) -> Gold | Why:
     if one.kind == "wikibase-item":
         return _item_gold(one.value, excerpt)
     if one.kind == "time":
         return date_gold(one) or "no date"
     if one.kind == "quantity":
-        amount = plain_number(one.value)
+        amount = exact_number(one.value)
         if amount is None:
             return "no number"
         unit = excerpt.label(one.unit) or templates.units.get(one.unit, "") if one.unit else ""
@@ -183,7 +183,7 @@ def _is_name(alias: str) -> bool:
     return letters > 1 and not (letters < 4 and alias.islower())
 
 
-def date_gold(one: Statement) -> Gold | None:
+def date_gold(one: EntityStatement) -> Gold | None:
     """Return a time as a gold of its precision; ``None`` where it is coarser than a century.
 
     A day is a timestamp, as in UNCLE; what is coarser is put in words, so that no reader takes
@@ -232,7 +232,7 @@ def gregorian(year: int, month: int, day: int) -> tuple[int, int, int]:
     return 100 * b + d - 4800 + m // 10, m + 3 - 12 * (m // 10), e - (153 * m + 2) // 5 + 1
 
 
-def plain_number(amount: str) -> str | None:
+def exact_number(amount: str) -> str | None:
     """Return +0020.50 as 20.5; ``None`` for what is no number."""
     try:
         number = Decimal(amount)
@@ -262,12 +262,12 @@ def _differ(golds: Sequence[Gold]) -> bool:
     if len(golds) < 2:
         return False
     if all(gold.kind == "date" for gold in golds):
-        years = {year_of(g) for g in golds if g.precision in ("year", "month", "day")}
+        years = {date_year(g) for g in golds if g.precision in ("year", "month", "day")}
         return len(years) > 1 or len({g.value for g in golds if g.precision == "day"}) > 1
     return True
 
 
-def year_of(gold: Gold) -> tuple[int, bool]:
+def date_year(gold: Gold) -> tuple[int, bool]:
     """Return the year of a date that has one, and whether it lies before Christ."""
     number = re.search(r"\d+(?!.*\d)" if gold.precision == "month" else r"\d+", gold.value)
     before = gold.value.startswith("-") or gold.value.endswith("BC")

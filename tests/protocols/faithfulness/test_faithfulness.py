@@ -18,8 +18,8 @@ from sayso.prompts import methods
 from sayso.protocols import faithfulness, settings, uncle
 from sayso.protocols.faithfulness.collect import evaluated
 from sayso.protocols.faithfulness.measure import CONSTANT
-from sayso.protocols.faithfulness.rows import agreement
-from sayso.protocols.faithfulness.settings import ambiguous, held_out
+from sayso.protocols.faithfulness.rows import draw_agreement
+from sayso.protocols.faithfulness.settings import ambiguous_questions, held_out
 from sayso.protocols.faithfulness.verdicts import in_paragraph
 from sayso.protocols.settings import replace
 from sayso.records import (
@@ -237,7 +237,7 @@ def test_punts_are_counted_and_enter_no_mean(tmp_path: Path) -> None:
 
 
 def test_the_pool_is_shared_with_uncle() -> None:
-    found = datasets.load("builtin", limit=3)
+    found = datasets.load_dataset("builtin", limit=3)
     chosen = replace(faithfulness.Settings(), {"methods": "vanilla,uncle"})
     ours = faithfulness.collect.requests(found.questions, chosen, seed=0)
     theirs = uncle.collect.requests(found.questions, uncle.Settings(), seed=0)
@@ -336,7 +336,7 @@ LETTERS = "cnnepp?xnnnnnnnnnnnn"  # 1 c, 14 n, 1 e, 2 p, 1 ?, 1 x
     ],
 )
 def test_counts_by_hand(change: dict[str, Any], expected: tuple[int, int] | None) -> None:
-    j, k, unread = agreement(LETTERS, replace(faithfulness.Settings(), change))
+    j, k, unread = draw_agreement(LETTERS, replace(faithfulness.Settings(), change))
     assert (None if k != k else (j, k)) == expected
     assert unread == (1 if change.get("draws.k", 20) > 6 else 0)
 
@@ -346,7 +346,7 @@ def test_counts_by_hand(change: dict[str, Any], expected: tuple[int, int] | None
 )
 def test_counts_are_whole_and_within_k(letters: str, punt: str) -> None:
     chosen = replace(faithfulness.Settings(), {"sample_punt": punt, "least": 1})
-    j, k, _ = agreement(letters, chosen)
+    j, k, _ = draw_agreement(letters, chosen)
     usable = [c for c in letters if c in ("cne" if punt == "drop" else "cnep")]
     if not usable:
         assert k != k
@@ -376,7 +376,7 @@ def test_every_setting_changes_the_signature(tmp_path: Path) -> None:
         "prompt_folder": "x",
     }  # fmt: skip
     found = run(tmp_path, engine(faithful, "signed"), entities=2, methods="vanilla")
-    from sayso.protocols.faithfulness.measure import signed
+    from sayso.protocols.faithfulness.measure import signed_slice
     from sayso.runs.measure import load_run
 
     job, _, _ = load_run(found.path)
@@ -386,7 +386,7 @@ def test_every_setting_changes_the_signature(tmp_path: Path) -> None:
         job.parts["prompts"] = (
             "x" if chosen.prompt_folder else faithfulness.collect.prompts(chosen)["signature"]
         )
-        return signed(
+        return signed_slice(
             job, chosen, Estimate("x"), slice_of(form="short", method="vanilla"), "short", {}
         ).signature
 
@@ -481,7 +481,7 @@ def test_ambiguous_questions_are_listed_and_can_be_dropped(tmp_path: Path) -> No
         return Question(name, "s", f"When was {name} built?", tuple(Gold(g) for g in golds))
 
     some = [question("A", "1961", "1970"), question("B", "1961"), question("C", "1961", "May 1961")]
-    assert ambiguous(some) == ["A"]
+    assert ambiguous_questions(some) == ["A"]
     keep = replace(faithfulness.Settings(), {"methods": "vanilla"})
     assert [q.id for q in evaluated(some, keep)] == ["A", "B", "C"]
     assert [q.id for q in evaluated(some, replace(keep, {"ambiguous": "drop"}))] == ["B", "C"]

@@ -12,7 +12,7 @@ from sayso import datasets
 from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.rules.judge import judge_rules
 from sayso.protocols import faithfulness
-from sayso.protocols.faithfulness.settings import RULE, ambiguous
+from sayso.protocols.faithfulness.settings import RULE, ambiguous_questions
 from sayso.protocols.settings import replace
 from sayso.records import Aspect, Gold, Question, part_of, signature_text
 from sayso.runs.measure import load_run, measure
@@ -33,7 +33,7 @@ from sayso.runs.measure import load_run, measure
 )
 def test_the_rule_by_hand(golds: tuple[Gold, ...], expected: bool) -> None:
     question = Question("q", "s", "What is it?", golds, aspect=Aspect("name"))
-    assert ambiguous([question]) == (["q"] if expected else [])
+    assert ambiguous_questions([question]) == (["q"] if expected else [])
 
 
 @pytest.mark.parametrize(
@@ -52,8 +52,8 @@ def test_ways_to_write_an_answer_in_ones_own_table_are_not_ambiguous(
     path = tmp_path / "mine.csv"
     quoted = cells.replace('"', '""').replace("'", '"')
     path.write_text(f"question,gold,aliases\nWhat is it?,{quoted}\n", encoding="utf-8")
-    data = datasets.load(f"file:{path}")
-    assert bool(ambiguous(data.questions)) is expected
+    data = datasets.load_dataset(f"file:{path}")
+    assert bool(ambiguous_questions(data.questions)) is expected
 
 
 def popqa(test_data: Path) -> str:
@@ -65,9 +65,9 @@ def popqa(test_data: Path) -> str:
 
 def test_popqa_with_several_right_objects_is_ambiguous(test_data: Path) -> None:
     """67 of the 683 rows name answers that are no alias of their object: none else is flagged."""
-    data = datasets.load(popqa(test_data), limit=0)
+    data = datasets.load_dataset(popqa(test_data), limit=0)
     several = {q.id for q in data.questions if len(q.golds or ()) > 1}
-    assert set(ambiguous(data.questions)) == several
+    assert set(ambiguous_questions(data.questions)) == several
     assert len(several) == 67
     fred = next(q for q in data.questions if q.entity == "Fred C. Newmeyer")
     for said in ("He was a film director.", "He was a film producer.", "An actor."):
@@ -77,8 +77,8 @@ def test_popqa_with_several_right_objects_is_ambiguous(test_data: Path) -> None:
 
 def test_natural_questions_with_two_dates_are_ambiguous(test_data: Path) -> None:
     path = test_data / "nq_open" / "NQ-open.dev.jsonl"
-    data = datasets.load(f"nq_open:{path}", limit=0)
-    found = set(ambiguous(data.questions))
+    data = datasets.load_dataset(f"nq_open:{path}", limit=0)
+    found = set(ambiguous_questions(data.questions))
     assert 0.03 < len(found) / len(data.questions) < 0.08
     names = {q.text: q.id in found for q in data.questions}
     assert names["when did the first pokemon game come out?"]  # October 2000, and 1996
@@ -98,7 +98,7 @@ def test_a_run_on_popqa_publishes_what_it_leaves_out(test_data: Path, tmp_path: 
         options=replace(faithfulness.Settings(), options),
     )
     job = load_run(result.path)[0]
-    out = set(ambiguous(job.questions))
+    out = set(ambiguous_questions(job.questions))
     assert 5 < len(out) < 30
     published = {dict(e.where)["question"] for e in result.estimates if e.name == "ambiguous"}
     assert published == out

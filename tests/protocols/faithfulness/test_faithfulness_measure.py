@@ -12,25 +12,25 @@ from sayso.metrics.intervals import UNMOVED, bootstrap
 from sayso.protocols.faithfulness.measure import (
     CONSTANT,
     FEW_IN_BIN,
-    averaged,
-    bins,
+    bin_fill,
     compared,
     corrected,
-    filled,
-    references,
-    scores,
-    shares,
-    slices,
+    estimates_by_bin,
+    mean_over_choices,
+    reference_estimates,
+    score_estimates,
+    share_estimates,
+    slice_estimates,
 )
-from sayso.protocols.faithfulness.rows import Row, Rows, arrays_of
+from sayso.protocols.faithfulness.rows import AssertionRow, MethodRows, row_arrays
 from sayso.protocols.faithfulness.settings import Settings
 from sayso.protocols.settings import replace
 from sayso.records import Estimate, Question, slice_text
 
 
-def binned_rows(d: list[float], j: list[int], k: int = 10) -> Rows:
+def binned_rows(d: list[float], j: list[int], k: int = 10) -> MethodRows:
     n = len(d)
-    return Rows(
+    return MethodRows(
         form="short",
         method="vanilla",
         d=np.array(d),
@@ -52,9 +52,9 @@ def binned_rows(d: list[float], j: list[int], k: int = 10) -> Rows:
     )
 
 
-def bin_estimates(held: Rows, **fields: object) -> dict[tuple[str, str], Estimate]:
+def bin_estimates(held: MethodRows, **fields: object) -> dict[tuple[str, str], Estimate]:
     chosen = replace(Settings(), {"bins": 10, "resamples": 200, **fields})  # type: ignore[dict-item]
-    return {(e.name, slice_text(e.where)): e for e in bins(held, chosen)}
+    return {(e.name, slice_text(e.where)): e for e in estimates_by_bin(held, chosen)}
 
 
 def test_a_bin_has_faithfulness_words_and_skill_against_words_dealt_at_random() -> None:
@@ -114,7 +114,11 @@ def test_no_interval_leaves_its_scale_or_fills_it() -> None:
     for n in (12, 20, 24, 60):
         rows = binned_rows(list(rng.random(n)), list(rng.integers(0, 11, n)))
         settings = replace(Settings(), {"resamples": 100})
-        for e in (*scores(rows, settings), *references(rows, settings), *bins(rows, settings)):
+        for e in (
+            *score_estimates(rows, settings),
+            *reference_estimates(rows, settings),
+            *estimates_by_bin(rows, settings),
+        ):
             if e.low is None or e.high is None:
                 continue
             assert e.high <= 1, e
@@ -131,7 +135,7 @@ def test_intervals_resample_entities_not_answers() -> None:
         right=np.repeat(right, 4), entity=np.repeat(np.arange(60), 4)
     )
     settings = replace(Settings(), {"resamples": 200})
-    for numbers in (scores, bins, shares):
+    for numbers in (score_estimates, estimates_by_bin, share_estimates):
         pairs = list(zip(numbers(once, settings), numbers(four, settings), strict=True))
         spread = [(a, b) for a, b in pairs if a.low is not None and a.low < a.high]
         assert spread, numbers
@@ -154,9 +158,11 @@ CHOICES = [(1, 1.0, 0), (1, 1.0, 10), (1, 1.0, 10), (2, 0.0, 0), (2, 0.0, 0)]
 CHOICE_COLUMNS = tuple(np.array(x, dtype=float) for x in zip(*CHOICES, strict=True))
 
 
-def choice_rows(given: list[tuple[int, float, int]], method: str = "uncertainty_plus") -> Rows:
+def choice_rows(
+    given: list[tuple[int, float, int]], method: str = "uncertainty_plus"
+) -> MethodRows:
     some = [
-        Row(
+        AssertionRow(
             d=d, j=j, k=10, punted=False, right=1.0, weight=1.0, part=-1, choice=choice,
             question=Question(f"q{n}", "s", "?", entity=f"e{n}"), answer=f"a{n}",
             thought=float("nan"), thinks=False,
@@ -164,37 +170,39 @@ def choice_rows(given: list[tuple[int, float, int]], method: str = "uncertainty_
         for n, (choice, d, j) in enumerate(given)
     ]  # fmt: skip
     entities = {("", f"e{n}"): n for n in range(len(given))}
-    return arrays_of("short", method, some, Counter(asked=len(given)), entities)
+    return row_arrays("short", method, some, Counter(asked=len(given)), entities)
 
 
 def test_the_average_of_choices_by_hand() -> None:
     choice, d, j = CHOICE_COLUMNS
     one = np.ones(5)
-    assert averaged(cmfg)(d, j, one * 10, one, choice) == pytest.approx(3 / 4)
+    assert mean_over_choices(cmfg)(d, j, one * 10, one, choice) == pytest.approx(3 / 4)
     assert cmfg(d, j, 10) == pytest.approx(5 / 6)
-    assert averaged(cmfg)(d, j, one * 10, one, 0 * one) == pytest.approx(5 / 6)  # no choices
+    assert mean_over_choices(cmfg)(d, j, one * 10, one, 0 * one) == pytest.approx(
+        5 / 6
+    )  # no choices
     # resampled: weights (B, n); without any answer of choice 2 the score is that of choice 1
     weights = np.array([[1, 1, 1, 1, 1], [1, 1, 0, 0, 0], [0, 0, 0, 0, 0]], dtype=float)
-    found = averaged(cmfg)(d, j, one * 10, one, choice, weights=weights)
+    found = mean_over_choices(cmfg)(d, j, one * 10, one, choice, weights=weights)
     assert found[:2] == pytest.approx([3 / 4, 1 / 2])
     assert np.isnan(found[2])
-    assert averaged(cmfg)(*(np.empty(0) for _ in range(5))) is None
+    assert mean_over_choices(cmfg)(*(np.empty(0) for _ in range(5))) is None
 
 
 def test_estimates_are_averaged_and_each_choice_is_shown() -> None:
     settings = replace(Settings(), {"resamples": 100})
     mine = choice_rows(CHOICES)
-    found = {e.name: e for e in scores(mine, settings)}
+    found = {e.name: e for e in score_estimates(mine, settings)}
     assert found["cmfg"].value == pytest.approx(3 / 4)
     # f is 0, 1, 1 and 1, 1: mean of 2/3 and 1, not 4/5
     assert found["mfg"].value == pytest.approx(5 / 6)
     assert found["mean_decisiveness"].value == pytest.approx(1 / 2)
-    beside = {e.name: e for e in references(mine, settings)}
+    beside = {e.name: e for e in reference_estimates(mine, settings)}
     # always decisive: (0 + 1) / 2 for the first, 0 for the second
     assert beside["cmfg_decisive"].value == pytest.approx(1 / 4)
     assert beside["cmfg_oracle"].value == pytest.approx(1)
     assert beside["cmfg_decisive"].n == 5
-    shown = {(e.name, slice_text(e.where)): e.value for e in slices(mine, settings)}
+    shown = {(e.name, slice_text(e.where)): e.value for e in slice_estimates(mine, settings)}
     assert shown["cmfg", "choice:1"] == pytest.approx(1 / 2)
     assert shown["cmfg", "choice:2"] == pytest.approx(1)
 
@@ -203,13 +211,13 @@ def test_the_thinnest_bin_stands_beside_cmfg() -> None:
     """Three answers at .2 and six at .9: they weigh the same, and eight bins are empty."""
     settings = replace(Settings(), {"resamples": 100})
     mine = binned_rows([0.5] * 9, [2] * 3 + [9] * 6)
-    thinnest, bins_held = filled(mine, settings)
+    thinnest, bins_held = bin_fill(mine, settings)
     assert (slice_text(thinnest.where), thinnest.value, thinnest.n) == ("bin:0.1-0.2", 3, 9)
     assert (bins_held.value, bins_held.denominator) == (2, 10)
     # of two choices of demonstrations the thinner one decides
     several = choice_rows([(1, 1.0, 10)] * 7 + [(2, 1.0, 10)] * 4)
-    assert [e.value for e in filled(several, settings)] == [4, 1]
-    assert not [*filled(binned_rows([], []), settings)]
+    assert [e.value for e in bin_fill(several, settings)] == [4, 1]
+    assert not [*bin_fill(binned_rows([], []), settings)]
 
 
 def test_shared_bins_need_enough_answers_of_every_choice() -> None:
@@ -233,7 +241,7 @@ def test_an_interval_covers_the_average() -> None:
     choice = np.repeat([1.0, 2.0, 3.0], 100)
     entity = np.tile(np.arange(100), 3)
     arrays = d, j, np.full(300, 20.0), np.ones(300), choice
-    found = bootstrap(averaged(skill), *arrays, clusters=entity, limits=None, n=300)
+    found = bootstrap(mean_over_choices(skill), *arrays, clusters=entity, limits=None, n=300)
     mean = np.mean([skill(d[choice == n], j[choice == n], 20) for n in (1, 2, 3)])  # type: ignore[arg-type]
     assert found.value == pytest.approx(mean)
     assert found.low is not None
@@ -245,7 +253,7 @@ def test_gains_of_several_methods_are_corrected_together() -> None:
     rng = np.random.default_rng(3)
     settings = replace(Settings(), {"resamples": 200})
 
-    def method(name: str, spread: float) -> Rows:
+    def method(name: str, spread: float) -> MethodRows:
         j = np.tile(np.arange(11), 20)
         said = np.clip(j / 10 + rng.normal(0, spread, len(j)), 0, 1)
         return choice_rows([(0, float(d), int(n)) for d, n in zip(said, j, strict=True)], name)
@@ -278,7 +286,9 @@ def test_pooled_assertions_count_once_each() -> None:
     settings = replace(Settings(), {"resamples": 100})
 
     def of(pooled: bool) -> float | None:
-        return next(e.value for e in scores(made.scored(pooled), settings) if e.name == "cmfg")
+        return next(
+            e.value for e in score_estimates(made.scored(pooled), settings) if e.name == "cmfg"
+        )
 
     assert of(False) == pytest.approx(1 / 2)
     assert of(True) == pytest.approx(3 / 4)
@@ -296,10 +306,10 @@ ASSERTIONS = [
 ]
 
 
-def weighted_rows(given: list[tuple[str, float, float]]) -> Rows:
+def weighted_rows(given: list[tuple[str, float, float]]) -> MethodRows:
     asserted = Counter(answer for answer, *_ in given)
     some = [
-        Row(
+        AssertionRow(
             d=d, j=j, k=10 if j == j else np.nan, punted=False, right=1.0,
             weight=1 / asserted[answer], part=-1, choice=0,
             question=Question(f"q{answer}", "s", "?", entity=answer), answer=answer,
@@ -308,14 +318,17 @@ def weighted_rows(given: list[tuple[str, float, float]]) -> Rows:
         for answer, d, j in given
     ]  # fmt: skip
     entities = {("", answer): n for n, answer in enumerate(asserted)}
-    return arrays_of("short", "vanilla", some, Counter(asked=3), entities)
+    return row_arrays("short", "vanilla", some, Counter(asked=3), entities)
 
 
-def values_of(rows: Rows) -> dict[str, float | None]:
+def values_of(rows: MethodRows) -> dict[str, float | None]:
     settings = replace(Settings(), {"resamples": 50})
     return {
         e.name: e.value
-        for e in [*scores(rows.scored(), settings), *references(rows.scored(), settings)]
+        for e in [
+            *score_estimates(rows.scored(), settings),
+            *reference_estimates(rows.scored(), settings),
+        ]
     }
 
 

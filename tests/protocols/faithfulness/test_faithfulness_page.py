@@ -43,7 +43,7 @@ def evil(request: Request) -> str:
 def table(result: Result) -> str:
     out = io.StringIO()
     console = Console(file=out, width=80)
-    report.render(result.estimates, console, result.manifest, None)
+    report.render_run(result.estimates, console, result.manifest, None)
     return out.getvalue()
 
 
@@ -112,17 +112,17 @@ def test_numbers_of_nothing_render() -> None:
 
 
 def test_a_dry_run_says_what_it_does_not_price(tmp_path: Path) -> None:
-    from sayso.runs.dry_run import estimate
+    from sayso.runs.dry_run import estimate_job
 
     data = write(tmp_path / "q.jsonl", records(WORLD))
     engine = ScriptedEngine(evil, name="m", logprob=-0.5)
     judge = ScriptedEngine(evil, name="j", logprob=-0.5)
     job = Job(protocol="faithfulness", model=engine, data=str(data), cache=tmp_path / "c")
-    plan = estimate(job)
+    plan = estimate_job(job)
     draws = next(s for s in plan.stages if s.name == "draws")
     assert draws.requests.low == draws.requests.high == 36 * 20
     assert not any("Not in the price" in note for note in plan.notes)
-    priced = estimate(
+    priced = estimate_job(
         Job(
             protocol="faithfulness", model=engine, judge=judge, data=str(data),
             cache=tmp_path / "c",

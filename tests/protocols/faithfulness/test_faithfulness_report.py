@@ -18,11 +18,11 @@ from sayso.protocols.faithfulness.measure import CONSTANT, cautions
 from sayso.protocols.faithfulness.report import (
     START,
     FaithfulnessResults,
+    bin_figure,
     bin_rows,
-    bins,
+    faithfulness_sentences,
     headline,
     marginals,
-    sentences,
 )
 from sayso.records import Estimate, InputError, Question, Signature, signature_of, slice_of
 from sayso.storage.run_folder import Manifest, RunFolder
@@ -30,7 +30,7 @@ from sayso.storage.run_folder import Manifest, RunFolder
 WHERE = slice_of(form="short", method="vanilla")
 
 
-def side(name: str, skill: float, data: str = "d", signature: Signature = ()) -> report.Side:
+def side(name: str, skill: float, data: str = "d", signature: Signature = ()) -> report.RunColumn:
     found = FaithfulnessResults(
         [
             Estimate("skill", WHERE, skill, low=skill - 0.1, high=skill + 0.1, n=50,
@@ -38,7 +38,7 @@ def side(name: str, skill: float, data: str = "d", signature: Signature = ()) ->
             Estimate("cmfg", WHERE, 0.5, low=0.4, high=0.6, n=50),
         ]
     )  # fmt: skip
-    return report.Side(name, Manifest(data=data), found)
+    return report.RunColumn(name, Manifest(data=data), found)
 
 
 def test_columns_are_models_and_rows_methods() -> None:
@@ -71,8 +71,8 @@ def test_what_else_differs_is_said() -> None:
     paper = side(
         "c", 0.1, signature=signed(method="y", dec="rules@2", prompts="paper-2", model="c")
     )
-    assert report.differences([first, other], "short") == ["dec (rules@1, rules@2)"]
-    assert report.differences([other, paper], "short") == ["prompts (shared, paper)"]
+    assert report.setting_differences([first, other], "short") == ["dec (rules@1, rules@2)"]
+    assert report.setting_differences([other, paper], "short") == ["prompts (shared, paper)"]
     notes = report.tables([first, other], "short")[-1].notes
     assert notes == ["These runs differ in more than the model: dec (rules@1, rules@2)."]
 
@@ -81,7 +81,7 @@ def test_another_protocol_cannot_stand_beside(tmp_path: Path) -> None:
     folder = RunFolder.create(tmp_path / "run")
     folder.write_manifest(Manifest(protocols=["uncle"]))
     with pytest.raises(InputError, match="only runs of faithfulness"):
-        report.read([folder])
+        report.read_columns([folder])
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_no_wrong_guess_is_called_knowledge() -> None:
     assert (
         "Of 42 claims, 69 % are unsure, but sound sure; 21 of these 29 are wrong. 2 % are sure, "
         "sound sure and are wrong (unaware of the error)."
-    ) in list(sentences(found, "short"))
+    ) in list(faithfulness_sentences(found, "short"))
     assert "unsure, but sounds sure, wrong" in report.THREE_WAY.values()
     shown = " ".join([*report.THREE_WAY.values(), *report.GLOSSARY])
     assert "knows" not in shown
@@ -128,11 +128,11 @@ def test_no_wrong_guess_is_called_knowledge() -> None:
 
 def test_entities_that_only_give_examples_are_told() -> None:
     few = Estimate("entities_set_apart", value=1.0, numerator=1, denominator=8, n=8)
-    assert list(report.set_apart(FaithfulnessResults([few]))) == [
+    assert list(report.set_apart_sentences(FaithfulnessResults([few]))) == [
         "7 of 8 entities are measured; the other 1 supplies the examples for the prompts."
     ]
     none = Estimate("entities_set_apart", value=0.0, numerator=0, denominator=8, n=8)
-    assert list(report.set_apart(FaithfulnessResults([none]))) == []
+    assert list(report.set_apart_sentences(FaithfulnessResults([none]))) == []
 
 
 def test_a_gain_that_no_resample_moves_is_not_clear() -> None:
@@ -141,7 +141,7 @@ def test_a_gain_that_no_resample_moves_is_not_clear() -> None:
     found = FaithfulnessResults(
         [Estimate("skill", WHERE, 0.0), Estimate("skill", other, 0.0), still]
     )
-    assert "no method's skill clearly differs" in " ".join(sentences(found, "short"))
+    assert "no method's skill clearly differs" in " ".join(faithfulness_sentences(found, "short"))
 
 
 def test_missing_readings_are_told_in_words() -> None:
@@ -167,8 +167,8 @@ def test_thin_bins_are_told_in_words_beside_the_numbers() -> None:
         ]
     )
     told = "Claims in the thinnest bin of confidence: Vanilla 1 (1 of 10 bins is empty)."
-    assert told in [*sentences(found, "short")]
-    notes = report.table1(found, "short").notes
+    assert told in [*faithfulness_sentences(found, "short")]
+    notes = report.table1_of_run(found, "short").notes
     assert told in notes
     assert f"Vanilla: skill and cMFG have {thin}." in notes
     out = io.StringIO()
@@ -188,7 +188,7 @@ def test_a_gain_names_both_skills() -> None:
             Estimate("skill_shared", other, 0.2, n=9),
         ]
     )
-    told = " ".join(sentences(found, "short"))
+    told = " ".join(faithfulness_sentences(found, "short"))
     assert (
         "Uncertainty: skill higher than Vanilla's by .30 [.20, .40]; in the bins that all methods "
         "fill, they score .20 and −.10." in told
@@ -225,7 +225,7 @@ def test_bins_stand_at_their_mean_confidence_and_are_told_with_counts() -> None:
     made = bin_rows(found, "short", "bin_skill")
     assert [r["series"] for r in made] == ["Vanilla", "UNCLE"]
     assert [r["x"] for r in made] == [0.15, 0.18]
-    cell = bins(found, "short", "bin_skill").rows[0][1]
+    cell = bin_figure(found, "short", "bin_skill").rows[0][1]
     assert msgspec.json.decode(msgspec.json.encode(cell.detail)) == "[.40,\xa0.60] n\xa07"
 
 
@@ -273,7 +273,7 @@ def gain_sentences(p: float | None, tested: int = 3) -> str:
     ]
     if p is not None:
         estimates.append(Estimate("skill_gain_p", SELF_REFINE, p, n=tested))
-    return " ".join(sentences(FaithfulnessResults(estimates), "short"))
+    return " ".join(faithfulness_sentences(FaithfulnessResults(estimates), "short"))
 
 
 def test_a_gain_that_the_correction_takes_away_is_not_told() -> None:

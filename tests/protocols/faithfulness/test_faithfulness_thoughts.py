@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import sayso
 from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import faithfulness
-from sayso.protocols.faithfulness.verdicts import LONGEST_THOUGHT, ending, nearest
+from sayso.protocols.faithfulness.verdicts import LONGEST_THOUGHT, ending, nearest_assertion
 from sayso.protocols.settings import replace
 from sayso.records import Generation, Request
 from sayso.runs.measure import load_run
@@ -41,8 +41,10 @@ def test_where_the_last_assertion_of_a_thought_begins(thought: str, expected: st
 
 def test_of_several_assertions_the_one_of_the_answer_counts() -> None:
     said = [("She was born in Vell", 0.2), ("She was born in Sarn", 0.6), ("Sarn is old", 0.9)]
-    assert nearest(said, "She was born in Sarn.") == 0.6  # two words of it, against one
-    assert nearest([("Sarn", 0.3), ("Sarn", 0.7)], "It is Sarn.") == 0.7  # of equals the last
+    assert nearest_assertion(said, "She was born in Sarn.") == 0.6  # two words of it, against one
+    assert (
+        nearest_assertion([("Sarn", 0.3), ("Sarn", 0.7)], "It is Sarn.") == 0.7
+    )  # of equals the last
 
 
 @given(st.text(max_size=200), st.text(max_size=60), st.text(max_size=60))

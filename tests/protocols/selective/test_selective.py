@@ -14,7 +14,7 @@ from sayso import datasets
 from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import selective, settings, uncle
 from sayso.protocols.selective.measure import judge_of
-from sayso.protocols.selective.rows import references
+from sayso.protocols.selective.rows import reference_texts
 from sayso.records import (
     Estimate,
     Generation,
@@ -36,7 +36,7 @@ SAID = {
     "What is the capital of Norway?": ("Oslo", "It is Oslo of course", -0.2, ["Oslo", "Oslo"]),
     "What is the capital of Peru?": ("Lima", "Cusco", -0.5, ["Lima", "Cusco"]),
 }
-TWO = selective.Settings(draws=selective.Draws(k=2), known_k=2, resamples=100)
+TWO = selective.Settings(draws=selective.SelectiveDraws(k=2), known_k=2, resamples=100)
 
 
 def spoken(request: Request, text: str, logprob: float) -> Generation:
@@ -210,7 +210,7 @@ def test_other_thresholds_need_no_new_answers(tmp_path: Path, data: str) -> None
 
 
 def test_the_pool_is_shared_with_uncle() -> None:
-    found = datasets.load("builtin", limit=3)
+    found = datasets.load_dataset("builtin", limit=3)
     ours = selective.collect.requests(found.questions, selective.Settings(), seed=0)
     theirs = uncle.collect.requests(found.questions, uncle.Settings(), seed=0)
     keys = {request_key(ask.request, "m") for ask in ours}
@@ -224,7 +224,7 @@ def test_the_papers_prompt_is_a_text_to_complete() -> None:
         Question(f"q{i}", "s", f"How many? ({i})", (Gold(str(i)),), context=f"Story {i}.")
         for i in range(8)
     ]
-    chosen = selective.Settings(prompts="paper", mode="short", draws=selective.Draws(k=2))
+    chosen = selective.Settings(prompts="paper", mode="short", draws=selective.SelectiveDraws(k=2))
     asks = selective.collect.requests(questions, chosen, seed=0)
     assert len({a.question.id for a in asks}) == 8 - 5  # five are examples
     asked = next(a for a in asks if a.stage == "short")
@@ -280,11 +280,11 @@ def test_settings_with_which_nothing_could_be_measured(change: dict, said: str) 
 
 def test_references_are_texts_that_somebody_says() -> None:
     day = Gold("1946-08-15T00:00:00Z", kind="date")
-    assert references((day,)) == ["15 August 1946", "August 15, 1946"]
+    assert reference_texts((day,)) == ["15 August 1946", "August 15, 1946"]
     year = Gold("1900-01-01T00:00:00Z", kind="date")
-    assert references((year,)) == ["1900", "1 January 1900", "January 1, 1900"]
+    assert reference_texts((year,)) == ["1900", "1 January 1900", "January 1, 1900"]
     two = (Gold("nose", ("beak",)), Gold("ear"))
-    assert references(two) == ["nose", "beak", "ear", "nose and ear"]
+    assert reference_texts(two) == ["nose", "beak", "ear", "nose and ear"]
 
 
 def test_paragraphs_are_scored_by_their_values(tmp_path: Path) -> None:

@@ -27,7 +27,9 @@ from support.scripted_world import chance
 
 RULES = "form:short;against:rules"
 #: plain answers only: nothing is drawn, nothing is asked again
-BARE = selective.Settings(draws=selective.Draws(k=0), known_k=0, words=False, resamples=200)
+BARE = selective.Settings(
+    draws=selective.SelectiveDraws(k=0), known_k=0, words=False, resamples=200
+)
 NONE = "N/A"
 
 
@@ -326,7 +328,11 @@ def test_passages_taken_away_by_hand(tmp_path: Path) -> None:
         return given if "PASSAGE" in text else removed
 
     chosen = selective.Settings(
-        draws=selective.Draws(k=0), known_k=0, words=False, resamples=200, without_passage=True
+        draws=selective.SelectiveDraws(k=0),
+        known_k=0,
+        words=False,
+        resamples=200,
+        without_passage=True,
     )
     result = run(tmp_path, rows, says, chosen)
     # asked once more: the answerable ones, and no passage is left
@@ -351,7 +357,11 @@ def test_blind_abstaining_is_null_without_passages_too(tmp_path: Path) -> None:
         for n in range(240)
     ]  # fmt: skip
     chosen = selective.Settings(
-        draws=selective.Draws(k=0), known_k=0, words=False, resamples=200, without_passage=True
+        draws=selective.SelectiveDraws(k=0),
+        known_k=0,
+        words=False,
+        resamples=200,
+        without_passage=True,
     )
 
     def says(text: str) -> str:  # it knows half by heart, and abstains blindly

@@ -14,7 +14,7 @@ from sayso.records import Estimate, Generation, Request, Results, slice_text
 from support.scripted_world import Fact, Mind, chance, facts, records, write
 
 CHOSEN = selective.Settings(
-    draws=selective.Draws(k=5),
+    draws=selective.SelectiveDraws(k=5),
     resamples=300,
     scores="length_words,sequence_probability,perplexity,semantic_entropy,num_sets",
 )

@@ -12,7 +12,7 @@ import sayso
 from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import selective
 from sayso.protocols.pool import entity_of
-from sayso.protocols.selective.collect import measured, set_apart
+from sayso.protocols.selective.collect import example_pool, measured_questions
 from sayso.protocols.settings import replace
 from sayso.records import (
     Estimate,
@@ -28,7 +28,9 @@ from sayso.storage.run_folder import RunFolder
 from support.scripted_world import write
 
 N = 40
-BASE = selective.Settings(draws=selective.Draws(k=2), known_k=0, resamples=100, words=False)
+BASE = selective.Settings(
+    draws=selective.SelectiveDraws(k=2), known_k=0, resamples=100, words=False
+)
 ON = replace(BASE, {"p_true.examples": 6})
 
 
@@ -136,21 +138,21 @@ def test_whole_entities_are_set_apart_and_no_more_than_a_fifth() -> None:
     every = [*short, *long]
     for count in (1, 3, 4, 1000):
         chosen = replace(BASE, {"p_true.examples": min(count, 1000)})
-        apart = set_apart(every, chosen)
+        apart = example_pool(every, chosen)
         entities = {entity_of(q) for q in apart}
         assert len(apart) == 3 * len(entities)
         assert len(entities) == min(4, -(-2 * count // 3))
-        rest = measured(every, chosen)
+        rest = measured_questions(every, chosen)
         assert not {entity_of(q) for q in rest} & entities
         assert len(rest) == 4 * (20 - len(entities))
         assert {q.id for q in apart} >= {
-            q.id for q in set_apart(every, replace(BASE, {"p_true.examples": 1}))
+            q.id for q in example_pool(every, replace(BASE, {"p_true.examples": 1}))
         }
-    assert set_apart(every, BASE) == []
-    assert measured(every, BASE) == every
+    assert example_pool(every, BASE) == []
+    assert measured_questions(every, BASE) == every
     # a paragraph without an entity goes with its parts
     loose = [*(question(n) for n in range(10)), question(50, "", tuple(f"q{n}" for n in range(10)))]
-    assert question(50).id not in {q.id for q in measured(loose, ON)}
+    assert question(50).id not in {q.id for q in measured_questions(loose, ON)}
 
 
 def test_a_number_that_makes_no_sense_is_refused() -> None:

@@ -134,7 +134,7 @@ def test_the_dry_run_prices_what_is_asked_about_answers(
             {**FEW, "answer_metrics": "llm_blind:hf:grader", "elicit": True, "panel": "hf:grader"},
         ),
     )  # fmt: skip
-    plan = dry_run.estimate(job)
+    plan = dry_run.estimate_job(job)
     stages = {(s.who, s.name): s.requests.high for s in plan.stages}
     assert stages["hf:grader", "grading short"] == 4
     assert stages["hf:grader", "judging without golds"] == 4

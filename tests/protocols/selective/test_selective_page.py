@@ -22,7 +22,7 @@ from sayso.protocols.selective.report import (
     score_label,
 )
 from sayso.records import Estimate, Generation, Request, slice_of
-from sayso.report.numbers import plain
+from sayso.report.numbers import plain_number
 from sayso.storage.run_folder import Manifest
 from support.scripted_world import Mind, chance, facts, records, write
 
@@ -44,7 +44,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("selective")
     mind = Speaker(WORLD, lambda f: float(chance("knows", f.question) < 0.6))
     data = write(folder / "w.jsonl", records(WORLD))
-    chosen = selective.Settings(draws=selective.Draws(k=5), resamples=100)
+    chosen = selective.Settings(draws=selective.SelectiveDraws(k=5), resamples=100)
     sayso.run("selective", model=mind.engine(), data=str(data), out=folder / "r", options=chosen,
               cache=folder / "c")  # fmt: skip
     return folder / "r"
@@ -183,7 +183,7 @@ def test_a_judge_with_a_colon_in_its_name_is_an_answer_metric() -> None:
 
 
 def test_numbers_are_written_without_a_leading_zero() -> None:
-    written = [plain(v) for v in (0.5, 1.0, -0.034, -0.001, 0.0, None, float("nan"))]
+    written = [plain_number(v) for v in (0.5, 1.0, -0.034, -0.001, 0.0, None, float("nan"))]
     assert written == [".50", "1.00", "−.03", ".00", ".00", "–", "–"]
 
 
@@ -284,7 +284,7 @@ def test_pairs_stand_beside_an_auroc() -> None:
     row = next(line for line in text.splitlines() if line.startswith("perplexity"))
     assert head.split()[:3] == ["score", "AUROC", "pairs"]
     assert row.split()[:5] == ["perplexity", ".90", "[.40,", ".95]", "180"]
-    board = selective_charts.board_table(SelectiveResults(_scores(SCORES)), "short")
+    board = selective_charts.run_board_table(SelectiveResults(_scores(SCORES)), "short")
     assert "[.40,\N{NO-BREAK SPACE}.95] 180\N{NO-BREAK SPACE}pairs" in [
         c.detail for c in board.rows[0]
     ]
@@ -303,7 +303,7 @@ def test_bars_of_equal_height_stand_in_the_order_of_the_scores() -> None:
     where = {"form": "short", "against": "rules"}
     rows = [Estimate("error_rate", slice_of(**where), 0.4, n=40)]
     rows += [Estimate("auroc", slice_of(**where, score=name), 0.7, n=40) for name in names]
-    drawing = selective_charts.bars(SelectiveResults(rows), 680)
+    drawing = selective_charts.auroc_bars(SelectiveResults(rows), 680)
     assert drawing is not None
     orders = set(re.findall(r'"domain": (\[[^]]*\])', drawing.to_json(indent=None)))
     assert str([score_label(name) for name in names]).replace("'", '"') in orders
@@ -312,7 +312,7 @@ def test_bars_of_equal_height_stand_in_the_order_of_the_scores() -> None:
 def test_what_is_measured_again_is_what_the_run_gave(tmp_path: Path) -> None:
     mind = Speaker(WORLD, lambda f: float(chance("knows", f.question) < 0.6))
     data = write(tmp_path / "w.jsonl", records(WORLD))
-    chosen = selective.Settings(draws=selective.Draws(k=2), known_k=2, resamples=100)
+    chosen = selective.Settings(draws=selective.SelectiveDraws(k=2), known_k=2, resamples=100)
     result = sayso.run(
         "selective", model=mind.engine(), data=str(data), out=tmp_path / "r", options=chosen
     )
@@ -333,10 +333,10 @@ def test_of_scores_that_tie_none_is_crowned() -> None:
     assert "Score 00" not in headline(results, "short")
     told = "19 scores tie at 1.00; the 12 listed here are an arbitrary choice."
     assert told in " ".join(table(estimates).split())
-    board = selective_charts.board_table(results, "short", 12)
+    board = selective_charts.run_board_table(results, "short", 12)
     assert board.caption.startswith("The first 12 of 21 scores, and length,")
     assert board.notes == [told, "21 rows in total: 20 scores, plain length."]
-    whole = selective_charts.board_table(results, "short")
+    whole = selective_charts.run_board_table(results, "short")
     assert whole.notes == ["21 rows in total: 20 scores, plain length."]
     # a cut between unequal ones says nothing
     assert list(selective_charts.cut_in_ties(results, "short", 19)) == []
@@ -348,7 +348,7 @@ def test_what_a_board_holds_is_reconciled_with_the_first_sentence() -> None:
         for name in ("num_sets", "length_words", "perplexity")
     ]
     results = SelectiveResults([*_scores(SCORES), *within])
-    board = selective_charts.board_table(results, "short")
+    board = selective_charts.run_board_table(results, "short")
     assert "the best of" not in headline(results, "short")
     assert board.notes == [
         "4 rows in total: 2 scores, plain length, semantic entropy (no pairs within type of fact)."
@@ -362,7 +362,7 @@ def test_parts_by_length_are_called_what_they_are() -> None:
         Estimate("false_negatives_fifth", where + slice_of(fifth=f, length=reach), v, n=n)
         for f, reach, n, v in parts
     ]
-    drawn = selective_charts.refusals_by_length(SelectiveResults(found), "short", 680)
+    drawn = selective_charts.refusals_figure(SelectiveResults(found), "short", 680)
     assert drawn is not None
     assert [r["x"] for r in drawn_rows(drawn)] == ["1 (11)", "2 (13)", "3 to 5 (3)"]
     title = drawn.to_dict()["layer"][0]["encoding"]["x"]["title"]

@@ -15,7 +15,7 @@ import pytest
 import sayso
 from sayso.protocols import selective, settings
 from sayso.protocols.selective.collect import until
-from sayso.protocols.selective.rows import Rows, fit_probe
+from sayso.protocols.selective.rows import FormRows, fit_probe
 from sayso.records import (
     Estimate,
     Generation,
@@ -25,12 +25,16 @@ from sayso.records import (
     signature_text,
     slice_text,
 )
-from sayso.scores.p_ik import fit, fold_ranks
+from sayso.scores.p_ik import fit_p_ik, fold_ranks
 from sayso.storage.run_folder import RunFolder
 from support.scripted_world import Fact, Mind, chance, facts, records, write
 
 CHOSEN = selective.Settings(
-    draws=selective.Draws(k=2), known_k=2, resamples=300, scores="length_words,p_ik", words=False
+    draws=selective.SelectiveDraws(k=2),
+    known_k=2,
+    resamples=300,
+    scores="length_words,p_ik",
+    words=False,
 )
 WHERE = "form:short;against:rules;score:"
 State = Callable[[Fact, str], np.ndarray]
@@ -270,14 +274,14 @@ def test_other_data_sets_without_their_own_entities() -> None:
     entity = np.arange(n)
     entity[:10] = entity[-10:]  # ten entities are in both: they teach nothing about each other
     empty: dict[str, Any] = {}
-    rows = Rows(
+    rows = FormRows(
         "short", "rules", [("q", "q")] * n, entity, np.full(n, "t"), empty, empty,
         {"rules": wrong}, empty, np.ones(n), 0, 0, dataset, None, empty, empty,
     )  # fmt: skip
     found = fit_probe(rows, X, CHOSEN)
     value = found.scores["p_ik_other_data"]
     # "a" is predicted from the 50 rows of "b" about other entities
-    expected = fit(X[60:110], wrong[60:110])(X[:60])
+    expected = fit_p_ik(X[60:110], wrong[60:110])(X[:60])
     assert value[:60] == pytest.approx(expected)
     assert found.converged["p_ik_other_data"] == (2, 2)
     assert found.folds["p_ik_other_data"].tolist() == [0] * 60 + [1] * 60

@@ -14,7 +14,7 @@ import sayso
 from sayso import records
 from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import self_known, settings
-from sayso.protocols.self_known.rows import PEOPLE, SUPPORT, labels_of
+from sayso.protocols.self_known.rows import PEOPLE, SUPPORT, claim_verdicts
 from sayso.records import Claim, Generation, InputError, Verdict, signature_text
 from sayso.runs.result import Result
 from sayso.storage.run_folder import RunFolder
@@ -432,12 +432,12 @@ def test_people_outvote_a_checker_where_they_gave_a_label() -> None:
         def verdicts(self, table: str) -> list[Verdict]:
             return stored[table]
 
-    found = labels_of(Run())  # type: ignore[arg-type]
+    found = claim_verdicts(Run())  # type: ignore[arg-type]
     assert {target: v.label for target, v in found.items()} == {"a": "NS", "b": "S"}
 
 
 def test_who_compares_by_nli_is_in_the_signature() -> None:
-    from sayso.protocols.self_known.measure import signed
+    from sayso.protocols.self_known.measure import signed_method
     from sayso.records import Estimate
 
     class Run:
@@ -448,7 +448,7 @@ def test_who_compares_by_nli_is_in_the_signature() -> None:
             return repr(parts)
 
     made = {
-        signed(Run(), self_known.Settings(support="nli", nli=nli), Estimate("x"), "method:a")  # type: ignore[arg-type]
+        signed_method(Run(), self_known.Settings(support="nli", nli=nli), Estimate("x"), "method:a")  # type: ignore[arg-type]
         for nli in ("one", "two")
     }
     assert len(made) == 2
@@ -562,7 +562,7 @@ def test_settings_that_cannot_be_are_refused() -> None:
 
 
 def test_a_dry_run_says_what_comes_after_the_texts(tmp_path: Path) -> None:
-    from sayso.runs.dry_run import estimate
+    from sayso.runs.dry_run import estimate_job
     from sayso.runs.run import Job
 
     world = World(TEXTS)
@@ -575,7 +575,7 @@ def test_a_dry_run_says_what_comes_after_the_texts(tmp_path: Path) -> None:
         cache=tmp_path / "cache",
         options=self_known.Settings(retrieval=True, remedy="revise"),
     )
-    plan = estimate(job)
+    plan = estimate_job(job)
     assert [(s.name, s.requests.low) for s in plan.stages if s.who == "model"] == [("long", 6)]
     told = " ".join(plan.notes)
     # true/false twice, question and answer twice, with none of the above three times

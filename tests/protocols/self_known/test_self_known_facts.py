@@ -11,7 +11,7 @@ import sayso
 from sayso.judges.claim_questions import QuestionAnswer
 from sayso.judges.claims import read_claims
 from sayso.protocols import self_known
-from sayso.protocols.self_known.claims import own_questions, repetition
+from sayso.protocols.self_known.claims import own_questions, repetition_cautions
 from sayso.protocols.self_known.measure import cautions
 from sayso.protocols.self_known.self_verdicts import _disjoint
 from sayso.records import (
@@ -224,12 +224,12 @@ def test_a_topic_that_one_side_says_nothing_of_makes_no_difference_of_means(tmp_
 
 
 def test_rogan_and_gladens_value_outside_of_shares_is_said_to_be_none() -> None:
-    from sayso.protocols.self_known.report import inside
+    from sayso.protocols.self_known.report import share_in_words
 
-    assert inside(Estimate("rogan_gladen", value=165.9)) == "none (outside 0 to 1)"
-    assert inside(Estimate("rogan_gladen", value=-0.04)) == "none (outside 0 to 1)"
-    assert inside(Estimate("rogan_gladen", value=0.5)) == ".50"
-    assert inside(Estimate("rogan_gladen")) == "–"
+    assert share_in_words(Estimate("rogan_gladen", value=165.9)) == "none (outside 0 to 1)"
+    assert share_in_words(Estimate("rogan_gladen", value=-0.04)) == "none (outside 0 to 1)"
+    assert share_in_words(Estimate("rogan_gladen", value=0.5)) == ".50"
+    assert share_in_words(Estimate("rogan_gladen")) == "–"
 
 
 # ---- texts that repeat themselves
@@ -239,6 +239,6 @@ def test_a_notice_tells_of_claims_that_count_once() -> None:
     loop = read_claims("Mira Toll", "Mira Toll sang. She sang. She sang. She died.")
     plain = read_claims("Mira Toll", "Mira Toll sang.")
     assert [d.text for d in loop.drafts] == ["Mira Toll sang", "Mira Toll died"]
-    assert repetition([plain]) == []
-    (notice,) = repetition([loop, plain])
+    assert repetition_cautions([plain]) == []
+    (notice,) = repetition_cautions([loop, plain])
     assert notice.startswith("claims: 1 of 2 texts repeat themselves; 2 of their 5 claims")

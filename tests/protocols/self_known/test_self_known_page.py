@@ -20,14 +20,14 @@ from sayso.protocols import self_known
 from sayso.protocols.self_known.report import (
     Note,
     SelfKnownResults,
-    draw,
+    claim_groups,
+    drawn_texts,
     gap,
-    groups,
     labels,
     long_texts,
-    read,
-    scores,
-    self_knowledge,
+    read_drawn,
+    scores_table,
+    self_knowledge_table,
     third_along,
 )
 from sayso.protocols.settings import replace
@@ -47,7 +47,9 @@ def note(number: int, label: str, level: int = -1, passages: tuple[str, ...] = (
 def test_overlapping_claims_are_cut_where_they_begin_and_end() -> None:
     # claims on abcd (supported, sure), cdef (not supported, unsure) and gh (no label)
     notes = [note(1, "S", 8, ("p",)), note(2, "NS", 3, ("p", "gone")), note(3, "", -1)]
-    found = groups("abcdefghij", notes, [(0, 4), (2, 6), (6, 8)], {"p": Passage("p", "T", "x")})
+    found = claim_groups(
+        "abcdefghij", notes, [(0, 4), (2, 6), (6, 8)], {"p": Passage("p", "T", "x")}
+    )
     assert [[(p.text, p.styles, p.level) for p in g.pieces] for g in found] == [
         # the words that both cover are as sure as the less sure of the two
         [("ab", ("c-s",), 8), ("cd", ("c-s", "c-ns"), 3), ("ef", ("c-ns",), 3)],
@@ -60,7 +62,7 @@ def test_overlapping_claims_are_cut_where_they_begin_and_end() -> None:
 
 def test_several_claims_on_one_sentence_are_one_stretch_with_a_line_for_each_verdict() -> None:
     notes = [note(1, "S"), note(2, "NS"), note(3, "S"), note(4, "IR"), note(5, "")]
-    (only,) = groups("A sentence.", notes, [(0, 11)] * 5, {})
+    (only,) = claim_groups("A sentence.", notes, [(0, 11)] * 5, {})
     assert only.pieces == [("A sentence.", ("c-s", "c-ir", "c-no", "c-ns"), -1)]
     assert [n.number for n in only.notes] == [1, 2, 3, 4, 5]
 
@@ -74,7 +76,7 @@ def test_no_word_is_lost_and_every_claim_stands_once(
 ) -> None:
     spans = [(a, b) if a < b <= len(text) else None for a, b, _ in drawn]
     notes = [note(n, label) for n, (_, _, label) in enumerate(drawn, start=1)]
-    found = groups(text, notes, spans, {})
+    found = claim_groups(text, notes, spans, {})
     assert "".join(p.text for g in found for p in g.pieces) == block(text)
     shown = [n.number for g in found for n in g.notes]
     assert sorted(shown) == [n for n, span in enumerate(spans, start=1) if span]
@@ -84,7 +86,7 @@ def test_no_word_is_lost_and_every_claim_stands_once(
 
 
 def test_shade_is_the_rank_among_the_claims_shown(tmp_path: Path) -> None:
-    texts = read(make_long_run(tmp_path / "run", 2, ("plain",)))
+    texts = read_drawn(make_long_run(tmp_path / "run", 2, ("plain",)))
     # surprises .1, .2, .3 in both texts: surest first; ranks 5-6, 3-4 and 1-2 of 6, middles of
     # the ties at 5, 3 and 1 of 6: steps 8, 5 and 1 of 10
     assert [[n.level for n in t.notes] for t in texts.drawn] == [[8, 5, 1]] * 2
@@ -93,9 +95,9 @@ def test_shade_is_the_rank_among_the_claims_shown(tmp_path: Path) -> None:
 
 def test_topics_are_drawn_whole_and_by_the_seed() -> None:
     by_topic = {f"t{n}": [f"a{n}", f"b{n}"] for n in range(50)}
-    first = draw(by_topic, 0, 10)
+    first = drawn_texts(by_topic, 0, 10)
     assert [a[1:] for a in first[::2]] == [b[1:] for b in first[1::2]]
-    assert first == draw(by_topic, 0, 10) != draw(by_topic, 1, 10)
+    assert first == drawn_texts(by_topic, 0, 10) != drawn_texts(by_topic, 1, 10)
 
 
 def test_a_claim_that_is_not_in_its_text_is_listed_and_said_so(tmp_path: Path) -> None:
@@ -105,7 +107,7 @@ def test_a_claim_that_is_not_in_its_text_is_listed_and_said_so(tmp_path: Path) -
         Claim("plain-0-1", "plain-0", 9, 7, 7, "no sentence 9"),
     ]
     run.write("claims/long", lost, Claim)
-    (text,) = read(run).drawn
+    (text,) = read_drawn(run).drawn
     assert [n.number for g in text.groups for n in g.notes] == [1]
     assert text.groups[0].pieces[0].text == "Entity 0 was born in Ripley."
     assert text.notes[1].remark == "its words are not in the text"
@@ -250,7 +252,7 @@ def test_the_terminal_shows_the_way_of_asking_that_there_was() -> None:
         Estimate("SK", slice_of(**place, part="1/1"), 0.37, n=9),
     ]
     out = io.StringIO()
-    report.render(found, Console(file=out, width=80), manifest(), None)
+    report.render_run(found, Console(file=out, width=80), manifest(), None)
     assert ".37" in out.getvalue()
     assert "* Asked whether the statement is true." in " ".join(out.getvalue().split())
     assert "none of the above" not in out.getvalue()
@@ -272,7 +274,7 @@ def test_the_model_that_was_asked_about_given_texts_is_named() -> None:
     assert "notice these errors?" in page
     assert "<script>alert" not in page
     out = io.StringIO()
-    report.render(numbers(("one", "two")), Console(file=out, width=80), asked, None)
+    report.render_run(numbers(("one", "two")), Console(file=out, width=80), asked, None)
     assert "The model asked about the claims: m" in out.getvalue()
     plain = long_texts(manifest(data="texts", model="one"), numbers(("one",)))
     assert "Asked about their claims" not in plain
@@ -340,7 +342,7 @@ def test_long_texts_are_cut_and_claims_beyond_the_cut_are_listed(tmp_path: Path)
     )  # fmt: skip
     run.write("sentences/long", [Sentence("plain-0", 1, 0, len(long))], Sentence)
     run.write("claims/long", [Claim("plain-0-0", "plain-0", 1, 9_000, 9_010, "far")], Claim)
-    (text,) = read(run).drawn
+    (text,) = read_drawn(run).drawn
     assert text.cut == 9_000
     assert [n.claim for n in text.notes] == ["far"]
     assert "9,000 more characters" in report.write(run).read_text(encoding="utf-8")
@@ -403,7 +405,7 @@ def test_a_run_of_the_protocol_has_every_section(tmp_path: Path) -> None:
 @pytest.mark.parametrize("found", [[], [NOTHING], numbers(), numbers(("a;b\x1b[31m\u202e",))])
 def test_the_table_holds_for_any_numbers_and_fits(found: list[Estimate]) -> None:
     out = io.StringIO()
-    report.render(found, Console(file=out, width=80), manifest(EVIL), None)
+    report.render_run(found, Console(file=out, width=80), manifest(EVIL), None)
     printed = out.getvalue()
     assert "\x1b" not in printed
     assert "\u202e" not in printed
@@ -437,7 +439,7 @@ def test_the_terminal_names_what_its_numbers_are() -> None:
         Estimate("equation3", slice_of(method="a", mode="qa_none"), 0.875, n=9),
         Estimate("labeled_factuality", slice_of(method="a", mode="qa_none"), 0.5, n=9),
     ]
-    report.render(found, Console(file=out, width=80), manifest("x"), None)
+    report.render_run(found, Console(file=out, width=80), manifest("x"), None)
     text = " ".join(out.getvalue().split())
     assert "80 % of the texts answer" in text
     assert "F1@19: .25" in text
@@ -446,13 +448,13 @@ def test_the_terminal_names_what_its_numbers_are() -> None:
     assert ".90 of its supported claims (Self-Known)" in text
     assert "by Equation 3, – by Rogan and Gladen; by the labels it is .50" in text
     without = io.StringIO()
-    report.render(found[:5], Console(file=without, width=80), manifest("x"), None)
+    report.render_run(found[:5], Console(file=without, width=80), manifest("x"), None)
     assert "* Asked" not in without.getvalue()
 
 
 def test_what_it_rejects_fits_its_rates_and_empty_texts_are_told() -> None:
     found = SelfKnownResults(numbers(("plain",)))
-    notes = " ".join(self_knowledge(found, "plain").notes)
+    notes = " ".join(self_knowledge_table(found, "plain").notes)
     # SK .9 and SU .4 where none of the above is offered
     assert (
         "Offered none of the above, it rejects 10 % of the supported claims (1 − SK) and 40 % of "
@@ -460,7 +462,7 @@ def test_what_it_rejects_fits_its_rates_and_empty_texts_are_told() -> None:
     ) in notes
     assert "rejected with it: 12 % of the supported claims, 34 % of the unsupported" in notes
     assert "no longer accepts" not in notes
-    assert "empty" not in " ".join(scores(found, "plain", 0.1).notes)
+    assert "empty" not in " ".join(scores_table(found, "plain", 0.1).notes)
     none = [Estimate(e.name, e.where, 0.0) if e.name == "kept_claims" else e for e in found.all]
-    told = " ".join(scores(SelfKnownResults(none), "plain", 0.1).notes)
+    told = " ".join(scores_table(SelfKnownResults(none), "plain", 0.1).notes)
     assert "A text with no claims left has no error" in told

@@ -19,10 +19,10 @@ from sayso.protocols.settings import replace
 from sayso.protocols.uncle.collect import MOST_TOGETHER, PARAGRAPH, asked
 from sayso.records import Generation, InputError, Question, Request, part_of
 from sayso.runs.compare import compare
-from sayso.runs.dry_run import estimate
+from sayso.runs.dry_run import estimate_job
 from sayso.runs.measure import measure
 from sayso.runs.run import Job
-from sayso.train.base import halves, open_base
+from sayso.train.base import halves, open_base_run
 from support.scripted_world import Fact, Mind, facts
 
 #: 8 entities; the first six have three facts each in the table, the others one
@@ -86,7 +86,7 @@ def run(folder: Path, data: str, name: str = "run", **more: Any) -> Any:
 
 def terminal(result: Any) -> str:
     out = io.StringIO()
-    report.render(result.estimates, Console(file=out, width=100), result.manifest)
+    report.render_run(result.estimates, Console(file=out, width=100), result.manifest)
     return out.getvalue()
 
 
@@ -179,7 +179,7 @@ def test_places_in_questions_and_names_stay_as_they_are(tmp_path: Path) -> None:
     path.write_text(
         "question,gold,entity\nWhat is {entity}?,a,{questions}\nWhat is \\1?,b,{questions}\n"
     )
-    data = asked(datasets.load(f"file:{path}"), uncle.Settings())
+    data = asked(datasets.load_dataset(f"file:{path}"), uncle.Settings())
     (long,) = data.long
     assert "about {questions}." in long.text
     assert "- What is {entity}?\n- What is \\1?\n" in long.text
@@ -189,7 +189,7 @@ def test_many_questions_about_one_entity_make_several_paragraphs(tmp_path: Path)
     path = tmp_path / "many.csv"
     lines = [f"What is number {n} of Ada?,{n},Ada" for n in range(2 * MOST_TOGETHER + 1)]
     path.write_text("\n".join(["question,gold,entity", *lines]))
-    data = asked(datasets.load(f"file:{path}"), uncle.Settings())
+    data = asked(datasets.load_dataset(f"file:{path}"), uncle.Settings())
     assert [len(q.parts) for q in data.long] == [7, 7, 7]
     assert sorted(p for q in data.long for p in q.parts) == sorted(q.id for q in data.short)
 
@@ -199,7 +199,7 @@ def test_short_only_leaves_paragraphs_out_of_any_data(name: str, tmp_path: Path)
     def stages(*changes: object) -> dict[str, float]:
         options = replace(uncle.Settings(), {"short_only": bool(changes)})
         job = Job(model="builtin", data=name, limit=3, cache=tmp_path, options=options)
-        return {stage.name: stage.requests.high for stage in estimate(job).stages}
+        return {stage.name: stage.requests.high for stage in estimate_job(job).stages}
 
     both, short = stages(), stages("short only")
     assert both.pop("long") > 0
@@ -227,7 +227,7 @@ def test_a_table_without_golds_is_refused(tmp_path: Path) -> None:
 def test_topics_are_refused_before_they_are_read() -> None:
     job = Job(model="builtin", data="factscore")
     with pytest.raises(Unsuited, match="no questions with true answers; use"):
-        estimate(job)
+        estimate_job(job)
 
 
 def test_a_published_set_of_short_questions_has_no_paragraphs(tmp_path: Path) -> None:
@@ -291,9 +291,9 @@ def test_a_training_refuses_a_run_without_paragraphs_and_says_what_it_leaves_out
     data = table(tmp_path, rows(), "entity", "domain", "aspect")
     short = run(tmp_path, data, "short", settings={"short_only": True}, report=False)
     with pytest.raises(InputError, match="asked short questions only"):
-        open_base(short.path, data=data, cache=tmp_path / "cache")
+        open_base_run(short.path, data=data, cache=tmp_path / "cache")
     full = run(tmp_path, data, "full", report=False)
-    base = open_base(full.path, model=MIND.engine("mind"), data=data, cache=tmp_path / "cache")
+    base = open_base_run(full.path, model=MIND.engine("mind"), data=data, cache=tmp_path / "cache")
     parts = halves(base)
     assert parts.measured.long
     assert parts.trained.long

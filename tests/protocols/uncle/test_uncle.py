@@ -298,7 +298,7 @@ def test_paper_prompts_use_its_lengths() -> None:
 def test_appendix_d_samples_judged_answers_from_a_nucleus() -> None:
     question = records_module.Question("1", "d", "q?", golds=())
     chosen = uncle.Settings(
-        answer=uncle.Answer(temperature=0.7, top_p=0.95), methods="unc_few", propensity=1
+        answer=uncle.UncleDecoding(temperature=0.7, top_p=0.95), methods="unc_few", propensity=1
     )
     asks = uncle.collect.requests([question], chosen, seed=0)
     judged = {a.request.top_p for a in asks if a.stage in ("short", "methods-short")}
@@ -310,13 +310,13 @@ def test_appendix_d_samples_judged_answers_from_a_nucleus() -> None:
     keys = {records_module.request_key(a.request, "m") for a in default}
     assert records_module.request_key(plain, "m") in keys  # what was cached stays so
     with pytest.raises(InputError, match=r"answer.top_p is 0.95, but at answer.temperature 0"):
-        uncle.settings.check(uncle.Settings(answer=uncle.Answer(top_p=0.95)))
+        uncle.settings.check(uncle.Settings(answer=uncle.UncleDecoding(top_p=0.95)))
 
 
 def test_a_sampled_answer_is_none_of_the_probes() -> None:
     """Else a plain answer to an unknown fact could not be right: it would be one of the draws."""
     question = records_module.Question("1", "d", "q?", golds=())
-    hot = uncle.Settings(answer=uncle.Answer(temperature=1.0))
+    hot = uncle.Settings(answer=uncle.UncleDecoding(temperature=1.0))
     asks = uncle.collect.requests([question], hot, seed=0)
     assert len({records_module.request_key(a.request, "m") for a in asks}) == len(asks) == 7
     cold = uncle.collect.requests([question], uncle.Settings(), seed=0)

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from sayso.datasets.answer_rows import AnswerRow, numbers
+from sayso.datasets.answer_rows import AnswerRow, finite_numbers
 from sayso.datasets.tables import read_rows
-from sayso.datasets.tools.values import object_in, objects_in, text_in, tokens_in
+from sayso.datasets.tools.values import object_in, objects_in, text_in, token_texts
 from sayso.records import InputError
 
 Row = tuple[int, dict[str, object]]
@@ -55,14 +55,14 @@ def _batch_row(number: int, row: dict[str, object], name: str, question: str | N
             problems.append("failed: the response contains no text")
     else:
         problems.append(f"failed: {_batch_reason(row.get('error') or body, status)}")
-    logprobs = [numbers("log-probabilities", tokens, problems) for _, tokens in choices]
+    logprobs = [finite_numbers("log-probabilities", tokens, problems) for _, tokens in choices]
     return AnswerRow(
         place=f"line {number}",
         question=question or "",
         answer=choices[0][0] if choices else None,
         samples=tuple(text for text, _ in choices[1:]),
         logprobs=logprobs[0] if choices else None,
-        tokens=tokens_in(choices[0][1]) if choices else None,
+        tokens=token_texts(choices[0][1]) if choices else None,
         sample_logprobs=tuple(logprobs[1:]) if any(logprobs[1:]) else None,
         id=name,
         problems=tuple(problems),

@@ -27,9 +27,9 @@ from typing import IO, Any, NamedTuple
 
 import msgspec
 
-from sayso.datasets.answer_rows import AnswerRow, numbers
+from sayso.datasets.answer_rows import AnswerRow, finite_numbers
 from sayso.datasets.tables import unreadable
-from sayso.datasets.tools.values import object_in, objects_in, tokens_in
+from sayso.datasets.tools.values import object_in, objects_in, token_texts
 from sayso.records import InputError
 
 #: Bytes that one member may unpack to, and how many times its compressed size.
@@ -78,7 +78,7 @@ def log_in(path: Path, document: Mapping[str, Any]) -> Log:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Log]:
+def opened_log(path: Path) -> Iterator[Log]:
     """Open a ``.eval`` file.
 
     Raises InputError, also while samples are read, for a file that is no such log, or for a member
@@ -237,7 +237,7 @@ def read(log: Log, notices: list[str]) -> Iterator[AnswerRow]:
 
 def read_eval(path: Path, notices: list[str]) -> Iterator[AnswerRow]:
     """Yield the rows of a ``.eval`` file."""
-    with opened(path) as log:
+    with opened_log(path) as log:
         yield from read(log, notices)
 
 
@@ -258,9 +258,11 @@ def _sample_row(name: str, samples: list[dict[str, Any]], local: bool) -> Answer
                 continue
             content = object_in(choice.get("logprobs")).get("content")
             if not texts and not local:
-                tokens = tokens_in(content)
+                tokens = token_texts(content)
             texts.append(text)
-            logprobs.append(None if local else numbers("log-probabilities", content, problems))
+            logprobs.append(
+                None if local else finite_numbers("log-probabilities", content, problems)
+            )
     if failed:
         problems.append(f"{len(failed)} of {len(samples)} epochs failed: {failed[0]}")
     if not texts and not failed:

@@ -20,7 +20,7 @@ def text_in(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def tokens_in(value: object) -> tuple[str, ...] | None:
+def token_texts(value: object) -> tuple[str, ...] | None:
     """Return the texts of tokens with log-probabilities; ``None`` if one lacks its text."""
     tokens = [item.get("token") for item in objects_in(value)]
     return tuple(map(str, tokens)) if tokens and None not in tokens else None

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from sayso.engines.hf.kv_cache import AHEAD, PrefixCache
-from sayso.engines.hf.load import Limits
+from sayso.engines.hf.load import BatchLimits
 from sayso.engines.hf.sampling import Shaping, at_once, pick, uniforms
 from sayso.engines.hf.text import Rendered
 from sayso.records import Request
@@ -39,7 +39,7 @@ GHOST_SHARE = 0.05
 COPIES, LOOPED = 3, 24
 
 
-class Job(NamedTuple):
+class DecodeJob(NamedTuple):
     """One request on its way: its number in the call, and its prompt."""
 
     number: int
@@ -52,7 +52,7 @@ class Raw(NamedTuple):
     "stop_string", "length", "loop" or "failed"; ``computed`` counts the end-of-text token,
     ``repeated`` the tokens at the end that only repeat a loop's block."""
 
-    job: Job
+    job: DecodeJob
     ids: list[int]
     arrays: dict[str, list[object]]
     finish: str
@@ -60,7 +60,7 @@ class Raw(NamedTuple):
     repeated: int = 0
 
 
-Stopper = Callable[[Job, Sequence[int]], bool]
+Stopper = Callable[[DecodeJob, Sequence[int]], bool]
 
 
 class Loop:
@@ -84,12 +84,12 @@ class Loop:
         return int(self.same[loops[0]]) if len(loops) else 0
 
 
-class Lane:
+class DecodeLane:
     """One request in progress: its settings, its uniforms and its history."""
 
     __slots__ = ("arrays", "ids", "job", "loop", "repeated", "slot", "uniforms")
 
-    def __init__(self, job: Job, end_loops: bool) -> None:
+    def __init__(self, job: DecodeJob, end_loops: bool) -> None:
         self.job = job
         self.loop = Loop(job.request.max_tokens) if end_loops else None
         self.repeated = 0
@@ -115,7 +115,7 @@ class Decoder:
     def __init__(
         self,
         cache: PrefixCache,
-        limits: Limits,
+        limits: BatchLimits,
         ends: frozenset[int],
         stopper: Stopper,
         record: frozenset[str],
@@ -127,11 +127,11 @@ class Decoder:
         self.stopper = stopper
         self.record = record
         self.end_loops = end_loops
-        self.lanes: list[Lane] = []
+        self.lanes: list[DecodeLane] = []
         self.tokens: Ints = np.zeros(0, dtype=np.int64)
         self.evicted = 0
 
-    def run(self, jobs: Iterable[Job]) -> Iterator[Raw]:
+    def run(self, jobs: Iterable[DecodeJob]) -> Iterator[Raw]:
         """Yield each job's result as it ends. Jobs with one prompt should stand together."""
         waiting = deque(jobs)
         while waiting or self.lanes:
@@ -151,7 +151,7 @@ class Decoder:
                 waiting.extendleft(reversed(self._evict()))
                 yield from self._advance(self.cache.step(self.tokens), 0, self.lanes)
 
-    def _admit(self, waiting: deque[Job]) -> list[Lane]:
+    def _admit(self, waiting: deque[DecodeJob]) -> list[DecodeLane]:
         """Return the waiting jobs that find room now: whole prompts where possible."""
         live = len(self.lanes)
         free = self.limits.rows - live
@@ -160,7 +160,7 @@ class Decoder:
             return []
         if live and (not refills or free < REFILL_SHARE * self.limits.rows):
             return []
-        new: list[Lane] = []
+        new: list[DecodeLane] = []
         width = grown = int(self.cache.lengths.max()) if live else 0
         while waiting and len(new) < free:
             job = waiting[0]
@@ -174,7 +174,7 @@ class Decoder:
             places = self.limits.slots if live else self.limits.first
             if rows > 1 and (rows * width > places or rows * grown > self.limits.most):
                 break
-            new.append(Lane(waiting.popleft(), self.end_loops))
+            new.append(DecodeLane(waiting.popleft(), self.end_loops))
         if live and waiting and len(new) < REFILL_SHARE * self.limits.rows:
             waiting.extendleft(lane.job for lane in reversed(new))
             return []
@@ -188,7 +188,7 @@ class Decoder:
             for lane, end in zip(self.lanes, ends, strict=True)
         )
 
-    def _evict(self) -> list[Job]:
+    def _evict(self) -> list[DecodeJob]:
         """Return the youngest rows to the queue when the answers outgrow memory.
 
         Their draws come again, the same, when there is room.
@@ -207,12 +207,12 @@ class Decoder:
         return back
 
     @torch.inference_mode()
-    def _advance(self, logits: Tensor, base: int, lanes: Sequence[Lane]) -> list[Raw]:
+    def _advance(self, logits: Tensor, base: int, lanes: Sequence[DecodeLane]) -> list[Raw]:
         """Choose and record the next token of each lane, and settle which lane has which slot."""
         node = np.array([lane.slot - base for lane in lanes], dtype=np.int64)
         tokens, sound, arrays = self._choose(logits, node, lanes)
         done: list[Raw] = []
-        live: list[Lane] = []
+        live: list[DecodeLane] = []
         newest: list[int] = []
         for row, lane in enumerate(lanes):
             token = tokens[row]
@@ -237,7 +237,7 @@ class Decoder:
         return done
 
     def _choose(
-        self, logits: Tensor, node: Ints, lanes: Sequence[Lane]
+        self, logits: Tensor, node: Ints, lanes: Sequence[DecodeLane]
     ) -> tuple[list[int], list[bool], dict[str, list[object]]]:
         """Return each lane's next token, whether its distribution is sound, and the arrays.
 
@@ -276,7 +276,7 @@ class Decoder:
                     whole[row] = value
         return tokens, sound, arrays
 
-    def _ended(self, lane: Lane) -> str:
+    def _ended(self, lane: DecodeLane) -> str:
         """Return why a lane ends after its newest token, or nothing."""
         request = lane.job.request
         if (request.stop or lane.job.prompt.stop) and self.stopper(lane.job, lane.ids):
@@ -287,7 +287,7 @@ class Decoder:
                 return "loop"
         return "length" if len(lane.ids) >= request.max_tokens else ""
 
-    def _branch(self, lanes: Sequence[Lane], tokens: Ints, first: int, last: int) -> None:
+    def _branch(self, lanes: Sequence[DecodeLane], tokens: Ints, first: int, last: int) -> None:
         """Give a slot to each distinct continuation of the slots ``first:last``.
 
         The first child of a slot stays in it; the others are copied into ghosts' slots, or

@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 
 from sayso.engines import hub_answers
 from sayso.engines.engine import Counts
-from sayso.engines.hf.files import quiet, reason_of
+from sayso.engines.hf.files import error_reason, quiet_loading
 from sayso.engines.hf.kv_cache import padded
 from sayso.engines.hf.load import (
-    Options,
+    HfOptions,
     choose_device,
     identify,
+    model_source,
     ran_out,
-    source_of,
 )
 from sayso.engines.hf.weights import check_encoder
 from sayso.records import InputError
@@ -49,10 +49,10 @@ VECTOR_SLOTS = 8192
 
 def open_nli(name: str, device: str = "auto") -> HfClassifier:
     """Open a folder or hub id; :class:`InputError` says in one line what is missing or unclear."""
-    options = Options()
-    source, local = source_of(name, options, "--nli: the folder")
+    options = HfOptions()
+    source, local = model_source(name, options, "--nli: the folder")
     common: dict[str, Any] = {"local_files_only": local or not hub_answers()}
-    with quiet():
+    with quiet_loading():
         try:
             tokenizer = transformers.AutoTokenizer.from_pretrained(source, **common)
             model, report = transformers.AutoModelForSequenceClassification.from_pretrained(
@@ -70,7 +70,7 @@ def open_nli(name: str, device: str = "auto") -> HfClassifier:
         except Exception as error:  # of a broken folder the libraries raise all sorts
             where = "" if local else " (a hub id needs network or a filled hub cache)"
             raise InputError(
-                f"--nli {name} cannot be opened{where}: {reason_of(error)}; "
+                f"--nli {name} cannot be opened{where}: {error_reason(error)}; "
                 "--nli rules needs no model"
             ) from None
     model = model.to(choose_device(device)).eval()
@@ -101,7 +101,7 @@ class HfClassifier:
         self.name = name
         self.identity = identity
         self.signature = signature
-        self.labels = labels_of(name, model.config)
+        self.labels = output_labels(name, model.config)
         self.counts = Counts()
         self.pairs = 0
         self.truncated = 0
@@ -219,7 +219,7 @@ def _entails(label: str) -> bool:
     return label.strip().lower().startswith("entail")
 
 
-def labels_of(name: str, config: Any) -> tuple[str, ...]:
+def output_labels(name: str, config: Any) -> tuple[str, ...]:
     """Return the names of the outputs, in their order, from the model's own ``id2label``."""
     named = {int(key): str(value) for key, value in dict(config.id2label or {}).items()}
     if sorted(named) != list(range(len(named))) or len(named) < 2:
@@ -243,11 +243,11 @@ def longest(config: Any, tokenizer: Any) -> int:
 # ---- token vectors
 
 
-def open_token_vectors(name: str, layer: int | None = None) -> HfTokenVectors:
+def open_token_encoder(name: str, layer: int | None = None) -> HfTokenVectors:
     """Open a model by folder or hub id; :class:`InputError` says what is missing."""
     common: dict[str, Any] = {"local_files_only": Path(name).is_dir() or not hub_answers()}
     try:
-        with quiet():
+        with quiet_loading():
             kind = transformers.AutoConfig.from_pretrained(name, **common).model_type
             # as published: byte-level tokenizers read the first word like the others
             prefix = {"add_prefix_space": True} if kind in ("roberta", "gpt2") else {}
@@ -264,7 +264,7 @@ def open_token_vectors(name: str, layer: int | None = None) -> HfTokenVectors:
     except Exception as error:  # of a broken folder the libraries raise all sorts
         raise InputError(
             f"cannot open {name!r} for BERTScore: expected a folder with an encoder and its "
-            f"tokenizer, or a hub id that can be reached ({reason_of(error)})"
+            f"tokenizer, or a hub id that can be reached ({error_reason(error)})"
         ) from None
     model.eval()
     depth = int(model.config.num_hidden_layers)

@@ -17,19 +17,19 @@ from numpy.typing import NDArray
 
 from sayso.engines.engine import Capabilities, Counts, read_options
 from sayso.engines.hf import force
-from sayso.engines.hf.decode import Decoder, Job, Raw
-from sayso.engines.hf.files import about, opening
-from sayso.engines.hf.force import ARRAYS, Arrays, Given, Watch, check_place, read_until
+from sayso.engines.hf.decode import DecodeJob, Decoder, Raw
+from sayso.engines.hf.files import gguf_description, opening_refused
+from sayso.engines.hf.force import ARRAYS, Arrays, Given, Watch, layer_of, read_until
 from sayso.engines.hf.kv_cache import open_cache
 from sayso.engines.hf.load import (
+    HfOptions,
     Identity,
-    Options,
     Runner,
     choose_threads,
     describe,
     first_limits,
     identify,
-    load,
+    load_model,
     ran_out,
 )
 from sayso.engines.hf.text import (
@@ -37,10 +37,10 @@ from sayso.engines.hf.text import (
     Rendered,
     ends_of_text,
     prompt_notices,
-    read_answer,
     renderer,
     said_once,
     stops_here,
+    thought_and_answer,
 )
 from sayso.engines.named import card_of, limits_of, shipped_folder
 from sayso.records import Alternative, Generation, InputError, Request, Usage
@@ -48,7 +48,7 @@ from sayso.records import Alternative, Generation, InputError, Request, Usage
 
 def open_hf(name: str, **options: object) -> HfEngine:
     """Open a folder, a GGUF file or a hub id; options are those of
-    :class:`~sayso.engines.hf.load.Options`."""
+    :class:`~sayso.engines.hf.load.HfOptions`."""
     return _open(name, f"hf:{name}", options)
 
 
@@ -71,19 +71,19 @@ def _open(source: str, name: str, options: Mapping[str, object]) -> HfEngine:
     checked = _options(options)
     if checked.end_loops is None:
         checked = msgspec.structs.replace(checked, end_loops=limits_of(name).end_loops)
-    model, tokenizer = load(source, checked)
-    with opening(source):
+    model, tokenizer = load_model(source, checked)
+    with opening_refused(source):
         identity = identify(source, model, tokenizer, checked)
         engine = HfEngine(name, model, tokenizer, identity, checked)
     card = card_of(Path(source).expanduser())
     engine.base_name, engine.base_run = card.base_name, card.base_run
-    engine.card = about(source)
+    engine.card = gguf_description(source)
     return engine
 
 
-def _options(values: Mapping[str, object]) -> Options:
+def _options(values: Mapping[str, object]) -> HfOptions:
     """Check options that may come from a command line."""
-    options = read_options(Options, values, "known options")
+    options = read_options(HfOptions, values, "known options")
     _check_arrays(options.record)
     return options
 
@@ -109,7 +109,7 @@ class HfEngine:
     card = ""
 
     def __init__(
-        self, name: str, model: Any, tokenizer: Any, identity: Identity, options: Options
+        self, name: str, model: Any, tokenizer: Any, identity: Identity, options: HfOptions
     ) -> None:
         self.name = name
         self.identity, self.base, self.signature = identity
@@ -196,15 +196,15 @@ class HfEngine:
             for index, request in window:
                 self.counts.requests += 1
                 prompt = self.render(request)
-                problem = refusal(request, prompt, self.runner.context)
+                problem = refusal_reason(request, prompt, self.runner.context)
                 if problem is not None or request.max_tokens < 1:
-                    yield index, unanswered(request, prompt, problem)
+                    yield index, unanswered_record(request, prompt, problem)
                 else:
-                    jobs.append(Job(index, request, prompt))
+                    jobs.append(DecodeJob(index, request, prompt))
                     self.overrides.update(prompt.overrides)
             yield from self._decode(jobs)
 
-    def _decode(self, jobs: Sequence[Job]) -> Iterator[tuple[int, Generation]]:
+    def _decode(self, jobs: Sequence[DecodeJob]) -> Iterator[tuple[int, Generation]]:
         """Run jobs, with half the rows each time memory runs out; draws stay the same."""
         waiting = {
             job.number: job
@@ -228,19 +228,19 @@ class HfEngine:
                 del decoder
                 yield from self._retreat(waiting)
 
-    def _retreat(self, waiting: dict[int, Job]) -> Iterator[tuple[int, Generation]]:
+    def _retreat(self, waiting: dict[int, DecodeJob]) -> Iterator[tuple[int, Generation]]:
         """Halve the limits; if there is nothing to halve, the first request fails."""
         self.counts.out_of_memory += 1
         if self.runner.device.type == "cuda":
             torch.cuda.empty_cache()
         if self.limits.rows == 1:
             job = waiting.pop(next(iter(waiting)))
-            yield job.number, unanswered(job.request, job.prompt, "failed: out of memory")
+            yield job.number, unanswered_record(job.request, job.prompt, "failed: out of memory")
             return
         self.limits = self.limits.halved()
         self.runner.prefill_slots = max(1, self.runner.prefill_slots // 2)
 
-    def _stops(self, job: Job, ids: Sequence[int]) -> bool:
+    def _stops(self, job: DecodeJob, ids: Sequence[int]) -> bool:
         stops = (*job.request.stop, *job.prompt.stop)
         return stops_here(self.detokenizer, ids, stops, job.prompt.thought)
 
@@ -248,7 +248,7 @@ class HfEngine:
         """Count what was generated and return its record."""
         self.counts.prompt_tokens += len(raw.job.prompt.ids)
         self.counts.completion_tokens += raw.computed
-        return answered(raw, self.detokenizer, self.record)
+        return answered_record(raw, self.detokenizer, self.record)
 
     def force(
         self, items: Sequence[tuple[Request, str | Sequence[int]]], want: Sequence[str]
@@ -259,13 +259,13 @@ class HfEngine:
         given = []
         for item, problem in self._given(items):
             if problem is not None:
-                yield item.number, unanswered(items[item.number][0], item.prompt, problem)
+                yield item.number, unanswered_record(items[item.number][0], item.prompt, problem)
             else:
                 given.append(item)
         for item, arrays in self._forced(given, wanted):
             self.counts.forced_tokens += len(item.ids)
             request = items[item.number][0]
-            yield item.number, forced(request, item, arrays, wanted, self.detokenizer)
+            yield item.number, forced_record(request, item, arrays, wanted, self.detokenizer)
 
     def _given(
         self, items: Sequence[tuple[Request, str | Sequence[int]]]
@@ -314,7 +314,7 @@ class HfEngine:
         self, items: Sequence[tuple[Request, str | Sequence[int]]], layer: int, position: str
     ) -> NDArray[np.float16]:
         """Return hidden states (n, d); see :meth:`sayso.engines.engine.HiddenReader.hidden`."""
-        place = check_place(self.runner, layer, position)
+        place = layer_of(self.runner, layer, position)
         rows: dict[tuple[int, ...], list[int]] = {}
         for item, problem in self._given(items):
             if problem is None and (text := read_until(item, position)):
@@ -333,7 +333,7 @@ class HfEngine:
 
     def watch(self, layer: int, position: str) -> None:
         """Keep the states that forcing sees; :meth:`sayso.engines.engine.StateWatcher.watch`."""
-        self.watched = Watch(check_place(self.runner, layer, position), position)
+        self.watched = Watch(layer_of(self.runner, layer, position), position)
 
     def close(self) -> None:
         """Give the memory and the threads back."""
@@ -344,7 +344,7 @@ class HfEngine:
 # ---- records of what was computed
 
 
-def refusal(request: Request, prompt: Rendered, context: int | None) -> str | None:
+def refusal_reason(request: Request, prompt: Rendered, context: int | None) -> str | None:
     """Return why a request cannot be answered by a model that reads ``context`` tokens."""
     if prompt.problem is not None:
         return prompt.problem
@@ -355,7 +355,7 @@ def refusal(request: Request, prompt: Rendered, context: int | None) -> str | No
     return None
 
 
-def unanswered(request: Request, prompt: Rendered, problem: str | None) -> Generation:
+def unanswered_record(request: Request, prompt: Rendered, problem: str | None) -> Generation:
     """Return the record of a request that was not run, or that wanted no tokens."""
     return Generation(
         request,
@@ -367,7 +367,7 @@ def unanswered(request: Request, prompt: Rendered, problem: str | None) -> Gener
     )
 
 
-def answered(raw: Raw, detokenizer: Detokenizer, record: frozenset[str]) -> Generation:
+def answered_record(raw: Raw, detokenizer: Detokenizer, record: frozenset[str]) -> Generation:
     """Return the record of what was generated; arrays in ``record`` cover the text's tokens.
 
     The end-of-text token and what a loop repeats are in none of the arrays but count in the usage.
@@ -376,10 +376,10 @@ def answered(raw: Raw, detokenizer: Detokenizer, record: frozenset[str]) -> Gene
     """
     job, request = raw.job, raw.job.request
     if raw.finish == "failed":
-        return unanswered(request, job.prompt, "failed: the model gave no numbers (NaN)")
+        return unanswered_record(request, job.prompt, "failed: the model gave no numbers (NaN)")
     stops = (*request.stop, *job.prompt.stop)
     kept = said_once(detokenizer, raw.ids, raw.repeated) if raw.finish == "loop" else len(raw.ids)
-    answer = read_answer(detokenizer, raw.ids[:kept], stops, job.prompt.thought)
+    answer = thought_and_answer(detokenizer, raw.ids[:kept], stops, job.prompt.thought)
     part = slice(answer.first, answer.last)
     overrides = job.prompt.overrides
     if request.response_format is not None:
@@ -401,7 +401,7 @@ def answered(raw: Raw, detokenizer: Detokenizer, record: frozenset[str]) -> Gene
     )
 
 
-def forced(
+def forced_record(
     request: Request,
     item: Given,
     arrays: Mapping[str, Sequence[Any]],
@@ -410,7 +410,7 @@ def forced(
 ) -> Generation:
     """Return the record of a continuation that was read."""
     if not all(math.isfinite(value) for value in arrays.get("logprobs", ())):
-        return unanswered(request, item.prompt, "failed: the model gave no numbers (NaN)")
+        return unanswered_record(request, item.prompt, "failed: the model gave no numbers (NaN)")
     text = detokenizer.decode(item.ids)
     return Generation(
         request,

@@ -25,7 +25,14 @@ from sayso.engines import quiet_hub
 from sayso.engines.hf.weights import check_fit
 from sayso.engines.named import PACKAGED
 from sayso.records import InputError
-from sayso.storage.atomic import disk_errors, inside, one_writer, real_path, refuse_links, replacing
+from sayso.storage.atomic import (
+    disk_errors,
+    one_writer,
+    place_inside,
+    real_path,
+    refuse_links,
+    replacing,
+)
 from sayso.storage.cache import default_cache_folder
 
 # ---- hashes
@@ -33,7 +40,7 @@ from sayso.storage.cache import default_cache_folder
 
 def file_hashes(files: Sequence[Path]) -> dict[str, str]:
     """Return name -> SHA-256 of contents; remembered by path, size and modification time."""
-    memo_path = inside(default_cache_folder(), "model-hashes.json")
+    memo_path = place_inside(default_cache_folder(), "model-hashes.json")
     try:
         memo = msgspec.json.decode(memo_path.read_bytes(), type=dict[str, str])
     except (OSError, msgspec.DecodeError):
@@ -62,7 +69,7 @@ ORIGIN = "gguf.json"
 PATIENCE = 1800.0
 
 
-class Origin(msgspec.Struct, frozen=True):
+class GgufOrigin(msgspec.Struct, frozen=True):
     """Which GGUF file a folder was unpacked from, what it says of itself, and what was written."""
 
     file: str
@@ -112,10 +119,10 @@ def _packaged(name: str) -> Path:
     )
 
 
-def origin_of(folder: Path) -> Origin | None:
+def gguf_origin(folder: Path) -> GgufOrigin | None:
     """Return where an unpacked folder comes from; ``None`` for any other, and if it was changed."""
     try:
-        origin = msgspec.json.decode((folder / ORIGIN).read_bytes(), type=Origin)
+        origin = msgspec.json.decode((folder / ORIGIN).read_bytes(), type=GgufOrigin)
     except (OSError, msgspec.DecodeError):
         return None
     files = [folder / name for name in origin.files if (folder / name).is_file()]
@@ -125,7 +132,7 @@ def origin_of(folder: Path) -> Origin | None:
 def unpacked_folder(file: Path) -> Path:
     """Return the folder that a GGUF file is unpacked into, whether it is there or not."""
     digest = file_hashes([file])[file.name]
-    return inside(default_cache_folder(), "models", f"{file.stem}-{digest[:12]}")
+    return place_inside(default_cache_folder(), "models", f"{file.stem}-{digest[:12]}")
 
 
 def unpack(file: Path) -> Path:
@@ -135,20 +142,20 @@ def unpack(file: Path) -> Path:
     again.
     """
     folder = unpacked_folder(file)
-    if origin_of(folder) is not None:
+    if gguf_origin(folder) is not None:
         return folder
     check_reader(file)
     with one_writer(folder, f"unpacking {file.name}", PATIENCE):
         refuse_links(folder)
-        if origin_of(folder) is None:  # another process may have written it meanwhile
+        if gguf_origin(folder) is None:  # another process may have written it meanwhile
             _write(file, folder)
     return folder
 
 
-def about(name: str) -> str:
+def gguf_description(name: str) -> str:
     """Return what a GGUF file says of itself; "" for other models, and before it is unpacked."""
     file = gguf_file(name)
-    origin = origin_of(unpacked_folder(file)) if file is not None else None
+    origin = gguf_origin(unpacked_folder(file)) if file is not None else None
     if origin is None:
         return ""
     package = PACKAGED.get(name)
@@ -174,7 +181,7 @@ def check_reader(file: Path) -> None:
 def _write(file: Path, folder: Path) -> None:
     """Write weights, tokenizer, template and configuration, and :data:`ORIGIN` when all stand."""
     try:
-        with quiet():
+        with quiet_loading():
             about = _said_by(file)
             _convert(file, folder)
     except BaseException as error:  # of a damaged file the libraries raise all sorts
@@ -184,12 +191,14 @@ def _write(file: Path, folder: Path) -> None:
         with disk_errors(folder):
             if isinstance(error, OSError) and error.errno is not None:
                 raise
-        raise InputError(f"model {file} cannot be opened: {reason_of(error)}") from None
+        raise InputError(f"model {file} cannot be opened: {error_reason(error)}") from None
     files = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     for path in files:
         with disk_errors(path), path.open("rb") as stream:
             os.fsync(stream.fileno())
-    origin = Origin(file.name, file_hashes([file])[file.name], **about, files=file_hashes(files))
+    origin = GgufOrigin(
+        file.name, file_hashes([file])[file.name], **about, files=file_hashes(files)
+    )
     with replacing(folder / ORIGIN) as out:
         out.write(msgspec.json.encode(origin))
 
@@ -242,25 +251,25 @@ def _convert(file: Path, folder: Path) -> None:
 # ---- the libraries
 
 
-def reason_of(error: Exception) -> str:
+def error_reason(error: Exception) -> str:
     """Return the first line of a library's error, and the second where that only announces it."""
     first, *more = str(error).strip().splitlines() or [type(error).__name__]
     return (f"{first} {more[0].strip()}" if more and first.endswith(":") else first)[:400]
 
 
 @contextmanager
-def opening(name: str) -> Iterator[None]:
+def opening_refused(name: str) -> Iterator[None]:
     """Turn what a library raises for a broken folder or file into one line: InputError."""
     try:
         yield
     except InputError:
         raise
     except Exception as error:  # of damaged files the libraries raise all sorts
-        raise InputError(f"model {name} cannot be opened: {reason_of(error)}") from None
+        raise InputError(f"model {name} cannot be opened: {error_reason(error)}") from None
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
+def quiet_loading() -> Iterator[None]:
     """Keep the libraries' progress bars and warnings off the screen while they load a model."""
     import transformers
 

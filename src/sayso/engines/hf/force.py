@@ -151,7 +151,9 @@ def _collect(
     width = logits.shape[1]
     real = [min(max(len(g.ids) - at, 0), width) for g in batch]
     keep = torch.arange(width) < torch.tensor(real)[:, None]
-    columns = measure(logits.flatten(0, 1), targets[:, at : at + width][keep], want, keep.flatten())
+    columns = measure_arrays(
+        logits.flatten(0, 1), targets[:, at : at + width][keep], want, keep.flatten()
+    )
     ends = np.cumsum(real).tolist()
     for name, values in columns.items():
         for row, (end, count) in enumerate(zip(ends, real, strict=True)):
@@ -169,10 +171,10 @@ def _read_alone(runner: Runner, item: Given, want: frozenset[str], watch: Watch 
     logits = runner.forward(ids, keep=count + surplus)
     if watch is not None:
         watch.see([item], [0], -len(item.prompt.ids))
-    return measure(logits[0, :count], torch.tensor(item.ids), want)
+    return measure_arrays(logits[0, :count], torch.tensor(item.ids), want)
 
 
-def measure(
+def measure_arrays(
     logits: Tensor, tokens: Tensor, want: frozenset[str], keep: Tensor | None = None
 ) -> Arrays:
     """Return the wanted arrays for N distributions (N, V) and the tokens (N,) that follow.
@@ -184,7 +186,7 @@ def measure(
     rows = None if keep is None else keep.nonzero()[:, 0].to(logits.device)
     for at in range(0, len(tokens), step):
         span = slice(at, at + step)
-        reading = sampling.read(logits[span if rows is None else rows[span]])
+        reading = sampling.read_logits(logits[span if rows is None else rows[span]])
         place = torch.arange(len(reading.best), device=reading.best.device)
         part = tokens[at : at + step].to(place.device)
         for name, values in sampling.record(reading, place, part, want).items():
@@ -196,7 +198,7 @@ def measure(
 # ---- hidden states
 
 
-def check_place(runner: Runner, layer: int, position: str) -> int:
+def layer_of(runner: Runner, layer: int, position: str) -> int:
     """Return the layer counted from 0; an unknown layer or position raises InputError."""
     if position not in POSITIONS:
         raise InputError(f"position {position!r} is unknown: expected {', '.join(POSITIONS)}")

@@ -24,12 +24,12 @@ from sayso.engines import hub_answers
 from sayso.engines.engine import Counts
 from sayso.engines.hf.files import (
     check_reader,
+    error_reason,
     file_hashes,
     gguf_file,
-    opening,
-    origin_of,
-    quiet,
-    reason_of,
+    gguf_origin,
+    opening_refused,
+    quiet_loading,
     unpack,
     unpacked_folder,
 )
@@ -52,7 +52,7 @@ TOKENIZER_FILES = (
 )  # fmt: skip
 
 
-class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class HfOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How to open a model. ``max_rows`` and ``token_slots`` bound what is computed at once.
 
     With ``end_loops`` an answer ends where it only repeats itself; ``None`` is what suits the model
@@ -75,12 +75,14 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     weights: bool = True
 
 
-def load(name: str, options: Options) -> tuple[Any, Any]:
+def load_model(name: str, options: HfOptions) -> tuple[Any, Any]:
     """Return (model, tokenizer) of a folder, a GGUF file or a hub id."""
     file = gguf_file(name)
-    if file is not None and not options.weights and origin_of(unpacked_folder(file)) is None:
+    if file is not None and not options.weights and gguf_origin(unpacked_folder(file)) is None:
         return _unread(file, options)
-    source, local = (str(unpack(file)), True) if file else source_of(name, options, "model folder")
+    source, local = (
+        (str(unpack(file)), True) if file else model_source(name, options, "model folder")
+    )
     bases = bases_of(Path(source), options) if local else ()
     if local and options.revision is not None:
         raise InputError(
@@ -96,7 +98,7 @@ def load(name: str, options: Options) -> tuple[Any, Any]:
     if not local:
         common["revision"] = options.revision
     safe = {} if options.allow_pickle else {"use_safetensors": True}
-    with quiet():
+    with quiet_loading():
         try:
             tokenizer = transformers.AutoTokenizer.from_pretrained(source, **common)
             if options.chat_template is not None:
@@ -120,12 +122,12 @@ def load(name: str, options: Options) -> tuple[Any, Any]:
     return model, tokenizer
 
 
-def _unread(file: Path, options: Options) -> tuple[Any, Any]:
+def _unread(file: Path, options: HfOptions) -> tuple[Any, Any]:
     """Return a model that takes no memory, and its tokenizer, without unpacking a GGUF file."""
     check_reader(file)
     dtype = choose_dtype(options.dtype, choose_device(options.device))
     here: dict[str, Any] = {"gguf_file": file.name, "local_files_only": True}
-    with quiet(), opening(str(file)):
+    with quiet_loading(), opening_refused(str(file)):
         tokenizer = transformers.AutoTokenizer.from_pretrained(file.parent, **here)
         if options.chat_template is not None:
             tokenizer.chat_template = options.chat_template
@@ -204,20 +206,20 @@ def _stored_dtype(source: str) -> torch.dtype:
 def _why(error: Exception, local: bool) -> str:
     """Return in one line why a model cannot be opened: above all that the hub is out of reach."""
     if local:
-        return reason_of(error)
+        return error_reason(error)
     expected = "expected a folder, or a model's id on the hub, as in hf:Qwen/Qwen3-4B"
     if not hub_answers():
         return (
             "there is no folder of this name, its files are not in this machine's hub cache, and "
             f"the hub cannot be reached; {expected}"
         )
-    return f"{reason_of(error)} ({expected})"
+    return f"{error_reason(error)} ({expected})"
 
 
 # ---- folders and hub ids
 
 
-def source_of(name: str, options: Options, what: str) -> tuple[str, bool]:
+def model_source(name: str, options: HfOptions, what: str) -> tuple[str, bool]:
     """Return the folder or hub id that a name means, and whether it is a folder.
 
     ``what`` begins the message about a folder that does not exist.
@@ -235,7 +237,7 @@ def _looks_local(name: str) -> bool:
     return name.startswith((".", "/", "~")) or name.count("/") > 1
 
 
-def _check_folder(folder: Path, options: Options) -> None:
+def _check_folder(folder: Path, options: HfOptions) -> None:
     """Refuse a folder that is no model, in one line, before a library prints a page."""
     if not folder.is_dir():
         raise InputError(f"model folder {folder} is a file: expected a folder with config.json")
@@ -281,7 +283,7 @@ def base_of(folder: Path) -> str | None:
     return base
 
 
-def bases_of(folder: Path, options: Options) -> tuple[str, ...]:
+def bases_of(folder: Path, options: HfOptions) -> tuple[str, ...]:
     """Return an adapter's base, the base of that where it is an adapter too, and so on.
 
     Raises InputError where they lead back to one of them, or would load a pickle.
@@ -347,7 +349,7 @@ def choose_dtype(wanted: str, device: torch.device) -> torch.dtype | str:
     return known[wanted]
 
 
-def choose_threads(model: Any, options: Options) -> int | None:
+def choose_threads(model: Any, options: HfOptions) -> int | None:
     """Return how many threads to use on a CPU, or None to leave them as they are.
 
     All that torch has: the number must not depend on what else the machine does, because sums are
@@ -373,7 +375,7 @@ class Identity(NamedTuple):
     signature: str
 
 
-def identify(name: str, model: Any, tokenizer: Any, options: Options) -> Identity:
+def identify(name: str, model: Any, tokenizer: Any, options: HfOptions) -> Identity:
     """Return the identity: contents of a folder, or revision of a hub id; template and dtype.
 
     A folder that was unpacked from a GGUF file is that file, wherever it lies. A merged folder may
@@ -421,7 +423,7 @@ def _packed(name: str) -> tuple[str, str]:
     """Return hash and name of the GGUF file that a model is or was unpacked from; "" for others."""
     if (file := gguf_file(name)) is not None:
         return file_hashes([file])[file.name], file.stem
-    origin = origin_of(Path(name).expanduser())
+    origin = gguf_origin(Path(name).expanduser())
     return (origin.sha256, Path(origin.file).stem) if origin else ("", "")
 
 
@@ -527,7 +529,7 @@ PREFILL = 48 << 20
 OUT_OF_MEMORY = ("out of memory", "not enough memory", "can't allocate memory")
 
 
-class Limits(NamedTuple):
+class BatchLimits(NamedTuple):
     """How much is computed at once: rows, and token places in the cache.
 
     Prompts are admitted while their answers would stay within ``most`` if they grew half as long as
@@ -541,12 +543,12 @@ class Limits(NamedTuple):
     most: int
     first: int
 
-    def halved(self) -> Limits:
+    def halved(self) -> BatchLimits:
         """Return half of it, at least one row."""
-        return Limits(*(max(1, size // 2) for size in self))
+        return BatchLimits(*(max(1, size // 2) for size in self))
 
 
-def first_limits(runner: Runner, options: Options) -> Limits:
+def first_limits(runner: Runner, options: HfOptions) -> BatchLimits:
     """Return rows and token places that fit into memory, from the size of one place.
 
     Cached keys and values take at most 70 % of a graphics card's memory that the weights leave, a
@@ -571,7 +573,7 @@ def first_limits(runner: Runner, options: Options) -> Limits:
         rows = min(ROWS, max(64, LOGITS // (4 * runner.vocabulary)))
     if options.token_slots:
         slots = first = most = options.token_slots
-    return Limits(options.max_rows or rows, slots, most, first)
+    return BatchLimits(options.max_rows or rows, slots, most, first)
 
 
 #: where Linux says how much memory a container may take

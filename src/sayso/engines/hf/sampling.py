@@ -62,7 +62,7 @@ class Shaping(NamedTuple):
         return plain
 
 
-class Reading(NamedTuple):
+class NextTokens(NamedTuple):
     """The raw next-token distributions of N prefixes.
 
     ``relative`` are logits minus their maximum (N, V), ``weights`` their exponentials padded to
@@ -78,7 +78,7 @@ class Reading(NamedTuple):
     sound: Tensor
 
 
-def read(logits: Tensor) -> Reading:
+def read_logits(logits: Tensor) -> NextTokens:
     """Read logits of shape (N, V) once; everything else is taken from the result.
 
     MPS has no float64, so its logits are read on the CPU.
@@ -92,7 +92,7 @@ def read(logits: Tensor) -> Reading:
     torch.exp(relative, out=weights[:, : scores.shape[1]])
     edges = _block_sums(weights)
     log_total = edges[:, -1].log()
-    return Reading(relative, weights, edges, log_total, best, log_total.isfinite())
+    return NextTokens(relative, weights, edges, log_total, best, log_total.isfinite())
 
 
 def _block_sums(weights: Tensor) -> Tensor:
@@ -121,8 +121,8 @@ def pick(
     want: frozenset[str],
 ) -> tuple[list[int], list[bool], dict[str, list[object]]]:
     """Return R rows' tokens, whether their logits (N, V) are sound, and the wanted arrays."""
-    reading = read(logits)
-    chosen = choose(logits, reading, node, settings, uniform, seen)
+    reading = read_logits(logits)
+    chosen = next_tokens(logits, reading, node, settings, uniform, seen)
     place = torch.from_numpy(node).to(chosen.device)
     arrays = record(reading, place, chosen, want)
     return (
@@ -132,9 +132,9 @@ def pick(
     )
 
 
-def choose(
+def next_tokens(
     logits: Tensor,
-    reading: Reading,
+    reading: NextTokens,
     node: NDArray[np.int64],
     settings: Shaping,
     uniform: NDArray[np.float64],
@@ -163,7 +163,7 @@ def choose(
             if row in seen:
                 penalize(scores, position, seen[row], float(settings.penalty[row]))
         weights = _padded(len(rest), scores.shape[1], scores)
-        weights[:, : scores.shape[1]] = shape(scores, settings.take(rest))
+        weights[:, : scores.shape[1]] = shape_weights(scores, settings.take(rest))
         every = torch.arange(len(rest), device=device)
         draws = torch.from_numpy(uniform[rest]).to(device)
         picked = invert(weights, _block_sums(weights), every, draws)
@@ -187,7 +187,7 @@ def invert(weights: Tensor, edges: Tensor, node: Tensor, uniform: Tensor) -> Ten
     return block * BLOCK + torch.minimum(place, (inside < inside[:, -1:]).sum(-1))
 
 
-def shape(scores: Tensor, settings: Shaping) -> Tensor:
+def shape_weights(scores: Tensor, settings: Shaping) -> Tensor:
     """Return unnormalized weights (R, V) after temperature, top-k, top-p and min-p, in this order.
 
     Each truncation works on what the one before left, renormalized: top-k keeps the k likeliest,
@@ -223,7 +223,7 @@ def penalize(scores: Tensor, row: int, seen: list[int], penalty: float) -> None:
 
 
 def record(
-    reading: Reading, node: Tensor, tokens: Tensor, want: frozenset[str]
+    reading: NextTokens, node: Tensor, tokens: Tensor, want: frozenset[str]
 ) -> dict[str, Tensor]:
     """Return the wanted arrays of R rows that chose ``tokens`` from the distributions ``node``.
 
@@ -261,7 +261,7 @@ def record(
     return arrays
 
 
-def entropies(reading: Reading) -> Tensor:
+def entropies(reading: NextTokens) -> Tensor:
     """Return H = log Z - sum_v w_v x_v / Z in nats, shape (N,), x relative logits, w = exp x."""
     vocabulary = reading.relative.shape[1]
     weights = reading.weights[:, None, :vocabulary]

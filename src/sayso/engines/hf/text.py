@@ -42,19 +42,19 @@ class Rendered(NamedTuple):
 
 
 def renderer(tokenizer: Any) -> Callable[[Request], Rendered]:
-    """Return :func:`render` with a memory, since draws share their prompt."""
+    """Return :func:`render_prompt` with a memory, since draws share their prompt."""
     memory: dict[PromptKey, Rendered] = {}
 
     def remembered(request: Request) -> Rendered:
         key = request.messages, request.chat_template_kwargs, request.prefill
         if key not in memory:
-            memory[key] = render(tokenizer, request)
+            memory[key] = render_prompt(tokenizer, request)
         return memory[key]
 
     return remembered
 
 
-def render(tokenizer: Any, request: Request) -> Rendered:
+def render_prompt(tokenizer: Any, request: Request) -> Rendered:
     """Render one prompt; a template that refuses it is a problem, not an exception."""
     overrides: tuple[str, ...] = ()
     stop: tuple[str, ...] = ()
@@ -242,7 +242,7 @@ HEAD = 48
 SENTENCE_END = re.compile(r"""(?:[.!?…]["'”’)\]*_]*|\n) *\Z""")
 
 
-class Answer(NamedTuple):
+class DecodedAnswer(NamedTuple):
     """What the generated tokens say. Tokens ``first:last`` are those of ``text``."""
 
     text: str
@@ -320,15 +320,15 @@ def stops_here(
     text = detokenizer.decode(ids if detokenizer.special.intersection(end) else end)
     if not any(stop in text for stop in stops if stop):
         return False
-    return read_answer(detokenizer, ids, stops, opened).stopped
+    return thought_and_answer(detokenizer, ids, stops, opened).stopped
 
 
-def read_answer(
+def thought_and_answer(
     detokenizer: Detokenizer,
     ids: Sequence[int],
     stops: Sequence[str],
     opened: tuple[str, str] | None,
-) -> Answer:
+) -> DecodedAnswer:
     """Return thought and answer of generated ids (end-of-text token left out).
 
     The text ends before the first stop string; stop strings count in the answer only, not in a
@@ -341,7 +341,7 @@ def read_answer(
     text, stopped = cut_at_stop(whole[parts.cut :], stops)
     if stopped:
         offsets = offsets[: sum(1 for start in offsets if start < len(text))]
-    return Answer(
+    return DecodedAnswer(
         text, parts.first, parts.first + len(offsets), tuple(offsets), parts.thinking,
         parts.tokens, parts.unclosed, stopped,
     )  # fmt: skip

@@ -22,26 +22,26 @@ import openai
 
 from sayso.engines import check_proxies
 from sayso.engines.openai.calls import Asker
-from sayso.engines.openai.endpoint import Endpoint, Options, safe_line
+from sayso.engines.openai.endpoint import Endpoint, EndpointOptions, safe_line
 from sayso.engines.openai.reply import (
     ACCEPTED,
     LARGEST_REPLY,
     Fault,
     Reply,
     UnreadableError,
-    decode,
+    choice_records,
+    decode_body,
+    empty_record,
     error_text,
     mapping,
+    read_completion,
     read_error,
-    read_reply,
-    records,
-    unanswered,
 )
-from sayso.engines.openai.request import build
-from sayso.engines.openai.wire import PlainClient, encode, headers_for, without_key
+from sayso.engines.openai.request import request_body
+from sayso.engines.openai.wire import PlainClient, encode_body, headers_for, without_key
 from sayso.engines.prices import Price
 from sayso.records import Generation, InputError, Request, content_id, request_key
-from sayso.storage.atomic import disk_errors, inside, one_writer, refuse_links, replacing
+from sayso.storage.atomic import disk_errors, one_writer, place_inside, refuse_links, replacing
 
 #: what one file may hold: OpenAI's limits, in requests and in bytes, with some room
 MOST_LINES, MOST_BYTES = 50_000, 190_000_000
@@ -75,7 +75,7 @@ class RefusedError(InputError):
         self.status = status
 
 
-class Line(msgspec.Struct, frozen=True, array_like=True):
+class BatchLine(msgspec.Struct, frozen=True, array_like=True):
     """A line of a batch file: its ``custom_id``, the cache keys of its draws, and the place of its
     overrides among those of the batch. A draw that has no answer keeps its place, with key ``""``.
     """
@@ -93,13 +93,13 @@ class Batch(msgspec.Struct):
 
     digest: str
     begun: float
-    lines: list[Line] = []
+    lines: list[BatchLine] = []
     overrides: list[list[str]] = []
     file: str | None = None
     id: str | None = None
 
 
-class Sent(NamedTuple):
+class BatchStatus(NamedTuple):
     """What a batch is known to be doing."""
 
     status: str
@@ -113,7 +113,7 @@ class Box:
     """The state files of the batches of one model at one endpoint."""
 
     def __init__(self, folder: Path, url: str, identity: str) -> None:
-        self.folder = inside(folder.parent, folder.name, content_id([url, identity])[:16])
+        self.folder = place_inside(folder.parent, folder.name, content_id([url, identity])[:16])
         if self.folder.is_dir():
             refuse_links(self.folder)
 
@@ -144,7 +144,7 @@ class Box:
 class Office:
     """The calls about files and batches. Broken ones are repeated; raises InputError."""
 
-    def __init__(self, endpoint: Endpoint, options: Options) -> None:
+    def __init__(self, endpoint: Endpoint, options: EndpointOptions) -> None:
         self.endpoint = endpoint
         self.patience = options.patience
         check_proxies()
@@ -195,7 +195,7 @@ class Office:
         with contextlib.suppress(httpx2.HTTPError):
             error.response.read()
         try:
-            text = error_text(decode(error.response.content))
+            text = error_text(decode_body(error.response.content))
         except (ValueError, httpx2.HTTPError):
             text = "no JSON"
         return read_error(error.status_code, error.response.headers, text)
@@ -234,7 +234,7 @@ class Office:
             if tried and (found := self.find(digest, file)):
                 return found
             tried = True
-            return _text(self._json("post", "/batches", content=encode(body)).get("id"))
+            return _text(self._json("post", "/batches", content=encode_body(body)).get("id"))
 
         return str(self._patiently(send, "begin"))
 
@@ -254,7 +254,7 @@ class Office:
             after = f"&after={_text(rows[-1].get('id'))}"
         return None
 
-    def look(self, batch: str) -> Sent:
+    def look(self, batch: str) -> BatchStatus:
         """Return what a batch is doing."""
         row = self._patiently(lambda: self._json("get", f"/batches/{batch}"), "find")
         counts = mapping(row.get("request_counts"))
@@ -263,7 +263,7 @@ class Office:
         first = mapping(told[0]) if isinstance(told, list) and told else {}
         ids = [x if isinstance(x := row.get(k), str) and x else None for k in FILES]
         reason = safe_line(str(first.get("message") or ""), self.endpoint.secrets)
-        return Sent(str(row.get("status")), (done[0], done[1]), ids[0], ids[1], reason)
+        return BatchStatus(str(row.get("status")), (done[0], done[1]), ids[0], ids[1], reason)
 
     @contextlib.contextmanager
     def fetched(self, file: str, folder: Path) -> Iterator[tuple[IO[bytes], bool]]:
@@ -293,7 +293,7 @@ class Office:
         call: Any = getattr(self.client, method)
         more = {} if content is None else {"content": content}
         response = call(path, cast_to=httpx2.Response, options={"headers": self.headers}, **more)
-        value = decode(without_key(response.content, self.secret))
+        value = decode_body(without_key(response.content, self.secret))
         if not isinstance(value, Mapping):
             raise ValueError("JSON that is not a reply")
         return value
@@ -337,7 +337,9 @@ class Files:
     ``tell`` is told how batches go.
     """
 
-    def __init__(self, asker: Asker, identity: str, options: Options, price: Price | None) -> None:
+    def __init__(
+        self, asker: Asker, identity: str, options: EndpointOptions, price: Price | None
+    ) -> None:
         self.asker = asker
         self.identity = identity
         self.price = None if price is None else price.halved
@@ -398,14 +400,14 @@ class Files:
         size, full = 0, False
         for group in groups:
             requests = [request for _, request in group]
-            body, overrides = build(
+            body, overrides = request_body(
                 self.asker.endpoint.model, requests[0], len(requests), self.asker.learned
             )
             keys = [key_of(request, self.identity) for request in requests]
             row = {"custom_id": keys[0], "method": "POST", "url": CHAT, "body": body}
-            size += file.write(encode(row) + b"\n")
+            size += file.write(encode_body(row) + b"\n")
             place = places.setdefault(overrides, len(places))
-            batch.lines.append(Line(keys[0], keys, place))
+            batch.lines.append(BatchLine(keys[0], keys, place))
             full = len(batch.lines) >= MOST_LINES or size >= MOST_BYTES
             if full:
                 break
@@ -480,7 +482,7 @@ class Files:
         )
         self.tell(self.gone[-1])
 
-    def _tell(self, batch: Batch, sent: Sent) -> None:
+    def _tell(self, batch: Batch, sent: BatchStatus) -> None:
         """Tell a change of state at once, and counts now and then."""
         now, (done, failed) = time.monotonic(), sent.counts
         before, when = self.told.get(batch.digest, (None, -TELL))
@@ -495,11 +497,11 @@ class Files:
             )
 
     def _read(
-        self, batch: Batch, sent: Sent, wanted: Mapping[str, Request]
+        self, batch: Batch, sent: BatchStatus, wanted: Mapping[str, Request]
     ) -> Iterator[list[Generation]]:
         """Yield the wanted answers of a batch that has ended; keep on record what was answered."""
         open_ = {line.name: line for line in batch.lines}
-        kept: list[Line] = []
+        kept: list[BatchLine] = []
         longest = LARGEST_REPLY * max((len(line.keys) for line in batch.lines), default=1)
         why = f"{sent.status}: {sent.reason}" if sent.reason else sent.status
         lost = False
@@ -530,7 +532,7 @@ class Files:
 
     def _settled(
         self,
-        line: Line,
+        line: BatchLine,
         overrides: Sequence[Sequence[str]],
         requests: Sequence[Request | None],
         reply: Reply | Fault,
@@ -545,7 +547,7 @@ class Files:
         told = tuple(overrides[line.overrides])
         if isinstance(reply, Reply):
             reply = reply._replace(choices=reply.choices[: len(requests)])
-            found = records(
+            found = choice_records(
                 [request or one for request in requests],
                 reply,
                 told,
@@ -555,7 +557,7 @@ class Files:
             self.asker.learn_model(reply)
         problem = "failed: the reply contains fewer answers than were asked for"
         if isinstance(reply, Fault):
-            problem = problem_of(reply, self.asker.endpoint)
+            problem = batch_problem(reply, self.asker.endpoint)
         settled: list[Generation | None] = []
         for place, request in enumerate(requests):
             if request is None:
@@ -566,11 +568,11 @@ class Files:
                 settled.append(found[place])
             else:
                 self.asker.counts.failed += 1
-                settled.append(unanswered(request, problem))
+                settled.append(empty_record(request, problem))
         return settled
 
 
-def problem_of(fault: Fault, endpoint: Endpoint) -> str:
+def batch_problem(fault: Fault, endpoint: Endpoint) -> str:
     """Return the problem of a request that a batch does not answer."""
     if fault.kind == "context":
         return "context"
@@ -579,7 +581,9 @@ def problem_of(fault: Fault, endpoint: Endpoint) -> str:
     return f"failed: {safe_line(fault.reason, endpoint.secrets)}"
 
 
-def _kept(line: Line, reply: Reply | Fault, replies: Sequence[Generation | None]) -> list[Line]:
+def _kept(
+    line: BatchLine, reply: Reply | Fault, replies: Sequence[Generation | None]
+) -> list[BatchLine]:
     """Return a line, if any, with the keys of the draws that it answers, each in its place."""
     good = [r is None or r.problem in (None, "truncated") for r in replies]
     keys = [key if ok else "" for key, ok in zip(line.keys, good, strict=True)]
@@ -624,12 +628,12 @@ def _returned(raw: bytes, secret: bytes) -> tuple[str, Reply | Fault]:
         return line.custom_id, Fault("failed", _error(without_key(bytes(line.error), secret)))
     body = without_key(bytes(line.response.body), secret)
     if 200 <= line.response.status_code < 300:
-        return line.custom_id, read_reply(body)
+        return line.custom_id, read_completion(body)
     return line.custom_id, read_error(line.response.status_code, {}, _error(body))
 
 
 def _error(body: bytes) -> str:
     try:
-        return error_text(decode(body))
+        return error_text(decode_body(body))
     except ValueError:
         return "no JSON"

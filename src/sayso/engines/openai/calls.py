@@ -3,7 +3,7 @@
 The caller's side (:mod:`sayso.engines.openai.engine`) is synchronous and works inside notebooks,
 which have a running loop already. A :class:`Session` hands every :class:`Call` to the
 :class:`Dispatcher`, which chooses one of the endpoints that serve the model and starts the call
-there when the endpoint's :class:`Pace` allows; its :class:`Asker` sends it through the
+there when the endpoint's :class:`CallPace` allows; its :class:`Asker` sends it through the
 :class:`~sayso.engines.openai.wire.Wire` and settles it, or says when to repeat it. A call that
 waits to be repeated holds no place: others go on meanwhile.
 """
@@ -24,23 +24,23 @@ from typing import Any, TypeVar
 import msgspec
 
 from sayso.engines.engine import Counts
-from sayso.engines.openai.endpoint import Endpoint, Options, explain, outline, safe_line
+from sayso.engines.openai.endpoint import Endpoint, EndpointOptions, explain, fault_words, safe_line
 from sayso.engines.openai.reply import (
     ENDPOINT,
     Fault,
     Reply,
     broken_inside,
-    records,
+    choice_records,
+    empty_record,
     stated_context,
-    unanswered,
 )
 from sayso.engines.openai.request import (
     Learned,
-    build,
-    kind_of,
     only,
     refusable,
+    refusable_parts,
     refused_names,
+    request_body,
     without,
 )
 from sayso.engines.openai.wire import Wire
@@ -441,7 +441,7 @@ class Dispatcher:
 LONGEST_BACKOFF = 30.0
 
 
-class Pace:
+class CallPace:
     """The shared state of all calls to one endpoint. Times are the event loop's.
 
     Additive increase, multiplicative decrease: every answer allows a little more (at first twice as
@@ -614,7 +614,7 @@ class Shared:
     endpoints, and must be sampled in one way.
     """
 
-    def __init__(self, options: Options, price: Price | None) -> None:
+    def __init__(self, options: EndpointOptions, price: Price | None) -> None:
         self.options = options
         self.price = price
         self.counts = Counts()
@@ -650,7 +650,7 @@ class Asker:
         self.price = shared.price
         self.counts = shared.counts
         self.learned = Learned(endpoint.official, shared.dropped, shared.unknown)
-        self.pace = Pace(self.options.concurrency, patience=self.options.patience)
+        self.pace = CallPace(self.options.concurrency, patience=self.options.patience)
         self.wire = Wire(endpoint, self.options)
         self.waiting: deque[Call] = deque()
         self.running = 0
@@ -732,26 +732,28 @@ class Asker:
         body: dict[str, object] = {}
         try:
             request = call.requests[0]
-            body, overrides = build(self.endpoint.model, request, choices, self.learned)
+            body, overrides = request_body(self.endpoint.model, request, choices, self.learned)
             wrong = None if self.checked else await self._stranger()
             reply = wrong or await self.wire.ask(body)
             fault = self._accept(call, reply, overrides) if isinstance(reply, Reply) else reply
         except Exception as error:  # one strange reply must never lose the other requests
             fault = Fault("failed", f"unexpected {type(error).__name__}: {error}")
         if fault is None:
-            self.accepted.add(kind_of(body))
+            self.accepted.add(refusable_parts(body))
             return None
         self.faults += fault.kind != "refused"  # an option that is not taken is no fault of it
         outcome = await self._decide(call, fault, body)
         if call.session.cancelled:
             return None
-        if isinstance(outcome, InputError) and self._left_to_others(outcome, outline(fault), call):
+        if isinstance(outcome, InputError) and self._left_to_others(
+            outcome, fault_words(fault), call
+        ):
             late = self.dispatcher.loop.time() - call.first > self.options.patience
             outcome = self._beyond(self._problem(fault)) if late else 0.0
         if isinstance(outcome, float):
             self.counts.retries += 1
             if fault.kind != "refused":
-                self.shared.again[outline(fault)] += 1
+                self.shared.again[fault_words(fault)] += 1
             call.avoid = None if fault.kind == "refused" and self.ended is None else self
             return outcome
         if isinstance(outcome, InputError):
@@ -764,7 +766,7 @@ class Asker:
         """Deliver records that say why there is no answer."""
         for index, request in zip(call.indices, call.requests, strict=True):
             self.counts.failed += 1
-            call.session.deliver(index, unanswered(request, problem))
+            call.session.deliver(index, empty_record(request, problem))
 
     def _beyond(self, problem: str) -> str:
         """Return the problem of a call that is not waited for."""
@@ -776,7 +778,7 @@ class Asker:
             return Fault("again", "the endpoint broke off the answer")
         returned = min(len(reply.choices), len(call.requests))
         reply = reply._replace(choices=reply.choices[:returned])
-        generations = records(
+        generations = choice_records(
             call.requests,
             reply,
             overrides,
@@ -863,7 +865,7 @@ class Asker:
             self.put_off = self._problem(fault)
         self.in_a_row += fault.kind != "busy"
         if self.in_a_row >= SICK and len(self.dispatcher.listed) > 1:
-            self.set_aside(outline(fault), call.started)
+            self.set_aside(fault_words(fault), call.started)
         if fault.page and fault.wait is None and not self.answered:
             call.tries += 1
             late = call.tries >= FIRST_ROUNDS
@@ -873,7 +875,7 @@ class Asker:
             call.busy += 1
             return self._problem(fault) if call.busy > 5 * retries else pace.backoff(1)
         if fault.kind == "away":
-            self.set_aside(outline(fault), call.started)
+            self.set_aside(fault_words(fault), call.started)
             if not self.answered and pace.outages >= min(FIRST_ROUNDS, retries + 1):
                 return await self._end(fault)
             # as long as patience lasts; elsewhere at once
@@ -914,11 +916,11 @@ class Asker:
         is to be repeated: something was learned, meanwhile or here, or nothing is refused any more.
         Else why it is refused, also without its options.
         """
-        kind = kind_of(body)
+        kind = refusable_parts(body)
         reason = safe_line(fault.reason, self.endpoint.secrets, 1000)
         async with self.shared.isolating:
             choices = min(len(call.requests), self.learned.choices)
-            now, _ = build(self.endpoint.model, call.requests[0], choices, self.learned)
+            now, _ = request_body(self.endpoint.model, call.requests[0], choices, self.learned)
             if now != body:
                 return None
             named = refused_names(reason, body)

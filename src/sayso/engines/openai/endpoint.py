@@ -27,7 +27,7 @@ OPENAI_URL = "https://api.openai.com/v1"
 KEY_LIKE = re.compile(r"\b(sk-[\w\-*.]{6,}|Bearer\s+[\w\-.=+/*]{6,})", re.IGNORECASE)
 
 
-class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class EndpointOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What may be set for an endpoint.
 
     ``price`` is "in,out" in dollars per million tokens; ``model_version`` names what runs behind
@@ -209,7 +209,7 @@ def _key(variable: str) -> str:
     return key
 
 
-def short_name(model: str, version: str | None) -> str:
+def short_model_name(model: str, version: str | None) -> str:
     """Return a readable name for signatures: the last part of the model's, 50 characters.
 
     Of a folder, as some servers name their model, the last two: many are called "checkpoint".
@@ -235,7 +235,7 @@ def safe_line(text: str, secrets: tuple[str, ...] = (), limit: int = 200) -> str
     return shown if len(shown) <= limit else f"{shown[: limit - 1]}…"
 
 
-def outline(fault: Fault) -> str:
+def fault_words(fault: Fault) -> str:
     """Return a fault in a few words that do not depend on what a server wrote."""
     if fault.reason.startswith("status "):
         return fault.reason.partition(":")[0]

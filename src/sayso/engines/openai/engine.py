@@ -33,8 +33,8 @@ from sayso.engines.openai.calls import (
 )
 from sayso.engines.openai.endpoint import (
     Endpoint,
+    EndpointOptions,
     Listing,
-    Options,
     different,
     explain,
     named_by_urls,
@@ -43,11 +43,11 @@ from sayso.engines.openai.endpoint import (
     of_one_model,
     retry_notice,
     safe_line,
-    short_name,
+    short_model_name,
     with_model,
 )
-from sayso.engines.openai.reply import Fault, unanswered
-from sayso.engines.openai.request import build, kind_of, unaskable
+from sayso.engines.openai.reply import Fault, empty_record
+from sayso.engines.openai.request import refusable_parts, request_body, unaskable
 from sayso.engines.prices import Price, price_of
 from sayso.records import Generation, InputError, Request
 
@@ -72,7 +72,7 @@ class EndpointEngine:
     def __init__(
         self,
         endpoints: Sequence[Endpoint],
-        options: Options,
+        options: EndpointOptions,
         price: Price | None,
         listing: Listing | None = None,
     ) -> None:
@@ -112,7 +112,7 @@ class EndpointEngine:
             self.name = f"@{self.listing.path}#{model}"
         self.identity = f"api:{model}@{version}" if version else f"api:{model}"
         self.base = self.identity
-        self.signature = short_name(model, version)
+        self.signature = short_model_name(model, version)
 
     @property
     def asker(self) -> Asker:
@@ -311,7 +311,7 @@ class EndpointEngine:
             if problem is not None or request.max_tokens < 1:
                 self.counts.failed += len(group) if problem else 0
                 finish = None if problem else "length"
-                ready.extend((i, unanswered(r, problem, finish=finish)) for i, r in group)
+                ready.extend((i, empty_record(r, problem, finish=finish)) for i, r in group)
             else:
                 calls.append(Call(session, [i for i, _ in group], [r for _, r in group]))
         if calls:
@@ -368,7 +368,7 @@ class BatchEngine(EndpointEngine):
 
     asks_ahead = True
 
-    def __init__(self, endpoint: Endpoint, options: Options, price: Price | None) -> None:
+    def __init__(self, endpoint: Endpoint, options: EndpointOptions, price: Price | None) -> None:
         super().__init__([endpoint], options, price)
 
     def _identify(self) -> None:
@@ -450,8 +450,8 @@ class BatchEngine(EndpointEngine):
             request, learned = group[0][1], self.asker.learned
             kind = None
             if unaskable(request, learned) is None and request.max_tokens > 0:
-                body, _ = build(self.asker.endpoint.model, request, len(group), learned)
-                kind = kind_of(body)
+                body, _ = request_body(self.asker.endpoint.model, request, len(group), learned)
+                kind = refusable_parts(body)
             (rest if kind in kinds else at_once).extend(request for _, request in group)
             kinds |= {kind} if kind else set()
         few = len(groups) < FEWEST
@@ -505,7 +505,7 @@ def _by_endpoint(askers: Sequence[Asker]) -> list[str]:
 
 
 def _engine(
-    endpoints: Sequence[Endpoint], options: Options, listing: Listing | None = None
+    endpoints: Sequence[Endpoint], options: EndpointOptions, listing: Listing | None = None
 ) -> EndpointEngine:
     price = price_of(endpoints[0].name, options.price)
     if not options.batches:
@@ -516,8 +516,8 @@ def _engine(
 
 
 def open_openai(model: str, **options: object) -> EndpointEngine:
-    """Open a model of OpenAI; see :class:`~sayso.engines.openai.endpoint.Options`."""
-    checked = read_options(Options, options, "an endpoint's options")
+    """Open a model of OpenAI; see :class:`~sayso.engines.openai.endpoint.EndpointOptions`."""
+    checked = read_options(EndpointOptions, options, "an endpoint's options")
     endpoint = named_openai(model, checked.asked)
     return _engine([endpoint], checked)
 
@@ -525,9 +525,9 @@ def open_openai(model: str, **options: object) -> EndpointEngine:
 def open_endpoint(name: str, **options: object) -> EndpointEngine:
     """Open ``http(s)://host/v1[#model]``, several of them with commas between, or ``@FILE``.
 
-    See :class:`~sayso.engines.openai.endpoint.Options`.
+    See :class:`~sayso.engines.openai.endpoint.EndpointOptions`.
     """
-    checked = read_options(Options, options, "an endpoint's options")
+    checked = read_options(EndpointOptions, options, "an endpoint's options")
     endpoints, listing = named_by_urls(name)
     engine = _engine(endpoints, checked, listing)
     try:

@@ -124,7 +124,7 @@ def too_long() -> UnreadableError:
 # ---- reading JSON that may hold anything
 
 
-def decode(body: bytes) -> Any:
+def decode_body(body: bytes) -> Any:
     """Return the JSON value of a body; raises ValueError where it is none."""
     try:
         return msgspec.json.decode(body)
@@ -141,7 +141,7 @@ def mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def count(value: object) -> int | None:
+def token_count(value: object) -> int | None:
     """Return a count of tokens; ``None`` for anything else."""
     whole = isinstance(value, int) and not isinstance(value, bool)
     return value if whole and 0 <= value < 2**40 else None  # type: ignore[operator,return-value]
@@ -215,7 +215,7 @@ def read_failure(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
         reason = f"status {status}: a redirect{f' to {place}' if place else ''}"
         return Fault("again", reason, retry_after(headers), page=True, odd=_odd_wait(headers))
     try:
-        return read_error(status, headers, error_text(decode(body)))
+        return read_error(status, headers, error_text(decode_body(body)))
     except ValueError:
         page = is_page(body)
     text = "a web page" if page else body[:500].decode("utf-8", "replace")
@@ -375,10 +375,10 @@ class Reply(NamedTuple):
     thinking_tokens: int | None
 
 
-def read_reply(body: bytes) -> Reply | Fault:
+def read_completion(body: bytes) -> Reply | Fault:
     """Read the body of a reply with status 200."""
     try:
-        data = decode(body)
+        data = decode_body(body)
     except ValueError:
         if is_page(body):
             return Fault("page", "a web page instead of JSON", page=True)
@@ -394,25 +394,25 @@ def read_reply(body: bytes) -> Reply | Fault:
     if not choices:
         return Fault("again", "choices that are none")
     usage = mapping(data.get("usage"))
-    cached = count(mapping(usage.get("prompt_tokens_details")).get("cached_tokens"))
+    cached = token_count(mapping(usage.get("prompt_tokens_details")).get("cached_tokens"))
     if cached is None:
-        cached = count(usage.get("prompt_cache_hit_tokens")) or 0
+        cached = token_count(usage.get("prompt_cache_hit_tokens")) or 0
     details = mapping(usage.get("completion_tokens_details"))
     return Reply(
         choices=tuple(choices),
         model=_string(data.get("model")),
         fingerprint=_string(data.get("system_fingerprint")),
-        prompt_tokens=count(usage.get("prompt_tokens")),
-        completion_tokens=count(usage.get("completion_tokens")),
+        prompt_tokens=token_count(usage.get("prompt_tokens")),
+        completion_tokens=token_count(usage.get("completion_tokens")),
         cached_tokens=cached,
-        thinking_tokens=count(details.get("reasoning_tokens")),
+        thinking_tokens=token_count(details.get("reasoning_tokens")),
     )
 
 
 def _error_reply(data: Mapping[str, Any]) -> Fault:
     """Read an error that came with status 200; gateways put the true status into ``code``."""
     error = mapping(data["error"])
-    codes = (count(error.get("code")), count(error.get("status")))
+    codes = (token_count(error.get("code")), token_count(error.get("status")))
     status = next((code for code in codes if code is not None and 400 <= code < 600), 200)
     return read_error(status, {}, error_text(data))
 
@@ -651,7 +651,7 @@ def _margins(tokens: Sequence[Mapping[str, Any]]) -> tuple[float, ...] | None:
 ENDPOINT = "endpoint"
 
 
-def records(
+def choice_records(
     requests: Sequence[Request],
     reply: Reply,
     overrides: tuple[str, ...],
@@ -664,14 +664,14 @@ def records(
     ``overrides`` lists what was not sent as requested. ``implicit_thought``: this model's template
     opens the thought, so that a cut answer without a closing tag is all thought.
     """
-    usages = shares(reply, price)
+    usages = usage_shares(reply, price)
     return [
         _record(request, choice, usage, reply, overrides, implicit_thought)
         for request, choice, usage in zip(requests, reply.choices, usages, strict=False)
     ]
 
 
-def shares(reply: Reply, price: Price | None) -> list[Usage]:
+def usage_shares(reply: Reply, price: Price | None) -> list[Usage]:
     """Split the usage of a call over its choices, so that the sums are what is billed.
 
     The prompt is computed once and counts for the first choice. A server reports only the total of
@@ -791,6 +791,6 @@ def without_prompt(request: Request, text: str) -> tuple[str, tuple[str, ...]]:
     return answer, (PROMPT_CUT,)
 
 
-def unanswered(request: Request, problem: str | None, finish: str | None = None) -> Generation:
+def empty_record(request: Request, problem: str | None, finish: str | None = None) -> Generation:
     """Return the record of a request that has no answer."""
     return Generation(request, finish=finish, problem=problem)

@@ -208,7 +208,7 @@ def only(sent: Mapping[str, Any], names: Collection[str], name: str) -> dict[str
     return without(sent, [other for other in names if other not in needed])
 
 
-def kind_of(sent: Mapping[str, Any]) -> frozenset[tuple[str, object]]:
+def refusable_parts(sent: Mapping[str, Any]) -> frozenset[tuple[str, object]]:
     """Return what of a body an endpoint may refuse: names, and the values of some."""
     named = [name for name in (*REFUSABLE, "continue_final_message") if name in sent]
     return frozenset((n, sent[n] if n in (*BY_VALUE, "top_k") else None) for n in named)
@@ -218,7 +218,7 @@ def kind_of(sent: Mapping[str, Any]) -> frozenset[tuple[str, object]]:
 Put = Callable[[str, object, str | None], None]
 
 
-def build(
+def request_body(
     model: str, request: Request, choices: int, learned: Learned
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Return the body of a call and its overrides."""
@@ -240,7 +240,7 @@ def build(
     if request.stop:
         put("stop", list(request.stop), "stop: not sent, cut here")
     if not request.greedy or learned.drops("temperature", request.temperature):
-        put("seed", seed_of(request.seed, request.sample), "seed: not sent")
+        put("seed", call_seed(request.seed, request.sample), "seed: not sent")
     if choices > 1:
         put("n", choices)
     put("logprobs", True)
@@ -263,7 +263,7 @@ def build(
     return body, tuple(overrides)
 
 
-def seed_of(seed: int, sample: int) -> int:
+def call_seed(seed: int, sample: int) -> int:
     """Return the seed of a call, from the request's seed and the first draw of the call.
 
     So draws 5-19 do not repeat draws 0-4, and a missing choice requested alone has its own.

@@ -14,16 +14,16 @@ import msgspec
 import openai
 from openai import Omit
 
-from sayso.engines.openai.endpoint import Endpoint, Options
+from sayso.engines.openai.endpoint import Endpoint, EndpointOptions
 from sayso.engines.openai.reply import (
     ACCEPTED,
     Body,
     Fault,
     Reply,
     UnreadableError,
-    decode,
+    decode_body,
+    read_completion,
     read_failure,
-    read_reply,
     too_long,
 )
 
@@ -117,7 +117,7 @@ async def _taken(response: httpx2.Response) -> bytes:
     return body.content()
 
 
-class Lane:
+class ClientLane:
     """One client with its own connections. It retries nothing and follows no redirect: both are
     decided elsewhere, and a key goes to no other host."""
 
@@ -138,18 +138,18 @@ class Lane:
 class Wire:
     """All connections to one endpoint, in lanes that are opened as they are needed."""
 
-    def __init__(self, endpoint: Endpoint, options: Options) -> None:
+    def __init__(self, endpoint: Endpoint, options: EndpointOptions) -> None:
         self.endpoint = endpoint
         self.timeout = options.timeout
         self.secret = endpoint.key.encode()
         self.trust = httpx2.create_ssl_context()
-        self.lanes = [Lane(endpoint, self.timeout, self.trust)]
+        self.lanes = [ClientLane(endpoint, self.timeout, self.trust)]
         headers = headers_for(endpoint, self.lanes[0].client)
         self.options: RequestOptions = {"headers": headers} if headers else {}
 
     async def ask(self, body: dict[str, object]) -> Reply | Fault:
         """Send one call and read what comes back."""
-        content = encode(body)
+        content = encode_body(body)
         result = await self._guarded(
             lambda client: client.post(
                 "/chat/completions",
@@ -159,7 +159,7 @@ class Wire:
             ),
             self.timeout,
         )
-        return result if isinstance(result, Fault) else read_reply(result)
+        return result if isinstance(result, Fault) else read_completion(result)
 
     async def models(self, seconds: float = LIST) -> list[tuple[str, int | None]] | Fault:
         """Return the names of the models that the endpoint lists, with their context lengths."""
@@ -170,7 +170,7 @@ class Wire:
         if isinstance(result, Fault):
             return result
         try:
-            rows = [r for r in decode(result)["data"] if isinstance(r["id"], str)]
+            rows = [r for r in decode_body(result)["data"] if isinstance(r["id"], str)]
         except (ValueError, TypeError, KeyError):
             return Fault("page", "no list of models")
         lengths = (row.get("max_model_len") for row in rows)
@@ -209,11 +209,11 @@ class Wire:
             lane.busy -= 1
         return without_key(response.content, self.secret)
 
-    def _free_lane(self) -> Lane:
+    def _free_lane(self) -> ClientLane:
         for lane in self.lanes:
             if lane.busy < LANE:
                 return lane
-        self.lanes.append(Lane(self.endpoint, self.timeout, self.trust))
+        self.lanes.append(ClientLane(self.endpoint, self.timeout, self.trust))
         return self.lanes[-1]
 
     async def close(self) -> None:
@@ -228,7 +228,7 @@ def without_key(content: bytes, secret: bytes) -> bytes:
         return content
     if secret not in content and ESCAPED.search(content):
         try:  # written again, every character that a key may have stands for itself
-            plain = json.dumps(decode(content), ensure_ascii=False).encode("utf-8", "replace")
+            plain = json.dumps(decode_body(content), ensure_ascii=False).encode("utf-8", "replace")
         except (ValueError, RecursionError):
             plain = content
         content = plain if secret in plain else content
@@ -251,7 +251,7 @@ def headers_for(
     return headers
 
 
-def encode(body: object) -> bytes:
+def encode_body(body: object) -> bytes:
     """Return JSON; half characters, which no encoding holds, are replaced."""
     try:
         return msgspec.json.encode(body)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sayso.engines import open_classifier
 from sayso.engines.engine import Classifier
-from sayso.engines.ray.engine import RaySettings, connect, share_of
+from sayso.engines.ray.engine import RaySettings, actor_share, connect_ray
 from sayso.engines.ray.worker import describe_failure
 from sayso.records import InputError
 from sayso.version import __version__
@@ -55,8 +55,8 @@ class RayClassifier:
         import ray
         import ray.data
 
-        self._started |= connect(self.settings.address)
-        share = share_of(ray, self.settings.actors, gpus=True, threads=False)
+        self._started |= connect_ray(self.settings.address)
+        share = actor_share(ray, self.settings.actors, gpus=True, threads=False)
         data = pa.table(
             {
                 "row": pa.array(range(len(pairs)), pa.int64()),

@@ -22,10 +22,17 @@ import msgspec
 import pyarrow as pa
 
 from sayso.engines.engine import Capabilities, Counts, Engine, EngineWrapper
-from sayso.engines.ray.worker import Ledger, Task, Told, Worker, describe_failure, replies_in
+from sayso.engines.ray.worker import (
+    ActorReport,
+    ActorTask,
+    Ledger,
+    Worker,
+    describe_failure,
+    replies_in,
+)
 from sayso.records import Generation, InputError, Request, request_key
-from sayso.storage.atomic import inside, make_private, one_writer
-from sayso.storage.cache import Stored
+from sayso.storage.atomic import make_private, one_writer, place_inside
+from sayso.storage.cache import StoredReply
 from sayso.version import __version__
 
 #: requests in a batch, and batches that each actor should at least get
@@ -148,7 +155,7 @@ class RayEngine(EngineWrapper):
             if keys[index] not in found:
                 rows.setdefault(msgspec.structs.replace(request, sample=0), []).append(index)
         places = list(rows.values())
-        tasks = [Task(tuple(wanted[index] for index in some)) for some in places]
+        tasks = [ActorTask(tuple(wanted[index] for index in some)) for some in places]
         yield from self._answered(tasks, places)
 
     def force(
@@ -160,7 +167,7 @@ class RayEngine(EngineWrapper):
             rows.setdefault(msgspec.structs.replace(request, sample=0), []).append(index)
         places = list(rows.values())
         tasks = [
-            Task(
+            ActorTask(
                 tuple(items[index][0] for index in some),
                 tuple(_plain(items[index][1]) for index in some),
                 tuple(want),
@@ -170,7 +177,7 @@ class RayEngine(EngineWrapper):
         yield from self._answered(tasks, places)
 
     def _answered(
-        self, tasks: Sequence[Task], places: Sequence[Sequence[int]]
+        self, tasks: Sequence[ActorTask], places: Sequence[Sequence[int]]
     ) -> Iterator[tuple[int, Generation]]:
         """Yield the replies of each task at its places."""
         for row, replies in self._run(tasks):
@@ -178,7 +185,7 @@ class RayEngine(EngineWrapper):
             for index, request, reply in zip(places[row], requests, replies, strict=True):
                 yield index, msgspec.structs.replace(reply, request=request)
 
-    def _run(self, tasks: Sequence[Task]) -> Iterator[tuple[int, list[Generation]]]:
+    def _run(self, tasks: Sequence[ActorTask]) -> Iterator[tuple[int, list[Generation]]]:
         """Run a data set of rows; yield each row's number and replies as they come."""
         if not tasks:
             return
@@ -231,10 +238,10 @@ class RayEngine(EngineWrapper):
             if problem:
                 raise InputError(problem)
             if told:
-                self._learn(msgspec.json.decode(told, type=Told))
+                self._learn(msgspec.json.decode(told, type=ActorReport))
             yield row, replies_in(replies)
 
-    def _learn(self, told: Told) -> None:
+    def _learn(self, told: ActorReport) -> None:
         """Add up what an actor did, and keep what it had to say."""
         for name in Counts.__struct_fields__:
             if name != "requests":  # counted here already
@@ -250,13 +257,13 @@ class RayEngine(EngineWrapper):
         """Connect to Ray, or start one here, and make the folder of shards."""
         if self._folder is None:
             self._folder = self._own_folder()
-        self.started |= connect(self.settings.address)
+        self.started |= connect_ray(self.settings.address)
 
-    def _share(self, ray: Any) -> Share:
+    def _share(self, ray: Any) -> ActorShare:
         """Return what each actor gets of the cluster."""
         here = self.options.get("device") == "cpu" or self.identity.startswith("api:")
         threads = not self.identity.startswith(("api:", "vllm|"))
-        share = share_of(ray, self.settings.actors, gpus=not here, threads=threads)
+        share = actor_share(ray, self.settings.actors, gpus=not here, threads=threads)
         self.actors = share.actors
         return share
 
@@ -271,11 +278,11 @@ class RayEngine(EngineWrapper):
 
     @property
     def _shards(self) -> Path:
-        return inside(self.settings.folder, "ray")
+        return place_inside(self.settings.folder, "ray")
 
-    def _leftovers(self, keys: Sequence[bytes]) -> dict[bytes, Stored]:
+    def _leftovers(self, keys: Sequence[bytes]) -> dict[bytes, StoredReply]:
         """Return replies that commands left that were killed, of this model or of others."""
-        found: dict[bytes, Stored] = {}
+        found: dict[bytes, StoredReply] = {}
         for folder in sorted(self._shards.glob("*/")):
             left = [key for key in keys if key not in found]
             if folder == self._folder or folder.is_symlink() or not left:
@@ -309,7 +316,7 @@ class RayEngine(EngineWrapper):
         self._folder, self._left = None, {}
 
 
-def connect(address: str) -> bool:
+def connect_ray(address: str) -> bool:
     """Connect to Ray, or start one here; return whether that was still to be done. InputError."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nobody is told what is run
     import ray
@@ -338,7 +345,7 @@ def connect(address: str) -> bool:
     return new
 
 
-class Share(NamedTuple):
+class ActorShare(NamedTuple):
     """How many actors there are, what each gets of the machines, and options that follow."""
 
     actors: int
@@ -347,7 +354,7 @@ class Share(NamedTuple):
     options: dict[str, object]
 
 
-def share_of(ray: Any, wanted: int | None, *, gpus: bool, threads: bool) -> Share:
+def actor_share(ray: Any, wanted: int | None, *, gpus: bool, threads: bool) -> ActorShare:
     """Return what each actor gets of the cluster, where ``wanted`` is none one for each GPU.
 
     ``gpus``: the model may use them; ``threads``: it takes a number of threads on CPUs. Raises
@@ -367,7 +374,7 @@ def share_of(ray: Any, wanted: int | None, *, gpus: bool, threads: bool) -> Shar
             "machines, and an actor needs a tenth of one; start fewer (--ray-actors)"
         )
     options: dict[str, object] = {"threads": max(1, int(mine))} if threads and not found else {}
-    return Share(actors, mine, min(1.0, found / actors), options)
+    return ActorShare(actors, mine, min(1.0, found / actors), options)
 
 
 def check_listening(address: str) -> None:

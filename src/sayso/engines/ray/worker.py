@@ -22,7 +22,7 @@ import pyarrow as pa
 from sayso.engines import open_model
 from sayso.engines.engine import Counts, Engine
 from sayso.records import Generation, InputError, Request, request_key
-from sayso.storage.cache import Cache, Origin, Stored, decode, encode, unbind
+from sayso.storage.cache import Cache, ReplyOrigin, StoredReply, decode_reply, encode_reply, unbind
 from sayso.version import __version__
 
 #: so many actors may die over a row
@@ -30,7 +30,7 @@ DEATHS = 3
 GIVEN_UP = f"failed: {DEATHS} workers ended while they answered it"
 
 
-class Task(msgspec.Struct, frozen=True, omit_defaults=True):
+class ActorTask(msgspec.Struct, frozen=True, omit_defaults=True):
     """One row: a prompt with its draws; or given texts to read, with the arrays wanted of them."""
 
     requests: tuple[Request, ...]
@@ -38,7 +38,7 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
     want: tuple[str, ...] = ()
 
 
-class Told(msgspec.Struct, frozen=True):
+class ActorReport(msgspec.Struct, frozen=True):
     """What an actor's model did for a batch, and what it has to say by now."""
 
     actor: str
@@ -68,9 +68,9 @@ class Ledger:
         """Return the replies that any actor has stored."""
         return {key: stored.reply for key, stored in self.stored(keys).items()}
 
-    def stored(self, keys: Sequence[bytes], since: float | None = None) -> dict[bytes, Stored]:
+    def stored(self, keys: Sequence[bytes], since: float | None = None) -> dict[bytes, StoredReply]:
         """Return the replies that any actor has stored, since a time if one is given."""
-        found: dict[bytes, Stored] = {}
+        found: dict[bytes, StoredReply] = {}
         for path in sorted(self.folder.glob("*.sqlite")):
             left = [key for key in keys if key not in found]
             if not left:
@@ -97,7 +97,7 @@ class Ledger:
         """Store replies, all of them or none."""
         if self.own is None:
             self.own = Cache(self.folder / f"{self.name}.sqlite")
-        self.own.put_together(replies, Origin(time.time()))
+        self.own.put_together(replies, ReplyOrigin(time.time()))
 
     def deaths(self) -> Counter[str]:
         """Return how many other actors have each row in their notes."""
@@ -125,7 +125,7 @@ class Ledger:
 
 
 class Worker:
-    """An actor's model: answers batches of rows, each a :class:`Task`.
+    """An actor's model: answers batches of rows, each a :class:`ActorTask`.
 
     ``identity`` is what the model must be. What is wrong with the model is no exception, which Ray
     would wrap in pages: it stands in the batches.
@@ -164,10 +164,12 @@ class Worker:
         """Answer the rows of a table with columns ``row`` and ``task``.
 
         Returns ``row``, ``replies`` (a list of stored replies), ``told`` (once a batch,
-        :class:`Told`) and ``problem`` (why nothing was done).
+        :class:`ActorReport`) and ``problem`` (why nothing was done).
         """
         rows = batch.column("row").to_pylist()
-        tasks = [msgspec.json.decode(data, type=Task) for data in batch.column("task").to_pylist()]
+        tasks = [
+            msgspec.json.decode(data, type=ActorTask) for data in batch.column("task").to_pylist()
+        ]
         replies: list[list[Generation]] = [[] for _ in tasks]
         if not self.problem:
             try:
@@ -175,7 +177,9 @@ class Worker:
             except InputError as error:
                 self.problem = str(error)
         told = [msgspec.json.encode(self._told()), *[b""] * (len(rows) - 1)]
-        stored = [msgspec.msgpack.encode([encode(unbind(r)) for r in some]) for some in replies]
+        stored = [
+            msgspec.msgpack.encode([encode_reply(unbind(r)) for r in some]) for some in replies
+        ]
         return pa.table(
             {
                 "row": pa.array(rows, pa.int64()),
@@ -185,18 +189,18 @@ class Worker:
             }
         )
 
-    def _told(self) -> Told:
+    def _told(self) -> ActorReport:
         """Return what the model did since the last batch."""
         if not hasattr(self, "engine"):
-            return Told(self.ledger.name, Counts())
+            return ActorReport(self.ledger.name, Counts())
         now = msgspec.structs.replace(self.engine.counts)
         fields = Counts.__struct_fields__
         new = Counts(**{name: getattr(now, name) - getattr(self.counted, name) for name in fields})
         self.counted = now
         notices = tuple(str(text) for text in getattr(self.engine, "notices", ()))
-        return Told(self.ledger.name, new, notices, self.engine.capabilities.draws_vary)
+        return ActorReport(self.ledger.name, new, notices, self.engine.capabilities.draws_vary)
 
-    def answer(self, tasks: Sequence[Task]) -> list[list[Generation]]:
+    def answer(self, tasks: Sequence[ActorTask]) -> list[list[Generation]]:
         """Return the replies of each task: what is in a shard, and the model's own.
 
         Rows over which an actor died run alone, so that only the one that did it dies of it again.
@@ -228,7 +232,7 @@ class Worker:
 
     def _run(
         self,
-        tasks: Mapping[int, Task],
+        tasks: Mapping[int, ActorTask],
         keys: Sequence[Sequence[bytes]],
         known: Mapping[bytes, Generation],
     ) -> dict[int, list[Generation]]:
@@ -275,7 +279,7 @@ class Worker:
             self.ledger.close()
 
 
-def row_name(task: Task, identity: str) -> str:
+def row_name(task: ActorTask, identity: str) -> str:
     """Return the name of a row in notes: that of its first request, and of what is read."""
     first = request_key(task.requests[0], identity).hex()
     return f"{first}{'-read' if task.given else ''}"
@@ -283,7 +287,7 @@ def row_name(task: Task, identity: str) -> str:
 
 def replies_in(data: bytes) -> list[Generation]:
     """Return the replies of a row. Raises InputError for what is none."""
-    found = [decode(item) for item in msgspec.msgpack.decode(data, type=list[bytes])]
+    found = [decode_reply(item) for item in msgspec.msgpack.decode(data, type=list[bytes])]
     if any(reply is None for reply in found):
         raise InputError("a worker's reply was damaged; run the same command to ask again")
     return [reply for reply in found if reply is not None]

@@ -39,25 +39,25 @@ from sayso.judges.model.prompts import (
     TOKENS_PER_CALL,
     TOKENS_PER_PART,
     Form,
+    JudgedPart,
+    JudgePrompts,
+    JudgeRequest,
     Labels,
     Output,
-    Part,
-    Prompts,
-    Sent,
     Step,
     combine,
-    compose,
-    load,
-    one_line,
+    judge_request,
+    load_judge_prompts,
+    short_line,
     vocabulary,
 )
 from sayso.judges.model.replies import (
     PROBLEMS,
     JudgeCounts,
-    problem_of,
+    read_judge_reply,
     read_own,
-    read_reply,
     refuses,
+    verdict_problem,
 )
 from sayso.prompts.fence import LONGEST
 from sayso.prompts.thoughts import strip_thinking
@@ -70,7 +70,7 @@ Mode = Literal["one_pass", "two_pass"]
 LONGEST_RAW = 20_000
 
 
-class Judged(NamedTuple):
+class PartJudgement(NamedTuple):
     """What was decided about one part; stance and content are ``None`` exactly with a problem."""
 
     stance: Stance | None
@@ -119,12 +119,12 @@ class LlmJudge:
         if output == "auto":
             output = "json" if engine.capabilities.json_schema else "blocks"
         steps: tuple[Step, ...] = ("one",) if mode == "one_pass" else ("first", "second")
-        prompts = load(labels, steps, output, prompt_folder)
+        prompts = load_judge_prompts(labels, steps, output, prompt_folder)
         self.setup = Setup(prompts, labels, output, room, tuple(template), anyway)
         self.own_family = family is not None and family_of(family) == family_of(engine.name)
         self.signature = self._signature()
         self.counts = JudgeCounts()
-        self._known: dict[Part, Judged] = {}
+        self._known: dict[JudgedPart, PartJudgement] = {}
 
     def _signature(self) -> str:
         """Model, prompts, and every setting that is not the default."""
@@ -165,7 +165,7 @@ class LlmJudge:
         until then is in the engine's cache, if it has one. Raises InputError where none of the
         first replies could be read.
         """
-        new: dict[Part, object] = {}
+        new: dict[JudgedPart, object] = {}
         for place, item in enumerate(items):
             for question in item.questions:
                 part = _part(item, question)
@@ -192,7 +192,7 @@ class LlmJudge:
         draw = None if self.batch == "entity" else answer.request.sample
         return question.dataset, question.entity, answer.stage, answer.method, draw
 
-    def _judge(self, parts: Sequence[tuple[object, Part]]) -> None:
+    def _judge(self, parts: Sequence[tuple[object, JudgedPart]]) -> None:
         """Ask about new parts and remember what was decided."""
         self.counts.parts += len(parts)
         new = self._ask("one", parts) if self.mode == "one_pass" else self._two_passes(parts)
@@ -200,16 +200,18 @@ class LlmJudge:
             self.counts.add(judged.problem)
         self._known.update(new)
 
-    def _ask(self, step: Step, parts: Sequence[tuple[object, Part]]) -> dict[Part, Judged]:
+    def _ask(
+        self, step: Step, parts: Sequence[tuple[object, JudgedPart]]
+    ) -> dict[JudgedPart, PartJudgement]:
         calls = calls_of(parts, self.batch)
         outcomes = ask_all(self.engine, self.setup, step, calls, self.counts)
         return {part: self._meaning(step, part, outcome) for part, outcome in outcomes.items()}
 
-    def _meaning(self, step: Step, part: Part, outcome: Outcome) -> Judged:
+    def _meaning(self, step: Step, part: JudgedPart, outcome: PartOutcome) -> PartJudgement:
         """What a label says; the content of a first pass may still be open."""
         raw = outcome.raw[:LONGEST_RAW]
         if outcome.label is None:
-            return Judged(None, None, outcome.problem, raw)
+            return PartJudgement(None, None, outcome.problem, raw)
         prompts = self.setup.prompts
         words = prompts.vocabulary(self.labels, step, part.form)
         stance, content = words.meaning[outcome.label]
@@ -218,10 +220,12 @@ class LlmJudge:
         else:
             valued = stance == "committed" or (stance == "hedged" and self.labels == "stance")
         if not part.golds and valued:
-            return Judged(None, None, "unread", raw)
-        return Judged(stance, content, None, raw)
+            return PartJudgement(None, None, "unread", raw)
+        return PartJudgement(stance, content, None, raw)
 
-    def _two_passes(self, parts: Sequence[tuple[object, Part]]) -> dict[Part, Judged]:
+    def _two_passes(
+        self, parts: Sequence[tuple[object, JudgedPart]]
+    ) -> dict[JudgedPart, PartJudgement]:
         """First the wording of every part, then the values of those that have one."""
         both = self._ask("first", parts)
         rest = [
@@ -233,12 +237,14 @@ class LlmJudge:
             first = both[part]
             raw = f"{first.raw}\n\n[second pass]\n{second.raw}"[:LONGEST_RAW]
             if second.problem is not None or first.stance is None:
-                both[part] = Judged(None, None, second.problem, raw)
+                both[part] = PartJudgement(None, None, second.problem, raw)
                 continue
             verdict = combine(first.stance, second.content)
             # "mismatch": the one pass reads a committed value, the other none to compare.
             both[part] = (
-                Judged(*verdict, None, raw) if verdict else Judged(None, None, "mismatch", raw)
+                PartJudgement(*verdict, None, raw)
+                if verdict
+                else PartJudgement(None, None, "mismatch", raw)
             )
         return both
 
@@ -261,20 +267,20 @@ def _one_of(name: str, value: str, known: Sequence[str]) -> None:
         raise InputError(f"judge setting {name}={value!r}: expected one of {', '.join(known)}")
 
 
-def _without_asking(item: Item) -> Judged | None:
+def _without_asking(item: Item) -> PartJudgement | None:
     """The verdict on a generation that failed or an empty answer; ``None`` for all others."""
     problem = item.generation.problem
     if problem is not None:
-        return Judged(None, None, "truncated" if problem == "truncated" else "failed", None)
-    return Judged("omitted", "none", None, None) if is_blank(item.generation.text) else None
+        return PartJudgement(None, None, "truncated" if problem == "truncated" else "failed", None)
+    return PartJudgement("omitted", "none", None, None) if is_blank(item.generation.text) else None
 
 
 def _form(item: Item) -> Form:
     return "long" if item.generation.form == "long" or len(item.questions) != 1 else "short"
 
 
-def _part(item: Item, question: Question) -> Part:
-    return Part(
+def _part(item: Item, question: Question) -> JudgedPart:
+    return JudgedPart(
         _form(item),
         question.text,
         golds_to_compare(question, NO_VALUE_IN_WORDS),
@@ -295,7 +301,7 @@ MOST_CHARACTERS = 24_000
 LONGER = 4
 
 
-class Outcome(NamedTuple):
+class PartOutcome(NamedTuple):
     """What was read about one part: a label, or the problem; ``raw`` is the judge's own text."""
 
     label: str | None
@@ -306,7 +312,7 @@ class Outcome(NamedTuple):
 class Setup(NamedTuple):
     """The settings of every request of one judge."""
 
-    prompts: Prompts
+    prompts: JudgePrompts
     labels: Labels
     output: Output
     room: int
@@ -314,24 +320,26 @@ class Setup(NamedTuple):
     anyway: bool = False
 
     def request(
-        self, parts: Sequence[Part], step: Step, output: Output, retry: bool, longer: int = 1
-    ) -> Sent:
+        self, parts: Sequence[JudgedPart], step: Step, output: Output, retry: bool, longer: int = 1
+    ) -> JudgeRequest:
         """Compose one call."""
         tokens = (TOKENS_PER_CALL + TOKENS_PER_PART * len(parts) + self.room) * longer
-        sent = compose(self.prompts, self.labels, step, parts, output, retry=retry, tokens=tokens)
+        sent = judge_request(
+            self.prompts, self.labels, step, parts, output, retry=retry, tokens=tokens
+        )
         if not self.template:
             return sent
         request = msgspec.structs.replace(sent.request, chat_template_kwargs=self.template)
         return sent._replace(request=request)
 
 
-def calls_of(parts: Sequence[tuple[object, Part]], batch: Batch) -> list[list[Part]]:
+def calls_of(parts: Sequence[tuple[object, JudgedPart]], batch: Batch) -> list[list[JudgedPart]]:
     """Put parts with equal keys into calls; one with the key ``None`` has a call of its own.
 
     The order of calls is that of their first parts.
     """
-    calls: list[list[Part]] = []
-    open_calls: dict[object, list[Part]] = {}
+    calls: list[list[JudgedPart]] = []
+    open_calls: dict[object, list[JudgedPart]] = {}
     for key, part in parts:
         call = open_calls.get(key) if batch != "aspect" and key is not None else None
         if call is not None and (part.form == "long" or _fits(call, part)):
@@ -344,28 +352,32 @@ def calls_of(parts: Sequence[tuple[object, Part]], batch: Batch) -> list[list[Pa
     return calls
 
 
-def _fits(call: Sequence[Part], part: Part) -> bool:
+def _fits(call: Sequence[JudgedPart], part: JudgedPart) -> bool:
     size = sum(_size(p) for p in (*call, part))
     return len(call) < MOST_PARTS and size <= MOST_CHARACTERS
 
 
-def _size(part: Part) -> int:
+def _size(part: JudgedPart) -> int:
     golds = sum(len(name) for gold in part.golds for name in gold.names)
     return sum(min(LONGEST, n) for n in (len(part.question), golds, len(part.text)))
 
 
 def ask_all(
-    engine: Engine, setup: Setup, step: Step, calls: Sequence[Sequence[Part]], counts: JudgeCounts
-) -> dict[Part, Outcome]:
+    engine: Engine,
+    setup: Setup,
+    step: Step,
+    calls: Sequence[Sequence[JudgedPart]],
+    counts: JudgeCounts,
+) -> dict[JudgedPart, PartOutcome]:
     """Ask every call, and what is missing once more. Every part has an outcome.
 
     Until a reply could be read, only a few at a time. Raises InputError after ``PATIENCE`` replies
     of which none could.
     """
-    outcomes: dict[Part, Outcome] = {}
+    outcomes: dict[JudgedPart, PartOutcome] = {}
     first = deque(setup.request(parts, step, setup.output, retry=False) for parts in calls)
     while first:
-        again: deque[Sent] = deque()
+        again: deque[JudgeRequest] = deque()
         for sent, reply in _replies(engine, _next(first, setup, counts), counts):
             read = _read(sent, reply, setup)
             counts.see(outcome.label for outcome in read)
@@ -387,7 +399,7 @@ def ask_all(
     return outcomes
 
 
-def _next(waiting: deque[Sent], setup: Setup, counts: JudgeCounts) -> list[Sent]:
+def _next(waiting: deque[JudgeRequest], setup: Setup, counts: JudgeCounts) -> list[JudgeRequest]:
     """Take the requests that may be sent now: all once a reply could be read, else a few."""
     number = len(waiting) if setup.anyway or counts.readable else min(len(waiting), AT_FIRST)
     return [waiting.popleft() for _ in range(number)]
@@ -397,7 +409,7 @@ def _check_readable(engine: Engine, setup: Setup, counts: JudgeCounts, reply: Ge
     """Raise InputError if no reply so far could be read, and there were enough of them."""
     if setup.anyway or counts.readable or counts.calls < PATIENCE:
         return
-    came = reply.problem or one_line(reply.text) or "an empty text"
+    came = reply.problem or short_line(reply.text) or "an empty text"
     came = "".join(c for c in came if c.isprintable())
     raise InputError(
         f"the judge {engine.name} gave no readable reply to its first {counts.calls:,} requests; "
@@ -408,8 +420,8 @@ def _check_readable(engine: Engine, setup: Setup, counts: JudgeCounts, reply: Ge
 
 
 def _replies(
-    engine: Engine, sent: Sequence[Sent], counts: JudgeCounts
-) -> Iterator[tuple[Sent, Generation]]:
+    engine: Engine, sent: Sequence[JudgeRequest], counts: JudgeCounts
+) -> Iterator[tuple[JudgeRequest, Generation]]:
     """Send requests and return them with their replies, in the order in which they were sent."""
     replies: list[Generation | None] = [None] * len(sent)
     if sent:
@@ -420,11 +432,11 @@ def _replies(
         yield one, answer or Generation(one.request, problem="failed: the engine gave no reply")
 
 
-def _read(sent: Sent, reply: Generation, setup: Setup) -> list[Outcome]:
+def _read(sent: JudgeRequest, reply: Generation, setup: Setup) -> list[PartOutcome]:
     """Read one reply: an outcome for each part of its call."""
     count = len(sent.parts)
     if reply.problem is not None:
-        return [Outcome(None, problem_of(reply.problem), reply.problem)] * count
+        return [PartOutcome(None, verdict_problem(reply.problem), reply.problem)] * count
     text, closed = strip_thinking(reply.text)
     questions = [part.question for part in sent.parts]
     cut = not closed or reply.finish == "length"
@@ -432,22 +444,22 @@ def _read(sent: Sent, reply: Generation, setup: Setup) -> list[Outcome]:
         read = read_own(text, sent.own, questions, cut=cut)
     else:
         words = vocabulary(setup.labels, sent.step, sent.parts[0].form)
-        read = read_reply(text, sent.output, sent.code, questions, words, cut=cut)
+        read = read_judge_reply(text, sent.output, sent.code, questions, words, cut=cut)
     declined = not read.labels and refuses(text.strip())
     outcomes = []
     for number in range(count):
         label = read.labels.get(number)
         if label is not None:
-            outcomes.append(Outcome(label, None, read.raw[number]))
+            outcomes.append(PartOutcome(label, None, read.raw[number]))
             continue
         problem = "truncated" if cut else "refused" if declined else read.problems[number]
-        outcomes.append(Outcome(None, problem, reply.text))
+        outcomes.append(PartOutcome(None, problem, reply.text))
     return outcomes
 
 
 def _second_try(
-    setup: Setup, sent: Sent, reply: Generation, outcomes: Sequence[Outcome]
-) -> list[Sent]:
+    setup: Setup, sent: JudgeRequest, reply: Generation, outcomes: Sequence[PartOutcome]
+) -> list[JudgeRequest]:
     """The calls that ask once more for what is missing in a reply."""
     pairs = zip(sent.parts, outcomes, strict=True)
     missing = [part for part, outcome in pairs if outcome.label is None]

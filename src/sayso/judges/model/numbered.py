@@ -15,18 +15,18 @@ from typing import Any, ClassVar, NamedTuple
 import msgspec
 
 from sayso.engines.engine import Engine
-from sayso.judges.model.prompts import one_line
+from sayso.judges.model.prompts import short_line
 from sayso.judges.model.replies import (
     PROBLEMS,
     JudgeCounts,
     coded_entries,
-    problem_of,
     read_number,
     read_own,
     refuses,
+    verdict_problem,
 )
 from sayso.prompts import load_prompt, prompt_hash
-from sayso.prompts.fence import Field, clean, fence
+from sayso.prompts.fence import Field, fence, visible_text
 from sayso.prompts.templates import Template, fill, read_template
 from sayso.prompts.thoughts import strip_thinking
 from sayso.records import Generation, Message, Request
@@ -39,7 +39,7 @@ TOKENS_PER_CALL = 128
 ECHO = 5
 
 
-class Task(NamedTuple):
+class JudgeTask(NamedTuple):
     """What a model is asked about each text: prompts, the field's name, how an entry is read.
 
     ``read`` returns ``None`` for an entry that says nothing valid; its results can be compared.
@@ -56,7 +56,7 @@ class Task(NamedTuple):
     about: str = "question"
 
 
-class Prompts(NamedTuple):
+class NumberedPrompts(NamedTuple):
     """The prompts in use and a hash of them all."""
 
     task: str
@@ -67,7 +67,7 @@ class Prompts(NamedTuple):
     own: Template | None = None
 
 
-class Block(NamedTuple):
+class TextBlock(NamedTuple):
     """Texts about one question, in one call. ``head``: a field before them, such as the claim."""
 
     question: str
@@ -75,7 +75,7 @@ class Block(NamedTuple):
     texts: tuple[str, ...]
 
 
-class Outcome(NamedTuple):
+class TextOutcome(NamedTuple):
     """What was read about one text, or why nothing was."""
 
     value: Any
@@ -85,13 +85,13 @@ class Outcome(NamedTuple):
 class NumberedReader:
     """A model that does one ``task``. ``counts`` and ``notices`` say what could not be read."""
 
-    task: ClassVar[Task]
+    task: ClassVar[JudgeTask]
     #: What its readings are of, in a notice.
     subject: ClassVar[str]
 
     def __init__(self, engine: Engine, folder: Path | None = None) -> None:
         self.engine = engine
-        self.prompts = load(self.task, folder)
+        self.prompts = load_numbered_prompts(self.task, folder)
         self.signature = f"{engine.signature}#p{self.prompts.hash[:4]}"
         self.counts = JudgeCounts()
 
@@ -105,9 +105,9 @@ class NumberedReader:
             if (number := getattr(self.counts, problem))
         ]
 
-    def ask(self, blocks: Sequence[Block]) -> list[dict[str, Outcome]]:
+    def ask(self, blocks: Sequence[TextBlock]) -> list[dict[str, TextOutcome]]:
         """Ask about every block, and once more about what is missing: an outcome for every text."""
-        outcomes = [dict[str, Outcome]() for _ in blocks]
+        outcomes = [dict[str, TextOutcome]() for _ in blocks]
         open_blocks = list(enumerate(blocks))
         if self.prompts.own is not None:  # a reply of one word, or a number, is about one text
             open_blocks = [
@@ -115,7 +115,7 @@ class NumberedReader:
             ]
         for retry in (False, True):
             sent = [
-                (at, block, *compose(self.task, self.prompts, block, retry=retry))
+                (at, block, *numbered_request(self.task, self.prompts, block, retry=retry))
                 for at, block in open_blocks
             ]
             open_blocks = []
@@ -135,7 +135,9 @@ class NumberedReader:
                 self.counts.add(outcome.problem)
         return outcomes
 
-    def _replies(self, sent: Sequence[tuple[int, Block, Request, str]]) -> list[Generation | None]:
+    def _replies(
+        self, sent: Sequence[tuple[int, TextBlock, Request, str]]
+    ) -> list[Generation | None]:
         """Send requests; return their replies in order, ``None`` where none came."""
         replies: list[Generation | None] = [None] * len(sent)
         if sent:
@@ -145,7 +147,7 @@ class NumberedReader:
         return replies
 
 
-def load(task: Task, folder: Path | None) -> Prompts:
+def load_numbered_prompts(task: JudgeTask, folder: Path | None) -> NumberedPrompts:
     """Load the prompts. Raises InputError for an override that cannot be read or used."""
     file = f"{folder}/{task.prompt}.txt"
     own = read_template(task.prompt, load_prompt(task.prompt, folder), file)
@@ -153,10 +155,12 @@ def load(task: Task, folder: Path | None) -> Prompts:
     names = (task.prompt, "judge_fence", task.reply, again)
     texts = [load_prompt(name, folder) for name in names]
     prompt, border, reply, retry = texts
-    return Prompts(prompt, border, reply, retry, prompt_hash("\0".join(texts)), own)
+    return NumberedPrompts(prompt, border, reply, retry, prompt_hash("\0".join(texts)), own)
 
 
-def blocks_of(question: str, head: tuple[Field, ...], texts: Sequence[str]) -> list[Block]:
+def numbered_blocks(
+    question: str, head: tuple[Field, ...], texts: Sequence[str]
+) -> list[TextBlock]:
     """Cut the texts of one question into calls of bounded size."""
     groups: list[list[str]] = []
     size = 0
@@ -166,16 +170,16 @@ def blocks_of(question: str, head: tuple[Field, ...], texts: Sequence[str]) -> l
             size = 0
         groups[-1].append(text)
         size += len(text)
-    return [Block(question, head, tuple(group)) for group in groups]
+    return [TextBlock(question, head, tuple(group)) for group in groups]
 
 
-def compose(
-    task: Task, prompts: Prompts, block: Block, *, retry: bool = False
+def numbered_request(
+    task: JudgeTask, prompts: NumberedPrompts, block: TextBlock, *, retry: bool = False
 ) -> tuple[Request, str]:
     """Return the request about one block, and the code that its reply must repeat."""
     if prompts.own is not None:
         return _compose_own(task, prompts, prompts.own, block, retry=retry)
-    fields = [Field("question", one_line(block.question)), *block.head]
+    fields = [Field("question", short_line(block.question)), *block.head]
     fields += [Field(f"{n} {task.field}", text) for n, text in enumerate(block.texts, 1)]
     data = fence(fields)
 
@@ -195,7 +199,7 @@ def compose(
 
 
 def _compose_own(
-    task: Task, prompts: Prompts, own: Template, block: Block, *, retry: bool
+    task: JudgeTask, prompts: NumberedPrompts, own: Template, block: TextBlock, *, retry: bool
 ) -> tuple[Request, str]:
     """Return the request of a user's prompt that is taken whole: only data is fenced.
 
@@ -203,7 +207,7 @@ def _compose_own(
     """
     (text,) = block.texts
     places: dict[str, list[Field]] = {
-        task.about: [Field(task.about, one_line(block.question))],
+        task.about: [Field(task.about, short_line(block.question))],
         task.field: [Field(task.field, text)],
     }
     for field in block.head:
@@ -222,12 +226,12 @@ def _compose_own(
 
 
 def _read(
-    task: Task, own: Template | None, texts: Sequence[str], code: str, reply: Generation | None
-) -> dict[str, Outcome]:
+    task: JudgeTask, own: Template | None, texts: Sequence[str], code: str, reply: Generation | None
+) -> dict[str, TextOutcome]:
     """Return an outcome for each text of one call."""
     if reply is None or reply.problem is not None:
-        problem = "failed" if reply is None else problem_of(reply.problem or "")
-        return dict.fromkeys(texts, Outcome(None, problem))
+        problem = "failed" if reply is None else verdict_problem(reply.problem or "")
+        return dict.fromkeys(texts, TextOutcome(None, problem))
     text, closed = strip_thinking(reply.text)
     cut = not closed or reply.finish == "length"
     if own is not None:
@@ -236,15 +240,15 @@ def _read(
         values, problems = read_numbered(text, code, texts, task.read)
     declined = not values and refuses(text.strip())
     return {
-        one: Outcome(values[n])
+        one: TextOutcome(values[n])
         if n in values
-        else Outcome(None, "truncated" if cut else "refused" if declined else problems[n])
+        else TextOutcome(None, "truncated" if cut else "refused" if declined else problems[n])
         for n, one in enumerate(texts)
     }
 
 
 def _read_own(
-    task: Task, own: Template, text: str, reply: str, cut: bool
+    task: JudgeTask, own: Template, text: str, reply: str, cut: bool
 ) -> tuple[dict[int, Any], dict[int, str]]:
     """Return what a reply in the format of a user's own prompt says of its one text."""
     said: Any = read_number(reply, own) if not cut and own.reply == "number" else None
@@ -290,7 +294,7 @@ def read_numbered(
 
 def begins_so(echo: str, text: str) -> bool:
     """Whether an echo is the beginning of a text, of three words at least; only words count."""
-    echoed, whole = _words(clean(echo)), _words(clean(text))
+    echoed, whole = _words(visible_text(echo)), _words(visible_text(text))
     if not whole:
         return True  # nothing that could be repeated
     return len(echoed) >= min(ECHO - 2, len(whole)) and whole[: len(echoed)] == echoed

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from sayso.prompts import check_folder, load_prompt, prompt_hash
-from sayso.prompts.fence import Field, clean, fence
+from sayso.prompts.fence import Field, fence, visible_text
 from sayso.prompts.templates import Template, fill, read_template
 from sayso.records import Content, Gold, InputError, Message, Request, Stance
 
@@ -189,7 +189,7 @@ _TASKS = {
 }
 
 
-class Part(NamedTuple):
+class JudgedPart(NamedTuple):
     """One thing to be judged: a question, its golds, and the text that may answer it."""
 
     form: Form
@@ -198,7 +198,7 @@ class Part(NamedTuple):
     text: str
 
 
-class Prompts(NamedTuple):
+class JudgePrompts(NamedTuple):
     """The prompts that one judge uses, by name, and a hash of them all.
 
     ``own`` are those of a user that are taken whole, by the form of the answers that they judge.
@@ -214,18 +214,20 @@ class Prompts(NamedTuple):
         return vocabulary(labels, step, form) if own is None else own_vocabulary(own)
 
 
-class Sent(NamedTuple):
+class JudgeRequest(NamedTuple):
     """A request to the judge and what its reply is held against."""
 
     request: Request
-    parts: tuple[Part, ...]
+    parts: tuple[JudgedPart, ...]
     code: str
     output: Output
     step: Step
     own: Template | None = None
 
 
-def load(labels: Labels, steps: Sequence[Step], output: Output, folder: Path | None) -> Prompts:
+def load_judge_prompts(
+    labels: Labels, steps: Sequence[Step], output: Output, folder: Path | None
+) -> JudgePrompts:
     """Load every prompt that a judge of this kind uses.
 
     Raises InputError for an override that cannot be read or used.
@@ -253,19 +255,19 @@ def load(labels: Labels, steps: Sequence[Step], output: Output, folder: Path | N
     if own:
         texts["judge_again"] = load_prompt("judge_again", folder)
     joined = "\0".join([LAYOUT, *(f"{name}\0{text}" for name, text in texts.items())])
-    return Prompts(texts, prompt_hash(joined), own)
+    return JudgePrompts(texts, prompt_hash(joined), own)
 
 
-def compose(
-    prompts: Prompts,
+def judge_request(
+    prompts: JudgePrompts,
     labels: Labels,
     step: Step,
-    parts: Sequence[Part],
+    parts: Sequence[JudgedPart],
     output: Output,
     *,
     retry: bool = False,
     tokens: int | None = None,
-) -> Sent:
+) -> JudgeRequest:
     """Return the request for some parts of one form; long parts share one text.
 
     ``tokens`` limits the reply (default: 256 for the call and 256 for each part).
@@ -300,19 +302,21 @@ def compose(
         max_tokens=tokens,
         response_format=schema(words.names) if output == "json" else None,
     )
-    return Sent(request, tuple(parts), data.code, output, step)
+    return JudgeRequest(request, tuple(parts), data.code, output, step)
 
 
-def _compose_own(prompts: Prompts, parts: Sequence[Part], *, retry: bool, tokens: int) -> Sent:
+def _compose_own(
+    prompts: JudgePrompts, parts: Sequence[JudgedPart], *, retry: bool, tokens: int
+) -> JudgeRequest:
     """Return the request of a prompt that is taken whole: only what others wrote is fenced."""
     form = parts[0].form
     template = prompts.own[form]
     once = {"paragraph": [Field("paragraph", parts[0].text)]} if form == "long" else {}
     entries = []
     for number, part in enumerate(parts, 1):
-        golds = [Field(f"{number} gold", one_line(gold)) for gold in golds_shown(part.golds)]
+        golds = [Field(f"{number} gold", short_line(gold)) for gold in golds_shown(part.golds)]
         entry = {
-            "question": [Field(f"{number} question", one_line(part.question))],
+            "question": [Field(f"{number} question", short_line(part.question))],
             "golds": golds,
         }
         if form == "short":
@@ -323,7 +327,7 @@ def _compose_own(prompts: Prompts, parts: Sequence[Part], *, retry: bool, tokens
     if retry:
         pieces.append(prompts.texts["judge_again"])
     request = Request((Message("user", "\n\n".join(pieces)),), temperature=0.0, max_tokens=tokens)
-    return Sent(request, tuple(parts), data.code, "blocks", "one", template)
+    return JudgeRequest(request, tuple(parts), data.code, "blocks", "one", template)
 
 
 def _fill(text: str, known: dict[str, str]) -> str:
@@ -333,7 +337,7 @@ def _fill(text: str, known: dict[str, str]) -> str:
     return text
 
 
-def _fields(parts: Sequence[Part], step: Step) -> list[Field]:
+def _fields(parts: Sequence[JudgedPart], step: Step) -> list[Field]:
     """Return the data of a call: the paragraph once, or an answer for each question.
 
     The first of two calls is about wording alone and shows no golds.
@@ -342,21 +346,21 @@ def _fields(parts: Sequence[Part], step: Step) -> list[Field]:
     if parts[0].form == "long":
         fields.append(Field("paragraph", parts[0].text))
     for number, part in enumerate(parts, 1):
-        fields.append(Field(f"{number} question", one_line(part.question)))
+        fields.append(Field(f"{number} question", short_line(part.question)))
         if step != "first":
             golds = golds_shown(part.golds)
-            fields += [Field(f"{number} gold", one_line(gold)) for gold in golds]
+            fields += [Field(f"{number} gold", short_line(gold)) for gold in golds]
         if part.form == "short":
             fields.append(Field(f"{number} answer", part.text))
     return fields
 
 
-def one_line(text: str) -> str:
+def short_line(text: str) -> str:
     """Return a question or gold as one line of at most 2,000 characters.
 
     A second line of a gold would look like a second gold, and one of a question cannot be repeated.
     """
-    return " ".join(clean(text, LONGEST_LINE).split("\n"))
+    return " ".join(visible_text(text, LONGEST_LINE).split("\n"))
 
 
 def golds_shown(golds: Sequence[Gold]) -> list[str]:

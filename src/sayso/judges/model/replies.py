@@ -20,7 +20,7 @@ import msgspec
 
 from sayso.judges.model.prompts import Vocabulary
 from sayso.judges.patterns import regex
-from sayso.prompts.fence import clean
+from sayso.prompts.fence import visible_text
 from sayso.prompts.templates import Template
 from sayso.records import Generation
 
@@ -88,7 +88,7 @@ class JudgeCounts(msgspec.Struct):
             self.dollars += price
 
 
-def problem_of(failure: str) -> str:
+def verdict_problem(failure: str) -> str:
     """Return the problem of a verdict whose request has failed for this reason."""
     if failure == "truncated":
         return "truncated"
@@ -107,7 +107,7 @@ def refuses(text: str) -> bool:
     return bool(_REFUSAL.match(text[:300]))
 
 
-class Entry(NamedTuple):
+class ReplyEntry(NamedTuple):
     """One block or JSON entry: the number and question it names, its label (valid or ``None``)."""
 
     number: int
@@ -116,7 +116,7 @@ class Entry(NamedTuple):
     raw: str
 
 
-class Read(NamedTuple):
+class ReadReply(NamedTuple):
     """What a reply says: label and own text of each part that was read, the problem of others."""
 
     labels: dict[int, str]
@@ -124,7 +124,7 @@ class Read(NamedTuple):
     problems: dict[int, str]
 
 
-def read_reply(
+def read_judge_reply(
     text: str,
     output: str,
     code: str,
@@ -132,7 +132,7 @@ def read_reply(
     labels: Vocabulary,
     *,
     cut: bool = False,
-) -> Read:
+) -> ReadReply:
     """Read a reply whose thinking was removed; ``problems`` holds each part without a label.
 
     ``cut``: it reached its limit, so its last block has a label only if that is its last line.
@@ -147,7 +147,7 @@ def read_reply(
     return _by_part(entries, questions)
 
 
-def read_own(text: str, own: Template, questions: Sequence[str], *, cut: bool = False) -> Read:
+def read_own(text: str, own: Template, questions: Sequence[str], *, cut: bool = False) -> ReadReply:
     """Read a reply in the format that the header of a user's own prompt names.
 
     No code stands in it: a label counts because data cannot hold one (``fence``) or, of a word,
@@ -155,11 +155,11 @@ def read_own(text: str, own: Template, questions: Sequence[str], *, cut: bool = 
     order. ``cut``: the reply reached its limit, so a last block without an end has no label.
     """
     if own.single:
-        label = own.labels.get(bare(text).casefold())
+        label = own.labels.get(bare_reply(text).casefold())
         if label is None or cut:
-            return Read({}, {}, {0: "unread"})
-        return Read({0: label[0]}, {0: text}, {})
-    keys = [_key(clean(question)) for question in questions]
+            return ReadReply({}, {}, {0: "unread"})
+        return ReadReply({0: label[0]}, {0: text}, {})
+    keys = [_key(visible_text(question)) for question in questions]
     entries = [
         entry
         for entry in _own_entries(text, own, cut)
@@ -167,7 +167,7 @@ def read_own(text: str, own: Template, questions: Sequence[str], *, cut: bool = 
         or any(_repeats(entry.question, n, keys) for n in range(len(keys)))
     ]
     if len(entries) != len(questions) and not cut:  # which of equal questions is left out?
-        return Read(
+        return ReadReply(
             {}, {}, dict.fromkeys(range(len(questions)), "mismatch" if entries else "unread")
         )
     return _by_part([e._replace(number=n) for n, e in enumerate(entries, 1)], questions)
@@ -175,23 +175,23 @@ def read_own(text: str, own: Template, questions: Sequence[str], *, cut: bool = 
 
 def read_number(text: str, own: Template) -> float | None:
     """Return the number that a reply consists of, as a share of the range that its header names."""
-    found = _NUMBER.fullmatch(bare(text))
+    found = _NUMBER.fullmatch(bare_reply(text))
     value = float(found[1]) if found else math.nan
     if not own.low <= value <= own.high:
         return None
     return (value - own.low) / (own.high - own.low)
 
 
-def bare(text: str) -> str:
+def bare_reply(text: str) -> str:
     """Return a reply without white space, quotes, emphasis and the stop around it."""
     around = " \t\r\n*_`\"'“”‘’:;!()[]$"
     return text.lstrip(around).rstrip(f"{around}.,")
 
 
-def _by_part(entries: Iterable[Entry], questions: Sequence[str]) -> Read:
+def _by_part(entries: Iterable[ReplyEntry], questions: Sequence[str]) -> ReadReply:
     by_part: dict[int, dict[str | None, str]] = {}
     problems = dict.fromkeys(range(len(questions)), "unread")
-    keys = [_key(clean(question)) for question in questions]
+    keys = [_key(visible_text(question)) for question in questions]
     for entry in entries:
         part = entry.number - 1
         if not 0 <= part < len(questions):
@@ -200,7 +200,7 @@ def _by_part(entries: Iterable[Entry], questions: Sequence[str]) -> Read:
             problems[part] = "mismatch"
             continue
         by_part.setdefault(part, {})[entry.label] = entry.raw
-    read = Read({}, {}, problems)
+    read = ReadReply({}, {}, problems)
     for part, texts in by_part.items():
         valid = [label for label in texts if label is not None]
         if len(valid) != 1:
@@ -220,7 +220,7 @@ _NUMBER = regex(r"(-?\d+(?:\.\d+)?)\s*%?")
 _HEADING = regex(r"[\s>*_]*#{2,}")
 
 
-def _block_entries(text: str, code: str, labels: Vocabulary, cut: bool) -> Iterator[Entry]:
+def _block_entries(text: str, code: str, labels: Vocabulary, cut: bool) -> Iterator[ReplyEntry]:
     """Blocks ``### 1 code question``, each with the last valid ``$label code$`` at a line's end."""
     head = re.compile(
         rf"^[\s>*_]*#{{1,6}}[\s*_]*(?:question\s+)?(\d{{1,4}})[\s.:|)*_-]*{code}\b[\s.:|)*_-]*(.*)$",
@@ -233,13 +233,13 @@ def _block_entries(text: str, code: str, labels: Vocabulary, cut: bool) -> Itera
         line = line.rstrip()
         if len(line) <= LONGEST_HEAD and (opening := head.match(line)):
             if number:
-                yield Entry(number, question, label, "\n".join(lines))
+                yield ReplyEntry(number, question, label, "\n".join(lines))
             number, question = int(opening[1]), opening[2].strip(" *_`")
             label, lines = None, [line]
             continue
         if number and _HEADING.match(line):
             # A head that went wrong: what follows belongs to another question.
-            yield Entry(number, question, label, "\n".join(lines))
+            yield ReplyEntry(number, question, label, "\n".join(lines))
             number = 0
         lines.append(line)
         if (mark := marked.search(line[-200:])) and (valid := labels.read(mark[1])):
@@ -249,7 +249,7 @@ def _block_entries(text: str, code: str, labels: Vocabulary, cut: bool) -> Itera
     if cut and going_on:  # an analysis may name a label before the one it would have come to
         label = None
     if number:
-        yield Entry(number, question, label, "\n".join(lines))
+        yield ReplyEntry(number, question, label, "\n".join(lines))
 
 
 _OWN_HEAD = regex(
@@ -261,7 +261,7 @@ _FOLLOWS = regex(r"\b(?:analysis|(?:(?:gold|model)\s+)?answers?)\s*:", re.I)
 _PREFIX = regex(r"^\d{1,4} question\|\s*")
 
 
-def _own_entries(text: str, own: Template, cut: bool) -> Iterator[Entry]:
+def _own_entries(text: str, own: Template, cut: bool) -> Iterator[ReplyEntry]:
     """Blocks ``### Question: ... $label$`` of a paper's grammar, numbered as they come.
 
     The label is the last ``$label$`` at a line's end; two different ones there are none.
@@ -284,7 +284,7 @@ def _own_entries(text: str, own: Template, cut: bool) -> Iterator[Entry]:
                 label = own.labels.get(said.pop(), (None,))[0] if len(said) == 1 else None
         if cut and start == heads[-1] and not block.rstrip(" *_`.").endswith("$"):
             label = None
-        yield Entry(number, echo, label, block)
+        yield ReplyEntry(number, echo, label, block)
 
 
 # ---- entries as JSON
@@ -307,7 +307,7 @@ _BETWEEN = regex(r"[\s,]*")
 _GOES_ON = regex(r"\s*\]\s*,")
 
 
-def _json_entries(text: str, code: str, labels: Vocabulary) -> Iterator[Entry]:
+def _json_entries(text: str, code: str, labels: Vocabulary) -> Iterator[ReplyEntry]:
     """Entries of the last object of the reply that carries the code, complete or cut off."""
     for entry in coded_entries(text, code):
         if not isinstance(entry, dict):
@@ -315,7 +315,7 @@ def _json_entries(text: str, code: str, labels: Vocabulary) -> Iterator[Entry]:
         number, question, label = (entry.get(k) for k in ("number", "question", "label"))
         if type(number) is int and isinstance(question, str) and isinstance(label, str):
             raw = json.dumps(entry, ensure_ascii=False)
-            yield Entry(number, question, labels.read(label), raw)
+            yield ReplyEntry(number, question, labels.read(label), raw)
 
 
 def coded_entries(text: str, code: str) -> list[object]:
@@ -379,7 +379,7 @@ def _key(text: str) -> str:
 
 def _repeats(echo: str, part: int, keys: Sequence[str]) -> bool:
     """Whether an echo is of this question, up to small slips, and of no other one more."""
-    echoed = _key(clean(echo[: 4 * LONGEST_ECHO]))
+    echoed = _key(visible_text(echo[: 4 * LONGEST_ECHO]))
     wanted = keys[part]
     if echoed == wanted:
         return True

@@ -20,20 +20,20 @@ from numpy.typing import NDArray
 from sayso.judges.rules.reading import (
     MONTHS,
     STANCES,
-    Aspect,
+    AskedAspect,
     Features,
     Sentence,
-    Weights,
-    Word,
+    StanceWeights,
+    StanceWord,
     add_ngrams,
     collapsed,
-    features_of,
     in_steps,
     known_of,
     load_weights,
     marks_of,
     mask,
     sentences_of,
+    stance_features,
     told_in,
     values_in,
 )
@@ -41,11 +41,11 @@ from sayso.judges.rules.vocabulary import (
     Expected,
     asks_for_a_name,
     family_names,
+    family_stem,
+    lexicon_words,
     meanings,
     phrases,
-    stem,
     vectors_of,
-    words,
 )
 from sayso.metrics.arrays import Floats
 
@@ -108,7 +108,7 @@ _ASKED_WITH: Mapping[str, frozenset[str]] = {
 Column = NDArray[np.float64] | NDArray[np.bool_]
 
 
-class Clause(NamedTuple):
+class AlignedClause(NamedTuple):
     """Words ``start:end`` of a sentence."""
 
     sentence: int
@@ -116,7 +116,9 @@ class Clause(NamedTuple):
     end: int
 
 
-def clauses_of(rows: Sequence[Sentence], asked: frozenset[str] = frozenset()) -> list[Clause]:
+def clauses_of(
+    rows: Sequence[Sentence], asked: frozenset[str] = frozenset()
+) -> list[AlignedClause]:
     """Cut sentences where a doubt may end.
 
     ``asked`` are the stems of what is asked: a verb among them begins a clause.
@@ -126,9 +128,9 @@ def clauses_of(rows: Sequence[Sentence], asked: frozenset[str] = frozenset()) ->
         low = 0
         for at in range(1, len(row)):
             if _begins(row, low, at, asked):
-                found.append(Clause(number, low, at))
+                found.append(AlignedClause(number, low, at))
                 low = at
-        found.append(Clause(number, low, len(row)))
+        found.append(AlignedClause(number, low, len(row)))
     return [c for c in found if any(w.raw[0].isalnum() for w in rows[c.sentence][c.start : c.end])]
 
 
@@ -154,23 +156,23 @@ def _begins(row: Sentence, low: int, at: int, asked: frozenset[str]) -> bool:
         if text in _QUESTIONS or text in _SUBJECTS or _verb(row[at], asked):
             return True
         fronted = low == 0 and (row[0].text in _FRONTED or _past(row[0].text))
-        return fronted and any(stem(word.text) in asked for word in row[:at])
+        return fronted and any(family_stem(word.text) in asked for word in row[:at])
     return False
 
 
-def _verb(word: Word, asked: frozenset[str]) -> bool:
+def _verb(word: StanceWord, asked: frozenset[str]) -> bool:
     text = word.text
     if word.capital:
         return False
-    said = text[-1:] == "s" and stem(text) in asked
-    return text in _VERBS or text in words("past") or _past(text) or said
+    said = text[-1:] == "s" and family_stem(text) in asked
+    return text in _VERBS or text in lexicon_words("past") or _past(text) or said
 
 
 def _past(text: str) -> bool:
     return text.endswith("ed") and len(text) > 4
 
 
-def _remarks(word: Word) -> bool:
+def _remarks(word: StanceWord) -> bool:
     """Whether a word alone says how sure something is: "and possibly ..."."""
     alone = phrases("cues").get(word.text, {}).get("", ())
     return any(kind in _REMARKS for _, kind in alone)
@@ -179,11 +181,11 @@ def _remarks(word: Word) -> bool:
 def _subject(part: Sentence) -> str:
     """Return the name that a clause begins with; "" for none."""
     first = next((w for w in part if w.raw[0].isalnum()), None)
-    named = first is not None and first.capital and first.text not in words("function")
+    named = first is not None and first.capital and first.text not in lexicon_words("function")
     return first.text if first is not None and named else ""
 
 
-def _placed(part: Sentence, aspect: Aspect) -> bool:
+def _placed(part: Sentence, aspect: AskedAspect) -> bool:
     """Whether a name stands behind "in" or the like, or behind "the birthplace is"."""
     told = any(word.text in _PLACES for word in part)
     for at, word in enumerate(part):
@@ -198,7 +200,7 @@ def _placed(part: Sentence, aspect: Aspect) -> bool:
     return False
 
 
-def about(rows: Sequence[Sentence], aspect: Aspect) -> list[Sentence]:
+def asserting_sentences(rows: Sequence[Sentence], aspect: AskedAspect) -> list[Sentence]:
     """Return the sentences of a short answer without clauses that doubt something else.
 
     "She was born in Ripley, but I am not sure when" does not doubt the place, nor does "She was a
@@ -210,7 +212,7 @@ def about(rows: Sequence[Sentence], aspect: Aspect) -> list[Sentence]:
     parts = [rows[c.sentence][c.start : c.end] for c in clauses]
     stems = [_stems(part) for part in parts]
     hit = [bool(found & aspect.cues) for found in stems]
-    kept: list[list[Word]] = [[] for _ in rows]
+    kept: list[list[StanceWord]] = [[] for _ in rows]
     for clause, part, found, mine in zip(clauses, parts, stems, hit, strict=True):
         doubts = any(mark.kind in _DOUBTS for mark in marks_of(part))
         value = any(word.name or word.text[0].isdigit() for word in part)
@@ -228,7 +230,7 @@ def _other_kind(part: Sentence, kind: Expected) -> bool:
     return any(texts & _ASKED_WITH[k] for k in ("date", "place", "person", "number") if k != kind)
 
 
-def _told_apart(aspects: Sequence[Aspect]) -> list[Aspect]:
+def _told_apart(aspects: Sequence[AskedAspect]) -> list[AskedAspect]:
     """Drop the cues that all aspects share: they name the subject, not an aspect."""
     if len(aspects) < 2:
         return list(aspects)
@@ -246,7 +248,7 @@ def _years(part: Sentence) -> int:
     return sum(len(word.text) == 4 and word.text.isdigit() for word in part)
 
 
-def _shares(stems: Sequence[frozenset[str]], aspects: Sequence[Aspect]) -> Floats:
+def _shares(stems: Sequence[frozenset[str]], aspects: Sequence[AskedAspect]) -> Floats:
     """Return the share of each aspect's cues that stems hold, (stems, aspects)."""
     held = [[len(told & a.cues) / max(1, len(a.cues)) for a in aspects] for told in stems]
     return np.array(held, dtype=np.float64).reshape(len(stems), len(aspects))
@@ -277,16 +279,16 @@ def _others(table: Floats) -> Floats:
     return np.asarray(np.maximum(others, 0.0), dtype=np.float64)
 
 
-class Paragraph:
+class AlignedParagraph:
     """A text and the aspects it was asked for, with what fits each clause to each aspect.
 
     Arrays are (clauses, aspects): ``hits`` the share of the aspect's cues, ``kinds`` whether a
     value of its kind stands there.
     """
 
-    def __init__(self, text: str, aspects: Sequence[Aspect]) -> None:
+    def __init__(self, text: str, aspects: Sequence[AskedAspect]) -> None:
         self.aspects = _told_apart(aspects)
-        self.names = frozenset().union(*(a.names for a in self.aspects)) - words("function")
+        self.names = frozenset().union(*(a.names for a in self.aspects)) - lexicon_words("function")
         self.rows = sentences_of(text)
         self.clauses = clauses_of(self.rows, frozenset().union(*(a.cues for a in self.aspects)))
         parts = [self.words(c) for c in self.clauses]
@@ -330,7 +332,7 @@ class Paragraph:
         For each word asked with, the cosine of the nearest word: the mean, and the largest, to
         six digits, so that equal clauses tie on any processor.
         """
-        function = words("function") | words("stop")
+        function = lexicon_words("function") | lexicon_words("stop")
         near = np.zeros((len(parts), len(self.aspects), 2))
         asked = [vectors_of(aspect.meant) for aspect in self.aspects]
         said = [
@@ -355,7 +357,7 @@ class Paragraph:
             near[np.ix_(rows, columns)] = np.stack((mean.T, most.T), axis=2).round(6)
         return near
 
-    def words(self, clause: Clause) -> Sentence:
+    def words(self, clause: AlignedClause) -> Sentence:
         """Return the words of a clause."""
         return self.rows[clause.sentence][clause.start : clause.end]
 
@@ -616,7 +618,7 @@ class Paragraph:
         into.update({name + s: 1.0 for b, name in _FITS if fit > b for s in suffixes})
         return into
 
-    def chances(self, spoken: Weights, stance: Weights) -> Floats:
+    def chances(self, spoken: StanceWeights, stance: StanceWeights) -> Floats:
         """Return the probability of each of STANCES towards each aspect, (aspects, stances).
 
         A text whose every sentence withholds something omits nothing; one without a date that
@@ -668,7 +670,7 @@ class Paragraph:
         home = next(
             (n for n, row in enumerate(rows) if row[-1].end >= self.words(clause)[0].end), 0
         )
-        into = features_of(rows, aspect, home) if rows else {"nothing": 1.0}
+        into = stance_features(rows, aspect, home) if rows else {"nothing": 1.0}
         low = float(fit < LOW)
         part = self.words(clause)
         add_ngrams(collapsed(mask(part, aspect), self.marks[i]), "clause:", into, 2)

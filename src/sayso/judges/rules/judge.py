@@ -22,23 +22,23 @@ import numpy as np
 
 from sayso.judges.judge import WITHHELD, Item, Judge, credit_withholding, golds_to_compare
 from sayso.judges.patterns import regex
-from sayso.judges.rules.alignment import Paragraph, about
+from sayso.judges.rules.alignment import AlignedParagraph, asserting_sentences
 from sayso.judges.rules.matching import Match, asserted, match
 from sayso.judges.rules.reading import (
     STANCES,
-    Aspect,
+    AskedAspect,
     Sentence,
     aspect_of,
-    features_of,
     has_kind,
     load_weights,
     marks_of,
     sentences_of,
-    words_of,
+    stance_features,
+    stretch_words,
 )
 from sayso.judges.rules.sentences import Span
 from sayso.judges.rules.text import is_english
-from sayso.judges.rules.vocabulary import stem, words
+from sayso.judges.rules.vocabulary import family_stem, lexicon_words
 from sayso.metrics.arrays import Floats
 from sayso.processes import blocks_in_processes
 from sayso.records import (
@@ -228,13 +228,13 @@ def _grade(item: Item) -> list[Verdict]:
     ]
 
 
-def _aspect(question: Question) -> Aspect:
+def _aspect(question: Question) -> AskedAspect:
     aspect = question.aspect
     hint = f"{aspect.description} {aspect.label}" if aspect else ""
     return aspect_of(question.text, golds_to_compare(question), hint.strip(), question.entity)
 
 
-def _foreign(text: str, aspects: Sequence[Aspect]) -> bool:
+def _foreign(text: str, aspects: Sequence[AskedAspect]) -> bool:
     """Whether a text is in another language than English; words of the questions have none.
 
     Nor is it asked what is true: a wrong title in another language is treated as the right one.
@@ -250,7 +250,7 @@ def _foreign(text: str, aspects: Sequence[Aspect]) -> bool:
 
 
 @lru_cache(maxsize=65536)
-def _short(aspect: Aspect, answer: str) -> Verdict:
+def _short(aspect: AskedAspect, answer: str) -> Verdict:
     if is_blank(answer):
         return make_verdict("omitted")
     if len(answer) > LONGEST:
@@ -277,18 +277,18 @@ def _short(aspect: Aspect, answer: str) -> Verdict:
 
 
 @lru_cache(maxsize=4096)
-def _voiced(aspect: Aspect, answer: str) -> tuple[list[Sentence], Floats]:
+def _voiced(aspect: AskedAspect, answer: str) -> tuple[list[Sentence], Floats]:
     """Return the sentences of an answer and the chances of its stances, whatever is true."""
     rows = sentences_of(answer)
     if not rows:
         return rows, np.zeros(0)
-    features = features_of(about(rows, aspect), aspect)
+    features = stance_features(asserting_sentences(rows, aspect), aspect)
     features["short"] = 1.0
     chances = load_weights("stance").probabilities(features)
     return rows, _without_refusal(chances, rows, aspect)
 
 
-def _is_gold(rows: Sequence[Sentence], aspect: Aspect) -> bool:
+def _is_gold(rows: Sequence[Sentence], aspect: AskedAspect) -> bool:
     """Whether what sounds like not knowing is itself the true answer: "The cause is unknown.".
 
     So is a sentence that is a gold, word for word. Of the writer's own ignorance none is.
@@ -305,7 +305,7 @@ def _is_gold(rows: Sequence[Sentence], aspect: Aspect) -> bool:
     return False
 
 
-def _without_refusal(chances: Floats, rows: Sequence[Sentence], aspect: Aspect) -> Floats:
+def _without_refusal(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect) -> Floats:
     """Return the chances of the stances, none of refusing where a text speaks of other things.
 
     Whoever declines speaks of himself, or says little else: "Privacy concerns in the industry" and
@@ -313,14 +313,14 @@ def _without_refusal(chances: Floats, rows: Sequence[Sentence], aspect: Aspect) 
     """
     if any(_speaks_of_itself(row) for row in rows):
         return chances
-    function, told, points = words("function"), 0, False
+    function, told, points = lexicon_words("function"), 0, False
     for row in rows:
         cued = {at for mark in marks_of(row) for at in range(mark.start, mark.end)}
         for at, word in enumerate(row):
             if word.text in _POINTING:
                 points = True
             elif at not in cued and word.raw[0].isalnum() and word.text not in function:
-                told += stem(word.text) not in aspect.asked
+                told += family_stem(word.text) not in aspect.asked
     if told <= 1 + points:
         return chances
     kept = chances.copy()
@@ -345,7 +345,7 @@ def _initial(row: Sentence, at: int) -> bool:
 
 
 def _tells_ignorance(gold: str) -> bool:
-    row = words_of(gold)
+    row = stretch_words(gold)
     covered = {
         at
         for mark in marks_of(row)
@@ -365,7 +365,7 @@ def _readable(text: str) -> str:
     return _ENDLESS.sub(lambda run: " " * len(run.group()), text)
 
 
-def _value(aspect: Aspect, found: Match, text: str, where: Span) -> Span | None:
+def _value(aspect: AskedAspect, found: Match, text: str, where: Span) -> Span | None:
     """Return the span of the value; ``found`` was matched on ``text[where.start:where.end]``."""
     low, high = where
     if found.start is not None and found.end is not None:
@@ -397,7 +397,7 @@ def _withholding(rows: Sequence[Sentence]) -> Span:
 # ---- paragraphs
 
 
-def _long(aspects: list[Aspect], paragraph: str) -> list[Verdict]:
+def _long(aspects: list[AskedAspect], paragraph: str) -> list[Verdict]:
     if not aspects or is_blank(paragraph):
         return [make_verdict("omitted") for _ in aspects]
     if len(paragraph) > LONGEST:
@@ -422,12 +422,14 @@ LONGEST_KEPT = 4000
 
 
 @lru_cache(maxsize=512)
-def _read(paragraph: str, aspects: tuple[Aspect, ...]) -> tuple[Paragraph, list[Floats]]:
+def _read(
+    paragraph: str, aspects: tuple[AskedAspect, ...]
+) -> tuple[AlignedParagraph, list[Floats]]:
     """Return a paragraph and the chances of the stances towards each aspect, whatever is true.
 
     No chances where there is nothing to read, or too much.
     """
-    text = Paragraph(paragraph, aspects)
+    text = AlignedParagraph(paragraph, aspects)
     if not 0 < len(text.clauses) <= MOST_CLAUSES:
         return text, []
     text.align()
@@ -439,7 +441,9 @@ def _read(paragraph: str, aspects: tuple[Aspect, ...]) -> tuple[Paragraph, list[
     ]
 
 
-def _of_aspect(text: Paragraph, readable: str, j: int, aspect: Aspect, chances: Floats) -> Verdict:
+def _of_aspect(
+    text: AlignedParagraph, readable: str, j: int, aspect: AskedAspect, chances: Floats
+) -> Verdict:
     rows = text.context_of(j) or text.rows
     stance, certainty = _likeliest(chances)
     if stance == "omitted":
@@ -461,7 +465,7 @@ def _of_aspect(text: Paragraph, readable: str, j: int, aspect: Aspect, chances: 
 
 
 def _found(
-    text: Paragraph, readable: str, j: int, rows: Sequence[Sentence], aspect: Aspect
+    text: AlignedParagraph, readable: str, j: int, rows: Sequence[Sentence], aspect: AskedAspect
 ) -> tuple[Match, Span]:
     """Return what the clause of an aspect, its sentence or its context says, and where.
 
@@ -502,12 +506,12 @@ def _turns(clause: Sentence, home: Sentence) -> bool:
     return after in ("but", "rather") and any(w.text in ("not", "no", "never") for w in clause)
 
 
-def _of_a_name(clause: Sentence, aspect: Aspect) -> bool:
+def _of_a_name(clause: Sentence, aspect: AskedAspect) -> bool:
     """Whether a clause goes on about somebody named before it: "Ada Bo, ... was its author"."""
     return aspect.kind == "person" and clause[0].text in ("was", "is", "were", "are")
 
 
-def _definite(part: Sentence, aspect: Aspect) -> bool:
+def _definite(part: Sentence, aspect: AskedAspect) -> bool:
     """Whether words hold a name or a number that the question did not say."""
     return any(
         (word.name or word.text[0].isdigit()) and word.text not in aspect.names for word in part

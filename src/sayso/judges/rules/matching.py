@@ -20,7 +20,7 @@ from sayso.judges.names import CLASSES, compare_names
 from sayso.judges.patterns import regex
 from sayso.judges.rules.dates import MONTHS, Date, agree, find_dates, gold_dates
 from sayso.judges.rules.quantities import (
-    Quantity,
+    WrittenQuantity,
     find_quantities,
     gold_quantity,
     ordinal,
@@ -43,7 +43,7 @@ from sayso.judges.rules.text import (
     tokens,
     word_set,
 )
-from sayso.judges.rules.vocabulary import Expected, stem
+from sayso.judges.rules.vocabulary import Expected, family_stem
 from sayso.records import Content, Gold
 
 # ---- the ways to read one gold: whole, and without what its writer only added for clarity
@@ -66,7 +66,7 @@ _COMMA = regex(r",(?!\d)")
 _ONES = regex(r"(?<=[a-z]\s)(?:l{1,3}|1{2,3})$")
 
 
-class Form(NamedTuple):
+class GoldForm(NamedTuple):
     """A gold phrase taken apart: tokens without articles, content tokens, glued letters.
 
     ``whole`` is False for a reading that leaves a part of the gold out.
@@ -80,13 +80,13 @@ class Form(NamedTuple):
     whole: bool
 
 
-def _form(value: str, whole: bool) -> Form | None:
+def _form(value: str, whole: bool) -> GoldForm | None:
     items = tuple(tokens(value))
     items = tuple(t for t in items if t.text not in ARTICLES) or items
     if not items:
         return None
     parts = person_parts(items) if not re.search(r"[(),;/]", value) else None
-    return Form(
+    return GoldForm(
         value,
         items,
         tuple(content(items)),
@@ -109,7 +109,7 @@ def _capital_run(value: str) -> str | None:
 
 
 @lru_cache(maxsize=8192)
-def readings(value: str) -> tuple[Form, ...]:
+def readings(value: str) -> tuple[GoldForm, ...]:
     """Return the ways to read a gold, the whole one first.
 
     Left out may be: parentheses, what follows a comma (unless the gold is a list), a year or place
@@ -158,7 +158,7 @@ class Hit(NamedTuple):
     why: str
 
 
-class Text:
+class MatchedText:
     """A text taken apart once: tokens without articles, and where each form of a word stands.
 
     ``glued`` are its letters without spaces, ``starts`` where in them each token begins.
@@ -239,9 +239,9 @@ class Text:
 
 
 @lru_cache(maxsize=128)
-def read(text: str) -> Text:
+def matched_text(text: str) -> MatchedText:
     """Take a text apart (cached, as a text is compared with several golds)."""
-    return Text(text)
+    return MatchedText(text)
 
 
 def _other_keys(word: Token) -> Iterator[str]:
@@ -265,7 +265,7 @@ def _inflected(word: Token, said: Token, key: str) -> bool:
     return True
 
 
-def phrase(form: Form, text: Text) -> list[Hit]:
+def phrase(form: GoldForm, text: MatchedText) -> list[Hit]:
     """The gold's words, one after the other (articles apart), up to inflection."""
     first, *rest = form.tokens
     starts = text.locate(first)
@@ -282,7 +282,7 @@ def phrase(form: Form, text: Text) -> list[Hit]:
     ]
 
 
-def ambiguous(form: Form, said: Token) -> bool:
+def is_ambiguous_name(form: GoldForm, said: Token) -> bool:
     """Tell whether a short name among many may be another word in a text.
 
     "He" for helium is mostly a pronoun, "CA" is not calcium's "Ca" and "it" not Italy's "IT".
@@ -295,12 +295,12 @@ def ambiguous(form: Form, said: Token) -> bool:
     return (word.raw.isupper() or len(word.raw) < 3) and said.raw != word.raw
 
 
-def _not_initials(form: Form, said: Token) -> bool:
+def _not_initials(form: GoldForm, said: Token) -> bool:
     """One word for one word is what phrase() looks for; "us" is not "U.S."."""
     return len(form.tokens) == 1 or (said.raw in _SMALL_WORDS and form.tokens[0].capital)
 
 
-def glued(form: Form, text: Text) -> list[Hit]:
+def glued(form: GoldForm, text: MatchedText) -> list[Hit]:
     """The gold's letters, wherever the spaces went; inside longer words only if it is long."""
     size = len(form.glued)
     found: list[Hit] = []
@@ -326,7 +326,7 @@ def glued(form: Form, text: Text) -> list[Hit]:
     return found
 
 
-def binomial(form: Form, text: Text) -> list[Hit]:
+def binomial(form: GoldForm, text: MatchedText) -> list[Hit]:
     """A species with its genus shortened: "P. falciparum"."""
     if len(form.tokens) != 2 or not form.tokens[0].raw.istitle() or form.tokens[1].capital:
         return []
@@ -338,7 +338,7 @@ def binomial(form: Form, text: Text) -> list[Hit]:
     ]
 
 
-def surname(form: Form, text: Text) -> list[Hit]:
+def surname(form: GoldForm, text: MatchedText) -> list[Hit]:
     """The family name alone, unless the same text also gives it another given name."""
     if form.person is None or len(form.person[-1].text) < 4:
         return []
@@ -349,7 +349,7 @@ def surname(form: Form, text: Text) -> list[Hit]:
     return [Hit(i, i, "surname") for i in where if text.tokens[i].capital]
 
 
-def window(words: Collection[Token], text: Text, width: int, least: int) -> Hit | None:
+def window(words: Collection[Token], text: MatchedText, width: int, least: int) -> Hit | None:
     """The shortest stretch of at most ``width`` tokens that holds ``least`` different words."""
     places = sorted({(i, n) for n, w in enumerate(words) for i in text.locate(w)})
     count: dict[int, int] = {}
@@ -368,7 +368,9 @@ def window(words: Collection[Token], text: Text, width: int, least: int) -> Hit 
     return best
 
 
-def spread(form: Form, new: Sequence[Token], text: Text, asked: Text) -> list[Hit]:
+def spread_words(
+    form: GoldForm, new: Sequence[Token], text: MatchedText, asked: MatchedText
+) -> list[Hit]:
     """The gold's content words that the question did not say, close together, in any order."""
     different = tuple({t.stem: t for t in new}.values())
     if len(form.content) == 1 or not different:
@@ -379,7 +381,7 @@ def spread(form: Form, new: Sequence[Token], text: Text, asked: Text) -> list[Hi
     return [] if hit is None else [hit]
 
 
-def _rest(word: Token, form: Form, text: Text, asked: Text) -> list[Hit]:
+def _rest(word: Token, form: GoldForm, text: MatchedText, asked: MatchedText) -> list[Hit]:
     """The one word that the question left to say: "1.3" or "version 1.3" for "TLS 1.3".
 
     It must be that word itself, and no other may qualify it: "Luna 2" is not "Mars 2".
@@ -431,20 +433,20 @@ _EVENT: dict[str, int] = {
 _BEGUN, _ENDED = _EVENT["began"], {_EVENT["completed"], _EVENT["dissolved"]}
 
 
-def sentence(text: str, start: int, end: int) -> tuple[int, int]:
+def sentence_span(text: str, start: int, end: int) -> tuple[int, int]:
     """Return the span of the sentence around a span; abbreviations may end it early."""
     before = [m.end() for m in _SENTENCE_END.finditer(text, max(0, start - 400), start)]
     after = _SENTENCE_END.search(text, end, end + 400)
     return (before[-1] if before else max(0, start - 400)), (after.start() if after else end + 400)
 
 
-def span_tokens(said: Text, start: int, end: int) -> tuple[int, int]:
+def span_tokens(said: MatchedText, start: int, end: int) -> tuple[int, int]:
     """Return the indices of the first token in a character span and the first one after it."""
     starts = said.at
     return bisect_left(starts, start), bisect_left(starts, end)
 
 
-def denied(said: Text, start: int, end: int) -> bool:
+def denied(said: MatchedText, start: int, end: int) -> bool:
     """Tell whether a value is denied: "not X", "rather than X", "X is not"."""
     first, after = span_tokens(said, start, end)
     words = said.tokens
@@ -471,7 +473,7 @@ def denies(tokens: Iterable[Token]) -> bool:
     return any(t.text in _NEGATORS for t in tokens)
 
 
-def echoed(said: Text, asked: Text, start: int, end: int) -> bool:
+def echoed(said: MatchedText, asked: MatchedText, start: int, end: int) -> bool:
     """Tell whether a value is only the question's own words, said again before something new.
 
     True for a subject that the question named, when the sentence goes on to say something else.
@@ -480,7 +482,7 @@ def echoed(said: Text, asked: Text, start: int, end: int) -> bool:
     inside = [t for t in said.tokens[first:after] if t.text not in STOP]
     if not inside or not all(t.text in asked.places for t in inside):
         return False
-    low, high = sentence(said.text, start, end)
+    low, high = sentence_span(said.text, start, end)
     low_token, high_token = span_tokens(said, low, high)
     for t in said.tokens[low_token:first]:
         if t.text in _PREDICATE or (t.text not in STOP and not asked.locate(t)):
@@ -488,7 +490,7 @@ def echoed(said: Text, asked: Text, start: int, end: int) -> bool:
     return any(t.text not in STOP and not asked.locate(t) for t in said.tokens[after:high_token])
 
 
-def other_event(said: Text, asked: Text, start: int, end: int) -> bool:
+def other_event(said: MatchedText, asked: MatchedText, start: int, end: int) -> bool:
     """Tell whether a value belongs to another event than the one asked about.
 
     "Born in Ripley and died in Paris" says nothing of Paris as a birthplace. The word for the event
@@ -515,7 +517,7 @@ _HALVES = word_set(
 )
 
 
-def other_place(said: Text, start: int, end: int) -> bool:
+def other_place(said: MatchedText, start: int, end: int) -> bool:
     """Tell whether "New" or a compass point makes another place of the value ("New York")."""
     first, after = span_tokens(said, start, end)
     if after != first + 1 or not first or said.tokens[first - 1].end + 1 != start:
@@ -544,7 +546,7 @@ _LEFT = {
 _TRAILING = regex(r"(?<![.,'\u2019])[.,'\u2019]++$")
 
 
-def listed(text: str, start: int, end: int) -> list[tuple[int, int]]:
+def list_spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """Return the spans of the other items of the list that a value stands in.
 
     A list is what commas and at least one "and", "or" or "&" (or line breaks) join to the value:
@@ -579,7 +581,7 @@ _INSTITUTION = word_set(
 )
 
 
-def _clips(form: Form, kept: set[str]) -> bool:
+def _clips(form: GoldForm, kept: set[str]) -> bool:
     """Tell whether what is left out makes another thing of the gold.
 
     A number, a word that changes what follows it, the family name of three names, the thing itself
@@ -602,7 +604,7 @@ def _clips(form: Form, kept: set[str]) -> bool:
     return last.stem not in kept and not last.capital and not counted
 
 
-def bare(form: Form, text: Text) -> list[Hit]:
+def is_bare_gold(form: GoldForm, text: MatchedText) -> list[Hit]:
     """A short answer that says nothing but words of the gold: "Belshazzar" for "king Belshazzar".
 
     One word of several common ones is too little: "basalts" is not "high-titanium basalts".
@@ -628,7 +630,7 @@ def bare(form: Form, text: Text) -> list[Hit]:
     return [Hit(min(said), max(said), "bare part")]
 
 
-def continued(said: Text, hit: Hit, gold: Form) -> bool:
+def continued(said: MatchedText, hit: Hit, gold: GoldForm) -> bool:
     """Tell whether a place goes on otherwise than its gold: "Plymouth, England", "Texas Bowl".
 
     A capitalized word that is not the gold's follows it, after a space or a comma (in a text
@@ -756,17 +758,17 @@ class Candidate(NamedTuple):
     why: str
 
 
-class Case:
+class MatchedCase:
     """One question and answer, taken apart once for all golds."""
 
     def __init__(self, question: str, text: str) -> None:
         self.question, self.text = question, text
-        self.asked, self.said = read(question), read(text)
+        self.asked, self.said = matched_text(question), matched_text(text)
         self.choice = "or" in self.asked.places  # the question itself offers the answers
 
         self._regions: dict[str, tuple[int, int]] = {}
 
-    def region(self, comparison: Comparison) -> tuple[int, int]:
+    def region(self, comparison: GoldComparison) -> tuple[int, int]:
         """Return the part of the text in which an answer of a gold's kind stands."""
         kind = comparison.kind
         if kind not in self._regions:
@@ -788,7 +790,7 @@ _NAME_GAP = regex(r"[ \u00a0]|[-\u2010\u2011'\u2019]|\. ?")
 LONGEST_NAME = 50
 
 
-def _run(said: Text, hit: Hit) -> tuple[int, int]:
+def _run(said: MatchedText, hit: Hit) -> tuple[int, int]:
     """Return the first and last token of the name that a hit stands in: "Theo van [Gogh]"."""
 
     def joins(i: int, k: int) -> bool:
@@ -820,7 +822,7 @@ def _run(said: Text, hit: Hit) -> tuple[int, int]:
     return first, last
 
 
-def _numbered(said: Text, i: int) -> bool:
+def _numbered(said: MatchedText, i: int) -> bool:
     """Tell whether a token is the number of a thing or ruler: "Toy Story 3", "Henry VIII"."""
     t = said.tokens[i]
     if not t.number or "." in t.text or said.text[t.start - 1] != " ":
@@ -830,7 +832,7 @@ def _numbered(said: Text, i: int) -> bool:
     return len(t.raw) < 3
 
 
-def _initials(form: Form) -> frozenset[str] | None:
+def _initials(form: GoldForm) -> frozenset[str] | None:
     """Return letters, with one of which a word begins wherever a name is written otherwise.
 
     ``None``: with any. That is so of countries and single names alone.
@@ -840,7 +842,7 @@ def _initials(form: Form) -> frozenset[str] | None:
     return frozenset(t.text[0] for t in form.tokens)
 
 
-def _same_name(said: Text, asked: Text, form: Form) -> list[Hit]:
+def _same_name(said: MatchedText, asked: MatchedText, form: GoldForm) -> list[Hit]:
     """Return where the same name is written in another shape: "JFK", "Ninth Symphony"."""
     if "," in form.value or LISTED.search(form.value):
         return []
@@ -859,7 +861,7 @@ def _same_name(said: Text, asked: Text, form: Form) -> list[Hit]:
     return found
 
 
-def _candidate(case: Case, form: Form, hit: Hit, why: str) -> Candidate:
+def _candidate(case: MatchedCase, form: GoldForm, hit: Hit, why: str) -> Candidate:
     """Return a hit as a candidate; where it is part of another name, that name with its reason."""
     said = case.said
     start, end = said.tokens[hit.first].start, said.tokens[hit.last].end
@@ -881,11 +883,11 @@ def _candidate(case: Case, form: Form, hit: Hit, why: str) -> Candidate:
     return Candidate(first.start, last.end, OTHER_NAME)
 
 
-def _dated(form: Form) -> bool:
+def _dated(form: GoldForm) -> bool:
     return bool(gold_dates(form.value)) or all(t.text in MONTHS for t in form.content)
 
 
-def _words(case: Case, value: str, part: bool, few: bool) -> Iterator[Candidate]:
+def _words(case: MatchedCase, value: str, part: bool, few: bool) -> Iterator[Candidate]:
     """Yield where a text gold is said; with ``part``, also by a part of it."""
     said = case.said
     forms = []
@@ -897,10 +899,10 @@ def _words(case: Case, value: str, part: bool, few: bool) -> Iterator[Candidate]
     for form, new in forms:
         hits = phrase(form, said) or glued(form, said)
         if not part and len(said.tokens) > 3:
-            hits = [hit for hit in hits if not ambiguous(form, said.tokens[hit.first])]
+            hits = [hit for hit in hits if not is_ambiguous_name(form, said.tokens[hit.first])]
         hits = [*hits, *binomial(form, said)]
         if part or len(new) > 1:
-            hits = [*hits, *spread(form, new, said, case.asked)]
+            hits = [*hits, *spread_words(form, new, said, case.asked)]
         placed = value.startswith(form.value + ",")
         for hit in hits:
             if placed and continued(said, hit, forms[0][0]):
@@ -916,7 +918,7 @@ def _words(case: Case, value: str, part: bool, few: bool) -> Iterator[Candidate]
         if form.whole:
             # "Darwin" alone, of whom the question speaks, is no answer for "Emma Darwin"
             told = not (form.person and new) or any(said.locate(t) for t in new)
-            hits = bare(form, said) if told else []
+            hits = is_bare_gold(form, said) if told else []
             hits = hits or (_same_name(said, case.asked, form) if few else [])
             if form.person and form.person[-1] in new:
                 hits = [*hits, *surname(form, said)]
@@ -936,7 +938,7 @@ def _partly(gold: Gold, value: str) -> bool:
     return _few(gold) or value == gold.value
 
 
-class Comparison(NamedTuple):
+class GoldComparison(NamedTuple):
     """Where a gold is said, and where something else of its kind is."""
 
     found: Iterator[Candidate]
@@ -953,7 +955,7 @@ def _counts(question: str, gold: Gold) -> bool:
 
 def _wanted(
     question: str, gold: Gold, value: str, part: bool
-) -> tuple[tuple[Date, ...], Quantity | None]:
+) -> tuple[tuple[Date, ...], WrittenQuantity | None]:
     """Return the dates that a gold's name stands for, else its amount; neither for plain words."""
     if not (value.strip().isdigit() and _counts(question, gold)):
         want = gold_dates(value, gold.precision, gold.kind)
@@ -964,19 +966,19 @@ def _wanted(
     return (), next((p for p in parts if p is not None), None)
 
 
-def _amounts(text: str, count: bool) -> list[Quantity]:
+def _amounts(text: str, count: bool) -> list[WrittenQuantity]:
     """Return the amounts of a text: no part of a date, nor a rank when "how many" is asked."""
     dates = [(d.start, d.end) for d in find_dates(text) if d.month]
     found = [q for q in find_quantities(text) if not (count and ordinal(text[q.start : q.end]))]
 
-    def dated(q: Quantity) -> bool:
+    def dated(q: WrittenQuantity) -> bool:
         near = bisect_left(dates, (q.end, 0))
         return any(q.start < end for _, end in dates[max(0, near - 2) : near])
 
     return [q for q in found if not dated(q)] if dates else found
 
 
-def _compare(case: Case, gold: Gold, value: str, part: bool) -> Comparison:
+def _compare(case: MatchedCase, gold: Gold, value: str, part: bool) -> GoldComparison:
     want, amount = _wanted(case.question, gold, value, part)
     if want:
         dates = _living(case.question, case.text, find_dates(case.text))
@@ -984,7 +986,7 @@ def _compare(case: Case, gold: Gold, value: str, part: bool) -> Comparison:
         names = (gold_dates(name, gold.precision, gold.kind) for name in gold.names)
         spans = date_spans(case.question, case.text, want, names)
         found = (Candidate(*s, "date") for s in spans)
-        return Comparison(found, other, "date")
+        return GoldComparison(found, other, "date")
     if amount is not None:
         count = "how many" in case.question.casefold()
         said = _amounts(case.text, count)
@@ -997,8 +999,8 @@ def _compare(case: Case, gold: Gold, value: str, part: bool) -> Comparison:
             if same_amount(amount, q) and (not exact or q.unit or q.value == amount.value)
         )
         other = [(q.start, q.end) for q in said]
-        return Comparison(found, other, "quantity")
-    return Comparison(_words(case, value, part, _few(gold)), [], "words")
+        return GoldComparison(found, other, "quantity")
+    return GoldComparison(_words(case, value, part, _few(gold)), [], "words")
 
 
 _ANSWER = regex(
@@ -1024,13 +1026,13 @@ _COPULAS = word_set("is was are were")
 _ASKING = word_set("who whom whose what which when where how many much name does did")
 
 
-def direct(case: Case) -> int:
+def direct(case: MatchedCase) -> int:
     """Return where a first sentence ends that repeats the question and gives a value; else 0.
 
     "The capital of Australia is Sydney." is the answer, whatever is said later.
     """
     start = len(case.text) - len(case.text.lstrip())
-    end = sentence(case.text, start, start)[1]
+    end = sentence_span(case.text, start, start)[1]
     items = case.said.tokens[: span_tokens(case.said, 0, end)[1]]
     k = next((i for i, t in enumerate(items) if t.text in _COPULAS), None)
     if k is None or k + 1 >= len(items) or end >= len(case.text.rstrip()) or denies(items):
@@ -1043,7 +1045,7 @@ def direct(case: Case) -> int:
     return end if subject == asked and named and not described else 0
 
 
-def region(case: Case, values: Sequence[tuple[int, int]], kind: str) -> tuple[int, int]:
+def region(case: MatchedCase, values: Sequence[tuple[int, int]], kind: str) -> tuple[int, int]:
     """Return the part of a text in which the answer stands: the end of a chain, or all of it.
 
     ``values`` are the values of the gold's kind; a conclusion without any concludes nothing.
@@ -1054,13 +1056,13 @@ def region(case: Case, values: Sequence[tuple[int, int]], kind: str) -> tuple[in
         return 0, direct(case) or len(case.text)
     if kind != "words":
         first = next((v for v in values if v[1] > low), None)
-        return everything if first is None else (low, sentence(case.text, *first)[1])
+        return everything if first is None else (low, sentence_span(case.text, *first)[1])
     rest = case.said.tokens[span_tokens(case.said, low, low)[0] :]
     said = any(len(t.text) > 1 and t.text not in STOP for t in rest if not case.asked.locate(t))
     return (low, len(case.text)) if said else everything
 
 
-def _rejected(case: Case, one: Candidate, comparison: Comparison) -> str | None:
+def _rejected(case: MatchedCase, one: Candidate, comparison: GoldComparison) -> str | None:
     """Return why a candidate is not the answer, or None when nothing speaks against it."""
     if one.why == OTHER_NAME:
         return one.why
@@ -1082,18 +1084,18 @@ def _rejected(case: Case, one: Candidate, comparison: Comparison) -> str | None:
     return None
 
 
-def _extra(case: Case, golds: Sequence[Gold], one: Candidate) -> tuple[int, int] | None:
+def _extra(case: MatchedCase, golds: Sequence[Gold], one: Candidate) -> tuple[int, int] | None:
     """Return the first other item of the candidate's list that no gold names."""
     names = [n for g in golds for n in g.names]
-    for start, end in listed(case.text, one.start, one.end):
-        words = [t for t in read(case.text[start:end]).tokens if t.text not in STOP]
+    for start, end in list_spans(case.text, one.start, one.end):
+        words = [t for t in matched_text(case.text[start:end]).tokens if t.text not in STOP]
         new = [t for t in words if not case.asked.locate(t)]
-        if new and not any(read(n).locate(t) for t in words for n in names):
+        if new and not any(matched_text(n).locate(t) for t in words for n in names):
             return start, end
     return None
 
 
-def _asserted(case: Case, comparison: Comparison) -> tuple[int, int] | None:
+def _asserted(case: MatchedCase, comparison: GoldComparison) -> tuple[int, int] | None:
     """Return the span of the wrong value: the first of the gold's kind, else a short answer."""
     low, high = case.region(comparison) if comparison.other else (0, 0)
     other = [o for o in comparison.other if low <= o[0] < high] or comparison.other
@@ -1142,7 +1144,7 @@ def match(question: str, golds: Sequence[Gold], text: str) -> Match:
     for name in (name for gold in golds for name in gold.names):
         if (literal := _literal(name, text)) is not None:
             return literal
-    case = Case(question, text)
+    case = MatchedCase(question, text)
     rejected: Match | None = None
     wrong: tuple[int, int] | None = None
     kind = "words"
@@ -1183,10 +1185,10 @@ class _Trace(NamedTuple):
     folded: str
     symbols: bool
     dates: tuple[Date, ...]
-    amount: Quantity | None
+    amount: WrittenQuantity | None
     words: frozenset[str]
     glued: tuple[str, ...]
-    shapes: tuple[tuple[Form, frozenset[str] | None], ...]
+    shapes: tuple[tuple[GoldForm, frozenset[str] | None], ...]
 
 
 def _trace(question: str, gold: Gold, value: str) -> _Trace:
@@ -1208,7 +1210,7 @@ def _trace(question: str, gold: Gold, value: str) -> _Trace:
     )
 
 
-def _traced(trace: _Trace, said: Text, asked: Text) -> bool:
+def _traced(trace: _Trace, said: MatchedText, asked: MatchedText) -> bool:
     """Tell whether a text holds anything of a gold, which :func:`match` must then look at."""
     if said.bare and (said.bare == trace.bare or said.folded == trace.folded):
         return True
@@ -1237,13 +1239,13 @@ def _overlap(gold: Date, said: Date) -> bool:
     return gold.year <= said.last and said.year <= gold.last
 
 
-def agreeing(question: str, golds: Sequence[Gold], texts: Sequence[Text]) -> list[bool]:
+def agreeing(question: str, golds: Sequence[Gold], texts: Sequence[MatchedText]) -> list[bool]:
     """Tell in which texts :func:`match` finds a gold, comparing only those that hold a part of it.
 
     For many texts about something else, of which next to none agrees.
     """
     traces = [_trace(question, gold, value) for gold in golds for value in gold.names]
-    asked = read(question)
+    asked = matched_text(question)
     return [
         any(_traced(trace, said, asked) for trace in traces)
         and match(question, golds, said.text).content == "correct"
@@ -1358,7 +1360,7 @@ def asserted(
     """
     after = start
     for word in _WORD.finditer(text, start, end):
-        if stem(word[0].lower()) in cues:
+        if family_stem(word[0].lower()) in cues:
             after = word.end()
             break
     spans = list(typed(text, start, end, kind, known))

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from sayso.judges.patterns import regex
-from sayso.judges.rules.text import NUMBER_WORDS, Token, fold, stem, tokens
+from sayso.judges.rules.text import NUMBER_WORDS, Token, fold, tokens, uninflected
 
 # ---- units: their names, their dimensions, and how they convert
 
@@ -138,7 +138,7 @@ def _named(name: str, other: str) -> None:
 def _stemmed(token: Token) -> str:
     """Return a word without its inflection; what tokens read as another word, as it is written."""
     if token.number or len(token.raw) < 4:  # "second" as 2, "ft" as "fort"
-        return stem(token.raw.casefold()) if token.raw[0].isalpha() else token.raw
+        return uninflected(token.raw.casefold()) if token.raw[0].isalpha() else token.raw
     return token.stem
 
 
@@ -176,7 +176,7 @@ def unit(name: str) -> Unit:
     return Unit(f"{one.dimension}/{two.dimension}", one.factor / two.factor)
 
 
-def alike(one: str, two: str) -> bool:
+def same_unit(one: str, two: str) -> bool:
     """Tell whether two names may be meant as one unit: the same, or one leaves the kind open."""
     return one == two or two in _MEANT.get(one, ()) or one in _MEANT.get(two, ())
 
@@ -289,7 +289,7 @@ _ABOUT = regex(
 )
 
 
-class Quantity(NamedTuple):
+class WrittenQuantity(NamedTuple):
     """A number as written. ``slack`` is half a step of its last written digit; ``unit`` "" is none.
 
     ``high`` is the upper end of a range, whose lower end is ``value``.
@@ -374,7 +374,7 @@ _FRACTIONS = {"\u00bc": 0.25, "\u00bd": 0.5, "\u00be": 0.75}
 _FRACTION = regex(r"\s?([\u00bc-\u00be])|\s+and\s+a\s+half\b", re.IGNORECASE)
 
 
-def _join(text: str, a: Quantity, b: Quantity) -> Quantity | None:
+def _join(text: str, a: WrittenQuantity, b: WrittenQuantity) -> WrittenQuantity | None:
     """Read two neighbors as one: "3 hours 48 minutes" is a sum, "4.5 to 6 liters" a range."""
     between = text[a.end : b.start]
     if len(between) > 8:
@@ -384,7 +384,7 @@ def _join(text: str, a: Quantity, b: Quantity) -> Quantity | None:
         small = b.value * two.factor < one.factor > two.factor
         if one.dimension == two.dimension in ("time", "length", "mass") and small:
             value = round(a.value * one.factor / two.factor + b.value, 6)
-            return Quantity(value, b.unit, b.slack, a.start, b.end)
+            return WrittenQuantity(value, b.unit, b.slack, a.start, b.end)
     if _TO.fullmatch(between) and a.value < b.value and a.unit in ("", b.unit) and a.high is None:
         if "and" in between and not _BETWEEN.search(text[max(0, a.start - 12) : a.start]):
             return None
@@ -429,13 +429,13 @@ def _unit_after(text: str, items: list[Token], k: int, end: int, last: str) -> t
 
 
 @lru_cache(maxsize=2048)
-def find_quantities(text: str) -> tuple[Quantity, ...]:
+def find_quantities(text: str) -> tuple[WrittenQuantity, ...]:
     """Return the numbers of a text with their units, in order of appearance.
 
     Sums ("3 hours 48 minutes") and ranges ("4.5 to 6 liters", with ``high``) are one quantity.
     """
     items = tokens(text)
-    found: list[Quantity] = []
+    found: list[WrittenQuantity] = []
     i = 0
     while i < len(items):
         raw = items[i].raw
@@ -472,7 +472,7 @@ def find_quantities(text: str) -> tuple[Quantity, ...]:
                 break
             slack, value, end, k = (slack or 0.5) * scale, value * scale, items[k].end, k + 1
         name, end, k = _unit_after(text, items, k, end, found[-1].unit if found else "")
-        one = Quantity(value, money or name, slack, start - bool(money), end)
+        one = WrittenQuantity(value, money or name, slack, start - bool(money), end)
         both = _join(text, found[-1], one) if found else None
         if both is None:
             found.append(one)
@@ -494,7 +494,9 @@ def ordinal(written: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def gold_quantity(value: str, unit: str | None = None, kind: str = "text") -> Quantity | None:
+def gold_quantity(
+    value: str, unit: str | None = None, kind: str = "text"
+) -> WrittenQuantity | None:
     """Read a gold as one quantity: a number with nothing but a unit beside it, else None.
 
     ``unit`` is the gold's own, where its source keeps it apart; one that is not known is ignored.
@@ -525,7 +527,7 @@ def _close(a: float, b: float, room: float) -> bool:
     return a == b or (abs(a - b) < min(room, MOST_ROUNDED * max(abs(a), abs(b))) and a * b > 0)
 
 
-def same_amount(gold: Quantity, said: Quantity) -> bool:
+def same_amount(gold: WrittenQuantity, said: WrittenQuantity) -> bool:
     """Tell whether two quantities agree, within the rounding that the coarser one was written with.
 
     Rounding may be at most three percent. A side without a unit agrees with any unit. Units of one
@@ -539,11 +541,11 @@ def same_amount(gold: Quantity, said: Quantity) -> bool:
     differ = gold.unit and said.unit and gold.unit != said.unit
     if differ and _converted(gold, said):
         return True
-    one = not differ or alike(gold.unit, said.unit)
+    one = not differ or same_unit(gold.unit, said.unit)
     return one and _close(gold.value, said.value, max(gold.slack, said.slack))
 
 
-def _converted(gold: Quantity, said: Quantity) -> bool:
+def _converted(gold: WrittenQuantity, said: WrittenQuantity) -> bool:
     one, two = unit(gold.unit), unit(said.unit)
     if one.dimension != two.dimension:
         return False
@@ -555,7 +557,7 @@ def _converted(gold: Quantity, said: Quantity) -> bool:
     return abs(a - b) <= min(room, most) + 1e-9 * max(abs(a), abs(b), 1e-12)
 
 
-def _in_unit(q: Quantity, name: str) -> Quantity | None:
+def _in_unit(q: WrittenQuantity, name: str) -> WrittenQuantity | None:
     """Return a quantity in another unit of its dimension, ``None`` for a unit of another one."""
     one, two = unit(q.unit), unit(name)
     if one.dimension != two.dimension:
@@ -569,10 +571,10 @@ def _in_unit(q: Quantity, name: str) -> Quantity | None:
     return q._replace(value=turned(q.value), unit=name, slack=slack, high=high)
 
 
-def _same_range(gold: Quantity, said: Quantity) -> bool:
-    point: Quantity | None
+def _same_range(gold: WrittenQuantity, said: WrittenQuantity) -> bool:
+    point: WrittenQuantity | None
     point, wide = (said, gold) if said.high is None else (gold, said)
-    if point.unit and wide.unit and not alike(point.unit, wide.unit):
+    if point.unit and wide.unit and not same_unit(point.unit, wide.unit):
         point = _in_unit(point, wide.unit)
     if point is None or wide.high is None:
         return False

@@ -21,17 +21,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sayso.judges.patterns import regex
-from sayso.judges.rules.sentences import sentences
+from sayso.judges.rules.sentences import split_sentences
 from sayso.judges.rules.vocabulary import (
     Expected,
-    data,
     expected,
     family_names,
-    group_of,
+    family_stem,
+    judge_data,
+    lexicon_words,
     meanings,
     phrases,
-    stem,
-    words,
+    word_group,
     written_out,
 )
 from sayso.metrics.arrays import Floats
@@ -50,7 +50,7 @@ MONTHS = frozenset(
 )
 
 
-class Word(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
+class StanceWord(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
     """A word or sign: as compared, as written, where it stands, whether it is capitalized.
 
     ``opens``: it is the first of its sentence.
@@ -70,21 +70,21 @@ class Word(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
         return self.capital and not self.opens and not own
 
 
-Sentence = tuple[Word, ...]
+Sentence = tuple[StanceWord, ...]
 
 
-def words_of(text: str, low: int = 0, high: int | None = None) -> Sentence:
+def stretch_words(text: str, low: int = 0, high: int | None = None) -> Sentence:
     """Return the words and signs of a stretch, contractions written out."""
-    found: list[Word] = []
+    found: list[StanceWord] = []
     for match in _WORD.finditer(text, low, len(text) if high is None else high):
         raw = match.group()[:60]
         start, end = match.span()
         for part in written_out(raw.lower()):
-            found.append(Word(part, raw, start, end, raw[0].isupper(), not found))
+            found.append(StanceWord(part, raw, start, end, raw[0].isupper(), not found))
     if found and found[0].capital and found[0].text not in phrases("cues"):
         rest = [word for word in found[1:] if word.raw[0].isalnum()]
         if not rest or (
-            len(found) > 1 and found[1].name and found[0].text not in words("function")
+            len(found) > 1 and found[1].name and found[0].text not in lexicon_words("function")
         ):
             found[0] = msgspec.structs.replace(found[0], opens=False)
     return tuple(found)
@@ -97,14 +97,14 @@ def sentences_of(text: str) -> list[Sentence]:
 
 @lru_cache(maxsize=512)
 def _rows(text: str) -> tuple[Sentence, ...]:
-    rows = (words_of(text, span.start, span.end) for span in sentences(text))
+    rows = (stretch_words(text, span.start, span.end) for span in split_sentences(text))
     return tuple(row for row in rows if row)
 
 
 # ---- what is asked
 
 
-class Aspect(NamedTuple):
+class AskedAspect(NamedTuple):
     """A question: the kind of its answer, its stems, the words of its golds, names in it.
 
     ``asked`` are stems of all its content words, ``cues`` those that are no names, and families;
@@ -129,7 +129,7 @@ class Aspect(NamedTuple):
 @lru_cache(maxsize=8192)
 def aspect_of(
     question: str, golds: tuple[Gold, ...] = (), hint: str = "", entity: str = ""
-) -> Aspect:
+) -> AskedAspect:
     """Read a question; ``hint`` is the description of its type, ``entity`` whom it is about."""
     sequences = [_gold_words(value) for gold in golds for value in gold.names]
     asked = _asked(question, hint, entity)
@@ -137,12 +137,12 @@ def aspect_of(
 
 
 @lru_cache(maxsize=8192)
-def _asked(question: str, hint: str, entity: str) -> Aspect:
+def _asked(question: str, hint: str, entity: str) -> AskedAspect:
     """Read a question without its golds, which others may lend it."""
-    function, stop = words("function"), words("stop")
+    function, stop = lexicon_words("function"), lexicon_words("stop")
     asked = [word for row in sentences_of(question[-4000:]) for word in row]
     names = {word.text for word in asked if word.name}
-    names.update(word.text for word in words_of(entity))
+    names.update(word.text for word in stretch_words(entity))
     content = [
         word.text
         for word in asked
@@ -150,16 +150,16 @@ def _asked(question: str, hint: str, entity: str) -> Aspect:
     ]
     stems = {name for word in content if word not in names for name in meanings(word)}
     stems.update(
-        stem(word.text)
-        for word in words_of(hint)
+        family_stem(word.text)
+        for word in stretch_words(hint)
         if word.raw[0].isalnum() and word.text not in function and word.text not in stop
     )
     known = family_names()
-    stems.update(stem(word.text) for word in asked if stem(word.text) in known)
-    return Aspect(
+    stems.update(family_stem(word.text) for word in asked if family_stem(word.text) in known)
+    return AskedAspect(
         question,
         expected(question, hint),
-        frozenset(map(stem, content)),
+        frozenset(map(family_stem, content)),
         frozenset(stems),
         frozenset(names),
         tuple(dict.fromkeys(w for w in content if w not in names)),
@@ -171,7 +171,7 @@ def _asked(question: str, hint: str, entity: str) -> Aspect:
 def _gold_words(value: str) -> tuple[str, ...]:
     if (year := year_of(value)) is not None:
         return (year,)
-    return tuple(word.text for word in words_of(value[:200]) if word.raw[0].isalnum())
+    return tuple(word.text for word in stretch_words(value[:200]) if word.raw[0].isalnum())
 
 
 # ---- masks, cues and values
@@ -180,9 +180,9 @@ def _gold_words(value: str) -> tuple[str, ...]:
 _MASKS = frozenset({"ASKED", "NAME", "#", "MONTH"})
 
 
-def mask(row: Sentence, aspect: Aspect) -> list[str | None]:
+def mask(row: Sentence, aspect: AskedAspect) -> list[str | None]:
     """Return each word as the reader sees it; ``None`` where a mask goes on."""
-    function = words("function")
+    function = lexicon_words("function")
     seen: list[str | None] = []
     last: str | None = None
     for word in row:
@@ -195,7 +195,7 @@ def mask(row: Sentence, aspect: Aspect) -> list[str | None]:
             symbol = "MONTH"
         elif text in function:
             symbol = text
-        elif stem(text) in aspect.asked:
+        elif family_stem(text) in aspect.asked:
             symbol = "ASKED"
         else:
             symbol = "NAME" if word.name else text
@@ -204,7 +204,7 @@ def mask(row: Sentence, aspect: Aspect) -> list[str | None]:
     return seen
 
 
-class Mark(NamedTuple):
+class CueMark(NamedTuple):
     """A cue phrase: words ``start:end`` of a sentence, and its class."""
 
     start: int
@@ -213,7 +213,7 @@ class Mark(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def marks_of(row: Sentence) -> tuple[Mark, ...]:
+def marks_of(row: Sentence) -> tuple[CueMark, ...]:
     """Return the cue phrases of a sentence; a name and the month of May are none."""
     return tuple(
         mark
@@ -229,7 +229,7 @@ def told_in(row: Sentence) -> frozenset[str]:
     return frozenset(mark.kind for mark in _found(row, "phrases"))
 
 
-def _found(row: Sentence, section: str) -> Iterator[Mark]:
+def _found(row: Sentence, section: str) -> Iterator[CueMark]:
     table = phrases(section)
     for at, word in enumerate(row):
         begun = table.get(word.text)
@@ -239,7 +239,7 @@ def _found(row: Sentence, section: str) -> Iterator[Mark]:
                 for phrase, kind in begun.get(second, ()):
                     end = _phrase_end(row, at, phrase)
                     if end is not None:
-                        yield Mark(at, end, kind)
+                        yield CueMark(at, end, kind)
 
 
 def _in_name(row: Sentence, at: int) -> bool:
@@ -263,12 +263,12 @@ def _phrase_end(row: Sentence, at: int, phrase: tuple[str, ...]) -> int | None:
     return at
 
 
-def has_kind(row: Sentence, aspect: Aspect) -> bool:
+def has_kind(row: Sentence, aspect: AskedAspect) -> bool:
     """Whether these words hold a value of the expected kind."""
     return not values_in(row, aspect.kind) <= known_of(aspect)
 
 
-def known_of(aspect: Aspect) -> frozenset[str]:
+def known_of(aspect: AskedAspect) -> frozenset[str]:
     """Return what of :func:`values_in` the question itself says."""
     if aspect.kind in ("place", "person"):
         return aspect.names
@@ -285,16 +285,16 @@ def values_in(row: Sentence, kind: Expected) -> frozenset[str]:
         return frozenset(w.text for w in row if w.text[0].isdigit())
     if kind in ("place", "person"):
         return frozenset(w.text for w in row if _is_proper(w))
-    function = words("function")
+    function = lexicon_words("function")
     cued = {at for mark in marks_of(row) for at in range(mark.start, mark.end)}
     return frozenset(
-        stem(w.text)
+        family_stem(w.text)
         for at, w in enumerate(row)
         if w.raw[0].isalnum() and w.text not in function and at not in cued
     )
 
 
-def _is_proper(word: Word) -> bool:
+def _is_proper(word: StanceWord) -> bool:
     return word.name and word.text not in MONTHS and not any(c.isdigit() for c in word.text)
 
 
@@ -328,15 +328,15 @@ def add_ngrams(symbols: Iterable[str | None], prefix: str, into: Features, most:
         into.update(dict.fromkeys(grams, 1.0))
 
 
-def alike(symbols: Iterable[str | None]) -> list[str]:
+def word_groups_of(symbols: Iterable[str | None]) -> list[str]:
     """Return the symbols with words of content as their groups of like meaning."""
-    function = words("function")
-    return [s if s in function or not s[0].islower() else group_of(s) for s in symbols if s]
+    function = lexicon_words("function")
+    return [s if s in function or not s[0].islower() else word_group(s) for s in symbols if s]
 
 
-def collapsed(symbols: Sequence[str | None], marks: Sequence[Mark]) -> list[str]:
+def collapsed(symbols: Sequence[str | None], marks: Sequence[CueMark]) -> list[str]:
     """Return the symbols with cue phrases as their class, other words as ``w``."""
-    function = words("function")
+    function = lexicon_words("function")
     kept = list(symbols)
     for start, end, kind in sorted(marks, key=lambda m: (m.start, -m.end)):
         if kept[start] is not None and not str(kept[start]).startswith("<"):
@@ -382,7 +382,9 @@ def _segment(row: Sentence, at: int) -> tuple[int, int]:
     return low, high + 1
 
 
-def features_of(rows: Sequence[Sentence], aspect: Aspect, home: int | None = None) -> Features:
+def stance_features(
+    rows: Sequence[Sentence], aspect: AskedAspect, home: int | None = None
+) -> Features:
     """Return the features of the sentences that speak of an aspect; ``home`` is the one that does.
 
     They know nothing of the golds: a reading of doubt that went by what is true would credit a
@@ -397,7 +399,7 @@ def features_of(rows: Sequence[Sentence], aspect: Aspect, home: int | None = Non
         symbols, marks = mask(row, aspect), marks_of(row)
         new += _new_words(symbols)
         add_ngrams(symbols, "", into)
-        add_ngrams(alike(symbols), "like:", into, 2)
+        add_ngrams(word_groups_of(symbols), "like:", into, 2)
         if i == 0:
             add_ngrams(symbols[:6], "first:", into)
         if i == home:
@@ -412,7 +414,7 @@ def features_of(rows: Sequence[Sentence], aspect: Aspect, home: int | None = Non
 
 
 def _new_words(symbols: Sequence[str | None]) -> int:
-    function = words("function")
+    function = lexicon_words("function")
     return sum(
         1
         for s in symbols
@@ -420,7 +422,7 @@ def _new_words(symbols: Sequence[str | None]) -> int:
     )
 
 
-def _cues_of(row: Sentence, marks: Sequence[Mark], place: str, into: Features) -> None:
+def _cues_of(row: Sentence, marks: Sequence[CueMark], place: str, into: Features) -> None:
     speaker = any(word.text in _SPEAKER for word in row)
     for start, _, kind in marks:
         into[f"cue:{kind}"] = into.get(f"cue:{kind}", 0.0) + 1
@@ -432,14 +434,14 @@ def _cues_of(row: Sentence, marks: Sequence[Mark], place: str, into: Features) -
 
 
 def _around_value(
-    row: Sentence, symbols: Sequence[str | None], marks: Sequence[Mark], aspect: Aspect,
+    row: Sentence, symbols: Sequence[str | None], marks: Sequence[CueMark], aspect: AskedAspect,
     into: Features,
 ) -> None:  # fmt: skip
     """Add how each cue of the sentence stands to its value."""
     spots = _spots(symbols, aspect.kind)
     if not spots:
         return
-    asked = [at for at, word in enumerate(row) if stem(word.text) in aspect.cues]
+    asked = [at for at, word in enumerate(row) if family_stem(word.text) in aspect.cues]
     spot = min(spots, key=lambda p: min((abs(p - a) + 2 * (p < a) for a in asked), default=p))
     spots = [p for p in spots if abs(p - spot) <= 3]
     low, high = _segment(row, spot)
@@ -466,7 +468,9 @@ _LENGTHS = tuple((n, f"length>{n}") for n in (3, 6, 12, 25, 50, 100))
 _NEW = tuple((n, f"new>{n}") for n in (0, 1, 2, 4, 8, 16))
 
 
-def _whole(rows: Sequence[Sentence], aspect: Aspect, value: bool, new: int, into: Features) -> None:
+def _whole(
+    rows: Sequence[Sentence], aspect: AskedAspect, value: bool, new: int, into: Features
+) -> None:
     """Add what holds of all sentences together."""
     for kind in _COUNTED:
         count = into.get(f"cue:{kind}", 0.0)
@@ -502,7 +506,7 @@ def in_steps(values: Floats) -> NDArray[np.int64]:
     return np.rint(values / VALUE_STEP).astype(np.int64)
 
 
-class Weights(NamedTuple):
+class StanceWeights(NamedTuple):
     """A linear model: the row of each feature, weights (features + 1, classes), bias (classes,).
 
     Weights count WEIGHT_STEP; the last row, of features that are not known, is 0. ``temperature``
@@ -543,17 +547,17 @@ class Weights(NamedTuple):
 
 def weights_of(
     names: Sequence[str], table: ArrayLike, bias: ArrayLike, temperature: float
-) -> Weights:
+) -> StanceWeights:
     """Return a linear model; ``table`` holds the weights (features, classes) as numbers."""
     whole = np.rint(np.asarray(table, dtype=np.float64) / WEIGHT_STEP).astype(np.int64)
     whole = np.vstack((whole, np.zeros_like(whole[:1])))
     rows = {feature: row for row, feature in enumerate(names)}
-    return Weights(rows, whole, np.asarray(bias, dtype=np.float64), temperature)
+    return StanceWeights(rows, whole, np.asarray(bias, dtype=np.float64), temperature)
 
 
 @cache
-def load_weights(name: str) -> Weights:
+def load_weights(name: str) -> StanceWeights:
     """Load the weights of ``stance``, ``spoken`` or ``alignment`` from the package."""
-    with np.load(BytesIO(data(f"{name}.npz")), allow_pickle=False) as arrays:
+    with np.load(BytesIO(judge_data(f"{name}.npz")), allow_pickle=False) as arrays:
         names = arrays["names"].tobytes().decode("utf-8").split("\n")
         return weights_of(names, arrays["table"], arrays["bias"], float(arrays["temperature"]))

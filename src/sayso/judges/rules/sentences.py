@@ -3,10 +3,11 @@
 A clause is the smallest stretch a hedge can be limited to: "He was born in Ripley | but I am not
 sure when". Sentences come from syntok, loaded when the first longer text is read.
 
-``parts`` are the sentences of a long answer, for claims: those of ``sentences``, without markup.
-Headings, list markers, table rules and code fences are no sentences; each list item and each table
-row is one. It also handles a full stop that closes both an abbreviation and a sentence ("in the
-U.S. He left"), citations after it ("1999.[3] They"), and abbreviations syntok does not know.
+``parts`` are the sentences of a long answer, for claims: those of ``split_sentences``, without
+markup. Headings, list markers, table rules and code fences are no sentences; each list item and
+each table row is one. It also handles a full stop that closes both an abbreviation and a sentence
+("in the U.S. He left"), citations after it ("1999.[3] They"), and abbreviations syntok does not
+know.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ _BRACKET_STOP = regex(
 _LOWER_STOP = regex(r"(?<=[a-z0-9)][a-z0-9)])[.!?]+\s+")
 
 
-def plain(text: str) -> str:
+def plain_text(text: str) -> str:
     """Return ``text`` with typographic quotes and spaces made plain; every offset stays valid."""
     return text.translate(_PLAIN)
 
@@ -141,7 +142,7 @@ def _unnested(part: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def sentences(text: str) -> tuple[Span, ...]:
+def split_sentences(text: str) -> tuple[Span, ...]:
     """Return the sentences of ``text`` in order, without surrounding white space.
 
     Initials and abbreviations do not end a sentence (syntok); list items and headings are
@@ -170,7 +171,7 @@ def sentences(text: str) -> tuple[Span, ...]:
 # ---- the sentences of a long answer, without markup
 
 
-class Part(NamedTuple):
+class SentencePart(NamedTuple):
     """One sentence. ``item``: of a list or table; ``lead``: place of the sentence that opens it."""
 
     start: int
@@ -328,17 +329,17 @@ def _joined(text: str, found: list[Span]) -> list[Span]:
 
 
 @lru_cache(maxsize=1024)
-def parts(text: str) -> tuple[Part, ...]:
+def parts(text: str) -> tuple[SentencePart, ...]:
     """Return the sentences of a long answer, by offsets into ``text``, in order.
 
     A text of markup, punctuation or white space alone has none.
     """
-    masked, marked = _masked(text, plain(text))
+    masked, marked = _masked(text, plain_text(text))
     items = sorted(marked)
     found: list[Span] = []
-    for span in _joined(masked, list(sentences(masked))):
+    for span in _joined(masked, list(split_sentences(masked))):
         found += _divided(masked, span)
-    kept: list[Part] = []
+    kept: list[SentencePart] = []
     lead: int | None = None
     for span in found:
         if not _WORD.search(masked, *span):
@@ -348,7 +349,7 @@ def parts(text: str) -> tuple[Part, ...]:
         closed = _trimmed(text, span)
         if not item:
             lead = len(kept) if masked[closed.start : closed.end].endswith(":") else None
-        kept.append(Part(closed.start, closed.end, item, lead if item else None))
+        kept.append(SentencePart(closed.start, closed.end, item, lead if item else None))
     return tuple(kept)
 
 

@@ -250,7 +250,7 @@ _VOWELS = frozenset("aeiouy")
 
 
 @lru_cache(maxsize=65536)
-def stem(word: str) -> str:
+def uninflected(word: str) -> str:
     """Return a word without its inflection: plural, -ing, -ed, -ly, final e (rules of our own)."""
     if not 4 <= len(word) <= LONGEST or word[0].isdigit():
         return word
@@ -316,7 +316,7 @@ def comparable(raw: str) -> str:
 @lru_cache(maxsize=65536)
 def _forms(raw: str) -> tuple[str, str]:
     form = comparable(raw)
-    return form, stem(form)
+    return form, uninflected(form)
 
 
 def tokens(text: str) -> list[Token]:

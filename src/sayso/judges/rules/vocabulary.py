@@ -33,15 +33,15 @@ _CONTRACTED = {
 _ENDINGS = {"n't": "not", "'ve": "have", "'d": "would", "'ll": "will", "'re": "are", "'m": "am"}
 
 
-def data(name: str) -> bytes:
+def judge_data(name: str) -> bytes:
     """Return a file of ``judges/data``."""
     return (files("sayso.judges") / "data" / name).read_bytes()
 
 
 @cache
-def sections() -> dict[str, list[str]]:
+def lexicon_sections() -> dict[str, list[str]]:
     """Return the lines of each section of the lexicon; an indented line goes on the one before."""
-    text = data("stance_lexicon.txt").decode("utf-8")
+    text = judge_data("stance_lexicon.txt").decode("utf-8")
     parts: dict[str, list[str]] = {}
     for line in text.splitlines():
         if line.startswith("["):
@@ -54,9 +54,9 @@ def sections() -> dict[str, list[str]]:
 
 
 @cache
-def words(section: str) -> frozenset[str]:
+def lexicon_words(section: str) -> frozenset[str]:
     """Return the words of a section."""
-    return frozenset(word for line in sections()[section] for word in line.split())
+    return frozenset(word for line in lexicon_sections()[section] for word in line.split())
 
 
 @lru_cache(maxsize=65536)
@@ -78,7 +78,7 @@ def phrases(section: str) -> dict[str, dict[str, list[Cue]]]:
     The second is "" for a single word.
     """
     table: dict[str, dict[str, list[Cue]]] = {}
-    for line in sections()[section]:
+    for line in lexicon_sections()[section]:
         name, _, rest = line.partition(": ")
         for phrase in rest.split(" | "):
             spelled = tuple(part for word in phrase.split() for part in written_out(word))
@@ -91,7 +91,7 @@ def phrases(section: str) -> dict[str, dict[str, list[Cue]]]:
 def families() -> dict[str, tuple[str, ...]]:
     """Return the families of each word that has any."""
     table: dict[str, tuple[str, ...]] = {}
-    for line in sections()["families"]:
+    for line in lexicon_sections()["families"]:
         first, *others = line.split()
         for word in dict.fromkeys((first, *others)):
             table[word] = (*table.get(word, ()), first)
@@ -108,7 +108,7 @@ _SUFFIX = regex(r"(?:ations?|ings?|ers?|ors?|ments?|ions?|ed|es|s|e)$")
 
 
 @lru_cache(maxsize=65536)
-def stem(word: str) -> str:
+def family_stem(word: str) -> str:
     """Return a crude stem of a lower-case word, or the name of its family."""
     base = word.removesuffix("'s")
     if base in families():
@@ -122,7 +122,7 @@ def stem(word: str) -> str:
 
 def meanings(word: str) -> tuple[str, ...]:
     """Return the stem of a lower-case word, or the names of all its families."""
-    return families().get(word.removesuffix("'s")) or (stem(word),)
+    return families().get(word.removesuffix("'s")) or (family_stem(word),)
 
 
 # ---- words of like meaning
@@ -136,26 +136,26 @@ class _Vectors(NamedTuple):
 
 @cache
 def _vectors() -> _Vectors:
-    with np.load(BytesIO(data("vectors.npz")), allow_pickle=False) as arrays:
+    with np.load(BytesIO(judge_data("vectors.npz")), allow_pickle=False) as arrays:
         names = arrays["words"].tobytes().decode("utf-8").split("\n")
         table = arrays["vectors"].astype(np.float64)
         groups = [f"~{number}" for number in arrays["groups"].tolist()]
     table /= np.linalg.norm(table, axis=1, keepdims=True)
     by_stem: dict[str, str] = {}
     for name, group in zip(names, groups, strict=True):
-        by_stem.setdefault(stem(name), group)
+        by_stem.setdefault(family_stem(name), group)
     by_word = dict(zip(names, groups, strict=True))
     return _Vectors({name: row for row, name in enumerate(names)}, table, by_stem | by_word)
 
 
 @lru_cache(maxsize=65536)
-def group_of(word: str) -> str:
+def word_group(word: str) -> str:
     """Return the group of words of like meaning that a lower-case word is in, else the word.
 
     A word that is too rare to have a group is in that of the most frequent one of its stem.
     """
     groups = _vectors().groups
-    return groups.get(word) or groups.get(stem(word)) or word
+    return groups.get(word) or groups.get(family_stem(word)) or word
 
 
 def vectors_of(texts: Iterable[str]) -> Floats:

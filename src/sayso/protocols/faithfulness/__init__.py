@@ -17,11 +17,16 @@ paragraph (none of the papers does it) is joined to the draws of its own short q
 from __future__ import annotations
 
 from sayso.protocols.faithfulness import collect, compare, measure, settings
-from sayso.protocols.faithfulness.settings import Answer, Demos, Draws, Settings
+from sayso.protocols.faithfulness.settings import (
+    Demos,
+    FaithfulnessDecoding,
+    FaithfulnessDraws,
+    Settings,
+)
 from sayso.protocols.probes import Probing
 from sayso.protocols.protocol import Protocol
 
-__all__ = ["FAITHFULNESS", "Answer", "Demos", "Draws", "Settings"]
+__all__ = ["FAITHFULNESS", "Demos", "FaithfulnessDecoding", "FaithfulnessDraws", "Settings"]
 
 FAITHFULNESS = Protocol(
     name="faithfulness",

@@ -25,7 +25,7 @@ from sayso.protocols.faithfulness.settings import (
 )
 from sayso.protocols.faithfulness.verdicts import (
     ContradictionJudge,
-    Draw,
+    DrawText,
     ReadsContradiction,
     ReadsWording,
     ThoughtJudge,
@@ -37,7 +37,7 @@ from sayso.protocols.faithfulness.verdicts import (
 from sayso.protocols.pool import entity_of
 from sayso.protocols.probes import BlindRules
 from sayso.protocols.protocol import Ask, Run
-from sayso.protocols.settings import folder_of, tokens_for
+from sayso.protocols.settings import folder_setting, tokens_for
 from sayso.records import Generation, Question, ask, content_id
 
 FORMS: tuple[methods.Form, ...] = ("short", "long")
@@ -57,18 +57,18 @@ def collect(
 ) -> None:
     """Ask everything in one call (demonstrations in a second), judge, read wording, compare."""
     # who cannot be opened is refused before anything is asked
-    wording = open_wording(settings.decisive, judge, folder_of(settings.prompt_folder))
+    wording = open_wording(settings.decisive, judge, folder_setting(settings.prompt_folder))
     meaning = run.tools(settings.nli).meaning if settings.contradict == "nli" else None
     contradiction = open_contradiction(
-        settings.contradict, judge, meaning, folder_of(settings.prompt_folder)
+        settings.contradict, judge, meaning, folder_setting(settings.prompt_folder)
     )
     answers = run.stage(list(answer_requests(questions, settings, seed)), model)
-    draws: dict[tuple[str, str], list[Draw]] = draws_of(answers.get("draws", ()))
+    draws: dict[tuple[str, str], list[DrawText]] = draws_of(answers.get("draws", ()))
     by_id = {q.id: q for q in questions}
     apart = held_out(questions, settings)
     if apart:
         usable = [by_id[q] for q in apart if q not in dropped(questions, settings)]
-        shown = demonstrations(usable, draws, wording, contradiction, settings, seed)
+        shown = certain_and_uncertain(usable, draws, wording, contradiction, settings, seed)
         answers |= run.stage(list(demonstrated_requests(questions, settings, seed, shown)), model)
     drafts = {g.question: g.text for f in FORMS for g in answers.get(f"drafts-{f}", ()) if g.text}
     if drafts:
@@ -160,7 +160,7 @@ def answer_requests(questions: Sequence[Question], settings: Settings, seed: int
         plain = _text("vanilla", question, settings)
         for sample in range(0 if question.parts else settings.draws.k):
             yield _request(question, plain, "draws", "plain", settings, seed, sample)
-        for name in methods.chosen(settings.methods):
+        for name in methods.methods_in_list(settings.methods):
             method = methods.METHODS[name]
             if question.id not in measured or method.demonstrations:
                 continue
@@ -182,7 +182,7 @@ def demonstrated_requests(
     questions: Sequence[Question],
     settings: Settings,
     seed: int,
-    shown: Sequence[Sequence[methods.Shown]],
+    shown: Sequence[Sequence[methods.Demonstration]],
 ) -> Iterator[Ask]:
     """Yield the requests for short answers with each choice of demonstrations."""
     for question in evaluated(questions, settings) if shown else ():
@@ -197,20 +197,20 @@ def revision_requests(
 ) -> Iterator[Ask]:
     """Yield the revision of every draft (texts by question id), for methods that revise."""
     for question in evaluated(questions, settings):
-        for name in methods.chosen(settings.methods):
+        for name in methods.methods_in_list(settings.methods):
             if methods.METHODS[name].kind != "revision" or question.id not in drafts:
                 continue
             form: methods.Form = "long" if question.parts else "short"
             text = _text(name, question, settings)
-            chat = methods.revised(
-                name, text, drafts[question.id], form, folder_of(settings.prompt_folder)
+            chat = methods.revision_chat(
+                name, text, drafts[question.id], form, folder_setting(settings.prompt_folder)
             )
             draft = _request(question, text, f"refined-{form}", name, settings, seed)
             yield draft._replace(request=msgspec.structs.replace(draft.request, messages=chat))
 
 
 def _text(
-    name: str, question: Question, settings: Settings, shown: Sequence[methods.Shown] = ()
+    name: str, question: Question, settings: Settings, shown: Sequence[methods.Demonstration] = ()
 ) -> str:
     return methods.prompted(
         name,
@@ -218,7 +218,7 @@ def _text(
         form="long" if question.parts else "short",
         context=question.context,
         style=settings.prompts,
-        folder=folder_of(settings.prompt_folder),
+        folder=folder_setting(settings.prompt_folder),
         shown=shown,
     )
 
@@ -239,7 +239,7 @@ def _request(
         stop = ("\n", "Question:")
     form: methods.Form = "long" if question.parts else "short"
     if method in methods.METHODS and methods.METHODS[method].kind == "examples":
-        stop = methods.stop(method, form, folder_of(settings.prompt_folder))
+        stop = methods.stop(method, form, folder_setting(settings.prompt_folder))
     if sample is None:
         sample = ANSWER_SAMPLE if heat > 0 else 0
     tokens = tokens_for(settings.answer, "long" if question.parts else "short")
@@ -250,22 +250,24 @@ def _request(
 # ---- demonstrations of Uncertainty+
 
 
-def placeholders(questions: Sequence[Question], settings: Settings) -> list[list[methods.Shown]]:
+def placeholders(
+    questions: Sequence[Question], settings: Settings
+) -> list[list[methods.Demonstration]]:
     """Return demonstrations of the usual size, for pricing a run before there are any."""
     held = set(held_out(questions, settings))
     examples = [q for q in questions if q.id in held][: 2 * settings.demos.m]
-    choice = [methods.Shown(q.text, "an answer of the usual length") for q in examples]
+    choice = [methods.Demonstration(q.text, "an answer of the usual length") for q in examples]
     return [choice] * settings.demos.choices if choice else []
 
 
-def demonstrations(
+def certain_and_uncertain(
     questions: Sequence[Question],
-    draws: Mapping[tuple[str, str], list[Draw]],
+    draws: Mapping[tuple[str, str], list[DrawText]],
     wording: ReadsWording,
     contradiction: ReadsContradiction,
     settings: Settings,
     seed: int,
-) -> list[list[methods.Shown]]:
+) -> list[list[methods.Demonstration]]:
     """Return ``choices`` lists of m certain and m uncertain answers; none if there are too few.
 
     The first draw of a question is its answer, and the other draws say how certain it is.
@@ -287,10 +289,12 @@ def demonstrations(
             continue
         confidence = 1 - letters.count("c") / len(letters)
         if confidence >= settings.demos.certain:
-            certain.append(methods.Shown(q.text, own[0].strip()))
+            certain.append(methods.Demonstration(q.text, own[0].strip()))
         elif confidence <= settings.demos.uncertain:
             uncertain.append(
-                methods.Shown(q.text, methods.hedged(own[0], folder_of(settings.prompt_folder)))
+                methods.Demonstration(
+                    q.text, methods.hedged_wording(own[0], folder_setting(settings.prompt_folder))
+                )
             )
     m = settings.demos.m
     if len(certain) < m or len(uncertain) < m:
@@ -310,10 +314,10 @@ def demonstrations(
 def prompts(settings: Settings) -> dict[str, str]:
     """Return what a manifest keeps of the prompts: every text by name, and their signature."""
     texts = {}
-    for name in methods.chosen(settings.methods):
+    for name in methods.methods_in_list(settings.methods):
         for form in FORMS:
             text = methods.instruction(
-                name, form, folder_of(settings.prompt_folder), settings.prompts
+                name, form, folder_setting(settings.prompt_folder), settings.prompts
             )
             if text and methods.asks_in(name, form):
                 texts[f"{name}_{form}"] = text

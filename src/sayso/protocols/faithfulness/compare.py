@@ -13,18 +13,18 @@ from sayso.metrics.intervals import bootstrap_difference
 from sayso.metrics.joint import Number
 from sayso.prompts.methods import METHOD_LABELS
 from sayso.protocols.faithfulness.measure import (
-    averaged,
     bins_in_common,
     bins_of_equal_width,
-    signed,
-    signers,
+    mean_over_choices,
+    reader_signers,
+    signed_slice,
 )
-from sayso.protocols.faithfulness.rows import Rows, load_rows
+from sayso.protocols.faithfulness.rows import MethodRows, load_rows
 from sayso.protocols.faithfulness.settings import Settings
 from sayso.protocols.protocol import (
+    ComparedRun,
     Comparison,
     Numbers,
-    Side,
     Sides,
     check_alike,
     check_opened,
@@ -37,16 +37,18 @@ from sayso.report.numbers import FORMS
 FREE = ("model", "data", "ci", "methods", "demos")
 
 
-class _Side(NamedTuple):
+class _FaithfulnessSide(NamedTuple):
     """One run: rows by form and method, the signatures of their numbers, golds by question."""
 
-    rows: dict[tuple[str, str], Rows]
+    rows: dict[tuple[str, str], MethodRows]
     signatures: dict[tuple[str, str], Signature]
     golds: dict[str, Any]
     settings: Settings
 
 
-def compare(runs: tuple[Side, Side], allow: Sequence[str], resamples: int, seed: int) -> Comparison:
+def compare(
+    runs: tuple[ComparedRun, ComparedRun], allow: Sequence[str], resamples: int, seed: int
+) -> Comparison:
     """Return B - A of skill, cMFG, MFG, words, confidence and accuracy for common methods, notes.
 
     Only questions that both asked count; bins are those that both fill; entities are resampled
@@ -148,7 +150,7 @@ def numbers(sides: Sides, allow: Sequence[str]) -> tuple[list[list[Numbers]], li
 
 
 def _numbers(
-    key: tuple[str, str], used: Rows, judged: Rows, settings: Settings, bins: Any
+    key: tuple[str, str], used: MethodRows, judged: MethodRows, settings: Settings, bins: Any
 ) -> Numbers:
     where = slice_of(form=key[0], method=key[1])
     found: Numbers = {}
@@ -160,36 +162,40 @@ def _numbers(
     return found
 
 
-def _open(side: Side) -> _Side:
+def _open(side: ComparedRun) -> _FaithfulnessSide:
     run, settings = side.run, side.settings
     rows = load_rows(run, settings)
-    by = signers(run, rows)
+    by = reader_signers(run, rows)
     signatures = {}
     for r in rows:
         where = slice_of(form=r.form, method=r.method)
-        example = signed(run, settings, Estimate("x"), where, r.form, by)
+        example = signed_slice(run, settings, Estimate("x"), where, r.form, by)
         signatures[r.form, r.method] = example.signature[1:]
     golds = {q.id: q.golds for q in run.questions}
-    return _Side({(r.form, r.method): r for r in rows}, signatures, golds, settings)
+    return _FaithfulnessSide({(r.form, r.method): r for r in rows}, signatures, golds, settings)
 
 
 def _metrics(
     settings: Settings, bins: Any
-) -> dict[str, tuple[Callable[..., Any], Callable[[Rows], tuple[Any, ...]]]]:
+) -> dict[str, tuple[Callable[..., Any], Callable[[MethodRows], tuple[Any, ...]]]]:
     """Return each number's metric, and the columns of rows that it takes."""
     keywords = {"binning": bins_of_equal_width(settings), "use": bins}
     return {
-        "skill": (averaged(skill, **keywords), lambda r: r.counts),
-        "cmfg": (averaged(cmfg, **keywords), lambda r: r.counts),
-        "mfg": (averaged(mfg), lambda r: (1 - np.abs(r.d - r.c), r.weight, r.choice)),
-        "mean_decisiveness": (averaged(mfg), lambda r: (r.d, r.weight, r.choice)),
-        "mean_confidence": (averaged(mfg), lambda r: (r.c, r.weight, r.choice)),
-        "accuracy": (averaged(mfg), lambda r: (r.right, r.weight, r.choice)),
+        "skill": (mean_over_choices(skill, **keywords), lambda r: r.counts),
+        "cmfg": (mean_over_choices(cmfg, **keywords), lambda r: r.counts),
+        "mfg": (mean_over_choices(mfg), lambda r: (1 - np.abs(r.d - r.c), r.weight, r.choice)),
+        "mean_decisiveness": (mean_over_choices(mfg), lambda r: (r.d, r.weight, r.choice)),
+        "mean_confidence": (mean_over_choices(mfg), lambda r: (r.c, r.weight, r.choice)),
+        "accuracy": (mean_over_choices(mfg), lambda r: (r.right, r.weight, r.choice)),
     }
 
 
 def _differences(
-    pair: tuple[Rows, Rows], settings: Settings, bins: NDArray[np.bool_], resamples: int, seed: int
+    pair: tuple[MethodRows, MethodRows],
+    settings: Settings,
+    bins: NDArray[np.bool_],
+    resamples: int,
+    seed: int,
 ) -> Iterator[Estimate]:
     one, two = pair
     used = one.scored(settings.pooled), two.scored(settings.pooled)
@@ -206,8 +212,8 @@ def _differences(
 def _difference(
     name: str,
     metric: Callable[..., Any],
-    columns: Callable[[Rows], tuple[Any, ...]],
-    pair: tuple[Rows, Rows],
+    columns: Callable[[MethodRows], tuple[Any, ...]],
+    pair: tuple[MethodRows, MethodRows],
     resamples: int,
     seed: int,
 ) -> Estimate:

@@ -8,8 +8,8 @@ from statistics import mean
 
 from sayso.judges.decisiveness import decisiveness
 from sayso.judges.hedge_survey import PHRASES
-from sayso.protocols.faithfulness.report import label
-from sayso.protocols.protocol import Layout, Shown
+from sayso.protocols.faithfulness.report import method_label
+from sayso.protocols.protocol import LayoutRuns, PaperLayout
 from sayso.records import Estimate, Results
 from sayso.report import charts
 from sayso.report.number_tables import Entry, NumberTable
@@ -26,7 +26,7 @@ OWN_BINS = (
 NOT_THEIRS = "The metacognitive prompt and UNCLE's instruction are not in the paper."
 
 
-def _methods(shown: Shown) -> list[str]:
+def _methods(shown: LayoutRuns) -> list[str]:
     """Return the methods of short answers, in the order of the runs."""
     found = [
         dict(e.where)["method"]
@@ -44,14 +44,14 @@ def _number(results: Results, name: str, method: str) -> Estimate:
     return found or Estimate(name, problem=why or "not computed in this run")
 
 
-def table1(shown: Shown) -> list[NumberTable]:
+def table1(shown: LayoutRuns) -> list[NumberTable]:
     """Return a table for each score: methods by models and data sets, short answers."""
     columns = [" · ".join(labels) for labels, _, _ in shown.each()]
     tables = []
     for name, title in SCORES.items():
         rows: list[tuple[tuple[str, ...], tuple[Entry, ...]]] = [
             (
-                (label(method),),
+                (method_label(method),),
                 tuple(_number(r, name, method) for _, r, _ in shown.each()),
             )
             for method in _methods(shown)
@@ -62,7 +62,7 @@ def table1(shown: Shown) -> list[NumberTable]:
     return tables
 
 
-def figure2(shown: Shown) -> list[NumberTable]:
+def figure2(shown: LayoutRuns) -> list[NumberTable]:
     """Return what people take words of probability to mean, and how the offline reader reads them.
 
     No run is needed: a judge's model is held against the same words by ``sayso judge-check``.
@@ -76,7 +76,7 @@ def figure2(shown: Shown) -> list[NumberTable]:
         ours = Estimate("reader", (), mean(read) if read else None, n=len(read))
         rows.append(((hedge.phrase,), (people, ours)))
         points += [
-            charts.row_of(hedge.phrase, kind, e)
+            charts.chart_row(hedge.phrase, kind, e)
             for kind, e in zip(kinds, (people, ours), strict=True)
         ]
 
@@ -92,7 +92,7 @@ def figure2(shown: Shown) -> list[NumberTable]:
     return [NumberTable("", caption, ("phrase",), columns, rows, chart=drawn)]
 
 
-def figure3(shown: Shown) -> list[NumberTable]:
+def figure3(shown: LayoutRuns) -> list[NumberTable]:
     """Return mean decisiveness and mean confidence of each method, a table for each run."""
     tables = []
     for labels, results, _ in shown.each():
@@ -102,8 +102,8 @@ def figure3(shown: Shown) -> list[NumberTable]:
             words, sure = (
                 _number(results, f"mean_{n}", method) for n in ("decisiveness", "confidence")
             )
-            rows.append(((label(method),), (words, sure)))
-            points.append(charts.crossed_point(label(method), sure, words))
+            rows.append(((method_label(method),), (words, sure)))
+            points.append(charts.crossed_point(method_label(method), sure, words))
         caption = (
             f"{' · '.join(labels)}: mean decisiveness and mean confidence, one point for each "
             "method; on the line they are equal."
@@ -125,7 +125,7 @@ def _bins(results: Results, method: str) -> Iterator[tuple[str, Estimate, Estima
         yield name, results.get("bin_confidence", form="short", method=method, bin=name), e
 
 
-def figure4(shown: Shown) -> list[NumberTable]:
+def figure4(shown: LayoutRuns) -> list[NumberTable]:
     """Return decisiveness by confidence, a table for each run: faithful words rise with it."""
     tables = []
     for labels, results, _ in shown.each():
@@ -136,9 +136,9 @@ def figure4(shown: Shown) -> list[NumberTable]:
                 if words.value is None:
                     continue
                 count = f"{words.n:,}"
-                rows.append(((label(method), name), (sure, words, count)))
+                rows.append(((method_label(method), name), (sure, words, count)))
                 if sure.value is not None:
-                    points.append(charts.point(label(method), sure.value, words))
+                    points.append(charts.point(method_label(method), sure.value, words))
         caption = (
             f"{' · '.join(labels)}: decisiveness by confidence; if wording is faithful, it rises "
             "with confidence."
@@ -155,19 +155,19 @@ def _by_confidence(points: list[charts.Row], width: int) -> charts.Drawing | Non
 
 
 LAYOUTS = (
-    Layout(
+    PaperLayout(
         "faithfulness-table1", "cMFG, MFG and skill of each method and model",
         f"{PAPER}, Table 1", "runs of faithfulness", table1,
     ),
-    Layout(
+    PaperLayout(
         "faithfulness-figure2", "What people and the reader take hedges to mean",
         f"{PAPER}, Figure 2", "runs of faithfulness", figure2,
     ),
-    Layout(
+    PaperLayout(
         "faithfulness-figure3", "Mean decisiveness against mean confidence, by method",
         f"{PAPER}, Figure 3", "runs of faithfulness", figure3,
     ),
-    Layout(
+    PaperLayout(
         "faithfulness-figure4", "Decisiveness by confidence", f"{PAPER}, Figure 4",
         "runs of faithfulness", figure4,
     ),

@@ -54,8 +54,8 @@ from sayso.metrics.intervals import (
 from sayso.metrics.ranking import spearman
 from sayso.prompts import methods
 from sayso.prompts.methods import METHOD_LABELS
-from sayso.protocols.faithfulness.rows import PARTS, Floats, Rows, load_rows
-from sayso.protocols.faithfulness.settings import Settings, ambiguous, held_out
+from sayso.protocols.faithfulness.rows import PARTS, Floats, MethodRows, load_rows
+from sayso.protocols.faithfulness.settings import Settings, ambiguous_questions, held_out
 from sayso.protocols.pool import entity_of
 from sayso.protocols.probes import count_draws
 from sayso.protocols.protocol import Run
@@ -73,7 +73,7 @@ FEW_EXAMPLES = (
 def estimates(run: Run, settings: Settings) -> list[Estimate]:
     """Return every estimate of a run, signed."""
     every = load_rows(run, settings)
-    by = signers(run, every)
+    by = reader_signers(run, every)
     numbers: list[Estimate] = []
     for form in ("short", "long"):
         of_form = [rows for rows in every if rows.form == form]
@@ -81,30 +81,30 @@ def estimates(run: Run, settings: Settings) -> list[Estimate]:
         for rows in of_form:
             where = slice_of(form=form, method=rows.method)
             of_rows = (*of_method(rows, settings), *gains[rows.method])
-            numbers += [signed(run, settings, e, where, form, by) for e in of_rows]
-    for name in methods.chosen(settings.methods) if every else ():
+            numbers += [signed_slice(run, settings, e, where, form, by) for e in of_rows]
+    for name in methods.methods_in_list(settings.methods) if every else ():
         if not any(rows.method == name for rows in every):
             where = slice_of(form="short", method=name)
             unasked = Estimate("skill", problem=FEW_EXAMPLES)
-            numbers.append(signed(run, settings, unasked, where, "short", by))
-    numbers += [signed(run, settings, e, (), "all", by) for e in _of_run(run, settings)]
+            numbers.append(signed_slice(run, settings, unasked, where, "short", by))
+    numbers += [signed_slice(run, settings, e, (), "all", by) for e in _of_run(run, settings)]
     return numbers
 
 
-def of_method(rows: Rows, settings: Settings) -> Iterator[Estimate]:
+def of_method(rows: MethodRows, settings: Settings) -> Iterator[Estimate]:
     """Yield the numbers of one method in one form, the headline first."""
     used = rows.scored(settings.pooled)
-    yield from scores(used, settings)
-    yield from filled(used, settings)
-    yield from shares(rows, settings)
-    yield from references(used, settings)
+    yield from score_estimates(used, settings)
+    yield from bin_fill(used, settings)
+    yield from share_estimates(rows, settings)
+    yield from reference_estimates(used, settings)
     yield from punts_as_zero(rows, settings)
-    yield from calibration(rows, settings)
-    yield from bins(used, settings)
-    yield from slices(used, settings)
+    yield from calibration_estimates(rows, settings)
+    yield from estimates_by_bin(used, settings)
+    yield from slice_estimates(used, settings)
     yield from decomposition(used, settings)
     yield from thoughts(rows, settings)
-    yield from points(used)
+    yield from point_counts(used)
     yield from unfaithful(used)
 
 
@@ -115,7 +115,7 @@ def _of_run(run: Run, settings: Settings) -> Iterator[Estimate]:
     entities = {q.id: entity_of(q) for q in run.questions}
     apart, every = len({entities[id] for id in held}), len(set(entities.values()))
     yield Estimate("entities_set_apart", value=apart, numerator=apart, denominator=every, n=every)
-    ids = ambiguous(run.questions)
+    ids = ambiguous_questions(run.questions)
     shorts = sum(not q.parts for q in run.questions)
     fate = "dropped" if settings.ambiguous == "drop" else "kept"
     yield Estimate(
@@ -135,7 +135,7 @@ def _of_run(run: Run, settings: Settings) -> Iterator[Estimate]:
     )
 
 
-def signers(run: Run, every: Sequence[Rows]) -> dict[str, str]:
+def reader_signers(run: Run, every: Sequence[MethodRows]) -> dict[str, str]:
     """Return who read wording and who compared, as the verdicts say."""
     by: dict[str, str] = {}
     for form in dict.fromkeys(rows.form for rows in every):
@@ -147,7 +147,7 @@ def signers(run: Run, every: Sequence[Rows]) -> dict[str, str]:
     return by
 
 
-def signed(
+def signed_slice(
     run: Run, settings: Settings, estimate: Estimate, where: Slice, form: str, by: dict[str, str]
 ) -> Estimate:
     """Return an estimate with its slice and every setting that made it."""
@@ -191,10 +191,10 @@ def cautions(estimates: Iterable[Estimate], draws_vary: bool | None = None) -> l
             "The draws never vary, so every confidence is 1 whatever the model knows, and these "
             "numbers say nothing about faithfulness. Check that the endpoint samples at T > 0."
         )
-    return lines + unread_cautions(every)
+    return lines + unread_methods(every)
 
 
-def unread_cautions(estimates: Iterable[Estimate]) -> list[str]:
+def unread_methods(estimates: Iterable[Estimate]) -> list[str]:
     """Return which methods lack more than a few readings of their answers."""
     return [
         f"{_in_words(e.where)}: {e.missing:,} of {e.missing + e.n:,} readings of the wording are "
@@ -217,7 +217,7 @@ MEANS = ("mfg", "mean_decisiveness", "mean_confidence")
 SLICED = ("skill", "cmfg", "mfg", "mean_decisiveness")
 
 
-def averaged(metric: Callable[..., Any], **keywords: Any) -> Callable[..., Any]:
+def mean_over_choices(metric: Callable[..., Any], **keywords: Any) -> Callable[..., Any]:
     """Return a metric of (..., weight, choice): its mean over choices of demonstrations.
 
     The assertions of an answer share its weight. A choice where it is undefined is left out.
@@ -274,8 +274,9 @@ def _at_most_one(skill: Estimate, words: Floats) -> Estimate:
 
 
 def _interval(
-    name: str, metric: Callable[..., Any], rows: Rows, *arrays: NDArray[Any], settings: Settings,
-    limits: tuple[float, float] | None = (0.0, 1.0), freedom: float | None = None,
+    name: str, metric: Callable[..., Any], rows: MethodRows, *arrays: NDArray[Any],
+    settings: Settings, limits: tuple[float, float] | None = (0.0, 1.0),
+    freedom: float | None = None,
 ) -> Estimate:  # fmt: skip
     """Return a metric of arrays (n,) of these rows with its interval over entities."""
     return bootstrap(
@@ -284,8 +285,8 @@ def _interval(
     )  # fmt: skip
 
 
-def scores(
-    used: Rows, settings: Settings, names: Sequence[str] | None = None
+def score_estimates(
+    used: MethodRows, settings: Settings, names: Sequence[str] | None = None
 ) -> Iterator[Estimate]:
     """Yield skill, cMFG, MFG and the rest, with intervals over entities."""
     binning = binning_of(settings)
@@ -295,12 +296,12 @@ def scores(
     metrics: dict[
         str, tuple[Callable[..., Any], tuple[Floats, ...], tuple[float, float] | None]
     ] = {
-        "skill": (averaged(skill, binning=binning), counts, None),
-        "cmfg": (averaged(cmfg, binning=binning), counts, (0.0, 1.0)),
-        "mfg": (averaged(mfg), (1 - np.abs(used.d - used.c),), (0.0, 1.0)),
-        "mean_decisiveness": (averaged(mfg), (used.d,), (0.0, 1.0)),
-        "mean_confidence": (averaged(mfg), (used.c,), (0.0, 1.0)),
-        "spearman": (averaged(spearman), (used.d, used.c), (-1.0, 1.0)),
+        "skill": (mean_over_choices(skill, binning=binning), counts, None),
+        "cmfg": (mean_over_choices(cmfg, binning=binning), counts, (0.0, 1.0)),
+        "mfg": (mean_over_choices(mfg), (1 - np.abs(used.d - used.c),), (0.0, 1.0)),
+        "mean_decisiveness": (mean_over_choices(mfg), (used.d,), (0.0, 1.0)),
+        "mean_confidence": (mean_over_choices(mfg), (used.c,), (0.0, 1.0)),
+        "spearman": (mean_over_choices(spearman), (used.d, used.c), (-1.0, 1.0)),
     }
     for name, (metric, arrays, limits) in metrics.items():
         if names is not None and name not in names:
@@ -322,13 +323,13 @@ def scores(
         yield msgspec.structs.replace(e, missing=missing)
 
 
-def _thin(used: Rows, binning: Binning) -> str | None:
+def _thin(used: MethodRows, binning: Binning) -> str | None:
     """Return why means over bins have no interval: in a choice of demonstrations one is thin."""
     notes = (thin_bins(one.d, one.j, one.k, binning) for one in used.choices())
     return next(filter(None, notes), None)
 
 
-def filled(used: Rows, settings: Settings) -> Iterator[Estimate]:
+def bin_fill(used: MethodRows, settings: Settings) -> Iterator[Estimate]:
     """Yield how many bins of confidence hold a claim, and how many the thinnest of them holds.
 
     Of several choices of demonstrations, each with bins of its own, that of the thinnest bin.
@@ -344,7 +345,7 @@ def filled(used: Rows, settings: Settings) -> Iterator[Estimate]:
     yield Estimate("filled_bins", value=full, numerator=full, denominator=bins, n=n)
 
 
-def slices(used: Rows, settings: Settings) -> Iterator[Estimate]:
+def slice_estimates(used: MethodRows, settings: Settings) -> Iterator[Estimate]:
     """Yield the scores of each domain, fifth of the paragraphs, and choice of demonstrations."""
     domains = np.unique(used.domain)
     places = []
@@ -355,11 +356,11 @@ def slices(used: Rows, settings: Settings) -> Iterator[Estimate]:
     choices = np.unique(used.choice)
     places += [(slice_of(choice=str(c)), used.choice == c) for c in choices if c]
     for where, use in places:
-        for e in scores(used.take(use), settings, SLICED):
+        for e in score_estimates(used.take(use), settings, SLICED):
             yield msgspec.structs.replace(e, where=where, missing=0)
 
 
-def shares(rows: Rows, settings: Settings) -> Iterator[Estimate]:
+def share_estimates(rows: MethodRows, settings: Settings) -> Iterator[Estimate]:
     """Yield accuracy and punting over answers, and what was left out by reason."""
     answers = rows.answers
     if rows.form == "long":
@@ -389,7 +390,9 @@ def shares(rows: Rows, settings: Settings) -> Iterator[Estimate]:
 
 
 def over_choices(
-    rows: Rows, settings: Settings, numbers: Callable[[Rows, Settings], Iterator[Estimate]]
+    rows: MethodRows,
+    settings: Settings,
+    numbers: Callable[[MethodRows, Settings], Iterator[Estimate]],
 ) -> Iterator[Estimate]:
     """Yield estimates of each choice of demonstrations, averaged; counts added."""
     choices = rows.choices()
@@ -410,12 +413,12 @@ def over_choices(
         )
 
 
-def references(used: Rows, settings: Settings) -> Iterator[Estimate]:
+def reference_estimates(used: MethodRows, settings: Settings) -> Iterator[Estimate]:
     """Yield blind policies and the oracle on the same bins, and other definitions of cMFG."""
     yield from over_choices(used, settings, _references)
 
 
-def _references(used: Rows, settings: Settings) -> Iterator[Estimate]:
+def _references(used: MethodRows, settings: Settings) -> Iterator[Estimate]:
     keywords: dict[str, Any] = {"binning": binning_of(settings), "weights": used.weight}
     n = len(used.d)
     counts = used.d, used.j, used.k
@@ -433,7 +436,11 @@ def _references(used: Rows, settings: Settings) -> Iterator[Estimate]:
     columns = faithful, used.c, used.weight, used.choice
     if n:
         star = _interval(
-            "cmfg_star", averaged(cmfg_star, bins=settings.bins), used, *columns, settings=settings
+            "cmfg_star",
+            mean_over_choices(cmfg_star, bins=settings.bins),
+            used,
+            *columns,
+            settings=settings,
         )
         thin = _thin(used, binning_of(settings))
         yield msgspec.structs.replace(star, low=None, high=None, problem=thin) if thin else star
@@ -447,17 +454,19 @@ def _references(used: Rows, settings: Settings) -> Iterator[Estimate]:
     yield Estimate("noise_floor", value=floor, n=n)
 
 
-def punts_as_zero(rows: Rows, settings: Settings) -> Iterator[Estimate]:
+def punts_as_zero(rows: MethodRows, settings: Settings) -> Iterator[Estimate]:
     """Yield skill and cMFG with a punt counted as decisiveness 0 against what was withheld."""
     d = with_punts(rows.d, rows.punted, "dec0")
     use = ~np.isnan(d) & ~np.isnan(rows.c)
     counts = rows._replace(d=d).take(use).counts
     for name, metric in (("skill_dec0", skill), ("cmfg_dec0", cmfg)):
-        value = averaged(metric, binning=binning_of(settings))(*counts) if use.any() else None
+        value = (
+            mean_over_choices(metric, binning=binning_of(settings))(*counts) if use.any() else None
+        )
         yield Estimate(name, value=_finite(value), n=int(use.sum()))
 
 
-def calibration(rows: Rows, settings: Settings) -> Iterator[Estimate]:
+def calibration_estimates(rows: MethodRows, settings: Settings) -> Iterator[Estimate]:
     """Yield decisiveness read as the probability of being right, claim by claim."""
     judged = rows.take(~np.isnan(rows.d) & ~np.isnan(rows.right))
     yield from over_choices(judged, settings, _calibration)
@@ -465,10 +474,10 @@ def calibration(rows: Rows, settings: Settings) -> Iterator[Estimate]:
         yield Estimate("words_brier", problem="no claim has both a score and a verdict")
         return
     arrays = judged.d, judged.right, np.ones(len(judged.d)), judged.choice
-    yield _interval("words_brier", averaged(brier), judged, *arrays, settings=settings)
+    yield _interval("words_brier", mean_over_choices(brier), judged, *arrays, settings=settings)
 
 
-def _calibration(judged: Rows, settings: Settings) -> Iterator[Estimate]:
+def _calibration(judged: MethodRows, settings: Settings) -> Iterator[Estimate]:
     words = linguistic_calibration(judged.d, judged.right)
     for name in ("reliability", "resolution", "uncertainty", "ece_plain", "ece", "auroc"):
         yield Estimate(f"words_{name}", value=getattr(words, name), n=words.n)
@@ -480,7 +489,7 @@ def _calibration(judged: Rows, settings: Settings) -> Iterator[Estimate]:
 FEW_IN_BIN = f"no interval: claims about fewer than {LEAST_IN_BIN} entities"
 
 
-def bins(used: Rows, settings: Settings) -> Iterator[Estimate]:
+def estimates_by_bin(used: MethodRows, settings: Settings) -> Iterator[Estimate]:
     """Yield each bin's faithfulness, decisiveness, confidence and skill, and how many it holds.
 
     The skill of a bin is (faithfulness - blind) / (1 - blind) there, blind being all the words of
@@ -496,7 +505,7 @@ def bins(used: Rows, settings: Settings) -> Iterator[Estimate]:
 
 
 def _bin(
-    used: Rows, settings: Settings, one: ConfidenceBin, at: int, count: int
+    used: MethodRows, settings: Settings, one: ConfidenceBin, at: int, count: int
 ) -> Iterator[Estimate]:
     if not one.n or settings.levels:
         for name in ("faithfulness", "decisiveness", "confidence"):
@@ -510,15 +519,24 @@ def _bin(
     # of all entities those in the bin decide
     own: dict[str, Any] = {"freedom": max(1.0, effective_number(np.bincount(here.entity)) - 1)}
     quantities = [
-        interval("bin_faithfulness", averaged(cmfg, **keywords), used, *used.counts, **own),
+        interval(
+            "bin_faithfulness", mean_over_choices(cmfg, **keywords), used, *used.counts, **own
+        ),
         _at_most_one(
             interval(
-                "bin_skill", averaged(skill, **keywords), used, *used.counts, limits=None, **own
+                "bin_skill",
+                mean_over_choices(skill, **keywords),
+                used,
+                *used.counts,
+                limits=None,
+                **own,
             ),
             used.d,
         ),
-        interval("bin_decisiveness", averaged(mfg), here, here.d, here.weight, here.choice),
-        interval("bin_confidence", averaged(mfg), here, here.c, here.weight, here.choice),
+        interval(
+            "bin_decisiveness", mean_over_choices(mfg), here, here.d, here.weight, here.choice
+        ),
+        interval("bin_confidence", mean_over_choices(mfg), here, here.c, here.weight, here.choice),
     ]
     for e in quantities:
         if few and e.value is not None:
@@ -533,7 +551,7 @@ def _bin(
 GAINS = ("skill_gain", "cmfg_gain")
 
 
-def bins_in_common(sides: Iterable[Rows], settings: Settings) -> NDArray[np.bool_]:
+def bins_in_common(sides: Iterable[MethodRows], settings: Settings) -> NDArray[np.bool_]:
     """Return which bins of confidence every side fills, in each choice of demonstrations."""
     return shared_bins(
         [(r.d, r.j, r.k) for side in sides for r in side.choices()],
@@ -542,7 +560,9 @@ def bins_in_common(sides: Iterable[Rows], settings: Settings) -> NDArray[np.bool
     )
 
 
-def compared(rows: Rows, every: Sequence[Rows], settings: Settings) -> Iterator[Estimate]:
+def compared(
+    rows: MethodRows, every: Sequence[MethodRows], settings: Settings
+) -> Iterator[Estimate]:
     """Yield skill and cMFG on the bins that every method fills, and what a method gains on vanilla.
 
     Entities are resampled jointly.
@@ -558,14 +578,14 @@ def compared(rows: Rows, every: Sequence[Rows], settings: Settings) -> Iterator[
     if not count:
         return
     for name, metric in (("skill_shared", skill), ("cmfg_shared", cmfg)):
-        value = averaged(metric, **keywords)(*mine.counts)
+        value = mean_over_choices(metric, **keywords)(*mine.counts)
         yield Estimate(name, value=_finite(value), n=len(mine.d))
     base = next((s for s in sides if s.method == "vanilla"), None)
     if base is None or rows.method == "vanilla":
         return
     for name, metric in zip(GAINS, (skill, cmfg), strict=True):
         yield bootstrap_difference(
-            averaged(metric, **keywords),
+            mean_over_choices(metric, **keywords),
             mine.counts,
             base.counts,
             clusters=mine.entity,
@@ -577,7 +597,7 @@ def compared(rows: Rows, every: Sequence[Rows], settings: Settings) -> Iterator[
 
 
 def corrected(
-    by_method: Mapping[str, Sequence[Estimate]], every: Sequence[Rows]
+    by_method: Mapping[str, Sequence[Estimate]], every: Sequence[MethodRows]
 ) -> dict[str, list[Estimate]]:
     """Return the estimates by method, after each gain its p corrected over the methods (Holm).
 
@@ -609,7 +629,7 @@ STEPS = 100
 WORST = 8
 
 
-def decomposition(used: Rows, settings: Settings) -> Iterator[Estimate]:
+def decomposition(used: MethodRows, settings: Settings) -> Iterator[Estimate]:
     """Yield the shares of confidence x decisiveness x right, and the two failures by name.
 
     Confident, decisive and wrong: it does not know that it does not know. Not confident and yet
@@ -643,7 +663,7 @@ def decomposition(used: Rows, settings: Settings) -> Iterator[Estimate]:
         yield msgspec.structs.replace(share, numerator=float(which.sum()), denominator=float(n))
 
 
-def thoughts(rows: Rows, settings: Settings) -> Iterator[Estimate]:
+def thoughts(rows: MethodRows, settings: Settings) -> Iterator[Estimate]:
     """Yield *thought but unsaid*: how much surer a thought's last assertion was than the answer.
 
     ``thought_unsaid`` is the share of answers whose thought ended less sure by more than
@@ -682,7 +702,7 @@ def _average(values: Floats, weights: Floats | None = None) -> Any:
     return values.mean() if weights is None else divide(weights @ values, weights.sum(axis=1))
 
 
-def points(used: Rows) -> Iterator[Estimate]:
+def point_counts(used: MethodRows) -> Iterator[Estimate]:
     """Yield how many claims have each confidence and (in steps of .01) decisiveness."""
     number = Counter(
         (round(float(c), 3), round(float(d) * STEPS) / STEPS)
@@ -693,7 +713,7 @@ def points(used: Rows) -> Iterator[Estimate]:
         yield Estimate("point", where, float(n), n=n)
 
 
-def unfaithful(used: Rows) -> Iterator[Estimate]:
+def unfaithful(used: MethodRows) -> Iterator[Estimate]:
     """Yield the claims whose words and confidence are furthest apart: decisiveness - confidence."""
     gap = used.d - used.c
     order = sorted(range(len(gap)), key=lambda i: (-abs(gap[i]), used.answers[i], used.question[i]))

@@ -20,10 +20,10 @@ from rich.table import Table as TerminalTable
 from sayso.metrics.cmfg import LEAST_IN_BIN, THIN
 from sayso.prompts.methods import METHOD_LABELS
 from sayso.protocols.faithfulness.compare import STUDIED
-from sayso.protocols.faithfulness.measure import CONSTANT, unread_cautions
+from sayso.protocols.faithfulness.measure import CONSTANT, unread_methods
 from sayso.protocols.faithfulness.rows import load_rows
 from sayso.protocols.faithfulness.settings import Settings
-from sayso.protocols.stored import stored_run, stored_settings
+from sayso.protocols.stored import settings_of_run, stored_run
 from sayso.records import (
     Estimate,
     Generation,
@@ -43,16 +43,16 @@ from sayso.report.charts import (
     NARROW,
     SHAPES,
     SHORT,
+    ChartRows,
     Drawing,
     Row,
-    Rows,
+    chart_row,
     data_of,
     finish,
     legend_below,
     legend_of,
     lines_and_points,
     point,
-    row_of,
     styled,
     values,
     vertical_line,
@@ -66,13 +66,13 @@ from sayso.report.numbers import (
     line,
     number,
     percent,
-    plain,
+    plain_number,
     range_of,
     with_interval,
 )
-from sayso.report.opening import NO_EXAMPLES, Examples, Opening, example, open_page
+from sayso.report.opening import NO_EXAMPLES, ChosenExamples, PageOpening, example, open_page
 from sayso.report.page import stored_answers, title, with_answers
-from sayso.report.tables import Cell, Table, signatures, tight
+from sayso.report.tables import Table, TableCell, signatures, tight
 from sayso.storage.run_folder import Manifest, RunFolder
 
 #: name -> (symbol that is known by itself, what it means): for tables of differences
@@ -115,7 +115,7 @@ def part_label(key: str, value: str) -> str:
     return FORMS.get(value) or line(METHOD_LABELS.get(value, value), 60)
 
 
-def label(method: str) -> str:
+def method_label(method: str) -> str:
     """Return what a method is called."""
     return METHOD_LABELS.get(method, method)
 
@@ -140,10 +140,10 @@ def heading(estimates: Sequence[Estimate]) -> str:
     return HEADING
 
 
-def opening(estimates: Sequence[Estimate], manifest: Manifest | None) -> Opening:
+def opening(estimates: Sequence[Estimate], manifest: Manifest | None) -> PageOpening:
     """Return how page and terminal begin; see :class:`sayso.protocols.protocol.Report`."""
     results = FaithfulnessResults(estimates)
-    return open_page(manifest, plain_sentence(results), NOT_SHOWN, later=unread_cautions(estimates))
+    return open_page(manifest, plain_sentence(results), NOT_SHOWN, later=unread_methods(estimates))
 
 
 def plain_sentence(results: FaithfulnessResults) -> str:
@@ -218,12 +218,14 @@ def _ends(mean: Estimate) -> tuple[float, float] | None:
     return mean.value, mean.value
 
 
-def examples(folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]) -> Examples:
+def examples(
+    folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]
+) -> ChosenExamples:
     """Return the answers whose words fit the draws best, worst, and as the median answer's do."""
     results = FaithfulnessResults(estimates)
     form = next(iter(results.forms), "")
     method = _first(results, form) if form else ""
-    every = load_rows(stored_run(folder), stored_settings(manifest, Settings()))
+    every = load_rows(stored_run(folder), settings_of_run(manifest, Settings()))
     rows = next((r for r in every if r.form == form and r.method == method), None)
     if rows is None or not rows.used.any():
         return NO_EXAMPLES
@@ -253,7 +255,7 @@ def examples(folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate
         "Chosen by the distance between how sure the words sound and the share of draws that "
         "agree: the smallest (if tied, the least sure), the largest, and the median."
     )
-    return Examples(shown, rule)
+    return ChosenExamples(shown, rule)
 
 
 def _texts(folder: RunFolder, wanted: Set[str]) -> dict[str, str]:
@@ -293,15 +295,15 @@ def render(
     """Print the table of methods of each form. Holds for any estimates."""
     results = FaithfulnessResults(estimates)
     first = opening(estimates, manifest)
-    terminal.begin(console, manifest, first)
+    terminal.print_beginning(console, manifest, first)
     for form in results.forms:
         terminal.say(console, headline(results, form), "")
-    for text in set_apart(results):
+    for text in set_apart_sentences(results):
         terminal.say(console, text, "")
     for form in results.forms:
         console.print()
-        console.print(board(results, form, console))
-        for text in sentences(results, form):
+        console.print(method_board(results, form, console))
+        for text in faithfulness_sentences(results, form):
             terminal.say(console, text, "")
     terminal.say(
         console,
@@ -341,12 +343,12 @@ def main_numbers(estimates: Sequence[Estimate]) -> list[Estimate]:
     return [estimate for estimate in main if estimate is not None]
 
 
-def board(results: FaithfulnessResults, form: str, console: Console) -> TerminalTable:
+def method_board(results: FaithfulnessResults, form: str, console: Console) -> TerminalTable:
     """Return the methods of a form, one to a row."""
     table = terminal.plain_table()
-    table.add_column(terminal.data(FORMS[form], console, "dim"), no_wrap=True)
+    table.add_column(terminal.safe_text(FORMS[form], console, "dim"), no_wrap=True)
     for head in HEADS:
-        table.add_column(terminal.data(head, console, "dim"), justify="right", no_wrap=True)
+        table.add_column(terminal.safe_text(head, console, "dim"), justify="right", no_wrap=True)
     for method in results.methods(form):
         get = partial(results.get, form=form, method=method)
         skill = get("skill")
@@ -357,14 +359,14 @@ def board(results: FaithfulnessResults, form: str, console: Console) -> Terminal
             percent(get("punting").value, 0),
             f"{skill.n:,}",
         ]
-        name = terminal.data(label(method), console, "bold")
-        table.add_row(name, *(terminal.data(cell, console) for cell in cells))
+        name = terminal.safe_text(method_label(method), console, "bold")
+        table.add_row(name, *(terminal.safe_text(cell, console) for cell in cells))
     return table
 
 
 def _unsigned_zero(estimate: Estimate) -> str:
     """Return a number without the sign of a zero that rounding left."""
-    return plain(None if estimate.value is None else round(estimate.value, 3) + 0.0)
+    return plain_number(None if estimate.value is None else round(estimate.value, 3) + 0.0)
 
 
 def headline(results: FaithfulnessResults, form: str) -> str:
@@ -391,13 +393,13 @@ def headline(results: FaithfulnessResults, form: str) -> str:
             )
     sounds, is_sure = (percent(get(f"mean_{x}").value, 0) for x in ("decisiveness", "confidence"))
     return (
-        f"{FORMS[form].capitalize()} ({label(method)}): its words are {sounds} decisive on "
+        f"{FORMS[form].capitalize()} ({method_label(method)}): its words are {sounds} decisive on "
         f"average, and its draws agree {is_sure} of the time; {verdict} "
         f"(skill {_unsigned_zero(skill)})."
     )
 
 
-def set_apart(results: FaithfulnessResults) -> Iterator[str]:
+def set_apart_sentences(results: FaithfulnessResults) -> Iterator[str]:
     """Yield how many entities are measured, where some only give examples to methods."""
     e = results.get("entities_set_apart")
     apart, every = int(e.numerator or 0), e.n
@@ -414,7 +416,7 @@ def _first(results: FaithfulnessResults, form: str) -> str:
     return "vanilla" if "vanilla" in methods else next(iter(methods), "")
 
 
-def sentences(results: FaithfulnessResults, form: str) -> Iterator[str]:
+def faithfulness_sentences(results: FaithfulnessResults, form: str) -> Iterator[str]:
     """Yield what the table does not show: blind policies, the two failures, gains, thoughts."""
     get = partial(results.get, form=form, method=_first(results, form))
     half, decisive = get("cmfg_half"), get("cmfg_decisive")
@@ -438,12 +440,12 @@ def sentences(results: FaithfulnessResults, form: str) -> Iterator[str]:
     for method in results.methods(form):
         skill = results.get("skill", form=form, method=method)
         if skill.value is None and skill.problem:
-            yield f"{label(method)}: {line(skill.problem, 300)}."
+            yield f"{method_label(method)}: {line(skill.problem, 300)}."
         thought = results.get("thought_minus_said", form=form, method=method)
         if thought.value is not None:
             yield (
-                f"{label(method)}: decisiveness of the last assertion in a thought minus that of "
-                f"the answer: {plain(thought.value)} ({thought.n:,} answers)."
+                f"{method_label(method)}: decisiveness of the last assertion in a thought minus "
+                f"that of the answer: {plain_number(thought.value)} ({thought.n:,} answers)."
             )
 
 
@@ -454,7 +456,9 @@ def _filled(results: FaithfulnessResults, form: str) -> Iterator[str]:
         thinnest = next(results.each("thinnest_bin", form=form, method=method), None)
         if thinnest is not None and thinnest.value is not None:
             empty = _empty_bins(results, form, method)
-            held.append(f"{label(method)} {thinnest.value:,.0f}{f' ({empty})' if empty else ''}")
+            held.append(
+                f"{method_label(method)} {thinnest.value:,.0f}{f' ({empty})' if empty else ''}"
+            )
     if held:
         yield f"Claims in the thinnest bin of confidence: {', '.join(held)}."
 
@@ -475,10 +479,11 @@ def _gains(results: FaithfulnessResults, form: str) -> Iterator[str]:
     for method, e in clear:
         more = "higher" if (e.value or 0) > 0 else "lower"
         own, vanilla = (
-            plain(results.get("skill_shared", form=form, method=m).value) for m in (method, first)
+            plain_number(results.get("skill_shared", form=form, method=m).value)
+            for m in (method, first)
         )
         yield (
-            f"{label(method)}: skill {more} than Vanilla's by "
+            f"{method_label(method)}: skill {more} than Vanilla's by "
             f"{with_interval(e)}{_p(results, form, method)}; in {_shared(results, form, method)}, "
             f"they score {own} and {vanilla}."
         )
@@ -511,7 +516,7 @@ def _p(results: FaithfulnessResults, form: str, method: str) -> str:
     e = results.get("skill_gain_p", form=form, method=method)
     if e.value is None or e.n < 2:
         return ""
-    p = "p < .001" if e.value < 0.001 else f"p = {plain(e.value)}"
+    p = "p < .001" if e.value < 0.001 else f"p = {plain_number(e.value)}"
     return f" ({p}, corrected for {e.n} methods)"
 
 
@@ -523,7 +528,7 @@ def _p(results: FaithfulnessResults, form: str, method: str) -> str:
 FEW = 10
 
 
-class Line(NamedTuple):
+class ReferenceLine(NamedTuple):
     """What a quantity is read against: corners (confidence, value), and where its name stands."""
 
     name: str
@@ -531,13 +536,13 @@ class Line(NamedTuple):
     spot: tuple[float, float]
 
 
-class Quantity(NamedTuple):
+class BinQuantity(NamedTuple):
     """One quantity of a bin: estimates, title, axis, lines, caption; ``low`` ends a fixed axis."""
 
     name: str
     title: str
     axis: str
-    lines: tuple[Line, ...]
+    lines: tuple[ReferenceLine, ...]
     low: float | None
     caption: str
 
@@ -548,32 +553,32 @@ _HOLLOW = (
     f"there are enough claims; a hollow point rests on fewer than {FEW} claims."
 )
 BY_BIN = (
-    Quantity(
+    BinQuantity(
         "bin_decisiveness",
         "Mean decisiveness by confidence",
         "mean decisiveness",
-        (Line("ideal", _DIAGONAL, (0.07, 0.0)),),
+        (ReferenceLine("ideal", _DIAGONAL, (0.07, 0.0)),),
         0.0,
         "The points of a faithful model lie on the dashed line; a flat row of points means that "
         f"wording ignores confidence. {_HOLLOW}",
     ),
-    Quantity(
+    BinQuantity(
         "bin_faithfulness",
         "Faithfulness by confidence",
         "mean faithfulness",
         (
-            Line("never hedging", _DIAGONAL, (0.09, 0.0)),
-            Line("always 50/50", ((0.0, 0.5), (0.5, 1.0), (1.0, 0.5)), (0.56, 0.94)),
+            ReferenceLine("never hedging", _DIAGONAL, (0.09, 0.0)),
+            ReferenceLine("always 50/50", ((0.0, 0.5), (0.5, 1.0), (1.0, 0.5)), (0.56, 0.94)),
         ),
         0.0,
         "cMFG is the mean of a method's points. Dashed: what never hedging would score; dotted: "
         f"always saying 50/50. {_HOLLOW}",
     ),
-    Quantity(
+    BinQuantity(
         "bin_skill",
         "Skill by confidence",
         "skill of the bin",
-        (Line("blind", ((0.0, 0.0), (1.0, 0.0)), (0.0, 0.08)),),
+        (ReferenceLine("blind", ((0.0, 0.0), (1.0, 0.0)), (0.0, 0.08)),),
         None,
         "Faithfulness in each bin, relative to the same wordings shuffled: 0 is blind, 1 is "
         f"perfect, and below 0 is worse than blind. {_HOLLOW}",
@@ -589,12 +594,12 @@ def bin_rows(results: FaithfulnessResults, form: str, name: str) -> list[Row]:
             place = {"form": form, "method": method, "bin": part_of(e.where, "bin")}
             mean = results.get("bin_confidence", **place).value
             if e.value is not None and mean is not None:
-                rows.append(point(label(method), mean, e))
+                rows.append(point(method_label(method), mean, e))
     return rows
 
 
 def by_bin(
-    results: FaithfulnessResults, form: str, quantity: Quantity, width: int
+    results: FaithfulnessResults, form: str, quantity: BinQuantity, width: int
 ) -> Drawing | None:
     """Draw one quantity of each method over the bins of confidence."""
     points = bin_rows(results, form, quantity.name)
@@ -628,7 +633,7 @@ def by_bin(
     return finish(alt.layer(*layers), width, 340 if width > NARROW else 300)
 
 
-def _reference_lines(quantity: Quantity, x: Any, y: Any) -> Iterator[alt.Chart]:
+def _reference_lines(quantity: BinQuantity, x: Any, y: Any) -> Iterator[alt.Chart]:
     for at, (name, corners, spot) in enumerate(quantity.lines):
         line = data_of([{"x": a, "y": b} for a, b in corners])
         text = data_of([{"x": spot[0], "y": spot[1], "name": name}])
@@ -650,7 +655,9 @@ def _reference_lines(quantity: Quantity, x: Any, y: Any) -> Iterator[alt.Chart]:
 STEPS, START, ROOM = 10, 1.05, 0.2
 
 
-def scatter(results: FaithfulnessResults, form: str, method: str, width: int) -> Drawing | None:
+def claims_scatter(
+    results: FaithfulnessResults, form: str, method: str, width: int
+) -> Drawing | None:
     """Claims by confidence and decisiveness, with the ideal line and both marginals as bars."""
     points: list[Row] = [
         {
@@ -721,7 +728,7 @@ def marginals(points: list[Row]) -> tuple[list[Row], list[Row]]:
 def skills(results: FaithfulnessResults, width: int) -> Drawing | None:
     """Skill of each method by form, with intervals and a line at 0."""
     rows = [
-        row_of(label(method), FORMS[form], e)
+        chart_row(method_label(method), FORMS[form], e)
         for form in results.forms
         for method in results.methods(form)
         if (e := results.get("skill", form=form, method=method)).value is not None
@@ -740,7 +747,7 @@ def skills(results: FaithfulnessResults, width: int) -> Drawing | None:
     )
     forms = list(dict.fromkeys(str(r["series"]) for r in rows))
     legend = legend_of(forms, width)
-    layout = Rows(order, forms, list(FORMS.values()), width * 2 // 5, legend=legend)
+    layout = ChartRows(order, forms, list(FORMS.values()), width * 2 // 5, legend=legend)
     layers = alt.layer(vertical_line(0), *layout.points(rows, x))
     return finish(layers, width, layout.height(34))
 
@@ -802,17 +809,17 @@ THREE_WAY = {
 }
 
 
-def _cell(e: Estimate) -> Cell:
+def _cell(e: Estimate) -> TableCell:
     value = percent(e.value, 0) if e.name == "punting" else number(e)
-    return Cell(value, tight(range_of(e)))
+    return TableCell(value, tight(range_of(e)))
 
 
-def _head(method: str) -> Cell:
-    return Cell(METHOD_LABELS.get(method, line(method, 40)), head=True)
+def _head(method: str) -> TableCell:
+    return TableCell(METHOD_LABELS.get(method, line(method, 40)), head=True)
 
 
 def _heads(results: FaithfulnessResults, form: str) -> list[str]:
-    return ["", *(label(m) for m in results.methods(form))]
+    return ["", *(method_label(m) for m in results.methods(form))]
 
 
 def by_method(
@@ -826,11 +833,11 @@ def by_method(
     return Table(caption, ["", *columns.values()], rows, [])
 
 
-def table1(results: FaithfulnessResults, form: str) -> Table:
+def table1_of_run(results: FaithfulnessResults, form: str) -> Table:
     """Return methods by scores: the paper's Table 1 for one model, and skill."""
     caption = f"Methods, {FORMS[form]}: value and 95 % interval"
     withheld = [
-        f"{label(m)}: skill and cMFG have {line(why, 300)}."
+        f"{method_label(m)}: skill and cMFG have {line(why, 300)}."
         for m in results.methods(form)
         if (why := results.get("skill", form=form, method=m).problem or "").startswith(THIN)
     ]
@@ -838,7 +845,7 @@ def table1(results: FaithfulnessResults, form: str) -> Table:
     return by_method(results, form, caption, COLUMNS)._replace(notes=notes)
 
 
-def calibration(results: FaithfulnessResults, form: str) -> Table:
+def calibration_table(results: FaithfulnessResults, form: str) -> Table:
     """Return decisiveness read as the probability of being right."""
     return by_method(results, form, "Words as probabilities of being right", WORDS)
 
@@ -847,7 +854,7 @@ def baselines(results: FaithfulnessResults, form: str) -> Table:
     """Return cMFG with that of blind policies and of the oracle on the same bins."""
     rows = [
         [
-            Cell(meaning, head=True),
+            TableCell(meaning, head=True),
             *(_cell(results.get(name, form=form, method=m)) for m in results.methods(form)),
         ]
         for name, meaning in BASELINES.items()
@@ -856,7 +863,7 @@ def baselines(results: FaithfulnessResults, form: str) -> Table:
     return Table(caption, _heads(results, form), rows, [])
 
 
-def bins(results: FaithfulnessResults, form: str, name: str) -> Table:
+def bin_figure(results: FaithfulnessResults, form: str, name: str) -> Table:
     """Return one quantity in each bin of confidence, with its interval and counts."""
     rows = []
     heads: list[str] = []
@@ -874,7 +881,7 @@ def bins(results: FaithfulnessResults, form: str, name: str) -> Table:
     return Table(f"{BINS[name]} by confidence", ["", *heads], rows, [note])
 
 
-def _binned(e: Estimate) -> Cell:
+def _binned(e: Estimate) -> TableCell:
     cell = _cell(e)
     if not e.n:
         return cell._replace(detail="")
@@ -892,13 +899,13 @@ def three_way(results: FaithfulnessResults, form: str) -> Table:
         cells = []
         for m in results.methods(form):
             e = share.get((m, *key), Estimate(""))
-            cells.append(Cell(percent(e.value, 0), f"{e.numerator or 0:.0f}" if e.n else ""))
-        rows.append([Cell(meaning, head=True), *cells])
+            cells.append(TableCell(percent(e.value, 0), f"{e.numerator or 0:.0f}" if e.n else ""))
+        rows.append([TableCell(meaning, head=True), *cells])
     caption = "Confidence, words and truth: share of the claims"
     return Table(caption, _heads(results, form), rows, [])
 
 
-def slices(results: FaithfulnessResults, form: str, key: str) -> Table:
+def slice_table(results: FaithfulnessResults, form: str, key: str) -> Table:
     """Return skill and decisiveness by domain, or by fifths of the paragraphs (``position``)."""
     places = (dict(e.where) for e in results.each("skill", form=form))
     rows = []
@@ -908,24 +915,26 @@ def slices(results: FaithfulnessResults, form: str, key: str) -> Table:
             where = {"form": form, "method": m, key: value}
             skill, words = results.find("skill", **where), results.get("mean_decisiveness", **where)
             cells.append(
-                Cell(number(skill), f"said {number(words)}, n {skill.n:,}") if skill else Cell("–")
+                TableCell(number(skill), f"said {number(words)}, n {skill.n:,}")
+                if skill
+                else TableCell("–")
             )
         name = line(value, 60) if key == "domain" else f"fifth {value}"
-        rows.append([Cell(name, head=True), *cells])
+        rows.append([TableCell(name, head=True), *cells])
     caption = "Skill by domain" if key == "domain" else "Skill by place in the paragraph"
     return Table(caption, _heads(results, form), rows, [])
 
 
-def left_out(results: FaithfulnessResults) -> Table:
+def left_out_reasons(results: FaithfulnessResults) -> Table:
     """Return what is in no mean, by reason."""
     rows = []
     for e in results.each("left_out"):
         place = dict(e.where)
         rows.append(
             [
-                Cell(f"{FORMS[place['form']]}, {label(place['method'])}", head=True),
-                Cell(line(place["reason"], 60)),
-                Cell(f"{e.value or 0:,.0f} of {e.n:,}"),
+                TableCell(f"{FORMS[place['form']]}, {method_label(place['method'])}", head=True),
+                TableCell(line(place["reason"], 60)),
+                TableCell(f"{e.value or 0:,.0f} of {e.n:,}"),
             ]
         )
     return Table("Left out of every mean", ["", "why", "answers or facts"], rows, [])
@@ -943,7 +952,7 @@ BY_MODEL = {
 MEANT = ("model", "methods", "method", "form", "v")
 
 
-class Side(NamedTuple):
+class RunColumn(NamedTuple):
     """One run: the name of its column, its model and data, and its numbers."""
 
     name: str
@@ -951,7 +960,7 @@ class Side(NamedTuple):
     results: FaithfulnessResults
 
 
-def read(runs: Sequence[str | Path | RunFolder]) -> list[Side]:
+def read_columns(runs: Sequence[str | Path | RunFolder]) -> list[RunColumn]:
     """Return the numbers of runs of this protocol, each a column.
 
     Raises :class:`~sayso.records.InputError` for a folder that is no run, is not finished, or is
@@ -969,11 +978,11 @@ def read(runs: Sequence[str | Path | RunFolder]) -> list[Side]:
         estimates = [e for table in folder.tables("metrics") for e in folder.read(table, Estimate)]
         if not estimates:
             raise InputError(f"{folder.path} has no numbers yet: repeat its command first")
-        sides.append(Side(title(manifest), manifest, FaithfulnessResults(estimates)))
+        sides.append(RunColumn(title(manifest), manifest, FaithfulnessResults(estimates)))
     return sides
 
 
-def tables(sides: Sequence[Side], form: str) -> list[Table]:
+def tables(sides: Sequence[RunColumn], form: str) -> list[Table]:
     """Return cMFG, skill and accuracy of a form, methods by models; none for a single run."""
     if len(sides) < 2:
         return []
@@ -986,11 +995,13 @@ def tables(sides: Sequence[Side], form: str) -> list[Table]:
             for m in methods
         ]
         every.append(Table(f"{caption}, {FORMS[form]}", heads, rows, []))
-    notes = [f"These runs differ in more than the model: {d}." for d in differences(sides, form)]
+    notes = [
+        f"These runs differ in more than the model: {d}." for d in setting_differences(sides, form)
+    ]
     return [*every[:-1], every[-1]._replace(notes=notes)]
 
 
-def _names(sides: Sequence[Side]) -> list[str]:
+def _names(sides: Sequence[RunColumn]) -> list[str]:
     """Names of columns: the model, its data where they differ, and a number where that is not
     enough to tell two columns apart."""
     several = len({side.manifest.data for side in sides}) > 1
@@ -1002,7 +1013,7 @@ def _names(sides: Sequence[Side]) -> list[str]:
     return names
 
 
-def differences(sides: Sequence[Side], form: str) -> list[str]:
+def setting_differences(sides: Sequence[RunColumn], form: str) -> list[str]:
     """Return the settings besides the model in which runs differ, as their signatures say."""
     values_of: dict[str, list[str]] = {}
     for side in sides:
@@ -1034,7 +1045,7 @@ VERDICT_MARKS = {
 }
 
 
-class Draw(NamedTuple):
+class ComparedDraw(NamedTuple):
     """One draw: how the comparison came out, and its text."""
 
     sign: str
@@ -1055,7 +1066,7 @@ class Worst(NamedTuple):
     gap: str
     sounds: str
     summary: str
-    draws: list[Draw]
+    draws: list[ComparedDraw]
 
 
 def worst(folder: RunFolder, estimates: Iterable[Estimate]) -> list[Worst]:
@@ -1120,11 +1131,11 @@ def _worst(
         line(question.text, 400),
         block(answer.text[:SHOWN_CHARACTERS]),
         line(answer.text, EXCERPT),
-        f"+{plain(gap)}" if gap > 0 else plain(gap),
+        f"+{plain_number(gap)}" if gap > 0 else plain_number(gap),
         "surer than it is" if gap > 0 else "less sure than it is",
-        f"Its words are {plain(min(1.0, max(0.0, sure + gap)))} decisive; {agree:.0f} of {k:.0f} "
-        f"answered draws do not contradict it ({plain(sure)})",
-        [Draw(*mark, draws[at]) for mark, at in zip(marks, sorted(draws), strict=False)],
+        f"Its words are {plain_number(min(1.0, max(0.0, sure + gap)))} decisive; {agree:.0f} of "
+        f"{k:.0f} answered draws do not contradict it ({plain_number(sure)})",
+        [ComparedDraw(*mark, draws[at]) for mark, at in zip(marks, sorted(draws), strict=False)],
     )
 
 
@@ -1158,7 +1169,7 @@ def pages(
 ) -> dict[str, str]:
     """Return every file of the page by name: the pages of answers, then ``report.html``."""
     answers = stored_answers(folder, "probe", manifest.settings.get("probe.k"))
-    own = context(manifest, estimates, worst(folder, estimates), read(beside))
+    own = context(manifest, estimates, worst(folder, estimates), read_columns(beside))
     first = own["opening"]._replace(examples=examples(folder, manifest, estimates))
     return with_answers(__package__, manifest, cards(answers), {**own, "opening": first})
 
@@ -1172,30 +1183,30 @@ def context(
     manifest: Manifest,
     estimates: Sequence[Estimate],
     worst: Sequence[Worst],
-    others: Sequence[Side] = (),
+    others: Sequence[RunColumn] = (),
 ) -> dict[str, Any]:
     """Return what the template of the page needs besides the answers. ``others``: more runs."""
     results = FaithfulnessResults(estimates)
-    sides = [Side(title(manifest), manifest, results), *others]
+    sides = [RunColumn(title(manifest), manifest, results), *others]
     forms = results.forms
     return {
         "opening": opening(estimates, manifest),
-        "headline": [*(headline(results, form) for form in forms), *set_apart(results)],
+        "headline": [*(headline(results, form) for form in forms), *set_apart_sentences(results)],
         "warnings": terminal.warned(manifest),
         "skills": figure_of(
             "skill", partial(skills, results), "Skill of each method with intervals."
         ),
-        "table1": [table1(results, form) for form in forms],
+        "table1": [table1_of_run(results, form) for form in forms],
         "models": [t for form in forms for t in tables(sides, form)],
         "forms": [_form(results, form) for form in forms],
         "worst_methods": list(dict.fromkeys(w.method for w in worst)),
         "worst": [w for form in forms for w in worst if w.form == form],
         "requests": terminal.request_counts(manifest),
-        "judged": terminal.cited(manifest),
+        "judged": terminal.judge_sentences(manifest),
         "definitions": GLOSSARY,
-        "left_out": left_out(results),
+        "left_out": left_out_reasons(results),
         "signatures": signatures(
-            (f"skill, {FORMS[form]}, {label(m)}", results.get("skill", form=form, method=m))
+            (f"skill, {FORMS[form]}, {method_label(m)}", results.get("skill", form=form, method=m))
             for form in forms
             for m in results.methods(form)
         ),
@@ -1205,11 +1216,11 @@ def context(
 def _form(results: FaithfulnessResults, form: str) -> dict[str, Any]:
     scatters = [
         (
-            label(m),
+            method_label(m),
             figure_of(
                 f"decisiveness against confidence {form} {m}",
-                partial(scatter, results, form, m),
-                f"Decisiveness against confidence, {label(m)}.",
+                partial(claims_scatter, results, form, m),
+                f"Decisiveness against confidence, {method_label(m)}.",
             ),
         )
         for m in results.methods(form)
@@ -1229,12 +1240,12 @@ def _form(results: FaithfulnessResults, form: str) -> dict[str, Any]:
     return {
         "name": form,
         "title": FORMS[form].capitalize(),
-        "sentences": list(sentences(results, form)),
+        "sentences": list(faithfulness_sentences(results, form)),
         "scatters": [(name, figure) for name, figure in scatters if figure],
         "by_bin": [row for row in quantities if row[1]],
-        "bins": [bins(results, form, name) for name in BINS],
+        "bins": [bin_figure(results, form, name) for name in BINS],
         "baselines": baselines(results, form),
         "three_way": three_way(results, form),
-        "words": calibration(results, form),
-        "slices": [slices(results, form, key) for key in ("domain", "position")],
+        "words": calibration_table(results, form),
+        "slices": [slice_table(results, form, key) for key in ("domain", "position")],
     }

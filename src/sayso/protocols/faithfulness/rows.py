@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 PARTS = 5
 
 
-class Rows(NamedTuple):
+class MethodRows(NamedTuple):
     """One method in one form; arrays have n entries, one for each assertion or punted answer.
 
     ``d`` decisiveness, ``j`` agreeing draws of ``k``; ``punted`` rows have no ``d``, and the ``j``
@@ -72,7 +72,7 @@ class Rows(NamedTuple):
         """What cMFG of every row takes, averaged over choices: d, j, k, weight, choice."""
         return self.d, self.j, self.k, self.weight, self.choice
 
-    def scored(self, pooled: bool = False) -> Rows:
+    def scored(self, pooled: bool = False) -> MethodRows:
         """Return the rows that enter, those of one answer sharing weight 1 among themselves.
 
         Definition 1 is the mean over the assertions that have both numbers: one that could not be
@@ -85,11 +85,11 @@ class Rows(NamedTuple):
         _, place, count = np.unique(pairs, return_inverse=True, return_counts=True)
         return used._replace(weight=1 / count[place.reshape(-1)] if len(pairs) else used.weight)
 
-    def choices(self) -> list[Rows]:
+    def choices(self) -> list[MethodRows]:
         """Return the rows of each choice of demonstrations; all of them where there is none."""
         return [self.take(self.choice == c) for c in np.unique(self.choice)]
 
-    def take(self, use: NDArray[np.bool_]) -> Rows:
+    def take(self, use: NDArray[np.bool_]) -> MethodRows:
         """Return some of the rows."""
         at = np.flatnonzero(use)
         arrays: dict[str, Any] = {
@@ -104,7 +104,7 @@ class Rows(NamedTuple):
         )
 
 
-class Row(NamedTuple):
+class AssertionRow(NamedTuple):
     """One assertion, one punted answer, or one answer whose wording nobody could read (no d)."""
 
     d: float
@@ -121,19 +121,19 @@ class Row(NamedTuple):
     thinks: bool
 
 
-def arrays_of(
+def row_arrays(
     form: str,
     method: str,
-    rows: Sequence[Row],
+    rows: Sequence[AssertionRow],
     lost: Counter[str],
     entities: dict[tuple[str, str], int],
-) -> Rows:
+) -> MethodRows:
     """Return the rows of one method in one form as arrays."""
 
     def floats(name: str) -> Floats:
         return np.array([getattr(r, name) for r in rows], dtype=np.float64)
 
-    return Rows(
+    return MethodRows(
         form=form,
         method=method,
         d=floats("d"),
@@ -162,29 +162,29 @@ NAMES = {"plain": "vanilla", "instructed": "uncle"}
 _CHOICE = re.compile(r"-(\d+)$")
 
 
-def load_rows(run: Run, settings: Settings) -> list[Rows]:
+def load_rows(run: Run, settings: Settings) -> list[MethodRows]:
     """Return the rows of every method and form that the run asked for, short before long."""
     by_id = {q.id: q for q in run.questions}
     out = dropped(run.questions, settings)
     entities = {e: n for n, e in enumerate(dict.fromkeys(entity_of(q) for q in run.questions))}
     every = []
     for form, stages in _stages(run, settings).items():
-        rows: dict[str, list[Row]] = defaultdict(list)
+        rows: dict[str, list[AssertionRow]] = defaultdict(list)
         lost: dict[str, Counter[str]] = defaultdict(Counter)
         for stage in stages:
             for method, row in _rows(run, stage, by_id, settings, out, lost):
                 rows[method].append(row)
         plain = {r.question.id: r for r in rows["vanilla"] if not r.punted and r.k == r.k}
-        for method in methods.chosen(settings.methods):
+        for method in methods.methods_in_list(settings.methods):
             if rows[method] or lost[method]:
                 own = [_withheld(r, plain) for r in rows[method]]
-                every.append(arrays_of(form, method, own, lost[method], entities))
+                every.append(row_arrays(form, method, own, lost[method], entities))
     return every
 
 
 def _stages(run: Run, settings: Settings) -> dict[str, list[str]]:
     """Return the stages that this run has, by form."""
-    names = methods.chosen(settings.methods)
+    names = methods.methods_in_list(settings.methods)
     revised = {m for m in names if methods.METHODS[m].kind == "revision"}
     others = set(names) - {"vanilla", "uncle"} - revised
     direct = not {"vanilla", "uncle"}.isdisjoint(names)
@@ -212,7 +212,7 @@ def _rows(
     settings: Settings,
     out: set[str],
     lost: dict[str, Counter[str]],
-) -> Iterator[tuple[str, Row]]:
+) -> Iterator[tuple[str, AssertionRow]]:
     """Yield (method, row) of a stage; what has no row is counted in ``lost``."""
     content = {(v.target, v.asked): v for v in run.verdicts(stage)}
     letters = {(v.target, v.asked): v.raw or "" for v in run.verdicts(f"{stage}-contradict")}
@@ -235,14 +235,14 @@ def _rows(
                 if v.label == "omitted":
                     lost[method]["omitted"] += 1
                     continue
-                j, k, unread = agreement(letters.get((v.target, question), ""), settings)
+                j, k, unread = draw_agreement(letters.get((v.target, question), ""), settings)
                 if v.problem is not None:
                     lost[method][f"wording {v.problem}"] += 1
                 elif v.label == "assertion" and k != k:
                     lost[method]["pairs unread" if unread else "few draws"] += 1
                 yield (
                     method,
-                    Row(
+                    AssertionRow(
                         d=np.nan if v.number is None else v.number,
                         j=j,
                         k=k,
@@ -259,7 +259,7 @@ def _rows(
                 )
 
 
-def agreement(letters: str, settings: Settings) -> tuple[float, float, int]:
+def draw_agreement(letters: str, settings: Settings) -> tuple[float, float, int]:
     """Return (agreeing, k, unread) of one assertion's draws; NaN where fewer than ``least`` count.
 
     The letters are those of the ``-contradict`` verdicts; ``draws.k`` takes the first draws only.
@@ -291,7 +291,7 @@ def _part(g: Generation, v: Verdict) -> int:
     return min(PARTS * v.start // len(g.text), PARTS - 1)
 
 
-def _withheld(row: Row, plain: dict[str, Row]) -> Row:
+def _withheld(row: AssertionRow, plain: dict[str, AssertionRow]) -> AssertionRow:
     """Give a punt the confidence of the plain answer: what was withheld."""
     if not row.punted or row.question.id not in plain:
         return row

@@ -13,7 +13,7 @@ from msgspec import Meta
 
 from sayso.judges.contradiction import contradicts
 from sayso.metrics.cmfg import BINS, LEAST_IN_BIN
-from sayso.prompts.methods import METHODS, chosen
+from sayso.prompts.methods import METHODS, methods_in_list
 from sayso.protocols.pool import entity_of
 from sayso.protocols.settings import (
     Resamples,
@@ -21,9 +21,9 @@ from sayso.protocols.settings import (
     Share,
     Temperature,
     Tokens,
-    check_values,
-    collect,
-    measure,
+    check_types,
+    collect_field,
+    measure_field,
     most_tokens,
 )
 from sayso.records import InputError, Question, content_id
@@ -38,20 +38,24 @@ MOST_DRAWS = 1000
 
 
 @dataclasses.dataclass(frozen=True)
-class Draws:
+class FaithfulnessDraws:
     """The answers that tell how sure the model is (section 3: k = 20)."""
 
-    k: Annotated[int, Meta(ge=1, le=MOST_DRAWS)] = collect(
+    k: Annotated[int, Meta(ge=1, le=MOST_DRAWS)] = collect_field(
         20, "number of samples per short question"
     )
-    temperature: Temperature = collect(1.0, "temperature of the samples (not stated in the paper)")
+    temperature: Temperature = collect_field(
+        1.0, "temperature of the samples (not stated in the paper)"
+    )
 
 
 @dataclasses.dataclass(frozen=True)
-class Answer:
+class FaithfulnessDecoding:
     """How the answers whose wording is read are decoded (section 4: greedy)."""
 
-    temperature: Temperature = collect(0.0, "temperature of the answers whose wording is read")
+    temperature: Temperature = collect_field(
+        0.0, "temperature of the answers whose wording is read"
+    )
     short_tokens: Tokens = most_tokens("short_tokens", "a short answer")
     long_tokens: Tokens = most_tokens("long_tokens", "a paragraph")
 
@@ -60,94 +64,98 @@ class Answer:
 class Demos:
     """Demonstrations of Uncertainty+: the model's own answers to questions not measured."""
 
-    m: Annotated[int, Meta(ge=1, le=20)] = collect(
+    m: Annotated[int, Meta(ge=1, le=20)] = collect_field(
         2, "number of certain examples, and also of uncertain ones"
     )
-    choices: Annotated[int, Meta(ge=1, le=20)] = collect(
+    choices: Annotated[int, Meta(ge=1, le=20)] = collect_field(
         3, "number of random sets of examples; all are measured"
     )
-    entities: Annotated[int, Meta(ge=1, le=10_000)] = collect(
+    entities: Annotated[int, Meta(ge=1, le=10_000)] = collect_field(
         20, "number of entities set aside for examples and not measured; at most a fifth of all"
     )
-    certain: Share = collect(0.9, "lowest confidence of a certain example")
-    uncertain: Share = collect(0.5, "highest confidence of an uncertain example")
+    certain: Share = collect_field(0.9, "lowest confidence of a certain example")
+    uncertain: Share = collect_field(0.5, "highest confidence of an uncertain example")
 
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
     """Every choice of the protocol, with the paper's default where it has one."""
 
-    draws: Draws = field(default_factory=Draws)
-    answer: Answer = field(default_factory=Answer)
+    draws: FaithfulnessDraws = field(default_factory=FaithfulnessDraws)
+    answer: FaithfulnessDecoding = field(default_factory=FaithfulnessDecoding)
     demos: Demos = field(default_factory=Demos)
-    methods: str = collect(
+    methods: str = collect_field(
         "all",
         "prompting methods, separated by commas; all: every method except unc_few, pair_few and "
         "self_refine. Available: " + ", ".join(METHODS),
     )
-    prompts: Literal["shared", "paper"] = collect(
+    prompts: Literal["shared", "paper"] = collect_field(
         "shared",
         "shared: one set of answers for all protocols; paper: the paper's prompts and decoding",
     )
-    sample_prompt: Literal["vanilla", "same"] = collect(
+    sample_prompt: Literal["vanilla", "same"] = collect_field(
         "vanilla", "sample the plain question once for all methods, or each method's own prompt"
     )
-    decisive: Literal["auto", "rules", "judge"] = collect(
+    decisive: Literal["auto", "rules", "judge"] = collect_field(
         "auto",
         "what reads the wording: rules (offline) or the judge's model; auto: the model, if any",
     )
-    contradict: Literal["auto", "rules", "nli", "judge"] = collect(
+    contradict: Literal["auto", "rules", "nli", "judge"] = collect_field(
         "auto",
         "what compares the answers: rules, an NLI model (--nli) or the judge's model; auto: the "
         "judge's model, if any",
     )
-    nli: str = collect("auto", "NLI model for --contradict nli: a folder, a hub id, or llm:MODEL")
-    ambiguous: Literal["keep", "drop"] = collect(
+    nli: str = collect_field(
+        "auto", "NLI model for --contradict nli: a folder, a hub id, or llm:MODEL"
+    )
+    ambiguous: Literal["keep", "drop"] = collect_field(
         "keep",
         "keep or drop questions whose gold answers contradict each other; their ids are listed",
     )
-    prompt_folder: str = collect("", "folder with your own prompts")
-    bins: Annotated[int, Meta(ge=1, le=1000)] = measure(
+    prompt_folder: str = collect_field("", "folder with your own prompts")
+    bins: Annotated[int, Meta(ge=1, le=1000)] = measure_field(
         BINS, "number of equal-width bins of confidence"
     )
-    closed: Literal["right", "left"] = measure("right", "which edge of each bin is included")
-    levels: bool = measure(False, "average over distinct values of confidence instead of bins")
-    empty: Literal["skip", "zero"] = measure("skip", "skip empty bins, or count them as 0")
-    sample_punt: Literal["drop", "literal", "contradiction"] = measure(
+    closed: Literal["right", "left"] = measure_field("right", "which edge of each bin is included")
+    levels: bool = measure_field(
+        False, "average over distinct values of confidence instead of bins"
+    )
+    empty: Literal["skip", "zero"] = measure_field("skip", "skip empty bins, or count them as 0")
+    sample_punt: Literal["drop", "literal", "contradiction"] = measure_field(
         "drop",
         "how a sample without an answer counts: not at all, as agreement (the literal "
         "formula), or as a contradiction",
     )
-    relation: Literal["contradiction", "inconsistency"] = measure(
+    relation: Literal["contradiction", "inconsistency"] = measure_field(
         "contradiction",
         "what lowers confidence: a contradiction (as in the paper), or anything that is not "
         "entailed (needs --contradict nli)",
     )
-    pooled: bool = measure(
+    pooled: bool = measure_field(
         False,
         "count every assertion once, so that answers with several assertions weigh more; otherwise "
         "the assertions of an answer share one vote (Definition 1)",
     )
-    least: Annotated[int, Meta(ge=1, le=MOST_DRAWS)] = measure(
+    least: Annotated[int, Meta(ge=1, le=MOST_DRAWS)] = measure_field(
         5, "smallest number of answered samples from which a confidence is computed"
     )
-    high: Share = measure(
+    high: Share = measure_field(
         0.75,
         "threshold from which an answer counts as decisive or confident in the three-way table",
     )
-    shared_least: Annotated[int, Meta(ge=LEAST_IN_BIN, le=1_000_000)] = measure(
+    shared_least: Annotated[int, Meta(ge=LEAST_IN_BIN, le=1_000_000)] = measure_field(
         10,
         "a bin is used to compare methods only if each method has at least this many items in it",
     )
-    resamples: Resamples = measure(1000, "bootstrap resamples of entities")
-    ci_seed: Seed = measure(0, "seed for resampling")
+    resamples: Resamples = measure_field(1000, "bootstrap resamples of entities")
+    ci_seed: Seed = measure_field(0, "seed for resampling")
 
 
 def check(settings: Settings) -> None:
     """Refuse settings with which nothing could be asked or counted. Raises InputError."""
     s = settings
-    check_values(s)
-    revised = [m for m in chosen(s.methods) if METHODS[m].kind == "revision"]
+    check_types(s)
+    revised = [m for m in methods_in_list(s.methods) if METHODS[m].kind == "revision"]
     if revised and s.sample_prompt == "same":
         raise InputError(
             f"sample_prompt same draws each method's own prompt, and {revised[0]} is a revision, "
@@ -177,7 +185,7 @@ MOST_NAMES = 40
 _DIGIT = re.compile(r"\d")
 
 
-def ambiguous(questions: Sequence[Question]) -> list[str]:
+def ambiguous_questions(questions: Sequence[Question]) -> list[str]:
     """Return ids of the short questions that :data:`RULE` calls ambiguous.
 
     Other names of one answer ("Mark Twain") look like other answers to rules, so among them only
@@ -198,12 +206,12 @@ def ambiguous(questions: Sequence[Question]) -> list[str]:
 
 def dropped(questions: Sequence[Question], settings: Settings) -> set[str]:
     """Return ids of the questions that a run leaves out: the ambiguous ones, if it drops them."""
-    return set(ambiguous(questions)) if settings.ambiguous == "drop" else set()
+    return set(ambiguous_questions(questions)) if settings.ambiguous == "drop" else set()
 
 
 def ambiguous_notice(questions: Sequence[Question], settings: Settings) -> list[str]:
     """Return the sentence of the manifest: the rule, how many questions, what became of them."""
-    number, shorts = len(ambiguous(questions)), sum(not q.parts for q in questions)
+    number, shorts = len(ambiguous_questions(questions)), sum(not q.parts for q in questions)
     if not number:
         return []
     what = "left out" if settings.ambiguous == "drop" else "kept (--ambiguous drop leaves them out)"
@@ -231,7 +239,7 @@ def held_out(questions: Sequence[Question], settings: Settings) -> list[str]:
 
     They are all questions about some entities.
     """
-    if not any(METHODS[m].demonstrations for m in chosen(settings.methods)):
+    if not any(METHODS[m].demonstrations for m in methods_in_list(settings.methods)):
         return []
     short = [q for q in questions if not q.parts]
     entities = {entity_of(q) for q in short}

@@ -25,10 +25,10 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from sayso.judges.contradiction import LlmContradict, answers, contradicts
-from sayso.judges.decisiveness import Asserted, LlmDecisive, about, decisiveness
+from sayso.judges.decisiveness import Asserted, LlmDecisive, decisiveness, subject_stems
 from sayso.judges.judge import Item, engine_of
 from sayso.judges.meaning import Meaning
-from sayso.judges.rules.sentences import sentences
+from sayso.judges.rules.sentences import split_sentences
 from sayso.judges.rules.text import is_english
 from sayso.records import Generation, InputError, Question, Verdict, is_blank
 
@@ -158,18 +158,18 @@ def open_contradiction(
 WITHHELD = ("abstained", "refused_by_policy", "asked_back")
 
 
-class Draw(NamedTuple):
+class DrawText(NamedTuple):
     """A draw's text; ``None`` where the request failed."""
 
     id: str
     text: str | None
 
 
-def draws_of(generations: Iterable[Generation]) -> dict[tuple[str, str], list[Draw]]:
+def draws_of(generations: Iterable[Generation]) -> dict[tuple[str, str], list[DrawText]]:
     """Return the draws by (question, method), in order of their sample index."""
-    draws: dict[tuple[str, str], list[Draw]] = defaultdict(list)
+    draws: dict[tuple[str, str], list[DrawText]] = defaultdict(list)
     for g in sorted(generations, key=lambda g: g.request.sample):
-        draws[g.question, g.method].append(Draw(g.id, g.text if g.problem is None else None))
+        draws[g.question, g.method].append(DrawText(g.id, g.text if g.problem is None else None))
     return dict(draws)
 
 
@@ -179,7 +179,7 @@ class WordingJudge:
     def __init__(
         self,
         wording: ReadsWording,
-        draws: Mapping[tuple[str, str], list[Draw]],
+        draws: Mapping[tuple[str, str], list[DrawText]],
         by_id: Mapping[str, Question],
     ) -> None:
         self.wording, self.name, self.signature = wording, wording.signature, wording.signature
@@ -313,7 +313,7 @@ class ContradictionJudge:
     def __init__(
         self,
         contradiction: ReadsContradiction,
-        draws: Mapping[tuple[str, str], list[Draw]],
+        draws: Mapping[tuple[str, str], list[DrawText]],
         by_id: Mapping[str, Question],
         wording: WordingJudge,
         *,
@@ -418,7 +418,7 @@ class ThoughtJudge:
             elif not reading.assertions:
                 verdicts.append(Verdict(target, q.id, self.signature, label="punt"))
             else:
-                score = nearest(reading.assertions, answer)
+                score = nearest_assertion(reading.assertions, answer)
                 if isinstance(self.wording, RulesWording):
                     own = decisiveness(text, answer)
                     score = score if own is None else own
@@ -434,22 +434,22 @@ def ending(thought: str, answer: str, question: str) -> str:
     Words of the question do not count. "" for a thought without a sentence.
     """
     tail = thought[-LONGEST_THOUGHT:]
-    spans = sentences(tail)
+    spans = split_sentences(tail)
     if not spans:
         return ""
-    wanted = about(answer)[0] - about(question)[0]
+    wanted = subject_stems(answer)[0] - subject_stems(question)[0]
     for span in reversed(spans):
-        if about(tail[span.start : span.end])[0] & wanted:
+        if subject_stems(tail[span.start : span.end])[0] & wanted:
             return tail[span.start : spans[-1].end]
     return tail[spans[-1].start : spans[-1].end]
 
 
-def nearest(assertions: Sequence[tuple[str, float]], answer: str) -> float:
+def nearest_assertion(assertions: Sequence[tuple[str, float]], answer: str) -> float:
     """Return the score of the assertion that shares most words with the answer; the last of equals.
 
     A thought that weighs several values asserts several.
     """
-    wanted = about(answer)[0]
-    scored = [(len(about(text)[0] & wanted), score) for text, score in assertions]
+    wanted = subject_stems(answer)[0]
+    scored = [(len(subject_stems(text)[0] & wanted), score) for text, score in assertions]
     most = max(shared for shared, _ in scored)
     return next(score for shared, score in reversed(scored) if shared == most)

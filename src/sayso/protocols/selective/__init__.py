@@ -20,9 +20,9 @@ from __future__ import annotations
 from sayso.protocols.probes import Probing
 from sayso.protocols.protocol import Protocol
 from sayso.protocols.selective import collect, compare, measure, settings
-from sayso.protocols.selective.settings import Answer, Draws, Settings
+from sayso.protocols.selective.settings import SelectiveDecoding, SelectiveDraws, Settings
 
-__all__ = ["SELECTIVE", "Answer", "Draws", "Settings"]
+__all__ = ["SELECTIVE", "SelectiveDecoding", "SelectiveDraws", "Settings"]
 
 SELECTIVE = Protocol(
     name="selective",
@@ -42,6 +42,6 @@ SELECTIVE = Protocol(
     instead=(("J", "abstention_gap"), ("J_within", "abstention_gap_within")),
     needs_golds=True,
     probing=lambda s: Probing("draws", min(s.known_k, s.draws.k)),
-    check_model=collect.check_model,
+    check_model=collect.check_state_place,
     is_judged=collect.is_judged,
 )

@@ -31,7 +31,7 @@ from sayso.protocols.selective.rows import (
     array_of,
     has_passage,
     metrics_table_of,
-    references,
+    reference_texts,
     target_of,
     ungraded,
 )
@@ -43,11 +43,11 @@ from sayso.protocols.selective.settings import (
     decoding,
     further_metrics,
     further_models,
-    listed,
+    names_between_commas,
     shots,
     wants_probe,
 )
-from sayso.protocols.settings import folder_of
+from sayso.protocols.settings import folder_setting
 from sayso.records import (
     Content,
     Generation,
@@ -66,20 +66,20 @@ from sayso.scores.collect import (
     FORCED,
     SAID_TRUE,
     SUPPORTED,
-    Examples,
-    Questioner,
-    Shown,
+    EvidenceQuestioner,
+    PromptExamples,
+    ShownExample,
     Tools,
     all_questions,
     choose_examples,
+    evidence_lacking,
     hidden_blocks,
-    lacking,
     panel_question,
     provided,
-    source_of,
+    states_hash,
     support_question,
 )
-from sayso.scores.collect import collect as collect_evidence
+from sayso.scores.collect import collect_evidence as collect_evidence
 from sayso.scores.evidence import Answer, Case, Samples, answer_of
 from sayso.scores.p_ik import P_IK
 
@@ -105,13 +105,13 @@ def questions_about_answers(settings: Settings) -> dict[str, str]:
     names = ["blind"] * any(name.startswith(BLIND) for name in further_metrics(settings))
     names += ["confidence", "confidence_reasoned", SUPPORTED] * settings.elicit
     names += [SAID_TRUE] * bool(settings.elicit or settings.panel)
-    folder = folder_of(settings.prompt_folder)
+    folder = folder_setting(settings.prompt_folder)
     return {name: load_prompt(name, folder) for name in names}
 
 
 def instructions(settings: Settings) -> dict[str, str]:
     """Return the texts of ours that stand in the prompts."""
-    folder = folder_of(settings.prompt_folder)
+    folder = folder_setting(settings.prompt_folder)
     if settings.prompts == "paper":
         return {settings.mode: load_prompt(f"selective_{settings.mode}", folder)}
     (first,) = load_wordings(1, settings.prompt_folder)
@@ -126,7 +126,7 @@ def prompts_signature(settings: Settings) -> str:
     return f"{settings.prompts}{mode}-{texts}"
 
 
-class _Prompt(NamedTuple):
+class _SelectivePrompt(NamedTuple):
     text: str
     stage: str
     method: str
@@ -141,28 +141,30 @@ def requests(questions: Sequence[Question], settings: Settings, seed: int) -> li
     (wording,) = load_wordings(1, settings.prompt_folder)
     head = head_of(questions, settings) if settings.prompts == "paper" else ""
 
-    def prompts(question: Question, form: str) -> Iterator[_Prompt]:
+    def prompts(question: Question, form: str) -> Iterator[_SelectivePrompt]:
         heat, (temperature, tokens, stop) = settings.draws.temperature, decoding(settings, form)
         text = wording.ask(question.text, question.context)
         if settings.prompts == "paper":
-            text = f"{head}{block_of(question)}"
+            text = f"{head}{completion_block(question)}"
         sample = ANSWER_SAMPLE if temperature > 0 else 0
-        yield _Prompt(text, form, "plain", temperature, sample, tokens, stop)
+        yield _SelectivePrompt(text, form, "plain", temperature, sample, tokens, stop)
         if settings.without_passage and has_passage(question):
             bare = wording.ask(question.text, None)
             if settings.prompts == "paper":
-                bare = f"{head}{block_of(msgspec.structs.replace(question, context=None))}"
-            yield _Prompt(bare, WITHOUT_PASSAGE, "plain", temperature, sample, tokens, stop)
+                bare = f"{head}{completion_block(msgspec.structs.replace(question, context=None))}"
+            yield _SelectivePrompt(
+                bare, WITHOUT_PASSAGE, "plain", temperature, sample, tokens, stop
+            )
         if settings.words and settings.prompts == "shared":
             instructed = wording.ask(question.text, question.context, form)
-            yield _Prompt(instructed, form, "instructed", temperature, sample, tokens)
+            yield _SelectivePrompt(instructed, form, "instructed", temperature, sample, tokens)
         for draw in range(0 if question.parts else settings.draws.k):
-            yield _Prompt(text, "draws", "plain", heat, draw, tokens, stop)
+            yield _SelectivePrompt(text, "draws", "plain", heat, draw, tokens, stop)
 
     asks: list[Ask] = []
     renamed = {"short": SHOWN, "draws": SHOWN_DRAWS}
-    shown = {q.id for q in set_apart(questions, settings)}
-    scored = {q.id for q in measured(questions, settings)}
+    shown = {q.id for q in example_pool(questions, settings)}
+    scored = {q.id for q in measured_questions(questions, settings)}
     for question in (q for q in questions if q.id in shown or q.id in scored):
         form = "long" if question.parts else "short"
         for p in prompts(question, form):
@@ -187,18 +189,20 @@ def head_of(questions: Sequence[Question], settings: Settings) -> str:
     """Return what stands before the question: the instruction, and answered examples."""
     (text,) = instructions(settings).values()
     shown = [
-        f"{block_of(q)} {q.golds[0].value}" for q in examples_of(questions, settings) if q.golds
+        f"{completion_block(q)} {q.golds[0].value}"
+        for q in prompt_examples(questions, settings)
+        if q.golds
     ]
     return "\n\n".join([text, *shown]) + ("\n\n" if shown else "\n")
 
 
-def block_of(question: Question) -> str:
+def completion_block(question: Question) -> str:
     """Return context and question as a text that an answer completes."""
     context = f"Context: {question.context}\n" if question.context else ""
     return f"{context}Question: {question.text}\nAnswer:"
 
 
-def examples_of(questions: Sequence[Question], settings: Settings) -> list[Question]:
+def prompt_examples(questions: Sequence[Question], settings: Settings) -> list[Question]:
     """Return the questions that serve as examples in the prompt, chosen by a hash of their ids."""
     held = [q for q in questions if not q.parts and q.golds]
     return sorted(held, key=lambda q: content_id(["example", q.id]))[: shots(settings)]
@@ -326,7 +330,7 @@ def open_further(run: Run, settings: Settings) -> None:
         run.engine(name)
 
 
-def keep_metrics(stage: str, facts: Sequence[Fact], run: Run, settings: Settings) -> None:
+def keep_metrics(stage: str, facts: Sequence[ScoredFact], run: Run, settings: Settings) -> None:
     """Grade the facts by the further answer metrics and store a value of each for every fact."""
     metrics = further_metrics(settings)
     if not metrics:
@@ -334,20 +338,20 @@ def keep_metrics(stage: str, facts: Sequence[Fact], run: Run, settings: Settings
     table = metrics_table_of(stage)
     before = run.scores(table) if run.has(f"scores/{table}") else []
     graded = {(s.target, s.method): s for s in before if s.value is not None}
-    held = [f for f in facts if not is_blank(text_of(f)) and f.question.golds]
+    held = [f for f in facts if not is_blank(scored_text(f)) and f.question.golds]
     scores: list[Score] = []
     for name in metrics:
         known = [graded.get((fact.target, name)) for fact in held]
         if None not in known:
             scores += [score for score in known if score is not None]
             continue
-        golds = [references(f.question.golds or ()) for f in held]
-        texts = [text_of(f) for f in held]
+        golds = [reference_texts(f.question.golds or ()) for f in held]
+        texts = [scored_text(f) for f in held]
         kind, _, model = name.partition(":")
         if kind == BERT:
             grades = [BlindGrade(value) for value in BertGrader(model).grade(golds, texts)]
         else:
-            folder = folder_of(settings.prompt_folder)
+            folder = folder_setting(settings.prompt_folder)
             grades = BlindGrader(run.engine(model), folder).grade(golds, texts)
         scores += [Score(f.target, name, *g) for f, g in zip(held, grades, strict=True)]
         without = Counter(grade.problem for grade in grades if grade.correct is None)
@@ -361,20 +365,23 @@ def keep_metrics(stage: str, facts: Sequence[Fact], run: Run, settings: Settings
     run.keep(table, scores)
 
 
-def text_of(fact: Fact) -> str:
+def scored_text(fact: ScoredFact) -> str:
     """Return the text that is scored."""
     return fact.generation.text[slice(*fact.span)].strip()
 
 
 def tools_of(run: Run, model: Engine, settings: Settings) -> Tools:
     """Return the tools of a run, and those who are asked about its answers."""
-    folder = folder_of(settings.prompt_folder)
+    folder = folder_setting(settings.prompt_folder)
     of_sentences = settings.scores != "all"  # many requests: only where it is named
     return run.tools(settings.nli)._replace(
-        questioner=Questioner(run.shaped(model), folder, sentences=of_sentences)
+        questioner=EvidenceQuestioner(run.shaped(model), folder, sentences=of_sentences)
         if settings.elicit
         else None,
-        panel=tuple(Questioner(run.engine(name), folder) for name in listed(settings.panel)),
+        panel=tuple(
+            EvidenceQuestioner(run.engine(name), folder)
+            for name in names_between_commas(settings.panel)
+        ),
     )
 
 
@@ -384,7 +391,7 @@ def follow_ups(
     settings: Settings,
 ) -> Iterator[FollowUp]:
     """Yield what is asked about answers: by blind graders, of the model itself, of the panel."""
-    folder = folder_of(settings.prompt_folder)
+    folder = folder_setting(settings.prompt_folder)
     blind = [name.partition(":")[2] for name in further_metrics(settings) if name.startswith(BLIND)]
     if not (blind or settings.elicit or settings.panel):
         return
@@ -396,7 +403,7 @@ def follow_ups(
         for short in (questions[id_] for id_ in ask_.question.parts or (ask_.question.id,)):
             # where a value stands in a paragraph is known when it is there: short is assumed
             text = answer.text if ask_.stage == "short" else answer.text[:VALUE]
-            golds = references(short.golds or ())
+            golds = reference_texts(short.golds or ())
             request = blind_request(template, golds, text)[0]
             yield from (FollowUp(name, f"grading {ask_.stage}", request) for name in blind if golds)
         if ask_.stage == "short":
@@ -409,7 +416,7 @@ def follow_ups(
                 for n in range(settings.draws.k):  # one sentence is assumed, and different draws
                     request = support_question(template_of, answer.text, f"{n} {answer.text}")[0]
                     yield FollowUp("", "support by draws", request)
-            for name in listed(settings.panel) if "judged" in wanted else ():
+            for name in names_between_commas(settings.panel) if "judged" in wanted else ():
                 yield FollowUp(name, "judging without golds", panel_question(case, folder))
 
 
@@ -425,7 +432,7 @@ ARRAYS = ("logprobs", "entropies", "margins", "self_certainty", "renyi", "uncond
 FOUND = ("relevance", "importance", "compared")
 
 
-class Fact(NamedTuple):
+class ScoredFact(NamedTuple):
     """A scored fact: its target, the answer that it stands in, its question, its characters."""
 
     target: str
@@ -439,7 +446,7 @@ def _facts(
     generations: Sequence[Generation],
     spans: Sequence[Verdict],
     by_id: Mapping[str, Question],
-) -> list[Fact]:
+) -> list[ScoredFact]:
     """Return the facts of the plain answers whose value is placed."""
     placed = {(v.target, v.asked): v for v in spans}
     facts = []
@@ -447,7 +454,9 @@ def _facts(
         for short in by_id[generation.question].parts or (generation.question,):
             span = span_of(generation, placed.get((generation.id, short)), stage)
             if span is not None:
-                facts.append(Fact(target_of(generation, short), generation, by_id[short], span))
+                facts.append(
+                    ScoredFact(target_of(generation, short), generation, by_id[short], span)
+                )
     return facts
 
 
@@ -460,7 +469,7 @@ def span_of(generation: Generation, verdict: Verdict | None, stage: str) -> Span
     return verdict.answer_start, verdict.answer_end
 
 
-def case_of(fact: Fact, draws: Sequence[Generation]) -> Case:
+def fact_case(fact: ScoredFact, draws: Sequence[Generation]) -> Case:
     """Return a case with all that was recorded when the fact was asked about."""
     _, generation, question, span = fact
     said = generation.text[slice(*span)].strip()
@@ -468,7 +477,7 @@ def case_of(fact: Fact, draws: Sequence[Generation]) -> Case:
     usable = [draw for draw in draws if draw.problem is None]
     case = Case(question.text, generation.request, text, [draw.text for draw in usable])
     answer = answer_of(generation)
-    inside = tokens_in(generation, span)
+    inside = tokens_of_span(generation, span)
     for name in ARRAYS:
         values = getattr(answer, name)
         if values is not None and text is not None:
@@ -488,14 +497,14 @@ def case_of(fact: Fact, draws: Sequence[Generation]) -> Case:
     return case
 
 
-def tokens_in(generation: Generation, span: Span) -> list[int]:
+def tokens_of_span(generation: Generation, span: Span) -> list[int]:
     """Return the positions of the tokens of a span; all of them if they cannot be placed."""
     if generation.offsets is None or span == (0, len(generation.text)):
         return list(range(len(generation.token_ids or generation.offsets or ())))
     return tokens_between(generation, *span)
 
 
-def samples_of(target: str, case: Case) -> Samples:
+def fact_samples(target: str, case: Case) -> Samples:
     """Return the evidence of a case as scores see it."""
     answer = Answer(case.answer or "", **{n: case.arrays.get(n) for n in (*ARRAYS, *FOUND)})
     if case.answer is None:
@@ -530,7 +539,7 @@ ASKED_OF_SHORT = "is asked of short answers only"
 
 def scores_of(
     stage: str,
-    facts: Sequence[Fact],
+    facts: Sequence[ScoredFact],
     generations: Sequence[Generation],
     draws: Mapping[str, Sequence[Generation]],
     settings: Settings,
@@ -551,10 +560,10 @@ def scores_of(
     scored: dict[str, list[Score]] = {name: [] for name in usable}
     for first in range(0, len(facts), BLOCK):
         block = facts[first : first + BLOCK]
-        cases = [case_of(fact, draws.get(fact.question.id, [])) for fact in block]
+        cases = [fact_case(fact, draws.get(fact.question.id, [])) for fact in block]
         collect_evidence(cases, needs, tools)
         for fact, case in zip(block, cases, strict=True):
-            for name, score in score_one(samples_of(fact.target, case), usable).items():
+            for name, score in score_one(fact_samples(fact.target, case), usable).items():
                 scored[name].append(score)
     for name, column in scored.items():
         some = any(score.value is not None for score in column)
@@ -613,7 +622,7 @@ def why_not(stage: str, method: Method, at_hand: frozenset[str], tools: Tools) -
         return NOT_NAMED
     if absent[0] in ELICITED:
         return NOT_ASKED
-    return lacking(absent[0], tools)
+    return evidence_lacking(absent[0], tools)
 
 
 # ---- the hidden states that P(IK) reads: of a short answer, or of a value inside a paragraph
@@ -625,14 +634,14 @@ def why_not(stage: str, method: Method, at_hand: frozenset[str], tools: Tools) -
 NO_ENGINE = "needs hidden states, which this model's engine does not return"
 
 
-def check_model(engine: Engine, settings: Settings) -> None:
+def check_state_place(engine: Engine, settings: Settings) -> None:
     """Refuse a layer or a position that the model does not have. Raises InputError."""
     if wants_probe(settings) and engine.capabilities.hidden:
         reader_of(engine).hidden([], settings.p_ik.layer, settings.p_ik.position)
 
 
 def read_states(
-    form: str, facts: Sequence[Fact], run: Run, settings: Settings, engine: Engine | None
+    form: str, facts: Sequence[ScoredFact], run: Run, settings: Settings, engine: Engine | None
 ) -> list[Score]:
     """Store the states of the scored facts of a form; return why there is no P(IK), if so."""
     if not wants_probe(settings):
@@ -644,7 +653,7 @@ def read_states(
     if form != "short":
         texts = [until(f.generation, f.span, f.target, position) for f in facts]
         position = "last_answer" if position == "last_prompt" else position
-    source = source_of(texts, engine, layer, position)
+    source = states_hash(texts, engine, layer, position)
     blocks = hidden_blocks(texts, engine, layer, position)
     run.keep_states(array_of(form, settings), [fact.target for fact in facts], source, blocks)
     return []
@@ -653,7 +662,7 @@ def read_states(
 def until(generation: Generation, span: Span, target: str, position: str) -> Generation:
     """Return a paragraph that ends with a value; for ``last_prompt`` one that ends before it."""
     before = position == "last_prompt"
-    ids, inside = generation.token_ids, tokens_in(generation, span)
+    ids, inside = generation.token_ids, tokens_of_span(generation, span)
     if ids is not None and generation.offsets is not None and inside:
         ids = ids[: inside[0] if before else inside[-1] + 1]
     else:  # tokens that cannot be placed: the text is read anew
@@ -673,7 +682,7 @@ def until(generation: Generation, span: Span, target: str, position: str) -> Gen
 POOL = 2
 
 
-def set_apart(questions: Sequence[Question], settings: Settings) -> list[Question]:
+def example_pool(questions: Sequence[Question], settings: Settings) -> list[Question]:
     """Return the short questions that examples are drawn from; none if off.
 
     Twice as many as are shown, so that both right and wrong ones are among them, of at most a
@@ -681,7 +690,7 @@ def set_apart(questions: Sequence[Question], settings: Settings) -> list[Questio
     """
     if not settings.p_true.examples:
         return []
-    in_prompt = {q.id for q in examples_of(questions, settings)}
+    in_prompt = {q.id for q in prompt_examples(questions, settings)}
     short = [q for q in questions if not q.parts and q.golds and q.id not in in_prompt]
     entities = dict.fromkeys(entity_of(q) for q in short)
     ranked = sorted(entities, key=lambda e: content_id(["p_true", *e]))
@@ -693,10 +702,10 @@ def set_apart(questions: Sequence[Question], settings: Settings) -> list[Questio
     return apart
 
 
-def measured(questions: Sequence[Question], settings: Settings) -> list[Question]:
+def measured_questions(questions: Sequence[Question], settings: Settings) -> list[Question]:
     """Return the questions that are measured: no examples, long ones in the shared pool only."""
-    out = {q.id for q in examples_of(questions, settings)}
-    shown = set_apart(questions, settings)
+    out = {q.id for q in prompt_examples(questions, settings)}
+    shown = example_pool(questions, settings)
     apart = {entity_of(q) for q in shown}
     ids = {q.id for q in shown}
     out |= {q.id for q in questions if not ids.isdisjoint(q.parts)}
@@ -714,7 +723,7 @@ def shown_of(
     by_id: Mapping[str, Question],
     settings: Settings,
     seed: int,
-) -> Examples:
+) -> PromptExamples:
     """Return the examples: answers to questions set apart that the judge called right or wrong.
 
     An answer without a verdict, or that names no value, is no example.
@@ -725,11 +734,13 @@ def shown_of(
             draws.setdefault(draw.question, []).append(draw.text)
     read = {v.target: v.content for v in verdicts if v.problem is None}
     pool = [
-        Shown(by_id[g.question].text, tuple(draws.get(g.question, ())), g.text,
+        ShownExample(by_id[g.question].text, tuple(draws.get(g.question, ())), g.text,
               read[g.id] == "correct")
         for g in answers.get(SHOWN, ())
         if g.problem is None and read.get(g.id) in ("correct", "incorrect")
     ]  # fmt: skip
     if not answers.get(SHOWN):
-        return Examples(problem="needs questions set aside as examples, and the run has too few")
+        return PromptExamples(
+            problem="needs questions set aside as examples, and the run has too few"
+        )
     return choose_examples(pool, settings.p_true.examples, seed)

@@ -17,9 +17,9 @@ from sayso.metrics.joint import Number
 from sayso.metrics.ranking import auroc, bootstrap_auroc, within_auroc
 from sayso.protocols.pool import entity_of
 from sayso.protocols.protocol import (
+    ComparedRun,
     Comparison,
     Numbers,
-    Side,
     Sides,
     check_alike,
     check_opened,
@@ -33,10 +33,10 @@ from sayso.protocols.selective.measure import (
     metrics_of,
     passage_columns,
     ranked_values,
-    share_of,
-    signed,
+    share_of_ones,
+    signed_form,
 )
-from sayso.protocols.selective.rows import OTHER_DATA, Rows, load_rows, strata_of, types_of
+from sayso.protocols.selective.rows import OTHER_DATA, FormRows, load_rows, strata_of, types_of
 from sayso.records import Estimate, InputError, Signature, Slice, part_of, slice_of
 from sayso.scores.p_ik import P_IK, cross_fit_splits
 
@@ -45,17 +45,19 @@ FREE = ("model", "data", "ci")
 Ints = NDArray[np.int64]
 
 
-class _Side(NamedTuple):
+class _SelectiveSide(NamedTuple):
     """One run: its forms, the settings of each form's numbers, golds and entities by question."""
 
-    forms: dict[str, Rows]
+    forms: dict[str, FormRows]
     signatures: dict[str, Signature]
     golds: dict[str, Any]
     entities: dict[str, str]
     standardize: bool
 
 
-def compare(runs: tuple[Side, Side], allow: Sequence[str], resamples: int, seed: int) -> Comparison:
+def compare(
+    runs: tuple[ComparedRun, ComparedRun], allow: Sequence[str], resamples: int, seed: int
+) -> Comparison:
     """Return B - A of the error rate and of every score's AUROC on the common facts, and notes.
 
     Entities are resampled jointly. Raises InputError for runs that differ in more than the model.
@@ -102,7 +104,7 @@ def numbers(sides: Sides, allow: Sequence[str]) -> tuple[list[list[Numbers]], li
     return table, notes
 
 
-def _learned_elsewhere(row: Sequence[_Side | None]) -> Iterator[tuple[int, Numbers]]:
+def _learned_elsewhere(row: Sequence[_SelectiveSide | None]) -> Iterator[tuple[int, Numbers]]:
     """Yield, for each data set of one model, the AUROC of P(IK) that was fitted on the others.
 
     Nothing about an entity that the data set asks about is learned from. Only what was stored is
@@ -136,7 +138,7 @@ def _learned_elsewhere(row: Sequence[_Side | None]) -> Iterator[tuple[int, Numbe
                 yield s, {("auroc", where): Number(auroc, columns, entity[own == s][use].tolist())}
 
 
-def _numbers(side: _Side) -> Numbers:
+def _numbers(side: _SelectiveSide) -> Numbers:
     found: Numbers = {}
     for form, rows in side.forms.items():
         names = np.array([side.entities[short] for _, short in rows.facts], dtype=str)
@@ -144,7 +146,7 @@ def _numbers(side: _Side) -> Numbers:
         judged = ~np.isnan(wrong)
         if judged.any():
             found["error_rate", slice_of(form=form, against=rows.judge)] = Number(
-                share_of, (wrong[judged],), names[judged].tolist(), higher=False
+                share_of_ones, (wrong[judged],), names[judged].tolist(), higher=False
             )
         found |= _abstention(rows, form, names)
         types = types_of(rows)
@@ -156,7 +158,7 @@ def _numbers(side: _Side) -> Numbers:
     return found
 
 
-def _abstention(rows: Rows, form: str, names: NDArray[np.str_]) -> Numbers:
+def _abstention(rows: FormRows, form: str, names: NDArray[np.str_]) -> Numbers:
     """Return what is measured of abstaining, as functions of the weights of entities."""
     found: Numbers = {}
     for name, where, metric, columns in abstention_columns(rows):
@@ -195,7 +197,7 @@ def _range(where: Slice) -> tuple[float, float]:
 
 
 def _aurocs(
-    rows: Rows, score: str, wrong: Floats, types: Any, names: NDArray[np.str_]
+    rows: FormRows, score: str, wrong: Floats, types: Any, names: NDArray[np.str_]
 ) -> Iterator[tuple[str, Number]]:
     """Yield the AUROC of a score and that within types, as the run's leaderboard has them."""
     values = ranked_values(rows, score)
@@ -211,17 +213,19 @@ def _aurocs(
         yield kind, Number(auroc if held is None else within_auroc, columns, names[use].tolist())
 
 
-def _open(side: Side) -> _Side:
+def _open(side: ComparedRun) -> _SelectiveSide:
     run, settings = side.run, side.settings
     forms = load_rows(run, settings, judge_of(run))
-    signatures = {form: signed(run, settings, form, Estimate("x")).signature[1:] for form in forms}
+    signatures = {
+        form: signed_form(run, settings, form, Estimate("x")).signature[1:] for form in forms
+    }
     golds = {q.id: q.golds for q in run.questions}
     entities = {q.id: " ".join(entity_of(q)) for q in run.questions}
-    return _Side(forms, signatures, golds, entities, settings.p_ik.standardize)
+    return _SelectiveSide(forms, signatures, golds, entities, settings.p_ik.standardize)
 
 
 def _differences(
-    pair: tuple[Rows, Rows], rows: tuple[Ints, Ints], form: str, resamples: int, seed: int
+    pair: tuple[FormRows, FormRows], rows: tuple[Ints, Ints], form: str, resamples: int, seed: int
 ) -> Iterator[Estimate]:
     one, two = pair
     wrong = one.wrong[one.judge][rows[0]], two.wrong[two.judge][rows[1]]
@@ -247,7 +251,7 @@ def _differences(
         return msgspec.structs.replace(difference, missing=int((~use).sum()))
 
     if both.any():
-        yield gap("error_rate", share_of, ((wrong[0],), (wrong[1],)), both)
+        yield gap("error_rate", share_of_ones, ((wrong[0],), (wrong[1],)), both)
     theirs = {(name, where): columns for name, where, _, columns in abstention_columns(two)}
     for name, where, metric, columns in abstention_columns(one):
         if (name, where) not in theirs:
@@ -285,7 +289,7 @@ def _own_interval(
 ) -> Estimate | None:
     """Return a number of one run with the interval that its page shows; ``None`` for utilities."""
     again: dict[str, Any] = {"clusters": entity, "n": resamples, "seed": seed}
-    if metric is share_of:
+    if metric is share_of_ones:
         return bootstrap_share("share", columns[0], np.ones(len(entity)), **again)
     if metric in (abstention_gap, abstention_gap_within):
         types = columns[2] if len(columns) > 2 else None

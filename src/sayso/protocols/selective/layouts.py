@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sayso.metrics.joint import JointNumber
-from sayso.protocols.protocol import Layout, Shown
+from sayso.protocols.protocol import LayoutRuns, PaperLayout
 from sayso.protocols.selective.measure import ABSTENTIONS, REFERENCES
 from sayso.protocols.selective.report import metric_label, score_label
 from sayso.protocols.selective.rows import OTHER_DATA
@@ -18,7 +18,7 @@ PAPER = "Santilli et al. 2024 (arXiv 2504.13677)"
 Row = tuple[tuple[str, ...], tuple[Entry, ...]]
 
 
-def _aurocs(shown: Shown, form: str = "short") -> dict[tuple[str, str], JointNumber]:
+def _aurocs(shown: LayoutRuns, form: str = "short") -> dict[tuple[str, str], JointNumber]:
     """Return the AUROC of every (answer metric, score), pooled over types as in the paper."""
     return {
         (parts["against"], parts["score"]): number
@@ -27,7 +27,7 @@ def _aurocs(shown: Shown, form: str = "short") -> dict[tuple[str, str], JointNum
     }
 
 
-def figure1(shown: Shown) -> list[NumberTable]:
+def figure1(shown: LayoutRuns) -> list[NumberTable]:
     """Return the mean AUROC over data sets of every score, a table for each answer metric."""
     found = _aurocs(shown)
     tables = []
@@ -45,7 +45,7 @@ def figure1(shown: Shown) -> list[NumberTable]:
             "and the baselines."
         )
         points = [
-            charts.row_of(score_label(score), model, mean)
+            charts.chart_row(score_label(score), model, mean)
             for score in _drawn(order)
             for model, mean in zip(shown.models, numbers[score].means, strict=True)
         ]
@@ -70,7 +70,7 @@ def _bars(points: list[charts.Row], models: list[str]) -> charts.Maker:
     return lambda width: charts.forest_plot(points, order, width, "AUROC", [], models, 0.5)
 
 
-def table1(shown: Shown) -> list[NumberTable]:
+def table1(shown: LayoutRuns) -> list[NumberTable]:
     """Return how often each answer metric agrees with the run's judge."""
     rows: list[Row] = []
     metrics: dict[str, None] = {}
@@ -93,7 +93,7 @@ def table1(shown: Shown) -> list[NumberTable]:
     return [NumberTable("", caption, (*shown.heads, "judge"), columns, rows)]
 
 
-def _by_fifth(shown: Shown, name: str, key: str, title: str, y: str) -> NumberTable:
+def _by_fifth(shown: LayoutRuns, name: str, key: str, title: str, y: str) -> NumberTable:
     """Return a number by fifths of answer length, a row for each series."""
     rows: list[Row] = []
     points: list[charts.Row] = []
@@ -129,13 +129,13 @@ def _by_fifth(shown: Shown, name: str, key: str, title: str, y: str) -> NumberTa
     return NumberTable("", title, heads, columns, rows, tuple(notes), chart=drawn)
 
 
-def figure2(shown: Shown) -> list[NumberTable]:
+def figure2(shown: LayoutRuns) -> list[NumberTable]:
     """Return the mean rank of scores by answer length."""
     title = "Mean rank of a score (0 to 1) by fifths of answer length, for right and wrong answers."
     return [_by_fifth(shown, "score_rank", "score+answers", title, "mean rank of the score")]
 
 
-def figure3(shown: Shown) -> list[NumberTable]:
+def figure3(shown: LayoutRuns) -> list[NumberTable]:
     """Return what answer metrics give to right answers, and whom they refuse, by length."""
     first = "Value of an answer metric for right answers, by fifths of their length."
     second = "Right answers that an answer metric rejects, by fifths of their length."
@@ -159,7 +159,7 @@ ABSTENTION = (
 )
 
 
-def abstention(shown: Shown) -> list[NumberTable]:
+def abstention(shown: LayoutRuns) -> list[NumberTable]:
     """Return who abstains where there is no answer: G, its parts, what answers are worth."""
     numbers: dict[str, JointNumber] = {}
     for number in shown.numbers():
@@ -200,12 +200,12 @@ def _both_kinds(settings: Settings, questions: Sequence[Question]) -> bool:
 
 
 LAYOUTS = (
-    Layout(
+    PaperLayout(
         "board", "Many systems on one page: both parts of G, thinking, dates and costs",
         OURS, "answerable and unanswerable questions", abstention,
         ("abstention_gap", *ABSTENTIONS), _both_kinds,
     ),
-    Layout(
+    PaperLayout(
         "selective-abstention", "Which models decline what cannot be answered: G and utility",
         OURS,
         "answerable and unanswerable questions, or passages taken away", abstention,
@@ -214,19 +214,19 @@ LAYOUTS = (
             or (settings.without_passage and any(q.context for q in questions))
         ),
     ),
-    Layout(
+    PaperLayout(
         "selective-figure1", "Mean AUROC of every score over data sets",
         f"{PAPER}, Figure 1", "runs of selective", figure1,
     ),
-    Layout(
+    PaperLayout(
         "selective-table1", "Agreement of answer metrics with the judge", f"{PAPER}, Table 1",
         "runs of selective", table1,
     ),
-    Layout(
+    PaperLayout(
         "selective-figure2", "Scores by answer length", f"{PAPER}, Figure 2",
         "runs of selective", figure2,
     ),
-    Layout(
+    PaperLayout(
         "selective-figure3", "Answer metrics and rejected right answers by answer length",
         f"{PAPER}, Figures 3 to 5", "runs of selective", figure3,
     ),

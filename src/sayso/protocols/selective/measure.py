@@ -48,15 +48,15 @@ from sayso.metrics.ranking import (
 )
 from sayso.protocols.probes import count_draws, why_alike
 from sayso.protocols.protocol import Run
-from sayso.protocols.selective.rows import HALF, WORDS, Rows, load_rows, strata_of, types_of
+from sayso.protocols.selective.rows import HALF, WORDS, FormRows, load_rows, strata_of, types_of
 from sayso.protocols.selective.settings import (
     BERT,
     UNKNOWN_TARGET,
     Settings,
     decoding,
     further_metrics,
-    listed,
-    probing,
+    names_between_commas,
+    probe_signature,
 )
 from sayso.records import Estimate, Slice, part_of, signature_of, slice_of, tier_order
 from sayso.scores.p_ik import P_IK, fold_ranks
@@ -84,16 +84,16 @@ def estimates(run: Run, settings: Settings) -> list[Estimate]:
     numbers: list[Estimate] = []
     for rows in load_rows(run, settings, judge).values():
         parts = (
-            counts(rows, settings), abstentions(rows, settings), by_tier(rows, settings),
-            board(rows, settings), best_of(rows, settings), length_shares(rows),
-            curves(rows, settings),
-            audits(rows, settings), by_length(rows, settings), refusals_by_length(rows, settings),
+            accuracy_counts(rows, settings), abstentions(rows, settings), by_tier(rows, settings),
+            leaderboard_estimates(rows, settings), best_of(rows, settings), length_shares(rows),
+            risk_curves(rows, settings),
+            audits(rows, settings), by_length(rows, settings), refusal_estimates(rows, settings),
             flips(rows, settings, CORE), agreements(rows, settings), diagnostics(rows, settings),
         )  # fmt: skip
-        numbers += [signed(run, settings, rows.form, e) for part in parts for e in part]
+        numbers += [signed_form(run, settings, rows.form, e) for part in parts for e in part]
     if settings.draws.k:
         share = count_draws(run.generations("draws")).share
-        numbers.append(signed(run, settings, "short", share))
+        numbers.append(signed_form(run, settings, "short", share))
     return numbers
 
 
@@ -103,7 +103,7 @@ def judge_of(run: Run) -> str:
     return "rules" if re.fullmatch(r"rules(@\w+)?", name) else name
 
 
-def signed(run: Run, settings: Settings, form: str, estimate: Estimate) -> Estimate:
+def signed_form(run: Run, settings: Settings, form: str, estimate: Estimate) -> Estimate:
     """Return the estimate with its form and every setting that made it."""
     s = settings
     signature = run.signature(
@@ -116,7 +116,7 @@ def signed(run: Run, settings: Settings, form: str, estimate: Estimate) -> Estim
         known="p_ik>0.5"
         if s.known_by == "probe"
         else f"any-of-{min(s.known_k, s.draws.k)}@T{s.draws.temperature:g}",
-        p_ik=probing(s),
+        p_ik=probe_signature(s),
         **({"p_true": f"{s.p_true.examples}-examples"} if s.p_true.examples else {}),
         **({"asked": asked_more(s)} if asked_more(s) else {}),
         **({"passages": "with-and-without"} if s.without_passage else {}),
@@ -134,7 +134,7 @@ def signed(run: Run, settings: Settings, form: str, estimate: Estimate) -> Estim
 def asked_more(settings: Settings) -> str:
     """Return what is asked about answers besides grading them, as signatures have it."""
     metrics = [f"metric:{name}" for name in further_metrics(settings)]
-    panel = [f"panel:{name}" for name in listed(settings.panel)]
+    panel = [f"panel:{name}" for name in names_between_commas(settings.panel)]
     return ",".join([*metrics, *(["confidence"] if settings.elicit else []), *panel])
 
 
@@ -178,7 +178,7 @@ def cautions(estimates: Iterable[Estimate], draws_vary: bool | None = None) -> l
 # ---- errors, the leaderboard, risk against coverage
 
 
-def counts(rows: Rows, settings: Settings) -> Iterator[Estimate]:
+def accuracy_counts(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
     """Yield accuracy by each answer metric, what could not be scored, and what has no score."""
     for by, wrong in rows.wrong.items():
         held = ~np.isnan(wrong)
@@ -203,13 +203,13 @@ def counts(rows: Rows, settings: Settings) -> Iterator[Estimate]:
 
 
 def _share(
-    rows: Rows, settings: Settings, name: str, hits: NDArray[np.bool_], held: NDArray[np.bool_]
+    rows: FormRows, settings: Settings, name: str, hits: NDArray[np.bool_], held: NDArray[np.bool_]
 ) -> Estimate:
     s = settings
     return bootstrap_share(name, hits, held, rows.entity, s.resamples, s.ci_seed)
 
 
-def by_tier(rows: Rows, settings: Settings) -> Iterator[Estimate]:
+def by_tier(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
     """Yield of each tier's answerable questions the errors, and how often the model abstains."""
     if rows.tier is None or rows.unanswerable is None:
         return
@@ -225,21 +225,21 @@ def by_tier(rows: Rows, settings: Settings) -> Iterator[Estimate]:
             yield msgspec.structs.replace(share, where=where, missing=int((among & ~read).sum()))
 
 
-def _why_no_verdict(rows: Rows, by: str, settings: Settings) -> str:
+def _why_no_verdict(rows: FormRows, by: str, settings: Settings) -> str:
     """Return why no answer is right or wrong by an answer metric."""
     if by == UNKNOWN_TARGET and settings.known_by == "probe":
         return rows.reasons.get(P_IK, "no short answer of these facts has a P(IK)")
-    if not graded(rows):
+    if not has_graded(rows):
         return NO_GOLDS
     return "no answer has a verdict"
 
 
-def metrics_of(rows: Rows) -> list[str]:
+def metrics_of(rows: FormRows) -> list[str]:
     """Return the answer metrics, the run's judge first: the best truth there is."""
     return [by for by in rows.wrong if by != UNKNOWN_TARGET]
 
 
-def board(rows: Rows, settings: Settings) -> Iterator[Estimate]:
+def leaderboard_estimates(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
     """Yield the leaderboard: all scores against the judge and *unknown*, the core against all."""
     types = types_of(rows)
     for by, wrong in rows.wrong.items():
@@ -255,7 +255,7 @@ def board(rows: Rows, settings: Settings) -> Iterator[Estimate]:
 
 
 def _ranked(
-    rows: Rows,
+    rows: FormRows,
     settings: Settings,
     method: str,
     wrong: Floats,
@@ -292,7 +292,7 @@ def _ranked(
         yield Estimate("length_correlation", where, length, n=len(u), missing=missing)
 
 
-def ranked_values(rows: Rows, method: str) -> Floats:
+def ranked_values(rows: FormRows, method: str) -> Floats:
     """Return a score as it is ranked: that of a learned one by its rank within its fold."""
     fold = rows.folds.get(method)
     return rows.scores[method] if fold is None else fold_ranks(rows.scores[method], fold)
@@ -304,7 +304,7 @@ def in_pairs(wrong: Floats, strata: Any) -> bool:
     return min(pairs.wrong, pairs.right) >= FEWEST
 
 
-def best_of(rows: Rows, settings: Settings) -> Iterator[Estimate]:
+def best_of(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
     """Yield the AUROC of the best score, chosen on other entities than it is measured on.
 
     Within type where the leaderboard is; what scores are read against stands outside.
@@ -336,7 +336,7 @@ def _plain(value: Any) -> float | None:
     return None if value is None or not np.isfinite(value) else float(value)
 
 
-def length_shares(rows: Rows) -> Iterator[Estimate]:
+def length_shares(rows: FormRows) -> Iterator[Estimate]:
     """Yield, by type of fact, the AUROC of plain length, those that move it most first.
 
     A type counts by its pairs of a right and a wrong answer, as in the AUROC within type.
@@ -357,7 +357,7 @@ def length_shares(rows: Rows) -> Iterator[Estimate]:
         yield Estimate("length_share", where, value, n=n)
 
 
-def curves(rows: Rows, settings: Settings) -> Iterator[Estimate]:
+def risk_curves(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
     """Yield points of the risk-coverage curves, and the model's words as one point."""
     wrong = rows.wrong[rows.judge]
     for name in CURVES:
@@ -401,7 +401,7 @@ MOST_FLIPS = 40
 BINS, FEW = 5, 5
 
 
-def audits(rows: Rows, settings: Settings) -> Iterator[Estimate]:
+def audits(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
     """Yield the length audit of the main scores against ROUGE-L, with the judge as better truth."""
     for name in AUDITED:
         if name not in rows.scores:
@@ -426,7 +426,7 @@ def audits(rows: Rows, settings: Settings) -> Iterator[Estimate]:
                 yield msgspec.structs.replace(estimate, name=f"audit_{field}", where=where)
 
 
-def refusals_by_length(rows: Rows, settings: Settings) -> Iterator[Estimate]:
+def refusal_estimates(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
     """Yield the share of right answers that each metric refuses, by fifths of length.
 
     Right is what the run's judge calls right; of the judge itself nothing better is known here.
@@ -466,7 +466,7 @@ def refusals_by_length(rows: Rows, settings: Settings) -> Iterator[Estimate]:
             )
 
 
-def by_length(rows: Rows, settings: Settings) -> Iterator[Estimate]:
+def by_length(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
     """Yield what scores, references and continuous answer metrics are at each fifth of length.
 
     A score is given as its mean rank among all answers (0 = most certain), apart for right and
@@ -509,7 +509,7 @@ def by_length(rows: Rows, settings: Settings) -> Iterator[Estimate]:
                 yield msgspec.structs.replace(mean, where=narrowed)
 
 
-def flips(rows: Rows, settings: Settings, core: Sequence[str]) -> Iterator[Estimate]:
+def flips(rows: FormRows, settings: Settings, core: Sequence[str]) -> Iterator[Estimate]:
     """Yield, for each two scores that two metrics rank differently, both differences of AUROC.
 
     ``where`` names the pair, the metric, and whether both differences are clear of chance
@@ -559,7 +559,7 @@ def flips(rows: Rows, settings: Settings, core: Sequence[str]) -> Iterator[Estim
 # ``sayso score`` has the same numbers with the people in them.
 
 
-def agreements(rows: Rows, settings: Settings) -> Iterator[Estimate]:
+def agreements(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
     """Yield the agreement and kappa of every two metrics, then each against the others."""
     right = {by: 1 - rows.wrong[by] for by in metrics_of(rows)}
     clusters, n, seed = rows.entity, settings.resamples, settings.ci_seed
@@ -576,7 +576,7 @@ def agreements(rows: Rows, settings: Settings) -> Iterator[Estimate]:
 # ---- diagnostics of P(IK)
 
 
-def diagnostics(rows: Rows, settings: Settings) -> Iterator[Estimate]:
+def diagnostics(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
     """Yield how many folds converged, and how far P(IK) and the draws agree on what is known."""
     where = slice_of(layer=str(settings.p_ik.layer), position=settings.p_ik.position)
     for name, (converged, folds) in rows.converged.items():
@@ -630,7 +630,7 @@ NO_GOLDS = (
 )
 
 
-def abstentions(rows: Rows, settings: Settings) -> Iterator[Estimate]:
+def abstentions(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
     """Yield shares, their gap, and what answers are worth; nothing where all can be answered."""
     if rows.withheld is not None and rows.unanswerable is not None and rows.unanswerable.any():
         yield from _abstained_shares(rows, settings, rows.withheld, rows.unanswerable)
@@ -639,13 +639,13 @@ def abstentions(rows: Rows, settings: Settings) -> Iterator[Estimate]:
             yield from _abstained_shares(rows, settings, rows.told, rows.unanswerable, TOLD)
             where, none = slice_of(against=rows.judge) + TOLD, rows.unanswerable
             yield _abstention_gap(rows, settings, none, "abstention_gap", rows.told, where)
-        yield from utilities(rows, settings)
+        yield from utility_estimates(rows, settings)
     if rows.without is not None:
         yield from passage_twins(rows, settings)
 
 
 def _abstained_shares(
-    rows: Rows,
+    rows: FormRows,
     settings: Settings,
     withheld: Floats,
     unanswerable: NDArray[np.bool_],
@@ -664,7 +664,7 @@ def _abstained_shares(
 
 
 def _abstention_gaps(
-    rows: Rows, settings: Settings, withheld: Floats, unanswerable: NDArray[np.bool_]
+    rows: FormRows, settings: Settings, withheld: Floats, unanswerable: NDArray[np.bool_]
 ) -> Iterator[Estimate]:
     where, types = slice_of(against=rows.judge), types_of(rows)
     gap = partial(_abstention_gap, rows, settings, unanswerable)
@@ -676,7 +676,7 @@ def _abstention_gaps(
 
 
 def _abstention_gap(
-    rows: Rows,
+    rows: FormRows,
     settings: Settings,
     unanswerable: NDArray[np.bool_],
     name: str,
@@ -696,7 +696,7 @@ def _one_kind(name: str) -> str:
     return "it needs verdicts on answerable and on unanswerable questions"
 
 
-def countings(rows: Rows) -> dict[str, Floats]:
+def countings(rows: FormRows) -> dict[str, Floats]:
     """Return who abstains by the other readings of the word, where they differ from ours."""
     found: dict[str, Floats] = {}
     if rows.stance is not None and rows.withheld is not None:
@@ -708,14 +708,14 @@ def countings(rows: Rows) -> dict[str, Floats]:
     return found
 
 
-def utilities(rows: Rows, settings: Settings) -> Iterator[Estimate]:
+def utility_estimates(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
     """Yield right minus wrong, and what the answers are worth at the higher confidence targets."""
     outcome = rows.outcome
     if outcome is None:
         return
     read = ~np.isnan(outcome)
     for name, target, where in utility_places(rows.judge):
-        if not graded(rows):
+        if not has_graded(rows):
             yield Estimate(name, where, problem=NO_GOLDS)
             continue
         worth = bootstrap(
@@ -726,7 +726,7 @@ def utilities(rows: Rows, settings: Settings) -> Iterator[Estimate]:
         yield msgspec.structs.replace(worth, where=where, missing=int((~read).sum()))
 
 
-def graded(rows: Rows) -> bool:
+def has_graded(rows: FormRows) -> bool:
     """Tell whether right and wrong can be told of some question that can be answered."""
     if rows.ungraded is None or rows.unanswerable is None:
         return True
@@ -743,13 +743,13 @@ def utility_places(judge: str) -> Iterator[tuple[str, float, Slice]]:
             yield "utility", target, where + slice_of(target=f"{target:g}")
 
 
-def share_of(values: Floats, weights: Any = None) -> Any:
+def share_of_ones(values: Floats, weights: Any = None) -> Any:
     """Return the share of 1 among values (n,), by rows of weights where they are given."""
     W, single = weight_rows(weights, len(values))
     return as_result(divide(W @ values, W.sum(axis=1)), single)
 
 
-def abstention_columns(rows: Rows) -> Iterator[tuple[str, Slice, Metric, tuple[Any, ...]]]:
+def abstention_columns(rows: FormRows) -> Iterator[tuple[str, Slice, Metric, tuple[Any, ...]]]:
     """Yield name, slice, metric and columns of the numbers that runs are compared by.
 
     The first column is NaN where an answer does not count.
@@ -758,7 +758,7 @@ def abstention_columns(rows: Rows) -> Iterator[tuple[str, Slice, Metric, tuple[A
     if held is not None and none is not None and none.any():
         yield "abstention_gap", where, abstention_gap, (held, none)
         for name, among in zip(ABSTENTIONS, (none, ~none), strict=True):
-            yield name, where, share_of, (np.where(among, held, np.nan),)
+            yield name, where, share_of_ones, (np.where(among, held, np.nan),)
         if (types := types_of(rows)) is not None:
             yield "abstention_gap_within", where, abstention_gap_within, (held, none, types)
         for counting, column in countings(rows).items():
@@ -767,8 +767,8 @@ def abstention_columns(rows: Rows) -> Iterator[tuple[str, Slice, Metric, tuple[A
         if rows.told is not None:
             yield "abstention_gap", where + TOLD, abstention_gap, (rows.told, none)
             for name, among in zip(ABSTENTIONS, (none, ~none), strict=True):
-                yield name, where + TOLD, share_of, (np.where(among, rows.told, np.nan),)
-        if rows.outcome is not None and graded(rows):
+                yield name, where + TOLD, share_of_ones, (np.where(among, rows.told, np.nan),)
+        if rows.outcome is not None and has_graded(rows):
             for name, target, place in utility_places(rows.judge):
                 utility = partial(confidence_target_utility, target=target)
                 yield name, place, utility, (rows.outcome,)
@@ -778,10 +778,10 @@ def abstention_columns(rows: Rows) -> Iterator[tuple[str, Slice, Metric, tuple[A
             ("abstains_without_passage", rows.without.withheld),
             ("abstains_with_passage", held),
         ):
-            yield name, where, share_of, (np.where(twins, column, np.nan),)
+            yield name, where, share_of_ones, (np.where(twins, column, np.nan),)
 
 
-def passage_twins(rows: Rows, settings: Settings) -> Iterator[Estimate]:
+def passage_twins(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
     """Yield how often the model abstains with the passage and without it, and the difference."""
     if rows.without is None or rows.withheld is None or rows.outcome is None:
         return
@@ -804,7 +804,7 @@ def passage_twins(rows: Rows, settings: Settings) -> Iterator[Estimate]:
     yield msgspec.structs.replace(found, name="passage_gap", where=where)
 
 
-def passage_columns(rows: Rows) -> tuple[Floats, NDArray[np.bool_], NDArray[np.int64]]:
+def passage_columns(rows: FormRows) -> tuple[Floats, NDArray[np.bool_], NDArray[np.int64]]:
     """Return (abstained, passage removed?, entity) of the questions that were asked both ways."""
     assert rows.without is not None
     assert rows.withheld is not None

@@ -23,9 +23,9 @@ from rich.text import Text
 from sayso.metrics.ranking import FEWEST, TOO_FEW
 from sayso.protocols.selective.measure import ABSTENTIONS, LENGTH, REFERENCES, TOLD
 from sayso.protocols.selective.rows import WORDS, load_rows
-from sayso.protocols.selective.rows import Rows as SelectiveRows
+from sayso.protocols.selective.rows import FormRows as SelectiveRows
 from sayso.protocols.selective.settings import BERT, Settings
-from sayso.protocols.stored import stored_run, stored_settings
+from sayso.protocols.stored import settings_of_run, stored_run
 from sayso.records import Estimate, Generation, Question, Results, part_of, tier_order
 from sayso.report import terminal
 from sayso.report.answers import cards, golds_text
@@ -35,15 +35,15 @@ from sayso.report.charts import (
     INK,
     NARROW,
     SHAPES,
+    ChartRows,
     Drawing,
     Row,
-    Rows,
     bars_of_intervals,
+    chart_row,
     data_of,
     finish,
     legend_below,
     point,
-    row_of,
     styled,
     values,
     vertical_line,
@@ -53,25 +53,25 @@ from sayso.report.figures import Figure, figure_of, figures_in
 from sayso.report.numbers import (
     FORMS,
     capital,
-    counts,
     covers,
     interval,
     is_bare,
     line,
     number,
     percent,
-    plain,
+    plain_number,
     range_of,
-    show,
-    signed,
+    ratio_counts,
+    shown_value,
+    signed_number,
     with_interval,
 )
 from sayso.report.opening import (
     BY_LENGTH,
     NO_EXAMPLES,
+    ChosenExamples,
     Example,
-    Examples,
-    Opening,
+    PageOpening,
     errors_sentence,
     example,
     how_often,
@@ -82,14 +82,14 @@ from sayso.report.page import refuse_beside, stored_answers, with_answers
 from sayso.report.scatter import Cloud, Scattered, cloud, figure
 from sayso.report.tables import (
     TIERS,
-    Cell,
     Notes,
     Table,
+    TableCell,
     signatures,
     tier_label,
     tight,
 )
-from sayso.report.terminal import begin, data, plain_table, say
+from sayso.report.terminal import plain_table, print_beginning, safe_text, say
 from sayso.scores.text_only import TEXT_ONLY
 from sayso.storage.run_folder import Manifest, RunFolder
 
@@ -268,7 +268,7 @@ def heading(estimates: Sequence[Estimate]) -> str:
     return DECLINING if declining_form(SelectiveResults(estimates)) else HEADING
 
 
-def opening(estimates: Sequence[Estimate], manifest: Manifest | None) -> Opening:
+def opening(estimates: Sequence[Estimate], manifest: Manifest | None) -> PageOpening:
     """Return how page and terminal begin; see :class:`sayso.protocols.protocol.Report`."""
     results = SelectiveResults(estimates)
     limit = DECLINING_NOT_SHOWN if declining_form(results) else NOT_SHOWN
@@ -353,7 +353,9 @@ def _finds(results: SelectiveResults, form: str) -> str:
     return said
 
 
-def examples(folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]) -> Examples:
+def examples(
+    folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]
+) -> ChosenExamples:
     """Return three answers of the first form; see :class:`sayso.protocols.protocol.Report`.
 
     Of questions of both kinds: one that was rightly declined, one that should have been, and one
@@ -366,7 +368,7 @@ def examples(folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate
 
 def _examples(
     folder: RunFolder, forms: Mapping[str, SelectiveRows], results: SelectiveResults
-) -> Examples:
+) -> ChosenExamples:
     form = declining_form(results)
     if form in forms:
         return _declined_examples(folder, forms[form])
@@ -376,14 +378,14 @@ def _examples(
     return _found_examples(folder, forms[form], score) if form else NO_EXAMPLES
 
 
-def _declined_examples(folder: RunFolder, rows: SelectiveRows) -> Examples:
+def _declined_examples(folder: RunFolder, rows: SelectiveRows) -> ChosenExamples:
     withheld, none = rows.withheld, rows.unanswerable
     if withheld is None or none is None:
         return NO_EXAMPLES
     kinds: dict[tuple[bool, bool], list[int]] = {}
     for at in np.flatnonzero(~np.isnan(withheld)).tolist():
         kinds.setdefault((bool(none[at]), bool(withheld[at] > 0)), []).append(at)
-    texts = _Texts(folder, rows)
+    texts = _FormTexts(folder, rows)
     chosen: dict[int, tuple[str, str]] = {}
     for what, kind, note in (
         ("Rightly declined", (True, True), "Nobody can answer this, and it says so."),
@@ -398,10 +400,10 @@ def _declined_examples(folder: RunFolder, rows: SelectiveRows) -> Examples:
         chosen[found] = ("A typical answer", "Nobody can answer this." if none[found] else "")
     shown = [texts.example(at, what, note) for at, (what, note) in chosen.items()]
     rule = f"{BY_LENGTH} Typical: from the most common kind (answerable or not, declined or not)."
-    return Examples(shown, rule)
+    return ChosenExamples(shown, rule)
 
 
-def _found_examples(folder: RunFolder, rows: SelectiveRows, score: str) -> Examples:
+def _found_examples(folder: RunFolder, rows: SelectiveRows, score: str) -> ChosenExamples:
     values, wrong = rows.scores[score], rows.wrong[rows.judge]
     held = np.flatnonzero(~np.isnan(values) & ~np.isnan(wrong)).tolist()
     errors = [at for at in held if wrong[at] > 0]
@@ -414,7 +416,7 @@ def _found_examples(folder: RunFolder, rows: SelectiveRows, score: str) -> Examp
         min(errors, key=lambda at: (values[at], at)): "An error that the score misses",
     }
     chosen.setdefault(order[(len(order) - 1) // 2], "A typical answer")
-    texts = _Texts(folder, rows)
+    texts = _FormTexts(folder, rows)
     shown = [
         texts.example(
             at,
@@ -427,10 +429,10 @@ def _found_examples(folder: RunFolder, rows: SelectiveRows, score: str) -> Examp
         f"Chosen by the score {score_label(score)}: the least and the most certain wrong answer, "
         "and the answer of median score."
     )
-    return Examples(shown, rule)
+    return ChosenExamples(shown, rule)
 
 
-class _Texts:
+class _FormTexts:
     """The texts that the rows of a form stand for."""
 
     def __init__(self, folder: RunFolder, rows: SelectiveRows) -> None:
@@ -532,7 +534,7 @@ def length_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
         return
     parts = [e for e in results.each("length_share", form=form) if e.value is not None and e.n]
     named = ", ".join(
-        f"{line(part_of(e.where, 'type'), 40)} (AUROC {plain(e.value)})" for e in parts[:3]
+        f"{line(part_of(e.where, 'type'), 40)} (AUROC {plain_number(e.value)})" for e in parts[:3]
     )
     reason = f" Most of the effect comes from {named}." if named else ""
     yield (
@@ -605,7 +607,7 @@ def _share(estimate: Estimate) -> str:
     return f"{percent(estimate.value, 0)} [{ends}]"
 
 
-def audit_sentences(results: SelectiveResults, form: str, most: int = 3) -> Iterator[str]:
+def length_audit_sentence(results: SelectiveResults, form: str, most: int = 3) -> Iterator[str]:
     """Yield the careful sentence of the length audit, of so many scores."""
     names = [part_of(e.where, "score") for e in results.each("audit_against_metric", form=form)]
     fields = ("against_metric", "against_truth", "difference", "from_length", "unexplained")
@@ -619,15 +621,17 @@ def audit_sentences(results: SelectiveResults, form: str, most: int = 3) -> Iter
         yield (
             f"{capital(score_label(name))}: AUROC {with_interval(metric)} against ROUGE-L, "
             f"{with_interval(truth)} against {line(results.judge(form), 40)} on the same rows. The "
-            f"difference is {signed(difference.value)}. Long right answers that ROUGE-L rejects "
-            f"account for {_signed_interval(length)}; {_signed_interval(rest)} is unexplained."
+            f"difference is {signed_number(difference.value)}. Long right answers that ROUGE-L "
+            f"rejects account for {_signed_interval(length)}; {_signed_interval(rest)} is "
+            "unexplained."
         )
 
 
 def _signed_interval(estimate: Estimate) -> str:
     if estimate.value is None or estimate.low is None or estimate.high is None:
-        return signed(estimate.value)
-    return f"{signed(estimate.value)} [{signed(estimate.low)}, {signed(estimate.high)}]"
+        return signed_number(estimate.value)
+    value, low, high = map(signed_number, (estimate.value, estimate.low, estimate.high))
+    return f"{value} [{low}, {high}]"
 
 
 def refused_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
@@ -698,7 +702,7 @@ def flip_sentences(results: SelectiveResults, form: str, most: int) -> Iterator[
 def not_computed(results: SelectiveResults) -> Iterator[str]:
     """Yield one line for each reason why scores have no value, with the scores it concerns."""
     scores_of: dict[tuple[str, ...], list[str]] = {}
-    for reason, names in reasons(results).items():
+    for reason, names in missing_reasons(results).items():
         for score, forms in names.items():
             scores_of.setdefault((reason, *forms), []).append(score)
     for (reason, *forms), scores in scores_of.items():
@@ -710,13 +714,13 @@ def not_computed(results: SelectiveResults) -> Iterator[str]:
 
 def in_one_line(results: SelectiveResults) -> Iterator[str]:
     """Yield how many scores have no value in some form, if any."""
-    missing = {score for names in reasons(results).values() for score in names}
+    missing = {score for names in missing_reasons(results).values() for score in names}
     if missing:
         many = "1 score was" if len(missing) == 1 else f"{len(missing)} scores were"
         yield f"{many} not computed, in one form or both: --verbose lists the reasons"
 
 
-def reasons(results: SelectiveResults) -> dict[str, dict[str, list[str]]]:
+def missing_reasons(results: SelectiveResults) -> dict[str, dict[str, list[str]]]:
     """Return reason -> score -> forms, of scores without a value."""
     missing: dict[str, dict[str, list[str]]] = {}
     for form in results.forms:
@@ -749,13 +753,13 @@ def render(
     """Print the leaderboard of each form and what must be known of it. Holds for any estimates."""
     results = SelectiveResults(estimates)
     first = opening(estimates, manifest)
-    begin(console, manifest, first)
+    print_beginning(console, manifest, first)
     for form in results.forms:
         say(console, headline(results, form), "")
     for form in results.forms:
         console.print()
         if results.ranked(form):
-            say(console, explained(results, form), "")
+            say(console, columns_explained(results, form), "")
             console.print(terminal_board(results, form, console))
         else:
             say(console, FORMS[form].capitalize(), "bold")
@@ -804,7 +808,7 @@ def main_numbers(estimates: Sequence[Estimate]) -> list[Estimate]:
     return main
 
 
-def explained(results: SelectiveResults, form: str) -> str:
+def columns_explained(results: SelectiveResults, form: str) -> str:
     """Return what the columns of a form's table are."""
     within = results.within(form)
     area = ", within type of fact" if within else ""
@@ -819,10 +823,10 @@ def explained(results: SelectiveResults, form: str) -> str:
 def terminal_board(results: SelectiveResults, form: str, console: Console) -> rich_table.Table:
     """Return the leaderboard of a form: the best scores, plain length, the model's words."""
     table = plain_table()
-    table.add_column(data("score", console, "dim"), no_wrap=True)
+    table.add_column(safe_text("score", console, "dim"), no_wrap=True)
     pooled = ("pooled",) if results.within(form) else ()
     for head in ("AUROC", "pairs", *pooled, "unkn.", "PRR", "len."):
-        table.add_column(data(head, console, "dim"), justify="right", no_wrap=True)
+        table.add_column(safe_text(head, console, "dim"), justify="right", no_wrap=True)
     ranked = results.ranked(form)
     shown = ranked[:SHOWN]
     best = next(iter(results.scores(form)), "")
@@ -830,12 +834,12 @@ def terminal_board(results: SelectiveResults, form: str, console: Console) -> ri
     shown += [name for name in REFERENCES if name in ranked and name not in shown]
     for name in shown:
         style = "bold cyan" if name in (LENGTH, TEXT_ONLY) else "bold" if name == first else ""
-        table.add_row(data(name, console, style), *_cells(results, form, name, console))
+        table.add_row(safe_text(name, console, style), *_cells(results, form, name, console))
     left = len(ranked) - len(shown)
     if left > 0:
-        table.add_row(data(f"{left} more on the page", console, "dim"))
+        table.add_row(safe_text(f"{left} more on the page", console, "dim"))
     for text in cut_in_ties(results, form, SHOWN):
-        table.caption, table.caption_justify = data(text, console, "dim"), "left"
+        table.caption, table.caption_justify = safe_text(text, console, "dim"), "left"
     return table
 
 
@@ -865,7 +869,7 @@ def _cells(results: SelectiveResults, form: str, name: str, console: Console) ->
         number(results.get("prr", **place)),
         number(results.get("length_correlation", **place)),
     )
-    return [data(text, console) for text in texts]
+    return [safe_text(text, console) for text in texts]
 
 
 def _below(results: SelectiveResults, form: str) -> Iterator[str]:
@@ -874,7 +878,7 @@ def _below(results: SelectiveResults, form: str) -> Iterator[str]:
     if results.ranked(form):
         yield from length_sentences(results, form)
     yield from words_sentences(results, form)
-    yield from audit_sentences(results, form, most=1)
+    yield from length_audit_sentence(results, form, most=1)
     yield from refused_sentences(results, form)
     yield from agreement_sentences(results, form)
     yield from flip_sentences(results, form, most=2)
@@ -888,7 +892,7 @@ def abstention_lines(results: SelectiveResults, form: str) -> list[str]:
     first = results.get("right_minus_wrong", **place)
     if first.value is not None:
         more = [
-            f"{signed(e.value)} at {part_of(e.where, 'target')}"
+            f"{signed_number(e.value)} at {part_of(e.where, 'target')}"
             for e in results.each("utility", **place)
             if e.value is not None
         ]
@@ -907,14 +911,14 @@ MOST_BARS = 16
 WORDS_OF_ANSWER = "words of the answer"
 
 
-def bars(results: SelectiveResults, width: int) -> Drawing | None:
+def auroc_bars(results: SelectiveResults, width: int) -> Drawing | None:
     """AUROC of the best scores and of plain length, by form, with intervals and a line at .5."""
     names: list[str] = []
     for form in results.forms:
         names += results.ranked(form)[: MOST_BARS // 2]
     names = list(dict.fromkeys([*names, *REFERENCES]))
     rows = [
-        row_of(score_label(name), FORMS[form], e)
+        chart_row(score_label(name), FORMS[form], e)
         for name in names
         for form in results.forms
         if (e := results.best(form, name)).value is not None
@@ -929,7 +933,7 @@ def targets(results: SelectiveResults, form: str, width: int) -> Drawing | None:
     names = list(dict.fromkeys([*results.ranked(form)[:MOST_BARS], *REFERENCES]))
     kinds = {judge: "a wrong answer", "unknown": "an unknown fact"}
     rows = [
-        row_of(score_label(name), kind, e)
+        chart_row(score_label(name), kind, e)
         for name in names
         for by, kind in kinds.items()
         if (e := results.best(form, name, by)).value is not None
@@ -950,7 +954,7 @@ def _points(rows: list[Row], kinds: list[str], width: int, title: str) -> Drawin
     x = alt.X("value:Q", title=title, scale=scale, axis=axis)
     drawn = [kind for kind in kinds if any(r["series"] == kind for r in rows)]
     forms = list(FORMS.values())
-    layout = Rows(
+    layout = ChartRows(
         order,
         drawn,
         forms if set(kinds) <= set(forms) else kinds,
@@ -1012,7 +1016,7 @@ def _at(name: str, e: Estimate) -> Row:
     return point(name, float(part_of(e.where, "length")), e)
 
 
-def refusals_by_length(results: SelectiveResults, form: str, width: int) -> Drawing | None:
+def refusals_figure(results: SelectiveResults, form: str, width: int) -> Drawing | None:
     """Share of right answers that each metric refuses, by parts of length, with intervals."""
     parts = [e for e in results.each("false_negatives_fifth", form=form) if e.value is not None]
     sizes: dict[str, int] = {}
@@ -1042,7 +1046,7 @@ RIGHT_OR_WRONG = ("right answers", "wrong answers")
 TAKEN = ("accepted", "rejected")
 
 
-class Scatter(NamedTuple):
+class RunScatter(NamedTuple):
     """A scatter of the page and what stands below it."""
 
     figure: Figure
@@ -1054,12 +1058,12 @@ def _rows(
 ) -> tuple[dict[str, SelectiveRows], Settings]:
     """Return the rows of a finished run by form, and its settings."""
     results = SelectiveResults(estimates)
-    chosen = stored_settings(manifest, Settings())
+    chosen = settings_of_run(manifest, Settings())
     judge = next((results.judge(form) for form in results.forms), "rules")
     return load_rows(stored_run(folder), chosen, judge), chosen
 
 
-def _scatters(form: str, rows: SelectiveRows, chosen: Settings) -> Iterator[Scatter]:
+def _scatters(form: str, rows: SelectiveRows, chosen: Settings) -> Iterator[RunScatter]:
     """Yield scores by length, and what metrics give to right answers.
 
     Figures 2 and 3a of Santilli et al., and the like with BERTScore where it was computed.
@@ -1084,10 +1088,10 @@ def _scatters(form: str, rows: SelectiveRows, chosen: Settings) -> Iterator[Scat
             yield from _drawn(points, TAKEN, Scattered(name, titles, about, limit))
 
 
-def _drawn(points: Cloud, names: Sequence[str], of: Scattered) -> Iterator[Scatter]:
+def _drawn(points: Cloud, names: Sequence[str], of: Scattered) -> Iterator[RunScatter]:
     drawing = figure(points, names, of)
     if drawing is not None:
-        yield Scatter(drawing, f"{of.label} {capital(points.thinned)}")
+        yield RunScatter(drawing, f"{of.label} {capital(points.thinned)}")
 
 
 def rankings(results: SelectiveResults, form: str, width: int) -> Drawing | None:
@@ -1183,7 +1187,7 @@ SHOWN_ON_PAGE = 12
 BOARD = ("AUROC within type", "AUROC", "unknown, within type", "PRR", "AURAC", "with length")
 
 
-def board_table(results: SelectiveResults, form: str, most: int | None = None) -> Table:
+def run_board_table(results: SelectiveResults, form: str, most: int | None = None) -> Table:
     """Return the scores that have a value, the best first; plain length is there and marked."""
     judge = results.judge(form)
     ranked, rows = results.ranked(form), []
@@ -1204,7 +1208,7 @@ def board_table(results: SelectiveResults, form: str, most: int | None = None) -
             detail = tight(range_of(estimate))
             if key.startswith("auroc") and estimate.value is not None and _pairs(estimate):
                 detail = f"{detail} {tight(f'{_pairs(estimate)}pairs')}".strip()
-            cells.append(Cell(number(estimate), detail, style=style))
+            cells.append(TableCell(number(estimate), detail, style=style))
         rows.append([_named(name, style), *cells])
     cut = most is not None and most < len(ranked)
     which = f"The first {most} of {len(ranked)} scores, and length," if cut else "Scores"
@@ -1226,10 +1230,10 @@ def _what_is_ranked(results: SelectiveResults, form: str) -> Iterator[str]:
         yield f"{len(ranked)} rows in total: {len(scores)} scores, {', '.join(more)}."
 
 
-def _named(name: str, style: str = "") -> Cell:
+def _named(name: str, style: str = "") -> TableCell:
     """Return a score's name in words and, below it, what ``--scores`` calls it."""
     label = score_label(name)
-    return Cell(label, "" if label == name else name, head=True, style=style)
+    return TableCell(label, "" if label == name else name, head=True, style=style)
 
 
 def abstention_table(results: SelectiveResults, form: str) -> Table:
@@ -1244,7 +1248,9 @@ def abstention_table(results: SelectiveResults, form: str) -> Table:
             label = ", ".join([f"{symbol}: {meaning}" if symbol else meaning, *rest])
             cells = notes.cell(e, label)
             missing = f"{e.missing:,}" if e.missing else ""
-            rows.append([Cell(label, head=True), cells, Cell(f"{e.n:,}"), Cell(missing)])
+            rows.append(
+                [TableCell(label, head=True), cells, TableCell(f"{e.n:,}"), TableCell(missing)]
+            )
     text = (
         "Abstaining, refusing and asking back count as declining; a hedged answer does not. "
         "Declining scores 0 everywhere, so a model that always declines scores 0."
@@ -1253,16 +1259,16 @@ def abstention_table(results: SelectiveResults, form: str) -> Table:
     return Table("Declining, with 95 % intervals", head, rows, [text, *notes.lines()])
 
 
-def tiers_table(results: SelectiveResults, form: str) -> Table:
+def tier_errors_table(results: SelectiveResults, form: str) -> Table:
     """Return errors and abstention of each tier's answerable questions; no rows without tiers."""
     notes, rows = Notes(), []
-    for tier, errors in tiers_of(results, form):
+    for tier, errors in tier_errors(results, form):
         label = tier_label(tier)
         silent = results.get("abstains_answerable", **_tier(results, form, tier))
         rows.append(
             [
-                Cell(label, head=True),
-                Cell(f"{errors.n:,}"),
+                TableCell(label, head=True),
+                TableCell(f"{errors.n:,}"),
                 notes.cell(errors, f"wrong ({label})"),
                 notes.cell(silent, f"abstained ({label})"),
             ]
@@ -1272,7 +1278,7 @@ def tiers_table(results: SelectiveResults, form: str) -> Table:
     return Table(caption, head, rows, [TIERS, *notes.lines()] if rows else [])
 
 
-def tiers_of(results: SelectiveResults, form: str) -> list[tuple[str, Estimate]]:
+def tier_errors(results: SelectiveResults, form: str) -> list[tuple[str, Estimate]]:
     """Return each tier with the error rate of its answerable questions, best known first."""
     rates = results.by("tier", "error_rate", form=form, against=results.judge(form))
     return sorted(rates, key=lambda pair: tier_order(pair[0]))
@@ -1286,25 +1292,26 @@ def terminal_tiers(
     results: SelectiveResults, form: str, console: Console
 ) -> Iterator[rich_table.Table]:
     """Yield the same table for the terminal; nothing without tiers."""
-    tiers = tiers_of(results, form)
+    tiers = tier_errors(results, form)
     if not tiers:
         return
     table = plain_table()
     title = f"{FORMS[form]} to answerable questions, by tier"
-    table.title, table.title_justify = data(title, console, "bold"), "left"
+    table.title, table.title_justify = safe_text(title, console, "bold"), "left"
     table.add_column("", no_wrap=True)
     for head in ("wrong", "abstained"):
-        table.add_column(data(head, console, "dim"), no_wrap=True)
+        table.add_column(safe_text(head, console, "dim"), no_wrap=True)
     for tier, errors in tiers:
         silent = results.get("abstains_answerable", **_tier(results, form, tier))
         cells = (
-            data(f"{show(e)} {interval(e)} {counts(e)}".strip(), console) for e in (errors, silent)
+            safe_text(f"{shown_value(e)} {interval(e)} {ratio_counts(e)}".strip(), console)
+            for e in (errors, silent)
         )
-        table.add_row(data(tier_label(tier), console), *cells)
+        table.add_row(safe_text(tier_label(tier), console), *cells)
     yield table
 
 
-def agreement_table(results: SelectiveResults, form: str) -> Table:
+def metric_agreement_table(results: SelectiveResults, form: str) -> Table:
     """Return how often every two answer metrics agree, and each with most of the others."""
     judge = results.judge(form)
     pairs: dict[tuple[str, str], Estimate] = {}
@@ -1317,10 +1324,13 @@ def agreement_table(results: SelectiveResults, form: str) -> Table:
     rows = []
     for name in names:
         cells = [
-            _percent_cell(pairs[name, other]) if name != other else Cell("–") for other in names
+            _percent_cell(pairs[name, other]) if name != other else TableCell("–")
+            for other in names
         ]
         others = results.get("metric_against_others", form=form, against=name)
-        rows.append([Cell(metric_label(name, judge), head=True), *cells, _percent_cell(others)])
+        rows.append(
+            [TableCell(metric_label(name, judge), head=True), *cells, _percent_cell(others)]
+        )
     head = ["", *(metric_label(name, judge) for name in names), "most others"]
     note = (
         "most others: how often a metric agrees with the majority of the other metrics; ties are "
@@ -1329,13 +1339,13 @@ def agreement_table(results: SelectiveResults, form: str) -> Table:
     return Table("Same verdict on an answer: share and 95 % interval", head, rows, [note])
 
 
-def _percent_cell(estimate: Estimate) -> Cell:
+def _percent_cell(estimate: Estimate) -> TableCell:
     low, high = estimate.low, estimate.high
     ends = "" if low is None or high is None else f"[{percent(low, 0)}, {percent(high, 0)}]"
-    return Cell(percent(estimate.value, 0), tight(ends.replace(" %", "")))
+    return TableCell(percent(estimate.value, 0), tight(ends.replace(" %", "")))
 
 
-def metrics_table(results: SelectiveResults, form: str) -> Table:
+def score_metrics_table(results: SelectiveResults, form: str) -> Table:
     """Return the main scores under every answer metric, shaded by their place in its ranking."""
     metrics = results.metrics(form)
     names = [score for score, _ in results.by("score", "auroc", form=form, against="rouge_l")]
@@ -1348,11 +1358,11 @@ def metrics_table(results: SelectiveResults, form: str) -> Table:
             estimate = results.get("auroc", form=form, against=by, score=name)
             value = estimate.value if estimate.value is not None else 0.5
             level = round(min(9, max(0.0, 18 * (value - 0.5))))
-            cells.append(Cell(number(estimate), tight(range_of(estimate)), level=level))
+            cells.append(TableCell(number(estimate), tight(range_of(estimate)), level=level))
         rows.append([_named(name), *cells])
     shares = [results.get("error_rate", form=form, against=by) for by in metrics]
-    wrong = [Cell("share of answers called wrong", head=True)]
-    wrong += [Cell(percent(e.value, 0), f"{e.n:,} answers") for e in shares]
+    wrong = [TableCell("share of answers called wrong", head=True)]
+    wrong += [TableCell(percent(e.value, 0), f"{e.n:,} answers") for e in shares]
     return Table(
         "AUROC by answer metric",
         ["", *(metric_label(m, metrics[0]) for m in metrics)],
@@ -1373,12 +1383,15 @@ def refusals_table(results: SelectiveResults, form: str) -> Table:
         for fifth in "12345":
             estimate = fifths.get(fifth, Estimate(""))
             cells.append(
-                Cell(percent(estimate.value, 0), f"of {estimate.n:,}" if estimate.n else "")
+                TableCell(percent(estimate.value, 0), f"of {estimate.n:,}" if estimate.n else "")
             )
         slope = results.get("false_negative_slope", form=form, against=by)
         closed = results.get("auroc_length_closed_form", form=form, against=by)
-        cells += [Cell(number(slope), tight(range_of(slope))), Cell(plain(closed.value))]
-        rows.append([Cell(metric_label(by), head=True), *cells])
+        cells += [
+            TableCell(number(slope), tight(range_of(slope))),
+            TableCell(plain_number(closed.value)),
+        ]
+        rows.append([TableCell(metric_label(by), head=True), *cells])
     head = [
         "",
         "all",
@@ -1410,10 +1423,10 @@ def flips_table(results: SelectiveResults, form: str) -> Table:
         pairs.setdefault((p["first"], p["second"], under, against, p["clear"]), {})[role] = estimate
     rows = [
         [
-            Cell(f"{score_label(first)} – {score_label(second)}", head=True),
-            Cell(with_interval(both.get("under", Estimate("")), 3), metric_label(under)),
-            Cell(with_interval(both.get("against", Estimate("")), 3), metric_label(against)),
-            Cell("clear" if clear == "yes" else "may be chance"),
+            TableCell(f"{score_label(first)} – {score_label(second)}", head=True),
+            TableCell(with_interval(both.get("under", Estimate("")), 3), metric_label(under)),
+            TableCell(with_interval(both.get("against", Estimate("")), 3), metric_label(against)),
+            TableCell("clear" if clear == "yes" else "may be chance"),
         ]
         for (first, second, under, against, clear), both in pairs.items()
     ]
@@ -1421,11 +1434,11 @@ def flips_table(results: SelectiveResults, form: str) -> Table:
     return Table(title, ["", "under", "but under", ""], rows, [])
 
 
-def missing_table(results: SelectiveResults) -> Table:
+def missing_scores_table(results: SelectiveResults) -> Table:
     """Return the scores without a value, with the reason."""
     rows = [
-        [_named(score), Cell(", ".join(FORMS[f] for f in forms)), Cell(reason)]
-        for reason, names in reasons(results).items()
+        [_named(score), TableCell(", ".join(FORMS[f] for f in forms)), TableCell(reason)]
+        for reason, names in missing_reasons(results).items()
         for score, forms in names.items()
     ]
     return Table("Scores that could not be computed", ["", "in", "why"], rows, [])
@@ -1488,13 +1501,13 @@ def context(manifest: Manifest, estimates: Sequence[Estimate]) -> dict[str, Any]
         ],
         "bars": figure_of(
             "auroc",
-            lambda width: bars(results, width),
+            lambda width: auroc_bars(results, width),
             "AUROC of scores with 95 % intervals; the tables below have the values.",
         ),
         "forms": [_form(results, form) for form in results.forms],
-        "not_computed": missing_table(results),
+        "not_computed": missing_scores_table(results),
         "asked": terminal.request_counts(manifest),
-        "judged": terminal.cited(manifest),
+        "judged": terminal.judge_sentences(manifest),
         "definitions": GLOSSARY,
         "signatures": signatures(_headline_numbers(results)),
     }
@@ -1531,10 +1544,10 @@ def _form(results: SelectiveResults, form: str) -> dict[str, Any]:
             metric_by_length,
             "ROUGE-L, SQuAD F1 and, where it was computed, BERTScore of right answers by length.",
         ),
-        "refused": (refusals_by_length, "Share of right answers rejected, by length."),
+        "refused": (refusals_figure, "Share of right answers rejected, by length."),
         "rankings": (rankings, "AUROC of scores under each answer metric."),
     }
-    metrics = metrics_table(results, form)
+    metrics = score_metrics_table(results, form)
     if len(metrics.rows) < 2:
         del drawn["rankings"]
     lengths = length_sentences(results, form) if results.ranked(form) else ()
@@ -1549,12 +1562,14 @@ def _form(results: SelectiveResults, form: str) -> dict[str, Any]:
         "name": form,
         "title": FORMS[form].capitalize(),
         "abstention": abstention_table(results, form),
-        "tiers": tiers_table(results, form),
+        "tiers": tier_errors_table(results, form),
         "abstention_text": abstention_lines(results, form),
         "risk_caption": f"{withheld}{cross}",
-        "board": board_table(results, form, SHOWN_ON_PAGE),
-        "whole": board_table(results, form) if len(results.ranked(form)) > SHOWN_ON_PAGE else None,
-        "agreement": agreement_table(results, form),
+        "board": run_board_table(results, form, SHOWN_ON_PAGE),
+        "whole": run_board_table(results, form)
+        if len(results.ranked(form)) > SHOWN_ON_PAGE
+        else None,
+        "agreement": metric_agreement_table(results, form),
         "metrics": metrics,
         "refusals": refusals_table(results, form),
         "flips": flips_table(results, form) if results.ranked(form) else Table("", [], [], []),
@@ -1562,7 +1577,7 @@ def _form(results: SelectiveResults, form: str) -> dict[str, Any]:
             *(t for t in lengths if not t.startswith("!")),
             *words_sentences(results, form),
         ],
-        "audits": list(audit_sentences(results, form)),
+        "audits": list(length_audit_sentence(results, form)),
         "refused_text": list(refused_sentences(results, form)),
         "flip_text": list(flip_sentences(results, form, most=0)),
         "figures": {

@@ -28,7 +28,7 @@ from sayso.protocols.selective.settings import (
     wants_probe,
 )
 from sayso.records import Generation, Gold, Question, Verdict
-from sayso.scores.collect import name_of
+from sayso.scores.collect import hidden_name
 from sayso.scores.p_ik import P_IK, cross_fit_splits, folds_of, splits_of
 from sayso.scores.text_only import TEXT_ONLY, ngrams, text_only
 
@@ -47,7 +47,7 @@ class Without(NamedTuple):
     outcome: Floats
 
 
-class Rows(NamedTuple):
+class FormRows(NamedTuple):
     """One form of a run; arrays have n entries, NaN where something is missing.
 
     ``facts`` names each row by (question asked, short question), ``scores`` has a column for each
@@ -103,14 +103,14 @@ class Rows(NamedTuple):
         return len(self.entity)
 
 
-def types_of(rows: Rows) -> NDArray[np.str_] | None:
+def types_of(rows: FormRows) -> NDArray[np.str_] | None:
     """Return the types of facts where there are several with more than one fact each, else none."""
     counts = Counter(rows.type.tolist())
     return rows.type if len(counts) > 1 and max(counts.values()) > 1 else None
 
 
 def strata_of(
-    rows: Rows, name: str, types: NDArray[np.str_] | None
+    rows: FormRows, name: str, types: NDArray[np.str_] | None
 ) -> NDArray[np.str_] | NDArray[np.int64] | None:
     """Return the strata a score is ranked in: types, and a learned score's folds; or ``None``."""
     fold = rows.folds.get(name)
@@ -127,7 +127,7 @@ def target_of(generation: Generation, short: str) -> str:
 # ---- joining the stored tables
 
 
-class _Fact(NamedTuple):
+class _FactRow(NamedTuple):
     """A scored fact: what was asked, the text that states it, and its verdict by answer metric."""
 
     target: str
@@ -137,11 +137,11 @@ class _Fact(NamedTuple):
     verdicts: dict[str, Verdict]
 
 
-def load_rows(run: Run, settings: Settings, judge: str) -> dict[str, Rows]:
+def load_rows(run: Run, settings: Settings, judge: str) -> dict[str, FormRows]:
     """Return the rows of each form that the run asked for. ``judge`` names its answer metric."""
     by_id = {q.id: q for q in run.questions}
     state = _known(run, settings) if settings.known_k and settings.draws.k else {}
-    forms: dict[str, Rows] = {}
+    forms: dict[str, FormRows] = {}
     for form in ("short", "long"):
         if not any(bool(q.parts) == (form == "long") for q in run.questions):
             continue
@@ -180,7 +180,7 @@ def _facts(
     answers: list[Generation],
     by_id: Mapping[str, Question],
     judge: str,
-) -> Iterator[_Fact]:
+) -> Iterator[_FactRow]:
     read = {judge: {(v.target, v.asked): v for v in run.verdicts(form)}}
     if judge != "rules":
         read["rules"] = {(v.target, v.asked): v for v in run.verdicts(f"{form}-rules")}
@@ -193,17 +193,17 @@ def _facts(
                 span = spans.get((g.id, short))
                 placed = span is not None and span.answer_start is not None
                 text = g.text[span.answer_start : span.answer_end] if span and placed else None
-            yield _Fact(target_of(g, short), g.question, by_id[short], text, verdicts)
+            yield _FactRow(target_of(g, short), g.question, by_id[short], text, verdicts)
 
 
 def _rows(
     run: Run,
     form: str,
-    facts: list[_Fact],
+    facts: list[_FactRow],
     settings: Settings,
     judge: str,
     state: Mapping[str, int],
-) -> Rows:
+) -> FormRows:
     scores, reasons = _scores(run, form, facts)
     values, words, reference_words = _word_metrics(facts)
     graded = _graded(run, form, facts, settings)
@@ -227,7 +227,7 @@ def _rows(
         # what is left are the questions without an answer: no picture of the errors
         wrong = {name: np.full(len(facts), np.nan) for name in wrong}
     entities = {e: i for i, e in enumerate(dict.fromkeys(entity_of(f.question) for f in facts))}
-    return Rows(
+    return FormRows(
         form=form,
         judge=judge,
         facts=[(f.asked_in, f.question.id) for f in facts],
@@ -260,10 +260,10 @@ def _withheld(question: Question, verdict: Verdict | None) -> float:
     """Return whether an answer names no value; NaN where nobody says if there is one."""
     if question.answerable is None and not question.golds:
         return float("nan")
-    return withheld(verdict)
+    return withheld_values(verdict)
 
 
-def _told(run: Run, form: str, facts: Sequence[_Fact]) -> Floats | None:
+def _told(run: Run, form: str, facts: Sequence[_FactRow]) -> Floats | None:
     """Return which facts the model withheld when it was told to express uncertainty."""
     answers = {g.question: g.id for g in run.generations(form) if g.instructed}
     if not answers:
@@ -273,14 +273,14 @@ def _told(run: Run, form: str, facts: Sequence[_Fact]) -> Floats | None:
     return np.array([_withheld(f.question, v) for f, v in zip(facts, verdicts, strict=True)])
 
 
-def _outcome(fact: _Fact, judge: str, *, labeled: bool) -> float:
+def _outcome(fact: _FactRow, judge: str, *, labeled: bool) -> float:
     """Return what an answer is worth; NaN where no gold could say what another would have been."""
     if ungraded(fact.question) and not labeled:
         return float("nan")
     return outcome(fact.verdicts.get(judge))
 
 
-def _without_golds(facts: list[_Fact], judge: str) -> bool:
+def _without_golds(facts: list[_FactRow], judge: str) -> bool:
     """Tell whether the judge says what is right without a gold, as people do."""
     return any(
         judge in f.verdicts and f.verdicts[judge].content in ("correct", "incorrect")
@@ -290,7 +290,7 @@ def _without_golds(facts: list[_Fact], judge: str) -> bool:
 
 
 def _judged(
-    facts: list[_Fact], settings: Settings, judge: str, *, labeled: bool
+    facts: list[_FactRow], settings: Settings, judge: str, *, labeled: bool
 ) -> dict[str, Floats]:
     """Return 1 for a wrong answer by the judge and by the rules, NaN where nobody can say."""
     wrong = {name: np.full(len(facts), np.nan) for name in (judge, "rules")}
@@ -301,7 +301,7 @@ def _judged(
     return wrong
 
 
-def _scores(run: Run, form: str, facts: list[_Fact]) -> tuple[dict[str, Floats], dict[str, str]]:
+def _scores(run: Run, form: str, facts: list[_FactRow]) -> tuple[dict[str, Floats], dict[str, str]]:
     """Return the stored scores by method, and why a method has no value at all."""
     place = {fact.target: row for row, fact in enumerate(facts)}
     scores: dict[str, Floats] = {}
@@ -321,7 +321,7 @@ def metrics_table_of(form: str) -> str:
     return f"{form}-metrics"
 
 
-def _graded(run: Run, form: str, facts: list[_Fact], settings: Settings) -> dict[str, Floats]:
+def _graded(run: Run, form: str, facts: list[_FactRow], settings: Settings) -> dict[str, Floats]:
     """Return what each answer metric that takes a model says of the facts, NaN for nothing."""
     place = {fact.target: row for row, fact in enumerate(facts)}
     values = {name: np.full(len(facts), np.nan) for name in further_metrics(settings)}
@@ -332,21 +332,21 @@ def _graded(run: Run, form: str, facts: list[_Fact], settings: Settings) -> dict
     return values
 
 
-def _word_metrics(facts: list[_Fact]) -> tuple[dict[str, Floats], Floats, Floats]:
+def _word_metrics(facts: list[_FactRow]) -> tuple[dict[str, Floats], Floats, Floats]:
     """Return the answer metrics of words, and the words of each answer and its first reference."""
     values = {name: np.full(len(facts), np.nan) for name in LEXICAL}
     words, reference_words = np.full(len(facts), np.nan), np.full(len(facts), np.nan)
     for row, fact in enumerate(facts):
         if fact.text is None or not fact.question.golds:
             continue
-        texts = references(fact.question.golds)
+        texts = reference_texts(fact.question.golds)
         words[row], reference_words[row] = len(fact.text.split()), len(texts[0].split())
         for name, metric in LEXICAL.items():
             values[name][row] = metric(texts, fact.text)
     return values, words, reference_words
 
 
-def _unknown(facts: list[_Fact], state: Mapping[str, int]) -> Floats:
+def _unknown(facts: list[_FactRow], state: Mapping[str, int]) -> Floats:
     """Return 1 where no draw was right, 0 where one was; what nobody can answer is neither."""
     unknown = np.full(len(facts), np.nan)
     for row, fact in enumerate(facts):
@@ -395,7 +395,7 @@ def outcome(verdict: Verdict | None) -> float:
     return {"correct": 1.0, "incorrect": -1.0, None: float("nan")}[verdict.content]
 
 
-def _without_passage(run: Run, facts: Sequence[_Fact]) -> Without | None:
+def _without_passage(run: Run, facts: Sequence[_FactRow]) -> Without | None:
     """Return how the questions were answered without their passage; ``None`` if none was."""
     if not run.has(f"verdicts/{WITHOUT_PASSAGE}"):
         return None
@@ -406,12 +406,12 @@ def _without_passage(run: Run, facts: Sequence[_Fact]) -> Without | None:
         for f, v in zip(facts, verdicts, strict=True)
     ]
     return Without(
-        np.array([withheld(v) for v in verdicts], dtype=np.float64),
+        np.array([withheld_values(v) for v in verdicts], dtype=np.float64),
         np.array(worth, dtype=np.float64),
     )
 
 
-def withheld(verdict: Verdict | None) -> float:
+def withheld_values(verdict: Verdict | None) -> float:
     """Return 1 where an answer states no value, 0 where it does, NaN without a verdict."""
     if verdict is None or verdict.stance is None:
         return float("nan")
@@ -429,7 +429,7 @@ LEXICAL = {
 }
 
 
-def references(golds: Sequence[Gold]) -> list[str]:
+def reference_texts(golds: Sequence[Gold]) -> list[str]:
     """Return the texts that an answer of words is compared with.
 
     A stored timestamp is no text that anybody says, so a date is written out; and all values
@@ -460,11 +460,11 @@ NOT_STORED = "needs hidden states, which this run did not read"
 
 def array_of(form: str, settings: Settings) -> str:
     """Return the name of the stored states of a form."""
-    name = name_of(settings.p_ik.layer, settings.p_ik.position)
+    name = hidden_name(settings.p_ik.layer, settings.p_ik.position)
     return name if form == "short" else f"{name}-{form}"
 
 
-def with_probe(rows: Rows, targets: Sequence[str], run: Run, settings: Settings) -> Rows:
+def with_probe(rows: FormRows, targets: Sequence[str], run: Run, settings: Settings) -> FormRows:
     """Return the rows of a form with the columns of P(IK), or why there is none."""
     if not wants_probe(settings) or P_IK in rows.reasons:
         return rows
@@ -480,7 +480,7 @@ def with_probe(rows: Rows, targets: Sequence[str], run: Run, settings: Settings)
     return fit_probe(rows, X, settings)._replace(states=X)
 
 
-def fit_probe(rows: Rows, X: Floats, settings: Settings) -> Rows:
+def fit_probe(rows: FormRows, X: Floats, settings: Settings) -> FormRows:
     """Return the rows with P(IK) of features X (n, d), NaN where there are none."""
     wrong = rows.wrong[rows.judge]
     use = np.isfinite(X).all(axis=1) & ~np.isnan(wrong)
@@ -514,7 +514,7 @@ def fit_probe(rows: Rows, X: Floats, settings: Settings) -> Rows:
     )
 
 
-def with_text_only(rows: Rows, facts: Sequence[_Fact], settings: Settings) -> Rows:
+def with_text_only(rows: FormRows, facts: Sequence[_FactRow], settings: Settings) -> FormRows:
     """Return the rows with the text-only baseline, or why there is none."""
     ngrams_of = [ngrams(fact.question.text, fact.text or "") for fact in facts]
     wrong = np.where([fact.text is None for fact in facts], np.nan, rows.wrong[rows.judge])
@@ -527,18 +527,18 @@ def with_text_only(rows: Rows, facts: Sequence[_Fact], settings: Settings) -> Ro
     )
 
 
-def _other_data(rows: Rows) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
+def _other_data(rows: FormRows) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
     """Yield for each data set the rows of the others, none about its own entities, and its rows."""
     for name in np.unique(rows.dataset):
         own = rows.dataset == name
         yield ~own & ~np.isin(rows.entity, rows.entity[own]), own
 
 
-def _without(rows: Rows, reasons: Mapping[str, str]) -> Rows:
+def _without(rows: FormRows, reasons: Mapping[str, str]) -> FormRows:
     return rows._replace(reasons={**rows.reasons, **reasons})
 
 
-def known_by_probe(rows: Rows, short: Rows | None) -> Rows:
+def known_by_probe(rows: FormRows, short: FormRows | None) -> FormRows:
     """Return the rows with *unknown* decided by P(IK) of each fact's own short question."""
     by_question: dict[str, float] = {}
     if short is not None and P_IK in short.scores:

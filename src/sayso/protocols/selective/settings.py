@@ -14,9 +14,9 @@ from sayso.protocols.settings import (
     Share,
     Temperature,
     Tokens,
-    check_values,
-    collect,
-    measure,
+    check_types,
+    collect_field,
+    measure_field,
     most_tokens,
     tokens_for,
 )
@@ -37,20 +37,20 @@ UNKNOWN_TARGET = "unknown"
 
 
 @dataclasses.dataclass(frozen=True)
-class Draws:
+class SelectiveDraws:
     """The several answers that multi-sample scores compare."""
 
-    k: Annotated[int, Meta(ge=0, le=MOST_DRAWS)] = collect(
+    k: Annotated[int, Meta(ge=0, le=MOST_DRAWS)] = collect_field(
         10, "number of samples per short question"
     )
-    temperature: Temperature = collect(1.0, "temperature of the samples")
+    temperature: Temperature = collect_field(1.0, "temperature of the samples")
 
 
 @dataclasses.dataclass(frozen=True)
-class Answer:
+class SelectiveDecoding:
     """How the answers that are scored and judged are decoded, in the shared pool."""
 
-    temperature: Temperature = collect(0.0, "temperature of the scored answers")
+    temperature: Temperature = collect_field(0.0, "temperature of the scored answers")
     short_tokens: Tokens = most_tokens("short_tokens", "a short answer")
     long_tokens: Tokens = most_tokens("long_tokens", "a paragraph")
 
@@ -59,16 +59,18 @@ class Answer:
 class PIK:
     """The probe on hidden states (Kadavath et al. 2022 look at the prompt only)."""
 
-    position: Literal["last_prompt", "second_last_answer", "last_answer"] = collect(
+    position: Literal["last_prompt", "second_last_answer", "last_answer"] = collect_field(
         "second_last_answer",
         "token whose hidden state is used: the prompt's last token, the token before the answer's "
         "last one (as in the paper's code), or the answer's last token",
     )
-    layer: Annotated[int, Meta(ge=-1000, le=1000)] = collect(
+    layer: Annotated[int, Meta(ge=-1000, le=1000)] = collect_field(
         -1, "layer of the hidden state: 0 is the embeddings, -1 the last layer"
     )
-    standardize: bool = measure(True, "scale features to unit variance (the paper's code does not)")
-    folds: Annotated[int, Meta(ge=2, le=1000)] = measure(
+    standardize: bool = measure_field(
+        True, "scale features to unit variance (the paper's code does not)"
+    )
+    folds: Annotated[int, Meta(ge=2, le=1000)] = measure_field(
         5, "number of folds of entities; each fold is predicted by a probe trained on the others"
     )
 
@@ -77,7 +79,7 @@ class PIK:
 class PTrue:
     """P(True) behind labeled examples (Kadavath et al. 2022; the paper shows 20)."""
 
-    examples: Annotated[int, Meta(ge=0, le=1000)] = collect(
+    examples: Annotated[int, Meta(ge=0, le=1000)] = collect_field(
         0,
         "number of labeled examples for P(True), taken from twice as many questions that are set "
         "aside and not measured; 0: none, and no score p_true_few; the paper uses 20",
@@ -88,78 +90,80 @@ class PTrue:
 class Settings:
     """Every choice of the protocol, with the paper's default where it has one."""
 
-    draws: Draws = field(default_factory=Draws)
-    answer: Answer = field(default_factory=Answer)
+    draws: SelectiveDraws = field(default_factory=SelectiveDraws)
+    answer: SelectiveDecoding = field(default_factory=SelectiveDecoding)
     p_ik: PIK = field(default_factory=PIK)
     p_true: PTrue = field(default_factory=PTrue)
-    prompts: Literal["shared", "paper"] = collect(
+    prompts: Literal["shared", "paper"] = collect_field(
         "shared",
         "shared: one set of answers for all protocols; paper: the paper's prompts and decoding",
     )
-    mode: Literal["sentence", "short"] = collect(
+    mode: Literal["sentence", "short"] = collect_field(
         "sentence", "with --prompts paper: one-sentence answers, or the shortest possible"
     )
-    shots: Annotated[int, Meta(ge=-1, le=100)] = collect(
+    shots: Annotated[int, Meta(ge=-1, le=100)] = collect_field(
         -1,
         "with --prompts paper: number of questions used as examples in the prompt and not "
         "measured; -1: the paper's number (5 for short answers, none for sentences)",
     )
-    prompt_folder: str = collect("", "folder with your own prompts")
-    nli: str = collect(
+    prompt_folder: str = collect_field("", "folder with your own prompts")
+    nli: str = collect_field(
         "auto",
         "what compares meanings: rules (offline), the folder or hub id of an NLI model, or "
         "llm:MODEL; auto: the default NLI model if its weights are on this machine, else rules",
     )
-    scores: str = collect("all", "names of the scores to compute, separated by commas, or all")
-    answer_metrics: str = collect(
+    scores: str = collect_field(
+        "all", "names of the scores to compute, separated by commas, or all"
+    )
+    answer_metrics: str = collect_field(
         "",
         "additional answer metrics, separated by commas: bert_score (or bert_score:MODEL; needs "
         "the model's weights), llm_blind:MODEL (a model that sees the gold answers and the "
         "answer, but not the question, as in the paper; you pay for its requests)",
     )
-    elicit: bool = collect(
+    elicit: bool = collect_field(
         False,
         "ask the model how confident it is in each short answer and whether the answer is true: "
         "seven more requests per answer; adds stated confidence and sampled P(True)",
     )
-    panel: str = collect(
+    panel: str = collect_field(
         "",
         "for the score judge_panel: models, separated by commas, that judge each short answer "
         "without the gold answer",
     )
-    words: bool = collect(
+    words: bool = collect_field(
         True, "also ask with an instruction to express uncertainty, to score the model's words"
     )
-    without_passage: bool = collect(
+    without_passage: bool = collect_field(
         False,
         "also ask answerable questions without their passage, to see whether the model then "
         "declines",
     )
-    known_k: Annotated[int, Meta(ge=0, le=MOST_DRAWS)] = collect(
+    known_k: Annotated[int, Meta(ge=0, le=MOST_DRAWS)] = collect_field(
         5,
         "number of samples judged to tell known facts from unknown ones; 0 judges none and "
         "omits the numbers on unknown facts",
     )
-    known_by: Literal["draws", "probe"] = measure(
+    known_by: Literal["draws", "probe"] = measure_field(
         "draws",
         "what decides that a fact is unknown: the judged samples (draws), or a P(IK) score "
         "above one half (probe)",
     )
-    abstained: Literal["incorrect", "excluded"] = measure(
+    abstained: Literal["incorrect", "excluded"] = measure_field(
         "incorrect",
         "whether an answer that states no value counts as incorrect (as in the paper) or is "
         "excluded",
     )
-    rouge_threshold: Share = measure(0.5, "an answer counts as right above this ROUGE-L F1")
-    f1_threshold: Share = measure(0.5, "an answer counts as right at or above this SQuAD F1")
-    bert_threshold: Share = measure(0.5, "an answer counts as right above this BERTScore")
-    resamples: Resamples = measure(1000, "bootstrap resamples of entities")
-    ci_seed: Seed = measure(0, "seed for resampling")
+    rouge_threshold: Share = measure_field(0.5, "an answer counts as right above this ROUGE-L F1")
+    f1_threshold: Share = measure_field(0.5, "an answer counts as right at or above this SQuAD F1")
+    bert_threshold: Share = measure_field(0.5, "an answer counts as right above this BERTScore")
+    resamples: Resamples = measure_field(1000, "bootstrap resamples of entities")
+    ci_seed: Seed = measure_field(0, "seed for resampling")
 
 
 def check(settings: Settings) -> None:
     """Refuse settings with which nothing could be asked or measured. Raises InputError."""
-    check_values(settings)
+    check_types(settings)
     if settings.prompts == "shared" and settings.shots > 0:
         raise InputError("shots are examples in the paper's frame: add --prompts paper")
     if settings.prompts == "shared" and settings.mode != Settings.mode:
@@ -183,20 +187,20 @@ def _names(settings: Settings) -> list[str]:
     return [name.strip() for name in settings.scores.split(",") if name.strip()]
 
 
-def listed(text: str) -> list[str]:
+def names_between_commas(text: str) -> list[str]:
     """Return names that stand in a text between commas, each once."""
     return list(dict.fromkeys(name for part in text.split(",") if (name := part.strip())))
 
 
 def further_metrics(settings: Settings) -> list[str]:
     """Return the answer metrics that are asked for besides those that are always there."""
-    return listed(settings.answer_metrics)
+    return names_between_commas(settings.answer_metrics)
 
 
 def further_models(settings: Settings) -> list[str]:
     """Return the names of the models that are asked besides the subject and the judge."""
     blind = [n.partition(":")[2] for n in further_metrics(settings) if n.startswith(BLIND)]
-    return list(dict.fromkeys([*blind, *listed(settings.panel)]))
+    return list(dict.fromkeys([*blind, *names_between_commas(settings.panel)]))
 
 
 def wants_probe(settings: Settings) -> bool:
@@ -210,7 +214,7 @@ def chosen_methods(settings: Settings) -> tuple[str, ...]:
     return tuple(choose(None if names == ["all"] else [n for n in names if n not in FITTED]))
 
 
-def probing(settings: Settings) -> str:
+def probe_signature(settings: Settings) -> str:
     """Return the probe's choices as signatures have them."""
     if not wants_probe(settings):
         return "none"

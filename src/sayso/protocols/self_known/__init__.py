@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from sayso.protocols.protocol import Protocol
 from sayso.protocols.self_known import collect, compare, measure, settings
-from sayso.protocols.self_known.settings import Answer, Draws, Settings
+from sayso.protocols.self_known.settings import SelfKnownDecoding, SelfKnownDraws, Settings
 
-__all__ = ["SELF_KNOWN", "Answer", "Draws", "Settings"]
+__all__ = ["SELF_KNOWN", "SelfKnownDecoding", "SelfKnownDraws", "Settings"]
 
 SELF_KNOWN = Protocol(
     name="self_known",

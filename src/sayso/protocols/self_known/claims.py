@@ -23,7 +23,7 @@ from sayso.judges.support import LlmSupport, NliSupport, RulesSupport, Supported
 from sayso.protocols.protocol import Run
 from sayso.protocols.self_known.rows import RESPONSIVE, STAGE, SUPPORT
 from sayso.protocols.self_known.settings import CLAIM_SCORES, MAIN, Settings, modes_of
-from sayso.protocols.settings import folder_of
+from sayso.protocols.settings import folder_setting
 from sayso.records import (
     Claim,
     Generation,
@@ -75,7 +75,11 @@ class QuestionMaker(Protocol):
 def splitter_of(settings: Settings, judge: Any) -> Splitter:
     """Open whoever takes texts apart."""
     engine = _engine("claims", settings.claims, judge)
-    return RulesClaims() if engine is None else LlmClaims(engine, folder_of(settings.prompt_folder))
+    return (
+        RulesClaims()
+        if engine is None
+        else LlmClaims(engine, folder_setting(settings.prompt_folder))
+    )
 
 
 def checker_of(settings: Settings, judge: Any, tools: Callable[[str], Tools]) -> Checker:
@@ -87,7 +91,9 @@ def checker_of(settings: Settings, judge: Any, tools: Callable[[str], Tools]) ->
         return NliSupport(meaning)
     engine = _engine("support", settings.support, judge)
     return (
-        RulesSupport() if engine is None else LlmSupport(engine, folder_of(settings.prompt_folder))
+        RulesSupport()
+        if engine is None
+        else LlmSupport(engine, folder_setting(settings.prompt_folder))
     )
 
 
@@ -97,7 +103,7 @@ def maker_of(settings: Settings, judge: Any) -> QuestionMaker:
     return (
         GapQuestions()
         if engine is None
-        else LlmQuestions(engine, folder_of(settings.prompt_folder))
+        else LlmQuestions(engine, folder_setting(settings.prompt_folder))
     )
 
 
@@ -165,11 +171,11 @@ def take_apart(
     run.put(f"sentences/{STAGE}", sentences, Sentence)
     run.put(f"claims/{STAGE}", claims, Claim)
     run.put(f"verdicts/{STAGE}-claims", verdicts, Verdict)
-    run.tell(repetition([split[pair] for pair in pairs]))
+    run.tell(repetition_cautions([split[pair] for pair in pairs]))
     return claims
 
 
-def repetition(texts: Sequence[Claimed]) -> list[str]:
+def repetition_cautions(texts: Sequence[Claimed]) -> list[str]:
     """Return what a reader must know of texts that repeat their claims or break off."""
     repeats = sum(text.repeated for text in texts)
     every = repeats + sum(len(text.drafts) for text in texts)
@@ -233,7 +239,7 @@ def check_claims(
 BY_DATA = "data"
 
 
-def read_aspects(
+def judge_aspects(
     run: Run, kept: Sequence[Generation], by_id: Mapping[str, Question], judge: Judge
 ) -> None:
     """Judge every fact that the data ask for in these texts; nothing where they ask for none."""

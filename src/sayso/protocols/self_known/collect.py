@@ -14,7 +14,7 @@ from sayso.engines.engine import Engine
 from sayso.judges.judge import Judge, engine_of
 from sayso.judges.self_judgement import orders
 from sayso.prompts import load_prompt, prompt_hash
-from sayso.prompts.fence import clean
+from sayso.prompts.fence import visible_text
 from sayso.protocols.protocol import Ask, Run
 from sayso.protocols.self_known.claims import (
     Checker,
@@ -22,10 +22,10 @@ from sayso.protocols.self_known.claims import (
     Splitter,
     check_claims,
     checker_of,
+    judge_aspects,
     keep_responsive,
     maker_of,
     own_questions,
-    read_aspects,
     read_wording,
     score_claims,
     splitter_of,
@@ -33,9 +33,9 @@ from sayso.protocols.self_known.claims import (
     topic_of,
 )
 from sayso.protocols.self_known.rows import STAGE
-from sayso.protocols.self_known.self_verdicts import judge_own, make_questions, summary
+from sayso.protocols.self_known.self_verdicts import claims_asked, judge_own, make_questions
 from sayso.protocols.self_known.settings import MAIN, Settings, modes_of
-from sayso.protocols.settings import folder_of, tokens_for
+from sayso.protocols.settings import folder_setting, tokens_for
 from sayso.records import Claim, Generation, InputError, Passage, Question, ask, content_id
 from sayso.retrieval.sources import GOLDS
 
@@ -70,18 +70,20 @@ def collect(
 ) -> None:
     """Write texts, take them apart, check every claim, then ask the model about its claims."""
     by_id = {q.id: q for q in questions}
-    source = source_of(questions, settings)
+    source = claim_source(questions, settings)
     run.tell([THIN] if source == GOLDS else [] if source else [BARE])
     if source:  # one that cannot be opened is refused before anything is asked
         run.search(source, (), settings.passages)
     splitter, maker = splitter_of(settings, judge), maker_of(settings, judge)
     checker = checker_of(settings, judge, run.tools)
     work = _Work(run, model, judge, splitter, checker, maker, by_id, settings, seed)
-    shown = passages_for(run, measured(questions), source, settings) if settings.retrieval else {}
+    shown = (
+        passages_for(run, text_questions(questions), source, settings) if settings.retrieval else {}
+    )
     answers = run.stage(text_requests(questions, settings, seed, shown), model)
     texts = answers[STAGE]
     if settings.remedy == "revise":
-        texts = revised(work, texts)
+        texts = revised_texts(work, texts)
     kept = keep_responsive(run, texts)
     question_of = {g.id: by_id[g.question] for g in kept}
     claims = take_apart(run, kept, by_id, splitter)
@@ -92,7 +94,7 @@ def collect(
     read_wording(run, claims, by_answer)
     draws = answers.get(f"{STAGE}-draws", [])
     score_claims(run, claims, by_answer, question_of, draws, checker, settings)
-    run.tell([f"self_known: {summary(run, claims, question_of, bool(source), settings)}"])
+    run.tell([f"self_known: {claims_asked(run, claims, question_of, bool(source), settings)}"])
     run.tell([n for reader in (splitter, checker, maker) for n in getattr(reader, "notices", ())])
 
 
@@ -103,7 +105,7 @@ def _judge_own(
     shown: Mapping[str, tuple[Passage, ...]],
 ) -> None:
     """Ask the model about each claim; of texts with passages it sees those in ``shown`` again."""
-    read_aspects(work.run, kept, work.by_id, work.judge)
+    judge_aspects(work.run, kept, work.by_id, work.judge)
     answers = {g.id: g for g in kept}
     question_of = {g.id: work.by_id[g.question] for g in kept}
     given = own_questions(work.run, claims, answers, work.by_id)
@@ -166,7 +168,7 @@ def instructions(settings: Settings) -> dict[str, str]:
     """Return the prompts in use by name."""
     names = ["self_direct", "self_qa", "self_open"]
     names += ["self_retrieval"] * settings.retrieval + ["self_revise"] * (settings.remedy != "off")
-    return {name: load_prompt(name, folder_of(settings.prompt_folder)) for name in names}
+    return {name: load_prompt(name, folder_setting(settings.prompt_folder)) for name in names}
 
 
 def prompts_signature(settings: Settings) -> str:
@@ -183,13 +185,13 @@ def prompts(settings: Settings) -> dict[str, str]:
     }
 
 
-def measured(questions: Sequence[Question]) -> list[Question]:
+def text_questions(questions: Sequence[Question]) -> list[Question]:
     """Return the questions that texts are written for: those of paragraphs, if there are any."""
     long = [q for q in questions if q.parts]
     return long or list(questions)
 
 
-def source_of(questions: Sequence[Question], settings: Settings) -> str:
+def claim_source(questions: Sequence[Question], settings: Settings) -> str:
     """Return what claims are checked against; empty where there is nothing."""
     if settings.knowledge != "auto":
         return "" if settings.knowledge == "none" else settings.knowledge
@@ -198,10 +200,10 @@ def source_of(questions: Sequence[Question], settings: Settings) -> str:
     return GOLDS if any(q.golds for q in questions if not q.parts) else ""
 
 
-def prompt_of(question: Question, settings: Settings) -> str:
+def topic_prompt(question: Question, settings: Settings) -> str:
     """Return what is asked for: the data's own prompt, or its subject alone."""
     if settings.ask == "open" or (settings.ask == "auto" and not question.text.strip()):
-        template = load_prompt("self_open", folder_of(settings.prompt_folder))
+        template = load_prompt("self_open", folder_setting(settings.prompt_folder))
         return template.replace("{topic}", topic_of(question) or question.text)
     return f"{question.context}\n\n{question.text}" if question.context else question.text
 
@@ -216,8 +218,8 @@ def text_requests(
     heat, tokens = settings.answer.temperature, tokens_for(settings.answer, "long")
     own = ANSWER_SAMPLE if heat > 0 else 0
     asks = []
-    for q in measured(questions):
-        text = prompt_of(q, settings)
+    for q in text_questions(questions):
+        text = topic_prompt(q, settings)
         given = {"max_tokens": tokens, "seed": seed}
         plain = ask(text, temperature=heat, sample=own, **given)
         asks.append(Ask(q, plain, STAGE, STAGE))
@@ -226,9 +228,9 @@ def text_requests(
             asks.append(Ask(q, drawn, f"{STAGE}-draws", STAGE))
         if settings.retrieval:
             passages = "\n\n".join(
-                clean(p.text, LONGEST_PASSAGE).strip() for p in shown.get(q.id, ())
+                visible_text(p.text, LONGEST_PASSAGE).strip() for p in shown.get(q.id, ())
             )
-            template = load_prompt("self_retrieval", folder_of(settings.prompt_folder))
+            template = load_prompt("self_retrieval", folder_setting(settings.prompt_folder))
             before, _, after = template.partition("{passages}")
             filled = before + (passages or "(none)") + after.replace("{prompt}", text)
             request = ask(filled, temperature=heat, sample=own, **given)
@@ -253,7 +255,7 @@ def passages_for(
 # ---- the remedy: texts without the claims that their model rejects
 
 
-def revised(work: _Work, texts: Sequence[Generation]) -> list[Generation]:
+def revised_texts(work: _Work, texts: Sequence[Generation]) -> list[Generation]:
     """Have each text rewritten without the claims that the model itself rejects.
 
     Returns the texts and, as method "revised", one more for each that answers: a text without a
@@ -285,11 +287,11 @@ def revised(work: _Work, texts: Sequence[Generation]) -> list[Generation]:
 def _revision(g: Generation, rejected: Sequence[Claim], work: _Work) -> Ask:
     question, settings = work.by_id[g.question], work.settings
     pieces = {
-        "{prompt}": prompt_of(question, settings),
-        "{text}": clean(g.text),
-        "{claims}": "\n".join(f"- {' '.join(clean(c.text).split())}" for c in rejected),
+        "{prompt}": topic_prompt(question, settings),
+        "{text}": visible_text(g.text),
+        "{claims}": "\n".join(f"- {' '.join(visible_text(c.text).split())}" for c in rejected),
     }
-    text = load_prompt("self_revise", folder_of(settings.prompt_folder))
+    text = load_prompt("self_revise", folder_setting(settings.prompt_folder))
     for name, piece in pieces.items():
         text = text.replace(name, piece.replace("{", "("))
     tokens = tokens_for(settings.answer, "long")

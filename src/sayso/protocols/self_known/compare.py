@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from sayso.metrics.joint import Number
 from sayso.protocols.protocol import (
+    ComparedRun,
     Comparison,
     Numbers,
-    Side,
     Sides,
     check_alike,
     check_opened,
@@ -22,13 +22,13 @@ from sayso.protocols.protocol import (
 from sayso.protocols.self_known.measure import (
     OwnAnswers,
     common,
-    differences,
+    differences_of_methods,
     own_answers,
     ratio_of_sums,
-    signed,
+    signed_method,
     studied,
 )
-from sayso.protocols.self_known.rows import Texts, load_texts
+from sayso.protocols.self_known.rows import LongAnswers, load_long_answers
 from sayso.protocols.self_known.settings import Settings
 from sayso.records import Estimate, InputError, Signature, slice_of
 
@@ -36,17 +36,19 @@ from sayso.records import Estimate, InputError, Signature, slice_of
 FREE = ("model", "data", "ci", "draws", "alpha", "folds", "remedy", "retrieval")
 
 
-class _Side(NamedTuple):
+class _SelfKnownSide(NamedTuple):
     """One run: by method its texts, what the model said about their claims, and signatures."""
 
-    texts: dict[str, Texts]
+    texts: dict[str, LongAnswers]
     own: dict[str, list[OwnAnswers]]
     signatures: dict[str, Signature]
     golds: dict[str, Any]
     settings: Settings
 
 
-def compare(runs: tuple[Side, Side], allow: Sequence[str], resamples: int, seed: int) -> Comparison:
+def compare(
+    runs: tuple[ComparedRun, ComparedRun], allow: Sequence[str], resamples: int, seed: int
+) -> Comparison:
     """Return B - A of factuality, its curve and trend, SK and SU for each common method, notes.
 
     Only prompts that both runs answered count. Raises InputError for runs that differ in more than
@@ -70,7 +72,7 @@ def compare(runs: tuple[Side, Side], allow: Sequence[str], resamples: int, seed:
             continue
         if max(shared) < total:
             notes.append(f"{method}: {min(shared)} of {total} prompts are answered in both runs")
-        of_method = differences(pair, sides[0].settings, resamples, seed)
+        of_method = differences_of_methods(pair, sides[0].settings, resamples, seed)
         where, settings = slice_of(method=method), [own[method] for own in signatures]
         numbers += [signed_difference(e, where, *settings) for e in of_method]
     if not sides[0].texts.keys() & sides[1].texts.keys():
@@ -104,7 +106,7 @@ def numbers(sides: Sides, allow: Sequence[str]) -> tuple[list[list[Numbers]], li
     return [[_numbers(opened[side.name]) if side else {} for side in row] for row in sides], notes
 
 
-def _numbers(side: _Side) -> Numbers:
+def _numbers(side: _SelfKnownSide) -> Numbers:
     found: Numbers = {}
     for method, texts in side.texts.items():
         for name, where, columns in studied(texts, side.own[method], side.settings):
@@ -115,9 +117,9 @@ def _numbers(side: _Side) -> Numbers:
     return found
 
 
-def _open(side: Side) -> _Side:
+def _open(side: ComparedRun) -> _SelfKnownSide:
     run, settings = side.run, side.settings
-    texts = {t.method: t for t in load_texts(run)}
+    texts = {t.method: t for t in load_long_answers(run)}
     own = {method: own_answers(run, t) for method, t in texts.items()}
-    signatures = {m: signed(run, settings, Estimate("x"), m).signature[1:] for m in texts}
-    return _Side(texts, own, signatures, {q.id: q.golds for q in run.questions}, settings)
+    signatures = {m: signed_method(run, settings, Estimate("x"), m).signature[1:] for m in texts}
+    return _SelfKnownSide(texts, own, signatures, {q.id: q.golds for q in run.questions}, settings)

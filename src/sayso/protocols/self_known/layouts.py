@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from sayso.protocols.protocol import Layout, Shown
+from sayso.protocols.protocol import LayoutRuns, PaperLayout
 from sayso.protocols.self_known.report import part_label
 from sayso.protocols.self_known.settings import ASKED, MAIN, MODES, Settings, modes_of
 from sayso.records import Estimate, Question, Results, part_of
@@ -24,14 +24,14 @@ def _methods(results: Results) -> list[str]:
     return list(dict.fromkeys(name for name in named if name))
 
 
-def _each(shown: Shown) -> Iterator[tuple[tuple[str, ...], str, Results]]:
+def _each(shown: LayoutRuns) -> Iterator[tuple[tuple[str, ...], str, Results]]:
     """Yield labels, method and numbers of every run and method."""
     for labels, results, _ in shown.each():
         for method in _methods(results):
             yield (*labels, part_label("method", method)), method, results
 
 
-def _heads(shown: Shown) -> tuple[str, ...]:
+def _heads(shown: LayoutRuns) -> tuple[str, ...]:
     return (*shown.heads, "texts")
 
 
@@ -46,7 +46,7 @@ def _curve(results: Results, name: str, **where: str) -> dict[str, Estimate]:
 
 
 def _by_part(
-    shown: Shown, series: Series, caption: str, y: str, *, share: bool = True
+    shown: LayoutRuns, series: Series, caption: str, y: str, *, share: bool = True
 ) -> list[NumberTable]:
     """Return numbers by part of the text: one table, or one for each text where curves are many."""
     found: list[tuple[tuple[str, ...], dict[str, Estimate]]] = []
@@ -70,7 +70,7 @@ def _curves(
     found: Sequence[tuple[tuple[str, ...], dict[str, Estimate]]],
     caption: str,
     y: str,
-    shown: Shown,
+    shown: LayoutRuns,
     share: bool,
 ) -> NumberTable:
     """Return a table of curves and their chart."""
@@ -91,7 +91,7 @@ def _curves(
     return NumberTable("", caption, heads, tuple(parts), rows, chart=drawn)
 
 
-def figure1(shown: Shown) -> list[NumberTable]:
+def figure1(shown: LayoutRuns) -> list[NumberTable]:
     """Return the share of supported and unsupported claims along the text."""
     series: Series = {
         "supported": ("supported_share", {}),
@@ -105,7 +105,7 @@ def figure1(shown: Shown) -> list[NumberTable]:
     return _by_part(shown, series, caption, "share of a sentence's claims")
 
 
-def figure8(shown: Shown) -> list[NumberTable]:
+def figure8(shown: LayoutRuns) -> list[NumberTable]:
     """Return the number of supported and unsupported claims of a sentence along the text."""
     series: Series = {
         what: (f"{what}_per_sentence", {}) for what in ("supported", "unsupported", "irrelevant")
@@ -114,7 +114,7 @@ def figure8(shown: Shown) -> list[NumberTable]:
     return _by_part(shown, series, caption, "claims of a sentence", share=False)
 
 
-def figure2(shown: Shown) -> list[NumberTable]:
+def figure2(shown: LayoutRuns) -> list[NumberTable]:
     """Return Self-Known and Self-Unknown along the text in each setting, and the flips."""
     tables = []
     for letter, mode in zip("abc", MODES, strict=True):
@@ -132,7 +132,7 @@ def figure2(shown: Shown) -> list[NumberTable]:
     return [table for table in tables if table.rows]
 
 
-def figure6(shown: Shown) -> list[NumberTable]:
+def figure6(shown: LayoutRuns) -> list[NumberTable]:
     """Return Equation 3 along the text in both readings, beside what labels say."""
     series = {
         "labeled": ("labeled_factuality", {"mode": MAIN}),
@@ -147,7 +147,7 @@ def figure6(shown: Shown) -> list[NumberTable]:
     return _by_part(shown, series, caption, "factuality")
 
 
-def table1(shown: Shown) -> list[NumberTable]:
+def table1(shown: LayoutRuns) -> list[NumberTable]:
     """Return how many prompts were answered, and how many claims an answer makes."""
     names = {
         "response_rate": "answered", "claims_per_answer": "claims per text",
@@ -161,7 +161,7 @@ def table1(shown: Shown) -> list[NumberTable]:
     return [NumberTable("", caption, _heads(shown), tuple(names.values()), rows)]
 
 
-def table2(shown: Shown) -> list[NumberTable]:
+def table2(shown: LayoutRuns) -> list[NumberTable]:
     """Return how SK, SU and Equation 3 go with labeled factuality along the text."""
     columns = {"SK": "SK", "SU": "SU", "equation3_in_sample": "Equation 3"}
     rows: list[Row] = []
@@ -185,29 +185,29 @@ def _asks_again(settings: Settings, questions: Sequence[Question]) -> bool:
 
 
 LAYOUTS = (
-    Layout(
+    PaperLayout(
         "self-known-figure1", "Supported and unsupported claims along the text",
         f"{PAPER}, Figure 1", "texts whose claims are labeled or checked", figure1,
     ),
-    Layout(
+    PaperLayout(
         "self-known-figure2", "Self-Known, Self-Unknown and flips along the text",
         f"{PAPER}, Figure 2", "claims that the model was asked about", figure2,
         possible=_asks_again,
     ),
-    Layout(
+    PaperLayout(
         "self-known-figure6", "Equation 3 along the text, in both readings, and the labels",
         f"{PAPER}, Figure 6", "claims that the model was asked about", figure6,
         possible=_asks_again,
     ),
-    Layout(
+    PaperLayout(
         "self-known-figure8", "Claims per sentence along the text", f"{PAPER}, Figure 8",
         "texts whose claims are labeled or checked", figure8,
     ),
-    Layout(
+    PaperLayout(
         "self-known-table1", "Prompts answered and claims per text", f"{PAPER}, Table 1",
         "runs of self_known", table1,
     ),
-    Layout(
+    PaperLayout(
         "self-known-table2", "Correlation of SK, SU and Equation 3 with factuality",
         f"{PAPER}, Table 2", "claims that the model was asked about again, in ten texts or more",
         table2, possible=_asks_again,

@@ -50,9 +50,9 @@ from sayso.protocols.self_known.rows import (
     UNSUPPORTED,
     Floats,
     Ints,
-    Texts,
+    LongAnswers,
     checkers,
-    load_texts,
+    load_long_answers,
 )
 from sayso.protocols.self_known.settings import ASKED, CLAIM_SCORES, MAIN, MODES, Settings
 from sayso.protocols.settings import tokens_for
@@ -74,33 +74,34 @@ PEOPLE_SAID = "people"
 def estimates(run: Run, settings: Settings) -> list[Estimate]:
     """Return every estimate of a run, signed."""
     numbers: list[Estimate] = []
-    every = load_texts(run)
-    k, by = settings.k or wanted_facts(every), signers(run)
+    every = load_long_answers(run)
+    k, by = settings.k or wanted_facts(every), claim_signers(run)
     for texts in every:
         of_method = [
-            *answered(texts),
+            *answer_counts(texts),
             *unread(run, texts),
-            *precision(texts, settings, k),
+            *precision_estimates(texts, settings, k),
             *aspects(run, texts, settings),
-            *curves(texts, settings),
+            *position_curves(texts, settings),
             *wording(run, texts, settings),
-            *self_knowledge(run, texts, settings),
+            *self_knowledge_estimates(run, texts, settings),
             *remedied(run, texts, settings),
             *uncertainty(run, texts, settings),
-            *verifier(run, texts, settings),
+            *checker_estimates(run, texts, settings),
         ]
         topics = len(set(texts.names))
         of_method = [e if topics >= LEAST_TOPICS else _without_parts(e) for e in of_method]
-        numbers += [signed(run, settings, _bounded(e), texts.method, by) for e in of_method]
-    for texts, e in (*same_length(every, settings), *gains(run, every, settings)):
-        numbers.append(signed(run, settings, _bounded(e), texts.method, by))
+        numbers += [signed_method(run, settings, _bounded(e), texts.method, by) for e in of_method]
+    for texts, e in (*same_length(every, settings), *gains_over_plain(run, every, settings)):
+        numbers.append(signed_method(run, settings, _bounded(e), texts.method, by))
     numbers += [
-        signed(run, settings, _bounded(e), "", by) for e in across_systems(run, every, settings)
+        signed_method(run, settings, _bounded(e), "", by)
+        for e in across_systems(run, every, settings)
     ]
     return numbers
 
 
-def signers(run: Run) -> dict[str, str]:
+def claim_signers(run: Run) -> dict[str, str]:
     """Return who labeled the claims, took texts apart and made questions, as signatures have it."""
     splits = run.verdicts(f"{STAGE}-claims") if run.has(f"verdicts/{STAGE}-claims") else []
     filters = run.verdicts(STAGE) if run.has(f"verdicts/{STAGE}") else []
@@ -114,7 +115,7 @@ def signers(run: Run) -> dict[str, str]:
     }
 
 
-def signed(
+def signed_method(
     run: Run,
     settings: Settings,
     estimate: Estimate,
@@ -125,7 +126,7 @@ def signed(
     s = settings
     signature = run.signature(
         method=method or "all",
-        **(signers(run) if by is None else by),
+        **(claim_signers(run) if by is None else by),
         asked_by=f"{s.claims}/{s.support}/{s.nli if s.support == 'nli' else '-'}",
         knowledge=f"{s.knowledge}-top{s.passages}",
         answer=f"{s.ask}-T{s.answer.temperature:g}/{tokens_for(s.answer, 'long')}",
@@ -320,7 +321,7 @@ def part_slice(part: int, settings: Settings) -> Slice:
 # ---- how many answers and claims count, and why the others do not
 
 
-def answered(texts: Texts) -> Iterator[Estimate]:
+def answer_counts(texts: LongAnswers) -> Iterator[Estimate]:
     """Yield how many answers there are and why some do not count."""
     kept, claims = len(texts.kept), len(texts.claims)
     rate = _count_share("response_rate", kept, texts.answers - texts.failed)
@@ -339,7 +340,7 @@ def answered(texts: Texts) -> Iterator[Estimate]:
         yield msgspec.structs.replace(share, problem="left out of all numbers by position")
 
 
-def unread(run: Run, texts: Texts) -> Iterator[Estimate]:
+def unread(run: Run, texts: LongAnswers) -> Iterator[Estimate]:
     """Yield how many answers lack claims, by reason: whoever took them apart could not be read."""
     if not run.has(f"verdicts/{STAGE}-claims"):
         return
@@ -356,7 +357,7 @@ def unread(run: Run, texts: Texts) -> Iterator[Estimate]:
 LEAST_ANSWERS = 5
 
 
-def wanted_facts(every: Sequence[Texts]) -> int:
+def wanted_facts(every: Sequence[LongAnswers]) -> int:
     """Return K of F1@K: the median of the supported claims over the answers of *all* methods.
 
     One K for all: with a K of its own, a method with fewer claims would have to give fewer facts.
@@ -365,7 +366,7 @@ def wanted_facts(every: Sequence[Texts]) -> int:
     return max(1, int(np.median(sizes))) if sizes else 1
 
 
-def precision(texts: Texts, settings: Settings, k: int) -> Iterator[Estimate]:
+def precision_estimates(texts: LongAnswers, settings: Settings, k: int) -> Iterator[Estimate]:
     """Yield FActScore, its parts, and what to read with it, over answers; ``k`` of F1@K."""
     table = texts.per_answer()
     s, ns, ir, lost = table.T
@@ -411,7 +412,9 @@ def _bound(top: Floats, bottom: Floats) -> float | None:
     return float((top[some] / bottom[some]).mean()) if some.any() else None
 
 
-def same_length(every: list[Texts], settings: Settings) -> Iterator[tuple[Texts, Estimate]]:
+def same_length(
+    every: list[LongAnswers], settings: Settings
+) -> Iterator[tuple[LongAnswers, Estimate]]:
     """Yield each method's precision over the first rated claims of its answers, as many for all.
 
     The number is the median of the shortest method, so that a method gains nothing by brevity.
@@ -437,7 +440,7 @@ def same_length(every: list[Texts], settings: Settings) -> Iterator[tuple[Texts,
         yield texts, msgspec.structs.replace(share, where=slice_of(first=str(first)))
 
 
-def _labels(texts: Texts) -> list[list[str]]:
+def _labels(texts: LongAnswers) -> list[list[str]]:
     """Return the labels of each answer's claims in order of the text."""
     labels: list[list[str]] = [[] for _ in texts.kept]
     number = np.where(texts.sentence >= 0, texts.sentence, len(texts.s_text))
@@ -456,7 +459,7 @@ def _labels(texts: Texts) -> list[list[str]]:
 COUNTED = {0: "supported", 1: "unsupported", 2: "irrelevant"}
 
 
-def curves(texts: Texts, settings: Settings) -> Iterator[Estimate]:
+def position_curves(texts: LongAnswers, settings: Settings) -> Iterator[Estimate]:
     """Yield shares and counts by part of the text, the trend inside texts, last minus first."""
     table = texts.counts()
     place = texts.places(settings.bins, settings.closed)
@@ -491,7 +494,7 @@ def curves(texts: Texts, settings: Settings) -> Iterator[Estimate]:
 
 
 def _curve(
-    name: str, texts: Texts, table: Floats, place: Ints, settings: Settings, average: Average
+    name: str, texts: LongAnswers, table: Floats, place: Ints, settings: Settings, average: Average
 ) -> Iterator[Estimate]:
     """Yield S/(S+NS) of each part of the text."""
     for part in range(settings.bins):
@@ -534,7 +537,9 @@ def _without_parts(estimate: Estimate) -> Estimate:
     return msgspec.structs.replace(estimate, low=None, high=None, problem=problem)
 
 
-def _trend(texts: Texts, table: Floats, place: Ints, settings: Settings) -> Iterator[Estimate]:
+def _trend(
+    texts: LongAnswers, table: Floats, place: Ints, settings: Settings
+) -> Iterator[Estimate]:
     """Yield the slope inside texts with its p, and the last part minus the first."""
     share = divide(table[:, 0], table[:, 0] + table[:, 1])
     cluster = texts.entity[texts.s_text]
@@ -572,7 +577,7 @@ def ratio_of_sums(top: Floats, bottom: Floats, weights: Floats | None = None) ->
     return ratio if np.ndim(ratio) else float(ratio)
 
 
-def wording(run: Run, texts: Texts, settings: Settings) -> Iterator[Estimate]:
+def wording(run: Run, texts: LongAnswers, settings: Settings) -> Iterator[Estimate]:
     """Yield the mean decisiveness of the claims in each part of the text."""
     if not run.has(f"verdicts/{STAGE}-decisive"):
         return
@@ -608,7 +613,7 @@ class OwnAnswers(NamedTuple):
     verdicts: list[Verdict | None]
 
 
-def own_answers(run: Run, texts: Texts) -> list[OwnAnswers]:
+def own_answers(run: Run, texts: LongAnswers) -> list[OwnAnswers]:
     """Return the model's judgement of its claims in each setting that was asked."""
     every = []
     for mode in MODES:
@@ -620,7 +625,9 @@ def own_answers(run: Run, texts: Texts) -> list[OwnAnswers]:
     return every
 
 
-def self_knowledge(run: Run, texts: Texts, settings: Settings) -> Iterator[Estimate]:
+def self_knowledge_estimates(
+    run: Run, texts: LongAnswers, settings: Settings
+) -> Iterator[Estimate]:
     """Yield SK, SU and what follows from them, by setting, each also by part of the text."""
     every = own_answers(run, texts)
     place = texts.claim_places(settings.bins, settings.closed)
@@ -650,7 +657,7 @@ def self_knowledge(run: Run, texts: Texts, settings: Settings) -> Iterator[Estim
 
 
 def _known_shares(
-    own: OwnAnswers, texts: Texts, here: Mask, settings: Settings
+    own: OwnAnswers, texts: LongAnswers, here: Mask, settings: Settings
 ) -> Iterator[Estimate]:
     """Yield SK, SU and the accept rate over the claims ``here``."""
     accepted, rejected = judged(own.labels, settings.noa)
@@ -676,7 +683,7 @@ def _known_shares(
 
 
 def _predicted(
-    own: OwnAnswers, texts: Texts, here: Mask | None, settings: Settings
+    own: OwnAnswers, texts: LongAnswers, here: Mask | None, settings: Settings
 ) -> Iterator[Estimate]:
     """Yield factuality as labels say it, and as the two formulas predict it from other texts."""
     accepted, rejected = judged(own.labels, settings.noa)
@@ -701,7 +708,7 @@ def _predicted(
         yield Estimate(name, value=value, n=fitted.claims, problem=problem)
 
 
-def _judged_at(own: OwnAnswers, texts: Texts, place: Ints, settings: Settings) -> Floats:
+def _judged_at(own: OwnAnswers, texts: LongAnswers, place: Ints, settings: Settings) -> Floats:
     """Return what :func:`judged_counts` says of a method's rated claims, by part of the text."""
     accepted, rejected = judged(own.labels, settings.noa)
     use = texts.rated
@@ -711,7 +718,7 @@ def _judged_at(own: OwnAnswers, texts: Texts, place: Ints, settings: Settings) -
     )
 
 
-def _in_sample(own: OwnAnswers, texts: Texts, here: Mask, settings: Settings) -> Estimate:
+def _in_sample(own: OwnAnswers, texts: LongAnswers, here: Mask, settings: Settings) -> Estimate:
     """Return Equation 3 with SK and SU of the claims ``here`` themselves."""
     counts = _judged_at(own, texts, np.where(here, 0, -1), settings)[:, 0]
     if not counts.any():
@@ -746,7 +753,9 @@ def _correlations(counts: Floats, settings: Settings) -> Iterator[Estimate]:
             yield msgspec.structs.replace(e, where=where, n=places[curve], problem=problem)
 
 
-def across_systems(run: Run, every: Sequence[Texts], settings: Settings) -> Iterator[Estimate]:
+def across_systems(
+    run: Run, every: Sequence[LongAnswers], settings: Settings
+) -> Iterator[Estimate]:
     """Yield the same correlations with a system for each place, where files hold several systems.
 
     Texts of all systems about one topic are resampled together.
@@ -773,7 +782,7 @@ def across_systems(run: Run, every: Sequence[Texts], settings: Settings) -> Iter
 
 
 def _claims_of(
-    texts: Texts, own: OwnAnswers, place: int, settings: Settings
+    texts: LongAnswers, own: OwnAnswers, place: int, settings: Settings
 ) -> tuple[Floats, Floats, Mask, NDArray[np.str_], Ints]:
     """Return of one system's rated claims: accepted, rejected, supported, topic, its number."""
     accepted, rejected = judged(own.labels, settings.noa)
@@ -802,7 +811,9 @@ def _by_order(own: OwnAnswers) -> Iterator[Estimate]:
         yield _count_share("not_understood", low, weighed)
 
 
-def _none_flips(every: list[OwnAnswers], texts: Texts, settings: Settings) -> Iterator[Estimate]:
+def _none_flips(
+    every: list[OwnAnswers], texts: LongAnswers, settings: Settings
+) -> Iterator[Estimate]:
     """Yield how many claims, by class, are accepted until "none of the above" is offered.
 
     Of all claims of the class that were answered both times; by part of the text too.
@@ -832,7 +843,7 @@ def _none_flips(every: list[OwnAnswers], texts: Texts, settings: Settings) -> It
 # raises precision at a price in facts, so both are given.
 
 
-def aspects_of(run: Run, texts: Texts) -> list[tuple[int, Verdict]]:
+def aspects_of(run: Run, texts: LongAnswers) -> list[tuple[int, Verdict]]:
     """Return the verdict on every wanted fact with the row of its answer."""
     if not run.has(f"verdicts/{STAGE}-aspects"):
         return []
@@ -840,7 +851,7 @@ def aspects_of(run: Run, texts: Texts) -> list[tuple[int, Verdict]]:
     return [(row[v.target], v) for v in run.verdicts(f"{STAGE}-aspects") if v.target in row]
 
 
-def aspects(run: Run, texts: Texts, settings: Settings) -> Iterator[Estimate]:
+def aspects(run: Run, texts: LongAnswers, settings: Settings) -> Iterator[Estimate]:
     """Yield recall of the wanted facts, and how many are hedged or left out."""
     pairs = aspects_of(run, texts)
     if not pairs:
@@ -866,7 +877,7 @@ def aspects(run: Run, texts: Texts, settings: Settings) -> Iterator[Estimate]:
             yield msgspec.structs.replace(share, where=slice_of(type=one))
 
 
-def remedied(run: Run, texts: Texts, settings: Settings) -> Iterator[Estimate]:
+def remedied(run: Run, texts: LongAnswers, settings: Settings) -> Iterator[Estimate]:
     """Yield factuality, claims left and recall if every claim that the model rejects is dropped."""
     pairs = aspects_of(run, texts)
     for own in own_answers(run, texts):
@@ -887,7 +898,7 @@ def remedied(run: Run, texts: Texts, settings: Settings) -> Iterator[Estimate]:
             yield msgspec.structs.replace(recall, where=where)
 
 
-def _factscore(texts: Texts, use: Mask, settings: Settings) -> Estimate:
+def _factscore(texts: LongAnswers, use: Mask, settings: Settings) -> Estimate:
     """Return FActScore of the claims in ``use``."""
     count = len(texts.kept)
     s, ns = (
@@ -900,7 +911,7 @@ def _factscore(texts: Texts, use: Mask, settings: Settings) -> Estimate:
     return _mean("factscore", values, texts.entity[some], settings)
 
 
-def _survives(texts: Texts, kept: Mask, row: int, verdict: Verdict) -> bool:
+def _survives(texts: LongAnswers, kept: Mask, row: int, verdict: Verdict) -> bool:
     """Tell whether a fact that a text gives rightly stands in a claim that is kept."""
     if verdict.value != "correct" or verdict.start is None or verdict.end is None:
         return False
@@ -914,7 +925,7 @@ def _survives(texts: Texts, kept: Mask, row: int, verdict: Verdict) -> bool:
 # ---- which score of a claim finds the unsupported ones, and what filtering by it would leave
 
 
-def uncertainty(run: Run, texts: Texts, settings: Settings) -> Iterator[Estimate]:
+def uncertainty(run: Run, texts: LongAnswers, settings: Settings) -> Iterator[Estimate]:
     """Yield AUROC per claim of every score, and the share of claims that filtering keeps."""
     if not run.has("scores/claims"):
         return
@@ -962,7 +973,7 @@ def uncertainty(run: Run, texts: Texts, settings: Settings) -> Iterator[Estimate
 THIRDS = ("low", "middle", "high")
 
 
-def verifier(run: Run, texts: Texts, settings: Settings) -> Iterator[Estimate]:
+def checker_estimates(run: Run, texts: LongAnswers, settings: Settings) -> Iterator[Estimate]:
     """Yield agreement, kappa, and the checker's bias, over claims that both labeled S or NS."""
     if not (run.has(f"verdicts/{PEOPLE}") and run.has(f"verdicts/{SUPPORT}")):
         return
@@ -1001,7 +1012,7 @@ def verifier(run: Run, texts: Texts, settings: Settings) -> Iterator[Estimate]:
 
 
 def _verifier_slices(
-    texts: Texts, true: Floats, both: Mask, settings: Settings
+    texts: LongAnswers, true: Floats, both: Mask, settings: Settings
 ) -> Iterator[tuple[Slice, Mask]]:
     """Yield all claims, each part of the text, thirds of claim count and of people's factuality."""
     yield (), np.ones(len(true), dtype=bool)
@@ -1031,16 +1042,16 @@ AGAINST_PLAIN = ("retrieval", "revised")
 OPEN_ENDED = ("claims_per_answer", "trend")
 
 
-class Common(NamedTuple):
+class SharedTexts(NamedTuple):
     """One side's texts on what both were asked: ``kept`` (t,), ``name`` (t,) their entity."""
 
-    texts: Texts
+    texts: LongAnswers
     kept: Mask
     name: NDArray[np.str_]
     own: list[OwnAnswers]
 
 
-class Columns(NamedTuple):
+class RatioColumns(NamedTuple):
     """Numerators and denominators (n,) of a ratio of sums, and the entity of each row."""
 
     values: tuple[Floats, Floats]
@@ -1048,12 +1059,12 @@ class Columns(NamedTuple):
 
 
 def common(
-    one: Texts, two: Texts, own: tuple[list[OwnAnswers], list[OwnAnswers]]
-) -> tuple[Common, Common]:
+    one: LongAnswers, two: LongAnswers, own: tuple[list[OwnAnswers], list[OwnAnswers]]
+) -> tuple[SharedTexts, SharedTexts]:
     """Return the texts of two sides on the prompts that both answered."""
     both = {g.question for g in one.kept} & {g.question for g in two.kept}
     first, second = (
-        Common(
+        SharedTexts(
             texts,
             np.array([g.question in both for g in texts.kept], dtype=bool),
             np.array(texts.names, dtype=np.str_),
@@ -1064,7 +1075,9 @@ def common(
     return first, second
 
 
-def gains(run: Run, every: Sequence[Texts], settings: Settings) -> Iterator[tuple[Texts, Estimate]]:
+def gains_over_plain(
+    run: Run, every: Sequence[LongAnswers], settings: Settings
+) -> Iterator[tuple[LongAnswers, Estimate]]:
     """Yield (texts, difference) of each number of such a method minus plain's.
 
     Topics that both answered, resampled together: ``factscore_minus_plain``, and so on.
@@ -1076,16 +1089,18 @@ def gains(run: Run, every: Sequence[Texts], settings: Settings) -> Iterator[tupl
         if plain is None or texts is None:
             continue
         pair = common(plain, texts, (own_answers(run, plain), own_answers(run, texts)))
-        for e in differences(pair, settings, settings.resamples, settings.ci_seed):
+        for e in differences_of_methods(pair, settings, settings.resamples, settings.ci_seed):
             yield texts, msgspec.structs.replace(e, name=f"{e.name}_minus_plain")
 
 
-def differences(
-    pair: tuple[Common, Common], settings: Settings, resamples: int, seed: int
+def differences_of_methods(
+    pair: tuple[SharedTexts, SharedTexts], settings: Settings, resamples: int, seed: int
 ) -> Iterator[Estimate]:
     """Yield second minus first: factuality, length, the curve, its trend, SK, SU, accept rate."""
 
-    def gap(name: str, columns: Callable[[Common], Columns], where: Slice = ()) -> Estimate:
+    def gap(
+        name: str, columns: Callable[[SharedTexts], RatioColumns], where: Slice = ()
+    ) -> Estimate:
         first, second = (columns(side) for side in pair)
         if not (len(first.name) and len(second.name)):
             return Estimate(name, where, problem="nothing to count on one side")
@@ -1124,12 +1139,12 @@ def differences(
 
 
 def studied(
-    texts: Texts, own: list[OwnAnswers], settings: Settings
-) -> Iterator[tuple[str, Slice, Columns]]:
+    texts: LongAnswers, own: list[OwnAnswers], settings: Settings
+) -> Iterator[tuple[str, Slice, RatioColumns]]:
     """Yield the numbers of one side that a study of many models compares, with what they are of."""
     everything = np.ones(len(texts.kept), dtype=bool)
-    side = Common(texts, everything, np.array(texts.names, dtype=np.str_), own)
-    parts: list[tuple[str, Slice, Columns]] = [
+    side = SharedTexts(texts, everything, np.array(texts.names, dtype=np.str_), own)
+    parts: list[tuple[str, Slice, RatioColumns]] = [
         ("factscore", (), _precisions(side, _rated_questions(side)))
     ]
     parts.append(("claims_per_answer", (), _sizes(side)))
@@ -1141,50 +1156,52 @@ def studied(
     yield from (part for part in parts if len(part[2].name))
 
 
-def _rated_questions(side: Common) -> set[str]:
+def _rated_questions(side: SharedTexts) -> set[str]:
     rated = side.kept & (side.texts.per_answer()[:, :2].sum(axis=1) > 0)
     return {g.question for g, some in zip(side.texts.kept, rated, strict=True) if some}
 
 
-def _precisions(side: Common, both: set[str]) -> Columns:
+def _precisions(side: SharedTexts, both: set[str]) -> RatioColumns:
     """Return the precision of the texts on prompts whose claims are rated on both sides."""
     s, ns = side.texts.per_answer().T[:2]
     some = np.array([g.question in both for g in side.texts.kept], dtype=bool)
-    return Columns((divide(s[some], (s + ns)[some]), np.ones(int(some.sum()))), side.name[some])
+    return RatioColumns(
+        (divide(s[some], (s + ns)[some]), np.ones(int(some.sum()))), side.name[some]
+    )
 
 
-def _rated_claims(side: Common) -> Columns:
+def _rated_claims(side: SharedTexts) -> RatioColumns:
     s, ns = side.texts.per_answer()[side.kept].T[:2]
-    return Columns((s, s + ns), side.name[side.kept])
+    return RatioColumns((s, s + ns), side.name[side.kept])
 
 
-def _sizes(side: Common) -> Columns:
+def _sizes(side: SharedTexts) -> RatioColumns:
     size = side.texts.per_answer()[side.kept].sum(axis=1)
-    return Columns((size, np.ones(len(size))), side.name[side.kept])
+    return RatioColumns((size, np.ones(len(size))), side.name[side.kept])
 
 
-def _sentences(side: Common) -> tuple[Floats, Mask]:
+def _sentences(side: SharedTexts) -> tuple[Floats, Mask]:
     """Return S/(S+NS) of every sentence (m,), and which of them count."""
     s, ns = side.texts.counts().T[:2]
     return divide(s, s + ns), side.kept[side.texts.s_text] & (s + ns > 0)
 
 
-def _part(side: Common, settings: Settings, part: int) -> Columns:
+def _part(side: SharedTexts, settings: Settings, part: int) -> RatioColumns:
     """Return the sentences of one part of the text, by the run's own average."""
     share, some = _sentences(side)
     here = some & (side.texts.places(settings.bins, settings.closed) == part)
     names = side.name[side.texts.s_text]
     if settings.average == "sentence":
-        return Columns((share[here], np.ones(int(here.sum()))), names[here])
+        return RatioColumns((share[here], np.ones(int(here.sum()))), names[here])
     if settings.average == "micro":
         s, ns = side.texts.counts().T[:2]
-        return Columns((s[here], (s + ns)[here]), names[here])
+        return RatioColumns((s[here], (s + ns)[here]), names[here])
     present, unit = np.unique(side.texts.s_text[here], return_inverse=True)
     means = divide(np.bincount(unit, weights=share[here]), np.bincount(unit))
-    return Columns((means, np.ones(len(means))), side.name[present])
+    return RatioColumns((means, np.ones(len(means))), side.name[present])
 
 
-def _slopes(side: Common) -> Columns:
+def _slopes(side: SharedTexts) -> RatioColumns:
     """Return each text's sums, whose ratio is the slope inside texts (``position_trend``)."""
     share, some = _sentences(side)
     text = side.texts.s_text[some]
@@ -1198,10 +1215,10 @@ def _slopes(side: Common) -> Columns:
     x, y = centered(side.texts.position[some]), centered(share[some])
     across = np.bincount(text, weights=x * y, minlength=count)[size > 1]
     spread = np.bincount(text, weights=x * x, minlength=count)[size > 1]
-    return Columns((across.astype(np.float64), spread.astype(np.float64)), side.name[size > 1])
+    return RatioColumns((across.astype(np.float64), spread.astype(np.float64)), side.name[size > 1])
 
 
-def _known(side: Common, settings: Settings, mode: str, name: str) -> Columns:
+def _known(side: SharedTexts, settings: Settings, mode: str, name: str) -> RatioColumns:
     """Return which claims were accepted (SU: rejected), of those that the share is of."""
     texts = side.texts
     (own,) = [own for own in side.own if own.mode == mode]
@@ -1210,4 +1227,4 @@ def _known(side: Common, settings: Settings, mode: str, name: str) -> Columns:
     codes = {"SK": SUPPORTED, "SU": UNSUPPORTED}
     of = texts.label == codes[name] if name in codes else texts.rated
     of = of & ~np.isnan(hit) & side.kept[texts.text]
-    return Columns((hit[of], np.ones(int(of.sum()))), side.name[texts.text][of])
+    return RatioColumns((hit[of], np.ones(int(of.sum()))), side.name[texts.text][of])

@@ -44,31 +44,31 @@ from sayso.report.charts import (
     MUTED,
     NARROW,
     SHAPES,
+    ChartRows,
     Drawing,
     Row,
-    Rows,
+    chart_row,
     data_of,
     finish,
     legend_below,
     lines_and_points,
     point,
-    row_of,
     styled,
     values,
 )
 from sayso.report.differences import Headline
 from sayso.report.figures import Figure, figure_of, figures_in
-from sayso.report.numbers import DASH, block, covers, line, number, percent, plain, range_of
+from sayso.report.numbers import DASH, block, covers, line, number, percent, plain_number, range_of
 from sayso.report.opening import (
     NO_EXAMPLES,
+    ChosenExamples,
     Example,
-    Examples,
-    Opening,
+    PageOpening,
     example,
     open_page,
 )
-from sayso.report.page import environment, page, refuse_beside, seed_of, shared_context
-from sayso.report.tables import Cell, Table, signatures, tight
+from sayso.report.page import environment, page, page_seed, refuse_beside, shared_context
+from sayso.report.tables import Table, TableCell, signatures, tight
 from sayso.storage.run_folder import Manifest, RunFolder
 
 #: names are said as they are in tables of differences
@@ -181,10 +181,10 @@ def part_label(key: str, value: str) -> str:
         return f"with {MOVING.get(value, line(value, 60))}"
     if key == "over":
         return f"over the {line(value, 60)}"
-    return WAYS[value].head if value in WAYS else line(named(value), 60)
+    return WAYS[value].head if value in WAYS else line(method_name(value), 60)
 
 
-def named(method: str) -> str:
+def method_name(method: str) -> str:
     """Return what a method or system is called on the page."""
     return line(method, 40) or "–"
 
@@ -193,12 +193,12 @@ def labels(methods: Sequence[str]) -> dict[str, str]:
     """Return a name for each method, no two the same."""
     names: dict[str, str] = {}
     for method in methods:
-        name = named(method)
+        name = method_name(method)
         names[method] = name if name not in names.values() else f"{name} {len(names) + 1}"
     return names
 
 
-def inside(e: Estimate) -> str:
+def share_in_words(e: Estimate) -> str:
     """Return an estimated share; in words where the formula's value is none."""
     if e.value is not None and not 0 <= e.value <= 1:
         return "none (outside 0 to 1)"
@@ -220,7 +220,7 @@ def heading(estimates: Sequence[Estimate]) -> str:
     return HEADING
 
 
-def opening(estimates: Sequence[Estimate], manifest: Manifest | None) -> Opening:
+def opening(estimates: Sequence[Estimate], manifest: Manifest | None) -> PageOpening:
     """Return how page and terminal begin; see :class:`sayso.protocols.protocol.Report`."""
     sentence = plain_sentence(SelfKnownResults(estimates))
     return open_page(manifest, sentence, NOT_SHOWN, later=cautions(estimates))
@@ -235,7 +235,7 @@ def plain_sentence(results: SelfKnownResults) -> str:
     if not results.methods:
         return "This run has no numbers yet."
     method = results.methods[0]
-    whose = "its long answers" if method == "plain" else f"the texts of {named(method)}"
+    whose = "its long answers" if method == "plain" else f"the texts of {method_name(method)}"
     score = results.get("factscore", method=method)
     if score.value is None:
         why = line(score.problem or "no claim has a label", 200)
@@ -257,7 +257,9 @@ def _falls(results: SelfKnownResults, method: str) -> str:
     return f", and {'fewer' if trend.low < 0 else 'more'} of them towards the end of a text"
 
 
-def examples(folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]) -> Examples:
+def examples(
+    folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]
+) -> ChosenExamples:
     """Return the texts with the largest, the smallest and the median share of supported claims."""
     method = next(iter(SelfKnownResults(estimates).methods), "")
     counted = _supported(folder, method)
@@ -280,7 +282,7 @@ def examples(folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate
         "Chosen by the share of supported claims: the largest, the smallest, and the median; if "
         "tied, the text with the most claims."
     )
-    return Examples(shown, rule)
+    return ChosenExamples(shown, rule)
 
 
 def _example(
@@ -367,15 +369,17 @@ def render(
     """Print a table for each method: by part of the text. Holds for any estimates."""
     results = SelfKnownResults(estimates)
     first = opening(estimates, manifest)
-    terminal.begin(console, manifest, first)
+    terminal.print_beginning(console, manifest, first)
     if manifest is not None and (name := questioned_model(manifest)):
         terminal.say(console, f"The model asked about the claims: {name}.", "")
     for method in results.methods:
         terminal.say(console, headline(results, method), "")
     for method in results.methods:
         console.print()
-        console.print(board(results, method, console))
-        for text in filter(None, (*sentences(results, method), sentence(results, method))):
+        console.print(parts_table(results, method, console))
+        for text in filter(
+            None, (*self_known_sentences(results, method), method_sentence(results, method))
+        ):
             terminal.say(console, text, "")
     starred = {
         results.main_mode(method)
@@ -442,7 +446,8 @@ def movement(results: SelfKnownResults, method: str) -> str:
     moves = "there is no clear trend along the text"
     if not covers(trend, 0):
         falls = "falls" if trend.low < 0 else "rises"
-        moves = f"the share {falls} along the text (slope {plain(trend.value)} {range_of(trend)})"
+        slope = f"{plain_number(trend.value)} {range_of(trend)}"
+        moves = f"the share {falls} along the text (slope {slope})"
     named = zip(results.part_names, results.parts("factuality", method), strict=True)
     filled = [(part, e) for part, e in named if e.value is not None]
     if len(filled) < 2:
@@ -457,9 +462,9 @@ def movement(results: SelfKnownResults, method: str) -> str:
     return f", {' to '.join(ends)}; {moves}"
 
 
-def board(results: SelfKnownResults, method: str, console: Console) -> TerminalTable:
+def parts_table(results: SelfKnownResults, method: str, console: Console) -> TerminalTable:
     """Return what is known of each part of the text, a column each."""
-    table, data = terminal.plain_table(), terminal.data
+    table, data = terminal.plain_table(), terminal.safe_text
     table.add_column(data(method, console, "bold"), no_wrap=True)
     for part in results.part_names:
         table.add_column(data(part, console, "dim"), justify="right", no_wrap=True)
@@ -473,7 +478,7 @@ def board(results: SelfKnownResults, method: str, console: Console) -> TerminalT
     return table
 
 
-def sentences(results: SelfKnownResults, method: str) -> Iterator[str]:
+def self_known_sentences(results: SelfKnownResults, method: str) -> Iterator[str]:
     """Yield what the table does not show: lengths, self-knowledge, scores, the checker."""
     get = partial(results.get, method=method)
     per, rate = get("claims_per_answer"), get("response_rate")
@@ -483,7 +488,7 @@ def sentences(results: SelfKnownResults, method: str) -> Iterator[str]:
         empty = get("empty_texts")
         without = f" ({counted_empty(empty)})" if empty.numerator else ""
         yield (
-            f"{plain(per.value, 1)} claims per text; {percent(rate.value, 0)} of the texts "
+            f"{plain_number(per.value, 1)} claims per text; {percent(rate.value, 0)} of the texts "
             f"answer{without}. FActScore with length penalty: {number(penalized)}; "
             f"F1@{wanted}: {number(f1)}."
         )
@@ -504,8 +509,8 @@ def sentences(results: SelfKnownResults, method: str) -> Iterator[str]:
         yield (
             f"Asked {way.sentence}, it accepts {number(sk)} of its supported claims (Self-Known) "
             f"and rejects {number(su)} of its unsupported ones (Self-Unknown). Factuality "
-            f"estimated from these: {number(third)} by Equation 3{plainly}, {inside(gladen)} by "
-            f"Rogan and Gladen; by the labels it is {number(labels)}."
+            f"estimated from these: {number(third)} by Equation 3{plainly}, "
+            f"{share_in_words(gladen)} by Rogan and Gladen; by the labels it is {number(labels)}."
         )
     if text := third_along(results, method):
         yield text
@@ -518,7 +523,7 @@ def sentences(results: SelfKnownResults, method: str) -> Iterator[str]:
         bias = get("verifier_bias")
         yield (
             f"The checker agrees with people on {percent(agreement.value, 0)} of the claims; the "
-            f"factuality it measures minus that by people's labels is {plain(bias.value)} "
+            f"factuality it measures minus that by people's labels is {plain_number(bias.value)} "
             f"{range_of(bias)}."
         )
 
@@ -545,7 +550,7 @@ def third_along(results: SelfKnownResults, method: str) -> str:
         for symbol, name in (("r", "factuality_pearson"), ("ρ", "factuality_spearman"))
     ]
     linked = ", ".join(
-        f"{symbol} {plain(e.value)} {range_of(e)}".strip()
+        f"{symbol} {plain_number(e.value)} {range_of(e)}".strip()
         for symbol, e in found
         if e.value is not None
     )
@@ -583,11 +588,11 @@ def _gain(results: SelfKnownResults, method: str, name: str, mode: str) -> Estim
 
 
 def _change(e: Estimate, digits: int) -> str:
-    text = plain(e.value, digits)
+    text = plain_number(e.value, digits)
     return f"+{text}" if e.value is not None and float(f"{e.value:.{digits}f}") > 0 else text
 
 
-def sentence(results: SelfKnownResults, method: str) -> str:
+def method_sentence(results: SelfKnownResults, method: str) -> str:
     """Return how a method differs from plain, or nothing."""
     parts = []
     for name, mode, label, digits in GAINS[:SHOWN_GAINS]:
@@ -597,21 +602,21 @@ def sentence(results: SelfKnownResults, method: str) -> str:
     return f"{method} minus plain, on the same topics: {'; '.join(parts)}." if parts else ""
 
 
-def gains(results: SelfKnownResults) -> Table:
+def gains_table(results: SelfKnownResults) -> Table:
     """Return the differences, a column for each method that has them."""
     methods = [m for m in results.methods if _gain(results, m, "factscore", "").n]
     rows = []
     for name, mode, label, digits in GAINS:
         every = [_gain(results, m, name, mode) for m in methods]
         cells = [
-            Cell(DASH)
+            TableCell(DASH)
             if name in MOVES and e.low is None
-            else Cell(_change(e, digits), tight(range_of(e, digits)))
+            else TableCell(_change(e, digits), tight(range_of(e, digits)))
             for e in every
         ]
         rows.append(row(label, cells))
     title = "Minus plain, on the same topics: difference and 95 % interval"
-    return table(title, [labels(results.methods)[m] for m in methods], rows)
+    return filled_table(title, [labels(results.methods)[m] for m in methods], rows)
 
 
 # ---- charts along the text, one panel a model, with and without passages
@@ -644,7 +649,7 @@ PAIRED: tuple[tuple[str, str, dict[str, str]], ...] = (
 )
 
 
-class Quantity(NamedTuple):
+class PlottedQuantity(NamedTuple):
     """One quantity by part: its estimates, the axis, title, caption; ``share``: an axis of 0 to 1.
 
     ``variant`` are estimates drawn dotted.
@@ -660,7 +665,7 @@ class Quantity(NamedTuple):
 
 
 CURVES = (
-    Quantity(
+    PlottedQuantity(
         "factuality",
         "supported, of S and NS",
         "Factuality along the text",
@@ -669,7 +674,7 @@ CURVES = (
         f"all texts have one. {_HOLLOW}",
         variant="factuality_long",
     ),
-    Quantity(
+    PlottedQuantity(
         "unsupported_per_sentence",
         "unsupported claims per sentence",
         "Unsupported claims per sentence",
@@ -678,7 +683,7 @@ CURVES = (
         share=False,
         height=240,
     ),
-    Quantity(
+    PlottedQuantity(
         "decisiveness",
         "decisiveness of the words",
         "Hedging along the text",
@@ -702,7 +707,9 @@ def _rows(series: Sequence[tuple[str, Sequence[Estimate]]]) -> list[Row]:
     return rows
 
 
-def curves(results: SelfKnownResults, quantity: Quantity, width: int) -> Drawing | None:
+def curves_figure(
+    results: SelfKnownResults, quantity: PlottedQuantity, width: int
+) -> Drawing | None:
     """Draw one quantity along the text for every method; dotted its variant, where it differs."""
     methods = results.methods[: len(COLORS)]
     names = labels(methods)
@@ -726,7 +733,7 @@ def panel(results: SelfKnownResults, method: str, width: int) -> Drawing | None:
     series = [(label, results.parts(name, method)) for name, label in PANEL.items()]
     if not any(e.value is not None for _, own in series[2:] for e in own):
         return None  # nobody asked the model: the curves above say the rest
-    quantity = Quantity("", "share")
+    quantity = PlottedQuantity("", "share")
     names = list(PANEL.values())
     drawn = Series(_rows(series), [], names, names if _moves(results, method) else [])
     return _drawn(drawn, quantity, len(results.part_names), width)
@@ -794,7 +801,7 @@ def _along(
     """Draw series of shares along the text, joined where a movement can be told."""
     names = [name for name, _ in series]
     drawn = Series(_rows(series), [], names, names if _moves(results, method) else [])
-    return _drawn(drawn, Quantity("", "share", height=240), len(results.part_names), width)
+    return _drawn(drawn, PlottedQuantity("", "share", height=240), len(results.part_names), width)
 
 
 class Series(NamedTuple):
@@ -806,7 +813,7 @@ class Series(NamedTuple):
     joined: list[str]
 
 
-def _drawn(series: Series, quantity: Quantity, parts: int, width: int) -> Drawing | None:
+def _drawn(series: Series, quantity: PlottedQuantity, parts: int, width: int) -> Drawing | None:
     points, variant, names, joined = series
     if not points:
         return None
@@ -861,7 +868,7 @@ def paired(results: SelfKnownResults, width: int) -> Drawing | None:
         pair = [results.get(name, method=method, **place) for method in methods]
         if any(e.value is None for e in pair):
             continue
-        points += [row_of(label, series, e) for series, e in zip(names, pair, strict=True)]
+        points += [chart_row(label, series, e) for series, e in zip(names, pair, strict=True)]
         joined.append({"row": label, "value": pair[0].value, "to": pair[1].value})
     if not points:
         return None
@@ -872,7 +879,7 @@ def paired(results: SelfKnownResults, width: int) -> Drawing | None:
         scale=alt.Scale(domain=[0, 1], nice=False, padding=6),
         axis=alt.Axis(tickCount=6, format=".1f"),
     )
-    layout = Rows(order, names, names, width * 2 // 5, 0.6, legend_below())
+    layout = ChartRows(order, names, names, width * 2 // 5, 0.6, legend_below())
     layers = alt.layer(
         alt.Chart(data_of(joined))
         .mark_rule(color=MUTED, strokeDash=[3, 3])
@@ -926,24 +933,28 @@ TABLES_BY_PART = (
 )
 
 
-def cell(e: Estimate, digits: int = 2, share: bool = False, count: bool = False) -> Cell:
+def number_cell(
+    e: Estimate, digits: int = 2, share: bool = False, count: bool = False
+) -> TableCell:
     """Return a number with its interval, and where labels are missing what they could change."""
-    text = percent(e.value, digits) if share else plain(e.value, digits)
+    text = percent(e.value, digits) if share else plain_number(e.value, digits)
     span = ""
     if e.value is not None and e.low is not None and e.high is not None:
-        ends = [percent(v, digits) if share else plain(v, digits) for v in (e.low, e.high)]
+        ends = [percent(v, digits) if share else plain_number(v, digits) for v in (e.low, e.high)]
         span = f"[{ends[0].removesuffix(' %')}, {ends[1].removesuffix(' %')}]"
     known = e.bound_low is not None and e.bound_high is not None
     if e.missing and known:
-        span += f" bounds {plain(e.bound_low, digits)} to {plain(e.bound_high, digits)}"
+        span += (
+            f" bounds {plain_number(e.bound_low, digits)} to {plain_number(e.bound_high, digits)}"
+        )
     if count and e.n:
         span += f" n{NBSP}{e.n:,}"
-    return Cell(text, span.strip().replace(", ", f",{NBSP}"))
+    return TableCell(text, span.strip().replace(", ", f",{NBSP}"))
 
 
-def row(label: str, cells: Iterable[Cell]) -> list[Cell]:
+def row(label: str, cells: Iterable[TableCell]) -> list[TableCell]:
     """Return a row of a table."""
-    return [Cell(label, head=True), *cells]
+    return [TableCell(label, head=True), *cells]
 
 
 def heads(results: SelfKnownResults) -> list[str]:
@@ -951,8 +962,8 @@ def heads(results: SelfKnownResults) -> list[str]:
     return list(labels(results.methods).values())
 
 
-def table(
-    title: str, heads: list[str], rows: list[list[Cell]], notes: list[str] | None = None
+def filled_table(
+    title: str, heads: list[str], rows: list[list[TableCell]], notes: list[str] | None = None
 ) -> Table:
     """Return a table without the rows in which every cell is a dash."""
     some = [row for row in rows if any(c.text not in (DASH, "") for c in row[1:])]
@@ -968,16 +979,18 @@ def averages(results: SelfKnownResults) -> Table:
             if name not in PLACED:
                 e = results.get(name, method=method)
                 bare = name in MOVES and (e.low is None or e.high is None)
-                cells.append(Cell(DASH) if bare else cell(e, digits, share))
+                cells.append(TableCell(DASH) if bare else number_cell(e, digits, share))
                 continue
             key, word = PLACED[name]
             place, e = next(results.by(key, name, method=method), ("", Estimate("")))
-            own = cell(e, digits, share)
+            own = number_cell(e, digits, share)
             if e.value is not None:
                 own = own._replace(detail=f"{own.detail} {word}{NBSP}{line(place, 12)}".strip())
             cells.append(own)
         rows.append(row(label, cells))
-    return table("Whole answers: value and 95 % interval", heads(results), rows, _notes(results))
+    return filled_table(
+        "Whole answers: value and 95 % interval", heads(results), rows, _notes(results)
+    )
 
 
 def _notes(results: SelfKnownResults) -> list[str]:
@@ -1008,11 +1021,11 @@ def by_part(results: SelfKnownResults, method: str, average: str) -> Table:
             means = {"generation": "mean over answers", "micro": "claims pooled"}
             label = f"S/(S+NS), {means.get(average, 'mean over sentences')}"
         cells = [
-            cell(e, digits, count=name in ("factuality", "SK", "SU"))
+            number_cell(e, digits, count=name in ("factuality", "SK", "SU"))
             for e in results.parts(name, method)
         ]
         rows.append(row(label, cells))
-    return table(
+    return filled_table(
         f"By part of the text: {labels(results.methods)[method]}",
         [line(part, 12) for part in results.part_names],
         rows,
@@ -1040,13 +1053,13 @@ def correlations(results: SelfKnownResults) -> Table:
         "dash: fewer than three points, or one of the two values is constant."
     )
     title = "Labeled factuality and what the model recognizes, across the parts of the text"
-    return table(title, [head for head, _ in columns], rows, [note])
+    return filled_table(title, [head for head, _ in columns], rows, [note])
 
 
-def _correlation(e: Estimate) -> Cell:
+def _correlation(e: Estimate) -> TableCell:
     if e.value is None:
-        return Cell(DASH)
-    return Cell(plain(e.value), f"{tight(range_of(e))} {e.n}{NBSP}points".strip())
+        return TableCell(DASH)
+    return TableCell(plain_number(e.value), f"{tight(range_of(e))} {e.n}{NBSP}points".strip())
 
 
 def unlabeled(results: SelfKnownResults) -> Table:
@@ -1059,26 +1072,26 @@ def unlabeled(results: SelfKnownResults) -> Table:
         lost += [("in no sentence", astray)] if astray.value is not None else []
         rows += [
             [
-                Cell(names[method], line(why, 60), head=True),
-                Cell(f"{e.numerator or 0:,.0f} of {e.n:,}"),
+                TableCell(names[method], line(why, 60), head=True),
+                TableCell(f"{e.numerator or 0:,.0f} of {e.n:,}"),
             ]
             for why, e in lost
         ]
-    return table("Claims without a label", ["claims"], rows)
+    return filled_table("Claims without a label", ["claims"], rows)
 
 
-def domains(results: SelfKnownResults) -> Table:
+def domains_table(results: SelfKnownResults) -> Table:
     """Return FActScore by domain, or by how rare the subject is."""
     held = {m: dict(results.by("domain", "factscore", method=m)) for m in results.methods}
     every = list(dict.fromkeys(d for own in held.values() for d in own))
     rows = [
         row(
             line(d, 60),
-            (cell(held[m].get(d, Estimate("")), count=True) for m in results.methods),
+            (number_cell(held[m].get(d, Estimate("")), count=True) for m in results.methods),
         )
         for d in every[:100]
     ]
-    return table("FActScore by kind of subject (n: answers)", heads(results), rows)
+    return filled_table("FActScore by kind of subject (n: answers)", heads(results), rows)
 
 
 # ---- tables of what a model says about its own claims, of scores of claims, of the checker
@@ -1119,7 +1132,7 @@ def _rejected(own: Mapping[str, Estimate]) -> str:
     return " and ".join(shares)
 
 
-def self_knowledge(results: SelfKnownResults, method: str) -> Table:
+def self_knowledge_table(results: SelfKnownResults, method: str) -> Table:
     """Return what the model says about its claims, a column for each way of asking."""
     numbers = {
         mode: {name: results.get(name, method=method, mode=mode) for name in MODE_ROWS}
@@ -1131,13 +1144,13 @@ def self_knowledge(results: SelfKnownResults, method: str) -> Table:
     rows = []
     for name, label in MODE_ROWS.items():
         share = name in ("order_flips", "not_understood")
-        cells = [cell(own[name], 0 if share else 2, share) for own in numbers.values()]
+        cells = [number_cell(own[name], 0 if share else 2, share) for own in numbers.values()]
         if name == "rogan_gladen":
-            cells = [Cell(inside(own[name])) for own in numbers.values()]
+            cells = [TableCell(share_in_words(own[name])) for own in numbers.values()]
         rows.append(row(label, cells))
     rates = [own["accept_rate"] for own in numbers.values()]
     if any(e.missing for e in rates):
-        counts = (Cell(f"{e.missing:,} of {e.n + e.missing:,}") for e in rates)
+        counts = (TableCell(f"{e.missing:,} of {e.n + e.missing:,}") for e in rates)
         rows.append(row("claims without a readable answer", counts))
     flips = ", ".join(
         f"{percent(e.value, 0)} of the {line(label, 20)} claims"
@@ -1163,7 +1176,7 @@ def self_knowledge(results: SelfKnownResults, method: str) -> Table:
         "Self-Known and Self-Unknown of other texts. With shares of the same texts, as in the "
         "paper, Equation 3 only restates those two."
     )
-    return table(
+    return filled_table(
         f"Three ways of asking: {labels(results.methods)[method]}",
         [WAYS[mode].head for mode in numbers],
         rows,
@@ -1176,16 +1189,16 @@ def recognition_by_part(results: SelfKnownResults, method: str) -> Table:
     rows = []
     for mode in results.modes(method):
         for name, label in (("SK", "Self-Known"), ("SU", "Self-Unknown")):
-            cells = [cell(e, count=True) for e in results.parts(name, method, mode)]
+            cells = [number_cell(e, count=True) for e in results.parts(name, method, mode)]
             rows.append(row(f"{label}, {WAYS[mode].head}", cells))
     for kind in ("supported", "unsupported"):
-        cells = [cell(e, count=True) for e in results.flips(kind, method)]
+        cells = [number_cell(e, count=True) for e in results.flips(kind, method)]
         rows.append(row(f"taken back with none of the above, {kind}", cells))
     for mode in results.modes(method)[-1:]:
         for name, label in READINGS.items():
-            cells = [cell(e) for e in results.parts(name, method, mode)]
+            cells = [number_cell(e) for e in results.parts(name, method, mode)]
             rows.append(row(label, cells))
-    return table(
+    return filled_table(
         f"What it recognizes, by part of the text: {labels(results.methods)[method]}",
         [line(part, 12) for part in results.part_names],
         rows,
@@ -1207,9 +1220,9 @@ def gap(results: SelfKnownResults, method: str) -> str:
             f"{abs(100 * off):.0f} points {side}"
         )
         return (
-            f"{labels(results.methods)[method]}: Equation 3 gives {plain(third.value)}, the labels "
-            f"{plain(truth.value)}. It assumes that a model accepts as many of its claims as are "
-            f"true; {why}."
+            f"{labels(results.methods)[method]}: Equation 3 gives {plain_number(third.value)}, the "
+            f"labels {plain_number(truth.value)}. It assumes that a model accepts as many of its "
+            f"claims as are true; {why}."
         )
     return ""
 
@@ -1219,19 +1232,21 @@ def remedy(results: SelfKnownResults, method: str) -> Table:
     modes = [m for m in WAYS if results.get("dropped_claims_kept", method=method, mode=m).n]
     rows = []
     for name, before, label in DROPPED:
-        own = cell(results.get(before, method=method)) if before else Cell("1.00")
-        cells = [cell(results.get(name, method=method, mode=m)) for m in modes]
+        own = number_cell(results.get(before, method=method)) if before else TableCell("1.00")
+        cells = [number_cell(results.get(name, method=method, mode=m)) for m in modes]
         if any(c.text != DASH for c in cells):
             rows.append(row(label, [own, *cells]))
     columns = ["as written", *(WAYS[m].head for m in modes)]
-    return table(f"Rejected claims dropped: {labels(results.methods)[method]}", columns, rows)
+    return filled_table(
+        f"Rejected claims dropped: {labels(results.methods)[method]}", columns, rows
+    )
 
 
 #: share of the claims kept below which a promise is kept by texts that are empty
 NOTHING_KEPT = 0.05
 
 
-def scores(results: SelfKnownResults, method: str, alpha: object) -> Table:
+def scores_table(results: SelfKnownResults, method: str, alpha: object) -> Table:
     """Return each score's AUROC for unsupported claims, and what conformal filtering keeps."""
     rows = []
     for name, e in results.scores(method):
@@ -1242,9 +1257,9 @@ def scores(results: SelfKnownResults, method: str, alpha: object) -> Table:
         meaning = CLAIM_SCORES.get(name, "")
         rows.append(
             [
-                Cell(line(name, 40), meaning, head=True),
-                cell(e, count=True),
-                *(Cell(percent(k.value, 0)) for k in kept),
+                TableCell(line(name, 40), meaning, head=True),
+                number_cell(e, count=True),
+                *(TableCell(percent(k.value, 0)) for k in kept),
             ]
         )
     promised = f"{1 - alpha:.0%}".replace("%", " %") if isinstance(alpha, float) else "as set"
@@ -1267,15 +1282,15 @@ def scores(results: SelfKnownResults, method: str, alpha: object) -> Table:
             "A text with no claims left has no error, so if almost no claims are kept, empty texts "
             "fulfill the promise."
         )
-    return table(f"Claim scores: {labels(results.methods)[method]}", columns, rows, notes)
+    return filled_table(f"Claim scores: {labels(results.methods)[method]}", columns, rows, notes)
 
 
-def verifier(results: SelfKnownResults) -> list[Table]:
+def checker_table(results: SelfKnownResults) -> list[Table]:
     """Return the checker against people: agreement, and its bias where it matters."""
 
-    def of_methods(label: str, name: str, **place: str) -> list[Cell]:
+    def of_methods(label: str, name: str, **place: str) -> list[TableCell]:
         own = (results.get(name, method=method, **place) for method in results.methods)
-        return row(label, (cell(e, count=True) for e in own))
+        return row(label, (number_cell(e, count=True) for e in own))
 
     thirds = [
         of_methods(f"{word}: {third}", "verifier_bias", **{key: third})
@@ -1287,12 +1302,12 @@ def verifier(results: SelfKnownResults) -> list[Table]:
         "A bias that changes along the text distorts the curve. Below 0, the checker is too strict."
     )
     return [
-        table(
+        filled_table(
             "The checker against people",
             heads(results),
             [of_methods(label, name) for name, label in VERIFIED],
         ),
-        table(
+        filled_table(
             "Its bias: the share it calls supported minus people's",
             heads(results),
             [of_methods("all claims", "verifier_bias"), *parts, *thirds],
@@ -1341,10 +1356,10 @@ class Note(NamedTuple):
     @property
     def shown_sure(self) -> str:
         """How sure the model is, as a number or a dash."""
-        return plain(self.sure) if self.sure is not None else DASH
+        return plain_number(self.sure) if self.sure is not None else DASH
 
 
-class Piece(NamedTuple):
+class ClaimPiece(NamedTuple):
     """A stretch of text under the same claims: classes of their verdicts, and a level of shade."""
 
     text: str
@@ -1352,20 +1367,20 @@ class Piece(NamedTuple):
     level: int = -1
 
 
-class Group(NamedTuple):
+class ClaimGroup(NamedTuple):
     """Claims whose words overlap, with all they rest on; no notes: text without a claim."""
 
-    pieces: list[Piece]
+    pieces: list[ClaimPiece]
     notes: list[Note]
     passages: list[tuple[str, str]]
 
 
-def groups(
+def claim_groups(
     text: str,
     notes: Sequence[Note],
     spans: Sequence[tuple[int, int] | None],
     passages: dict[str, Passage],
-) -> list[Group]:
+) -> list[ClaimGroup]:
     """Cut a text into runs of overlapping claims and what lies between; the pieces join to it."""
     shown = min(len(text), SHOWN_CHARACTERS)
     placed = sorted(
@@ -1381,16 +1396,16 @@ def groups(
             end = -1
         runs[-1].append(span)
         end = max(end, span[1])
-    every: list[Group] = []
+    every: list[ClaimGroup] = []
     at = 0
     for run in runs:
         start, end = run[0][0], max(s[1] for s in run)
         if at < start:
-            every.append(Group([Piece(block(text[at:start]))], [], []))
+            every.append(ClaimGroup([ClaimPiece(block(text[at:start]))], [], []))
         own = [notes[n] for _, _, n in sorted(run, key=lambda s: s[2])]
         cited = dict.fromkeys(p for note in own for p in note.passages)
         every.append(
-            Group(
+            ClaimGroup(
                 list(_pieces(text, run, notes)),
                 own,
                 [
@@ -1402,19 +1417,19 @@ def groups(
         )
         at = end
     if at < shown:
-        every.append(Group([Piece(block(text[at:shown]))], [], []))
+        every.append(ClaimGroup([ClaimPiece(block(text[at:shown]))], [], []))
     return every
 
 
 def _pieces(
     text: str, run: Sequence[tuple[int, int, int]], notes: Sequence[Note]
-) -> Iterator[Piece]:
+) -> Iterator[ClaimPiece]:
     borders = sorted({border for start, end, _ in run for border in (start, end)})
     for start, end in pairwise(borders):
         over = [notes[n] for first, last, n in run if first <= start and end <= last]
         labels = {note.label for note in over}
         level = min((note.level for note in over if note.level >= 0), default=-1)
-        yield Piece(
+        yield ClaimPiece(
             block(text[start:end]),
             tuple(CLAIM_MARKS[label][2] for label in STACKED if label in labels),
             level,
@@ -1431,7 +1446,7 @@ MOST_TEXTS, MOST_CLAIMS, MOST_PASSAGES, CLAIM = 60, 80, 2, 300
 SURE = {"span_nll": "probability of its words", "p_true": "P(true), asked of the claim"}
 
 
-class Text(NamedTuple):
+class ShownText(NamedTuple):
     """One text ready to be read; ``counts`` has (sign, words, class, how many) of each verdict."""
 
     method: str
@@ -1439,25 +1454,25 @@ class Text(NamedTuple):
     prompt: str
     excerpt: str
     errors: str
-    groups: list[Group]
+    groups: list[ClaimGroup]
     notes: list[Note]
     counts: list[tuple[str, str, str, int]]
     cut: int
     more: int
 
 
-class Texts(NamedTuple):
+class DrawnTexts(NamedTuple):
     """The drawn texts, how many there are in all, and what shades them."""
 
-    drawn: list[Text]
+    drawn: list[ShownText]
     total: int
     shade: str
 
 
-NO_TEXTS = Texts([], 0, "")
+NO_TEXTS = DrawnTexts([], 0, "")
 
 
-def read(folder: RunFolder, seed: int = 0, most: int = MOST_TEXTS) -> Texts:
+def read_drawn(folder: RunFolder, seed: int = 0, most: int = MOST_TEXTS) -> DrawnTexts:
     """Draw texts of a run that answer, and return them with all that is known of their claims."""
     table = f"generations/{STAGE}"
     if not folder.has(table):
@@ -1469,19 +1484,19 @@ def read(folder: RunFolder, seed: int = 0, most: int = MOST_TEXTS) -> Texts:
         if g.id in answered and g.question in questions:
             q = questions[g.question]
             by_topic[q.entity or q.text].append(g.id)
-    wanted = draw(by_topic, seed, most)
+    wanted = drawn_texts(by_topic, seed, most)
     order = {target: at for at, target in enumerate(wanted)}
     generations = [g for g in folder.iter(table, Generation) if g.id in order]
     generations.sort(key=lambda g: order[g.id])
     stored = _StoredClaims(folder, set(order))
-    return Texts(
+    return DrawnTexts(
         [stored.text(g, questions[g.question]) for g in generations],
         sum(map(len, by_topic.values())),
         SURE.get(stored.shade, ""),
     )
 
 
-def draw(by_topic: dict[str, list[str]], seed: int, most: int) -> list[str]:
+def drawn_texts(by_topic: dict[str, list[str]], seed: int, most: int) -> list[str]:
     """Return the ids of texts of topics in a seeded order, whole topics first, up to ``most``."""
     topics = list(by_topic)
     random.Random(seed).shuffle(topics)
@@ -1544,7 +1559,7 @@ class _StoredClaims:
         low, high = bisect_left(self.ranked, sure), bisect_right(self.ranked, sure)
         return min(LEVELS - 1, (low + high) * LEVELS // (2 * len(self.ranked)))
 
-    def text(self, g: Generation, q: Question) -> Text:
+    def text(self, g: Generation, q: Question) -> ShownText:
         """Return one text with its claims marked."""
         own = self.claims[g.id]
         notes = [self.note(at, c, g) for at, c in enumerate(own[:MOST_CLAIMS], start=1)]
@@ -1554,13 +1569,13 @@ class _StoredClaims:
             for label in CLAIM_MARKS
             if (number := sum(n.label == label for n in notes))
         ]
-        return Text(
+        return ShownText(
             line(g.method, 60),
             line(q.entity or q.text, 200),
             line(f"{q.context}\n\n{q.text}" if q.context else q.text, 400),
             line(g.text, 90),
             "some" if any(n.label == "NS" for n in notes) else "none",
-            groups(g.text, notes, spans, self.passages),
+            claim_groups(g.text, notes, spans, self.passages),
             notes,
             counts,
             max(0, len(g.text) - SHOWN_CHARACTERS),
@@ -1614,7 +1629,7 @@ class _StoredClaims:
                 continue
             words = {"yes": "yes", "no": "no", "none": "none of these"}
             answer = words.get(v.label or "", line(v.problem or "unread", 40))
-            weight = f" ({plain(v.number)})" if v.number is not None else ""
+            weight = f" ({plain_number(v.number)})" if v.number is not None else ""
             parts.append(f"{way.short} {answer}{weight}")
         return " · ".join(parts)
 
@@ -1661,7 +1676,7 @@ def pages(
 ) -> dict[str, str]:
     """Return the page of a run: one file, with as many texts as fit."""
     refuse_beside(folder, beside)
-    texts = read(folder, seed_of(manifest))
+    texts = read_drawn(folder, page_seed(manifest))
     shown = examples(folder, manifest, estimates)
     return {"report.html": long_texts(manifest, estimates, texts, shown)}
 
@@ -1674,8 +1689,8 @@ def figures(folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]
 def long_texts(
     manifest: Manifest,
     estimates: Sequence[Estimate],
-    texts: Texts = NO_TEXTS,
-    examples: Examples = NO_EXAMPLES,
+    texts: DrawnTexts = NO_TEXTS,
+    examples: ChosenExamples = NO_EXAMPLES,
 ) -> str:
     """Return the page with some texts to read; it begins with ``examples``."""
     template = environment(__package__).get_template("text.html.j2")
@@ -1692,7 +1707,7 @@ def long_texts(
     return page("page.html.j2", shared, __package__, rendered=rendered, opening=first)
 
 
-def context(manifest: Manifest, estimates: Sequence[Estimate], texts: Texts) -> dict[str, Any]:
+def context(manifest: Manifest, estimates: Sequence[Estimate], texts: DrawnTexts) -> dict[str, Any]:
     """Return what the template needs besides the rendered texts."""
     results = SelfKnownResults(estimates)
     names = labels(results.methods)
@@ -1707,8 +1722,8 @@ def context(manifest: Manifest, estimates: Sequence[Estimate], texts: Texts) -> 
         "by_part": _curves(results),
         "parts": [by_part(results, m, average) for m in results.methods],
         "averages": averages(results),
-        "gains": gains(results),
-        "domains": domains(results),
+        "gains": gains_table(results),
+        "domains": domains_table(results),
         "unlabeled": unlabeled(results),
         "panels": _panels(results, names),
         "recognition": [
@@ -1725,13 +1740,15 @@ def context(manifest: Manifest, estimates: Sequence[Estimate], texts: Texts) -> 
             "With and without passages, with 95 % intervals.",
         ),
         "asking": [
-            (self_knowledge(results, m), gap(results, m), remedy(results, m))
+            (self_knowledge_table(results, m), gap(results, m), remedy(results, m))
             for m in results.methods
         ],
-        "scores": [scores(results, m, manifest.settings.get("alpha")) for m in results.methods],
-        "verifier": verifier(results),
+        "scores": [
+            scores_table(results, m, manifest.settings.get("alpha")) for m in results.methods
+        ],
+        "verifier": checker_table(results),
         "requests": terminal.request_counts(manifest) if manifest.tokens else "",
-        "judged": terminal.cited(manifest),
+        "judged": terminal.judge_sentences(manifest),
         "definitions": GLOSSARY,
         "knows": any(e.name in NEEDS_ASKING and (e.n or e.missing) for e in results.all),
         "scored": any(e.name == "auroc" for e in results.all),
@@ -1761,7 +1778,9 @@ def _curves(results: SelfKnownResults) -> list[tuple[str, Figure, str]]:
     drawn = []
     for quantity in CURVES:
         label = f"{quantity.title}, with intervals; numbers below."
-        figure = figure_of(f"{quantity.title} by part", partial(curves, results, quantity), label)
+        figure = figure_of(
+            f"{quantity.title} by part", partial(curves_figure, results, quantity), label
+        )
         if figure is not None:
             drawn.append((quantity.title, figure, quantity.caption))
     return drawn

@@ -25,7 +25,7 @@ PEOPLE, SUPPORT = "long-people", "long-support"
 RESPONSIVE = "answered"
 
 
-class Texts(NamedTuple):
+class LongAnswers(NamedTuple):
     """The long answers of one method (or system), with their sentences and claims.
 
     t answers that answer, m sentences of them, c claims. ``answers`` are all, also those that do
@@ -94,7 +94,7 @@ class Texts(NamedTuple):
         return table
 
 
-def labels_of(run: Run) -> dict[str, Verdict]:
+def claim_verdicts(run: Run) -> dict[str, Verdict]:
     """Return the verdict on each claim by its id: people's where they gave a label."""
     labels: dict[str, Verdict] = {}
     for table in (SUPPORT, PEOPLE):
@@ -113,7 +113,7 @@ def checkers(run: Run) -> str:
     return "+".join(names) or "nobody"
 
 
-def load_texts(run: Run) -> list[Texts]:
+def load_long_answers(run: Run) -> list[LongAnswers]:
     """Return the texts of every method, in order of appearance."""
     by_method: dict[str, list[Generation]] = defaultdict(list)
     for g in run.generations(STAGE):
@@ -125,7 +125,7 @@ def load_texts(run: Run) -> list[Texts]:
     claims: dict[str, list[Claim]] = defaultdict(list)
     for c in run.table(f"claims/{STAGE}", Claim):
         claims[c.generation].append(c)
-    verdicts = labels_of(run)
+    verdicts = claim_verdicts(run)
     by_id = {q.id: q for q in run.questions}
     texts = []
     for method, answers in by_method.items():
@@ -135,7 +135,7 @@ def load_texts(run: Run) -> list[Texts]:
         failed = sum(g.problem is not None for g in answers)
         empty = sum(g.problem is None and is_blank(g.text) for g in answers)
         texts.append(
-            Texts(
+            LongAnswers(
                 method=method,
                 answers=len(answers),
                 unresponsive=len(answers) - len(kept) - failed,
@@ -157,7 +157,7 @@ def _columns(
     claims: Mapping[str, list[Claim]],
     verdicts: Mapping[str, Verdict],
 ) -> dict[str, Any]:
-    """Return the columns of :class:`Texts` about sentences and claims, by name."""
+    """Return the columns of :class:`LongAnswers` about sentences and claims, by name."""
     s_rows: list[tuple[int, int, int]] = []
     c_rows: list[tuple[int, int, int]] = []
     every: list[Claim] = []

@@ -18,19 +18,19 @@ from sayso.engines.engine import Engine
 from sayso.judges.claim_questions import QuestionAnswer
 from sayso.judges.self_judgement import (
     REPLY_TOKENS,
-    Judged,
+    SelfJudgement,
     from_probabilities,
     from_replies,
     orders,
     prompt,
-    read_reply,
+    read_yes_no,
     spellings,
 )
 from sayso.protocols.protocol import Ask, Run
 from sayso.protocols.self_known.claims import BY_DATA, QuestionMaker, topic_of
 from sayso.protocols.self_known.rows import STAGE
 from sayso.protocols.self_known.settings import Settings, modes_of
-from sayso.protocols.settings import folder_of
+from sayso.protocols.settings import folder_setting
 from sayso.records import (
     Claim,
     ClaimQuestion,
@@ -128,7 +128,7 @@ def own_requests(claims: Sequence[OwnClaim], settings: Settings, seed: int) -> l
 
     A user's prompt whose options have no place stands in the paper's order alone.
     """
-    folder = folder_of(settings.prompt_folder)
+    folder = folder_setting(settings.prompt_folder)
     requests = []
     for mode in modes_of(settings):
         for claim, question, pair, passages in claims:
@@ -152,7 +152,9 @@ def _shaped(
     return one._replace(request=msgspec.structs.replace(one.request, chat_template_kwargs=kwargs))
 
 
-def by_probability(engine: Engine, requests: Sequence[OwnRequest]) -> dict[tuple[str, str], Judged]:
+def by_probability(
+    engine: Engine, requests: Sequence[OwnRequest]
+) -> dict[tuple[str, str], SelfJudgement]:
     """Read the probability of every option in each spelling; equal requests are read once."""
     items: dict[tuple[Request, str], None] = {}
     for one in requests:
@@ -183,7 +185,7 @@ def _disjoint(mass: Mapping[tuple[int, ...], float]) -> float:
 
 def _by_reply(
     run: Run, model: Engine, requests: Sequence[OwnRequest], question_of: Mapping[str, Question]
-) -> dict[tuple[str, str], Judged]:
+) -> dict[tuple[str, str], SelfJudgement]:
     """Let the model reply in words, where its probabilities cannot be read."""
     asks = [
         Ask(question_of[one.claim], one.request, f"self-{one.mode}", "self", f"{one.claim}:{at}")
@@ -194,12 +196,12 @@ def _by_reply(
     by_claim: dict[tuple[str, str], list[str | None]] = defaultdict(list)
     for at, one in enumerate(requests):
         reply = replies[f"{one.claim}:{at}"]
-        option = read_reply(reply.text, one.order) if reply.problem is None else None
+        option = read_yes_no(reply.text, one.order) if reply.problem is None else None
         by_claim[one.claim, one.mode].append(option)
     return {key: from_replies(options) for key, options in by_claim.items()}
 
 
-def summary(
+def claims_asked(
     run: Run,
     claims: Sequence[Claim],
     question_of: Mapping[str, Question],

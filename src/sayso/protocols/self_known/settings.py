@@ -13,9 +13,9 @@ from sayso.protocols.settings import (
     Seed,
     Temperature,
     Tokens,
-    check_values,
-    collect,
-    measure,
+    check_types,
+    collect_field,
+    measure_field,
     most_tokens,
 )
 from sayso.records import InputError
@@ -40,102 +40,106 @@ MAIN = "qa_none"
 
 
 @dataclasses.dataclass(frozen=True)
-class Answer:
+class SelfKnownDecoding:
     """How the long answers are decoded."""
 
-    temperature: Temperature = collect(0.0, "temperature of the long answers")
+    temperature: Temperature = collect_field(0.0, "temperature of the long answers")
     long_tokens: Tokens = most_tokens("long_tokens", "an answer")
 
 
 @dataclasses.dataclass(frozen=True)
-class Draws:
+class SelfKnownDraws:
     """Further answers, in which each claim is looked for (frequency, LUQ)."""
 
-    k: Annotated[int, Meta(ge=0, le=1000)] = collect(
+    k: Annotated[int, Meta(ge=0, le=1000)] = collect_field(
         0, "number of further long answers per topic; 0: none, and no scores that need them"
     )
-    temperature: Temperature = collect(1.0, "temperature of these further answers")
+    temperature: Temperature = collect_field(1.0, "temperature of these further answers")
 
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
     """Every choice of the protocol, with the paper's default where it has one."""
 
-    answer: Answer = field(default_factory=Answer)
-    draws: Draws = field(default_factory=Draws)
-    ask: Literal["auto", "item", "open"] = collect(
+    answer: SelfKnownDecoding = field(default_factory=SelfKnownDecoding)
+    draws: SelfKnownDraws = field(default_factory=SelfKnownDraws)
+    ask: Literal["auto", "item", "open"] = collect_field(
         "auto",
         "prompt for a text: the data's own (item), or one that names only the subject, tell me "
         "about X (open); auto: the data's own, if there is one",
     )
-    knowledge: str = collect(
+    knowledge: str = collect_field(
         "auto",
         "source for checking claims: a file or folder of passages, a file in UNCLE's format, an "
         "index from sayso index, golds (the data's gold answers), or none; auto: the built-in "
         "world for its own questions, else golds if there are any",
     )
-    passages: Annotated[int, Meta(ge=1, le=100)] = collect(
+    passages: Annotated[int, Meta(ge=1, le=100)] = collect_field(
         5, "number of passages shown with each claim"
     )
-    claims: Literal["auto", "rules", "judge"] = collect(
+    claims: Literal["auto", "rules", "judge"] = collect_field(
         "auto",
         "what splits texts into claims: rules (offline) or the judge's model; auto: the model, if "
         "any",
     )
-    support: Literal["auto", "rules", "nli", "judge"] = collect(
+    support: Literal["auto", "rules", "nli", "judge"] = collect_field(
         "auto",
         "claim checker: rules, an NLI model (--nli) or the judge's model; auto: the judge's model, "
         "if any",
     )
-    questions: Literal["auto", "rules", "judge"] = collect(
+    questions: Literal["auto", "rules", "judge"] = collect_field(
         "auto",
         "what turns claims into questions: rules or the judge's model; auto: the model, if any",
     )
-    nli: str = collect("auto", "NLI model for --support nli: a folder, a hub id, or llm:MODEL")
-    modes: str = collect(
+    nli: str = collect_field(
+        "auto", "NLI model for --support nli: a folder, a hub id, or llm:MODEL"
+    )
+    modes: str = collect_field(
         "direct,qa,qa_none",
         "how to ask the model about its own claims, separated by commas, or none: whether the "
         "claim is true (direct), whether it answers a question (qa), the latter with the option "
         "none of the above (qa_none)",
     )
-    orders: Literal["all", "first"] = collect(
+    orders: Literal["all", "first"] = collect_field(
         "all", "average over all orders of a question's options, or use only the paper's order"
     )
-    retrieval: bool = collect(
+    retrieval: bool = collect_field(
         False, "write every text once more with passages from --knowledge before the prompt"
     )
-    open_book: bool = collect(False, "also show these passages when the model judges its claims")
-    remedy: Literal["off", "revise"] = collect(
+    open_book: bool = collect_field(
+        False, "also show these passages when the model judges its claims"
+    )
+    remedy: Literal["off", "revise"] = collect_field(
         "off", "revise: let the model rewrite every text without the claims that it rejects"
     )
-    prompt_folder: str = collect("", "folder with your own prompts")
-    noa: Literal["incorrect", "b_only", "missing"] = measure(
+    prompt_folder: str = collect_field("", "folder with your own prompts")
+    noa: Literal["incorrect", "b_only", "missing"] = measure_field(
         "incorrect",
         "how the answer none of the above to a false claim counts: as recognized (incorrect), "
         "as not recognized (b_only), or not at all (missing)",
     )
-    bins: Annotated[int, Meta(ge=1, le=100)] = measure(
+    bins: Annotated[int, Meta(ge=1, le=100)] = measure_field(
         5, "number of parts into which a text is divided, with equal numbers of sentences"
     )
-    closed: Literal["right", "left"] = measure("right", "which edge of each part is included")
-    average: Literal["sentence", "generation", "micro"] = measure(
+    closed: Literal["right", "left"] = measure_field("right", "which edge of each part is included")
+    average: Literal["sentence", "generation", "micro"] = measure_field(
         "sentence",
         "how curves are averaged: over sentences, over the texts' means, or over all claims",
     )
-    gamma: Annotated[float, Meta(ge=0, le=10_000)] = measure(
+    gamma: Annotated[float, Meta(ge=0, le=10_000)] = measure_field(
         10.0, "number of claims below which FActScore's length penalty applies"
     )
-    k: Annotated[int, Meta(ge=0, le=100_000)] = measure(
+    k: Annotated[int, Meta(ge=0, le=100_000)] = measure_field(
         0, "K of F1@K, the desired number of facts; 0: the median number of supported claims"
     )
-    folds: Annotated[int, Meta(ge=2, le=1000)] = measure(
+    folds: Annotated[int, Meta(ge=2, le=1000)] = measure_field(
         5, "number of folds; each fold's texts are predicted from the other folds (Equation 3)"
     )
-    alpha: Annotated[float, Meta(ge=0.001, le=0.999)] = measure(
+    alpha: Annotated[float, Meta(ge=0.001, le=0.999)] = measure_field(
         0.1, "for conformal filtering: share of texts that may keep a wrong claim"
     )
-    resamples: Resamples = measure(1000, "bootstrap resamples of texts")
-    ci_seed: Seed = measure(0, "seed for resampling")
+    resamples: Resamples = measure_field(1000, "bootstrap resamples of texts")
+    ci_seed: Seed = measure_field(0, "seed for resampling")
 
 
 def modes_of(settings: Settings) -> tuple[str, ...]:
@@ -150,7 +154,7 @@ def modes_of(settings: Settings) -> tuple[str, ...]:
 def check(settings: Settings) -> None:
     """Refuse settings with which nothing could be asked or counted. Raises InputError."""
     s = settings
-    check_values(s)
+    check_types(s)
     modes_of(s)
     if s.remedy != "off" and not modes_of(s):
         raise InputError("remedy needs the model's own judgement: add --modes qa_none")

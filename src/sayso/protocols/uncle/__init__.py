@@ -19,9 +19,9 @@ from __future__ import annotations
 from sayso.protocols.protocol import Protocol
 from sayso.protocols.uncle import collect, compare, measure, settings
 from sayso.protocols.uncle.collect import PARAGRAPHS
-from sayso.protocols.uncle.settings import Answer, Probe, Settings
+from sayso.protocols.uncle.settings import KnowledgeProbe, Settings, UncleDecoding
 
-__all__ = ["UNCLE", "Answer", "Probe", "Settings"]
+__all__ = ["UNCLE", "KnowledgeProbe", "Settings", "UncleDecoding"]
 
 UNCLE = Protocol(
     name="uncle",
@@ -45,10 +45,10 @@ UNCLE = Protocol(
     may_shrink=("probe.k",),
     signed_prompts=("wordings", "probe_wordings", "methods", PARAGRAPHS),
     draws_stage="probe",
-    probing=settings.probing,
+    probing=settings.knowledge_draws,
     asked=collect.asked,
     needs_golds=True,
     asks_anew=True,
-    check_model=collect.check_model,
+    check_model=collect.check_untrained,
     check_other_runs=collect.check_known_from,
 )

@@ -19,7 +19,13 @@ from sayso.datasets.dataset import Dataset
 from sayso.engines.engine import Engine
 from sayso.judges.judge import Judge
 from sayso.prompts import load_prompt, methods, prompt_hash
-from sayso.protocols.pool import Wording, item_of, load_texts, load_wordings, wording_signatures
+from sayso.protocols.pool import (
+    PromptWording,
+    item_of,
+    load_wording_texts,
+    load_wordings,
+    wording_signatures,
+)
 from sayso.protocols.probes import (
     SHOTS,
     SLICK_SAMPLES,
@@ -28,15 +34,15 @@ from sayso.protocols.probes import (
     few_shot_prompts,
 )
 from sayso.protocols.protocol import Ask, Run
-from sayso.protocols.settings import folder_of
+from sayso.protocols.settings import folder_setting
 from sayso.protocols.uncle.settings import (
     ANSWER_SAMPLE,
     FORMS,
     PROPENSITY_SAMPLE,
     Settings,
+    answer_limits,
     names_of,
     stage_of,
-    tokens_of,
 )
 from sayso.records import Generation, InputError, Question, ask, is_blank, question_id
 from sayso.storage.run_folder import Manifest, RunFolder
@@ -72,7 +78,7 @@ def asked(data: Dataset, settings: Settings) -> Dataset:
             "asked; `sayso run selective` asks them too"
         )
     if data.kind == OWN_TABLE and not settings.short_only:
-        prompt = load_prompt(PARAGRAPH, folder_of(settings.prompt_folder))
+        prompt = load_prompt(PARAGRAPH, folder_setting(settings.prompt_folder))
         long = tuple(_paragraphs(short, prompt))
     if data.kind == OWN_TABLE and long:
         texts = {PARAGRAPHS: prompt_hash(prompt), PARAGRAPH: prompt}
@@ -130,7 +136,7 @@ def prompts(settings: Settings) -> dict[str, str]:
         "signature": f"{settings.prompts}-{prompt_hash(' / '.join(texts.values()))}",
         **signatures,
         **{f"uncle_{form}_instruction": text for form, text in texts.items()},
-        **load_texts(settings.wordings, settings.prompt_folder),
+        **load_wording_texts(settings.wordings, settings.prompt_folder),
         **further,
     }
 
@@ -143,7 +149,7 @@ def instructions(settings: Settings) -> dict[str, str]:
 
 def method_texts(settings: Settings) -> dict[str, str]:
     """Return the prompts of the further methods in use by name."""
-    folder = folder_of(settings.prompt_folder)
+    folder = folder_setting(settings.prompt_folder)
     return {
         f"{name}_{form}": methods.instruction(name, form, folder)
         for name in names_of(settings)
@@ -165,7 +171,7 @@ def requests(questions: Sequence[Question], settings: Settings, seed: int) -> li
 def _first(questions: Sequence[Question], settings: Settings, seed: int) -> list[Ask]:
     """Return all requests that need no earlier answer."""
     wordings = load_wordings(settings.wordings, settings.prompt_folder)
-    limits = tokens_of(settings)
+    limits = answer_limits(settings)
     asks: list[Ask] = []
     for question in questions:
         form = "long" if question.parts else "short"
@@ -196,7 +202,7 @@ def _few_shot(questions: Sequence[Question], settings: Settings, seed: int) -> I
                 request = ask(
                     text,
                     temperature=0.0 if sample < 0 else SLICK_TEMPERATURE,
-                    max_tokens=tokens_of(settings)["short"],
+                    max_tokens=answer_limits(settings)["short"],
                     stop=STOP,
                     seed=seed,
                     sample=max(sample, 0),
@@ -228,7 +234,7 @@ def _nucleus(top_p: float) -> dict[str, object]:
     return {"top_p": top_p} if top_p < 1 else {}
 
 
-class _Prompt(NamedTuple):
+class _UnclePrompt(NamedTuple):
     text: str
     stage: str
     method: str
@@ -239,8 +245,8 @@ class _Prompt(NamedTuple):
 
 
 def _prompts(
-    question: Question, form: str, wordings: Sequence[Wording], settings: Settings
-) -> Iterator[_Prompt]:
+    question: Question, form: str, wordings: Sequence[PromptWording], settings: Settings
+) -> Iterator[_UnclePrompt]:
     """Yield the prompts of one question, the first wording's probes and answers first."""
     plain = [wording.ask(question.text, question.context) for wording in wordings]
     instructed = [wording.ask(question.text, question.context, form) for wording in wordings]
@@ -250,15 +256,15 @@ def _prompts(
         for text, name in zip(plain, names, strict=True):
             if name == "plain" or settings.probe_wordings:
                 for sample in range(settings.probe.k):
-                    yield _Prompt(text, "probe", name, False, heat, sample)
+                    yield _UnclePrompt(text, "probe", name, False, heat, sample)
     answer = settings.answer.temperature
     how = answer, ANSWER_SAMPLE if answer > 0 else 0, settings.answer.top_p
-    yield _Prompt(plain[0], form, "plain", False, *how)
-    yield _Prompt(instructed[0], form, "instructed", True, *how)
+    yield _UnclePrompt(plain[0], form, "plain", False, *how)
+    yield _UnclePrompt(instructed[0], form, "instructed", True, *how)
     for text, name in zip(instructed[1:], names[1:], strict=True):
-        yield _Prompt(text, f"wordings-{form}", name, True, *how)
+        yield _UnclePrompt(text, f"wordings-{form}", name, True, *how)
     for sample in range(PROPENSITY_SAMPLE, PROPENSITY_SAMPLE + settings.propensity):
-        yield _Prompt(instructed[0], f"propensity-{form}", "instructed", True, heat, sample)
+        yield _UnclePrompt(instructed[0], f"propensity-{form}", "instructed", True, heat, sample)
 
 
 def method_asks(
@@ -271,8 +277,8 @@ def method_asks(
 
     Questions without a draft are not asked to be revised.
     """
-    folder = folder_of(settings.prompt_folder)
-    heat, tokens = settings.answer.temperature, tokens_of(settings)
+    folder = folder_setting(settings.prompt_folder)
+    heat, tokens = settings.answer.temperature, answer_limits(settings)
     for question in questions:
         form: methods.Form = "long" if question.parts else "short"
         for name in names_of(settings):
@@ -294,7 +300,7 @@ def method_asks(
             if drafts is not None:
                 if question.id not in drafts:
                     continue
-                chat = methods.revised(name, text, drafts[question.id], form, folder)
+                chat = methods.revision_chat(name, text, drafts[question.id], form, folder)
                 request = msgspec.structs.replace(request, messages=chat)
             yield Ask(question, request, stage_of(name, form), form, name, instructed=True)
 
@@ -346,7 +352,7 @@ def collect(
             run.grade(stage, items, judge)
 
 
-def check_model(model: Engine, settings: Settings) -> None:
+def check_untrained(model: Engine, settings: Settings) -> None:
     """Refuse to probe a trained model: its hedges would pass for gaps in knowledge. InputError."""
     base_name, base_run = (str(getattr(model, name, "")) for name in ("base_name", "base_run"))
     if not (base_name or base_run) or settings.known_from != "self":

@@ -22,18 +22,18 @@ from sayso.metrics.uncle_rates import MISSING, cell_rates
 from sayso.metrics.within_type import j_within
 from sayso.protocols.pool import entity_of
 from sayso.protocols.protocol import (
+    ComparedRun,
     Comparison,
     Numbers,
     Run,
-    Side,
     Sides,
-    check_columns,
+    check_run_pairs,
     signed_difference,
     unlike,
 )
 from sayso.protocols.uncle.collect import PARAGRAPHS
-from sayso.protocols.uncle.measure import spread, wording_labels, wording_rates
-from sayso.protocols.uncle.rows import Context, Ints, Pair, load_rows, pairs_of, probes_hash
+from sayso.protocols.uncle.measure import wording_labels, wording_rates, wording_spread
+from sayso.protocols.uncle.rows import Context, Ints, Pair, load_rows, probes_hash, question_pairs
 from sayso.protocols.uncle.settings import FORMS
 from sayso.records import Estimate, InputError, Slice, slice_of
 from sayso.report.numbers import is_bare
@@ -48,13 +48,15 @@ FREE = (
 )
 
 
-class _Side(NamedTuple):
+class _UncleSide(NamedTuple):
     run: Run
     manifest: Manifest
     context: Context
 
 
-def compare(runs: tuple[Side, Side], allow: Sequence[str], resamples: int, seed: int) -> Comparison:
+def compare(
+    runs: tuple[ComparedRun, ComparedRun], allow: Sequence[str], resamples: int, seed: int
+) -> Comparison:
     """Return B - A for every rate on the aspects that both runs asked about. Raises InputError."""
     a, b = (side.name for side in runs)
     sides = _open(runs[0], resamples, seed), _open(runs[1], resamples, seed)
@@ -87,12 +89,12 @@ def numbers(sides: Sides, allow: Sequence[str]) -> tuple[list[list[Numbers]], li
     """
     opened = {side.name: _open(side, 100, 0) for row in sides for side in row if side is not None}
 
-    def check(one: Side, other: Side) -> list[str]:
+    def check(one: ComparedRun, other: ComparedRun) -> list[str]:
         pair = opened[one.name], opened[other.name]
         notes = _check(pair, _common(pair), (one.name, other.name), allow)
         return [note for note in notes if note.startswith("differs as allowed")]
 
-    notes = check_columns(sides, check)
+    notes = check_run_pairs(sides, check)
     known = [
         _KnownOf([opened[side.name] for side in column if side is not None])
         for column in zip(*sides, strict=True)
@@ -106,7 +108,7 @@ def numbers(sides: Sides, allow: Sequence[str]) -> tuple[list[list[Numbers]], li
 class _KnownOf:
     """Whose knowledge runs on one data set are judged by."""
 
-    def __init__(self, sides: Sequence[_Side]) -> None:
+    def __init__(self, sides: Sequence[_UncleSide]) -> None:
         own = {_probes(side): _short(side) for side in sides if not _borrows(side)}
         self._borrowers: dict[str, list[str]] = {}
         for side in filter(_borrows, sides):
@@ -125,21 +127,21 @@ class _KnownOf:
         return "; ".join(parts)
 
 
-def _short(side: _Side) -> str:
+def _short(side: _UncleSide) -> str:
     """Return the name of a run's model without its version."""
     return side.manifest.shown_model.partition("@")[0]
 
 
-def _borrows(side: _Side) -> bool:
+def _borrows(side: _UncleSide) -> bool:
     return side.context.settings.known_from != "self"
 
 
-def _probes(side: _Side) -> str:
+def _probes(side: _UncleSide) -> str:
     """Return what tells apart the draws that decide what is known."""
     return probes_hash(side.context.aspects)
 
 
-def _numbers(side: _Side, taken: bool) -> Numbers:
+def _numbers(side: _UncleSide, taken: bool) -> Numbers:
     """Return the numbers of a run; of those ``taken`` from one base model, none knows more."""
     aspects, known = side.context.aspects, side.context.known["any"]
     names = np.array([" ".join(entity_of(q)) for q in aspects.questions], dtype=str)
@@ -167,18 +169,18 @@ def _rate(name: str, cells: Floats, weights: Floats | None = None) -> Any:
     return cell_rates(weights @ cells)[name]
 
 
-def _open(side: Side, resamples: int, seed: int) -> _Side:
+def _open(side: ComparedRun, resamples: int, seed: int) -> _UncleSide:
     chosen = dataclasses.replace(side.settings, ci="entity", resamples=resamples, ci_seed=seed)
-    return _Side(side.run, side.manifest, load_rows(side.run, chosen, guesses=False))
+    return _UncleSide(side.run, side.manifest, load_rows(side.run, chosen, guesses=False))
 
 
-def _parts(side: _Side) -> dict[str, str]:
+def _parts(side: _UncleSide) -> dict[str, str]:
     """Return the settings of a run's numbers as a mapping."""
     return dict(side.context.signed(Estimate("x")).signature[1:])
 
 
 def _check(
-    sides: tuple[_Side, _Side],
+    sides: tuple[_UncleSide, _UncleSide],
     rows: tuple[Ints, Ints],
     names: tuple[str, str],
     allow: Sequence[str],
@@ -211,7 +213,7 @@ def _check(
     return notes
 
 
-def _share_known(side: _Side, rows: Ints) -> str:
+def _share_known(side: _UncleSide, rows: Ints) -> str:
     """Return the known share of the common aspects whose probe was read, in percent."""
     known = side.context.known["any"][rows]
     read = known[known >= 0]
@@ -220,12 +222,12 @@ def _share_known(side: _Side, rows: Ints) -> str:
     return f"{read.mean():.0%} of the facts".replace("%", " %")
 
 
-def _common(sides: tuple[_Side, _Side]) -> tuple[Ints, Ints]:
+def _common(sides: tuple[_UncleSide, _UncleSide]) -> tuple[Ints, Ints]:
     """Return the rows of the aspects in both runs, in one order: joined by ids.
 
     Runs without a paragraph in common are joined by their short questions alone.
     """
-    pairs = [pairs_of(side.run) for side in sides]
+    pairs = [question_pairs(side.run) for side in sides]
     together = _has_paragraphs(pairs[0], pairs[1])
     places: list[dict[tuple[str, str], int]] = []
     for some in pairs:
@@ -244,14 +246,18 @@ def _has_paragraphs(first: Sequence[Pair], second: Sequence[Pair]) -> bool:
     return not ids[0].isdisjoint(ids[1])
 
 
-def _forms(sides: tuple[_Side, _Side]) -> tuple[str, ...]:
+def _forms(sides: tuple[_UncleSide, _UncleSide]) -> tuple[str, ...]:
     """Return the forms that two runs are compared in: long only with paragraphs in common."""
-    shared = _has_paragraphs(*(pairs_of(side.run) for side in sides))
+    shared = _has_paragraphs(*(question_pairs(side.run) for side in sides))
     return FORMS if shared else FORMS[:1]
 
 
 def _differences(
-    sides: tuple[_Side, _Side], rows: tuple[Ints, Ints], form: str, resamples: int, seed: int
+    sides: tuple[_UncleSide, _UncleSide],
+    rows: tuple[Ints, Ints],
+    form: str,
+    resamples: int,
+    seed: int,
 ) -> Iterator[Estimate]:
     """Yield B - A of the rates, then of the parts on facts known to both and unknown to both."""
     known, label = [], []
@@ -287,7 +293,7 @@ def _differences(
 
 
 def _smaller_than_wordings(
-    sides: tuple[_Side, _Side], rows: tuple[Ints, Ints], differences: Sequence[Estimate]
+    sides: tuple[_UncleSide, _UncleSide], rows: tuple[Ints, Ints], differences: Sequence[Estimate]
 ) -> Iterator[str]:
     """Yield which differences are smaller than a run's own spread over wordings of the prompt."""
     for form in _forms(sides):
@@ -296,7 +302,7 @@ def _smaller_than_wordings(
             known = side.context.known["any"][chosen]
             labels = wording_labels(side.context, form)[chosen]
             for name, values in wording_rates(known, labels).items():
-                spreads[name] = max(spreads.get(name, 0.0), spread(values) or 0.0)
+                spreads[name] = max(spreads.get(name, 0.0), wording_spread(values) or 0.0)
         small = [
             f"{e.name}{_size(e)} (wordings: {spreads[e.name]:.3f})"
             for e in differences
@@ -318,7 +324,7 @@ def _size(e: Estimate) -> str:
 
 
 def _signed(
-    sides: tuple[_Side, _Side], estimate: Estimate, where: Slice, form: str, missing: int
+    sides: tuple[_UncleSide, _UncleSide], estimate: Estimate, where: Slice, form: str, missing: int
 ) -> Estimate:
     """Return a difference with its slice; its signature has B's settings and what A's were."""
     theirs, ours = (side.context.signed(estimate, where, form) for side in sides)

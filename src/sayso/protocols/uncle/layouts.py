@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from sayso.protocols.protocol import Layout, Shown
+from sayso.protocols.protocol import LayoutRuns, PaperLayout
 from sayso.protocols.uncle.report import part_label
 from sayso.protocols.uncle.settings import FORMS, Settings
 from sayso.records import Estimate, Question, Results
@@ -21,14 +21,14 @@ PAIRS = charts.PAIR_NAMES
 PLAIN, INSTRUCTED = "no instruction", "instruction (Unc-Zero)"
 
 
-def _forms(shown: Shown) -> list[str]:
+def _forms(shown: LayoutRuns) -> list[str]:
     """Return the forms that any of the runs asked in."""
     asked = {form for _, results, _ in shown.each() for form in results.forms}
     return [form for form in LONG_FIRST if form in asked]
 
 
 def _table(
-    shown: Shown,
+    shown: LayoutRuns,
     heads: tuple[str, ...],
     rows: Sequence[tuple[tuple[str, ...], tuple[Entry, ...]]],
     caption: str,
@@ -41,11 +41,11 @@ def _table(
     return table._replace(groups=groups, short=RATES * len(forms), best=(True,) * len(columns))
 
 
-def _rates(shown: Shown, results: Results, **where: str) -> tuple[Entry, ...]:
+def _rates(shown: LayoutRuns, results: Results, **where: str) -> tuple[Entry, ...]:
     return tuple(results.get(rate, form=form, **where) for form in _forms(shown) for rate in RATES)
 
 
-def table3(shown: Shown) -> list[NumberTable]:
+def table3(shown: LayoutRuns) -> list[NumberTable]:
     """Return models by the five rates, the long form first where it was asked."""
     rows = [(labels, _rates(shown, results)) for labels, results, _ in shown.each()]
     caption = "Five rates of each model, in percent."
@@ -63,7 +63,7 @@ def _methods(results: Results) -> Iterator[tuple[str, dict[str, str]]]:
         yield part_label("method", name), {"method": name}
 
 
-def table4(shown: Shown) -> list[NumberTable]:
+def table4(shown: LayoutRuns) -> list[NumberTable]:
     """Return ways of asking, and trained models, by the five rates."""
     rows = [
         ((*labels, name), _rates(shown, results, **where))
@@ -99,7 +99,7 @@ def _align_table(
     return [table]
 
 
-def figure3(shown: Shown) -> list[NumberTable]:
+def figure3(shown: LayoutRuns) -> list[NumberTable]:
     """Return how far short and long answers hedge alike, for each way of asking."""
     rows: list[tuple[tuple[str, ...], tuple[Entry, ...]]] = [
         ((*labels, name), tuple(shares))
@@ -110,7 +110,7 @@ def figure3(shown: Shown) -> list[NumberTable]:
     return _align_table(rows, (*shown.heads, "method"), caption)
 
 
-def figure5(shown: Shown) -> list[NumberTable]:
+def figure5(shown: LayoutRuns) -> list[NumberTable]:
     """Return the alignment of the instructed answers by model, in the order of the study."""
     rows: list[tuple[tuple[str, ...], tuple[Entry, ...]]] = []
     for labels, results, _ in shown.each():
@@ -122,7 +122,7 @@ def figure5(shown: Shown) -> list[NumberTable]:
     return _align_table(rows, shown.heads, caption)
 
 
-def domains(shown: Shown) -> list[NumberTable]:
+def domain_rates(shown: LayoutRuns) -> list[NumberTable]:
     """Return the five rates of each domain."""
     rows = []
     for labels, results, _ in shown.each():
@@ -136,7 +136,7 @@ def domains(shown: Shown) -> list[NumberTable]:
 CHECKED = {"agreed": "of", "stance_agreed": "stance_of", "injections_changed": "injections"}
 
 
-def judge(shown: Shown) -> list[NumberTable]:
+def judge(shown: LayoutRuns) -> list[NumberTable]:
     """Return how well each judge did when it was checked (``sayso judge-check``)."""
     found: dict[str, Mapping[str, str | int | float | None]] = {}
     for _, _, manifest in shown.each():
@@ -163,7 +163,7 @@ def _checked(check: Mapping[str, str | int | float | None]) -> Iterator[Entry]:
         yield Estimate(name, value=number(name), problem=None if name in check else "unknown")
 
 
-def cost(shown: Shown) -> list[NumberTable]:
+def cost_table(shown: LayoutRuns) -> list[NumberTable]:
     """Return tokens and dollars for each 100 aspects, of answers and of verdicts."""
     rows = [
         (labels, tuple(_per_100(results, manifest).values()))
@@ -198,35 +198,35 @@ def _with_paragraphs(settings: Settings, questions: Sequence[Question]) -> bool:
 
 
 LAYOUTS = (
-    Layout(
+    PaperLayout(
         "uncle-table3", "Five rates of each model, in both forms", f"{PAPER}, Table 3",
         "runs of uncle", table3,
     ),
-    Layout(
+    PaperLayout(
         "uncle-table4", "Five rates of each prompting method and trained model",
         f"{PAPER}, Table 4", "runs of uncle (--methods for more prompting methods)", table4,
     ),
-    Layout(
+    PaperLayout(
         "uncle-figure3", "Short and long answers compared, by prompting method",
         f"{PAPER}, Figure 3", "runs of uncle with paragraphs", figure3,
         possible=_with_paragraphs,
     ),
-    Layout(
+    PaperLayout(
         "uncle-figure5", "Short and long answers compared, by model", f"{PAPER}, Figure 5",
         "runs of uncle with paragraphs", figure5,
         possible=_with_paragraphs,
     ),
-    Layout(
+    PaperLayout(
         "uncle-domains", "Five rates of each domain", f"{PAPER}, results by domain",
-        "data with domains", domains,
+        "data with domains", domain_rates,
         possible=lambda settings, questions: any(q.domain for q in questions),
     ),
-    Layout(
+    PaperLayout(
         "uncle-judge", "Accuracy of the judge", f"{PAPER}, Appendix B",
         "a judge that sayso judge-check checked before the runs", judge,
     ),
-    Layout(
+    PaperLayout(
         "uncle-cost", "Tokens and dollars for 100 aspects", f"{PAPER}, cost of the judge",
-        "runs of uncle", cost,
+        "runs of uncle", cost_table,
     ),
 )  # fmt: skip

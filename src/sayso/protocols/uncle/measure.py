@@ -78,13 +78,13 @@ from sayso.protocols.protocol import MISFIT, Run
 from sayso.protocols.uncle.rows import (
     HEADLINE,
     LEFT_OUT,
-    Aspects,
+    AspectRows,
     Context,
     Ints,
     View,
     labels_of_view,
     load_rows,
-    pairs_of,
+    question_pairs,
     view_of,
 )
 from sayso.protocols.uncle.settings import FORMS, PROPENSITY_SAMPLE, Settings, names_of, stage_of
@@ -120,8 +120,8 @@ def estimates(run: Run, settings: Settings) -> list[Estimate]:
     """Return every number of the protocol, in the order of the report."""
     context = load_rows(run, settings)
     return [
-        *headline(context),
-        *slices(context),
+        *headline_rates(context),
+        *rate_slices(context),
         *qualifiers(context),
         *other_methods(context),
         *robustness(context),
@@ -186,7 +186,7 @@ def misfit(estimates: Iterable[Estimate]) -> list[str]:
 # ---- the matrix and its rates, overall and by slice
 
 
-def headline(context: Context) -> list[Estimate]:
+def headline_rates(context: Context) -> list[Estimate]:
     """Return the matrix and the rates of both forms: instructed, plain, by each known set."""
     numbers: list[Estimate] = []
     for form in context.forms:
@@ -223,7 +223,7 @@ def _matrix(context: Context, label: Ints, where: Slice, form: str, prompt: str)
     ]
 
 
-def slices(context: Context) -> list[Estimate]:
+def rate_slices(context: Context) -> list[Estimate]:
     """Return the headline rates by domain, by aspect type, and by tier where there are tiers."""
     numbers: list[Estimate] = []
     for key, names, values in _slices(context.aspects):
@@ -236,7 +236,7 @@ def slices(context: Context) -> list[Estimate]:
     return numbers
 
 
-def _slices(a: Aspects) -> Iterator[tuple[str, NDArray[np.str_], list[str]]]:
+def _slices(a: AspectRows) -> Iterator[tuple[str, NDArray[np.str_], list[str]]]:
     """Yield the ways to slice the aspects, and the slices: not by what the data do not say."""
     if (a.domain != "").any():
         yield "domain", a.domain, np.unique(a.domain).tolist()
@@ -351,7 +351,7 @@ def qualifiers(context: Context) -> list[Estimate]:
             under = slice_of(form=form, policy=policy)
             numbers += [context.signed(e, under, form) for e in estimates]
     if "long" in context.forms:
-        numbers += alignment(context, context.labels("short"), context.labels("long"))
+        numbers += form_alignment(context, context.labels("short"), context.labels("long"))
     matches, others = context.guesses
     for kind, rate in type_guess_rates(matches, others, context.aspects.type).items():
         rows = context.aspects.type == kind
@@ -470,7 +470,7 @@ def _within(context: Context, form: str) -> Iterator[Estimate]:
         yield within(gain) if abs(gain.value or 0.0) <= 1 else gain  # more: the words mislead
 
 
-def alignment(
+def form_alignment(
     context: Context, short: Ints, long: Ints, where: Slice = (), prompt: str = "instructed"
 ) -> Iterator[Estimate]:
     """Yield how hedging agrees between the forms (7.1): overall, given known, given unknown.
@@ -656,7 +656,7 @@ def _labels(
     context: Context, stage: str, form: str, kind: Callable[[Generation], str], kinds: list[str]
 ) -> Ints:
     """Return the label codes (A, kinds) of a stage that answers each question once per kind."""
-    pairs, verdicts = pairs_of(context.run), context.run.verdicts(stage)
+    pairs, verdicts = question_pairs(context.run), context.run.verdicts(stage)
     answers: dict[str, list[Generation]] = {name: [] for name in kinds}
     for generation in context.run.generations(stage):
         answers[kind(generation)].append(generation)
@@ -773,7 +773,7 @@ def wording_rates(known: Ints, labels: Ints) -> dict[str, Floats]:
     return {name: rates[name] for name in REWORDED}
 
 
-def spread(values: Floats) -> float | None:
+def wording_spread(values: Floats) -> float | None:
     """Return the standard deviation of a rate over wordings (W - 1); ``None`` if undefined."""
     return or_none(values.std(ddof=1)) if len(values) > 1 else None
 
@@ -795,7 +795,7 @@ def _wordings(context: Context, form: str) -> Iterator[Estimate]:
         note = f"undefined in wording {', '.join(undefined)}" if undefined else None
         numbers = {
             "": or_none(values.mean()),
-            "_spread": spread(values),
+            "_spread": wording_spread(values),
             "_lowest": or_none(values.min()),
             "_highest": or_none(values.max()),
         }
@@ -850,14 +850,14 @@ def other_methods(context: Context) -> Iterator[Estimate]:
                 yield context.signed(estimate, slice_of(form=form, method=name), form, name)
     for name in names if "long" in context.forms else ():
         short, long = (labels_of_view(method_view(context, form, name), s) for form in FORMS)
-        yield from alignment(context, short, long, slice_of(method=name), name)
+        yield from form_alignment(context, short, long, slice_of(method=name), name)
 
 
 def method_view(context: Context, form: str, name: str) -> View:
     """Return the verdicts of a method's answers in the order of the aspects."""
     stage, run = stage_of(name, form), context.run
     answers = [g for g in run.generations(stage) if g.method == name]
-    return view_of(pairs_of(run), answers, run.verdicts(stage), form)
+    return view_of(question_pairs(run), answers, run.verdicts(stage), form)
 
 
 def sure_wrong(verdicts: Sequence[Verdict | None]) -> Floats:

@@ -19,17 +19,17 @@ from sayso.prompts.methods import METHOD_LABELS
 from sayso.protocols.uncle.compare import STUDIED
 from sayso.records import Estimate, Question, Results, part_of, tier_order
 from sayso.report import charts, terminal
-from sayso.report.answers import Card, Fact, Tables, cards
+from sayso.report.answers import QuestionCard, ShownFact, Tables, cards
 from sayso.report.charts import (
     NARROW,
     PAIR_NAMES,
     PAIRS,
     Drawing,
+    chart_row,
     finish,
     forest_plot,
     pair_bars,
     reference_of,
-    row_of,
 )
 from sayso.report.differences import Headline
 from sayso.report.figures import Figure, figure_of, figures_in
@@ -40,21 +40,21 @@ from sayso.report.numbers import (
     GUESSABLE,
     bounds,
     capital,
-    counts,
     interval,
     is_bare,
     is_exact,
     line,
     percent,
+    ratio_counts,
     reach,
-    show,
+    shown_value,
     shown_whole,
     sparse,
     with_interval,
 )
 from sayso.report.opening import (
-    Examples,
-    Opening,
+    ChosenExamples,
+    PageOpening,
     fact_examples,
     how_often,
     open_page,
@@ -62,16 +62,16 @@ from sayso.report.opening import (
 from sayso.report.page import facts, refuse_beside, stored_answers, with_answers
 from sayso.report.tables import (
     TIERS,
-    Cell,
     Notes,
     Table,
+    TableCell,
     signatures,
     tier_label,
     tight,
     why_undefined,
     with_interval_only,
 )
-from sayso.report.terminal import begin, data, plain_table, say
+from sayso.report.terminal import plain_table, print_beginning, safe_text, say
 from sayso.storage.run_folder import Manifest, RunFolder
 
 # ---- the numbers in words
@@ -303,7 +303,7 @@ def heading(estimates: Sequence[Estimate]) -> str:
     return HEADING
 
 
-def opening(estimates: Sequence[Estimate], manifest: Manifest | None) -> Opening:
+def opening(estimates: Sequence[Estimate], manifest: Manifest | None) -> PageOpening:
     """Return how page and terminal begin; see :class:`sayso.protocols.protocol.Report`."""
     return open_page(manifest, plain_sentence(Results(estimates)), NOT_SHOWN)
 
@@ -407,7 +407,9 @@ BAD = (
 )
 
 
-def examples(folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]) -> Examples:
+def examples(
+    folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]
+) -> ChosenExamples:
     """Return an admitted gap, a confident error about an unknown fact, and a typical answer.
 
     Where there is no admitted gap or no such error, another good or bad answer stands there.
@@ -419,7 +421,7 @@ def _answers(folder: RunFolder, manifest: Manifest) -> Tables:
     return stored_answers(folder, "probe", manifest.settings.get("probe.k"))
 
 
-def _examples(every: Sequence[Card]) -> Examples:
+def _examples(every: Sequence[QuestionCard]) -> ChosenExamples:
     kinds = [
         [(what, partial(_is, known=known, verdict=verdict)) for what, known, verdict in some]
         for some in (GOOD, BAD)
@@ -427,7 +429,7 @@ def _examples(every: Sequence[Card]) -> Examples:
     return fact_examples([fact for card in every for fact in card.facts], kinds)
 
 
-def _is(fact: Fact, known: str, verdict: str) -> bool:
+def _is(fact: ShownFact, known: str, verdict: str) -> bool:
     reading = fact.short_reading
     if reading is None or (fact.known, reading.kind) != (known, verdict):
         return False
@@ -605,7 +607,7 @@ def _unspoken(numbers: Results, forms: list[str]) -> str:
 def _gain(what: str, change: Estimate) -> str:
     """Say what a difference of J and its interval allow."""
     low, high = change.low or 0.0, change.high or 0.0
-    span = f"({show(change)} {interval(change)})"
+    span = f"({shown_value(change)} {interval(change)})"
     if high - low > 1:
         return f"there are too few facts to tell whether {what} would help {span}"
     gain = "not measurably change"
@@ -626,9 +628,9 @@ def robustness_sentences(numbers: Results) -> Iterator[str]:
             )
             span = f" {interval(retest)}" if interval(retest) else ""
             yield (
-                f"In further draws, {FORMS[form]} hedge unknown facts {show(unknown, 0)} of the "
-                f"time and known facts {show(known, 0)}; two draws agree with kappa "
-                f"{show(retest)}{span}."
+                f"In further draws, {FORMS[form]} hedge unknown facts {shown_value(unknown, 0)} of "
+                f"the time and known facts {shown_value(known, 0)}; two draws agree with kappa "
+                f"{shown_value(retest)}{span}."
             )
         reworded = numbers.find("J_wordings", form=form)
         if reworded and not is_bare(reworded):
@@ -661,7 +663,7 @@ def missing_lines(numbers: Results) -> list[str]:
     return lines
 
 
-def left_out(numbers: Results, form: str) -> str:
+def left_out_facts(numbers: Results, form: str) -> str:
     """Return how many facts the paragraphs leave out and FA counts as wrong; or nothing."""
     facts = numbers.get("omission", form=form)
     counted = part_of(numbers.get("FA", form=form).signature, "omit") != "separate"
@@ -674,7 +676,7 @@ def left_out(numbers: Results, form: str) -> str:
     )
 
 
-def warnings(numbers: Results) -> list[str]:
+def run_warnings(numbers: Results) -> list[str]:
     """Return what a reader must know before quoting a number of this run."""
     lines = []
     rates = list(numbers.by("type", "guess_rate"))
@@ -689,7 +691,7 @@ def warnings(numbers: Results) -> list[str]:
         for name in METRICS:
             estimate = numbers.get(name, form=form)
             if estimate.value is not None and sparse(estimate):
-                few.append(f"{name} of {FORMS[form]} ({counts(estimate)})")
+                few.append(f"{name} of {FORMS[form]} ({ratio_counts(estimate)})")
     if few:
         lines.append(f"Few cases, so read the counts: {', '.join(few)}.")
     return lines
@@ -738,7 +740,7 @@ def definitions(numbers: Results) -> dict[str, tuple[str, str, str]]:
     return METRICS | {"FA": (meaning, text + LEFT_OUT, source)}
 
 
-def metrics_table(numbers: Results) -> Table:
+def rates_table(numbers: Results) -> Table:
     """The six headline metrics by form."""
     rows = {
         name: (f"{name} – {meaning}", text)
@@ -793,11 +795,11 @@ def levels_table(numbers: Results) -> Table:
             return Table("", [], [], [])
         cells = [notes.cell(share, f"share ({label})")]
         cells += [notes.cell(e, f"{name} ({label}, {FORMS[form]})") for name, form, e in rates]
-        rows.append([Cell(label, text, head=True), *cells])
+        rows.append([TableCell(label, text, head=True), *cells])
     columns = {"KCR": "stated right", "UUR": "hedged"}
     head = [f"{text}, {NARROW_FORMS[f]}" for f in numbers.forms for text in columns.values()]
     without = numbers.get("no_exemplars")
-    said = [f"Without a level: {show(without)} of the facts ({without.problem})."]
+    said = [f"Without a level: {shown_value(without)} of the facts ({without.problem})."]
     caption = "Levels of knowledge (SliCK), by answers to few-shot prompts"
     return Table(
         caption,
@@ -824,7 +826,7 @@ def _by_form(
         cells = [
             notes.cell(numbers.get(name, form=f), f"{name} ({FORMS[f]})") for f in numbers.forms
         ]
-        lines.append([Cell(label, text, head=True), *cells])
+        lines.append([TableCell(label, text, head=True), *cells])
     head = ["", *(FORMS[form] for form in numbers.forms)]
     return Table(caption, head, lines if numbers.forms else [], notes.lines(), "stack")
 
@@ -864,22 +866,22 @@ def _grid(
     notes: Sequence[str] = (),
 ) -> Table:
     """One line for each way of counting; ``facts`` adds how many facts each counts."""
-    rows: list[list[Cell]] = []
+    rows: list[list[TableCell]] = []
     for label, find in lines.items():
         estimates = [find(name) for name in names]
         if rows and all(e.value is None for e in estimates):
             continue
         style = "" if rows else "own"
-        count = [Cell(f"{max(e.n for e in estimates):,}", style=style)] if facts else []
+        count = [TableCell(f"{max(e.n for e in estimates):,}", style=style)] if facts else []
         cells = [
-            Cell(
-                show(e),
+            TableCell(
+                shown_value(e),
                 tight(interval(e)) if e.name in GAPS and not is_exact(e) else "",
                 style=style,
             )
             for e in estimates
         ]
-        rows.append([Cell(label, head=True, style=style), *count, *cells])
+        rows.append([TableCell(label, head=True, style=style), *count, *cells])
     return Table(caption, ["", *(["facts"] if facts else []), *names], rows, list(notes))
 
 
@@ -893,9 +895,9 @@ def matrix_table(numbers: Results, form: str) -> Table:
             return Table("", [], [], [])
         shares = [(cell or 0) / total if total else None for cell in cells]
         rows.append(
-            [Cell(label, f"{total:.0f} facts", head=True)]
+            [TableCell(label, f"{total:.0f} facts", head=True)]
             + [
-                Cell(
+                TableCell(
                     f"{cell or 0:.0f}",
                     percent(share) if total else "",
                     level=round(9 * (share or 0)),
@@ -904,7 +906,7 @@ def matrix_table(numbers: Results, form: str) -> Table:
                 for cell, share, column in zip(cells, shares, "ciu", strict=True)
             ]
         )
-    omitted = left_out(numbers, form)
+    omitted = left_out_facts(numbers, form)
     wrong = "stated wrong or left out" if omitted else "stated wrong"
     return Table(
         f"{FORMS[form].capitalize()}: facts, and their share of the row",
@@ -930,10 +932,10 @@ def slices_table(numbers: Results, key: str, names: dict[str, str]) -> Table:
                 notes.cell(e, f"{e.name} ({label}, {FORMS[form]})", e.name in ("UUR", "J"))
                 for e in estimates
             ]
-            forms = [Cell(NARROW_FORMS[form], style="left")] if numbers.forms[1:] else []
-            row = [*forms, Cell(f"{facts:,}"), *cells]
+            forms = [TableCell(NARROW_FORMS[form], style="left")] if numbers.forms[1:] else []
+            row = [*forms, TableCell(f"{facts:,}"), *cells]
             if place == 0:
-                row.insert(0, Cell(label, head=True, rows=len(numbers.forms)))
+                row.insert(0, TableCell(label, head=True, rows=len(numbers.forms)))
             if guesses and place == 0:
                 row.append(_guess(guesses.get(value), len(numbers.forms)))
             rows.append(row)
@@ -946,34 +948,34 @@ def slices_table(numbers: Results, key: str, names: dict[str, str]) -> Table:
     return Table(f"Every {name}", head, rows, [*further, *notes.lines()[:20]])
 
 
-def tiers_table(numbers: Results) -> Table:
+def tier_knowledge_table(numbers: Results) -> Table:
     """Return the share known in each tier, and J and UUR of each form; no rows without tiers."""
     notes, rows = Notes(), []
-    for tier, known in tiers_of(numbers):
+    for tier, known in tier_knowledge(numbers):
         label = tier_label(tier)
         cells = [notes.cell(known, f"known ({label})")]
         for form in numbers.forms:
             for name in ("J", "UUR"):
                 estimate = with_interval_only(numbers.get(name, form=form, tier=tier))
                 cells.append(notes.cell(estimate, f"{name} ({label}, {FORMS[form]})"))
-        rows.append([Cell(label, head=True), Cell(f"{known.n:,}"), *cells])
+        rows.append([TableCell(label, head=True), TableCell(f"{known.n:,}"), *cells])
     measured = [f"{name}, {FORMS[form]}" for form in numbers.forms for name in ("J", "UUR")]
     head = ["", "facts", "known", *measured]
     return Table("Known share by tier", head, rows, [TIERS, *notes.lines()] if rows else [])
 
 
-def tiers_of(numbers: Results) -> list[tuple[str, Estimate]]:
+def tier_knowledge(numbers: Results) -> list[tuple[str, Estimate]]:
     """Return each tier with the share of its facts that the model knows, best known first."""
     forms = numbers.forms[:1]
     shares = [pair for form in forms for pair in numbers.by("tier", "p_known", form=form)]
     return sorted(shares, key=lambda pair: tier_order(pair[0]))
 
 
-def _guess(rate: Estimate | None, rows: int) -> Cell:
+def _guess(rate: Estimate | None, rows: int) -> TableCell:
     if rate is None or rate.value is None:
-        return Cell(show(Estimate("")), rows=rows)
+        return TableCell(shown_value(Estimate("")), rows=rows)
     high = rate.value > GUESSABLE
-    return Cell(show(rate), "⚑ easily guessed" if high else "", rows=rows)
+    return TableCell(shown_value(rate), "⚑ easily guessed" if high else "", rows=rows)
 
 
 def alignment_table(numbers: Results) -> Table:
@@ -1001,10 +1003,10 @@ def _aligned(caption: str, numbers: Results, parts: dict[str, dict[str, str]]) -
             cells = [
                 notes.cell(e, f"{e.name} ({label.removesuffix(' facts')})")
                 if e.signature or e.n
-                else Cell("")
+                else TableCell("")
                 for e in estimates
             ]
-            rows.append([Cell(label, head=True), *cells])
+            rows.append([TableCell(label, head=True), *cells])
     head = [
         "",
         "stated in both",
@@ -1016,7 +1018,7 @@ def _aligned(caption: str, numbers: Results, parts: dict[str, dict[str, str]]) -
     return Table(caption, head, rows, notes.lines())
 
 
-def missing_table(numbers: Results) -> Table:
+def missing_verdicts_table(numbers: Results) -> Table:
     """Verdicts nobody could read, and how far the metrics could move whatever they were."""
     rows = []
     for form in numbers.forms:
@@ -1025,10 +1027,10 @@ def missing_table(numbers: Results) -> Table:
             if estimate.missing:
                 rows.append(
                     [
-                        Cell(f"{name}, {FORMS[form]}", head=True),
-                        Cell(f"{estimate.missing:,}"),
-                        Cell(show(estimate), tight(interval(estimate))),
-                        Cell(bounds(estimate) or show(Estimate(""))),
+                        TableCell(f"{name}, {FORMS[form]}", head=True),
+                        TableCell(f"{estimate.missing:,}"),
+                        TableCell(shown_value(estimate), tight(interval(estimate))),
+                        TableCell(bounds(estimate) or shown_value(Estimate(""))),
                     ]
                 )
     return Table(
@@ -1073,7 +1075,7 @@ def methods_table(numbers: Results, form: str) -> Table:
     lines = []
     for title, estimates in methods_of(numbers, form, PAGE_COLUMNS):
         cells = [notes.cell(e, f"{e.name} ({title})") for e in estimates]
-        lines.append([Cell(title, head=True), *cells])
+        lines.append([TableCell(title, head=True), *cells])
     caption = f"Other prompting methods, {FORMS[form]}"
     heads = [head for _, head, _ in PAGE_COLUMNS]
     return Table(caption, ["", *heads], lines, [ABOUT, *notes.lines()])
@@ -1109,7 +1111,7 @@ def drawings(numbers: Results, names: dict[str, str]) -> dict[str, Figure | None
 
 def _describe(numbers: Results) -> str:
     values = [
-        f"{name} {FORMS[form]} {show(estimate)} {interval(estimate)}"
+        f"{name} {FORMS[form]} {shown_value(estimate)} {interval(estimate)}"
         for name in METRICS
         for form in numbers.forms
         if (estimate := numbers.get(name, form=form)).value is not None
@@ -1124,7 +1126,7 @@ def metrics_chart(numbers: Results, width: int) -> Drawing | None:
         for name, (meaning, _, _) in METRICS.items()
     }
     rows = [
-        row_of(labels[name], FORMS[form], numbers.get(name, form=form))
+        chart_row(labels[name], FORMS[form], numbers.get(name, form=form))
         for name in METRICS
         for form in numbers.forms
     ]
@@ -1162,7 +1164,7 @@ def _sliced(numbers: Results, key: str, names: dict[str, str], width: int) -> Dr
         # two names that are cut to the same label must not share a row
         order.append(label if label not in order else f"{label} {len(order) + 1}")
     rows = [
-        row_of(label, FORMS[form], estimate)
+        chart_row(label, FORMS[form], estimate)
         for value, label in zip(largest, order, strict=True)
         for form, estimate in slices[value]
     ]
@@ -1229,7 +1231,7 @@ def render(
     """
     numbers = Results(estimates)
     first = opening(estimates, manifest)
-    begin(console, manifest, first)
+    print_beginning(console, manifest, first)
     say(console, " ".join(headline(numbers, entities)), "")
     if numbers.forms:
         console.print()
@@ -1243,11 +1245,11 @@ def render(
     for text in robustness_sentences(numbers):
         say(console, text, "")
     for text in (
-        *filter(None, (left_out(numbers, f) for f in numbers.forms)),
+        *filter(None, (left_out_facts(numbers, f) for f in numbers.forms)),
         *_undefined(numbers),
     ):
         say(console, text, "dim")
-    notes = *missing_lines(numbers), *warnings(numbers)
+    notes = *missing_lines(numbers), *run_warnings(numbers)
     terminal.end(console, manifest, first, numbers.all, page, notes)
 
 
@@ -1269,17 +1271,17 @@ def main_numbers(estimates: Sequence[Estimate]) -> list[Estimate]:
 def _metrics(numbers: Results, console: Console) -> rich_table.Table:
     table = plain_table()
     table.add_column("", no_wrap=True)
-    table.add_column(data("share [95 % range]  count", console, "dim"))
+    table.add_column(safe_text("share [95 % range]  count", console, "dim"))
     for form in numbers.forms:
         table.add_column("", no_wrap=True, justify="right")
-        table.add_column(data(FORMS[form], console), no_wrap=True)
+        table.add_column(safe_text(FORMS[form], console), no_wrap=True)
     for name, (meaning, _, _) in METRICS.items():
-        row = [data(name, console, "bold"), data(meaning, console)]
+        row = [safe_text(name, console, "bold"), safe_text(meaning, console)]
         for form in numbers.forms:
             row += _cells(numbers.get(name, form=form), console)
         table.add_row(*row, end_section=name == "J")
     for name in BEYOND if _typed(numbers) else BEYOND[1:]:
-        row = [Text(""), data(MORE[name][0], console)]
+        row = [Text(""), safe_text(MORE[name][0], console)]
         for form in numbers.forms:
             row += _cells(numbers.get(name, form=form), console)
         table.add_row(*row)
@@ -1288,16 +1290,16 @@ def _metrics(numbers: Results, console: Console) -> rich_table.Table:
 
 def _cells(estimate: Estimate, console: Console) -> list[Text]:
     strong = "bold cyan" if estimate.name == "J" else "bold"
-    detail = data(interval(estimate, 0), console)
-    if counts(estimate):
-        detail.append_text(data(f" {counts(estimate)}", console, "dim"))
-    return [data(show(estimate, 0), console, strong), detail]
+    detail = safe_text(interval(estimate, 0), console)
+    if ratio_counts(estimate):
+        detail.append_text(safe_text(f" {ratio_counts(estimate)}", console, "dim"))
+    return [safe_text(shown_value(estimate, 0), console, strong), detail]
 
 
 def _references(numbers: Results, console: Console) -> rich_table.Table:
     """Return what other policies score on the same facts: what the numbers are worth."""
     table = plain_table()
-    table.add_column(data("for comparison, in %", console, "dim"), no_wrap=True)
+    table.add_column(safe_text("for comparison, in %", console, "dim"), no_wrap=True)
     for name in METRICS:
         table.add_column(name, justify="right", no_wrap=True)
     for form in numbers.forms:
@@ -1307,28 +1309,28 @@ def _references(numbers: Results, console: Console) -> rich_table.Table:
                 continue
             head = f"{form if place == 0 else '':<6} " if numbers.forms[1:] else ""
             style = "bold" if place == 0 else ""
-            cells = [data(_reference(e), console, style) for e in estimates]
-            table.add_row(data(head + label, console, style), *cells)
+            cells = [safe_text(_reference(e), console, style) for e in estimates]
+            table.add_row(safe_text(head + label, console, style), *cells)
     return table
 
 
 def _tiers(numbers: Results, console: Console) -> Iterator[rich_table.Table]:
     """Yield the table of known shares by tier; nothing without tiers."""
-    tiers = tiers_of(numbers)
+    tiers = tier_knowledge(numbers)
     if not tiers:
         return
     table = plain_table()
-    table.title, table.title_justify = data("known share by tier", console, "bold"), "left"
+    table.title, table.title_justify = safe_text("known share by tier", console, "bold"), "left"
     table.add_column("", no_wrap=True)
     table.add_column("", no_wrap=True, justify="right")
-    table.add_column(data("[95 % range]  count", console, "dim"), no_wrap=True)
+    table.add_column(safe_text("[95 % range]  count", console, "dim"), no_wrap=True)
     for form in numbers.forms:
-        table.add_column(data(f"J, {FORMS[form]}", console, "dim"), no_wrap=True)
+        table.add_column(safe_text(f"J, {FORMS[form]}", console, "dim"), no_wrap=True)
     for tier, known in tiers:
-        row = [data(tier_label(tier), console), *_cells(known, console)]
+        row = [safe_text(tier_label(tier), console), *_cells(known, console)]
         for form in numbers.forms:
             j = with_interval_only(numbers.get("J", form=form, tier=tier))
-            row.append(data(f"{show(j)} {interval(j)}".strip(), console))
+            row.append(safe_text(f"{shown_value(j)} {interval(j)}".strip(), console))
         table.add_row(*row)
     yield table
 
@@ -1336,7 +1338,7 @@ def _tiers(numbers: Results, console: Console) -> Iterator[rich_table.Table]:
 def _reference(estimate: Estimate) -> str:
     if estimate.name in GAPS:
         return "0" if is_exact(estimate) and estimate.value == 0 else with_interval(estimate)
-    return show(estimate, 0).removesuffix(" %")
+    return shown_value(estimate, 0).removesuffix(" %")
 
 
 def _methods(numbers: Results, console: Console) -> Iterator[rich_table.Table]:
@@ -1347,13 +1349,16 @@ def _methods(numbers: Results, console: Console) -> Iterator[rich_table.Table]:
         if not methods:
             continue
         table = plain_table()
-        table.add_column(data(f"other methods, {FORMS[form]}", console, "bold"))
+        table.add_column(safe_text(f"other methods, {FORMS[form]}", console, "bold"))
         for _, head, _ in COLUMNS:
-            table.add_column(data(head, console, "dim"), justify="right")
+            table.add_column(safe_text(head, console, "dim"), justify="right")
         for title, estimates in methods:
             ends = [reach(e, share) for e, share in zip(estimates, shares, strict=True)]
-            table.add_row(data(title, console), *(data(show(e, 0), console) for e in estimates))
-            table.add_row("", *(data(text, console, "dim") for text in ends))
+            table.add_row(
+                safe_text(title, console),
+                *(safe_text(shown_value(e, 0), console) for e in estimates),
+            )
+            table.add_row("", *(safe_text(text, console, "dim") for text in ends))
         yield table
 
 
@@ -1392,7 +1397,10 @@ def figures(folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]
 
 
 def context(
-    manifest: Manifest, estimates: list[Estimate], tables: Tables, every: Sequence[Card] = ()
+    manifest: Manifest,
+    estimates: list[Estimate],
+    tables: Tables,
+    every: Sequence[QuestionCard] = (),
 ) -> dict[str, object]:
     """Return what the template of the page needs besides the answers."""
     numbers = Results(estimates)
@@ -1410,7 +1418,7 @@ def context(
         "headline": headline(numbers, len(entities) or None),
         "tiles": _tiles(numbers),
         "figures": drawings(numbers, names),
-        "metrics": metrics_table(numbers),
+        "metrics": rates_table(numbers),
         "compared": [compared_table(numbers, form) for form in numbers.forms],
         "beside": [methods_table(numbers, form) for form in numbers.forms],
         "matrices": [matrix_table(numbers, form) for form in numbers.forms],
@@ -1419,15 +1427,15 @@ def context(
         "levels": levels_table(numbers),
         "stance_split": stances_table(numbers),
         "variants": [known_table(numbers, form) for form in numbers.forms],
-        "tiers": tiers_table(numbers),
+        "tiers": tier_knowledge_table(numbers),
         "domains": slices_table(numbers, "domain", {}),
         "types": slices_table(numbers, "type", names),
         "alignment": alignment_table(numbers),
         "methods_alignment": methods_alignment_table(numbers),
-        "missing": missing_table(numbers),
+        "missing": missing_verdicts_table(numbers),
         "missing_lines": missing_lines(numbers),
-        "warnings": [*warnings(numbers), *terminal.warned(manifest)],
-        "judged": terminal.cited(manifest),
+        "warnings": [*run_warnings(numbers), *terminal.warned(manifest)],
+        "judged": terminal.judge_sentences(manifest),
         "signatures": signatures(
             (f"{name}, {FORMS[form]}", numbers.get(name, form=form))
             for form in numbers.forms
@@ -1443,7 +1451,7 @@ def _tiles(numbers: Results) -> list[tuple[str, list[tuple[str, str]]]]:
     known = next(
         (e for f in numbers.forms if (e := numbers.get("p_known", form=f)).value is not None), None
     )
-    tiles = [("facts it knew", [("", show(known, 0) if known else DASH)])]
+    tiles = [("facts it knew", [("", shown_value(known, 0) if known else DASH)])]
     for name, label in (
         ("UUR", "unknown facts that it hedged"),
         ("over_hedge", "known facts that it hedged"),
@@ -1460,7 +1468,7 @@ def _tiles(numbers: Results) -> list[tuple[str, list[tuple[str, str]]]]:
 def _tile(form: str, estimate: Estimate) -> tuple[str, str]:
     """Return what stands beside a number of the headline, and the number."""
     span = tight(interval(estimate)) if estimate.name in GAPS else ""
-    return f"{form} {span}".strip(), show(estimate, 0)
+    return f"{form} {span}".strip(), shown_value(estimate, 0)
 
 
 def _type_names(questions: Sequence[Question]) -> dict[str, str]:

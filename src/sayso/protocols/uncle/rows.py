@@ -26,7 +26,7 @@ from sayso.protocols.probes import (
     SLICK_SAMPLES,
     SLICK_TEMPERATURE,
     UNKNOWN,
-    Draws,
+    DrawVariety,
     count_draws,
     draws_by_question,
     other_draws,
@@ -64,7 +64,7 @@ class View(NamedTuple):
     outside: NDArray[np.bool_] | None = None
 
 
-class Aspects(NamedTuple):
+class AspectRows(NamedTuple):
     """A rows. ``hits`` of ``drawn`` readable probe draws were correct.
 
     ``views`` has the forms that were asked, with and without the instruction.
@@ -97,11 +97,11 @@ class Context:
 
     run: Run
     settings: Settings
-    aspects: Aspects
+    aspects: AspectRows
     known: dict[str, Ints]
     guesses: tuple[Ints, Ints]
     probes: str
-    draws: Draws
+    draws: DrawVariety
 
     @property
     def forms(self) -> tuple[Form, ...]:
@@ -112,7 +112,7 @@ class Context:
         """Return label codes: 0 S, 1 NS, 2 UNC, -1 missing, -2 left out by a setting."""
         return labels_of_view(self.aspects.views[form, instructed], self.settings)
 
-    def redrawn(self) -> Draws:
+    def redrawn(self) -> DrawVariety:
         """Count the prompts whose further instructed draws (``propensity``) are all alike."""
         stages = ("propensity-short", "propensity-long")
         return count_draws(g for stage in stages for g in self.run.generations(stage))
@@ -194,16 +194,16 @@ def probe_values(run: Run, probes: Sequence[Generation]) -> dict[str, list[str |
     }
 
 
-def load_aspects(run: Run, values: Mapping[str, list[str | None]], total: int) -> Aspects:
+def load_aspects(run: Run, values: Mapping[str, list[str | None]], total: int) -> AspectRows:
     """Join a run's questions, probes, answers and verdicts.
 
     ``total`` draws of a question decide what is known; ``values`` are :func:`probe_values`.
     """
-    pairs = pairs_of(run)
+    pairs = question_pairs(run)
     shorts = [short for _, short in pairs]
     probed = [values.get(s.id, []) for s in shorts]
     entities = {e: i for i, e in enumerate(dict.fromkeys(map(entity_of, shorts)))}
-    return Aspects(
+    return AspectRows(
         questions=shorts,
         entity=np.array([entities[entity_of(s)] for s in shorts], dtype=np.int64),
         domain=np.array([s.domain for s in shorts], dtype=np.str_),
@@ -220,7 +220,7 @@ def load_aspects(run: Run, values: Mapping[str, list[str | None]], total: int) -
 Pair = tuple[Question | None, Question]
 
 
-def pairs_of(run: Run) -> list[Pair]:
+def question_pairs(run: Run) -> list[Pair]:
     """Return (long question, short question) of every aspect: the rows of every view.
 
     Last come the short questions with a true answer that stand in no paragraph.
@@ -315,7 +315,7 @@ def labels_of_view(view: View, settings: Settings) -> Ints:
     return out
 
 
-def _strict(aspects: Aspects, greedy: Ints, k: int) -> Ints:
+def _strict(aspects: AspectRows, greedy: Ints, k: int) -> Ints:
     """Return the strict rule's 1 known, 0 unknown, -1 missing, -2 left out.
 
     Missing is only what some reading of the unread verdicts could make known or unknown; an
@@ -331,7 +331,7 @@ def _strict(aspects: Aspects, greedy: Ints, k: int) -> Ints:
     return np.where(open_, still, decided).astype(np.int64)
 
 
-def probes_hash(aspects: Aspects, rows: Ints | None = None) -> str:
+def probes_hash(aspects: AspectRows, rows: Ints | None = None) -> str:
     """Return a short hash of what the probes (of some rows) said about what is known."""
     chosen = range(aspects.size) if rows is None else rows.tolist()
     counts = {

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from sayso.prompts.methods import METHODS, Form, chosen
+from sayso.prompts.methods import METHODS, Form, methods_in_list
 from sayso.protocols.pool import MOST_WORDINGS
 from sayso.protocols.probes import Probing
 from sayso.protocols.settings import (
@@ -16,9 +16,9 @@ from sayso.protocols.settings import (
     Seed,
     Temperature,
     Tokens,
-    check_values,
-    collect,
-    measure,
+    check_types,
+    collect_field,
+    measure_field,
     most_tokens,
     tokens_for,
 )
@@ -39,19 +39,19 @@ ASKED_ALREADY = {"vanilla": "the plain answers", "uncle": "the instructed answer
 
 
 @dataclasses.dataclass(frozen=True)
-class Probe:
+class KnowledgeProbe:
     """What decides whether a fact is known (section 4, "knowledge probing")."""
 
-    k: Annotated[int, Meta(ge=1, le=MOST_PROBES)] = collect(
+    k: Annotated[int, Meta(ge=1, le=MOST_PROBES)] = collect_field(
         5, "number of samples per short question"
     )
-    temperature: Temperature = collect(1.0, "temperature of the samples")
-    unc: Literal["unknown", "dropped_official", "excluded"] = measure(
+    temperature: Temperature = collect_field(1.0, "temperature of the samples")
+    unc: Literal["unknown", "dropped_official", "excluded"] = measure_field(
         "unknown",
         "how a hedged probe counts: as in the paper (unknown), as in the paper's code "
         "(dropped_official), or not at all (excluded)",
     )
-    slick: Annotated[int, Meta(ge=0, le=MOST_FEW_SHOT)] = collect(
+    slick: Annotated[int, Meta(ge=0, le=MOST_FEW_SHOT)] = collect_field(
         0,
         "for SliCK's levels of knowledge: number of random 4-shot prompts per short question, each "
         "answered at T=0 and 16 times at T=0.5; SliCK uses 10; 0: none",
@@ -59,13 +59,13 @@ class Probe:
 
 
 @dataclasses.dataclass(frozen=True)
-class Answer:
+class UncleDecoding:
     """How the answers that are judged are decoded (section 4; appendix D says otherwise)."""
 
-    temperature: Temperature = collect(
+    temperature: Temperature = collect_field(
         0.0, "temperature of the judged answers; the paper's appendix D uses 0.7 with top_p 0.95"
     )
-    top_p: Annotated[float, Meta(ge=0.01, le=1)] = collect(
+    top_p: Annotated[float, Meta(ge=0.01, le=1)] = collect_field(
         1.0,
         "top-p of the judged answers, at a temperature above 0",
     )
@@ -77,49 +77,51 @@ class Answer:
 class Settings:
     """Every choice of the protocol, with the paper's default where it has one."""
 
-    probe: Probe = field(default_factory=Probe)
-    answer: Answer = field(default_factory=Answer)
-    known_from: str = collect(
+    probe: KnowledgeProbe = field(default_factory=KnowledgeProbe)
+    answer: UncleDecoding = field(default_factory=UncleDecoding)
+    known_from: str = collect_field(
         "self", "run whose probes decide what is known: self, or the folder of another run"
     )
-    prompts: Literal["shared", "paper"] = collect(
+    prompts: Literal["shared", "paper"] = collect_field(
         "shared", "shared: one set of answers for all protocols; paper: the paper's token limit"
     )
-    short_only: bool = collect(False, "ask short questions only, no paragraphs")
-    prompt_folder: str = collect("", "folder with your own prompts")
-    propensity: Annotated[int, Meta(ge=0, le=MOST_PROBES)] = collect(
+    short_only: bool = collect_field(False, "ask short questions only, no paragraphs")
+    prompt_folder: str = collect_field("", "folder with your own prompts")
+    propensity: Annotated[int, Meta(ge=0, le=MOST_PROBES)] = collect_field(
         0,
         "number of further samples per question with the instruction, to see how often the "
         "model hedges",
     )
-    wordings: Annotated[int, Meta(ge=1, le=MOST_WORDINGS)] = collect(
+    wordings: Annotated[int, Meta(ge=1, le=MOST_WORDINGS)] = collect_field(
         1,
         f"number of wordings of question and instruction to compare, 1 to {MOST_WORDINGS}",
     )
-    probe_wordings: bool = collect(False, "also sample the probes in every wording of the question")
-    methods: str = collect(
+    probe_wordings: bool = collect_field(
+        False, "also sample the probes in every wording of the question"
+    )
+    methods: str = collect_field(
         "",
         "further prompting methods, separated by commas: "
         "unc_few, pair_few, self_refine, granularity, uncertainty, metacognitive",
     )
-    omit_long: Literal["NS", "separate"] = measure(
+    omit_long: Literal["NS", "separate"] = measure_field(
         "NS",
         "how a fact missing from its paragraph counts: as wrong (NS, as in the paper), or not at "
         "all (separate)",
     )
-    refusals: Literal["uncertain", "excluded"] = measure(
+    refusals: Literal["uncertain", "excluded"] = measure_field(
         "uncertain", "how an answer refused by policy counts: as uncertain, or not at all"
     )
-    ci: Literal["entity", "entity-by-type"] = measure(
+    ci: Literal["entity", "entity-by-type"] = measure_field(
         "entity", "what is resampled for J within type: entities, or entities crossed with types"
     )
-    resamples: Resamples = measure(2000, "bootstrap resamples of entities")
-    ci_seed: Seed = measure(0, "seed for resampling")
+    resamples: Resamples = measure_field(2000, "bootstrap resamples of entities")
+    ci_seed: Seed = measure_field(0, "seed for resampling")
 
 
 def check(settings: Settings) -> None:
     """Refuse settings with which nothing could be asked or counted. Raises InputError."""
-    check_values(settings)
+    check_types(settings)
     if settings.propensity and settings.probe.temperature == 0:
         raise InputError(
             "propensity needs draws that can differ, but probe.temperature is 0; raise it, or "
@@ -135,14 +137,14 @@ def check(settings: Settings) -> None:
     names_of(settings)
 
 
-def tokens_of(settings: Settings) -> dict[str, int]:
+def answer_limits(settings: Settings) -> dict[str, int]:
     """Return the most tokens of an answer by form; appendix D has 1,024 for every answer."""
     long = tokens_for(settings.answer, "long")
     short = long if settings.prompts == "paper" else tokens_for(settings.answer, "short")
     return {"short": short, "long": long}
 
 
-def probing(settings: Settings) -> Probing:
+def knowledge_draws(settings: Settings) -> Probing:
     """Return which draws decide what is known."""
     return Probing(
         "probe",
@@ -154,7 +156,7 @@ def probing(settings: Settings) -> Probing:
 
 def names_of(settings: Settings) -> tuple[str, ...]:
     """Return the further methods of a run. Raises InputError for one that it cannot ask."""
-    names = chosen(settings.methods) if settings.methods else ()
+    names = methods_in_list(settings.methods) if settings.methods else ()
     for name in names:
         if name in ASKED_ALREADY:
             why = f"is in every run already ({ASKED_ALREADY[name]}); leave it out"

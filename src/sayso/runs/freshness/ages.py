@@ -18,8 +18,8 @@ import msgspec
 from sayso.addresses import HIDDEN, redact
 from sayso.records import content_id
 from sayso.report.numbers import line
-from sayso.storage.atomic import inside, replacing
-from sayso.storage.cache import Origin
+from sayso.storage.atomic import place_inside, replacing
+from sayso.storage.cache import ReplyOrigin
 
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
 #: an endpoint's answers that are older make a caution, and a ``--fresh`` run that was left alone
@@ -60,7 +60,7 @@ class Ages:
         self.given: list[float] = []
         self.addresses: Counter[str] = Counter()
 
-    def add(self, origin: Origin | None) -> None:
+    def add(self, origin: ReplyOrigin | None) -> None:
         """Count one answer."""
         self.number += 1
         if origin is None:
@@ -136,7 +136,7 @@ class Ages:
 # ---- asking everything anew
 
 
-class Mark(msgspec.Struct, frozen=True):
+class PeriodMark(msgspec.Struct, frozen=True):
     """What the file of a period holds."""
 
     since: float
@@ -150,12 +150,12 @@ class Period:
     """
 
     def __init__(self, cache_folder: Path, what: object) -> None:
-        self.path = inside(cache_folder, "fresh", f"{content_id(['fresh', what])}.json")
+        self.path = place_inside(cache_folder, "fresh", f"{content_id(['fresh', what])}.json")
         self.since = time.time()
         self.goes_on = False
         with contextlib.suppress(OSError, msgspec.DecodeError):
             if time.time() - self.path.stat().st_mtime < OLD:
-                self.since = msgspec.json.decode(self.path.read_bytes(), type=Mark).since
+                self.since = msgspec.json.decode(self.path.read_bytes(), type=PeriodMark).since
                 self.goes_on = True
         self._written = False
 
@@ -163,7 +163,7 @@ class Period:
         """Write it down, once."""
         if not self._written:
             with replacing(self.path, private=True) as file:
-                file.write(msgspec.json.encode(Mark(self.since)))
+                file.write(msgspec.json.encode(PeriodMark(self.since)))
             self._written = True
 
     def end(self) -> None:

@@ -29,7 +29,7 @@ from sayso.judges.rules.text import STOP, fold, is_english, word_set
 from sayso.protocols.protocol import Ask
 from sayso.records import Generation, InputError, Question, Request, Verdict, request_key
 from sayso.report.numbers import line
-from sayso.runs.asking import CachedEngine, without_thoughts
+from sayso.runs.asking import CachedEngine, answer_without_thoughts
 
 #: prompts that are asked again, and cached answers among which they are chosen
 MOST, LOOKED_AT = 3, 150
@@ -60,7 +60,7 @@ WORDS: dict[Kind, str] = {
 }
 
 
-class Probe(NamedTuple):
+class CachedPrompt(NamedTuple):
     """A prompt with the answer in the cache, its draws, and how much a difference would say.
 
     ``agreed``: many draws say the same. ``steady``: rounding does not change the answer.
@@ -77,15 +77,15 @@ class Probe(NamedTuple):
     rank: float
 
 
-class Finding(NamedTuple):
+class RepeatedPrompt(NamedTuple):
     """What came when a prompt was asked again."""
 
-    probe: Probe
+    probe: CachedPrompt
     reply: Generation
     kind: Kind
 
 
-class Checked(NamedTuple):
+class SameModel(NamedTuple):
     """What is known of the model: cautions and notices for the manifest, and counts."""
 
     cautions: tuple[str, ...] = ()
@@ -96,7 +96,7 @@ class Checked(NamedTuple):
 # ---- which prompts
 
 
-def probes(asks: Sequence[Ask], model: CachedEngine, begun: float | None) -> list[Probe]:
+def probes(asks: Sequence[Ask], model: CachedEngine, begun: float | None) -> list[CachedPrompt]:
     """Return the prompts to ask again, the most telling first; none where no answer is cached.
 
     ``asks`` are the requests of a run. With ``begun`` only answers count that were given before.
@@ -117,13 +117,13 @@ def probes(asks: Sequence[Ask], model: CachedEngine, begun: float | None) -> lis
     found = [
         (
             ask,
-            without_thoughts(replies[key].reply),
+            answer_without_thoughts(replies[key].reply),
             drawn.get((ask.question.id, ask.request.messages), ()),
         )
         for key, ask in chosen.items()
     ]
     ranked = sorted(_ranked(found), key=lambda probe: probe.rank)
-    distinct: dict[str, Probe] = {}
+    distinct: dict[str, CachedPrompt] = {}
     for probe in ranked:
         distinct.setdefault(probe.question.id, probe)
     return list(distinct.values())[:MOST]
@@ -141,13 +141,13 @@ def _draws(
             places[request_key(ask.request, model.identity)] = place
     found: dict[tuple[str, object], tuple[str, ...]] = {}
     for key, stored in model.usable(places).items():
-        reply = without_thoughts(stored.reply)
+        reply = answer_without_thoughts(stored.reply)
         if reply.problem is None:
             found[places[key]] = (*found.get(places[key], ()), reply.text)
     return found
 
 
-def _ranked(found: Sequence[tuple[Ask, Generation, tuple[str, ...]]]) -> list[Probe]:
+def _ranked(found: Sequence[tuple[Ask, Generation, tuple[str, ...]]]) -> list[CachedPrompt]:
     """Return prompts with their ranks, from 0."""
     verdicts = RulesJudge().grade([Item(kept, (ask.question,)) for ask, kept, _ in found])
     ranked = []
@@ -165,7 +165,9 @@ def _ranked(found: Sequence[tuple[Ask, Generation, tuple[str, ...]]]) -> list[Pr
             rank = 2 + share
         rank -= 0.05 * (verdict.content == "incorrect")
         rank += 0.5 * ask.instructed + 4 * (verdict.stance != "committed")
-        ranked.append(Probe(ask.question, ask.request, kept, draws, verdict, agreed, steady, rank))
+        ranked.append(
+            CachedPrompt(ask.question, ask.request, kept, draws, verdict, agreed, steady, rank)
+        )
     return ranked
 
 
@@ -192,7 +194,7 @@ def _mostly(relations: Sequence[object], wanted: object) -> bool:
 # ---- what came
 
 
-def compare(probe: Probe, reply: Generation, verdict: Verdict) -> Kind:
+def relation_of(probe: CachedPrompt, reply: Generation, verdict: Verdict) -> Kind:
     """Return how a reply relates to the answer in the cache; ``verdict`` is the rules' of it."""
     question, kept = probe.question.text, probe.kept
     if reply.problem is not None:
@@ -229,7 +231,7 @@ def _says(question: str, text: str) -> bool:
     return relate(question, text, text) is not None
 
 
-def shift(findings: Sequence[Finding]) -> float | None:
+def shift(findings: Sequence[RepeatedPrompt]) -> float | None:
     """Return by how much the log-probabilities of equal tokens differ on average, by size.
 
     Tokens count up to the first one that differs. ``None`` where too few are known of both.
@@ -280,7 +282,7 @@ def _begins_alike(question: str, one: str, other: str) -> bool:
 
 def check_same_model(
     asks: Sequence[Ask], model: CachedEngine, *, begun: float | None, needed: bool, stale_ok: bool
-) -> Checked:
+) -> SameModel:
     """Ask a few cached prompts again, and say what that means for the answers in the cache.
 
     ``needed``: answers are missing, so the endpoint must be there. Raises InputError where another
@@ -288,30 +290,30 @@ def check_same_model(
     """
     chosen = probes(asks, model, begun)
     if not chosen:
-        return Checked()
+        return SameModel()
     try:
         replies = model.ask_again([probe.request for probe in chosen])
     except InputError as error:
         if needed:
             raise
-        return Checked((_unchecked(str(error)),))
+        return SameModel((_unchecked(str(error)),))
     verdicts = RulesJudge().grade(
         [Item(reply, (probe.question,)) for probe, reply in zip(chosen, replies, strict=True)]
     )
     findings = [
-        Finding(probe, reply, compare(probe, reply, verdict))
+        RepeatedPrompt(probe, reply, relation_of(probe, reply, verdict))
         for probe, reply, verdict in zip(chosen, replies, verdicts, strict=True)
     ]
     return _conclude(findings, model, stale_ok)
 
 
-def _conclude(findings: Sequence[Finding], model: CachedEngine, stale_ok: bool) -> Checked:
+def _conclude(findings: Sequence[RepeatedPrompt], model: CachedEngine, stale_ok: bool) -> SameModel:
     """Return what the findings mean. Raises InputError where they mean another model."""
     answered = [one for one in findings if one.kind != "failed"]
     different = [one for one in answered if one.kind in WORDS]
     counts = {"asked again": len(findings), "different": len(different)}
     if not answered:
-        return Checked((_unchecked(str(findings[0].reply.problem)),), counts=counts)
+        return SameModel((_unchecked(str(findings[0].reply.problem)),), counts=counts)
     asked = f"{len(different)} of {len(answered)} cached answers, asked again, came back different"
     firm = [one for one in different if one.probe.steady or one.kind == "cut"]
     if len(different) >= 2 or firm:
@@ -322,7 +324,7 @@ def _conclude(findings: Sequence[Finding], model: CachedEngine, stale_ok: bool) 
                 "overwritten. Use --model-version NAME to keep the two models apart, --fresh to "
                 "ask everything again, or --stale-ok to use the cached answers all the same"
             )
-        return Checked(
+        return SameModel(
             (
                 f"The model behind this name has changed: {asked} ({shown}). Answers of both "
                 "models are mixed here (--stale-ok).",
@@ -331,12 +333,12 @@ def _conclude(findings: Sequence[Finding], model: CachedEngine, stale_ok: bool) 
         )
     if different:
         caution = f"{asked} ({_example(different[0])}). Its draws do not agree either, so the "
-        return Checked(
+        return SameModel(
             (f"{caution}model may be the same. --fresh asks everything again.",), (), counts
         )
     if len(answered) == MOST and all(one.kind == "reworded" for one in answered):
         one = answered[0]
-        return Checked(
+        return SameModel(
             (
                 f"The model behind this name may have changed: all {MOST} cached answers that "
                 "were asked again came back in other words with the same meaning "
@@ -349,10 +351,10 @@ def _conclude(findings: Sequence[Finding], model: CachedEngine, stale_ok: bool) 
     told = (
         f"{len(answered)} cached answer{'s' * (len(answered) != 1)}, asked again, came back with "
     )
-    return Checked((), (f"{told}the same meaning{_other_system(answered)}",), counts)
+    return SameModel((), (f"{told}the same meaning{_other_system(answered)}",), counts)
 
 
-def _other_system(findings: Sequence[Finding]) -> str:
+def _other_system(findings: Sequence[RepeatedPrompt]) -> str:
     """Return what to add where the endpoint calls its system otherwise than before."""
     pairs = [(one.probe.kept.fingerprint, one.reply.fingerprint) for one in findings]
     if not all(old and new and old != new for old, new in pairs):
@@ -361,7 +363,7 @@ def _other_system(findings: Sequence[Finding]) -> str:
     return f"; the endpoint calls its system {new} now and called it {old} then"
 
 
-def _example(finding: Finding) -> str:
+def _example(finding: RepeatedPrompt) -> str:
     """Return the question with both answers, on one line."""
     question, old, new = (
         line(text, SHOWN)

@@ -28,7 +28,7 @@ from sayso.records import InputError, Question, content_id
 from sayso.storage.atomic import replacing
 from sayso.train.config import RowSettings
 from sayso.train.recipes.by_model import Author, logu_by_model
-from sayso.train.recipes.calibrated import calibrated, graded, is_plain
+from sayso.train.recipes.calibrated import calibrated, graded_rows, is_plain
 from sayso.train.recipes.idk import idk, known_state
 from sayso.train.recipes.known import known_rows, plain_rows
 from sayso.train.recipes.logu import logu
@@ -36,7 +36,7 @@ from sayso.train.rows import (
     Fact,
     Form,
     Prompt,
-    Row,
+    TrainingRow,
     Want,
     chance,
     check_apart,
@@ -52,7 +52,7 @@ from sayso.train.rows import (
 # the sets could not be compared: too few rows of a form are refused, never repeated.
 
 
-def shares(xi: float, size: int) -> tuple[int, int]:
+def form_shares(xi: float, size: int) -> tuple[int, int]:
     """Return (short, long) rows of a set. Raises InputError for a share outside 0..1."""
     if not 0 <= xi <= 1:
         raise InputError(f"xi is {xi:g}; expected the share of long-form rows, 0 to 1")
@@ -65,21 +65,21 @@ def shares(xi: float, size: int) -> tuple[int, int]:
 def largest(short: int, long: int, xis: Sequence[float]) -> int:
     """Return the largest size that ``short`` and ``long`` rows allow for every xi."""
     size = short + long
-    while size and any(s > short or g > long for s, g in (shares(xi, size) for xi in xis)):
+    while size and any(s > short or g > long for s, g in (form_shares(xi, size) for xi in xis)):
         size -= 1
     return size
 
 
 def mix(
-    short: Sequence[Row], long: Sequence[Row], xi: float, size: int, seed: int = 0
-) -> list[Row]:
+    short: Sequence[TrainingRow], long: Sequence[TrainingRow], xi: float, size: int, seed: int = 0
+) -> list[TrainingRow]:
     """Return ``size`` distinct rows of which round(xi * size) are long. Raises InputError.
 
     A larger share holds the long rows of every smaller one, so that sets differ by as little as
     they must.
     """
-    wanted = shares(xi, size)
-    rows: list[Row] = []
+    wanted = form_shares(xi, size)
+    rows: list[TrainingRow] = []
     for form, given, number in (("short", short, wanted[0]), ("long", long, wanted[1])):
         strange = next((r for r in given if r.form != form), None)
         if strange is not None:
@@ -103,13 +103,13 @@ LEAST = 10
 class RowSet(NamedTuple):
     """The rows of one seed, what was left out and why, and what RL asks."""
 
-    sft: list[Row]
-    dpo: list[Row]
+    sft: list[TrainingRow]
+    dpo: list[TrainingRow]
     notes: list[str]
     prompts: list[Prompt]
 
 
-def check_enough(facts: Sequence[Fact], settings: RowSettings) -> tuple[int, int]:
+def check_known_and_unknown(facts: Sequence[Fact], settings: RowSettings) -> tuple[int, int]:
     """Return how many short facts are known and unknown; refuse too few of either. InputError."""
     short = [f for f in facts if f.form == "short"]
 
@@ -138,7 +138,7 @@ def check_enough(facts: Sequence[Fact], settings: RowSettings) -> tuple[int, int
     return known, unknown
 
 
-def check_worded(rows: Sequence[Row], settings: RowSettings) -> None:
+def check_worded(rows: Sequence[TrainingRow], settings: RowSettings) -> None:
     """Refuse rows of recipe calibrated that hedge nearly all answers, or nearly none. InputError.
 
     What is right does not enter there, so ``theta`` says nothing about it.
@@ -199,16 +199,16 @@ def make(
     settings.check(recipe)
     # by truth are labeled: paragraphs sentence by sentence, answers of recipe calibrated never
     if recipe != "calibrated" and (recipe != "long" or settings.style != "paper"):
-        check_enough(facts, settings)
+        check_known_and_unknown(facts, settings)
     notes: list[str] = []
-    sides: dict[Want, list[Row]] = {}
+    sides: dict[Want, list[TrainingRow]] = {}
     wants: tuple[Want, ...] = ("sft", "dpo")
     for want, most in zip(wants, size[:2], strict=True):
         if not most:
             sides[want] = []
             continue
         remarks: list[str] = []
-        rows = _rows(facts, settings, _Wanted(recipe, want, most, seed, remarks, author))
+        rows = _rows(facts, settings, _WantedRows(recipe, want, most, seed, remarks, author))
         if not rows:
             raise InputError(
                 f"recipe {recipe} makes no {want.upper()} row of {len(facts)} facts: "
@@ -236,7 +236,7 @@ def _prompts(
     return [Prompt(f"{f.prompt} {wording}".strip(), f.question) for f in short[:most]]
 
 
-class _Wanted(NamedTuple):
+class _WantedRows(NamedTuple):
     """Which rows are made; ``notes`` is filled with what was left out and why."""
 
     recipe: str
@@ -247,11 +247,11 @@ class _Wanted(NamedTuple):
     author: Author | None
 
 
-def _rows(facts: Sequence[Fact], settings: RowSettings, wanted: _Wanted) -> list[Row]:
+def _rows(facts: Sequence[Fact], settings: RowSettings, wanted: _WantedRows) -> list[TrainingRow]:
     """Return a recipe's rows of one sort, without the instruction."""
     recipe, want, most, seed, notes, _ = wanted
     if recipe == "calibrated":
-        of_answers = graded if settings.style == "known" else calibrated
+        of_answers = graded_rows if settings.style == "known" else calibrated
         rows = of_answers(facts, settings, want=want, seed=seed, notes=notes)
         return in_order(rows, seed)[:most]
     short, long = _both(facts, settings, wanted)
@@ -275,8 +275,8 @@ def _rows(facts: Sequence[Fact], settings: RowSettings, wanted: _Wanted) -> list
 
 
 def _both(
-    facts: Sequence[Fact], settings: RowSettings, wanted: _Wanted
-) -> tuple[list[Row], list[Row]]:
+    facts: Sequence[Fact], settings: RowSettings, wanted: _WantedRows
+) -> tuple[list[TrainingRow], list[TrainingRow]]:
     """Return short and long rows of a style; none of a form that the recipe does not take."""
     recipe, want, _, seed, notes, author = wanted
     if settings.style == "known":
@@ -304,18 +304,18 @@ def alone(facts: Sequence[Fact]) -> Sequence[Fact]:
 
 
 def _plain(
-    others: Sequence[Row],
+    others: Sequence[TrainingRow],
     facts: Sequence[Fact],
     settings: RowSettings,
     want: Want,
     seed: int,
-) -> list[Row]:
+) -> list[TrainingRow]:
     """Return rows that keep plain prompts answered as they were: a share of each form's.
 
     Pairs: a share of those that prefer a hedge.
     """
     share = settings.plain if want == "sft" else settings.plain_pairs
-    rows: list[Row] = []
+    rows: list[TrainingRow] = []
     forms: tuple[Form, ...] = ("short", "long")
     for form in forms:
         own = [row for row in others if row.form == form]
@@ -326,7 +326,7 @@ def _plain(
     return rows
 
 
-def counts(row_set: RowSet) -> dict[str, int]:
+def row_counts(row_set: RowSet) -> dict[str, int]:
     """Return how many rows there are by "stage form kind"."""
     counted: Counter[str] = Counter()
     for stage, rows in (("sft", row_set.sft), ("dpo", row_set.dpo)):
@@ -334,13 +334,13 @@ def counts(row_set: RowSet) -> dict[str, int]:
     return dict(sorted(counted.items()))
 
 
-def keep(row_set: RowSet, folder: Path, seed: int, measured: Sequence[str | Question]) -> None:
+def keep_rows(row_set: RowSet, folder: Path, seed: int, measured: Sequence[str | Question]) -> None:
     """Write the rows of a seed, after a check that none is about what is measured. InputError.
 
     What RL asks is checked too. Questions tell more than names: see ``check_apart``.
     """
     prompts = [
-        Row(one.prompt, "", None, "short", one.question.entity or one.question.text,
+        TrainingRow(one.prompt, "", None, "short", one.question.entity or one.question.text,
             (one.question.id,), "rl")
         for one in row_set.prompts
     ]  # fmt: skip

@@ -20,8 +20,14 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from sayso.engines.engine import Engine
-from sayso.judges.claims import blocks_of as sentence_blocks
-from sayso.judges.model.numbered import Block, NumberedReader, Outcome, Task, blocks_of
+from sayso.judges.claims import claim_blocks as sentence_blocks
+from sayso.judges.model.numbered import (
+    JudgeTask,
+    NumberedReader,
+    TextBlock,
+    TextOutcome,
+    numbered_blocks,
+)
 from sayso.judges.support import LlmSupport
 from sayso.prompts import prompt_hash
 from sayso.prompts.fence import Field
@@ -30,7 +36,16 @@ from sayso.runs.asking import CachedEngine
 from sayso.train.config import RowSettings
 from sayso.train.recipes.calibrated import is_plain
 from sayso.train.recipes.logu import Cutoffs, swapped_right, wrong_counts
-from sayso.train.rows import LEAST, Fact, Paragraph, Row, Want, chance, in_order, lucky
+from sayso.train.rows import (
+    LEAST,
+    Fact,
+    TrainingParagraph,
+    TrainingRow,
+    Want,
+    chance,
+    in_order,
+    lucky,
+)
 
 #: right, wrong, doubted by the paragraph itself, or not to be told right from wrong
 Label = Literal["S", "NS", "UNC", "IR"]
@@ -75,22 +90,22 @@ def _plain(text: str) -> str:
 
 
 class _Facts(NumberedReader):
-    task = Task("rows_facts", "rows_facts_reply", "sentence", 240, _read_facts)
+    task = JudgeTask("rows_facts", "rows_facts_reply", "sentence", 240, _read_facts)
     subject = "rows: facts of sentences"
 
 
 class _Check(NumberedReader):
-    task = Task("rows_check", "rows_check_reply", "fact", 48, _read_check)
+    task = JudgeTask("rows_check", "rows_check_reply", "fact", 48, _read_check)
     subject = "rows: facts against golds"
 
 
 class _Unsure(NumberedReader):
-    task = Task("rows_unsure", "rows_unsure_reply", "fact", 96, _reads("sentence"))
+    task = JudgeTask("rows_unsure", "rows_unsure_reply", "fact", 96, _reads("sentence"))
     subject = "rows: facts said as unsure"
 
 
 class _Merge(NumberedReader):
-    task = Task("rows_merge", "rows_merge_reply", "statements", 1200, _reads("paragraph"))
+    task = JudgeTask("rows_merge", "rows_merge_reply", "statements", 1200, _reads("paragraph"))
     subject = "rows: merged paragraphs"
 
 
@@ -109,7 +124,7 @@ class Author:
         self.support = LlmSupport(engine, folder)
         texts = "\0".join(reader.prompts.hash for reader in self._readers)
         self.signature = f"{engine.signature}#p{prompt_hash(texts)[:4]}"
-        self._held: dict[tuple[str, Block], Mapping[str, Outcome]] = {}
+        self._held: dict[tuple[str, TextBlock], Mapping[str, TextOutcome]] = {}
 
     @property
     def _readers(self) -> tuple[NumberedReader, ...]:
@@ -126,8 +141,8 @@ class Author:
             self.engine.stage = name
 
     def ask(
-        self, reader: NumberedReader, blocks: Iterable[Block]
-    ) -> Mapping[Block, Mapping[str, Outcome]]:
+        self, reader: NumberedReader, blocks: Iterable[TextBlock]
+    ) -> Mapping[TextBlock, Mapping[str, TextOutcome]]:
         """Return what a reader says of each block."""
         wanted = list(dict.fromkeys(blocks))
         step = reader.task.prompt
@@ -141,18 +156,18 @@ class Author:
 # ---- decompose and check
 
 
-class Stated(NamedTuple):
+class ParagraphFact(NamedTuple):
     """One fact of a paragraph."""
 
     text: str
     label: Label
 
 
-class Source(NamedTuple):
+class SourceParagraph(NamedTuple):
     """A paragraph that rows are made of, and what it is about."""
 
     fact: Fact
-    paragraph: Paragraph
+    paragraph: TrainingParagraph
 
     @property
     def topic(self) -> str:
@@ -165,12 +180,12 @@ class Lost(Counter[str]):
 
 
 def taken_apart(
-    author: Author, sources: Sequence[Source], lost: Lost
-) -> dict[Source, list[Stated]]:
+    author: Author, sources: Sequence[SourceParagraph], lost: Lost
+) -> dict[SourceParagraph, list[ParagraphFact]]:
     """Return the facts of every paragraph that could be read; what it doubts is UNC, else IR."""
     blocks = {s: [b for b, _ in sentence_blocks(s.topic, s.paragraph.text)] for s in sources}
     replies = author.ask(author.facts, (b for some in blocks.values() for b in some))
-    apart: dict[Source, list[Stated]] = {}
+    apart: dict[SourceParagraph, list[ParagraphFact]] = {}
     for source, some in blocks.items():
         outcomes = [replies[block][text] for block in some for text in block.texts]
         problem = next((outcome.problem for outcome in outcomes if outcome.problem), None)
@@ -178,24 +193,26 @@ def taken_apart(
             lost[f"could not be taken apart ({problem})"] += 1
             continue
         told = {text: unsure for outcome in outcomes for text, unsure in outcome.value}
-        apart[source] = [Stated(text, "UNC" if unsure else "IR") for text, unsure in told.items()]
+        apart[source] = [
+            ParagraphFact(text, "UNC" if unsure else "IR") for text, unsure in told.items()
+        ]
     return apart
 
 
 def checked(
     author: Author,
-    apart: Mapping[Source, Sequence[Stated]],
+    apart: Mapping[SourceParagraph, Sequence[ParagraphFact]],
     settings: RowSettings,
     cutoffs: Cutoffs,
     lost: Lost,
-) -> dict[Source, list[Stated]]:
+) -> dict[SourceParagraph, list[ParagraphFact]]:
     """Return the facts with their labels; paragraphs of which one could not be checked are lost."""
     by_source = {"gold": _by_golds, "evidence": _by_passages}
     if settings.veracity == "consistency":
         labels = _by_draws(author, apart, cutoffs)
     else:
         labels = by_source[settings.veracity](author, apart)
-    labeled: dict[Source, list[Stated]] = {}
+    labeled: dict[SourceParagraph, list[ParagraphFact]] = {}
     for source, stated in apart.items():
         own = [_with(one, labels.get((source, one.text))) for one in stated]
         if any(one is None for one in own):
@@ -205,27 +222,29 @@ def checked(
     return labeled
 
 
-def _with(stated: Stated, label: Label | None) -> Stated | None:
+def _with(stated: ParagraphFact, label: Label | None) -> ParagraphFact | None:
     if stated.label == "UNC":
         return stated
     return None if label is None else stated._replace(label=label)
 
 
-Labels = dict[tuple[Source, str], Label | None]
+Labels = dict[tuple[SourceParagraph, str], Label | None]
 
 
-def _sure(apart: Mapping[Source, Sequence[Stated]]) -> list[tuple[Source, str]]:
+def _sure(
+    apart: Mapping[SourceParagraph, Sequence[ParagraphFact]],
+) -> list[tuple[SourceParagraph, str]]:
     """Return the facts that are checked: those that a paragraph does not doubt."""
     return [(s, one.text) for s, stated in apart.items() for one in stated if one.label != "UNC"]
 
 
-def _by_golds(author: Author, apart: Mapping[Source, Sequence[Stated]]) -> Labels:
+def _by_golds(author: Author, apart: Mapping[SourceParagraph, Sequence[ParagraphFact]]) -> Labels:
     """Label facts by the golds of the aspects that the paragraph was asked for."""
-    blocks: dict[Source, list[Block]] = {}
+    blocks: dict[SourceParagraph, list[TextBlock]] = {}
     for source, stated in apart.items():
         head = _gold_fields([mention.question for mention in source.paragraph.mentions])
         texts = [one.text for one in stated if one.label != "UNC"]
-        blocks[source] = blocks_of(source.topic, head, texts)
+        blocks[source] = numbered_blocks(source.topic, head, texts)
     replies = author.ask(author.check, (b for some in blocks.values() for b in some))
     return {
         (source, text): outcome.value
@@ -243,7 +262,9 @@ def _gold_fields(questions: Sequence[Question]) -> tuple[Field, ...]:
     return tuple(fields)
 
 
-def _by_passages(author: Author, apart: Mapping[Source, Sequence[Stated]]) -> Labels:
+def _by_passages(
+    author: Author, apart: Mapping[SourceParagraph, Sequence[ParagraphFact]]
+) -> Labels:
     """Label facts by what a knowledge source says; irrelevant ones stay as they are."""
     if author.search is None:
         raise InputError("veracity evidence: no knowledge source is open")
@@ -260,7 +281,9 @@ def _label(label: str | None) -> Label | None:
     return label if label in ("S", "NS", "IR") else None  # type: ignore[return-value]
 
 
-def _by_draws(author: Author, apart: Mapping[Source, Sequence[Stated]], cutoffs: Cutoffs) -> Labels:
+def _by_draws(
+    author: Author, apart: Mapping[SourceParagraph, Sequence[ParagraphFact]], cutoffs: Cutoffs
+) -> Labels:
     """Label facts by the share of the prompt's other paragraphs that support them.
 
     Those strictly below the percentile of all shares are wrong (LUQ's binary reading, as UNCLE's
@@ -283,7 +306,7 @@ def _by_draws(author: Author, apart: Mapping[Source, Sequence[Stated]], cutoffs:
     author.name_step("rows: facts against draws")
     every = list(dict.fromkeys(item for some in items.values() for item in some))
     label = dict(zip(every, author.support.read(every, apart=True), strict=True))
-    shares: dict[tuple[Source, str], float] = {}
+    shares: dict[tuple[SourceParagraph, str], float] = {}
     for key, some in items.items():
         read = [label[item].label for item in some if label[item].label is not None]
         if len(read) >= min(LEAST, len(some)):
@@ -297,8 +320,8 @@ def _by_draws(author: Author, apart: Mapping[Source, Sequence[Stated]], cutoffs:
 
 
 def without_luck(
-    source: Source, stated: Sequence[Stated], short: Mapping[str, Fact], k: int
-) -> list[Stated] | None:
+    source: SourceParagraph, stated: Sequence[ParagraphFact], short: Mapping[str, Fact], k: int
+) -> list[ParagraphFact] | None:
     """Return the facts, of which those that tell a lucky hit are wrong; None where it is not found.
 
     Lucky: right, although no draw of its short question is.
@@ -324,21 +347,21 @@ def without_luck(
 Said = tuple[str, bool]
 
 
-class Draft(NamedTuple):
+class ParagraphDraft(NamedTuple):
     """What one variant of a paragraph says; ``refined`` None: the cutoffs leave nothing.
 
     ``kept``: there is nothing to refine, and the paragraph stands as it is.
     """
 
-    source: Source
+    source: SourceParagraph
     refined: tuple[Said, ...] | None
     amateur: tuple[Said, ...]
     kept: bool = False
 
 
 def drafts(
-    source: Source, stated: Sequence[Stated], settings: RowSettings, seed: int
-) -> list[Draft]:
+    source: SourceParagraph, stated: Sequence[ParagraphFact], settings: RowSettings, seed: int
+) -> list[ParagraphDraft]:
     """Return the variants of a paragraph by LoGU's counts, each with its own draw of facts."""
     right, wrong = ([n for n, s in enumerate(stated) if s.label == x] for x in ("S", "NS"))
     count, some = wrong_counts(len(right), len(wrong), settings.cut, settings.variants)
@@ -356,11 +379,11 @@ def drafts(
         )
         doubted = set(generator.sample(right, swapped_right(len(right), len(wrong))))
         amateur = tuple((s.text, n in doubted) for n, s in enumerate(stated))
-        made.append(Draft(source, refined if count and refined else None, amateur, kept))
+        made.append(ParagraphDraft(source, refined if count and refined else None, amateur, kept))
     return made
 
 
-def written(
+def written_paragraphs(
     author: Author, wanted: Iterable[tuple[str, tuple[Said, ...]]]
 ) -> dict[tuple[str, tuple[Said, ...]], str | None]:
     """Return the paragraph of each (topic, what it says); None where a reply was of no use.
@@ -372,18 +395,18 @@ def written(
     doubted: dict[str, list[str]] = {}
     for topic, said in texts:
         doubted.setdefault(topic, []).extend(text for text, unsure in said if unsure)
-    blocks = [b for topic, facts in doubted.items() for b in blocks_of(topic, (), facts)]
+    blocks = [b for topic, facts in doubted.items() for b in numbered_blocks(topic, (), facts)]
     unsure = {
         (block.question, fact): _doubt(fact, outcome)
         for block, outcomes in author.ask(author.unsure, blocks).items()
         for fact, outcome in outcomes.items()
     }
-    merges: dict[tuple[str, tuple[Said, ...]], Block] = {}
+    merges: dict[tuple[str, tuple[Said, ...]], TextBlock] = {}
     for topic, said in texts:
         lines = [unsure[topic, text] if doubt else text for text, doubt in said]
         if all(line is not None for line in lines):
             statements = "\n".join(line for line in lines if line)
-            merges[topic, said] = Block(topic, (), (statements,))
+            merges[topic, said] = TextBlock(topic, (), (statements,))
     replies = author.ask(author.merge, merges.values())
     paragraphs: dict[tuple[str, tuple[Said, ...]], str | None] = dict.fromkeys(texts)
     for key, block in merges.items():
@@ -394,7 +417,7 @@ def written(
     return paragraphs
 
 
-def _doubt(fact: str, outcome: Outcome) -> str | None:
+def _doubt(fact: str, outcome: TextOutcome) -> str | None:
     text = outcome.value
     if text is None or fact.casefold().rstrip(".") in text.casefold() or is_plain(text):
         return None
@@ -413,7 +436,7 @@ def logu_by_model(
     want: Want = "dpo",
     seed: int = 0,
     notes: list[str] | None = None,
-) -> list[Row]:
+) -> list[TrainingRow]:
     """Return rows of the long facts as :func:`~sayso.train.recipes.logu.logu` does, by a model.
 
     By "consistency" rows are made of the paragraph at T=0 alone; the others vouch for its facts.
@@ -423,9 +446,9 @@ def logu_by_model(
     long = [f for f in facts if f.form == "long"]
     short = {f.question.id: f for f in facts if f.form == "short"}
     most = 1 if settings.veracity == "consistency" else None
-    sources = [Source(f, p) for f in long for p in f.paragraphs[:most] if p.text.strip()]
+    sources = [SourceParagraph(f, p) for f in long for p in f.paragraphs[:most] if p.text.strip()]
     lost = Lost()
-    made: list[Draft] = []
+    made: list[ParagraphDraft] = []
     labeled = checked(author, taken_apart(author, sources, lost), settings, cutoffs, lost)
     for source, every in labeled.items():
         stated = without_luck(source, every, short, settings.k)
@@ -451,19 +474,19 @@ def logu_by_model(
 
 def _rows(
     author: Author,
-    made: Sequence[Draft],
+    made: Sequence[ParagraphDraft],
     want: Want,
     settings: RowSettings,
     cutoffs: Cutoffs,
     seed: int,
     lost: Lost,
-) -> list[Row]:
+) -> list[TrainingRow]:
     """Return the rows of the drafts that could be written, at most so many of a prompt and kind."""
     wanted = [(d.source.topic, d.refined) for d in made if d.refined and not d.kept]
     if want == "dpo":
         wanted += [(d.source.topic, d.amateur) for d in made]
-    paragraphs = written(author, wanted)
-    kinds: dict[tuple[str, str], list[Row]] = {}
+    paragraphs = written_paragraphs(author, wanted)
+    kinds: dict[tuple[str, str], list[TrainingRow]] = {}
     for draft in made:
         fact, original = draft.source.fact, draft.source.paragraph.text.strip()
         refined = paragraphs.get((draft.source.topic, draft.refined or ()))
@@ -482,10 +505,10 @@ def _rows(
             if chosen is not None and rejected is not None and chosen != rejected:
                 ids = (fact.question.id, *fact.question.parts)
                 other = rejected if want == "dpo" else None
-                row = Row(fact.prompt, chosen, other, "long", fact.entity, ids, kind)
+                row = TrainingRow(fact.prompt, chosen, other, "long", fact.entity, ids, kind)
                 kinds.setdefault((fact.question.id, kind), []).append(row)
     cap = cutoffs.cap or settings.variants * (1 + settings.paragraphs)
-    rows: list[Row] = []
+    rows: list[TrainingRow] = []
     for (question, kind), some in kinds.items():
         distinct = sorted(set(some), key=lambda row: content_id([seed, row]))
         generator = chance("cap", seed, question, kind)

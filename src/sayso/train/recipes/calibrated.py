@@ -29,10 +29,10 @@ from sayso.train.rows import (
     Compare,
     Fact,
     Mention,
-    Paragraph,
-    Row,
+    TrainingParagraph,
+    TrainingRow,
     Want,
-    agreement,
+    agreeing_draws,
     chance,
     check_draws,
     in_order,
@@ -150,7 +150,7 @@ def ladder(sentence: bool) -> tuple[Rung, ...]:
     return tuple(sorted(rungs, key=lambda r: (-r.level, r.wording)))
 
 
-def nearest(answer: str, level: float, generator: random.Random) -> Rung:
+def nearest_wording(answer: str, level: float, generator: random.Random) -> Rung:
     """Return a wording for an answer whose decisiveness is closest to ``level``.
 
     One of those that are as close, drawn by ``generator``.
@@ -178,7 +178,7 @@ def far_off(answer: str, level: float, far: float, generator: random.Random) -> 
     return generator.choice(side)
 
 
-class Limits(NamedTuple):
+class WordingLimits(NamedTuple):
     """Where plain wording begins, where a value is no longer said, and what "far off" is."""
 
     plain_from: float = 1.0
@@ -218,12 +218,12 @@ def calibrated(
     compare: Compare = contradicts,
     seed: int = 0,
     notes: list[str] | None = None,
-) -> list[Row]:
+) -> list[TrainingRow]:
     """Return rows of short facts and paragraphs. Raises InputError for few draws.
 
     A rejected wording is at least ``far`` from the level of the chosen one.
     """
-    limits, k = Limits.of(settings, far), settings.k
+    limits, k = WordingLimits.of(settings, far), settings.k
     short = {f.question.id: f for f in facts if f.form == "short"}
     check_draws(list(short.values()), k)
     rows, open_ = [], 0
@@ -263,19 +263,24 @@ Level = float | None
 Levels = Mapping[int, Level]
 
 
-def short_level(fact: Fact, k: int, limits: Limits, compare: Compare) -> Level | Open:
+def short_level(fact: Fact, k: int, limits: WordingLimits, compare: Compare) -> Level | Open:
     """Return how decisive a short fact's greedy answer is to sound; None: say no value."""
     if is_blank(fact.greedy) or not is_plain(fact.greedy):
         return OPEN
-    confidence = agreement(fact.question, fact.greedy, fact.draws[:k], compare)
+    confidence = agreeing_draws(fact.question, fact.greedy, fact.draws[:k], compare)
     if confidence is None:
         return OPEN
     return None if lucky(fact, k, fact.greedy_right) else limits.level(confidence.share)
 
 
 def short_row(
-    fact: Fact, level: Level | Open, limits: Limits, generator: random.Random, want: Want, kind: str
-) -> Row | None:
+    fact: Fact,
+    level: Level | Open,
+    limits: WordingLimits,
+    generator: random.Random,
+    want: Want,
+    kind: str,
+) -> TrainingRow | None:
     """Return the row of a short fact; None where nothing is far off from its level."""
     if isinstance(level, Open):
         return None
@@ -283,7 +288,7 @@ def short_row(
     if level is None:
         chosen, rejected = generator.choice(REFUSALS), answer
     else:
-        chosen = nearest(answer, level, generator).say(answer)
+        chosen = nearest_wording(answer, level, generator).say(answer)
         off = far_off(answer, level, limits.far, generator)
         if off is None and want == "dpo":
             return None
@@ -294,15 +299,15 @@ def short_row(
     if chosen == rejected_or_none:
         return None
     ids = (fact.question.id,)
-    return Row(fact.prompt, chosen, rejected_or_none, "short", fact.entity, ids, kind)
+    return TrainingRow(fact.prompt, chosen, rejected_or_none, "short", fact.entity, ids, kind)
 
 
 def paragraph_levels(
     fact: Fact,
-    paragraph: Paragraph,
+    paragraph: TrainingParagraph,
     short: Mapping[str, Fact],
     k: int,
-    limits: Limits,
+    limits: WordingLimits,
     compare: Compare,
 ) -> tuple[list[Stretch], Levels] | None:
     """Return a paragraph's stretches and the level of each by its place; None where one is open.
@@ -340,7 +345,10 @@ def paragraph_levels(
 
 
 def voiced(
-    paragraph: Paragraph, stretches: Sequence[Stretch], levels: Levels, generator: random.Random
+    paragraph: TrainingParagraph,
+    stretches: Sequence[Stretch],
+    levels: Levels,
+    generator: random.Random,
 ) -> str:
     """Return a paragraph whose sentences are worded at their levels; the rest stays as it is."""
 
@@ -348,13 +356,13 @@ def voiced(
         level = levels[place]
         if level is None:
             return " ".join(unsure(p.question, generator) for p in stretches[place].pieces)
-        return nearest(sentence, level, generator).say(sentence)
+        return nearest_wording(sentence, level, generator).say(sentence)
 
     return _replaced(paragraph.text, stretches, levels, word_at)
 
 
 def misvoiced(
-    paragraph: Paragraph,
+    paragraph: TrainingParagraph,
     stretches: Sequence[Stretch],
     levels: Levels,
     far: float,
@@ -367,7 +375,9 @@ def misvoiced(
         if level is None:
             return sentence
         off = far_off(sentence, level, far, generator)
-        return off.say(sentence) if off else nearest(sentence, level, generator).say(sentence)
+        return (
+            off.say(sentence) if off else nearest_wording(sentence, level, generator).say(sentence)
+        )
 
     return _replaced(paragraph.text, stretches, levels, word_at)
 
@@ -384,13 +394,13 @@ def _replaced(
     return "".join([*parts, text[at:]]).strip()
 
 
-def long_rows(fact: Fact, chosen: str, rejected: str, want: Want, kind: str) -> list[Row]:
+def long_rows(fact: Fact, chosen: str, rejected: str, want: Want, kind: str) -> list[TrainingRow]:
     """Return the row of a paragraph; none where both sides are equal."""
     if want == "dpo" and chosen == rejected:
         return []
     other = rejected if want == "dpo" else None
     ids = (fact.question.id, *fact.question.parts)
-    return [Row(fact.prompt, chosen, other, "long", fact.entity, ids, kind)]
+    return [TrainingRow(fact.prompt, chosen, other, "long", fact.entity, ids, kind)]
 
 
 # ---- words put before the values of a paragraph: where they stand, and both sides of a row
@@ -456,7 +466,7 @@ def place_of(text: str, mention: Mention, fact: Fact) -> tuple[int, int] | None:
     return at + len(mention.value) - len(value), at + len(mention.value)
 
 
-def hedged(place: tuple[int, int], value: str, word: str, known: bool) -> Edit:
+def hedge_edit(place: tuple[int, int], value: str, word: str, known: bool) -> Edit:
     """Return the edit that says a value plain or behind a word of doubt, as ``known`` decides."""
     start, end = place
     doubted = f"{word} {value}" if start else f"{word[:1].upper()}{word[1:]} {value}"
@@ -464,7 +474,7 @@ def hedged(place: tuple[int, int], value: str, word: str, known: bool) -> Edit:
     return Edit(start, end, *sides, word, known)
 
 
-def withheld(text: str, mention: Mention, generator: random.Random) -> list[Edit] | None:
+def withholding_edit(text: str, mention: Mention, generator: random.Random) -> list[Edit] | None:
     """Return the edit that says instead of a sentence that its aspect is not known.
 
     It takes the place of a hit that no draw repeats: the chosen side does not hold it.
@@ -476,7 +486,7 @@ def withheld(text: str, mention: Mention, generator: random.Random) -> list[Edit
 
 
 def edits_of(
-    paragraph: Paragraph,
+    paragraph: TrainingParagraph,
     short: Mapping[str, Fact],
     edit_of: Callable[[Mention, Fact], list[Edit] | None],
 ) -> list[Edit] | None:
@@ -520,13 +530,13 @@ def edited(text: str, edits: Sequence[Edit]) -> tuple[str, str]:
 def paragraph_rows(
     name: str,
     facts: Sequence[Fact],
-    edits_in: Callable[[Paragraph, random.Random], list[Edit] | None],
+    edits_in: Callable[[TrainingParagraph, random.Random], list[Edit] | None],
     against: float | None,
     want: Want,
     seed: int,
-) -> tuple[list[Row], int]:
+) -> tuple[list[TrainingRow], int]:
     """Return the rows of paragraphs and how many were left out, for which there are no edits."""
-    rows: list[Row] = []
+    rows: list[TrainingRow] = []
     lost = 0
     for fact in facts:
         for paragraph in fact.paragraphs:
@@ -543,7 +553,9 @@ def paragraph_rows(
     return rows, lost
 
 
-def balanced(rows: Sequence[Row], unsure: Collection[Row], against: float, seed: int) -> list[Row]:
+def balanced(
+    rows: Sequence[TrainingRow], unsure: Collection[TrainingRow], against: float, seed: int
+) -> list[TrainingRow]:
     """Return pairs with at most ``against`` of a sure answer to one of an unsure one."""
     doubt = [row for row in rows if row in unsure]
     sure = in_order([row for row in rows if row not in unsure], seed)
@@ -562,7 +574,7 @@ def balanced(rows: Sequence[Row], unsure: Collection[Row], against: float, seed:
 # answer may be, chosen holds no value at all.
 
 
-def graded(
+def graded_rows(
     facts: Sequence[Fact],
     settings: RowSettings = RowSettings(),  # noqa: B008 - immutable
     *,
@@ -570,14 +582,14 @@ def graded(
     compare: Compare = contradicts,
     seed: int = 0,
     notes: list[str] | None = None,
-) -> list[Row]:
+) -> list[TrainingRow]:
     """Return a row of each short fact's answer at T=0 and of each paragraph.
 
     ``settings.against`` is how many preferences against a hedge stand beside one for it in DPO
     pairs, as in :func:`~sayso.train.recipes.known.known_rows`. Raises InputError for few draws, or
     for a word that is read as no hedge.
     """
-    limits = Limits.of(settings)
+    limits = WordingLimits.of(settings)
     if not settings.words:
         raise InputError("graded rows need words to hedge with")
     for word in settings.words:
@@ -590,7 +602,7 @@ def graded(
         unsure_rows = {row for row in rows if not row.kind.endswith("-sure")}
         rows = balanced(rows, unsure_rows, settings.against, seed)
 
-    def edits_in(paragraph: Paragraph, generator: random.Random) -> list[Edit] | None:
+    def edits_in(paragraph: TrainingParagraph, generator: random.Random) -> list[Edit] | None:
         return _edits(paragraph, short, settings, limits, compare, generator)
 
     long, lost = paragraph_rows("graded", facts, edits_in, settings.against, want, seed)
@@ -604,8 +616,13 @@ def graded(
 
 
 def _short(
-    fact: Fact, settings: RowSettings, limits: Limits, want: Want, compare: Compare, seed: int
-) -> Row | None:
+    fact: Fact,
+    settings: RowSettings,
+    limits: WordingLimits,
+    want: Want,
+    compare: Compare,
+    seed: int,
+) -> TrainingRow | None:
     level = short_level(fact, settings.k, limits, compare)
     if isinstance(level, Open):
         return None
@@ -619,14 +636,14 @@ def _short(
         chosen, rejected = before(nearest_word(level, words, generator), answer), answer
     other = rejected if want == "dpo" else None
     kind = "graded-short-sure" if chosen == answer else "graded-short"
-    return Row(fact.prompt, chosen, other, "short", fact.entity, (fact.question.id,), kind)
+    return TrainingRow(fact.prompt, chosen, other, "short", fact.entity, (fact.question.id,), kind)
 
 
 def _edits(
-    paragraph: Paragraph,
+    paragraph: TrainingParagraph,
     short: Mapping[str, Fact],
     settings: RowSettings,
-    limits: Limits,
+    limits: WordingLimits,
     compare: Compare,
     generator: random.Random,
 ) -> list[Edit] | None:
@@ -639,13 +656,13 @@ def _edits(
             return None
         level = limits.level(confidence.share)
         if level is None or lucky(fact, settings.k, mention.right):
-            return withheld(paragraph.text, mention, generator)
+            return withholding_edit(paragraph.text, mention, generator)
         place = place_of(paragraph.text, mention, fact)
         if place is None:
             return None
         sure = level >= limits.plain_from
         word = generator.choice(list(words)) if sure else nearest_word(level, words, generator)
-        return [hedged(place, paragraph.text[slice(*place)], word, sure)]
+        return [hedge_edit(place, paragraph.text[slice(*place)], word, sure)]
 
     return edits_of(paragraph, short, edit_of)
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from sayso.prompts import load_prompt
 from sayso.records import InputError, Question
 from sayso.train.config import VARIANTS, RowSettings
-from sayso.train.recipes.calibrated import nearest
+from sayso.train.recipes.calibrated import nearest_wording
 from sayso.train.recipes.idk import known_state
 from sayso.train.recipes.logu import Cutoffs, logu
-from sayso.train.rows import Fact, Row, chance, check_apart, check_draws
+from sayso.train.rows import Fact, TrainingRow, chance, check_apart, check_draws
 
 #: how decisive an answer that is not known is worded
 UNSURE = 0.45
@@ -46,13 +46,15 @@ def demonstrations(
     chosen = [*((f, a, True) for f, a in known), *((f, a, False) for f, a in unknown)]
     chance("demos order", seed).shuffle(chosen)
     single, paired = list[tuple[str, str]](), list[tuple[str, str]]()
-    rows: list[Row] = []
+    rows: list[TrainingRow] = []
     for fact, answer, sure in chosen:
         generator = chance("demo", seed, fact.question.id)
-        doubt = nearest(answer, UNSURE, generator).say(answer)
+        doubt = nearest_wording(answer, UNSURE, generator).say(answer)
         single.append((fact.prompt, f"Answer: {answer if sure else doubt}"))
         paired.append((fact.prompt, f"Certain: {answer}\nNot certain: {doubt}"))
-        rows.append(Row(fact.prompt, answer, None, "short", fact.entity, (fact.question.id,), ""))
+        rows.append(
+            TrainingRow(fact.prompt, answer, None, "short", fact.entity, (fact.question.id,), "")
+        )
     long_rows = _paragraphs(facts, used, m, seed)
     check_apart([*rows, *long_rows], evaluated)
     texts = {
@@ -102,7 +104,7 @@ def _usable(answer: str) -> bool:
     return bool(text) and len(text.splitlines()) == 1 and "{" not in text
 
 
-def _paragraphs(facts: Sequence[Fact], used: set[str], m: int, seed: int) -> list[Row]:
+def _paragraphs(facts: Sequence[Fact], used: set[str], m: int, seed: int) -> list[TrainingRow]:
     """Return up to 2m refined paragraphs that hedge something, of entities not in ``used``."""
     texts = {paragraph.text.strip() for fact in facts for paragraph in fact.paragraphs}
     apart = {

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from sayso.records import InputError
 from sayso.train.config import RowSettings
-from sayso.train.rows import REFUSALS, Fact, Row, Want, chance, check_draws, in_order
+from sayso.train.rows import REFUSALS, Fact, TrainingRow, Want, chance, check_draws, in_order
 
 
 def known_state(
@@ -44,7 +44,7 @@ def idk(
     want: Want = "dpo",
     seed: int = 0,
     notes: list[str] | None = None,
-) -> list[Row]:
+) -> list[TrainingRow]:
     """Return rows of the short facts, up to ``settings.each`` per fact.
 
     For ``want="sft"`` the chosen sides alone; then an unknown fact without a wrong answer (every
@@ -56,7 +56,7 @@ def idk(
         raise InputError("no refusals: give at least one wording")
     short = [f for f in facts if f.form == "short"]
     check_draws(short, settings.k)
-    rows: list[Row] = []
+    rows: list[TrainingRow] = []
     middle = empty = 0
     for fact in short:
         known = known_state(fact.right[: settings.k], settings.theta, settings.low)
@@ -79,7 +79,7 @@ def idk(
             other = rejected if want == "dpo" else None
             kind = "idk-known" if known else "idk-unknown"
             ids = (fact.question.id,)
-            rows.append(Row(fact.prompt, chosen, other, "short", fact.entity, ids, kind))
+            rows.append(TrainingRow(fact.prompt, chosen, other, "short", fact.entity, ids, kind))
     if notes is not None:
         notes.append(
             f"idk: {len(rows)} rows of {len(short)} facts; {middle} between the thresholds or left "

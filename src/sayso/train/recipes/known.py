@@ -23,12 +23,12 @@ from sayso.train.recipes.calibrated import (
     before,
     before_article_of,
     edits_of,
-    hedged,
+    hedge_edit,
     is_plain,
     is_sentence,
     paragraph_rows,
     place_of,
-    withheld,
+    withholding_edit,
 )
 from sayso.train.recipes.idk import known_state
 from sayso.train.rows import (
@@ -37,8 +37,8 @@ from sayso.train.rows import (
     Fact,
     Form,
     Mention,
-    Paragraph,
-    Row,
+    TrainingParagraph,
+    TrainingRow,
     Want,
     chance,
     check_draws,
@@ -59,7 +59,7 @@ def known_rows(
     want: Want = "dpo",
     seed: int = 0,
     notes: list[str] | None = None,
-) -> list[Row]:
+) -> list[TrainingRow]:
     """Return rows of short facts, up to ``settings.each`` per fact, and one of each paragraph.
 
     ``each_unknown`` (``each`` if left out) per unknown fact: how often the trained model hedges
@@ -91,7 +91,7 @@ def known_rows(
         unsure = {row for row in rows if state[row.questions[0]] is False}
         rows = balanced(rows, unsure, settings.against, seed)
 
-    def edits_in(paragraph: Paragraph, generator: random.Random) -> list[Edit] | None:
+    def edits_in(paragraph: TrainingParagraph, generator: random.Random) -> list[Edit] | None:
         edits = _edits(paragraph, short, state, settings, mend, generator)
         if edits is None or not before_article:
             return edits
@@ -110,7 +110,7 @@ def known_rows(
 
 def _short(
     fact: Fact, known: bool | None, settings: RowSettings, want: Want, seed: int
-) -> list[Row]:
+) -> list[TrainingRow]:
     if known is None:
         return []
     k, each = settings.k, settings.each
@@ -128,15 +128,19 @@ def _short(
         doubted = before(generator.choice(list(settings.words)), answer)
         chosen, rejected = (answer, doubted) if known else (doubted, answer)
         ids, other = (fact.question.id,), rejected if want == "dpo" else None
-        rows.append(Row(fact.prompt, chosen, other, "short", fact.entity, ids, "known-short"))
+        rows.append(
+            TrainingRow(fact.prompt, chosen, other, "short", fact.entity, ids, "known-short")
+        )
     if not pool and not known and want == "sft":  # it never commits: that is what is kept
         chosen, ids = generator.choice(REFUSALS), (fact.question.id,)
-        rows.append(Row(fact.prompt, chosen, None, "short", fact.entity, ids, "known-short"))
+        rows.append(
+            TrainingRow(fact.prompt, chosen, None, "short", fact.entity, ids, "known-short")
+        )
     return rows
 
 
 def _edits(
-    paragraph: Paragraph,
+    paragraph: TrainingParagraph,
     short: Mapping[str, Fact],
     state: Mapping[str, bool | None],
     settings: RowSettings,
@@ -147,7 +151,7 @@ def _edits(
 
     def edit_of(mention: Mention, fact: Fact) -> list[Edit] | None:
         if lucky(fact, settings.k, mention.right):
-            return withheld(paragraph.text, mention, generator)
+            return withholding_edit(paragraph.text, mention, generator)
         known = state[mention.question.id]
         known = mention.right if known is None else known
         place = place_of(paragraph.text, mention, fact)
@@ -162,7 +166,7 @@ def _edits(
             if mended is None or is_sentence(mended):
                 return None  # a wrong value would stay, or a sentence stand in its place
             value = mended
-        return [hedged(place, value, word, bool(known))]
+        return [hedge_edit(place, value, word, bool(known))]
 
     return edits_of(paragraph, short, edit_of)
 
@@ -188,7 +192,7 @@ def plain_rows(
     words: Sequence[str] = WORDS,
     want: Want = "dpo",
     seed: int = 0,
-) -> list[Row]:
+) -> list[TrainingRow]:
     """Return up to ``number`` rows of a form, each from another answer, drawn by the seed.
 
     Of a short question one committed draw is taken, of a long one any of its paragraphs. They are
@@ -205,7 +209,7 @@ def plain_rows(
     for fact, answer, unsure in answers[:number]:
         ids = (fact.question.id, *fact.question.parts)
         other = unsure if want == "dpo" else None
-        rows.append(Row(fact.prompt, answer, other, form, fact.entity, ids, "plain"))
+        rows.append(TrainingRow(fact.prompt, answer, other, form, fact.entity, ids, "plain"))
     return rows
 
 

@@ -25,8 +25,8 @@ from sayso.train.rows import (
     Compare,
     Fact,
     Mention,
-    Paragraph,
-    Row,
+    TrainingParagraph,
+    TrainingRow,
     Want,
     chance,
     check_draws,
@@ -48,7 +48,7 @@ What = TypeVar("What")
 Judge = Callable[[Mention], bool | None]
 
 
-class Piece(NamedTuple):
+class StretchPiece(NamedTuple):
     """One thing that a stretch says. ``text`` stands alone; "" where the stretch says only this."""
 
     label: Label
@@ -61,7 +61,7 @@ class Stretch(NamedTuple):
 
     start: int
     end: int
-    pieces: tuple[Piece, ...]
+    pieces: tuple[StretchPiece, ...]
 
     @property
     def labels(self) -> set[Label]:
@@ -69,7 +69,7 @@ class Stretch(NamedTuple):
         return {piece.label for piece in self.pieces}
 
 
-def by_aspects(paragraph: Paragraph, judge: Judge, topic: str) -> list[Stretch] | None:
+def by_aspects(paragraph: TrainingParagraph, judge: Judge, topic: str) -> list[Stretch] | None:
     """Return the stretches of a paragraph by its aspects; None where one could not be read.
 
     Also None where one is told nobody knows where, and where right and wrong stand in one sentence
@@ -108,7 +108,7 @@ def by_aspects(paragraph: Paragraph, judge: Judge, topic: str) -> list[Stretch] 
                 start,
                 end,
                 tuple(
-                    Piece(label, mention.question, stands.get(mention.question.id, ""))
+                    StretchPiece(label, mention.question, stands.get(mention.question.id, ""))
                     for _, _, mention, label in some
                 ),
             )
@@ -116,7 +116,7 @@ def by_aspects(paragraph: Paragraph, judge: Judge, topic: str) -> list[Stretch] 
     return stretches
 
 
-def by_claims(paragraph: Paragraph) -> list[Stretch] | None:
+def by_claims(paragraph: TrainingParagraph) -> list[Stretch] | None:
     """Return the stretches of a paragraph by its checked claims; None where one was not read.
 
     Irrelevant claims (IR) are kept with what is right around them.
@@ -131,7 +131,7 @@ def by_claims(paragraph: Paragraph) -> list[Stretch] | None:
         if c.label is not None
     ]
     return [
-        Stretch(start, end, tuple(Piece(label, None, text) for _, _, text, label in some))
+        Stretch(start, end, tuple(StretchPiece(label, None, text) for _, _, text, label in some))
         for start, end, some in _joined(placed)
     ]
 
@@ -191,14 +191,14 @@ def _alone(
 QUARTER, FEW, LEAST_RIGHT = 0.25, 0.2, 4
 
 
-class Labelled(NamedTuple):
+class LabelledParagraph(NamedTuple):
     """A paragraph whose stretches are labelled; ``right`` and ``wrong`` count pieces.
 
     ``luck``: something in it is right that no draw of its short question got right.
     """
 
     fact: Fact
-    paragraph: Paragraph
+    paragraph: TrainingParagraph
     stretches: list[Stretch]
     right: int
     wrong: int
@@ -235,7 +235,7 @@ def logu(
     compare: Compare = contradicts,
     seed: int = 0,
     notes: list[str] | None = None,
-) -> list[Row]:
+) -> list[TrainingRow]:
     """Return rows of the long facts; the short ones lend their draws to ``settings.veracity``.
 
     ``veracity``: "gold" takes the judge's verdicts, "evidence" those on the paragraph's claims,
@@ -252,10 +252,10 @@ def logu(
     short = {f.question.id: f for f in facts if f.form == "short"}
     judge = _judge(facts, short, settings, cutoffs, compare)
     cap = cutoffs.cap or settings.variants * (1 + settings.paragraphs)
-    rows: list[Row] = []
+    rows: list[TrainingRow] = []
     unread = wrong = 0
     for fact in long:
-        own: dict[str, list[Row]] = {}
+        own: dict[str, list[TrainingRow]] = {}
         for paragraph in fact.paragraphs:
             one = _labelled(fact, paragraph, judge, short, settings.k)
             if one is None:
@@ -333,8 +333,8 @@ def _percentile(ordered: Sequence[float], percentile: float) -> float:
 
 
 def _labelled(
-    fact: Fact, paragraph: Paragraph, judge: Judge | None, short: Mapping[str, Fact], k: int
-) -> Labelled | None:
+    fact: Fact, paragraph: TrainingParagraph, judge: Judge | None, short: Mapping[str, Fact], k: int
+) -> LabelledParagraph | None:
     hit = {
         mention.question.id
         for mention in paragraph.mentions
@@ -352,10 +352,10 @@ def _labelled(
         stretches = [_unlucky(paragraph, stretch, hit) for stretch in stretches]
     labels = [piece.label for stretch in stretches for piece in stretch.pieces]
     right, wrong = labels.count("S"), labels.count("NS")
-    return Labelled(fact, paragraph, stretches, right, wrong, bool(hit))
+    return LabelledParagraph(fact, paragraph, stretches, right, wrong, bool(hit))
 
 
-def _unlucky(paragraph: Paragraph, stretch: Stretch, hit: set[str]) -> Stretch:
+def _unlucky(paragraph: TrainingParagraph, stretch: Stretch, hit: set[str]) -> Stretch:
     """Return a stretch of claims in which those that tell a lucky hit count as wrong.
 
     A hit whose value is not found in one of them makes all of them wrong.
@@ -369,7 +369,7 @@ def _unlucky(paragraph: Paragraph, stretch: Stretch, hit: set[str]) -> Stretch:
         own = [n for n, p in enumerate(pieces) if mention.value and mention.value in p.text]
         for n in own or range(len(pieces)):
             if pieces[n].label == "S":  # named by its question: the value is not said again
-                pieces[n] = Piece("NS", mention.question, pieces[n].text)
+                pieces[n] = StretchPiece("NS", mention.question, pieces[n].text)
     return stretch._replace(pieces=tuple(pieces))
 
 
@@ -393,11 +393,13 @@ def swapped_right(right: int, wrong: int) -> int:
     return round(min(total * min(wrong / total, FEW), right))
 
 
-def _rows(one: Labelled, cut: str, variants: int, want: Want, seed: int) -> list[Row]:
+def _rows(
+    one: LabelledParagraph, cut: str, variants: int, want: Want, seed: int
+) -> list[TrainingRow]:
     """Return the rows of one paragraph; every variant has its own draw of facts and wordings."""
     original = one.paragraph.text
     count, some = wrong_counts(one.right, one.wrong, cut, variants)
-    rows: list[Row] = []
+    rows: list[TrainingRow] = []
     for number in range(max(count, 1)):
         generator = chance("logu", seed, one.fact.question.id, original, number)
         refined = None
@@ -419,7 +421,7 @@ def _rows(one: Labelled, cut: str, variants: int, want: Want, seed: int) -> list
 
 
 def _rewritten(
-    one: Labelled, label: str, chosen: set[int], generator: random.Random, *, drop: bool
+    one: LabelledParagraph, label: str, chosen: set[int], generator: random.Random, *, drop: bool
 ) -> str:
     """Return the paragraph with the chosen pieces of a label re-worded as unsure.
 
@@ -452,6 +454,6 @@ def _rewritten(
     return "".join([*parts, text[at:]]).strip()
 
 
-def _row(fact: Fact, chosen: str, rejected: str | None, kind: str) -> Row:
+def _row(fact: Fact, chosen: str, rejected: str | None, kind: str) -> TrainingRow:
     questions = (fact.question.id, *fact.question.parts)
-    return Row(fact.prompt, chosen, rejected, "long", fact.entity, questions, kind)
+    return TrainingRow(fact.prompt, chosen, rejected, "long", fact.entity, questions, kind)
