@@ -123,7 +123,7 @@ def test_an_index_inside_its_source_is_no_part_of_it(tmp_path: Path) -> None:
 
 
 def test_the_built_in_world() -> None:
-    with retrieval.opened_index("builtin") as index:
+    with retrieval.opened("builtin") as index:
         assert index.info.documents == 800
         (first,) = index.search("born on 26 February 1933", 1)
         assert first.title == "Brondemy Ilduna"
@@ -392,13 +392,13 @@ def test_a_worker_that_dies_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_opened_builds_where_needed_and_takes_an_index(tmp_path: Path) -> None:
     path = written(tmp_path, "a.jsonl")
-    with retrieval.opened_index(path, tmp_path / "cache") as index:
+    with retrieval.opened(path, tmp_path / "cache") as index:
         assert index.path.parent == tmp_path / "cache" / "knowledge"
         assert index.info.documents == 10
     path.write_bytes(lines(rows(11)))
-    with retrieval.opened_index(path, tmp_path / "cache") as index:
+    with retrieval.opened(path, tmp_path / "cache") as index:
         assert index.info.documents == 11
-        with retrieval.opened_index(index.path) as same:
+        with retrieval.opened(index.path) as same:
             assert same.info == index.info
 
 

@@ -37,15 +37,23 @@ FIELDS = (
 )  # fmt: skip
 
 
+#: fields that name a part of the leaderboard; two where one is of another
+NAMES = ("method", "name", "judge", "score", "a", "b")
+
+
 def estimates(rows: Iterable[Estimate]) -> Iterator[str]:
-    """Yield a line for each number, with every field but the signature, then the signatures."""
-    signatures: dict[str, int] = {}
+    """Yield a line for each number, with a mark of its signature, then the signatures by mark.
+
+    A mark is a hash: a new number in the middle moves no other line.
+    """
+    signatures: dict[str, str] = {}
     for row in rows:
-        place = signatures.setdefault(signature_text(row.signature), len(signatures))
+        signature = signature_text(row.signature)
+        mark = signatures.setdefault(signature, hashlib.sha256(signature.encode()).hexdigest()[:8])
         numbers = [_written(getattr(row, field)) for field in FIELDS]
         where, problem = slice_text(row.where), row.problem or "-"
-        yield "\t".join([row.name, where, *numbers, problem, f"#{place}"])
-    yield from signatures
+        yield "\t".join([row.name, where, *numbers, problem, f"#{mark}"])
+    yield from (f"#{mark}\t{signature}" for signature, mark in signatures.items())
 
 
 def _written(value: object) -> str:
@@ -125,13 +133,25 @@ def scored(selective: Path, folder: Path) -> list[str]:
 
 
 def _flat(value: object, place: str = "board") -> Iterator[str]:
-    """Yield a line for each number of a JSON document, with its place."""
+    """Yield a line for each number of a JSON document, with its place.
+
+    What has a name is in the place of its name, not of its rank.
+    """
     if isinstance(value, dict | list):
-        items = value.items() if isinstance(value, dict) else enumerate(value)
+        items = list(value.items() if isinstance(value, dict) else enumerate(value))
+        names = [_name_in(part) for part in value] if isinstance(value, list) else []
+        if names and all(names) and len(set(names)) == len(names):
+            items = sorted(zip(names, value, strict=True))
         for name, part in items:
             yield from _flat(part, f"{place}.{name}")
     elif isinstance(value, float | int):
         yield f"{place}\t{value!r}"
+
+
+def _name_in(value: object) -> str:
+    """Return what a part of a document is called; "" where it has no name of its own."""
+    names = [value.get(key) for key in NAMES] if isinstance(value, dict) else []
+    return " ".join(name for name in names if isinstance(name, str))
 
 
 def _answers(selective: Path) -> Iterator[dict[str, object]]:

@@ -6,7 +6,7 @@ what of the two is needed.
 
 from __future__ import annotations
 
-from sayso.retrieval.build import build_index, opened_index
+from sayso.retrieval.build import build_index, opened
 from sayso.retrieval.index import Index, IndexInfo, open_index
 
-__all__ = ["Index", "IndexInfo", "build_index", "open_index", "opened_index"]
+__all__ = ["Index", "IndexInfo", "build_index", "open_index", "opened"]

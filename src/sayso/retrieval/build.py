@@ -81,7 +81,7 @@ def build_index(
             return info or _build(files, path, workers, tokens, progress)
 
 
-def opened_index(
+def opened(
     source: str | Path,
     cache_folder: str | Path | None = None,
     *,

@@ -34,7 +34,7 @@ from sayso.records import (
     content_hash,
     content_id,
 )
-from sayso.retrieval.build import opened_index as open_index
+from sayso.retrieval.build import opened as open_index
 from sayso.retrieval.index import Index
 from sayso.retrieval.sources import GOLDS
 from sayso.runs.asking import CachedEngine
