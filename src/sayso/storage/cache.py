@@ -21,7 +21,6 @@ connection could delete the log of its successor.
 from __future__ import annotations
 
 import contextlib
-import itertools
 import json
 import os
 import sqlite3
@@ -118,6 +117,7 @@ class Cache:
         self.path = place if place.suffix == ".sqlite" else place / FILE_NAME
         self.notices: list[str] = []
         self.damaged_rows = 0
+        self._whole = False  # whether the file was searched for damage, and only rows were damaged
         self._wait, self._batch, self._pause = wait, batch, pause
         self._pending: dict[bytes, _Waiting] = {}
         self._guard = threading.RLock()
@@ -307,7 +307,7 @@ class Cache:
         for key, crc, data in stored_rows(db, keys):
             reply = decode_reply(data) if sound(key, crc, data) else None
             if reply is None:
-                self._count_damage()
+                self._count_damage(db)
             else:
                 replies[key] = StoredReply(reply, reply_origin(data))
         return replies
@@ -344,7 +344,16 @@ class Cache:
                 db.execute("ROLLBACK")
             raise
 
-    def _count_damage(self) -> None:
+    def _count_damage(self, db: sqlite3.Connection) -> None:
+        """Count a reply that is not what was written, if that is all there is to it.
+
+        Raises DamagedError if the tables are damaged too. An index entry that leads to the row of
+        another key looks the same, and a reply written there would replace the other one.
+        """
+        if not self._whole:
+            if db.execute("PRAGMA integrity_check(1)").fetchall() != [(b"ok",)]:
+                raise DamagedError("an index or a page is damaged")
+            self._whole = True
         text = f"damaged replies in the cache {self.path}, asked again:"
         self.damaged_rows += 1
         self.notices[:] = [notice for notice in self.notices if not notice.startswith(text)]
@@ -788,8 +797,10 @@ def salvage(path: Path) -> str:
             prepare(new, fresh)
             new.execute("BEGIN IMMEDIATE")
             # The row-id pass goes first: a page may still hold an older version of a reply.
-            for row in itertools.chain(rows_by_id(path), carved_rows(path)):
-                new.execute("INSERT OR IGNORE INTO replies(key, crc, reply) VALUES(?, ?, ?)", row)
+            for row in rows_by_id(path):
+                keep_later(new, row, or_equal=True)
+            for row in carved_rows(path):
+                keep_later(new, row)
             new.execute("COMMIT")
             count = new.execute("SELECT count(*) FROM replies").fetchone()[0]
         number = 1
@@ -813,6 +824,20 @@ def salvage(path: Path) -> str:
         f"the cache {path} was damaged: {count} replies were salvaged, the others will be asked "
         f"again; the old file is kept as {aside.name}"
     )
+
+
+def keep_later(db: sqlite3.Connection, row: Row, *, or_equal: bool = False) -> None:
+    """Insert a row, or put it in the place of one of its key that was given earlier.
+
+    A damaged index hides a row from the reply that is written in its place: there are two.
+    """
+    key, _, reply = row
+    if db.execute("INSERT OR IGNORE INTO replies(key, crc, reply) VALUES(?, ?, ?)", row).rowcount:
+        return
+    ((_, head),) = reply_heads(db, [key])
+    given, before = (one.given if (one := reply_origin(data)) else 0.0 for data in (reply, head))
+    if given > before or (or_equal and given == before):
+        _put(db, [row])
 
 
 def drop(path: Path) -> None:
