@@ -274,7 +274,7 @@ def test_a_model_that_its_server_does_not_list_is_told_at_the_start(
     with BadServer(models=["local-smol"]) as server:
         argv = command(tmp_path, server)
         wrong = [word.replace("#m", "#local-smoll") for word in argv]
-        right = [word.replace("#m", "#local-smol") for word in argv]
+        right = [word.replace("#m", "#local-smol").replace("/run", "/right") for word in argv]
         assert cli.execute([*wrong, "--dry-run"]) == 0
         assert f"! the server at {server.url} {LISTED}" in capsys.readouterr().out
         assert server.number == 0  # a list is no completion

@@ -24,7 +24,7 @@ every score and the training loop run end to end offline on a laptop CPU.  `buil
 
 ## What it is not
 
-Results on it show that the instrument works.  They allow no claim about real language models, about
+Results on it show that sayso works.  They allow no claim about real language models, about
 training recipes, or about how hard a task is.  It reads and writes only the English of its
 templates, has no knowledge of the real world, and does not follow instructions outside the formats
 listed below.  Some of its names may by chance resemble real ones.
