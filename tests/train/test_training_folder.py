@@ -203,7 +203,7 @@ def test_a_dry_run_says_what_would_be_trained_and_does_nothing(
         raise AssertionError("weights are loaded")
 
     monkeypatch.setattr("sayso.train.trainers.open_base_model", never)
-    monkeypatch.setattr("sayso.engines.hf.engine.load_model", never, raising=False)
+    monkeypatch.setattr("sayso.engines.hf.load.open_causal", never)
     before = sorted(built_in.parent.iterdir())
     argv = ["train", str(built_in), "--train-limit", "4", "--seeds", "2"]
     assert cli.execute([*argv, "--cache", str(built_in.parent / "cache"), "--dry-run"]) == 0
