@@ -46,7 +46,7 @@ def main() -> None:
     found: dict[tuple[str, int], tuple[dict[int, Any], dict[int, Any]]] = {}
     for dtype in ("float32", "bfloat16"):
         for rows in (1, 64):
-            engine = open_model(name, dtype=dtype, max_rows=rows, device=args.device)
+            engine = open_model(name, dtype=dtype, batch_size=rows, device=args.device)
             found[dtype, rows] = dict(engine.complete(draws)), dict(engine.complete(greedy))
             signature = engine.signature
             engine.close()

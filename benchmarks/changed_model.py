@@ -37,7 +37,8 @@ from sayso.protocols import selective
 from sayso.protocols.settings import replace
 from sayso.records import Generation, InputError, Message, Request
 from sayso.runs.freshness.same_model import check_same_model
-from sayso.runs.run import Job, execute_job, foreseen, open_job
+from sayso.runs.job import Job
+from sayso.runs.run import execute_job, foreseen, open_job
 
 #: starts for each way of changing
 TIMES = 5

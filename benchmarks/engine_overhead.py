@@ -160,8 +160,8 @@ def main() -> None:
     args = parser.parse_args()
     torch.set_num_threads(1)
     options: dict[str, object] = {"threads": 1}
-    if args.max_rows:
-        options["max_rows"] = args.max_rows
+    if args.batch_size:
+        options["batch_size"] = args.batch_size
     drawn = False
     with tempfile.TemporaryDirectory() as folder:
         try:

@@ -61,7 +61,7 @@ def ours(task: dict[str, Any]) -> dict[str, Any]:
     from sayso.scores.collect import Tools, collect_evidence, question_of
     from sayso.scores.evidence import Case, answer_of
 
-    options = {"threads": 1} | ({"max_rows": task["rows"]} if task["rows"] else {})
+    options = {"threads": 1} | ({"batch_size": task["rows"]} if task["rows"] else {})
     engine: Any = open_model(f"hf:{task['lm']}", **options)
     classifier: Any = open_classifier(task["nli"])
     lm, nli = Counter(engine.runner.model), Counter(classifier._model)

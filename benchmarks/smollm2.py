@@ -101,7 +101,7 @@ def main() -> None:
     parser.add_argument("--fewer", type=int, default=0)
     args = parser.parse_args()
     torch.set_num_threads(1)
-    options = {"max_rows": args.rows} if args.rows else {}
+    options = {"batch_size": args.rows} if args.rows else {}
     engine: Any = open_model("smollm2", threads=1, **options)
     widest = Widest(engine.runner.model)
     questions = [q.text for q in load_dataset("world-50").questions if not q.parts][: args.limit]

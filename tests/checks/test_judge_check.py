@@ -267,7 +267,7 @@ def test_a_model_as_judge_with_tokens_and_unknown_price(tmp_path: Path) -> None:
         100 * (found.prompt_tokens + found.completion_tokens) / 124
     )
     priced = judge_check(
-        judge_engine(knowing()), cache=tmp_path, options=JudgeOptions(price="2.5,10")
+        judge_engine(knowing()), cache=tmp_path, options=JudgeOptions(judge_price="2.5,10")
     )
     dollars = (2.5 * priced.prompt_tokens + 10 * priced.completion_tokens) / 1e6
     assert priced.dollars == pytest.approx(dollars)
@@ -304,7 +304,7 @@ def test_money_that_ends_stops_the_check(tmp_path: Path) -> None:
         judge_check(
             judge_engine(knowing()),
             cache=tmp_path,
-            options=JudgeOptions(price="2.5,10"),
+            options=JudgeOptions(judge_price="2.5,10"),
             max_cost=0.001,
         )
     assert list(tmp_path.rglob("*.json")) == []
@@ -314,7 +314,9 @@ def test_the_three_labels_of_uncle_are_no_stances(tmp_path: Path) -> None:
     def decide(seen: Shown, number: int) -> str:
         return "UNC"
 
-    found = judge_check(judge_engine(decide), cache=tmp_path, options=JudgeOptions(labels="uncle"))
+    found = judge_check(
+        judge_engine(decide), cache=tmp_path, options=JudgeOptions(judge_labels="uncle")
+    )
     assert found.ours.stances == ()
     assert found.ours.kappa is None
     assert "+uncle" in found.signature

@@ -10,7 +10,8 @@ import pytest
 import sayso
 from sayso import datasets
 from sayso.records import Question, year_of
-from sayso.runs.run import Job, check_finished, execute_job, open_job
+from sayso.runs.job import Job
+from sayso.runs.run import check_finished, execute_job, open_job
 
 DATA = datasets.load_dataset("world-50")
 SHORT = [q for q in DATA.questions if not q.parts]

@@ -117,7 +117,7 @@ def test_a_wide_vocabulary_leaves_fewer_rows(make_folder: Any) -> None:
     assert load.first_limits(runner, HfOptions()).rows == 163
     runner.vocabulary = 152_000
     assert load.first_limits(runner, HfOptions()).rows == 64
-    assert load.first_limits(runner, HfOptions(max_rows=200)).rows == 200
+    assert load.first_limits(runner, HfOptions(batch_size=200)).rows == 200
 
 
 def test_a_pass_over_prompts_takes_so_many_bytes(
@@ -142,7 +142,7 @@ def test_a_pass_over_prompts_takes_so_many_bytes(
 
 def test_a_few_prompts_do_not_join_rows_that_take_many_columns(make_folder: Any) -> None:
     """They would take as many columns each, and be prefilled by ones."""
-    engine = opened(make_folder(), token_slots=1500, max_rows=40)
+    engine = opened(make_folder(), token_slots=1500, batch_size=40)
     engine.limits = engine.limits._replace(first=100_000, most=100_000)
     joined: list[tuple[int, int]] = []
     before = kv_cache.SlotCache.prefill
@@ -172,7 +172,7 @@ def drawn(prompts: int) -> list[Request]:
 def test_a_batch_reserves_what_it_is_expected_to_need(
     make_folder: Any, reserved: list[tuple[int, int]]
 ) -> None:
-    engine = opened(make_folder(), max_rows=30)
+    engine = opened(make_folder(), batch_size=30)
     requests = drawn(12)
     longest = max(len(engine.render(r).ids) for r in requests)
     answers(engine, requests)
@@ -205,7 +205,7 @@ def test_later_batches_use_the_first_ones_room(
     make_folder: Any, reserved: list[tuple[int, int]]
 ) -> None:
     """A buffer that is made again costs its memory twice while it is copied."""
-    answers(opened(make_folder(), max_rows=30), drawn(30))
+    answers(opened(make_folder(), batch_size=30), drawn(30))
     assert len(reserved) == 1
 
 

@@ -81,7 +81,7 @@ def mixed_answers(folder: Path) -> list[Generation]:
 def test_batch_size_and_order_change_nothing(make_folder: Any, kind: str, rows: int) -> None:
     requests = mixed_requests()
     expected = mixed_answers(make_folder(kind))
-    engine = opened(make_folder(kind), max_rows=rows)
+    engine = opened(make_folder(kind), batch_size=rows)
     assert_same(answers(engine, requests), expected)
     if rows > 1:  # one row at a time has no order
         assert_same(answers(engine, requests[::-1])[::-1], expected)
@@ -97,7 +97,7 @@ def test_running_out_of_memory_halves_and_changes_nothing(
 ) -> None:
     requests = mixed_requests()
     expected = mixed_answers(make_folder(kind))
-    engine = opened(make_folder(kind), max_rows=64)
+    engine = opened(make_folder(kind), batch_size=64)
     engine.runner.model = Flaky(engine.runner.model, (5, 30), error)
     assert_same(answers(engine, requests), expected)
     assert engine.limits.rows == 16
@@ -107,7 +107,7 @@ def test_running_out_of_memory_halves_and_changes_nothing(
 
 
 def test_a_request_that_never_fits_fails_alone(make_folder: Any) -> None:
-    engine = opened(make_folder(), max_rows=1)
+    engine = opened(make_folder(), batch_size=1)
     error = torch.OutOfMemoryError("out of memory")
     engine.runner.model = Flaky(engine.runner.model, (1,), error)
     found = answers(engine, [ask("One?", max_tokens=3), ask("Two?", max_tokens=3)])
@@ -168,7 +168,7 @@ def test_without_any_cache_the_answers_are_the_same(make_folder: Any, kind: str)
     requests = [ask("Who " * n + "?", max_tokens=5, sample=n % 2) for n in (1, 3, 3, 6)]
     requests += [ask("Who Who Who?", max_tokens=5, temperature=0)]
     expected = answers(opened(make_folder(kind)), requests)
-    engine = opened(make_folder(kind), max_rows=3)
+    engine = opened(make_folder(kind), batch_size=3)
     engine.runner.memory = "none"
     for a, b in zip(answers(engine, requests), expected, strict=True):
         assert a.token_ids == b.token_ids

@@ -141,7 +141,7 @@ def test_a_hub_id_without_network(monkeypatch: Any) -> None:
 
 
 def test_options_may_come_as_strings(make_folder: Any) -> None:
-    engine: Any = open_model(f"hf:{make_folder()}", device="cpu", max_rows="3", threads="1")
+    engine: Any = open_model(f"hf:{make_folder()}", device="cpu", batch_size="3", threads="1")
     assert engine.limits.rows == 3
     engine.close()
 
@@ -318,7 +318,7 @@ def test_without_weights_a_model_has_the_same_identity(
         ({"device": "cuda:99"}, "device 'cuda:99': the installed torch"),
         ({"dtype": "int8"}, "dtype 'int8' is unknown"),
         ({"revision": "v2"}, "revision 'v2' applies only to models from the hub, and"),
-        ({"max_rows": 0}, "max_rows"),
+        ({"batch_size": 0}, "batch_size"),
     ],
 )
 def test_options_that_cannot_be(make_folder: Any, options: dict[str, Any], told: str) -> None:

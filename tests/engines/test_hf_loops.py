@@ -103,7 +103,7 @@ def test_an_answer_ends_at_its_own_loop_whoever_is_beside(make_folder: Any, kind
         assert after.usage.completion_tokens == end  # what was computed
     assert 0 < loops < len(plain)
     for rows in (1, 7):
-        again = answers(opened(folder, end_loops=True, max_rows=rows), greedy())
+        again = answers(opened(folder, end_loops=True, batch_size=rows), greedy())
         assert_same(again, ended)
 
 

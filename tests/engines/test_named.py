@@ -13,7 +13,7 @@ from sayso.engines.named import AnswerLimits, base_name, is_builtin, limits_of, 
 from sayso.protocols.uncle.settings import Settings
 from sayso.records import InputError
 from sayso.runs.dry_run import estimate_job
-from sayso.runs.run import Job
+from sayso.runs.job import Job
 
 
 def folder(place: Path, card: str = "", config: str = "") -> str:

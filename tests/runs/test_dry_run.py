@@ -24,8 +24,9 @@ from sayso.runs.dry_run import (
     means,
     plan_text,
 )
+from sayso.runs.job import Job
 from sayso.runs.progress import Silent
-from sayso.runs.run import Job, execute_job
+from sayso.runs.run import execute_job
 from support.judge_world import judge_engine, truthful
 from support.scripted_world import Mind, facts, records, write
 

@@ -18,9 +18,9 @@ from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols.protocol import MISFIT
 from sayso.records import InputError
 from sayso.runs.dry_run import estimate_job, plan_text
+from sayso.runs.job import Job
 from sayso.runs.measure import measure
 from sayso.runs.progress import Silent
-from sayso.runs.run import Job
 from sayso.studies.grid import read_grid
 from sayso.train.result import ModelCard, write_card
 from support.scripted_world import Mind, facts, records, write

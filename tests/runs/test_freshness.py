@@ -18,8 +18,8 @@ from sayso.runs.asking import CachedEngine
 from sayso.runs.dry_run import estimate_job
 from sayso.runs.freshness import ages as freshness
 from sayso.runs.freshness.ages import Ages, Period, ago, plain_address
+from sayso.runs.job import Job, one_period
 from sayso.runs.result import Result
-from sayso.runs.run import Job, one_period
 from sayso.storage.cache import Cache, ReplyOrigin
 from support.scripted_world import Mind, facts, records, write
 

@@ -167,9 +167,13 @@ def test_how_a_model_judges_is_in_the_signature(
         ("rules+", {}, "judge 'rules+'"),
         ("rules+me", {}, "judge 'rules+me'"),
         ("hf:", {}, "judge 'hf:'"),
-        ("rules", {"batch": "aspect"}, "judge 'rules' is not a model"),
-        ("rules", {"price": "1,2"}, "judge 'rules' is not a model"),
-        ("openai:x", {"mode": "three"}, "judge-mode is 'three'; expected one_pass or two_pass"),
+        ("rules", {"judge_batch": "aspect"}, "judge 'rules' is not a model"),
+        ("rules", {"judge_price": "1,2"}, "judge 'rules' is not a model"),
+        (
+            "openai:x",
+            {"judge_mode": "three"},
+            "judge-mode is 'three'; expected one of one_pass, two_pass",
+        ),
     ],
 )
 def test_what_is_no_judge_is_refused(name: str, options: dict[str, Any], said: str) -> None:

@@ -179,7 +179,7 @@ def test_options_reach_the_models_that_take_them(monkeypatch: pytest.MonkeyPatch
     argv = "run uncle --limit 1 --device cpu --dtype float16 --batch-size 4 --revision v1"
     assert cli.execute([*argv.split(), "--model", "hf:a/b", "--judge", "hf:judge"]) == 2
     assert opened["hf:a/b"] == {
-        "device": "cpu", "dtype": "float16", "max_rows": 4, "revision": "v1",
+        "device": "cpu", "dtype": "float16", "batch_size": 4, "revision": "v1",
     }  # fmt: skip
     assert opened["hf:judge"] == {"device": "cpu"}
     loops = "run uncle --limit 1 --end-loops --model hf:a/c --judge hf:judge"
@@ -208,7 +208,7 @@ def test_score_opens_its_model_as_it_is_told(
     local = "--device cpu --dtype float16 --batch-size 4 --revision v1"
     assert cli.execute(["score", "a.jsonl", "--model", "hf:a/b", *local.split()]) == 2
     assert opened["hf:a/b"] == {
-        "device": "cpu", "dtype": "float16", "max_rows": 4, "revision": "v1",
+        "device": "cpu", "dtype": "float16", "batch_size": 4, "revision": "v1",
     }  # fmt: skip
     remote = "--ask --patience 9 --timeout 8 --concurrency 2"
     assert cli.execute(["score", "a.jsonl", "--model", "openai:a", *remote.split()]) == 2

@@ -16,6 +16,7 @@ from sayso.judges.judge import Item
 from sayso.protocols import PROTOCOLS
 from sayso.protocols.protocol import Ask, Unsuited, recording_of
 from sayso.records import Generation, InputError, Question, Score, Verdict, ask
+from sayso.runs.job import Job
 from sayso.runs.recorded import (
     PeopleJudge,
     RecordedEngine,
@@ -24,7 +25,7 @@ from sayso.runs.recorded import (
     recorded_settings,
     slug,
 )
-from sayso.runs.run import Job, execute_job
+from sayso.runs.run import execute_job
 from sayso.storage.run_folder import RunFolder
 
 BOOKS = {"Emma": "Jane Austen", "Ulysses": "James Joyce", "Dracula": "Bram Stoker"}

@@ -15,8 +15,8 @@ from test_freshness import KNOWING, WORLD, Served, job, run
 from sayso.records import Generation, InputError, Request, Usage, request_key
 from sayso.runs.costs import BudgetSpent
 from sayso.runs.dry_run import estimate_job
+from sayso.runs.job import Job
 from sayso.runs.result import Result
-from sayso.runs.run import Job
 from sayso.storage.cache import Cache
 from sayso.storage.run_folder import RunFolder
 from support.scripted_world import Mind, facts

@@ -24,8 +24,8 @@ from sayso.protocols import self_known
 from sayso.records import InputError, Request, Verdict, signature_text
 from sayso.runs.costs import BudgetSpent
 from sayso.runs.from_files import estimate_texts, factuality
+from sayso.runs.job import Job
 from sayso.runs.result import Result
-from sayso.runs.run import Job
 from sayso.storage.run_folder import RunFolder
 from support.telling_world import told
 

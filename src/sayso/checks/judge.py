@@ -8,6 +8,7 @@ beside the cache and cited by every later run that uses this judge.
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import re
 import time
@@ -251,7 +252,7 @@ def _open(
     progress: Progress | None,
 ) -> OpenJudge:
     """Open a judge; one that cannot be read is left by :func:`_first`."""
-    options = (options or JudgeOptions())._replace(anyway=True)
+    options = dataclasses.replace(options or JudgeOptions(), judge_anyway=True)
     asked = judge.removeprefix("rules+") if isinstance(judge, str) else ""
     if options.batches and not is_endpoint(asked):
         raise InputError("batch-files is for endpoints, and this judge is not one; leave it out")

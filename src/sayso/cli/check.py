@@ -11,28 +11,21 @@ from rich.console import Console
 
 from sayso.checks import judge as judges
 from sayso.checks import model as models
-from sayso.cli.help import (
-    ENDPOINT,
-    JUDGE,
-    BatchFiles,
-    Concurrency,
-    Device,
-    ModelFlags,
-    Patience,
-    Timeout,
-)
+from sayso.cli.help import ENDPOINT, JUDGE, with_flags
 from sayso.cli.printing import print_note, tell
 from sayso.cli.progress import Bars
 from sayso.judges import reliability
+from sayso.options import JudgingOptions, ModelOptions, SpendingOptions
 from sayso.report.numbers import plain_json
 from sayso.runs.costs import model_options
-from sayso.runs.judge import Batch, JudgeOptions, Labels, Mode
+from sayso.runs.judge import JudgeOptions
 from sayso.runs.result import few_answers
 from sayso.storage.cache import default_cache_folder
 
 
 @dataclasses.dataclass(frozen=True)
-class CheckFlags(ModelFlags):
+@with_flags()
+class CheckFlags:
     """The flags of ``sayso check``."""
 
     json: Annotated[bool, Parameter(help="print the findings as JSON", negative="")] = False
@@ -44,16 +37,11 @@ class CheckFlags(ModelFlags):
             "table",
         ),
     ] = None
-    model_version: Annotated[
-        str | None,
-        Parameter(group=ENDPOINT, help="your name for the version that the endpoint serves now"),
-    ] = None
+    opening: ModelOptions = ModelOptions()
 
     def options(self, model: str) -> dict[str, object]:
         """Return how a model is opened. Raises InputError for a flag that is not for its kind."""
-        given = dataclasses.asdict(self)
-        del given["json"]
-        return model_options(model, **given)
+        return model_options(model, self.opening, price=self.price)
 
 
 NO_CHECK_FLAGS = CheckFlags()
@@ -88,6 +76,19 @@ def check(
 
 
 @dataclasses.dataclass(frozen=True)
+@with_flags(
+    only={
+        JudgingOptions: ("judge_batch", "judge_mode", "judge_labels", "judge_price"),
+        SpendingOptions: ("max_cost", "batch_files"),
+        ModelOptions: ("device", "concurrency", "timeout", "patience"),
+    },
+    helps={
+        "judge_price": "for the judge: dollars per million prompt and answer tokens, such as "
+        "0.15,0.60",
+        "max_cost": "stop after this many dollars",
+    },
+    panels={"judge": JUDGE},
+)
 class JudgeFlags:
     """The flags of ``sayso judge-check``."""
 
@@ -118,56 +119,18 @@ class JudgeFlags:
         Path | None,
         Parameter(help="folder for stored checks; default: SAYSO_CACHE, or your cache folder"),
     ] = None
-    judge_batch: Annotated[
-        Batch,
-        Parameter(
-            group=JUDGE,
-            help="one call per answer (item), per entity with all its samples (entity), or per "
-            "aspect (aspect)",
-        ),
-    ] = "item"
-    judge_mode: Annotated[
-        Mode,
-        Parameter(
-            group=JUDGE, help="read stance and content in one call (one_pass) or two (two_pass)"
-        ),
-    ] = "one_pass"
-    judge_labels: Annotated[
-        Labels,
-        Parameter(
-            group=JUDGE, help="separate stance and content (stance), or UNCLE's three labels"
-        ),
-    ] = "stance"
-    max_cost: Annotated[
-        float | None, Parameter(group=ENDPOINT, help="stop after this many dollars")
-    ] = None
-    judge_price: Annotated[
-        str | None,
-        Parameter(
-            group=ENDPOINT,
-            help="for the judge: dollars per million prompt and answer tokens, such as 0.15,0.60",
-        ),
-    ] = None
-    concurrency: Concurrency = None
-    timeout: Timeout = None
-    patience: Patience = None
-    device: Device = None
-    batch_files: BatchFiles = False
+    judging: JudgingOptions = JudgingOptions()
+    spending: SpendingOptions = SpendingOptions()
+    opening: ModelOptions = ModelOptions()
 
     @property
     def options(self) -> JudgeOptions:
         """How the judge judges."""
-        folder = self.cache or default_cache_folder() if self.batch_files else None
+        folder = self.cache or default_cache_folder() if self.spending.batch_files else None
         return JudgeOptions(
-            self.judge_batch,
-            self.judge_mode,
-            self.judge_labels,
-            self.judge_price,
-            str(self.prompt_folder or ""),
-            self.concurrency,
-            self.timeout,
-            self.patience,
-            self.device,
+            **dataclasses.asdict(self.judging),
+            opening=self.opening,
+            prompt_folder=str(self.prompt_folder or ""),
             batches=str(folder / "batches") if folder else None,
         )
 
@@ -194,7 +157,7 @@ def judge_check(
             columns=flags.columns,
             limit=flags.limit,
             options=flags.options,
-            max_cost=flags.max_cost,
+            max_cost=flags.spending.max_cost,
             cache=flags.cache,
             progress=bars,
         )

@@ -13,42 +13,40 @@ from typing import Annotated, Any, get_type_hints
 from cyclopts import Group, Parameter
 
 from sayso.cli.help import (
-    ENDPOINT,
-    JUDGE,
-    LOCAL,
-    BatchFiles,
-    EngineName,
+    MORE,
     Figures,
     FigureWidth,
-    Fresh,
-    Jobs,
-    ModelFlags,
-    RayActors,
-    RayAddress,
-    StaleOk,
     of_one,
     rare,
+    with_flags,
 )
 from sayso.datasets.own_table import name_with_columns
 from sayso.datasets.recorded import LogprobKind
+from sayso.options import (
+    AskingOptions,
+    CacheOptions,
+    JudgingOptions,
+    ModelOptions,
+    QuestionOptions,
+    RayOptions,
+    SpendingOptions,
+)
 from sayso.protocols import PROTOCOLS, settings
 from sayso.protocols.protocol import Protocol
 from sayso.records import InputError
 from sayso.report.formats import Wanted, wanted
 from sayso.report.numbers import line
-from sayso.runs.judge import Batch, Labels, Mode
+from sayso.runs.job import Job, recorded_jobs
 from sayso.runs.recorded import open_answers
-from sayso.runs.run import Job, recorded_jobs
 
 SETTINGS = Group("Settings of this protocol", sort_key=1)
 DETAILS = rare("Settings in detail", sort_key=4)
 COUNTING = rare("Counting rules, which sayso measure can change later", sort_key=5)
-JUDGE_MODEL = rare(JUDGE.name, sort_key=6)
-MORE = rare("More", sort_key=7)
 
 
 @dataclasses.dataclass(frozen=True)
-class RunFlags(ModelFlags):
+@with_flags()
+class RunFlags:
     """The flags of every ``sayso run``."""
 
     model: Annotated[
@@ -109,49 +107,8 @@ class RunFlags(ModelFlags):
         str,
         Parameter(help="the model's name on pages and in tables"),
     ] = ""
-    limit: Annotated[
-        int | None,
-        Parameter(
-            help="number of entities to ask about, spread evenly over domains and tiers; 0: all; "
-            "default: all, or 200 in the invented world. The same share of the pairs of an "
-            "unanswerable and an answerable question is added"
-        ),
-    ] = None
-    seed: Annotated[
-        int, Parameter(group=MORE, help="seed for choosing entities and for sampling")
-    ] = 0
-    split: Annotated[
-        str,
-        Parameter(
-            group=MORE,
-            help="split of the data set: test, dev or train; or all, for the built-in world",
-        ),
-    ] = "test"
-    domain: Annotated[
-        tuple[str, ...],
-        Parameter(
-            group=MORE,
-            help="only this domain; repeatable",
-            negative="",
-            show_default=False,
-        ),
-    ] = ()
-    tier: Annotated[
-        tuple[str, ...],
-        Parameter(
-            group=MORE,
-            help="only this tier, such as 1 (in world, the best-known entities); repeatable",
-            negative="",
-            show_default=False,
-        ),
-    ] = ()
-    cache: Annotated[
-        Path | None,
-        Parameter(
-            group=MORE,
-            help="folder of stored replies; default: SAYSO_CACHE, or your cache folder",
-        ),
-    ] = None
+    asked: QuestionOptions = QuestionOptions()
+    asking: AskingOptions = AskingOptions()
     json: Annotated[
         bool, Parameter(help="print every number as JSON instead of the table", negative="")
     ] = False
@@ -163,31 +120,8 @@ class RunFlags(ModelFlags):
             negative="",
         ),
     ] = False
-    thinking: Annotated[
-        str,
-        Parameter(
-            help="reasoning: on, off, an effort (low, medium, high), or a token budget in addition "
-            "to the answer's limit; default: the model's own setting"
-        ),
-    ] = ""
     figures: Figures = ""
     figure_width: FigureWidth = ""
-    end_loops: Annotated[
-        bool | None,
-        Parameter(
-            group=LOCAL,
-            help="end an answer when it only repeats itself (at least three times and over at "
-            "least 24 tokens), and drop the repeats; changing this repeats every request; "
-            "default: only for smollm2",
-        ),
-    ] = None
-    chat_template_kwargs: Annotated[
-        str,
-        Parameter(
-            group=MORE,
-            help='arguments of the chat template as JSON, such as {"enable_thinking": false}',
-        ),
-    ] = ""
     dry_run: Annotated[
         bool,
         Parameter(
@@ -195,65 +129,11 @@ class RunFlags(ModelFlags):
             help="print requests, tokens and price; send nothing and write no run",
         ),
     ] = False
-    max_cost: Annotated[
-        float | None,
-        Parameter(
-            group=ENDPOINT,
-            help="stop after this many dollars for answers and verdicts; everything paid for is "
-            "kept, and the same command resumes",
-        ),
-    ] = None
-    batch_files: BatchFiles = False
-    fresh: Fresh = False
-    stale_ok: StaleOk = False
-    price: Annotated[
-        str | None,
-        Parameter(
-            group=ENDPOINT,
-            help="dollars per million prompt and answer tokens (0.15,0.60); default: sayso's price "
-            "table",
-        ),
-    ] = None
-    model_version: Annotated[
-        str | None,
-        Parameter(
-            group=MORE,
-            help="your name for the version that the endpoint serves; changing it repeats every "
-            "request",
-        ),
-    ] = None
-    judge_batch: Annotated[
-        Batch,
-        Parameter(
-            group=JUDGE_MODEL,
-            help="what one call covers: a paragraph, or the short answers about an entity in one "
-            "sample (item) or in all samples (entity, the cheapest); or a single aspect",
-        ),
-    ] = "item"
-    judge_mode: Annotated[
-        Mode,
-        Parameter(group=JUDGE_MODEL, help="read stance and content in one call, or in two"),
-    ] = "one_pass"
-    judge_labels: Annotated[
-        Labels,
-        Parameter(group=JUDGE_MODEL, help="separate stance and content, or UNCLE's three labels"),
-    ] = "stance"
-    judge_price: Annotated[
-        str | None, Parameter(group=JUDGE_MODEL, help="like --price, but for the judge")
-    ] = None
-    judge_anyway: Annotated[
-        bool,
-        Parameter(
-            group=JUDGE_MODEL,
-            help="continue even if the judge's first ten replies were all unreadable",
-            negative="",
-        ),
-    ] = False
-
-    engine: EngineName = ""
-    ray_address: RayAddress = ""
-    ray_actors: RayActors = None
-    jobs: Jobs = None
+    stored: CacheOptions = CacheOptions()
+    opening: ModelOptions = ModelOptions()
+    spending: SpendingOptions = SpendingOptions()
+    judging: JudgingOptions = JudgingOptions()
+    ray: RayOptions = RayOptions()
 
     @property
     def files(self) -> Wanted:
@@ -262,19 +142,18 @@ class RunFlags(ModelFlags):
 
     def job(self, protocol: str, options: Any) -> Job:
         """Return the job that these flags describe."""
-        own = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        shown = ("json", "dry_run", "verbose", "figures", "figure_width")
-        for name in (*shown, "answers", "logprobs"):
-            del own[name]
         if self.logprobs is not None and not self.answers:
             raise InputError("--logprobs is only for --answers; leave it out")
-        own["domains"], own["tiers"] = own.pop("domain"), own.pop("tier")
-        columns = own.pop("columns")
-        own["model"] = own["model"] or "builtin"
-        own["data"] = name_with_columns(own["data"], "" if self.answers else columns)
+        parts = (self.asked, self.asking, self.stored, self.opening, self.spending, self.judging)
+        own = {k: v for part in (*parts, self.ray) for k, v in dataclasses.asdict(part).items()}
         return Job(
             **own,
             protocol=protocol,
+            model=self.model or "builtin",
+            data=name_with_columns(self.data, "" if self.answers else self.columns),
+            judge=self.judge,
+            out=self.out,
+            name=self.name,
             options=options,
             command=shlex.join(["sayso", *sys.argv[1:]]),
         )

@@ -2,12 +2,16 @@
 options that several commands have."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
-from typing import Annotated, Any
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Any, Optional, TypeVar, get_type_hints
 
 from cyclopts import Group, Parameter
 from cyclopts.help import DefaultFormatter, HelpEntry, HelpPanel
+
+from sayso.options import Scalar, Use, is_options, names_of
 
 #: the words of the command line whose help is shown
 words: ContextVar[Sequence[str]] = ContextVar("words", default=())
@@ -19,62 +23,6 @@ OPTIONS = Group("Options", sort_key=0)
 LOCAL = Group("A model on this machine", sort_key=2)
 ENDPOINT = Group("Endpoints and money", sort_key=3)
 JUDGE = Group("A model as judge", sort_key=4)
-#: how a model in this process is opened
-Device = Annotated[
-    str | None,
-    Parameter(
-        group=LOCAL, help="device for models: auto (the best available), cpu, cuda, cuda:1 or mps"
-    ),
-]
-Dtype = Annotated[
-    str | None,
-    Parameter(
-        group=LOCAL,
-        help="number format of the model: auto (float32 on a CPU, else as stored), float32, "
-        "bfloat16 or float16; changing it repeats every request",
-    ),
-]
-BatchSize = Annotated[
-    int | None,
-    Parameter(
-        group=LOCAL,
-        help="largest batch of answers; default: depends on the model and the machine's memory",
-    ),
-]
-Revision = Annotated[
-    str | None,
-    Parameter(group=LOCAL, help="branch, tag or commit of a hub model; default: the latest"),
-]
-#: how an endpoint is asked
-Concurrency = Annotated[
-    int | None, Parameter(group=ENDPOINT, help="largest number of requests in flight; default: 256")
-]
-Timeout = Annotated[
-    float | None, Parameter(group=ENDPOINT, help="seconds to wait for one answer; default: 600")
-]
-Patience = Annotated[
-    float | None,
-    Parameter(
-        group=ENDPOINT,
-        help="give up on a request after this many seconds; default: 600",
-    ),
-]
-
-
-# Types, not texts, as annotations: each command's flags inherit these in a module of its own.
-@dataclasses.dataclass(frozen=True)
-class ModelFlags:
-    """How a model is opened, here or at an endpoint."""
-
-    device: Device = None
-    dtype: Dtype = None
-    batch_size: BatchSize = None
-    revision: Revision = None
-    concurrency: Concurrency = None
-    timeout: Timeout = None
-    patience: Patience = None
-
-
 #: the charts of a page as files
 Figures = Annotated[
     str,
@@ -146,64 +94,86 @@ def rare(title: str, sort_key: int) -> Group:
     return Group(title, sort_key=sort_key, help_formatter=in_brief)
 
 
+JUDGE_MODEL = rare(JUDGE.name, sort_key=6)
+MORE = rare("More", sort_key=7)
 RAY = rare("Many processes and machines", sort_key=8)
-BatchFiles = Annotated[
-    bool,
-    Parameter(
-        group=ENDPOINT,
-        negative="",
-        help="send requests in batch files at half the price; answers may take a day; run the same "
-        "command again to collect them",
-    ),
-]
-#: what a run does with answers of earlier runs
-Fresh = Annotated[
-    bool,
-    Parameter(
-        negative="",
-        help="ask the model everything again instead of using cached answers of earlier runs; they "
-        "stay in the cache, and cached verdicts are still used",
-    ),
-]
-StaleOk = Annotated[
-    bool,
-    Parameter(
-        group=ENDPOINT,
-        negative="",
-        help="use cached answers even if the model behind the endpoint has changed",
-    ),
-]
-#: where a run computes, besides this process
-EngineName = Annotated[
-    str,
-    Parameter(
-        group=RAY,
-        help="ray: run models in Ray actors, on this machine or a cluster (docs/scaling.md)",
-    ),
-]
-RayAddress = Annotated[
-    str,
-    Parameter(
-        group=RAY,
-        help="address of the cluster's head node, HOST:6379; default: RAY_ADDRESS, else this "
-        "machine",
-    ),
-]
-RayActors = Annotated[
-    int | None,
-    Parameter(
-        group=RAY,
-        help="number of copies of the model; default: one per GPU, else one per machine",
-    ),
-]
-Jobs = Annotated[
-    int | None,
-    Parameter(
-        group=RAY,
-        help="number of processes for --judge rules; default: all cores; it does not change the "
-        "result",
-    ),
-]
+Kind = TypeVar("Kind")
+#: the panel of an option, by whom it is for
+PANELS: dict[Use, Group] = {
+    "": OPTIONS,
+    "answering": LOCAL,
+    "here": LOCAL,
+    "endpoint": ENDPOINT,
+    "judge": JUDGE_MODEL,
+    "ray": RAY,
+    "rare": MORE,
+}
+#: types of options that are typed otherwise than in Python
+TYPED: dict[object, Any] = {
+    str | Path | None: Path | None,
+    Sequence[str]: tuple[str, ...],
+    str | Mapping[str, Scalar] | None: str | None,
+}
+
+
+def with_flags(
+    *,
+    unset: bool = False,
+    only: Mapping[type, Sequence[str]] = MappingProxyType({}),
+    helps: Mapping[str, str] = MappingProxyType({}),
+    panels: Mapping[Use, Group] = MappingProxyType({}),
+) -> Callable[[type[Kind]], type[Kind]]:
+    """Return a decorator of a command's flags: fields that are kinds of options become flags.
+
+    ``only`` names the options that the command has of a kind, if not all; ``helps`` replaces the
+    help of an option by name, ``panels`` the panel of a use. A flag that is not given is ``None``
+    with ``unset``, else the option's default.
+    """
+
+    def decorated(flags: type[Kind]) -> type[Kind]:
+        for name, hint in get_type_hints(flags, include_extras=True).items():
+            if isinstance(hint, type) and is_options(hint):
+                own = _flags_of(hint, only.get(hint, ()), unset, helps, {**PANELS, **panels})
+                flags.__annotations__[name] = Annotated[own, Parameter(name="*")]
+        return flags
+
+    return decorated
+
+
+def _flags_of(
+    kind: type,
+    only: Sequence[str],
+    unset: bool,
+    helps: Mapping[str, str],
+    panels: Mapping[Use, Group],
+) -> type:
+    """Return a dataclass of options, of this kind, whose fields are flags."""
+    hints = get_type_hints(kind)
+    fields: list[Any] = []
+    for field in dataclasses.fields(kind):
+        hint, name = TYPED.get(hints[field.name], hints[field.name]), field.name
+        many = hint == tuple[str, ...]
+        parameter = Parameter(
+            name=f"--{name.removesuffix('s')}" if many else None,  # one for each --domain
+            group=panels[field.metadata["use"]],
+            help=helps.get(name, field.metadata["help"]),
+            negative="" if many or hint is bool else None,
+            show_default=False if many else None,
+        )
+        if only and name not in only:
+            parameter = Parameter(parse=False, show=False)
+        typed: Any = Annotated[Optional[hint] if unset else hint, parameter]  # noqa: UP045
+        default = None if unset else field.default
+        fields.append((name, typed, dataclasses.field(default=default)))
+    return dataclasses.make_dataclass(
+        kind.__name__, fields, bases=(kind,), frozen=True, kw_only=True,
+        namespace={"__doc__": "", "__module__": __name__},
+    )  # fmt: skip
+
+
+def unset(kind: type[Kind]) -> Kind:
+    """Return options of which none is given, for flags that may stay unset."""
+    return kind(**dict.fromkeys(names_of(kind)))
 
 
 def of_one(title: str, name: str, names: Sequence[str], sort_key: int) -> Group:

@@ -22,9 +22,10 @@ from sayso.cli.flags import (
     protocol_settings,
     settings_in,
 )
-from sayso.cli.help import ENDPOINT, OPTIONS, Figures, FigureWidth, ModelFlags, help_examples
+from sayso.cli.help import ENDPOINT, OPTIONS, Figures, FigureWidth, help_examples, with_flags
 from sayso.cli.printing import note_figures, print_note, tell
 from sayso.cli.progress import Bars
+from sayso.options import ModelOptions
 from sayso.protocols import PROTOCOLS
 from sayso.protocols.protocol import Protocol, Unsuited
 from sayso.protocols.self_known import settings as self_known
@@ -38,11 +39,12 @@ from sayso.runs.compare import number_words, sides_of
 from sayso.runs.dry_run import RunEstimate, estimate_job, plan_text, total_of, total_text
 from sayso.runs.from_files import TextsOf, lacking_claims, measure_texts, texts_by_model
 from sayso.runs.from_files import estimate_texts as price_texts
+from sayso.runs.job import Job, check, with_period
 from sayso.runs.measure import measure as measure_run
 from sayso.runs.measure import settings_kind
 from sayso.runs.recorded import RecordedEngine, slug
 from sayso.runs.result import Result, lost_answers, shown_examples, summary_of
-from sayso.runs.run import Job, check, execute_job, with_period
+from sayso.runs.run import execute_job
 from sayso.storage.atomic import place_inside
 from sayso.storage.run_folder import FIGURES, RunFolder
 from sayso.studies.report import render_study
@@ -574,7 +576,8 @@ def show(result: Result, *, json: bool, page: Path | None, verbose: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
-class Factuality(ModelFlags):
+@with_flags()
+class Factuality:
     """The flags of ``sayso factuality``."""
 
     model: Annotated[
@@ -707,6 +710,7 @@ class Factuality(ModelFlags):
     json: Annotated[
         bool, Parameter(help="print every number as JSON instead of the table", negative="")
     ] = False
+    opening: ModelOptions = ModelOptions()
 
     @property
     def settings(self) -> self_known.Settings:
@@ -724,11 +728,10 @@ class Factuality(ModelFlags):
     @property
     def job(self) -> Job:
         """What is measured, and who is asked."""
-        opening = {f.name: getattr(self, f.name) for f in dataclasses.fields(ModelFlags)}
         own = ("model", "judge", "out", "cache", "max_cost", "price", "judge_price", "thinking")
         return Job(
             **{name: getattr(self, name) for name in own},
-            **opening,
+            **dataclasses.asdict(self.opening),
             protocol="self_known",
             data="texts",
             options=self.settings,

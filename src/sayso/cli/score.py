@@ -9,15 +9,11 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 from rich.console import Console
 
-from sayso.cli.help import (
-    ENDPOINT,
-    Figures,
-    FigureWidth,
-    ModelFlags,
-)
+from sayso.cli.help import ENDPOINT, Figures, FigureWidth, with_flags
 from sayso.cli.printing import note_figures, print_note
 from sayso.cli.progress import Bars
 from sayso.datasets.columns import columns_of
+from sayso.options import ModelOptions
 from sayso.report.formats import wanted
 from sayso.report.numbers import json_text
 from sayso.score_files.leaderboard import render_board, render_scores
@@ -28,7 +24,8 @@ Position = Literal["last_prompt", "second_last_answer", "last_answer"]
 
 
 @dataclasses.dataclass(frozen=True)
-class ScoreFlags(ModelFlags):
+@with_flags()
+class ScoreFlags:
     """The flags of ``sayso score``."""
 
     out: Annotated[
@@ -176,6 +173,7 @@ class ScoreFlags(ModelFlags):
     json: Annotated[
         bool, Parameter(help="print everything as JSON instead of the tables", negative="")
     ] = False
+    opening: ModelOptions = ModelOptions()
 
 
 NO_FLAGS = ScoreFlags()
@@ -242,7 +240,7 @@ def _scored(file: Path, flags: ScoreFlags) -> FileScores:
             max_cost=flags.max_cost,
             seed=flags.seed,
             force=flags.force,
-            opening={f.name: getattr(flags, f.name) for f in dataclasses.fields(ModelFlags)},
+            opening=flags.opening,
             jobs=flags.jobs,
             tell=(lambda done: bars.count("rows", done, total)) if total else None,
         )

@@ -14,22 +14,18 @@ import msgspec
 from cyclopts import Parameter
 from rich.console import Console
 
-from sayso.cli.help import (
-    ENDPOINT,
-    BatchFiles,
-    EngineName,
-    Figures,
-    FigureWidth,
-    Fresh,
-    Jobs,
-    ModelFlags,
-    RayActors,
-    RayAddress,
-    StaleOk,
-)
+from sayso.cli.help import Figures, FigureWidth, unset, with_flags
 from sayso.cli.printing import note_figures, print_note, tell
 from sayso.cli.progress import Bars
 from sayso.datasets.recorded import LogprobKind
+from sayso.options import (
+    CacheOptions,
+    JudgingOptions,
+    ModelOptions,
+    QuestionOptions,
+    RayOptions,
+    SpendingOptions,
+)
 from sayso.records import InputError, content_id
 from sayso.report.formats import wanted, write_files
 from sayso.report.number_tables import NumberTable, json_rows, render_table
@@ -63,7 +59,14 @@ YAML = (".yaml", ".yml")
 
 
 @dataclasses.dataclass(frozen=True)
-class StudyFlags(ModelFlags):
+@with_flags(
+    unset=True,
+    helps={
+        "limit": "number of entities per data set; 0: all",
+        "max_cost": "stop the study after this many dollars",
+    },
+)
+class StudyFlags:
     """The flags of ``sayso study``."""
 
     models: Annotated[Names, Parameter(help="models, named as for sayso run")] = ()
@@ -93,31 +96,8 @@ class StudyFlags(ModelFlags):
         Path | None,
         Parameter(help="folder for the page, the tables and the runs; default: under studies/"),
     ] = None
-    limit: Annotated[int | None, Parameter(help="number of entities per data set; 0: all")] = None
-    seed: Annotated[int | None, Parameter(help="seed for choosing entities and for sampling")] = (
-        None
-    )
+    asked: QuestionOptions = unset(QuestionOptions)
     judge: Annotated[str | None, Parameter(help="the judge, as for sayso run")] = None
-    cache: Annotated[
-        Path | None, Parameter(help="folder of stored replies, shared by all runs")
-    ] = None
-    max_cost: Annotated[
-        float | None, Parameter(group=ENDPOINT, help="stop the study after this many dollars")
-    ] = None
-    price: Annotated[
-        str | None,
-        Parameter(
-            group=ENDPOINT,
-            help="dollars per million prompt and answer tokens of every model, such as 0.15,0.60",
-        ),
-    ] = None
-    batch_files: BatchFiles = False
-    fresh: Fresh = False
-    stale_ok: StaleOk = False
-    engine: EngineName = ""
-    ray_address: RayAddress = ""
-    ray_actors: RayActors = None
-    jobs: Jobs = None
     layout: Annotated[
         Names,
         Parameter(
@@ -144,14 +124,18 @@ class StudyFlags(ModelFlags):
     verbose: Annotated[
         bool, Parameter(help="also print the numbers of each data set", negative="")
     ] = False
+    stored: CacheOptions = unset(CacheOptions)
+    opening: ModelOptions = unset(ModelOptions)
+    spending: SpendingOptions = unset(SpendingOptions)
+    judging: JudgingOptions = unset(JudgingOptions)
+    ray: RayOptions = unset(RayOptions)
 
     def spec(self) -> dict[str, Any]:
         """Return the study that the flags describe, as a file would."""
-        shared = ("out", "limit", "seed", "judge", "cache", "max_cost", "price")
-        names = (*shared, *(f.name for f in dataclasses.fields(ModelFlags)))
-        given = {n: v for n in names if (v := getattr(self, n)) is not None}
-        spread = ("batch_files", "fresh", "stale_ok", "engine", "ray_address", "ray_actors", "jobs")
-        given |= {n: v for n in spread if (v := getattr(self, n)) not in (None, False, "")}
+        parts = (self.asked, self.stored, self.opening, self.spending, self.judging, self.ray)
+        given = {k: v for part in parts for k, v in dataclasses.asdict(part).items()}
+        given |= {"out": self.out, "judge": self.judge}
+        given = {name: value for name, value in given.items() if value is not None}
         names = ("models", "data", "protocols", "answers")
         lists = {n: list(v) for n in names if (v := getattr(self, n))}
         of_answers = {n: v for n in ("columns", "logprobs") if (v := getattr(self, n))}
@@ -231,7 +215,7 @@ def _first_reason(outcomes: Sequence[CellOutcome]) -> str:
 
 
 def _options(flags: StudyFlags) -> dict[str, Any]:
-    return {"resamples": flags.resamples, "seed": flags.seed or 0, "allow": flags.allow}
+    return {"resamples": flags.resamples, "seed": flags.asked.seed or 0, "allow": flags.allow}
 
 
 def _grid(sources: Sequence[Path], flags: StudyFlags) -> Grid | None:

@@ -41,14 +41,14 @@ class VllmOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How vLLM opens a model; unnamed ones of its engine arguments stay at vLLM's defaults.
 
     ``top``: how many of the likeliest tokens it shows (vLLM allows 20 unless told otherwise).
-    ``exact``: read every answer once more with transformers, for exact entropies. ``max_rows`` are
-    the sequences that it computes at once.
+    ``exact``: read every answer once more with transformers, for exact entropies.
+    ``batch_size`` are the sequences that it computes at once.
     """
 
     device: str = "auto"
     dtype: str = "auto"
     revision: str | None = None
-    max_rows: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    batch_size: Annotated[int, msgspec.Meta(ge=1)] | None = None
     top: Annotated[int, msgspec.Meta(ge=1)] = 20
     exact: bool = False
     gpu_memory_utilization: float = 0.9
@@ -86,7 +86,7 @@ def open_vllm(name: str, **options: object) -> VllmEngine:
         for key, value in (
             ("revision", checked.revision),
             ("max_model_len", checked.max_model_len),
-            ("max_num_seqs", checked.max_rows),
+            ("max_num_seqs", checked.batch_size),
         )
         if value is not None
     }

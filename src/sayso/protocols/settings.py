@@ -8,12 +8,11 @@ values it may have: a ``Literal``, or a number between the limits of its ``msgsp
 from __future__ import annotations
 
 import dataclasses
-import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 from msgspec import Meta
 
@@ -61,40 +60,6 @@ def tokens_for(answer: Any, form: str) -> int:
     name = f"{form}_tokens"
     value = getattr(answer, name)
     return int(getattr(AnswerLimits(), name) if value is None else value)
-
-
-def check_types(settings: Any, prefix: str = "", *, flags: bool = False) -> None:
-    """Refuse a value that its field's type does not allow. Raises InputError.
-
-    Limits of an optional field hold where it is given. With ``flags`` a message names a field as
-    its flag is typed, "train-limit".
-    """
-    hints = get_type_hints(type(settings), include_extras=True)
-    for field in dataclasses.fields(settings):
-        name = f"{prefix}{field.name.replace('_', '-') if flags else field.name}"
-        value, hint = getattr(settings, field.name), hints[field.name]
-        if dataclasses.is_dataclass(value):
-            check_types(value, f"{name}.", flags=flags)
-        elif get_origin(hint) is Literal and value not in get_args(hint):
-            raise InputError(f"{name} is {value!r}; expected one of {', '.join(get_args(hint))}")
-        limits = _limits(hint)
-        if limits is None or value is None:
-            continue
-        low = -math.inf if limits.ge is None else limits.ge
-        high = math.inf if limits.le is None else limits.le
-        if not low <= value <= high:
-            expected = f"at least {low}" if limits.le is None else f"{low} to {high:g}"
-            shown = f"{value:g}" if isinstance(value, float) else value
-            raise InputError(f"{name} is {shown}; expected {expected}")
-
-
-def _limits(hint: Any) -> Meta | None:
-    """Return the limits of a field, or those of an optional field's values."""
-    for part in (hint, *get_args(hint)):
-        for limits in getattr(part, "__metadata__", ()):
-            if isinstance(limits, Meta):
-                return limits
-    return None
 
 
 def folder_setting(name: str) -> Path | None:

@@ -18,6 +18,7 @@ import msgspec
 
 from sayso.engines.engine import Engine, EngineWrapper
 from sayso.engines.prices import LOCAL, Price, reply_cost
+from sayso.options import Scalar
 from sayso.prompts.thoughts import split_thoughts
 from sayso.records import Generation, InputError, Request, Usage, content_id, request_key
 from sayso.runs.costs import Meter, add, dollars
@@ -539,7 +540,6 @@ EFFORTS = ("low", "medium", "high")
 #: a larger number of tokens to think is taken for a typing error
 MOST_TOKENS = 1_000_000
 
-Scalar = str | int | float | bool
 Shape = Callable[[Request], Request]
 
 

@@ -15,6 +15,7 @@ from sayso.engines import open_model
 from sayso.engines.engine import Engine
 from sayso.engines.prices import Price, likely_model, price_of
 from sayso.engines.ray.engine import RaySettings, open_ray
+from sayso.options import ModelOptions, given, names_of
 from sayso.records import InputError
 from sayso.storage.atomic import real_path
 
@@ -148,20 +149,22 @@ def open_priced(
     max_cost: float | None = None,
     flag: str = "--price",
     *,
+    opening: ModelOptions = ModelOptions(),
     price: str | None = None,
     extra: Mapping[str, object] = MappingProxyType({}),
     ray: RaySettings | None = None,
-    **given: str | float | None,
+    weights: bool | None = None,
+    batches: str | None = None,
 ) -> tuple[Engine, Price | None]:
     """Open a model and return it with its price, ``None`` where that is unknown.
 
-    ``price`` is "in,out" in dollars per million tokens, given by ``flag``; ``given`` are options of
-    the command line (:func:`model_options`), ``extra`` further ones of this kind of model. With
-    ``ray`` the model computes in Ray's actors, and is opened here without weights.
+    ``price`` is "in,out" in dollars per million tokens, given by ``flag``; ``opening``, ``weights``
+    and ``batches`` are as in :func:`model_options`, ``extra`` are further options of this kind of
+    model. With ``ray`` the model computes in Ray's actors, and is opened here without weights.
     Raises InputError, also for a limit ``max_cost`` that cannot be kept.
     """
     known = price_of(name, price)
-    options = model_options(name, price=price, **given)
+    options = model_options(name, opening, price=price, weights=weights, batches=batches)
     if known is not None and options.get("batches"):
         known = known.halved
     check_price(max_cost, name, known, flag)
@@ -197,46 +200,51 @@ def is_local(model: object) -> bool:
     return isinstance(model, str) and model not in ("", "rules") and not is_endpoint(model)
 
 
-#: options of models in this process, as the command line names them -> as the engine does
-LOCAL_OPTIONS = {
-    "device": "device",
-    "dtype": "dtype",
-    "batch_size": "max_rows",
-    "revision": "revision",
-    "end_loops": "end_loops",
-    "weights": "weights",
-}
+#: options that only a model in this process takes, and that only the one that answers takes
+HERE = names_of(ModelOptions, use="here") + names_of(ModelOptions, use="answering")
+ANSWERING = names_of(ModelOptions, use="answering")
 
 
-def model_options(model: str, **given: str | float | None) -> dict[str, object]:
-    """Return those of the given options that this kind of model takes, by the engine's names.
+def model_options(
+    model: str,
+    opening: ModelOptions = ModelOptions(),
+    *,
+    price: str | None = None,
+    weights: bool | None = None,
+    batches: str | None = None,
+) -> dict[str, object]:
+    """Return those of the options that this kind of model takes.
 
     ``concurrency``, ``timeout``, ``patience`` and ``device`` may be meant for another model of the
     same run, so a model of the other kind ignores them; any other option of that kind is refused.
-    ``weights`` is said to every one: an endpoint whose weights are not wanted is not asked. Raises
-    InputError.
+    Without ``weights`` nothing is loaded, and an endpoint is not asked; ``batches`` is the folder
+    of batch files. Raises InputError.
     """
-    chosen: dict[str, object] = {k: v for k, v in given.items() if v is not None}
-    local = {LOCAL_OPTIONS[k]: v for k, v in chosen.items() if k in LOCAL_OPTIONS}
-    remote = {k: v for k, v in chosen.items() if k not in LOCAL_OPTIONS}
+    chosen = given(opening)
     if model.startswith("vllm:") and chosen.get("end_loops"):
         raise InputError(f"end-loops is for hf: models, and {model!r} runs in vLLM; leave it out")
     if model.startswith("vllm:"):
-        local.pop("end_loops", None)
+        chosen.pop("end_loops", None)
+    local = {name: value for name, value in chosen.items() if name in HERE}
+    remote = {name: value for name, value in chosen.items() if name not in HERE}
+    named = {"price": price, "batches": batches}
+    remote |= {name: value for name, value in named.items() if value is not None}
     wrong: tuple[str, ...] = ("price", "model_version")
-    whose, where, here = "endpoints", "runs on this machine", local
+    whose, where, kept, foreign = "endpoints", "runs on this machine", local, remote
     if is_endpoint(model):
-        wrong = ("dtype", "batch_size", "revision", "end_loops")
-        whose, where, here = "models in this process", "is an endpoint", remote
-        if chosen.get("weights") is False:
-            here["asked"] = False
+        wrong = ANSWERING
+        whose, where, kept, foreign = "models in this process", "is an endpoint", remote, local
+        if weights is False:
+            kept["asked"] = False
+    elif weights is not None:
+        kept["weights"] = weights
     for name in wrong:
-        if name in chosen:
+        if name in foreign:
             raise InputError(
-                f"{name.replace('_', '-')} {chosen[name]!r} is for {whose}, and the model "
+                f"{name.replace('_', '-')} {foreign[name]!r} is for {whose}, and the model "
                 f"{model!r} {where}; leave it out"
             )
-    return here
+    return kept
 
 
 def check_price(max_cost: float | None, model: str, price: Price | None, flag: str) -> None:

@@ -6,6 +6,7 @@ How many tokens requests take is estimated from answers of their kind so far, or
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import math
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
@@ -20,21 +21,20 @@ from sayso.protocols.protocol import Ask
 from sayso.records import Generation, Request, Usage, request_key
 from sayso.runs.asking import CachedEngine
 from sayso.runs.costs import dollars, is_endpoint
+from sayso.runs.folders import check_out
 from sayso.runs.freshness.same_model import probes
+from sayso.runs.job import Job, with_period
 from sayso.runs.judge import OpenJudge, holds_to_schema, model_judge
 from sayso.runs.progress import Progress
 from sayso.runs.recorded import RecordedEngine, answers_of
 from sayso.runs.run import (
-    Job,
     OpenJob,
     check_folders,
-    check_out,
     foreseen,
     further_models,
     open_job,
     size_of,
     unlisted,
-    with_period,
     world_caution,
 )
 from sayso.runs.stages import bind
@@ -559,7 +559,9 @@ class _RequestWriter:
 
     def __init__(self, judge: CachedEngine, opened: OpenJob) -> None:
         self.recorder = _Recorder(judge)
-        options = opened.job.judge_options._replace(anyway=True)  # nothing is answered here
+        options = dataclasses.replace(
+            opened.job.judge_options, judge_anyway=True
+        )  # nothing is answered here
         self.judge = model_judge(self.recorder, options, opened.model)
 
     def write(self, items: Sequence[Item]) -> list[Request]:

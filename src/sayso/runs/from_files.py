@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import msgspec
 
@@ -37,6 +37,7 @@ from sayso.judges.judge import Judge
 from sayso.judges.rules.sentences import parts
 from sayso.judges.rules.text import content, tokens
 from sayso.judges.self_judgement import orders
+from sayso.options import ModelKeywords, check_keywords
 from sayso.protocols import settings
 from sayso.protocols.answer_table import write_answers
 from sayso.protocols.coherence import coherence_cautions, unseen_cautions
@@ -83,19 +84,13 @@ from sayso.report import write as write_page
 from sayso.runs.asking import CachedEngine, bill, request_shaper, thinking_settings
 from sayso.runs.costs import Meter
 from sayso.runs.dry_run import Planned, RunEstimate, StageEstimate, first_calls, plan_of, priced
+from sayso.runs.folders import open_folder
+from sayso.runs.job import Job, check, job_of, one_period, with_period
 from sayso.runs.judge import OpenJudge, open_judge
 from sayso.runs.progress import Progress
 from sayso.runs.recorded import slug
 from sayso.runs.result import Result
-from sayso.runs.run import (
-    Job,
-    check,
-    one_period,
-    open_folder,
-    open_subject,
-    token_counts,
-    with_period,
-)
+from sayso.runs.run import open_subject, token_counts
 from sayso.runs.stages import FolderRun, now
 from sayso.runs.tools import KnowledgeSources, RunTools
 from sayso.storage.atomic import one_writer, real_path
@@ -117,6 +112,16 @@ NOTHING_TO_ASK = (
 )
 
 
+class TextKeywords(ModelKeywords, total=False):
+    """Keywords of :func:`factuality`: how a model is opened and asked, and what it may cost."""
+
+    cache: str | PathLike[str] | None
+    max_cost: float | None
+    price: str | None
+    judge_price: str | None
+    thinking: str | int
+
+
 def factuality(
     files: str | PathLike[str] | Sequence[str | PathLike[str]],
     out: str | Path | None = None,
@@ -125,21 +130,10 @@ def factuality(
     judge: str | Judge | Engine = "rules",
     options: Any = None,
     columns: str | Mapping[str, str] = "",
-    cache: str | Path | None = None,
-    max_cost: float | None = None,
-    price: str | None = None,
-    judge_price: str | None = None,
-    thinking: str = "",
-    concurrency: int | None = None,
-    timeout: float | None = None,
-    patience: float | None = None,
-    device: str | None = None,
-    dtype: str | None = None,
-    batch_size: int | None = None,
-    revision: str | None = None,
     progress: Progress | None = None,
     command: str = "",
     report: bool = True,
+    **given: Unpack[TextKeywords],
 ) -> Result:
     """Measure the factuality of long texts in ``files``, a system each, by position in the text.
 
@@ -152,11 +146,10 @@ def factuality(
     the model is opened are as in :func:`sayso.run`, which also says what is returned;
     ``report=False`` leaves the page out. Raises InputError.
     """
-    job = Job(
-        protocol="self_known", model=model, data="texts", judge=judge, out=out, cache=cache,
-        options=options, max_cost=max_cost, price=price, judge_price=judge_price,
-        thinking=thinking, concurrency=concurrency, timeout=timeout, patience=patience,
-        device=device, dtype=dtype, batch_size=batch_size, revision=revision, command=command,
+    check_keywords(factuality.__name__, given, TextKeywords)
+    job = job_of(
+        protocol="self_known", model=model, data="texts", judge=judge, out=out, options=options,
+        command=command, **given,
     )  # fmt: skip
     result = measure_texts(files, job, columns, progress)
     if report:
@@ -275,7 +268,7 @@ def _opened(
 ) -> Iterator[OpenTexts]:
     """Read the files, open model and judge, and close them at the end. Raises InputError.
 
-    With ``learn=False`` nothing can be asked, as in :func:`sayso.runs.run.open_job`.
+    With ``learn=False`` nothing can be asked, as in :func:`sayso.runs.job.open_job`.
     """
     check(job)
     options = settings.with_limits(job.options or SELF_KNOWN.Settings(), job.limits)

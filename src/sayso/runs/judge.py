@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from sayso.engines import check_model_name, did_you_mean
 from sayso.engines.engine import Engine, check_engine
@@ -17,6 +18,14 @@ from sayso.judges.cascade import CascadeJudge
 from sayso.judges.judge import Item, Judge
 from sayso.judges.model.judge import LlmJudge
 from sayso.judges.rules.judge import RulesJudge
+from sayso.options import (
+    JudgingOptions,
+    ModelOptions,
+    check_types,
+    for_others,
+    given,
+    part,
+)
 from sayso.processes import cores
 from sayso.records import Content, InputError, Stance, Verdict, ask, request_key
 from sayso.runs.asking import CachedEngine
@@ -27,10 +36,6 @@ from sayso.storage.cache import Cache
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
-Batch = Literal["item", "entity", "aspect"]
-Mode = Literal["one_pass", "two_pass"]
-Labels = Literal["stance", "uncle"]
-
 EXPECTED = (
     "expected 'rules' (offline), the name of a model such as openai:gpt-4o, or 'rules+' and the "
     "name of a model, which is then asked only if the rules are not certain; people, for answers "
@@ -38,31 +43,23 @@ EXPECTED = (
 )
 
 
-class JudgeOptions(NamedTuple):
-    """How a model judges. The defaults are those of the command line.
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class JudgeOptions(JudgingOptions):
+    """How a model judges, and how it is opened. The defaults are those of the command line.
 
-    ``batch``: one call for a paragraph, or for an entity's short answers of one draw ("item") or of
-    all draws ("entity"), or one for each aspect. ``mode``: stance and content
-    in one call or in two. ``labels``: ours, or the three of UNCLE's paper. ``price`` is
-    "in,out" dollars per million tokens. ``anyway`` goes on with a judge that gave no readable reply
-    to its first requests. ``ray`` is where a judge of ours computes, if not in this process;
-    ``batches`` the folder of batch files, if an endpoint is asked in them; ``jobs`` how many
-    processes the rules read many answers in, all cores if left out.
+    ``judge_price`` is "in,out" dollars per million tokens. ``ray`` is where a judge of ours
+    computes, if not in this process; ``batches`` the folder of batch files, if an endpoint is asked
+    in them.
     """
 
-    batch: Batch = "item"
-    mode: Mode = "one_pass"
-    labels: Labels = "stance"
-    price: str | None = None
+    opening: ModelOptions = ModelOptions()
     prompt_folder: str = ""
-    concurrency: int | None = None
-    timeout: float | None = None
-    patience: float | None = None
-    device: str | None = None
-    anyway: bool = False
     ray: RaySettings | None = None
     batches: str | None = None
-    jobs: int | None = None
+
+
+#: options that the rules have no use for; what else is given may be meant for the subject
+OF_A_MODEL = ("judge_batch", "judge_mode", "judge_labels", "judge_price")
 
 
 class OpenJudge(NamedTuple):
@@ -95,20 +92,9 @@ def check_judge(name: str, options: JudgeOptions | None = None) -> None:
     Raises InputError.
     """
     chosen = options or JudgeOptions()
-    for what, value, allowed in (
-        ("judge-batch", chosen.batch, get_args(Batch)),
-        ("judge-mode", chosen.mode, get_args(Mode)),
-        ("judge-labels", chosen.labels, get_args(Labels)),
-    ):
-        if value not in allowed:
-            raise InputError(f"{what} is {value!r}; expected {' or '.join(allowed)}")
+    check_types(part(JudgingOptions, chosen), flags=True)
     if name == "rules":
-        plain = JudgeOptions(
-            prompt_folder=chosen.prompt_folder, concurrency=chosen.concurrency,
-            timeout=chosen.timeout, patience=chosen.patience, device=chosen.device,
-            anyway=chosen.anyway, ray=chosen.ray, batches=chosen.batches, jobs=chosen.jobs,
-        )  # fmt: skip
-        if chosen != plain:  # what is left may be meant for the subject
+        if given(part(JudgingOptions, chosen)).keys() & OF_A_MODEL:
             raise InputError(
                 "judge 'rules' is not a model: leave --judge-batch, --judge-mode, --judge-labels "
                 "and "
@@ -158,14 +144,13 @@ def open_judge(
         model = given.removeprefix("rules+")
         cascade = model != given
         opened, price = open_priced(
-            model, meter.max_cost, "--judge-price", price=chosen.price,
-            concurrency=chosen.concurrency, timeout=chosen.timeout, patience=chosen.patience,
-            device=chosen.device, weights=None if learn else False, ray=chosen.ray,
+            model, meter.max_cost, "--judge-price", price=chosen.judge_price,
+            opening=for_others(chosen.opening), weights=None if learn else False, ray=chosen.ray,
             batches=chosen.batches,
         )  # fmt: skip
     else:
         opened = given
-        price = price_of("", chosen.price) if chosen.price else known_price(given)
+        price = price_of("", chosen.judge_price) if chosen.judge_price else known_price(given)
     engine = CachedEngine(opened, cache, who="judge", price=price, meter=meter, progress=progress)
     try:
         judge = model_judge(engine, chosen, subject, learn)
@@ -241,13 +226,13 @@ def model_judge(
     schema = engine.capabilities.json_schema or holds_to_schema(engine, learn)
     return LlmJudge(
         engine,
-        labels=options.labels,
-        batch=options.batch,
-        mode=options.mode,
+        labels=options.judge_labels,
+        batch=options.judge_batch,
+        mode=options.judge_mode,
         prompt_folder=Path(options.prompt_folder) if options.prompt_folder else None,
         family=subject.name if subject is not None else None,
         output="json" if schema else "blocks",
-        anyway=options.anyway,
+        anyway=options.judge_anyway,
     )
 
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -24,6 +23,7 @@ from sayso.engines.engine import Classifier, Engine, EngineWrapper, StateWatcher
 from sayso.engines.ray.classifier import RayClassifier
 from sayso.engines.ray.engine import RaySettings
 from sayso.judges.meaning import LlmClassifier, Meaning, ModelMeaning, RulesMeaning, label_columns
+from sayso.options import ModelOptions, for_others, given
 from sayso.prompts import check_folder
 from sayso.records import (
     Generation,
@@ -44,7 +44,6 @@ from sayso.runs.costs import (
     dollars,
     is_endpoint,
     known_price,
-    model_options,
     open_priced,
 )
 from sayso.runs.judge import JudgeOptions
@@ -68,8 +67,8 @@ class Toolbox:
     model if its weights are here, else rules. ``ask``: the model is also asked for its confidence
     and whether its answer is true; ``prompts`` is a folder of the user's own prompts. ``panel`` are
     names of models that judge answers without a gold; ``sentences``: the model is also asked of
-    each sentence and sample. ``opening`` says how the model is opened
-    (:func:`~sayso.runs.costs.model_options`); with ``ray`` meanings are compared in Ray's actors.
+    each sentence and sample. ``opening`` says how the model is opened; with ``ray`` meanings are
+    compared in Ray's actors.
     """
 
     def __init__(
@@ -86,15 +85,15 @@ class Toolbox:
         prompts: Path | None = None,
         panel: Sequence[str] = (),
         sentences: bool = False,
-        opening: Mapping[str, str | float | None] = MappingProxyType({}),
+        opening: ModelOptions = ModelOptions(),
         ray: RaySettings | None = None,
     ) -> None:
         if ask and model is None:
             raise InputError("--ask asks the model that gave the answers: pass --model too")
-        given = [name for name, value in opening.items() if value is not None]
-        if given and model is None:
+        opened = list(given(opening))
+        if opened and model is None:
             raise InputError(
-                f"--{given[0].replace('_', '-')} is for the model that gave the answers: pass "
+                f"--{opened[0].replace('_', '-')} is for the model that gave the answers: pass "
                 "--model too"
             )
         check_folder(prompts)
@@ -149,7 +148,7 @@ class Toolbox:
         if meaning and self._meaning is None:
             self._meaning = self._open_meaning(self._nli)
         if self.panel and not self._judges:
-            options = JudgeOptions(price=self._price)
+            options = JudgeOptions(judge_price=self._price)
             models = FurtherModels(self._cache(FILE_NAME), self._meter, options)
             self._open.callback(models.close)
             self._judges = tuple(
@@ -210,12 +209,8 @@ class Toolbox:
         reads = self._cache("reads.sqlite")  # one that cannot be used is told before weights load
         price = None
         if isinstance(model, str):
-            given = (
-                self._price if is_endpoint(model) else None
-            )  # else meant for the comparing model
-            engine, price = open_priced(
-                model, price=given, extra=model_options(model, **self._opening)
-            )
+            own = self._price if is_endpoint(model) else None  # else for the comparing model
+            engine, price = open_priced(model, price=own, opening=self._opening)
             self._open.callback(engine.close)
         else:
             engine = model
@@ -313,11 +308,8 @@ class FurtherModels:
                 name,
                 self._meter.max_cost,
                 "--judge-price",
-                price=self._options.price if is_endpoint(name) else None,
-                concurrency=self._options.concurrency,
-                timeout=self._options.timeout,
-                patience=self._options.patience,
-                device=self._options.device,
+                price=self._options.judge_price if is_endpoint(name) else None,
+                opening=for_others(self._options.opening),
                 weights=None if self._learn else False,
                 ray=self._options.ray,
                 batches=self._options.batches if is_endpoint(name) else None,

@@ -88,12 +88,12 @@ def graders(
         grader = _Bert(rest)
     elif kind == "llm_blind" and rest:
         kept = stack.enter_context(Cache(cache))
-        models = FurtherModels(kept, meter, JudgeOptions(price=price))
+        models = FurtherModels(kept, meter, JudgeOptions(judge_price=price))
         stack.callback(models.close)
         grader = _blind(BlindGrader(models.open(rest)))
     elif kind == "llm" and rest:
         kept = stack.enter_context(Cache(cache))
-        options = JudgeOptions(price=price, anyway=True)
+        options = JudgeOptions(judge_price=price, judge_anyway=True)
         opened = open_judge(rest, options, cache=kept, meter=meter)
         stack.callback(opened.close)
         grader = _judge(opened.judge)

@@ -19,7 +19,6 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from functools import lru_cache
 from itertools import accumulate, chain, islice
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
@@ -43,6 +42,7 @@ from sayso.judges.meaning import RulesMeaning
 from sayso.judges.rules.judge import SIGNATURE
 from sayso.judges.rules.text import forget_texts
 from sayso.metrics.ranking import EQUAL
+from sayso.options import ModelOptions
 from sayso.processes import FEW as FEW_BLOCKS
 from sayso.processes import blocks_in_processes, cores
 from sayso.records import InputError, Message, Request, is_blank
@@ -243,7 +243,7 @@ def score_file(
     figures: Wanted = Wanted(),  # noqa: B008 - frozen
     seed: int = 0,
     force: bool = False,
-    opening: Mapping[str, str | float | None] = MappingProxyType({}),
+    opening: ModelOptions = ModelOptions(),
     jobs: int | None = None,
     tell: Callable[[int], None] | None = None,
 ) -> FileScores:
@@ -256,9 +256,8 @@ def score_file(
     labeled rows are shown to ``model`` before it says whether another answer is true; ``panel``
     names models that say so without a gold. ``report`` is where a page goes, ``figures`` says which
     files of its charts are written, into a folder beside ``out`` (``answers.scored.figures``). A
-    file at ``out`` that sayso did not write is replaced only with ``force``. ``opening`` has the
-    flags that
-    say how ``model`` is opened. ``jobs`` processes (all cores) score where no model is asked or
+    file at ``out`` that sayso did not write is replaced only with ``force``. ``opening`` says
+    how ``model`` is opened. ``jobs`` processes (all cores) score where no model is asked or
     loaded, with the same result for any number of them; what they finished lies in a folder beside
     the output until all is done, and is not scored again. ``tell`` gets how many rows are done.
     Memory does not grow with the file. Raises InputError.

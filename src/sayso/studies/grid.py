@@ -33,12 +33,13 @@ from typing import Any, NamedTuple
 from sayso.datasets import default_data
 from sayso.datasets.own_table import name_with_columns
 from sayso.engines.named import base_name
+from sayso.options import AskingOptions, ModelOptions, QuestionOptions, names_of
 from sayso.protocols import PROTOCOLS, protocol_named, settings
 from sayso.records import InputError, content_id, suggestion
 from sayso.report.numbers import line
 from sayso.runs.from_files import TextsOf, lacking_claims, texts_by_model
+from sayso.runs.job import LONGEST_NAME, OF_COMMANDS, Job, job_of
 from sayso.runs.recorded import ASKS_NOBODY, RecordedEngine, open_answers, slug
-from sayso.runs.run import LONGEST_NAME, OF_COMMANDS, Job
 from sayso.studies.board import About, check_date
 
 #: flags of a run that a study sets itself
@@ -48,22 +49,11 @@ FLAGS = tuple(f.name for f in dataclasses.fields(Job) if f.name not in OWN)
 #: what a model is, for a board; nothing that it is asked with
 OF_SYSTEM = ("group", "date", "label")
 OF_MODEL = (
-    *("name", "thinking", "chat_template_kwargs", "price", "model_version", "concurrency"),
-    *(
-        "timeout",
-        "patience",
-        "batch_files",
-        "fresh",
-        "stale_ok",
-        "device",
-        "dtype",
-        "batch_size",
-        "revision",
-    ),
-    *("end_loops", "known_from"),
+    *("name", "price", "batch_files", "fresh", "stale_ok", "known_from"),
+    *names_of(ModelOptions, AskingOptions),
     *OF_SYSTEM,
 )
-OF_DATA = ("name", "columns", "split", "domains", "tiers", "limit", "seed")
+OF_DATA = ("name", "columns", *names_of(QuestionOptions))
 #: keys of a study of files of answers
 OF_ANSWERS = ("answers", "columns", "logprobs")
 LISTS = {"models": "model", "data": "data", "protocols": "protocol"}
@@ -382,12 +372,9 @@ def _named(source: _Entry) -> str:
 def _job(given: Mapping[str, Any], place: str) -> Job:
     """Return a job of flags as people write them."""
     own = dict(given)
-    for name in ("domains", "tiers"):
-        if isinstance(own.get(name), str):
-            own[name] = (own[name],)
     if isinstance(own.get("thinking"), int):
         own["thinking"] = _thinking(own["thinking"])
     try:
-        return Job(**own)
+        return job_of(**own)
     except TypeError as error:  # pragma: no cover - names were checked
         raise InputError(f"{place}: {error}") from None

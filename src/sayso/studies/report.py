@@ -37,7 +37,7 @@ from sayso.report.opening import NO_EXAMPLES, ChosenExamples, Example, PageOpeni
 from sayso.report.page import page, write_index
 from sayso.report.tables import tight
 from sayso.report.terminal import say
-from sayso.runs.run import load_data
+from sayso.runs.job import load_data
 from sayso.storage.atomic import place_inside, replacing
 from sayso.storage.run_folder import RunFolder
 from sayso.studies.board import About, BoardSystem, board_figure, board_page

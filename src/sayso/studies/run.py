@@ -9,13 +9,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
 from sayso import datasets
 from sayso.engines import check_model_name
 from sayso.engines.engine import Engine
+from sayso.options import ModelOptions, for_others, part
 from sayso.protocols.protocol import Unsuited
 from sayso.records import InputError
 from sayso.report import write as write_page
@@ -23,10 +24,11 @@ from sayso.runs.costs import BudgetSpent, Meter, is_local, open_priced
 from sayso.runs.dry_run import RunEstimate, Total, estimate_job, total_of
 from sayso.runs.from_files import check_same_texts, measure_texts
 from sayso.runs.from_files import estimate_texts as estimate_texts
+from sayso.runs.job import Job, check, one_period, with_period
 from sayso.runs.judge import check_judge
 from sayso.runs.progress import Progress
 from sayso.runs.recorded import PEOPLE, RecordedEngine
-from sayso.runs.run import Job, check, check_finished, execute_job, one_period, with_period
+from sayso.runs.run import check_finished, execute_job
 from sayso.storage.atomic import one_writer, place_inside, replacing
 from sayso.storage.run_folder import RunFolder
 from sayso.studies.board import About
@@ -121,7 +123,7 @@ def _check_model(job: Job) -> None:
     name = str(job.model)
     check_model_name(name)
     if is_local(name):
-        open_priced(name, revision=job.revision, weights=False)[0].close()
+        open_priced(name, opening=ModelOptions(revision=job.revision), weights=False)[0].close()
 
 
 def run_grid(
@@ -221,10 +223,6 @@ def is_finished(cell: GridCell) -> bool:
     return RunFolder.open(cell.path).read_manifest().finished is not None
 
 
-#: how a model in this process is opened
-OPENED_ONCE = ("device", "dtype", "batch_size", "revision", "end_loops")
-
-
 class _Opened:
     """The model in this process that the last cell asked: the next cell may ask it too."""
 
@@ -248,17 +246,18 @@ class _Opened:
         if not isinstance(job.model, str) or not is_local(job.model) or job.engine:
             self._close()
             return job
-        given: dict[str, Any] = {name: getattr(job, name) for name in OPENED_ONCE}
-        key = (job.model, *given.values())
+        opening = part(ModelOptions, job)
+        key = (job.model, opening)
         if key != self._key or self._engine is None:
             self._close()
-            self._engine, _ = open_priced(job.model, job.max_cost, price=job.price, **given)
+            self._engine, _ = open_priced(job.model, job.max_cost, price=job.price, opening=opening)
             self._key = key
         # what is left may be meant for the judge
         judge = job.judge.removeprefix("rules+") if isinstance(job.judge, str) else ""
-        kept = ("device",) if is_local(judge) else ()
-        gone: dict[str, Any] = {n: getattr(Job(), n) for n in given if n not in kept}
-        return dataclasses.replace(job, model=self._engine, **gone)
+        kept = for_others(opening)
+        if not is_local(judge):
+            kept = dataclasses.replace(kept, device=None)
+        return dataclasses.replace(job, model=self._engine, **dataclasses.asdict(kept))
 
 
 # ---- what it would cost

@@ -24,9 +24,10 @@ from sayso.protocols.uncle.settings import Settings
 from sayso.records import InputError, Question
 from sayso.runs.asking import REQUEST_SETTINGS
 from sayso.runs.costs import is_local
+from sayso.runs.job import Job, parts_of
 from sayso.runs.measure import entities_of, load_run
 from sayso.runs.progress import Progress
-from sayso.runs.run import Job, open_job, parts_of
+from sayso.runs.run import open_job
 from sayso.storage.cache import default_cache_folder
 from sayso.storage.run_folder import Manifest
 from sayso.train.result import FILE, read_training

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, get_args
 import msgspec
 from cyclopts import Group, Parameter
 
-from sayso.protocols.settings import check_types
+from sayso.options import check_types
 from sayso.records import InputError
 from sayso.train.rewards import Name as Reward
 from sayso.train.rows import WORDS

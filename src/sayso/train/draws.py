@@ -26,9 +26,10 @@ from sayso.protocols.uncle import Settings as UncleSettings
 from sayso.protocols.uncle.settings import ANSWER_SAMPLE, answer_limits
 from sayso.records import Claim, Generation, InputError, Question, Verdict, ask, request_key
 from sayso.runs.dry_run import Planned, RunEstimate, judge_stages, plan_of, priced
+from sayso.runs.folders import discard, open_folder
 from sayso.runs.judge import OpenJudge
 from sayso.runs.progress import Progress
-from sayso.runs.run import OpenJob, discard, manifest_of, open_folder, open_job
+from sayso.runs.run import OpenJob, manifest_of, open_job
 from sayso.runs.stages import FolderRun, now
 from sayso.runs.tools import KnowledgeSources, RunTools
 from sayso.storage.run_folder import RunFolder

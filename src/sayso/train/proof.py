@@ -80,10 +80,12 @@ from sayso.records import (
     signature_of,
     slice_of,
 )
+from sayso.runs.folders import open_folder
+from sayso.runs.job import Job
 from sayso.runs.measure import entities_of, load_run
 from sayso.runs.progress import Progress
 from sayso.runs.result import Result
-from sayso.runs.run import Job, execute_job, manifest_of, open_folder, open_job
+from sayso.runs.run import execute_job, manifest_of, open_job
 from sayso.runs.stages import FolderRun
 from sayso.storage.atomic import replacing
 from sayso.storage.run_folder import RunFolder

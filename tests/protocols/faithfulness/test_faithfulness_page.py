@@ -14,8 +14,8 @@ from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import faithfulness
 from sayso.protocols.settings import replace
 from sayso.records import Estimate, InputError, Request, slice_of
+from sayso.runs.job import Job
 from sayso.runs.result import Result
-from sayso.runs.run import Job
 from support.scripted_world import chance, facts, records, write
 
 WORLD = facts(12)

@@ -16,7 +16,7 @@ from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import PROTOCOLS, selective, settings
 from sayso.records import Estimate, Generation, InputError, Request, Score, slice_text
 from sayso.runs import dry_run, tools
-from sayso.runs.run import Job
+from sayso.runs.job import Job
 from sayso.storage.run_folder import RunFolder
 from support.scripted_world import write
 

@@ -563,7 +563,7 @@ def test_settings_that_cannot_be_are_refused() -> None:
 
 def test_a_dry_run_says_what_comes_after_the_texts(tmp_path: Path) -> None:
     from sayso.runs.dry_run import estimate_job
-    from sayso.runs.run import Job
+    from sayso.runs.job import Job
 
     world = World(TEXTS)
     engine = world.engine()

@@ -20,8 +20,8 @@ from sayso.protocols.uncle.collect import MOST_TOGETHER, PARAGRAPH, asked
 from sayso.records import Generation, InputError, Question, Request, part_of
 from sayso.runs.compare import compare
 from sayso.runs.dry_run import estimate_job
+from sayso.runs.job import Job
 from sayso.runs.measure import measure
-from sayso.runs.run import Job
 from sayso.train.base import halves, open_base_run
 from support.scripted_world import Fact, Mind, facts
 

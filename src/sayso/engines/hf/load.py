@@ -53,7 +53,7 @@ TOKENIZER_FILES = (
 
 
 class HfOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How to open a model. ``max_rows`` and ``token_slots`` bound what is computed at once.
+    """How to open a model. ``batch_size`` and ``token_slots`` bound what is computed at once.
 
     With ``end_loops`` an answer ends where it only repeats itself; ``None`` is what suits the model
     (:func:`sayso.engines.named.limits_of`). Without ``weights`` a model has
@@ -64,7 +64,7 @@ class HfOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     dtype: str = "auto"
     revision: str | None = None
     threads: int | None = None
-    max_rows: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    batch_size: Annotated[int, msgspec.Meta(ge=1)] | None = None
     token_slots: int | None = None
     window: Annotated[int, msgspec.Meta(ge=1)] = 4096
     record: frozenset[str] = frozenset({"logprobs", "entropies"})
@@ -573,7 +573,7 @@ def first_limits(runner: Runner, options: HfOptions) -> BatchLimits:
         rows = min(ROWS, max(64, LOGITS // (4 * runner.vocabulary)))
     if options.token_slots:
         slots = first = most = options.token_slots
-    return BatchLimits(options.max_rows or rows, slots, most, first)
+    return BatchLimits(options.batch_size or rows, slots, most, first)
 
 
 #: where Linux says how much memory a container may take

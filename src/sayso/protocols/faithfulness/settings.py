@@ -13,6 +13,7 @@ from msgspec import Meta
 
 from sayso.judges.contradiction import contradicts
 from sayso.metrics.cmfg import BINS, LEAST_IN_BIN
+from sayso.options import check_types
 from sayso.prompts.methods import METHODS, methods_in_list
 from sayso.protocols.pool import entity_of
 from sayso.protocols.settings import (
@@ -21,7 +22,6 @@ from sayso.protocols.settings import (
     Share,
     Temperature,
     Tokens,
-    check_types,
     collect_field,
     measure_field,
     most_tokens,

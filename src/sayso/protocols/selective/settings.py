@@ -8,13 +8,13 @@ from typing import Annotated, Literal, NamedTuple
 
 from msgspec import Meta
 
+from sayso.options import check_types
 from sayso.protocols.settings import (
     Resamples,
     Seed,
     Share,
     Temperature,
     Tokens,
-    check_types,
     collect_field,
     measure_field,
     most_tokens,

@@ -8,12 +8,12 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from sayso.options import check_types
 from sayso.protocols.settings import (
     Resamples,
     Seed,
     Temperature,
     Tokens,
-    check_types,
     collect_field,
     measure_field,
     most_tokens,

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from sayso.options import check_types
 from sayso.prompts.methods import METHODS, Form, methods_in_list
 from sayso.protocols.pool import MOST_WORDINGS
 from sayso.protocols.probes import Probing
@@ -16,7 +17,6 @@ from sayso.protocols.settings import (
     Seed,
     Temperature,
     Tokens,
-    check_types,
     collect_field,
     measure_field,
     most_tokens,

@@ -1,0 +1,381 @@
+"""What a run is to be: a :class:`Job`. :func:`check` refuses what is wrong before it begins."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from sayso import datasets, prompts
+from sayso.datasets.columns import meant_as
+from sayso.datasets.dataset import Dataset
+from sayso.engines.engine import Engine, check_engine
+from sayso.engines.named import AnswerLimits, limits_of
+from sayso.engines.ray.engine import RaySettings
+from sayso.judges.judge import Judge
+from sayso.options import (
+    AskingOptions,
+    CacheOptions,
+    JudgingOptions,
+    ModelOptions,
+    QuestionOptions,
+    RayOptions,
+    SpendingOptions,
+    check_kinds,
+    check_types,
+    names_of,
+    part,
+)
+from sayso.protocols import protocol_named, settings
+from sayso.protocols.protocol import Protocol, Unsuited
+from sayso.records import InputError
+from sayso.report.numbers import line
+from sayso.runs.asking import request_shaper
+from sayso.runs.costs import is_endpoint, is_local
+from sayso.runs.freshness.ages import Period, ago
+from sayso.runs.judge import JudgeOptions, check_given, check_judge
+from sayso.runs.measure import check_settings_mapping
+from sayso.runs.progress import Progress
+from sayso.runs.recorded import PEOPLE, RecordedEngine, check_record, recorded_settings, slug
+from sayso.runs.tools import chosen_nli
+from sayso.storage.atomic import check_outside_git
+from sayso.storage.cache import default_cache_folder
+
+#: most characters of a model's name on a page
+LONGEST_NAME = 60
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Job(
+    ModelOptions,
+    AskingOptions,
+    SpendingOptions,
+    CacheOptions,
+    JudgingOptions,
+    QuestionOptions,
+    RayOptions,
+):
+    """All settings of a run; see :func:`sayso.run`."""
+
+    protocol: str = "uncle"
+    model: str | Engine = "builtin"
+    #: "": the set that fits the model, which :attr:`data_set` names
+    data: str = ""
+    judge: str | Judge | Engine = "rules"
+    out: str | Path | None = None
+    options: Any = None
+    name: str = ""
+    #: when the command of several jobs began, and since when it asks everything anew
+    begun: float | None = None
+    period: Period | None = None
+    #: options of its kind of model that no flag has
+    model_options: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    command: str = ""
+
+    @property
+    def plan(self) -> Protocol:
+        """The protocol itself. Raises InputError for a name that is none."""
+        return protocol_named(self.protocol)
+
+    @property
+    def data_set(self) -> str:
+        """The name of the data set that is asked: the given one, else one that fits the model."""
+        return self.data or datasets.default_data(self.model)
+
+    @property
+    def settings(self) -> Any:
+        """The protocol's settings, with what they leave to the model (the longest answers) and to
+        this machine (``nli``) filled in."""
+        chosen = settings.with_limits(self.options or self.plan.Settings(), self.limits)
+        if getattr(chosen, "nli", None) == "auto":
+            chosen = dataclasses.replace(chosen, nli=chosen_nli())
+        if isinstance(self.model, RecordedEngine):
+            chosen = recorded_settings(chosen, self.model, self.judge)
+        return chosen
+
+    @property
+    def limits(self) -> AnswerLimits:
+        """How long the model's answers may be where the settings leave it open."""
+        if isinstance(self.model, RecordedEngine):
+            return AnswerLimits()
+        return limits_of(self.model if isinstance(self.model, str) else self.model.name)
+
+    @property
+    def cache_folder(self) -> Path:
+        """Where replies are kept."""
+        return Path(self.cache or default_cache_folder())
+
+    @property
+    def ray(self) -> RaySettings | None:
+        """Where Ray's actors run; ``None`` where models are opened in this process."""
+        if self.engine != "ray":
+            return None
+        return RaySettings(self.cache_folder, self.ray_address, self.ray_actors)
+
+    @property
+    def batches(self) -> str | None:
+        """Where batch files are remembered; ``None`` where requests are sent one by one."""
+        return str(self.cache_folder / "batches") if self.batch_files else None
+
+    @property
+    def judge_options(self) -> JudgeOptions:
+        """How a model judges; the rules leave a price to the further models of the run."""
+        further = self.judge == "rules" and self.plan.further_models(self.settings)
+        judging = part(JudgingOptions, self)
+        if further:
+            judging = dataclasses.replace(judging, judge_price=None)
+        return JudgeOptions(
+            **dataclasses.asdict(judging),
+            opening=part(ModelOptions, self),
+            prompt_folder=self.settings.prompt_folder,
+            ray=self.ray,
+            batches=self.batches,
+        )
+
+
+#: the options of a job by kind
+OPTIONS = (
+    *(ModelOptions, AskingOptions, SpendingOptions, CacheOptions, JudgingOptions, QuestionOptions),
+    RayOptions,
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Names:
+    """What a job is called, and where it is."""
+
+    protocol: str
+    data: str
+    out: str | Path | None
+    name: str
+    command: str
+
+
+def _check_kinds(job: Job) -> None:
+    """Refuse values of another type than an argument has. Raises InputError."""
+    for kind in OPTIONS:
+        check_kinds(part(kind, job))
+    check_kinds(_Names(job.protocol, job.data, job.out, job.name, job.command))
+    if not isinstance(job.model_options, Mapping):
+        raise InputError(f"model_options is {job.model_options!r:.80}; expected a dict of options")
+    if job.options is not None and not isinstance(job.options, job.plan.Settings):
+        raise InputError(
+            f"options are {job.options!r:.80}; expected the Settings of {job.protocol}; single "
+            "settings go by name: settings={...}"
+        )
+
+
+def check(job: Job) -> None:
+    """Refuse what can be seen to be wrong without opening anything. Raises InputError."""
+    _check_kinds(job)
+    if job.out is not None:
+        check_outside_git(Path(job.out))
+    check_engine(job.model)
+    check_given(job.judge)
+    if isinstance(job.model, RecordedEngine):
+        for name in OF_ASKING:
+            if getattr(job, name) not in (None, "", getattr(Job(), name)):
+                raise InputError(
+                    f"{name.replace('_', '-')} applies only if a model is asked: leave it out"
+                )
+        check_record(job.plan, job.model, job.judge)
+    _check_kind(job)
+    job.plan.check(job.settings)
+    for kind in OPTIONS:
+        check_types(part(kind, job), flags=True)
+    _check_ray(job)
+    folder = job.settings.prompt_folder
+    prompts.check_folder(Path(folder) if folder else None)
+    request_shaper(job.thinking, job.chat_template_kwargs)
+    further = job.plan.further_models(job.settings)
+    if isinstance(job.judge, str) and not (job.judge == PEOPLE and is_recorded(job)):
+        check_judge(job.judge, job.judge_options)
+    if job.name and line(job.name, LONGEST_NAME).strip() != job.name:
+        raise InputError(f"name: expected one line of at most {LONGEST_NAME} characters")
+    names = [name for name in (job.model, job.judge) if isinstance(name, str)]
+    models = [*(name.removeprefix("rules+") for name in names), *further]
+    endpoint = str(getattr(job.model, "identity", "")).startswith("api:")
+    for name in (*names_of(ModelOptions, use="endpoint"), "batch_files", "stale_ok"):
+        given = getattr(job, name) not in (None, False)
+        if given and not (endpoint or any(is_endpoint(model) for model in models)):
+            raise InputError(
+                f"{name.replace('_', '-')} is for endpoints, and this run uses none; leave it out"
+            )
+    of_all = {name: [job.model, *models] for name in names_of(ModelOptions, use="here")}
+    opened_here = {name: [job.model] for name in names_of(ModelOptions, use="answering")}
+    for name, whose in (of_all | opened_here).items():
+        if getattr(job, name) not in (None, False) and not any(map(is_local, whose)):
+            raise InputError(
+                f"{name.replace('_', '-')} is for models that run in this process (hf:NAME, "
+                "builtin), and this run has none; leave it out"
+            )
+
+
+def _check_ray(job: Job) -> None:
+    """Refuse settings of Ray that mean nothing. Raises InputError."""
+    if job.engine not in ("", "ray"):
+        raise InputError(f"engine is {job.engine!r:.80}; expected ray, or leave it out")
+    if job.engine != "ray" and (job.ray_address or job.ray_actors is not None):
+        raise InputError("ray-address and ray-actors need --engine ray: add it")
+    if job.engine == "ray" and job.batch_files:
+        raise InputError(
+            "batch files and --engine ray do not work together: leave one of the two out"
+        )
+    if job.engine == "ray" and not isinstance(job.model, str):
+        raise InputError("--engine ray opens a model by its name on every machine: give a name")
+
+
+def is_recorded(job: Job) -> bool:
+    return isinstance(job.model, RecordedEngine)
+
+
+def load_data(job: Job) -> Dataset:
+    """Return the questions of a job: those of its data set, or of answers on record.
+
+    Raises InputError.
+    """
+    if isinstance(job.model, RecordedEngine):
+        return datasets.subset(job.model.data, limit=job.limit or 0, **parts_of(job))
+    data = datasets.load_dataset(job.data_set, split=job.split, limit=job.limit, **parts_of(job))
+    return job.plan.asked(data, job.settings)
+
+
+def parts_of(job: Job) -> dict[str, Any]:
+    """Return which part of the data a job asks about, as :func:`sayso.datasets.subset` takes it."""
+    return {"domains": job.domains, "tiers": job.tiers, "seed": job.seed}
+
+
+#: flags of a model that is asked
+OF_ASKING = (
+    *("thinking", "chat_template_kwargs", "price", "model_version", "split", "fresh", "stale_ok"),
+)
+
+
+def recorded_jobs(job: Job, models: Sequence[RecordedEngine]) -> list[Job]:
+    """Return a job for each model on record; of several, each has its folder in ``job.out``."""
+    one = len(models) == 1
+    return [
+        dataclasses.replace(
+            job,
+            model=model,
+            data=model.data.name,
+            out=job.out if one or job.out is None else Path(job.out) / slug(model.name),
+        )
+        for model in models
+    ]
+
+
+def _check_kind(job: Job) -> None:
+    """Refuse data that by its kind lacks what the protocol asks about, unread. Raises Unsuited."""
+    data = job.data_set.partition("#")[0]
+    entry = None if is_recorded(job) else datasets.CATALOGUE.get(datasets.catalogue_kind(data))
+    if job.plan.needs_golds and entry is not None and job.protocol not in entry.suits:
+        raise Unsuited(
+            f"{job.protocol} needs to know which answers are right, and {data} has no questions "
+            f"with true answers; use `sayso run {entry.suits[0]}`"
+        )
+
+
+def check_data(job: Job, data: Dataset) -> None:
+    """Refuse data that lacks what the protocol asks about. Raises Unsuited."""
+    graded = any(q.golds or q.answerable is not None for q in data.short)
+    if not job.plan.needs_golds or graded or job.judge == PEOPLE:
+        return
+    needs = f"{job.protocol} needs to know which answers are right, and {data.name} has"
+    if isinstance(job.model, RecordedEngine):
+        likely = meant_as("gold", job.model.notices)
+        raise Unsuited(
+            f"{needs} none of the columns gold, answerable and human (for --judge people)"
+            + (f"; {likely}" if likely else "")
+        )
+    if likely := meant_as("gold", data.notes):
+        raise Unsuited(f"{needs} no golds; {likely}")
+    raise Unsuited(
+        f"{needs} no golds; use `sayso run faithfulness` or `sayso run self_known`, or name the "
+        "column of golds: --columns gold=COLUMN"
+    )
+
+
+def job_of(**given: Any) -> Job:
+    """Return a job of arguments as people write them: a single domain, a path, a list of URLs."""
+    for name, value in given.items():
+        if name in ("domains", "tiers") and isinstance(value, str):
+            given[name] = (value,)
+        elif name in ("model", "judge") and isinstance(value, list | tuple):
+            if all(isinstance(url, str) for url in value):
+                given[name] = ",".join(value)
+        elif name == "data" and isinstance(value, PathLike):
+            given[name] = os.fspath(value)
+        elif name == "thinking" and isinstance(value, int) and not isinstance(value, bool):
+            given[name] = str(value)
+    return Job(**given)
+
+
+def with_settings(job: Job, changes: Mapping[str, object]) -> Job:
+    """Return a job with some of the protocol's settings changed by name. Raises InputError."""
+    check_settings_mapping(changes)
+    _check_kinds(job)
+    before = job.options or job.plan.Settings()
+    arguments = {f.name for f in dataclasses.fields(Job)} - {"options", "command", *OF_COMMANDS}
+    for name in changes:
+        if name in arguments and name not in settings.as_dict(before):
+            raise InputError(
+                f"{name} is not a setting of {job.protocol} but a separate argument: "
+                f"sayso.run({name}=...)"
+            )
+    return dataclasses.replace(job, options=settings.change(before, changes))
+
+
+#: fields of a job that a command sets
+OF_COMMANDS = ("begun", "period")
+
+
+#: fields of a job that change nothing of what it asks
+OF_PACE = ("command", "max_cost", "concurrency", "timeout", "patience", "jobs", *OF_COMMANDS)
+
+
+def with_period(jobs: Sequence[Job]) -> tuple[list[Job], Period | None]:
+    """Return the jobs of one command, and the period in which it asks everything anew, if it does.
+
+    What it asks for one of them is fresh for the others, and each of several knows when the command
+    began.
+    """
+    begun = time.time() if len(jobs) > 1 else None
+    period = None
+    asking = [job for job in jobs if job.fresh and job.period is None]
+    if asking:
+        period = Period(asking[0].cache_folder, [_named(job) for job in jobs])
+    own = [
+        dataclasses.replace(
+            job, begun=job.begun or begun, period=period if job in asking else job.period
+        )
+        for job in jobs
+    ]
+    return own, period
+
+
+def _named(job: Job) -> list[str]:
+    """Return what a job asks, as a text for each field; an engine by its name."""
+    names = [field.name for field in dataclasses.fields(job) if field.name not in OF_PACE]
+    values = [getattr(job, name) for name in names]
+    return [
+        str(v.name) if hasattr(v, "complete") or hasattr(v, "grade") else str(v) for v in values
+    ]
+
+
+@contextlib.contextmanager
+def one_period(jobs: Sequence[Job], progress: Progress | None = None) -> Iterator[list[Job]]:
+    """Give the jobs of one command, as :func:`with_period`; a period ends with the block."""
+    own, period = with_period(jobs)
+    if period is not None and period.goes_on and progress is not None:
+        progress.note(
+            f"resuming --fresh: answers of the last {ago(time.time() - period.since)} are kept"
+        )
+    yield own
+    if period is not None:
+        period.end()
