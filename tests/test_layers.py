@@ -20,6 +20,8 @@ LAYERS = (
     "version",
     "addresses",
     "records",
+    "options",
+    "progress",
     "processes",
     "metrics",
     "prompts",
@@ -196,7 +198,6 @@ def test_no_module_stands_beside_its_own_prefix() -> None:
 
 #: functions of more than 60 lines, with the reason
 LONG = {
-    "runs/run.py:run": "a public function; its options are documented one by one",
     "score_files/score.py:score_file": "a public function; its options are documented one by one",
     "wikidata/dump.py:read_dump": "the three passes over a dump, one after the other",
 }
@@ -206,6 +207,7 @@ WIDE = {
     "judges/model/judge.py:__init__": "a public judge: how it asks, by keyword",
     "metrics/intervals.py:bootstrap": "a public metric: every one is a choice of the resampling",
     "metrics/intervals.py:bootstrap_difference": "as bootstrap, with two sides",
+    "runs/costs.py:open_priced": "how a model is opened, and what it may cost",
     "runs/from_files.py:factuality": "a public function: the flags of sayso factuality",
     "runs/run.py:run": "a public function: the flags of sayso run",
     "runs/tools.py:__init__": "the flags that say which tools scores may use",

@@ -31,7 +31,7 @@ def test_every_option_has_a_keyword_of_its_type() -> None:
 
 
 def test_every_option_is_a_flag_of_a_run_a_field_of_its_job_and_a_key_of_a_study() -> None:
-    names = {name for kind in OPTIONS for name in options.names_of(kind)}
+    names = {name for kind in OPTIONS for name in options.option_names(kind)}
     assert names <= {field.name for field in dataclasses.fields(Job)}
     assert names <= set(FLAGS)
     flags = get_type_hints(RunFlags, include_extras=True)

@@ -297,7 +297,7 @@ def is_options(kind: type) -> bool:
     return dataclasses.is_dataclass(kind) and kind.__module__ == __name__
 
 
-def names_of(*kinds: type, use: Use | None = None) -> tuple[str, ...]:
+def option_names(*kinds: type, use: Use | None = None) -> tuple[str, ...]:
     """Return the names of the fields of kinds of options; with ``use`` those that are for it."""
     fields = (field for kind in kinds for field in dataclasses.fields(kind))
     return tuple(field.name for field in fields if use in (None, field.metadata.get("use")))
@@ -305,7 +305,7 @@ def names_of(*kinds: type, use: Use | None = None) -> tuple[str, ...]:
 
 def part(kind: type[Options], of: Any) -> Options:
     """Return the options of one kind that a job, or the flags of a command, have."""
-    return kind(**{name: getattr(of, name) for name in names_of(kind)})
+    return kind(**{name: getattr(of, name) for name in option_names(kind)})
 
 
 def check_keywords(function: str, given: Mapping[str, object], known: type) -> None:
@@ -321,7 +321,7 @@ def check_keywords(function: str, given: Mapping[str, object], known: type) -> N
 
 def for_others(opening: ModelOptions) -> ModelOptions:
     """Return how models besides the one that answers are opened: without what is for it alone."""
-    kept = names_of(ModelOptions, use="here") + names_of(ModelOptions, use="endpoint")
+    kept = option_names(ModelOptions, use="here") + option_names(ModelOptions, use="endpoint")
     return ModelOptions(**{name: getattr(opening, name) for name in kept})
 
 

@@ -17,9 +17,11 @@ from sayso import cli
 from sayso.cli import flags
 from sayso.cli.progress import Bars, _Stage, pace
 from sayso.engines.scripted import ScriptedEngine
+from sayso.options import option_names
 from sayso.records import Generation, Request, Usage, ask
 from sayso.runs import costs as jobs
 from sayso.runs.freshness.same_model import MOST
+from sayso.runs.job import OPTIONS
 from support.scripted_world import Mind, facts, records, write
 
 WORLD = facts(4)
@@ -363,7 +365,9 @@ def test_every_flag_of_a_run_reaches_its_job(monkeypatch: pytest.MonkeyPatch) ->
     spread["batch_files"] = found[3].batch_files
     assert spread["batch_files"] is True
     known = {f.name for f in flags.dataclasses.fields(flags.RunFlags)}
-    known -= {"json", "dry_run", "domain", "tier", "verbose", "columns", "out", "split", "cache"}
+    known -= {"asked", "asking", "stored", "opening", "spending", "judging", "ray"}
+    known |= {name for kind in OPTIONS for name in option_names(kind)}
+    known -= {"json", "dry_run", "verbose", "columns", "out", "split", "cache"}
     known -= {"answers", "logprobs"}  # make a job for each model in files
     known -= {"figures", "figure_width"}  # files beside the page
     assert known <= wanted.keys() | local.keys() | spread.keys()

@@ -15,10 +15,10 @@ from sayso import report
 from sayso.engines.engine import Capabilities
 from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.judge import Item
+from sayso.progress import Silent
 from sayso.protocols import uncle
 from sayso.protocols.probes import ALIKE, DrawVariety, count_draws
 from sayso.records import Generation, Request, Verdict, ask, slice_text
-from sayso.runs.progress import Silent
 from sayso.runs.result import Result
 from support.scripted_world import Mind, chance, facts, records, write
 

@@ -12,6 +12,7 @@ import pytest
 import sayso
 from sayso.engines.prices import LOCAL, Price
 from sayso.engines.scripted import ScriptedEngine
+from sayso.progress import Silent
 from sayso.protocols import uncle
 from sayso.records import Generation, InputError, Usage, ask
 from sayso.runs import measure
@@ -25,7 +26,6 @@ from sayso.runs.dry_run import (
     plan_text,
 )
 from sayso.runs.job import Job
-from sayso.runs.progress import Silent
 from sayso.runs.run import execute_job
 from support.judge_world import judge_engine, truthful
 from support.scripted_world import Mind, facts, records, write

@@ -15,12 +15,12 @@ from sayso import report
 from sayso.datasets import FOREIGN, default_data
 from sayso.engines.named import shipped_folder
 from sayso.engines.scripted import ScriptedEngine
+from sayso.progress import Silent
 from sayso.protocols.protocol import MISFIT
 from sayso.records import InputError
 from sayso.runs.dry_run import estimate_job, plan_text
 from sayso.runs.job import Job
 from sayso.runs.measure import measure
-from sayso.runs.progress import Silent
 from sayso.studies.grid import read_grid
 from sayso.train.result import ModelCard, write_card
 from support.scripted_world import Mind, facts, records, write

@@ -11,13 +11,12 @@ import pytest
 
 import sayso
 from sayso.engines.scripted import ScriptedEngine
+from sayso.progress import Silent
 from sayso.protocols import uncle
 from sayso.records import EMPTY_TEXT, Generation, InputError, Request, Usage, ask, signature_text
-from sayso.runs import judge
 from sayso.runs.asking import CachedEngine, bill
 from sayso.runs.costs import BudgetSpent
 from sayso.runs.judge import JudgeOptions, check_judge, open_judge
-from sayso.runs.progress import Silent
 from sayso.runs.result import Result
 from sayso.storage.cache import Cache
 from support.judge_world import judge_engine, truthful
@@ -180,16 +179,6 @@ def test_what_is_no_judge_is_refused(name: str, options: dict[str, Any], said: s
     with pytest.raises(InputError) as caught:
         check_judge(name, JudgeOptions(**options))
     assert said in str(caught.value)
-
-
-def test_the_options_are_those_of_the_judge() -> None:
-    from sayso.judges.model import judge as llm
-    from sayso.judges.model import judge as llm_asking
-    from sayso.judges.model import prompts as llm_labels
-
-    assert judge.Batch == llm_asking.Batch
-    assert judge.Mode == llm.Mode
-    assert judge.Labels == llm_labels.Labels
 
 
 def test_judges_open_by_name(monkeypatch: pytest.MonkeyPatch) -> None:

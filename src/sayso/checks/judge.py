@@ -43,6 +43,7 @@ from sayso.judges.reliability import (
     share,
 )
 from sayso.metrics.ranking import spearman
+from sayso.progress import Progress
 from sayso.protocols.faithfulness.verdicts import open_contradiction, open_wording
 from sayso.records import (
     Content,
@@ -63,7 +64,6 @@ from sayso.report.numbers import line, percent, well_formed
 from sayso.report.terminal import plain_table, safe_text, say
 from sayso.runs.costs import Meter, dollars, is_endpoint
 from sayso.runs.judge import JudgeOptions, OpenJudge, open_judge
-from sayso.runs.progress import Progress
 from sayso.runs.stages import requested_and_missing
 from sayso.version import __version__
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Optional, TypeVar, get_type_hints
 from cyclopts import Group, Parameter
 from cyclopts.help import DefaultFormatter, HelpEntry, HelpPanel
 
-from sayso.options import Scalar, Use, is_options, names_of
+from sayso.options import Scalar, Use, is_options
 
 #: the words of the command line whose help is shown
 words: ContextVar[Sequence[str]] = ContextVar("words", default=())
@@ -135,6 +135,7 @@ def with_flags(
             if isinstance(hint, type) and is_options(hint):
                 own = _flags_of(hint, only.get(hint, ()), unset, helps, {**PANELS, **panels})
                 flags.__annotations__[name] = Annotated[own, Parameter(name="*")]
+                setattr(flags, name, own())
         return flags
 
     return decorated
@@ -169,11 +170,6 @@ def _flags_of(
         kind.__name__, fields, bases=(kind,), frozen=True, kw_only=True,
         namespace={"__doc__": "", "__module__": __name__},
     )  # fmt: skip
-
-
-def unset(kind: type[Kind]) -> Kind:
-    """Return options of which none is given, for flags that may stay unset."""
-    return kind(**dict.fromkeys(names_of(kind)))
 
 
 def of_one(title: str, name: str, names: Sequence[str], sort_key: int) -> Group:

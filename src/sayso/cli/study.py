@@ -14,7 +14,7 @@ import msgspec
 from cyclopts import Parameter
 from rich.console import Console
 
-from sayso.cli.help import Figures, FigureWidth, unset, with_flags
+from sayso.cli.help import Figures, FigureWidth, with_flags
 from sayso.cli.printing import note_figures, print_note, tell
 from sayso.cli.progress import Bars
 from sayso.datasets.recorded import LogprobKind
@@ -96,7 +96,7 @@ class StudyFlags:
         Path | None,
         Parameter(help="folder for the page, the tables and the runs; default: under studies/"),
     ] = None
-    asked: QuestionOptions = unset(QuestionOptions)
+    asked: QuestionOptions = QuestionOptions()
     judge: Annotated[str | None, Parameter(help="the judge, as for sayso run")] = None
     layout: Annotated[
         Names,
@@ -124,11 +124,11 @@ class StudyFlags:
     verbose: Annotated[
         bool, Parameter(help="also print the numbers of each data set", negative="")
     ] = False
-    stored: CacheOptions = unset(CacheOptions)
-    opening: ModelOptions = unset(ModelOptions)
-    spending: SpendingOptions = unset(SpendingOptions)
-    judging: JudgingOptions = unset(JudgingOptions)
-    ray: RayOptions = unset(RayOptions)
+    stored: CacheOptions = CacheOptions()
+    opening: ModelOptions = ModelOptions()
+    spending: SpendingOptions = SpendingOptions()
+    judging: JudgingOptions = JudgingOptions()
+    ray: RayOptions = RayOptions()
 
     def spec(self) -> dict[str, Any]:
         """Return the study that the flags describe, as a file would."""

@@ -19,11 +19,11 @@ import msgspec
 from sayso.engines.engine import Engine, EngineWrapper
 from sayso.engines.prices import LOCAL, Price, reply_cost
 from sayso.options import Scalar
+from sayso.progress import Progress, Silent
 from sayso.prompts.thoughts import split_thoughts
 from sayso.records import Generation, InputError, Request, Usage, content_id, request_key
 from sayso.runs.costs import Meter, add, dollars
 from sayso.runs.freshness.ages import Ages, Period
-from sayso.runs.progress import Progress, Silent
 from sayso.storage.cache import KEPT_PROBLEMS, Cache, ReplyOrigin, StoredReply, may_lack_text
 
 

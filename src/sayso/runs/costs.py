@@ -15,7 +15,7 @@ from sayso.engines import open_model
 from sayso.engines.engine import Engine
 from sayso.engines.prices import Price, likely_model, price_of
 from sayso.engines.ray.engine import RaySettings, open_ray
-from sayso.options import ModelOptions, given, names_of
+from sayso.options import ModelOptions, given, option_names
 from sayso.records import InputError
 from sayso.storage.atomic import real_path
 
@@ -201,8 +201,8 @@ def is_local(model: object) -> bool:
 
 
 #: options that only a model in this process takes, and that only the one that answers takes
-HERE = names_of(ModelOptions, use="here") + names_of(ModelOptions, use="answering")
-ANSWERING = names_of(ModelOptions, use="answering")
+HERE = option_names(ModelOptions, use="here") + option_names(ModelOptions, use="answering")
+ANSWERING = option_names(ModelOptions, use="answering")
 
 
 def model_options(

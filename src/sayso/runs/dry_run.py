@@ -17,15 +17,14 @@ import msgspec
 from sayso.engines.engine import Capabilities, Counts, Engine
 from sayso.engines.prices import LOCAL, Price, likely_model
 from sayso.judges.judge import Item
+from sayso.progress import Progress
 from sayso.protocols.protocol import Ask
 from sayso.records import Generation, Request, Usage, request_key
 from sayso.runs.asking import CachedEngine
 from sayso.runs.costs import dollars, is_endpoint
-from sayso.runs.folders import check_out
 from sayso.runs.freshness.same_model import probes
-from sayso.runs.job import Job, with_period
+from sayso.runs.job import Job, check_out, with_period
 from sayso.runs.judge import OpenJudge, holds_to_schema, model_judge
-from sayso.runs.progress import Progress
 from sayso.runs.recorded import RecordedEngine, answers_of
 from sayso.runs.run import (
     OpenJob,

@@ -38,6 +38,7 @@ from sayso.judges.rules.sentences import parts
 from sayso.judges.rules.text import content, tokens
 from sayso.judges.self_judgement import orders
 from sayso.options import ModelKeywords, check_keywords
+from sayso.progress import Progress
 from sayso.protocols import settings
 from sayso.protocols.answer_table import write_answers
 from sayso.protocols.coherence import coherence_cautions, unseen_cautions
@@ -84,10 +85,8 @@ from sayso.report import write as write_page
 from sayso.runs.asking import CachedEngine, bill, request_shaper, thinking_settings
 from sayso.runs.costs import Meter
 from sayso.runs.dry_run import Planned, RunEstimate, StageEstimate, first_calls, plan_of, priced
-from sayso.runs.folders import open_folder
-from sayso.runs.job import Job, check, job_of, one_period, with_period
+from sayso.runs.job import Job, check, job_of, one_period, open_folder, with_period
 from sayso.runs.judge import OpenJudge, open_judge
-from sayso.runs.progress import Progress
 from sayso.runs.recorded import slug
 from sayso.runs.result import Result
 from sayso.runs.run import open_subject, token_counts

@@ -27,10 +27,10 @@ from sayso.options import (
     part,
 )
 from sayso.processes import cores
+from sayso.progress import Progress
 from sayso.records import Content, InputError, Stance, Verdict, ask, request_key
 from sayso.runs.asking import CachedEngine
 from sayso.runs.costs import Meter, known_price, open_priced
-from sayso.runs.progress import Progress
 from sayso.storage.cache import Cache
 
 if TYPE_CHECKING:

@@ -22,6 +22,7 @@ from sayso.judges.judge import Judge
 from sayso.judges.reliability import stored
 from sayso.options import ModelOptions, RunKeywords, check_keywords, part
 from sayso.processes import seldom_collected
+from sayso.progress import Progress
 from sayso.protocols.answer_table import write_answers
 from sayso.protocols.coherence import coherence_cautions, unseen_cautions
 from sayso.protocols.protocol import Ask
@@ -30,29 +31,26 @@ from sayso.report import write as write_page
 from sayso.report.numbers import line
 from sayso.runs.asking import CachedEngine, Shape, bill, innermost, request_shaper
 from sayso.runs.costs import Meter, is_local, known_price, open_priced
-from sayso.runs.folders import (
-    check_out,
-    discard,
-    open_folder,
-    path_of,
-    planned,
-    refuse_other,
-    refuse_other_data,
-)
 from sayso.runs.freshness.same_model import SameModel, check_same_model
 from sayso.runs.job import (
     Job,
     check,
     check_data,
+    check_out,
+    discard,
     is_recorded,
     job_of,
     load_data,
     one_period,
+    open_folder,
+    path_of,
+    planned,
+    refuse_other,
+    refuse_other_data,
     with_settings,
 )
 from sayso.runs.judge import open_judge
 from sayso.runs.measure import entities_of
-from sayso.runs.progress import Progress
 from sayso.runs.recorded import (
     PEOPLE,
     PeopleJudge,

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from sayso.engines.engine import Engine
 from sayso.judges.judge import Item, Judge
 from sayso.judges.rules.judge import RulesJudge
+from sayso.progress import Progress, Silent
 from sayso.protocols import PROTOCOLS, protocol_of
 from sayso.protocols.probes import ALIKE, count_draws
 from sayso.protocols.protocol import Ask, Row
@@ -39,7 +40,6 @@ from sayso.records import (
     content_id,
 )
 from sayso.runs.asking import CachedEngine, Shape, ShapedEngine, thinking_signature
-from sayso.runs.progress import Progress, Silent
 from sayso.scores.collect import Tools
 from sayso.storage.run_folder import ArrayHead, Manifest, RunFolder
 from sayso.version import __version__

@@ -24,6 +24,7 @@ from sayso.engines.ray.classifier import RayClassifier
 from sayso.engines.ray.engine import RaySettings
 from sayso.judges.meaning import LlmClassifier, Meaning, ModelMeaning, RulesMeaning, label_columns
 from sayso.options import ModelOptions, for_others, given
+from sayso.progress import Progress
 from sayso.prompts import check_folder
 from sayso.records import (
     Generation,
@@ -47,7 +48,6 @@ from sayso.runs.costs import (
     open_priced,
 )
 from sayso.runs.judge import JudgeOptions
-from sayso.runs.progress import Progress
 from sayso.scores.collect import EvidenceQuestioner, PromptExamples, Tools
 from sayso.storage.atomic import place_inside, replacing
 from sayso.storage.cache import FILE_NAME, Cache, default_cache_folder

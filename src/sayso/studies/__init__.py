@@ -12,8 +12,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from sayso.progress import Progress
 from sayso.records import InputError
-from sayso.runs.progress import Progress
 from sayso.storage.yaml_file import read_yaml
 from sayso.studies.grid import read_grid
 from sayso.studies.report import check_layouts, check_possible, write_study

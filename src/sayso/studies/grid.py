@@ -33,7 +33,7 @@ from typing import Any, NamedTuple
 from sayso.datasets import default_data
 from sayso.datasets.own_table import name_with_columns
 from sayso.engines.named import base_name
-from sayso.options import AskingOptions, ModelOptions, QuestionOptions, names_of
+from sayso.options import AskingOptions, ModelOptions, QuestionOptions, option_names
 from sayso.protocols import PROTOCOLS, protocol_named, settings
 from sayso.records import InputError, content_id, suggestion
 from sayso.report.numbers import line
@@ -50,10 +50,10 @@ FLAGS = tuple(f.name for f in dataclasses.fields(Job) if f.name not in OWN)
 OF_SYSTEM = ("group", "date", "label")
 OF_MODEL = (
     *("name", "price", "batch_files", "fresh", "stale_ok", "known_from"),
-    *names_of(ModelOptions, AskingOptions),
+    *option_names(ModelOptions, AskingOptions),
     *OF_SYSTEM,
 )
-OF_DATA = ("name", "columns", *names_of(QuestionOptions))
+OF_DATA = ("name", "columns", *option_names(QuestionOptions))
 #: keys of a study of files of answers
 OF_ANSWERS = ("answers", "columns", "logprobs")
 LISTS = {"models": "model", "data": "data", "protocols": "protocol"}

@@ -17,6 +17,7 @@ from sayso import datasets
 from sayso.engines import check_model_name
 from sayso.engines.engine import Engine
 from sayso.options import ModelOptions, for_others, part
+from sayso.progress import Progress
 from sayso.protocols.protocol import Unsuited
 from sayso.records import InputError
 from sayso.report import write as write_page
@@ -26,7 +27,6 @@ from sayso.runs.from_files import check_same_texts, measure_texts
 from sayso.runs.from_files import estimate_texts as estimate_texts
 from sayso.runs.job import Job, check, one_period, with_period
 from sayso.runs.judge import check_judge
-from sayso.runs.progress import Progress
 from sayso.runs.recorded import PEOPLE, RecordedEngine
 from sayso.runs.run import check_finished, execute_job
 from sayso.storage.atomic import one_writer, place_inside, replacing

@@ -19,6 +19,7 @@ from sayso import datasets
 from sayso.datasets.dataset import Dataset, questions_hash
 from sayso.datasets.own_table import name_with_columns
 from sayso.datasets.short_answers import SETS
+from sayso.progress import Progress
 from sayso.protocols.uncle import UNCLE
 from sayso.protocols.uncle.settings import Settings
 from sayso.records import InputError, Question
@@ -26,7 +27,6 @@ from sayso.runs.asking import REQUEST_SETTINGS
 from sayso.runs.costs import is_local
 from sayso.runs.job import Job, parts_of
 from sayso.runs.measure import entities_of, load_run
-from sayso.runs.progress import Progress
 from sayso.runs.run import open_job
 from sayso.storage.cache import default_cache_folder
 from sayso.storage.run_folder import Manifest

@@ -15,6 +15,7 @@ import msgspec
 
 from sayso.datasets.dataset import Dataset
 from sayso.judges.judge import Item
+from sayso.progress import Progress
 from sayso.protocols.probes import BlindRules
 from sayso.protocols.protocol import Ask
 from sayso.protocols.self_known.claims import check_claims, checker_of, splitter_of, take_apart
@@ -26,9 +27,8 @@ from sayso.protocols.uncle import Settings as UncleSettings
 from sayso.protocols.uncle.settings import ANSWER_SAMPLE, answer_limits
 from sayso.records import Claim, Generation, InputError, Question, Verdict, ask, request_key
 from sayso.runs.dry_run import Planned, RunEstimate, judge_stages, plan_of, priced
-from sayso.runs.folders import discard, open_folder
+from sayso.runs.job import discard, open_folder
 from sayso.runs.judge import OpenJudge
-from sayso.runs.progress import Progress
 from sayso.runs.run import OpenJob, manifest_of, open_job
 from sayso.runs.stages import FolderRun, now
 from sayso.runs.tools import KnowledgeSources, RunTools

@@ -57,6 +57,7 @@ from sayso.metrics.within_type import (
     unspoken_knowledge,
     within_rates,
 )
+from sayso.progress import Progress
 from sayso.prompts import methods
 from sayso.protocols.probes import draws_by_question
 from sayso.protocols.uncle.measure import sure_wrong
@@ -80,10 +81,8 @@ from sayso.records import (
     signature_of,
     slice_of,
 )
-from sayso.runs.folders import open_folder
-from sayso.runs.job import Job
+from sayso.runs.job import Job, open_folder
 from sayso.runs.measure import entities_of, load_run
-from sayso.runs.progress import Progress
 from sayso.runs.result import Result
 from sayso.runs.run import execute_job, manifest_of, open_job
 from sayso.runs.stages import FolderRun

@@ -24,6 +24,7 @@ import msgspec
 
 from sayso.engines.engine import Engine, check_engine
 from sayso.engines.named import LOCAL_NAMES
+from sayso.progress import Progress
 from sayso.prompts import check_folder
 from sayso.protocols.uncle import UNCLE
 from sayso.protocols.uncle.collect import instructions
@@ -34,7 +35,6 @@ from sayso.runs.costs import dollars, open_priced
 from sayso.runs.dry_run import RunEstimate as DrawPlan
 from sayso.runs.dry_run import plan_text
 from sayso.runs.measure import entities_of
-from sayso.runs.progress import Progress
 from sayso.runs.stages import now, timed
 from sayso.runs.tools import KnowledgeSources
 from sayso.storage.atomic import WRITER, one_writer, refuse_links, replacing

@@ -42,7 +42,6 @@ from sayso.judges.model.prompts import (
     JudgedPart,
     JudgePrompts,
     JudgeRequest,
-    Labels,
     Output,
     Step,
     combine,
@@ -59,12 +58,10 @@ from sayso.judges.model.replies import (
     refuses,
     verdict_problem,
 )
+from sayso.options import Batch, Labels, Mode
 from sayso.prompts.fence import LONGEST
 from sayso.prompts.thoughts import strip_thinking
 from sayso.records import Content, Generation, InputError, Question, Stance, Verdict, is_blank
-
-Batch = Literal["item", "entity", "aspect"]
-Mode = Literal["one_pass", "two_pass"]
 
 #: What of a judge's reply is kept with a verdict.
 LONGEST_RAW = 20_000

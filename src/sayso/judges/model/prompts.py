@@ -23,12 +23,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from sayso.options import Labels
 from sayso.prompts import check_folder, load_prompt, prompt_hash
 from sayso.prompts.fence import Field, fence, visible_text
 from sayso.prompts.templates import Template, fill, read_template
 from sayso.records import Content, Gold, InputError, Message, Request, Stance
 
-Labels = Literal["stance", "uncle"]
 Form = Literal["short", "long"]
 Output = Literal["json", "blocks"]
 FORMS: tuple[Form, ...] = ("short", "long")
