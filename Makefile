@@ -49,10 +49,10 @@ bench: $(VENV)/.dev         ## the studies behind benchmarks/README.md (slow)
 	$(VENV)/bin/python benchmarks/run_all.py $(ARGS)
 
 findings: $(VENV)/.dev      ## do the papers' headlines hold? public data in SAYSO_TEST_DATA
-	$(VENV)/bin/python benchmarks/findings.py $(ARGS)
+	$(VENV)/bin/python benchmarks/findings/findings.py $(ARGS)
 
 bench-peers: $(PEERS)/.done ## beside lm-polygraph, in an environment of its own (some minutes)
-	$(PEERS)/bin/python benchmarks/peers.py $(ARGS)
+	$(PEERS)/bin/python benchmarks/speed/peers.py $(ARGS)
 
 clean:
 	rm -rf $(VENV) $(PEERS) runs studies dist site .pytest_cache .mypy_cache .ruff_cache

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+HERE = Path(__file__).parent
 #: study -> its arguments; those that read labelled data
 STUDIES = {
     "judge_rules": [],
@@ -63,7 +64,7 @@ NEED_DATA = {
     "wikidata_speed",
 }
 #: lm-polygraph in an environment of its own, which `make bench-peers` makes
-PEERS = Path(__file__).parent.parent / ".venv-peers" / "bin" / "python"
+PEERS = HERE.parent / ".venv-peers" / "bin" / "python"
 
 
 def main(names: list[str]) -> int:
@@ -80,8 +81,9 @@ def main(names: list[str]) -> int:
         if name == "peers" and not PEERS.is_file():
             print("\n== peers: skipped, lm-polygraph is not installed (make bench-peers)")
             continue
-        script = Path(__file__).parent / f"{name}.py"
-        print(f"\n== python benchmarks/{script.name} {' '.join(STUDIES[name])}", flush=True)
+        script = next(HERE.glob(f"*/{name}.py"))
+        shown = f"benchmarks/{script.parent.name}/{script.name}"
+        print(f"\n== python {shown} {' '.join(STUDIES[name])}", flush=True)
         done = subprocess.run([sys.executable, str(script), *STUDIES[name]], check=False)
         if done.returncode != 0:
             failed.append(name)

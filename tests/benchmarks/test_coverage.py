@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+STUDIES = Path(__file__).parents[2] / "benchmarks" / "metrics"
 WORLDS = 60
 
 
 @pytest.fixture(scope="module")
 def coverage() -> Any:
-    spec = importlib.util.spec_from_file_location("coverage_study", BENCHMARKS / "coverage.py")
+    spec = importlib.util.spec_from_file_location("coverage_study", STUDIES / "coverage.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -1,4 +1,4 @@
-"""The findings of benchmarks/findings.py: their rule by hand, and a short form on the real data."""
+"""The study findings.py: its rule by hand, and a short form on the real data."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[2]
+STUDIES = ROOT / "benchmarks" / "findings"
 
 
 @pytest.fixture(scope="module")
 def findings() -> ModuleType:
-    sys.path.insert(0, str(ROOT / "benchmarks"))
+    sys.path.insert(0, str(STUDIES))
     return importlib.import_module("findings")
 
 
 @pytest.fixture(scope="module")
 def check() -> ModuleType:
-    sys.path.insert(0, str(ROOT / "benchmarks"))
+    sys.path.insert(0, str(STUDIES))
     return importlib.import_module("findings_check")
 
 

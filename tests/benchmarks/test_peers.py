@@ -10,7 +10,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "speed"))
 
 import peers  # noqa: E402
 from peers_parts import loaded, memory  # noqa: E402

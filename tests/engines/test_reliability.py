@@ -1,4 +1,4 @@
-"""A short form of benchmarks/reliability.py: nothing lost, nothing answered twice."""
+"""A short form of benchmarks/reliability/reliability.py: nothing lost, nothing answered twice."""
 
 from __future__ import annotations
 

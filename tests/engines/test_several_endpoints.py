@@ -444,7 +444,7 @@ def test_a_host_that_is_none_is_one_line(name: str) -> None:
 def test_four_faulty_endpoints_lose_nothing_and_answer_nothing_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A short form of benchmarks/endpoints.py."""
+    """A short form of benchmarks/reliability/endpoints.py."""
     monkeypatch.setattr(engine_module, "REREAD", 0.02)
     file = tmp_path / "endpoints"
     requests: list[Request] = [ask(f"Who was number {n // 3}?", sample=n % 3) for n in range(900)]

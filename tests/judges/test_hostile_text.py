@@ -298,7 +298,7 @@ def test_a_pattern_in_a_window_is_quick_there(place: tuple[str, str]) -> None:
         assert max(seconds(partial(run, text), enough=MUCH / 10) for text in tried) < MUCH / 10
 
 
-# ---- readers as wholes: benchmarks/hostile.py measures them on 5,000 texts
+# ---- readers as wholes: benchmarks/readers/hostile.py measures them on 5,000 texts
 
 #: seconds; the bar is .2, and the rest is room for a busy machine
 ROOM = 1.0

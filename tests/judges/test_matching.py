@@ -17,8 +17,8 @@ import pytest
 from sayso.judges.rules.matching import MatchedText, agreeing, match
 from sayso.records import Gold
 
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "judge_rules.py"
-WORDINGS = SCRIPT.parent / "data" / "wordings_matching.jsonl"
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "readers" / "judge_rules.py"
+WORDINGS = SCRIPT.parents[1] / "data" / "wordings_matching.jsonl"
 
 C, W, N = "correct", "incorrect", "none"
 

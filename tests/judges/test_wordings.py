@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "wordings.py"
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "readers" / "wordings.py"
 
 
 @pytest.fixture(scope="module")

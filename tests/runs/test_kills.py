@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "kills.py"
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "reliability" / "kills.py"
 
 
 def test_three_kills_leave_no_trace() -> None:

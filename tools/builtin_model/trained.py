@@ -22,7 +22,7 @@ import sayso
 import sayso.train
 from sayso.train.result import Training, read_card
 
-#: chosen on dev entities with seeds 0 and 1 (benchmarks/training.md); seed 0 is simply the first
+#: chosen on dev entities with seeds 0 and 1 (benchmarks/models/training.md); 0 is simply the first
 RECIPE = sayso.train.TrainConfig(recipe="calibrated", stages="sft", seeds=1, seed=0)
 COMMANDS = ("sayso run uncle --out base", "sayso train base --recipe calibrated --stages sft")
 #: weights, tokenizer and template; the card for programs is written without its curve
@@ -66,7 +66,8 @@ the training work. It says nothing about real language models, nor about which r
   split `train`. A value stands plain where at least half of the model's own ten draws agree with
   it, and behind "possibly" where fewer do. No true answer is used.
 * Seed {seed}, the first; recipe and settings were chosen on the `dev` entities with seeds 0 and 1.
-  Five seeds on these entities: [benchmarks/training.md](../../../../benchmarks/training.md).
+  Five seeds on these entities:
+  [benchmarks/models/training.md](../../../../benchmarks/models/training.md).
 * LoRA of rank {r} on all seven linear modules; {size:,} bytes of safetensors.
 * Python {python}, {versions},
   {machine}; {seconds:.0f} CPU seconds of training.

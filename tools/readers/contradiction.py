@@ -49,7 +49,7 @@ def examples(folder: Path) -> Iterator[Example]:
     for name in ("NQ", "TQ"):
         for line in (folder / "evouna" / f"{name}.jsonl").open("rb"):
             row = json.loads(line)
-            # benchmarks/contradiction.py reads the answers to the other questions
+            # benchmarks/readers/contradiction.py reads the answers to the other questions
             if not row.get("improper") and hashlib.sha256(row["question"].encode()).digest()[0] % 2:
                 right += [
                     (row["question"], row[f"answer_{s}"])

@@ -6,7 +6,7 @@ Writes ``src/sayso/judges/data/decisiveness_weights.json``. ``DATA`` is the fold
 ``linguistic_uncertainty/``, ``certainty_scicomm/``, ``evouna/`` and ``real/``. Both models are
 ridge regressions in closed form, so that one run gives the same weights as the next. Only the half
 of the questions with an even hash, and of ``labels.py`` the half "train", are used;
-``benchmarks/decisiveness.py`` measures on the others. Takes two minutes.
+``benchmarks/readers/decisiveness.py`` measures on the others. Takes two minutes.
 ``--check`` prints five-fold figures within the half and writes nothing. See ``docs/readers.md``.
 """
 

@@ -3,8 +3,8 @@
 The rules are nearly always right when they *accept* an answer that says a gold word for word in a
 plain sentence, and when they find that a short answer withholds a value; their errors are answers
 that they call wrong, and wordings of doubt, of which they say how sure they are.
-``benchmarks/cheap_judge.py`` measures what the cascade saves and what it costs. It saves little
-where most answers are wrong, since every wrong one goes to the model.
+``benchmarks/judges/cheap_judge.py`` measures what the cascade saves and what it costs. It saves
+little where most answers are wrong, since every wrong one goes to the model.
 """
 
 from __future__ import annotations

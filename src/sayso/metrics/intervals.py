@@ -1,7 +1,7 @@
 """Intervals that respect dependence: whole entities are resampled, never single aspects.
 
 Aspects of one entity, its prompts and the paired forms move together, so the unit is the cluster.
-The method, chosen by simulation (``benchmarks/coverage.py``):
+The method, chosen by simulation (``benchmarks/metrics/coverage.py``):
 
 * The bootstrap standard error over clusters, times sqrt(C/(C-1)) for the variance that C resampled
   clusters lose, times Student's t quantile with C-1 degrees of freedom, on the logit scale of the

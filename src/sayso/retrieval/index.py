@@ -18,7 +18,7 @@ FActScore does (arXiv 2305.14251). Words are compared by their stems, without ca
 In the whole source the rarest words come first: passages that have them are gathered until
 :data:`POSTINGS` have been looked at, and the :data:`CANDIDATES` passages with the weightiest words
 are scored with all words. A passage that shares only common words with a long query can so be
-missed; benchmarks/index.md measures what that costs.
+missed; benchmarks/speed/index_speed.md measures what that costs.
 """
 
 from __future__ import annotations

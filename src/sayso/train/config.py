@@ -124,7 +124,7 @@ PAPER = Preset(
     sft=TrainingStage(rate=5e-5, batch=32, epochs=3, rows=40_000),
     dpo=TrainingStage(rate=1e-5, batch=64, epochs=3, rows=20_000),
 )
-#: For the 0.8M-parameter model that is shipped: chosen on dev entities (benchmarks/training.md).
+#: For the shipped 0.8M-parameter model: chosen on dev entities (benchmarks/models/training.md).
 #: A model this small needs rates forty times the paper's, and more than two kinds of modules to
 #: hear in a paragraph that it is unsure. DPO's pairs push one token everywhere, up or down: the
 #: likelihood of the chosen answer holds it where SFT left it.
@@ -209,7 +209,7 @@ class RowSettings:
 
 
 #: preset -> how its rows are made; for the built-in model chosen on dev entities
-#: (benchmarks/training.md)
+#: (benchmarks/models/training.md)
 ROWS = {
     "paper": RowSettings(),
     "builtin": RowSettings(

@@ -517,7 +517,7 @@ def _memory(model: Any, takes_cache: bool) -> str:
 ROWS = 512
 #: Bytes on a CPU: cached keys and values take three times ``CACHE``, or this share of the weights
 #: if that is more; where prompts join rows in progress, a third of it or that share; the logits of
-#: one step ``LOGITS``, or those of 64 rows. More rows gain little there (benchmarks/peers.md).
+#: one step ``LOGITS``, or those of 64 rows. More rows gain little (benchmarks/speed/peers.md).
 CACHE, CACHE_SHARE, LOGITS = 128 << 20, 0.4, 20 << 20
 #: A batch that begins is expected to take ``CACHE`` bytes on a CPU, or this share of the weights if
 #: that is more, up to three times ``CACHE``: small models gain nothing by more rows.

@@ -1,0 +1,140 @@
+"""Where in a long text errors lie, by people's labels: three systems of FActScore.
+
+    SAYSO_TEST_DATA=FOLDER python benchmarks/findings/position_people.py [--figure FILE.svg]
+
+Reads ChatGPT.jsonl, InstructGPT.jsonl and PerplexityAI.jsonl of FOLDER/factscore, each line an
+answer with atomic facts that people labeled, and runs what ``sayso factuality`` runs. No model
+takes part. Prints factuality, S/(S+NS), by fifth of the text with 95 % intervals over resampled
+people (entities), under all three averages, and the trend inside texts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from sayso.protocols.self_known.report import SelfKnownResults
+from sayso.records import Estimate
+from sayso.report.numbers import percent, plain_number, range_of
+from sayso.runs.from_files import factuality
+
+SYSTEMS = ("ChatGPT", "InstructGPT", "PerplexityAI")
+COLORS = ("#0072b2", "#bf6f00", "#00805d")
+SHAPES = ("circle", "diamond", "square")
+AVERAGES = {
+    "factuality": "mean over sentences",
+    "factuality_by_generation": "mean over texts",
+    "factuality_by_micro": "claims pooled",
+    "factuality_long": "mean over sentences, texts of 5 sentences or more",
+    "unsupported_per_sentence": "unsupported claims a sentence",
+}
+
+
+def found_in(folder: Path) -> SelfKnownResults:
+    """Return every number of the three systems. Raises InputError for a file that is not there."""
+    files = [folder / "factscore" / f"{name}.jsonl" for name in SYSTEMS]
+    with tempfile.TemporaryDirectory() as place:
+        made = factuality(files, out=Path(place) / "run", cache=Path(place) / "cache")
+    return SelfKnownResults(made.estimates)
+
+
+def table(found: SelfKnownResults) -> str:
+    """Return the curves of each system as a table in Markdown."""
+    lines = ["| system | average | " + " | ".join(found.part_names) + " |"]
+    lines.append("|---" * (2 + len(found.part_names)) + "|")
+    for name, label in AVERAGES.items():
+        for system in found.methods:
+            parts = found.parts(name, system)
+            if all(e.value is None for e in parts):
+                continue
+            cells = [f"{plain_number(e.value)} {range_of(e)}".strip() for e in parts]
+            lines.append(f"| {system} | {label} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def trends(found: SelfKnownResults) -> str:
+    """Return slope inside texts and last minus first fifth of each system, in Markdown."""
+    lines = ["| system | texts | FActScore | slope inside texts | p | last minus first fifth |"]
+    lines.append("|---" * 6 + "|")
+    for system in found.methods:
+        score, slope, p, change = (
+            found.get(name, method=system)
+            for name in ("factscore", "trend", "trend_p", "last_minus_first")
+        )
+        lines.append(
+            f"| {system} | {score.n} | {percent(score.value, 0)} | {_told(slope)} | "
+            f"{plain_number(p.value, 4)} | {_told(change)} |"
+        )
+    return "\n".join(lines)
+
+
+def _told(e: Estimate) -> str:
+    return f"{plain_number(e.value)} {range_of(e)}".strip()
+
+
+def figure(found: SelfKnownResults, place: Path) -> None:
+    """Write the curves by fifth of the text, with intervals."""
+    import altair as alt
+    import vl_convert
+
+    rows = [
+        {"system": system, "x": part + 0.1 * (at - 1), "y": e.value, "low": e.low, "high": e.high}
+        for at, system in enumerate(found.methods)
+        for part, e in enumerate(found.parts("factuality", system), start=1)
+        if e.value is not None
+    ]
+    x = alt.X(
+        "x:Q",
+        title="fifth of the text, by sentences",
+        scale=alt.Scale(domain=[0.7, 5.3], nice=False),
+        axis=alt.Axis(values=[1, 2, 3, 4, 5], format="d"),
+    )
+    y = alt.Y(
+        "y:Q", title="supported, of S and NS", scale=alt.Scale(domain=[0, 1]),
+        axis=alt.Axis(format=".1f", tickCount=6),
+    )  # fmt: skip
+    legend = alt.Legend(title=None, orient="bottom")
+    systems = list(found.methods)
+    color = alt.Color(
+        "system:N", legend=legend, scale=alt.Scale(domain=systems, range=list(COLORS))
+    )
+    shape = alt.Shape(
+        "system:N", legend=legend, scale=alt.Scale(domain=systems, range=list(SHAPES))
+    )
+    base = alt.Chart(alt.InlineData(values=rows))
+    layers = [
+        base.mark_line(strokeWidth=1.5, opacity=0.7).encode(x=x, y=y, color=color),
+        base.mark_rule(strokeWidth=2).encode(x=x, y=alt.Y("low:Q"), y2="high:Q", color=color),
+        base.mark_point(size=70, filled=True, opacity=1).encode(x=x, y=y, color=color, shape=shape),
+    ]
+    chart = (
+        alt.layer(*layers)
+        .properties(width=560, height=320, background="white")
+        .properties(title="Supported claims along the text, labeled by people; 95 % intervals")
+    )
+    place.write_text(vl_convert.vegalite_to_svg(chart.to_dict()), encoding="utf-8")
+
+
+def main() -> None:
+    """Print the tables and write the figure."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--figure", type=Path)
+    given = parser.parse_args()
+    folder = os.environ.get("SAYSO_TEST_DATA")
+    if not folder:
+        sys.exit(
+            "set SAYSO_TEST_DATA to a folder that holds factscore/ChatGPT.jsonl and the others"
+        )
+    found = found_in(Path(folder))
+    print(trends(found))
+    print()
+    print(table(found))
+    if given.figure:
+        figure(found, given.figure)
+
+
+if __name__ == "__main__":
+    main()

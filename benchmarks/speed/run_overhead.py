@@ -1,0 +1,107 @@
+"""What a whole ``sayso run uncle`` costs beside generating its tokens.
+
+    python benchmarks/speed/run_overhead.py [--limit 100] [--repeat 2] [--instant]
+
+In one process and on one thread: the same requests through bare ``generate`` in a batch-sorted
+script (``engine_overhead.bare``), then whole runs with an empty cache: asking, caching, judging,
+measuring, the page. Imports are timed apart. The bar: model stages at most 1.2 x bare, the whole
+run at most 1.5 x bare + 3 CPU seconds. ``--instant`` asks nothing: every reply lies in the cache,
+and what one request more costs is told from runs of two sizes, without the page and with the
+memory of the judge empty; wanted .4 CPU ms.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from pathlib import Path
+
+
+def instant(limit: int, repeat: int) -> None:
+    """Print what a request costs beside the model, by part."""
+    import sayso
+    from sayso.engines import open_model
+    from sayso.judges.rules.text import forget_texts
+
+    engine = open_model("builtin", threads=1)
+    with tempfile.TemporaryDirectory() as folder:
+
+        def run(size: int, name: str) -> tuple[int, dict[str, float]]:
+            forget_texts()
+            start = time.process_time()
+            result = sayso.run(
+                model=engine, limit=size, out=Path(folder, name), cache=folder, report=False, jobs=1
+            )
+            spent = {"all": time.process_time() - start}
+            spent |= {k: v for k, v in result.manifest.timings.items() if k.endswith("cpu_s")}
+            asked = result.manifest.tokens["requests"]
+            return asked, spent
+
+        run(limit, "first")
+        for number in range(repeat):
+            (few, small), (many, large) = run(limit // 4, f"s{number}"), run(limit, f"l{number}")
+            each = {name: 1e3 * (large[name] - small[name]) / (many - few) for name in large}
+            print(f"{few} and {many} requests, CPU ms for one more:")
+            print("  " + ", ".join(f"{name} {value:.2f}" for name, value in each.items()))
+
+
+def main() -> None:
+    """Print CPU seconds, counts and ratios."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--limit", type=int, default=100)
+    parser.add_argument("--repeat", type=int, default=2)
+    parser.add_argument("--instant", action="store_true")
+    arguments = parser.parse_args()
+    if arguments.instant:
+        instant(arguments.limit, arguments.repeat)
+        return
+    begin = time.process_time()
+    import torch
+
+    import engine_overhead
+    import sayso
+    from sayso import datasets, report
+    from sayso.engines import open_model
+    from sayso.protocols import uncle
+
+    torch.set_num_threads(1)
+    data = datasets.load_dataset("builtin", limit=arguments.limit)
+    load = [a.request for a in uncle.collect.requests(data.questions, uncle.collect.Settings(), 0)]
+    engine = open_model("builtin", threads=1)
+    model, tokenizer = engine.runner.model, engine.tokenizer  # type: ignore[attr-defined]
+    list(engine.complete(load[:40]))
+    engine_overhead.bare(model, tokenizer, load[:40], 512)
+    print(f"imports, loading and a first batch: {time.process_time() - begin:.1f} CPU s")
+
+    bare, stages, whole = [], [], []
+    for number in range(arguments.repeat):
+        start = time.process_time()
+        tokens = engine_overhead.bare(model, tokenizer, load, 512)
+        bare.append(time.process_time() - start)
+        before = {n: getattr(engine.counts, n) for n in ("forwards", "slots")}
+        with tempfile.TemporaryDirectory() as folder:
+            start = time.process_time()
+            result = sayso.run(
+                model=engine,
+                limit=arguments.limit,
+                out=Path(folder, "run"),
+                cache=Path(folder, "cache"),
+            )
+            report.write(result.path)
+            whole.append(time.process_time() - start)
+        times = result.manifest.timings
+        stages.append(times["generate_cpu_s"])
+        if number == 0:
+            used = {n: getattr(engine.counts, n) - before[n] for n in before}
+            print(f"{len(load)} requests, {tokens} tokens, forwards and slots of ours: {used}")
+        print({name: value for name, value in times.items() if name.endswith("cpu_s")})
+    low = min(bare)
+    print(f"bare generate {low:.2f} CPU s")
+    print(f"model stages  {min(stages):.2f} CPU s = {min(stages) / low:.2f} x (bar 1.2)")
+    limit = 1.5 * low + 3
+    print(f"whole run     {min(whole):.2f} CPU s (bar 1.5 x + 3 = {limit:.2f})")
+
+
+if __name__ == "__main__":
+    main()
