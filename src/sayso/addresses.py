@@ -35,12 +35,15 @@ _LOGIN = re.compile(
 )
 #: a parameter that is named after a secret, with its value
 _PARAMETER = re.compile(
-    r"(?P<name>[;?&#][\w.-]*(?:key|token|secret|pass|pwd|pw|auth|sig|credential|access)[\w.-]*"
+    r"(?P<name>[;?&#][\w.-]{0,60}(?:key|token|secret|pass|pwd|pw|auth|sig|credential|access)"
+    r"[\w.-]{0,60}"
     r"(?:=|%(?:25)*3d))(?P<value>[^\s&;#'\"<>]+)",
     re.IGNORECASE,
 )
 _AUTHORITY = re.compile(r"[^/\\／＼?#'\"<>\n]{0,300}")
 _RUN = re.compile(r"[^\s'\"<>]*")
+#: as much of it as a login without slashes is looked for in
+_WORD = re.compile(r"[^\s'\"<>]{0,300}")
 _PORT = re.compile(r"(?:\[[^\]]*\]|[^\s:：]*)[:：](?P<port>[^\s,;)\]]+)")
 
 
@@ -80,25 +83,34 @@ def _secrets(text: str) -> Iterator[tuple[int, int, bool]]:
         return
     for found in _LOGIN.finditer(text):
         yield found.start(), found.end() - 1, True
+    end = parameters = query = -1  # how far a word of several addresses was looked through
     for begin in _BEGIN.finditer(text):
         first = begin.end()
-        run = _RUN.match(text, first)
-        end = run.end() if run else first
+        if first > end:
+            run = _RUN.match(text, first)
+            end = parameters = run.end() if run else first
+            parameters, query = first, first - 1
         slashes = begin["slashes"] or begin["more"]
-        authority = (_AUTHORITY if slashes else _RUN).match(text, first)
+        authority = (_AUTHORITY if slashes else _WORD).match(text, first)
         login = _login(text, first, authority.end() if authority else first, end)
         if login is not None and begin["more"] and len(begin["more"]) == 1:
             # "hf:/folder@1" is a file, and only a name with a password makes a login
             login = login if ":" in text[first : login[0]] and login[1] else None
+        last = end
         if login is not None:
             yield first, *login
-            end = max(end, login[0])
-        for parameter in _PARAMETER.finditer(text, first, end):
-            yield *parameter.span("value"), parameter["value"] != HIDDEN
-        query = text.find("?", first, end)
-        if begin["web"] and query >= 0:
-            hash_ = text.find("#", query, end)
-            yield query + 1, hash_ if hash_ >= 0 else end, False
+            last = max(end, login[0])
+        if parameters < last:  # of a word with several addresses they are looked for once
+            for parameter in _PARAMETER.finditer(text, max(first, parameters), last):
+                yield *parameter.span("value"), parameter["value"] != HIDDEN
+            parameters = last
+        if begin["web"] and query < first:  # the query, if any, of this address and earlier ones
+            query = text.find("?", first, last)
+            hash_ = text.find("#", query, last) if query >= 0 else -1
+            if query >= 0:
+                yield query + 1, hash_ if hash_ >= 0 else last, False
+            else:
+                query = last
 
 
 def _login(text: str, first: int, authority: int, end: int) -> tuple[int, bool] | None:
@@ -110,6 +122,6 @@ def _login(text: str, first: int, authority: int, end: int) -> tuple[int, bool] 
     if port is None or port["port"].rstrip(".:…").isdecimal():
         return None
     # no port: the beginning of a password with a character that would have to be encoded
-    if ats := list(re.finditer(_AT, text[first:end], re.IGNORECASE)):
+    if ats := list(re.finditer(_AT, text[first : min(end, first + 300)], re.IGNORECASE)):
         return first + ats[-1].start(), True
     return end, False

@@ -44,3 +44,23 @@ def test_a_table_of_too_many_columns(
     write(tables.MOST_COLUMNS + 1)
     with pytest.raises(InputError, match=r"11 columns, more than 10: expected one row"):
         list(tables.read_table(path))
+
+
+def test_a_parquet_file_that_unpacks_to_far_more_than_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sayso.storage.tables.FEW_ROWS", 10_000)
+    bomb = tmp_path / "bomb.parquet"
+    rows = pa.table({"question": ["q?"] * 100_000, "gold": ["a"] * 100_000})
+    pq.write_table(rows, bomb, compression="zstd")
+    with pytest.raises(InputError, match=r"would unpack [\d,]+ bytes to 100,000 rows .*: refused"):
+        next(iter(tables.read_table(bomb)))
+    long = tmp_path / "long.parquet"
+    monkeypatch.setattr("sayso.storage.tables.FEW_BYTES", 1_000_000)
+    pq.write_table(pa.table({"question": ["q" * 30_000_000]}), long, compression="zstd")
+    with pytest.raises(InputError, match="rows with 30,0"):
+        next(iter(tables.read_table(long)))
+    monkeypatch.undo()
+    own = [f"Who is {n}?" for n in range(100_000)]
+    pq.write_table(pa.table({"question": own}), long, compression="zstd")
+    assert sum(1 for _ in tables.read_table(long)) == 100_000

@@ -9,6 +9,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ import sayso
 from sayso.engines import open_model
 from sayso.engines.openai import batches as module
 from sayso.engines.openai import reply as reply_module
+from sayso.engines.openai.batches import Office
+from sayso.engines.openai.endpoint import EndpointOptions, named_by_url
 from sayso.engines.openai.engine import FEWEST, BatchEngine
 from sayso.engines.prices import Price
 from sayso.records import Generation, InputError, Request, ask
@@ -27,6 +30,7 @@ from sayso.runs.asking import CachedEngine
 from sayso.runs.costs import BudgetSpent, Meter, open_priced
 from sayso.runs.freshness.same_model import MOST
 from sayso.storage.run_folder import RunFolder
+from support.drip import dripping
 
 
 @pytest.fixture(autouse=True)
@@ -545,3 +549,18 @@ def test_only_batches_of_the_fresh_period_count_and_a_check_is_asked_at_once(
             engine.since = time.time()
             answers(engine, REQUESTS)
             assert len(server.billed) >= sent + 39
+
+
+@pytest.mark.parametrize("doing", ["upload", "fetch"])
+def test_a_reply_that_never_ends_is_given_up(tmp_path: Path, doing: str) -> None:
+    sent = tmp_path / "sent.jsonl"
+    sent.write_text("{}\n")
+    with dripping() as address:
+        options = EndpointOptions(timeout=0.4, patience=1.5)
+        office = Office(named_by_url(f"{address}/v1#m"), options)
+        work: Any = partial(office.upload, sent)
+        if doing == "fetch":
+            work = office.fetched("file", tmp_path).__enter__
+        with pytest.raises(InputError, match=r"ReadTimeout: (no whole reply|[\d,]+ bytes) in"):
+            work()
+        office.close()

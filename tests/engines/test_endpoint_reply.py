@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sayso.engines.openai.endpoint import safe_line
+from sayso.engines.openai.endpoint import Endpoint, safe_line
 from sayso.engines.openai.reply import (
     BEGINS_WITH_PROMPT,
     PROMPT_CUT,
@@ -491,3 +491,24 @@ def test_several_members_of_gzip_are_one_reply() -> None:
 def test_a_key_written_with_escapes_is_removed_beside_numbers_that_no_float_holds() -> None:
     said = rb'{"a": -1e400, "b": 1' + b"0" * 400 + rb', "c": "key\/with\u002fslash"}'
     assert without_key(said, b"key/with/slash").endswith(b'"c": "[key]"}')
+
+
+def test_a_key_written_once_plainly_and_once_with_escapes_is_removed_twice() -> None:
+    said = rb'{"id": "zq9KEYsecret77", "content": "it is \u007aq9KEYsecret77"}'
+    cleaned = without_key(said, b"zq9KEYsecret77")
+    assert json.loads(cleaned) == {"id": "[key]", "content": "it is [key]"}
+
+
+@pytest.mark.parametrize(
+    ("key", "secret"),
+    [
+        *[(key, False) for key in ("", "x", "test", "123", "EMPTY", "token", "password")],
+        *[(key, True) for key in ("sk-12345", "hf_abcdefgh", "correct-horse-battery-staple")],
+        ("0123456789abcdef", True),
+    ],
+)
+def test_a_placeholder_is_no_secret_that_would_be_cut_out_of_answers(
+    key: str, secret: bool
+) -> None:
+    endpoint = Endpoint("m", "http://h/v1", "m", key, (), official=False)
+    assert endpoint.secrets[:1] == ((key,) if secret else ())

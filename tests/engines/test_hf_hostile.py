@@ -12,8 +12,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 from sayso.engines import open_model  # noqa: E402
-from sayso.engines.hf import load, trial, weights  # noqa: E402
-from sayso.records import InputError  # noqa: E402
+from sayso.engines.hf import load, text, trial, watch, weights  # noqa: E402
+from sayso.records import InputError, ask  # noqa: E402
 
 NESTED = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
 DOUBLED = (
@@ -154,3 +154,36 @@ def test_a_model_larger_than_the_memory(folder: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(load, "main_memory", lambda: 10_000)
     assert "this machine has 0.0 GB of memory" in message(f"hf:{folder}")
     open_model(f"hf:{folder}", device="cpu", weights=False)  # it may be computed elsewhere
+
+
+#: passes the trial, and never ends for other questions
+PICKY = (
+    "{% if messages[0]['content'] != 'What is the capital of France?' and messages|length == 1 %}"
+    + NESTED
+    + "{% endif %}{{ messages[0]['content'] }}"
+)
+
+
+def test_a_template_that_never_ends_for_one_question_only(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text, "RENDER_SECONDS", 1)
+    (folder / "chat_template.jinja").write_text(PICKY)
+    engine = open_model(f"hf:{folder}", device="cpu")
+    list(engine.complete([ask("What is the capital of France?", max_tokens=1)]))
+    with pytest.raises(InputError, match="takes more than 1 seconds for 'Who was it") as told:
+        list(engine.complete([ask("Who was it?", max_tokens=1)]))
+    engine.close()
+    assert str(folder) in str(told.value)
+
+
+def test_what_ends_in_time_is_left_alone() -> None:
+    def endless() -> None:
+        while True:
+            pass
+
+    assert watch.in_time(0.1, lambda: time.sleep(0.01) or 7) == 7
+    with pytest.raises(watch.TooSlowError):
+        watch.in_time(0.1, endless)
+    assert watch.in_time(30, lambda: sum(range(1000))) == 499_500
+    time.sleep(3 * watch.LOOK)  # nothing is raised later

@@ -134,6 +134,8 @@ def adapter(make_folder: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
         (without("layers.1."), {}, "4 missing (model.layers.1.self_attn.q_proj.lora_A"),
         (dict, {"target_modules": ["q_proj"]}, "4 unexpected (model.layers.0.self_attn.v_proj"),
         (dict, {"target_modules": ["zzz"]}, "zzz"),
+        (dict, {"init_lora_weights": "pissa_niter_1000000000"}, "changes the base model's weights"),
+        (dict, {"init_lora_weights": "olora"}, "has init_lora_weights 'olora', which changes the"),
         (dict, {"r": 8}, "size mismatch for base_model.model.model.layers.0.self_attn.q_proj"),
     ],
 )

@@ -144,3 +144,26 @@ def test_an_interval_wider_than_the_resamples_tell_is_believed() -> None:
 def test_the_only_model_that_has_a_number_has_no_rank() -> None:
     assert rank_jointly(resample_jointly([[number(A)], [None]])).ranks == [None, None]
     assert rank_jointly(resample_jointly([[number(A)]])).ranks == [None]
+
+
+def test_the_same_answers_in_several_data_sets_are_no_more_evidence() -> None:
+    (one,) = joint_means(resample_jointly([[number(A)]], n=2000), "x")
+    again = resample_jointly([[number(A), number(A), number(A)]], n=2000)
+    (mean_of_three,) = joint_means(again, "x")
+    assert again.freedom == 40 - 3
+    assert one.low is not None
+    assert mean_of_three.low is not None
+    assert mean_of_three.low == pytest.approx(one.low, abs=0.01)
+    assert mean_of_three.high == pytest.approx(one.high, abs=0.01)
+    # 30 of 40 shared: the covariance of the two means is 30 / 40 of their variance
+    partly = resample_jointly([[number(A), Number(mean, (A,), NAMES_SHIFTED)]], n=4000)
+    both = np.corrcoef(partly.resamples[0, 0], partly.resamples[0, 1])[0, 1]
+    assert both > 0.3
+    # a third data set that shares nothing is drawn as it was without the others
+    apart = resample_jointly([[number(A), number(C, "other")]], n=500)
+    assert abs(np.corrcoef(apart.resamples[0, 0], apart.resamples[0, 1])[0, 1]) < 0.15
+    assert apart.freedom == 68
+
+
+#: the entities of A, of which ten are others
+NAMES_SHIFTED = [f"e{i}" if i < 30 else f"x{i}" for i in range(40)]

@@ -723,3 +723,74 @@ def test_numbers_of_every_protocol_are_those_of_its_runs(built: Path) -> None:
                 compared += 1
                 assert number.cells[m][0].value == pytest.approx(own.value, abs=1e-9), number[:2]
         assert compared > 5, protocol
+
+
+def answers_file(path: Path, questions: Iterable[int], declined: Iterable[int]) -> Path:
+    """Write answers of one model: some questions cannot be answered, some are declined."""
+    declined = set(declined)
+    rows = [
+        {
+            "model": "alpha",
+            "question": f"Who wrote book {n}?",
+            "answer": "I do not know." if n in declined else f"Name {n}",
+            "gold": f"Name {n}" if n % 4 else None,
+            "answerable": bool(n % 4),
+        }
+        for n in questions
+    ]
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return path
+
+
+def test_one_model_on_several_data_sets_is_told_of_each(tmp_path: Path) -> None:
+    """The first data set alone told the opposite of the second."""
+    some = answers_file(tmp_path / "some.jsonl", range(40), [1, 2, 3, 4])
+    more = answers_file(tmp_path / "more.jsonl", range(100, 140), range(100, 140, 4))
+    for name, file in (("a", some), ("b", more)):
+        argv = ["run", "selective", "--nli", "rules", "--answers", str(file)]
+        assert cli.execute([*argv, "--out", str(tmp_path / name)]) == 0
+    study = of_folders([tmp_path / "a", tmp_path / "b"], resamples=100)
+    (section,) = study_sections(study)
+    told = section.opening.sentence
+    first, second = (run.data for run in study.runs)
+    assert told.startswith(f"{first}: ")
+    assert f" {second}: " in told
+    again = of_folders([tmp_path / "b", tmp_path / "a"], resamples=100)
+    parts = told.split(f" {second}: ")
+    (section,) = study_sections(again)
+    assert parts[1] in section.opening.sentence
+
+
+def test_data_sets_that_share_questions_are_no_more_evidence(tmp_path: Path) -> None:
+    whole = answers_file(tmp_path / "whole.jsonl", range(40), [0, 1, 2, 4, 8, 12])
+    grown = answers_file(tmp_path / "grown.jsonl", range(42), [0, 1, 2, 4, 8, 12])
+    for name, file in (("a", whole), ("b", grown)):
+        argv = ["run", "selective", "--nli", "rules", "--answers", str(file)]
+        assert cli.execute([*argv, "--out", str(tmp_path / name)]) == 0
+    alone = of_folders([tmp_path / "a"], resamples=400)
+    both = of_folders([tmp_path / "a", tmp_path / "b"], resamples=400)
+
+    def width(study: Study) -> float:
+        (gap,) = (n for n in study.numbers("selective") if n.name == "abstention_gap")
+        assert gap.means[0].low is not None
+        assert gap.means[0].high is not None
+        return gap.means[0].high - gap.means[0].low
+
+    assert width(both) > 0.8 * width(alone)  # drawn apart it was .71
+    assert any("share 40 questions" in note for note in both.notes("selective"))
+
+
+def test_numbers_do_not_depend_on_the_order_of_the_questions(tmp_path: Path) -> None:
+    found = []
+    for folder, numbers in (("x", range(80)), ("y", reversed(range(80)))):
+        (tmp_path / folder).mkdir()
+        file = answers_file(tmp_path / folder / "q.jsonl", numbers, range(0, 80, 5))
+        argv = ["run", "selective", "--nli", "rules", "--answers", str(file)]
+        assert cli.execute([*argv, "--out", str(tmp_path / folder / "run")]) == 0
+        estimates = load_estimates(tmp_path / folder / "run")
+        found.append({(e.name, e.where): (e.value, e.low, e.high) for e in estimates})
+    assert found[0] == found[1]
+
+
+def load_estimates(path: Path) -> list[Estimate]:
+    return list(RunFolder.open(path).read("metrics/selective", Estimate))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols.uncle.settings import Settings
 from sayso.records import Generation, InputError
 from sayso.storage.atomic import one_writer
+from sayso.storage.cache import Cache
 from sayso.storage.run_folder import RunFolder
 from sayso.train.base import Base, halves, open_base_run
 from sayso.train.config import PRESETS, TrainConfig
@@ -273,3 +275,25 @@ def test_a_dry_run_counts_the_rows_of_what_is_drawn(
     argv = ["train", str(built_in), "--sweep", "xi", "--dry-run", "--cache", str(cache)]
     assert cli.execute(argv) == 2
     assert "--dry-run covers one training" in capsys.readouterr().err
+
+
+def test_what_somebody_else_s_run_names_gets_no_key_and_no_file(
+    built_in: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theirs = Path(shutil.copytree(built_in, tmp_path / "theirs"))
+    path = theirs / "manifest.json"
+    told = json.loads(path.read_text())
+    told["command"] = f"sayso run uncle --cache {tmp_path / 'chosen'}"
+    path.write_text(json.dumps(told))
+    monkeypatch.setenv("SAYSO_CACHE", str(tmp_path / "own"))
+    assert open_base_run(theirs).cache == tmp_path / "own"
+    with Cache(tmp_path / "chosen" / "replies.sqlite"):
+        assert open_base_run(theirs).cache == tmp_path / "chosen"
+    for judge in ("http://203.0.113.1:9/v1#m", "rules+https://203.0.113.1:9/v1#m"):
+        path.write_text(json.dumps(told | {"judge": judge}))
+        with pytest.raises(InputError, match=r"to send your key and questions there, add --judge"):
+            open_base_run(theirs)
+        assert open_base_run(theirs, judge=judge).judge == judge
+    path.write_text(json.dumps(told | {"model": "http://203.0.113.1:9/v1#m"}))
+    with pytest.raises(InputError, match=r"the model of .* is at an address .* add --model"):
+        open_base_run(theirs)

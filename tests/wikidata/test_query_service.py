@@ -9,7 +9,9 @@ import pytest
 
 from sayso import cli
 from sayso.records import InputError
+from sayso.wikidata import sparql
 from sayso.wikidata.sparql import BATCH, Service, Term, row_statement
+from support.drip import dripping
 from support.query_service import stub
 from support.wikidata_world import DOMAINS, dump
 
@@ -286,3 +288,17 @@ def test_rows_are_read_as_statements() -> None:
     assert none is not None
     assert none.snak == "novalue"
     assert row_statement({**base, "type": Term("http://wikiba.se/ontology#Smell", "uri")}) is None
+
+
+def test_a_reply_that_never_ends_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sparql, "PATIENCE", 0.3)
+    told: list[str] = []
+    with (
+        dripping() as address,
+        sparql.Service(f"{address}/sparql", tmp_path, sleep=lambda s: None, tell=told.append) as it,
+        pytest.raises(InputError, match=r"cannot be reached \(only \d+ bytes of a reply in 0 s\)"),
+    ):
+        it.rows("SELECT ?x WHERE {}")
+    assert told

@@ -38,7 +38,11 @@ class TrainFlags:
     data: Annotated[
         str | None, Parameter(help="new location of the run's data file, if it was moved")
     ] = None
-    judge: Annotated[str | None, Parameter(help="the run's judge, if its name has changed")] = None
+    model: Annotated[str | None, Parameter(help="the run's model, if its name has changed")] = None
+    judge: Annotated[
+        str | None,
+        Parameter(help="the run's judge, if its name has changed or it is at an address"),
+    ] = None
     cache: Annotated[
         Path | None, Parameter(help="folder of stored replies; default: the run's")
     ] = None
@@ -56,6 +60,7 @@ class TrainFlags:
     def opened(self) -> dict[str, Any]:
         """Return how the run is opened and what is noted of the command."""
         return {
+            "model": self.model,
             "data": self.data,
             "judge": self.judge,
             "cache": self.cache,

@@ -25,6 +25,7 @@ import msgspec
 
 from sayso.records import Gold, InputError
 from sayso.storage.outputs import any_length
+from sayso.storage.tables import check_unpacked
 
 Row = tuple[int, dict[str, object]]
 BOM = b"\xef\xbb\xbf"
@@ -181,6 +182,7 @@ def read_parquet_rows(path: Path) -> Iterator[Row]:
     number = 0
     try:
         with path.open("rb") as file, pq.ParquetFile(file) as source:
+            check_unpacked(source, path)
             _check_width(len(source.schema_arrow), path)
             check_fields(source.schema_arrow, str(path))
             for batch in source.iter_batches(batch_size=1000):

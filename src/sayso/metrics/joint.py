@@ -3,7 +3,8 @@
 Questions of an entity move together, and every model was asked the same ones. So one draw of
 entities weighs all models at once (a paired cluster bootstrap); several data sets are strata, drawn
 apart and averaged with equal weight (PROTOCOLS of selective answering: the mean AUROC over data
-sets; the average of their end points would be too wide by the square root of their number).
+sets; the average of their end points would be too wide by the square root of their number). Data
+sets that share entities are drawn together, since the same answers again are no more evidence.
 
 Whether two models differ is Student's t of their paired difference, corrected by Holm (1979) over
 all pairs of a number. The ranks that a model can have follow from it: from 1 + those clearly better
@@ -15,7 +16,7 @@ Numbers of trained models, whose training seeds are resampled too, stand at the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -77,6 +78,8 @@ class Joint(NamedTuple):
     floor: Floats
     limits: Range | None
     higher: bool | None
+    #: entities of all data sets, those that several share once
+    units: int
 
     @property
     def means(self) -> Floats:
@@ -91,7 +94,7 @@ class Joint(NamedTuple):
     @property
     def freedom(self) -> int:
         """Degrees of freedom: entities less data sets."""
-        return int(self.clusters.sum()) - len(self.clusters)
+        return self.units - len(self.clusters)
 
 
 def resample_jointly(
@@ -104,34 +107,57 @@ def resample_jointly(
     models, sets = len(numbers), len(numbers[0])
     values = np.full((models, sets), np.nan)
     resamples = np.full((models, sets, n), np.nan)
-    clusters = np.zeros(sets, dtype=np.int64)
     floors = np.zeros((models, sets))
-    for s in range(sets):
-        column = [(m, row[s]) for m, row in enumerate(numbers)]
-        there = [(m, number) for m, number in column if number is not None]
-        names = np.unique(
-            np.concatenate(
-                [np.asarray(x.entities, dtype=str) for _, x in there] or [np.zeros(0, dtype=str)]
-            )
-        )
-        clusters[s] = len(names)
-        if not len(names):
+    columns = [[(m, x) for m, row in enumerate(numbers) if (x := row[s]) is not None]
+               for s in range(sets)]  # fmt: skip
+    names = [_names(x.entities for _, x in column) for column in columns]
+    clusters = np.array([len(own) for own in names], dtype=np.int64)
+    units = 0
+    for together in _sharing(names):
+        drawn = np.unique(np.concatenate([names[s] for s in together]))
+        units += len(drawn)
+        if not len(drawn):
             continue
-        places = {m: np.searchsorted(names, np.asarray(x.entities, dtype=str)) for m, x in there}
+        places = {
+            (m, s): np.searchsorted(drawn, np.asarray(x.entities, dtype=str))
+            for s in together
+            for m, x in columns[s]
+        }
         rows = max(len(place) for place in places.values())
+        rng = np.random.default_rng([seed, together[0]])
         done = 0
-        for weights in resample_weights(len(names), n, np.random.default_rng([seed, s]), row=rows):
+        for weights in resample_weights(len(drawn), n, rng, row=rows):
             part = slice(done, done + len(weights))
-            for m, x in there:
-                resamples[m, s, part] = _values(x, weights, places[m])
+            for s in together:
+                for m, x in columns[s]:
+                    resamples[m, s, part] = _values(x, weights, places[m, s])
             done += len(weights)
-        for m, x in there:
-            value = x.metric(*x.columns)
-            values[m, s] = np.nan if value is None else value
-            floors[m, s] = _floor(resamples[m, s], len(names), x.limits)
+        for s in together:
+            for m, x in columns[s]:
+                value = x.metric(*x.columns)
+                values[m, s] = np.nan if value is None else value
+                floors[m, s] = _floor(resamples[m, s], len(names[s]), x.limits)
     known = next(x for row in numbers for x in row if x is not None)
     floor = np.sqrt((floors**2).sum(axis=1)) / max(1, sets)
-    return Joint(values, resamples, clusters, floor, known.limits, known.higher)
+    return Joint(values, resamples, clusters, floor, known.limits, known.higher, units)
+
+
+def _names(entities: Iterable[Sequence[str]]) -> NDArray[np.str_]:
+    """Return the names of all entities, each once."""
+    every = [np.asarray(own, dtype=str) for own in entities]
+    return np.unique(np.concatenate(every or [np.zeros(0, dtype=str)]))
+
+
+def _sharing(names: Sequence[NDArray[np.str_]]) -> list[list[int]]:
+    """Return groups of data sets (by number) in which each shares entities with another one."""
+    groups: list[tuple[list[int], set[str]]] = []
+    for number, own in enumerate(names):
+        held = set(own.tolist())
+        joined = [group for group in groups if not held.isdisjoint(group[1])]
+        groups = [group for group in groups if group not in joined]
+        sets = sorted([number, *(s for group in joined for s in group[0])])
+        groups.append((sets, held.union(*(group[1] for group in joined))))
+    return sorted(sets for sets, _ in groups)
 
 
 def _values(number: Number, weights: Floats, place: NDArray[np.int64]) -> ArrayLike:

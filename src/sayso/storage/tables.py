@@ -37,6 +37,8 @@ from sayso.storage.atomic import disk_errors
 if TYPE_CHECKING:
     import pyarrow as pa
 
+#: a file whose rows, or unpacked bytes, are more than these and this many times its bytes is a bomb
+FEW_ROWS, FEW_BYTES, RATIO = 1_000_000, 100_000_000, 1_000
 ROWS = 2000  # rows of a row group ...
 ITEMS = 2_000_000  # ... or entries of their arrays, so that long answers do not fill the memory
 Record = TypeVar("Record", bound=msgspec.Struct)
@@ -295,6 +297,17 @@ def row_groups(records: Iterable[Record], shape: Shape) -> Iterator[list[Record]
         yield rows
 
 
+def check_unpacked(source: Any, path: Path) -> None:
+    """Refuse a Parquet file that would unpack to far more than it is. Raises InputError."""
+    size, footer = path.stat().st_size, source.metadata
+    unpacked = sum(footer.row_group(n).total_byte_size for n in range(footer.num_row_groups))
+    if footer.num_rows > max(FEW_ROWS, size) or unpacked > max(FEW_BYTES, RATIO * size):
+        raise InputError(
+            f"{path} would unpack {size:,} bytes to {footer.num_rows:,} rows with {unpacked:,} "
+            "bytes: refused"
+        )
+
+
 def read_parquet(
     path: Path, kind: type[Record], older: Mapping[str, ReadPairs] = MappingProxyType({})
 ) -> Iterator[Record]:
@@ -310,6 +323,7 @@ def read_parquet(
     shape = shape_of(kind)._replace(optional=False)
     try:
         with pq.ParquetFile(path, page_checksum_verification=True) as source:
+            check_unpacked(source, path)
             columns = source.schema_arrow.names
             if len(set(columns)) < len(columns):
                 raise ValueError("two of its columns have one name")

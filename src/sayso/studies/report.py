@@ -141,7 +141,7 @@ def _opening(
     runs = [run for run in study.runs if run.protocol == protocol]
     own = PROTOCOLS[protocol].report.opening(runs[0].results.all, runs[0].manifest)
     if len(models) == 1:
-        return own._replace(first=(), later=())
+        return own._replace(sentence=_of_each_data_set(runs), first=(), later=())
     ranks = [(headline, numbers[0].ranking.ranks) for headline, numbers in ranked]
     names = [line(model, 60) for model in models]
     sentence = ranked_sentence(ranks, names) or (
@@ -152,13 +152,30 @@ def _opening(
     return PageOpening(sentence, own.not_shown if invented else f"{NOT_SHOWN}.")
 
 
+#: data sets that a first sentence tells of
+MOST_TOLD = 3
+
+
+def _of_each_data_set(runs: Sequence[FinishedRun]) -> str:
+    """Return what one model does: its sentence, on each of several data sets."""
+    told = [
+        PROTOCOLS[run.protocol].report.opening(run.results.all, run.manifest).sentence
+        for run in runs
+    ]
+    if len(runs) == 1:
+        return told[0]
+    parts = [f"{line(r.data, 60)}: {text}" for r, text in zip(runs, told, strict=True)]
+    more = len(parts) - MOST_TOLD
+    return " ".join([*parts[:MOST_TOLD], *[f"{more:,} more data sets are below."] * (more > 0)])
+
+
 def examples(study: Study, protocol: str, by: str = "") -> ChosenExamples:
     """Return a good answer of the model that ranks first, a bad one of the last, a typical one.
 
     By the last of the headline numbers that tells models apart, or the one that is named ``by``,
     else in their order; the typical answer is of the model between them.
     """
-    models, _ = study.of(protocol)
+    models, data = study.of(protocol)
     every = [
         numbers[0].ranking.ranks
         for headline, numbers in headlines(study, protocol)
@@ -177,6 +194,7 @@ def examples(study: Study, protocol: str, by: str = "") -> ChosenExamples:
         own = PROTOCOLS[protocol].report.examples(folder, run.manifest, run.results.all).shown
         if len(own) > abs(place):
             name = f", from {line(model, 60)}" if len(models) > 1 else ""
+            name += f", on {line(run.data, 60)}" if len(data) > 1 else ""
             shown.append(own[place]._replace(what=f"{own[place].what}{name}"))
     rule = "Each example is chosen the same way as on its run's page."
     if len(models) > 1:

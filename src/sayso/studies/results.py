@@ -198,7 +198,7 @@ class Study:
         grid = [[self.find(protocol, m, d) for d in data] for m in models]
         sides = [[_side(run) if run is not None else None for run in row] for row in grid]
         numbers, notes = PROTOCOLS[protocol].numbers(sides, self.allow)
-        notes = [*self._joined, *_unjoined(data, grid), *notes]
+        notes = [*self._joined, *_unjoined(data, grid), *_shared(data, grid), *notes]
         keys = dict.fromkeys(key for row in numbers for cell in row for key in cell)
         found = [self._joint_number(key, numbers, grid) for key in keys]
         return found, notes
@@ -353,6 +353,24 @@ def _unjoined(data: Sequence[str], grid: Sequence[Sequence[FinishedRun | None]])
     if len(apart) > MOST_PAIRS:
         notes.append(f"the same is true of {len(apart) - MOST_PAIRS:,} more pairs of data sets")
     return notes
+
+
+def _shared(data: Sequence[str], grid: Sequence[Sequence[FinishedRun | None]]) -> list[str]:
+    """Return which data sets share questions that a model was asked in both."""
+    notes = []
+    for first, second in combinations(range(len(data)), 2):
+        pairs = [(row[first], row[second]) for row in grid]
+        one, two = next((p for p in pairs if p[0] is not None and p[1] is not None), (None, None))
+        if one is None or two is None:
+            continue
+        shared = len(_questions(one).keys() & _questions(two).keys())
+        if shared:
+            notes.append(
+                f"{data[first]} and {data[second]} share {_many(shared)}, which count in the mean "
+                "of each: their entities are resampled together, as the same answers again are no "
+                "more evidence"
+            )
+    return notes[:MOST_PAIRS]
 
 
 def _many(number: int) -> str:

@@ -24,11 +24,11 @@ from sayso.protocols.uncle import UNCLE
 from sayso.protocols.uncle.settings import Settings
 from sayso.records import InputError, Question
 from sayso.runs.asking import REQUEST_SETTINGS
-from sayso.runs.costs import is_local
+from sayso.runs.costs import is_endpoint, is_local
 from sayso.runs.job import Job, parts_of
 from sayso.runs.measure import entities_of, load_run
 from sayso.runs.run import open_job
-from sayso.storage.cache import default_cache_folder
+from sayso.storage.cache import FILE_NAME, default_cache_folder
 from sayso.storage.run_folder import Manifest
 from sayso.train.result import FILE, read_training
 from sayso.train.rows import is_topic, normal_name
@@ -127,10 +127,19 @@ def open_base_run(
             "that share an entity)"
         )
     flags = _flags(manifest.command)
+    for what, named, given in (("model", manifest.model, model), ("judge", manifest.judge, judge)):
+        asked = named.removeprefix("rules+")
+        if given is None and is_endpoint(asked) and not asked.startswith("openai:"):
+            raise InputError(
+                f"the {what} of {run} is at an address that its folder names, {named!r}: to send "
+                f"your key and questions there, add --{what} {shlex.quote(named)}"
+            )
     where = (
         data or name_with_columns(flags.get("data", ""), flags.get("columns", "")) or manifest.data
     )
-    folder = Path(cache or flags.get("cache") or default_cache_folder())
+    # a folder that somebody else's run names gets no new files
+    theirs = Path(flags.get("cache") or default_cache_folder())
+    folder = Path(cache or (theirs if (theirs / FILE_NAME).is_file() else default_cache_folder()))
     settings = dataclasses.replace(chosen, methods="")
     return Base(
         Path(run), manifest, settings, model or manifest.model, where, judge or manifest.judge,

@@ -130,6 +130,8 @@ def _all(ids: Iterable[str]) -> str:
 
 #: seconds between two requests, until a reply, of a first back-off, and of the longest wait
 PAUSE, PATIENCE, BACKOFF, LONGEST_WAIT = 1.0, 90.0, 2.0, 300.0
+#: bytes a second of a reply, below which it is given up
+SLOWEST = 1_000
 TRIES = 6
 LARGEST = 256_000_000
 #: statuses that mean "later"
@@ -335,10 +337,16 @@ def _stored(path: Path) -> _StoredReply | None:
 
 
 def _first_bytes(reply: httpx2.Response, most: int) -> bytes:
-    """Return the body of a reply; of one above ``most`` bytes a little more than these."""
-    data = bytearray()
+    """Return the body of a reply; of one above ``most`` bytes a little more than these.
+
+    Raises ReadTimeout for one that comes more slowly than ``SLOWEST``.
+    """
+    data, begun = bytearray(), time.monotonic()
     for chunk in reply.iter_bytes():
         data += chunk
+        seconds = time.monotonic() - begun
+        if seconds > max(PATIENCE, len(data) / SLOWEST):
+            raise httpx2.ReadTimeout(f"only {len(data):,} bytes of a reply in {seconds:.0f} s")
         if len(data) > most:
             break
     return bytes(data)

@@ -13,6 +13,7 @@ import jinja2
 import numpy as np
 
 from sayso.engines.engine import cut_at_stop
+from sayso.engines.hf.watch import TooSlowError, in_time
 from sayso.prompts.thoughts import THOUGHTS
 from sayso.records import InputError, Message, Request
 
@@ -23,6 +24,8 @@ PINNED_DATE = datetime(2024, 7, 26)
 NOW = re.compile(r"""strftime_now\(\s*+(['"])([^'"]*+)\1\s*+\)""")
 #: Tokens of a vocabulary that mean something to a template without being called special.
 MARKUP = re.compile(r"<[^<>\s]+>|\[[^\[\]\s]+\]")
+#: seconds that a chat template may take for one prompt: they take milliseconds
+RENDER_SECONDS = 20
 #: A base model goes on asking itself questions; its answer ends here.
 PLAIN_STOP = "\nQuestion:"
 PromptKey = tuple[tuple[Message, ...], tuple[tuple[str, str | int | float | bool], ...], str | None]
@@ -66,7 +69,12 @@ def render_prompt(tokenizer: Any, request: Request) -> Rendered:
         overrides = (f"no chat template: plain prompt, stops at {PLAIN_STOP!r}",)
     else:
         try:
-            text, overrides = _chat(tokenizer, request, messages)
+            text, overrides = in_time(RENDER_SECONDS, lambda: _chat(tokenizer, request, messages))
+        except TooSlowError:
+            raise InputError(
+                f"the chat template of {tokenizer.name_or_path} takes more than {RENDER_SECONDS} "
+                f"seconds for {messages[-1].content[:60]!r}; use a folder of another source"
+            ) from None
         except (jinja2.exceptions.TemplateError, ValueError, TypeError, KeyError) as error:
             return _refused(f"failed: chat template: {error}")
     prefill = request.prefill or ""

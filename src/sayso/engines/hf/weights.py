@@ -197,9 +197,21 @@ def open_adapter(model: Any, folder: Path, **how: Any) -> Any:
     return adapted
 
 
+#: ways of initializing an adapter that its saved weights replace as a whole
+PLAIN_BEGINNINGS = ("gaussian", "orthogonal")
+
+
 def _check_adapter(model: Any, folder: Path) -> None:
-    """Raise ValueError for patterns that take too long on the model's modules."""
+    """Raise ValueError for patterns that take too long on the model's modules, and for a way of
+    initializing that computes for long, or changes the base model, when the adapter is loaded."""
     config = read_object(folder / "adapter_config.json")
+    begin = config.get("init_lora_weights", True)
+    if not isinstance(begin, bool) and begin not in PLAIN_BEGINNINGS:
+        raise ValueError(
+            f"its adapter_config.json has init_lora_weights {str(begin)[:60]!r}, which changes the "
+            "base model's weights when it is loaded: save it converted to an ordinary LoRA, or, "
+            "if the base model was saved with these changes, set init_lora_weights to true"
+        )
     patterns: list[str] = []
     for key in PATTERNS:
         value = config.get(key)

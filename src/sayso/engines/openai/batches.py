@@ -47,6 +47,8 @@ from sayso.storage.atomic import disk_errors, one_writer, place_inside, refuse_l
 MOST_LINES, MOST_BYTES = 50_000, 190_000_000
 #: bytes of a file that are read when it comes back
 LARGEST_FILE = 20_000_000_000
+#: bytes a second, below which a file that comes back is given up
+SLOWEST = 1_000
 #: seconds between two looks at a batch: the first, doubled each time up to the last
 FIRST_LOOK, LAST_LOOK = 2.0, 60.0
 #: how often an unreadable reply is asked for again: a server without batch files may send such
@@ -146,7 +148,7 @@ class Office:
 
     def __init__(self, endpoint: Endpoint, options: EndpointOptions) -> None:
         self.endpoint = endpoint
-        self.patience = options.patience
+        self.timeout, self.patience = options.timeout, options.patience
         check_proxies()
         http = PlainClient(
             headers={"Accept-Encoding": ACCEPTED},
@@ -157,7 +159,7 @@ class Office:
             api_key=endpoint.key or "none", base_url=endpoint.url, http_client=http, max_retries=0
         )
         self.headers: Any = headers_for(endpoint, self.client)
-        self.secret = endpoint.key.encode()
+        self.secret = endpoint.secret
         self.stop = threading.Event()
 
     def _patiently(self, do: Callable[[], Any], doing: str) -> Any:
@@ -215,7 +217,7 @@ class Office:
                 file = self.client.files.create(
                     file=(path.name, content), purpose="batch", extra_headers=self.headers
                 )
-            return _text(file.id)
+            return _text(without_key(str(file.id).encode(), self.secret).decode())
 
         return str(self._patiently(send, "take"))
 
@@ -275,11 +277,15 @@ class Office:
         def fetch() -> bool:
             copy.seek(0)
             copy.truncate()
+            begun = time.monotonic()
             with self.client.files.with_streaming_response.content(
                 file, extra_headers=self.headers
             ) as response:
                 for part in response.iter_bytes():
                     copy.write(part[: LARGEST_FILE - copy.tell()])
+                    seconds = time.monotonic() - begun
+                    if seconds > max(self.timeout, copy.tell() / SLOWEST):
+                        raise httpx2.ReadTimeout(f"{copy.tell():,} bytes in {seconds:.0f} s")
                     if copy.tell() >= LARGEST_FILE:
                         return True
             return False

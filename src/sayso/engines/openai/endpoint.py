@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import httpx2
 import msgspec
@@ -48,6 +48,16 @@ class EndpointOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     asked: bool = True
 
 
+#: fewer characters, or one lower-case word, may stand in an answer by chance
+SHORTEST_KEY = 8
+_WORD = re.compile(r"[a-z]{1,15}")
+
+
+def is_secret(key: str) -> bool:
+    """Tell a key from a placeholder for a server without keys, such as "test" or "password"."""
+    return len(key) >= SHORTEST_KEY and _WORD.fullmatch(key) is None
+
+
 @dataclass(frozen=True)
 class Endpoint:
     """An address and its key. ``model`` is empty until the endpoint says which one it serves."""
@@ -61,8 +71,13 @@ class Endpoint:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """What must never be seen."""
-        return (self.key,) if self.key else ()
+        """What must never be seen; a placeholder for a server without keys is no secret."""
+        return (self.key, quote(self.key, safe="")) if is_secret(self.key) else ()
+
+    @property
+    def secret(self) -> bytes:
+        """The key as bytes; none for a placeholder."""
+        return self.key.encode() if self.secrets else b""
 
 
 def named_openai(model: str, asked: bool = True) -> Endpoint:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import re
 import ssl
+import time
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
@@ -46,14 +48,18 @@ class PlainClient(openai.DefaultHttpxClient):
     """
 
     def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-        """Send a request; see :meth:`BoundedClient.send`."""
+        """Send a request; see :meth:`BoundedClient.send`. A whole reply has the time of a part."""
         response = super().send(request, **{**options, "stream": True})
         if options.get("stream") and response.is_success:
             return response
+        seconds = (request.extensions.get("timeout") or {}).get("read") or math.inf
+        begun = time.monotonic()
         try:
             body = Body(response.headers.get("content-encoding", ""))
             for data in response.iter_raw():
                 body.add(data)
+                if time.monotonic() - begun > seconds:
+                    raise httpx2.ReadTimeout(f"no whole reply in {seconds:g} s", request=request)
                 if body.full:
                     break
             content = body.content()
@@ -141,7 +147,7 @@ class Wire:
     def __init__(self, endpoint: Endpoint, options: EndpointOptions) -> None:
         self.endpoint = endpoint
         self.timeout = options.timeout
-        self.secret = endpoint.key.encode()
+        self.secret = endpoint.secret
         self.trust = httpx2.create_ssl_context()
         self.lanes = [ClientLane(endpoint, self.timeout, self.trust)]
         headers = headers_for(endpoint, self.lanes[0].client)
@@ -226,7 +232,7 @@ def without_key(content: bytes, secret: bytes) -> bytes:
     """Remove our key from what a server repeats, before anyone reads it."""
     if not secret:
         return content
-    if secret not in content and ESCAPED.search(content):
+    if ESCAPED.search(content):
         try:  # written again, every character that a key may have stands for itself
             plain = json.dumps(decode_body(content), ensure_ascii=False).encode("utf-8", "replace")
         except (ValueError, RecursionError):

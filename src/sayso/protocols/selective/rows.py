@@ -226,7 +226,8 @@ def _rows(
     if lacking and not any(f.question.golds for f in facts):
         # what is left are the questions without an answer: no picture of the errors
         wrong = {name: np.full(len(facts), np.nan) for name in wrong}
-    entities = {e: i for i, e in enumerate(dict.fromkeys(entity_of(f.question) for f in facts))}
+    # in sorted order, so that no number depends on the order of the questions
+    entities = {e: i for i, e in enumerate(sorted({entity_of(f.question) for f in facts}))}
     return FormRows(
         form=form,
         judge=judge,
