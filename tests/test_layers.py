@@ -245,6 +245,7 @@ ALONE = {
     "sayso.cli.flags": "flags of every run, apart from what the commands do",
     "sayso.datasets.long_texts": "texts that exist; sayso factuality reads them",
     "sayso.engines.hf.force": "reading given text, a subject of its own",
+    "sayso.engines.hf.watch": "a limit on the time of a template, a subject of its own",
     "sayso.engines.openai.batches": "batch files, a subject of its own",
     "sayso.engines.ray.classifier": "comparing meanings in actors, apart from asking",
     "sayso.judges.cascade": "a judge, opened by name",

@@ -136,3 +136,9 @@ def test_every_series_stands_out_from_the_page(mode: str) -> None:
             # text of 12 pixels takes 4.5; the orange of long answers in light mode is 3.6
             least = 3.5 if (mode, VARIABLES[color]) == ("light", "--long") else 4.5
             assert contrast >= least, (mode, VARIABLES[color], ground, round(contrast, 2))
+
+
+def test_a_control_character_in_a_name_ends_no_process() -> None:
+    """The renderer ends the whole process for a character that XML forbids."""
+    svg = drawing(("a\x1b[31m\x00\ufffe", *NAMES[:1]), WIDE)
+    assert labels(svg)[0] == "a\ufffd[31m\ufffd\ufffd"

@@ -86,8 +86,8 @@ def test_probes_drawn_or_judged_otherwise_are_not_borrowed(
 def test_fewer_draws_may_be_borrowed_and_a_strange_base_is_told(tmp_path: Path) -> None:
     first = run(tmp_path, "base")
     fields = {"known_from": str(first.path), "probe.k": 3}
-    told = run(tmp_path, "run", MIND.engine("other"), **fields).manifest.notices
-    assert any("what is known was decided by the probes of base" in n for n in told)
+    told = run(tmp_path, "run", MIND.engine("other"), **fields).manifest.cautions
+    assert told[0].startswith("What counts as known was decided by the draws of base")
     taught = ScriptedEngine(MIND, "taught", logprob=-0.5, base="scripted:base")
     told = run(tmp_path, "kin", taught, known_from=str(first.path)).manifest.notices
     assert not any("what is known" in n for n in told)

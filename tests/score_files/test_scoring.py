@@ -6,6 +6,7 @@ import csv
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -501,3 +502,21 @@ def test_log_probabilities_of_other_tokens_than_the_model_s_are_not_mixed(tmp_pa
     found = score_file(_lines(tmp_path / "b.jsonl", [whole]), None, names)
     (back,) = _back(found.path)
     assert back["token_sar"] == back["mars"] == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_no_file_that_is_read_is_written_over(tmp_path: Path, force: bool) -> None:
+    path = _lines(tmp_path / "a.jsonl", made(3))
+    golds = _lines(tmp_path / "golds.jsonl", [{"id": "1", "gold": "x"}])
+    page = tmp_path / "page.html"
+    page.hardlink_to(path)
+    before = {file: file.read_bytes() for file in (path, golds)}
+    for out, report, told in (
+        (None, page, "is a file that is read" if force else "is not a page of sayso"),
+        (golds, None, f"--out {golds} is "),
+        (None, golds, "expected a name ending in .html"),
+        (None, path, "expected a name ending in .html"),
+    ):
+        with pytest.raises(InputError, match=re.escape(told)):
+            score_file(path, out, golds=golds, report=report, force=force)
+    assert {file: file.read_bytes() for file in before} == before

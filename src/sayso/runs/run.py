@@ -292,7 +292,7 @@ def execute_job(job: Job, progress: Progress | None = None, meter: Meter | None 
 def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
     """Ask, judge and measure into a folder that is ours alone."""
     job, questions = opened.job, opened.data.questions
-    notices = job.plan.check_other_runs(job.settings, manifest, questions)
+    other_runs = job.plan.check_other_runs(job.settings, manifest, questions)
     new, folder = not RunFolder.exists(path), open_folder(path, manifest, questions)
     tools = RunTools(None if is_recorded(job) else opened.model, job.cache_folder, job.ray)
     further = further_models(opened)
@@ -329,7 +329,7 @@ def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
     write_answers(folder, questions, job.plan.probing(job.settings))
     manifest = msgspec.structs.replace(
         manifest, finished=now(), timings=work.timings, **_bookkeeping(opened),
-        cautions=_cautions(opened, work, counts, estimates, checked),
+        cautions=(*other_runs, *_cautions(opened, work, counts, estimates, checked)),
         cached={**opened.model.ages.record(), **checked.counts},
         notices=(
             *_data_notices(opened),
@@ -340,7 +340,6 @@ def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
             *sources.notices,
             *further.notices,
             *_judge_notices(opened),
-            *notices,
             *work.notices,
             *bill(opened.model, opened.judge_engine),
         ),

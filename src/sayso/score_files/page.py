@@ -122,6 +122,8 @@ FOREIGN = "{}: is not a page of sayso; choose another --report, or pass --force"
 
 def check_page_is_ours(place: Path, *, force: bool) -> None:
     """Refuse to replace a page that is not ours, before anything is scored. Raises InputError."""
+    if place.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"--report {place}: expected a name ending in .html")
     if not place.parent.is_dir():
         raise InputError(f"--report {place}: there is no folder {place.parent}")
     if force or not place.exists():

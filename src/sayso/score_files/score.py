@@ -283,6 +283,8 @@ def score_file(
         if report is not None:
             check_page_is_ours(report, force=force)
         target = output_of(source, Path(out) if out is not None else None, force=force)
+        read_files = [source, *(Path(p) for p in (golds, requests) if p is not None)]
+        check_read_files(target, report, read_files)
         judges = graders(gold_metric, folder, stack, price, meter)
         tools = Toolbox(
             model, nli, folder, strict=strict, condition=condition, price=price, meter=meter,
@@ -339,6 +341,20 @@ def score_file(
             write_page(report, source, found.board, drawn, found._asdict(), examples_, force=force)
     files = write_files(page_figures(found.board, drawn), target.with_suffix(".figures"), figures)
     return found._replace(figures=[str(file) for file in files])
+
+
+def check_read_files(out: Path, report: Path | None, read: Sequence[Path]) -> None:
+    """Refuse to write scores or a page over a file that is read, or one over the other.
+
+    Raises InputError.
+    """
+    for flag, place in (("--out", out), ("--report", report)):
+        if place is None or not place.exists():
+            continue
+        if any(other.exists() and place.samefile(other) for other in read):
+            raise InputError(f"{flag} {place} is a file that is read: give another name")
+    if report is not None and report.resolve() == out.resolve():
+        raise InputError(f"--out and --report are the same file, {out}: give each its own name")
 
 
 def _chosen(methods: Names) -> tuple[Mapping[str, Method], bool]:

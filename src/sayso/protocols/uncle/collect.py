@@ -421,6 +421,7 @@ def check_known_from(
     if other.model_base == manifest.model_base:
         return ()
     return (
-        f"what is known was decided by the probes of {other.model}, whose base model "
-        f"({other.model_base}) is not this model's ({manifest.model_base})",
+        f"What counts as known was decided by the draws of {other.model} (--known-from), whose "
+        f"base model ({other.model_base}) is not this model's ({manifest.model_base}): read 'it "
+        f"knew' as '{other.model} knew'.",
     )
