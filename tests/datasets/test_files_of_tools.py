@@ -218,3 +218,25 @@ def test_results_that_promptfoo_wrote() -> None:
     assert (row.gold, row.model) == (("Capital of France?",), "echo")
     assert row.own["assert equals"] is False
     assert msgspec.structs.replace(row, own={}).prompt == "Answer briefly: Capital of France?"
+
+
+def test_the_first_epoch_of_a_sample_may_be_missing_or_failed(tmp_path: Path) -> None:
+    def sample(epoch: int, text: str, score: str, **more: object) -> dict[str, object]:
+        return {
+            "id": "1", "epoch": epoch, "input": "Who?", "target": "B",
+            "output": {"choices": [{"message": {"content": text}}]},
+            "scores": {"match": {"value": score}}, **more,
+        }  # fmt: skip
+
+    def row(*samples: dict[str, object]) -> AnswerRow:
+        path = tmp_path / "log.json"
+        log = {"plan": {}, "eval": {"model": "m"}, "samples": list(samples)}
+        path.write_text(json.dumps(log))
+        (one,) = open_answer_file(path, kind="inspect").rows
+        return one
+
+    late = row(sample(2, "B", "C"), sample(3, "C", "I"))
+    assert late.problems == ("epoch 1 is missing: the answer is that of epoch 2",)
+    failed = row(sample(1, "", "I", error={"message": "broke"}), sample(2, "B", "C"))
+    assert failed.answer == "B"
+    assert failed.recorded == late.recorded  # the score is of the answer, not of the failed epoch

@@ -572,3 +572,12 @@ def test_rows_of_an_export_are_known_in_python(uncle: Path, tmp_path: Path) -> N
     rows = [json.loads(line) for line in table.read_text(encoding="utf-8").splitlines()]
     scored = sayso.score(rows, methods=["num_sets"], nli="rules")
     assert all(row["num_sets"] >= 1 for row in scored)
+
+
+def test_no_table_of_a_run_is_written_over(uncle: Path) -> None:
+    tables = ("questions.parquet", "answers.parquet", "generations/short.parquet")
+    before = {name: (uncle / name).read_bytes() for name in tables}
+    for name in tables:
+        with pytest.raises(InputError, match="is a table of a run, which needs it"):
+            export(uncle, uncle / name, force=True)
+    assert {name: (uncle / name).read_bytes() for name in tables} == before

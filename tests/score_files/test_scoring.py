@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 import sayso
 from sayso import metrics
 from sayso.cli import execute
+from sayso.datasets.tables import read_table
 from sayso.engines.scripted import ScriptedEngine
 from sayso.records import InputError
 from sayso.score_files.score import score, score_file
@@ -520,3 +521,36 @@ def test_no_file_that_is_read_is_written_over(tmp_path: Path, force: bool) -> No
         with pytest.raises(InputError, match=re.escape(told)):
             score_file(path, out, golds=golds, report=report, force=force)
     assert {file: file.read_bytes() for file in before} == before
+
+
+@pytest.mark.parametrize("ending", [".csv", ".jsonl", ".parquet"])
+def test_scores_of_an_earlier_scoring_do_not_stay(tmp_path: Path, ending: str) -> None:
+    """The answer was edited, and its log-probabilities removed."""
+    rows = [{"question": "q?", "answer": "Rome", "gold": "Paris", "token_logprobs": [-0.9, -0.1]}]
+    first = tmp_path / f"a{ending}"
+    _table_of(first, rows)
+    scored = score_file(first).path
+    old = next(iter(read_table(scored)))[1]
+    assert old["perplexity"] not in (None, "")
+    edited = {k: v for k, v in old.items() if k != "token_logprobs"} | {"answer": "quite another"}
+    edited.pop("score_problems")
+    again = tmp_path / f"b{ending}"
+    _table_of(again, [{**edited, "score_problems": "{}" if ending == ".csv" else None}])
+    new = next(iter(read_table(score_file(again).path)))[1]
+    assert new.get("perplexity") in (None, "")
+    assert new.get("sequence_probability") in (None, "")
+    assert float(new["length_words"]) == 2
+
+
+def _table_of(path: Path, rows: list[dict[str, Any]]) -> None:
+    if path.suffix == ".parquet":
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    elif path.suffix == ".jsonl":
+        _lines(path, rows)
+    else:
+        with path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(
+                {k: json.dumps(v) if isinstance(v, list) else v for k, v in r.items()} for r in rows
+            )

@@ -103,6 +103,8 @@ ELSEWHERE: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 #: columns that say the opposite of ours
 OPPOSITE = dict.fromkeys(("unanswerable", "is_unanswerable", "is_impossible"), "answerable")
+#: columns of which two in one table could say different things are right
+ONE_NAME = ("gold",)
 #: words that look like a slip of one of ours and are none
 WORDS = frozenset(("mode", "modes", "modal", "good", "hold", "contest", "samplers", "tire"))
 #: a column that only files have which ``sayso score`` wrote, among many that are scores
@@ -135,6 +137,13 @@ def _places(
         if ours in places:
             continue
         wanted = (ours, *column.also)
+        if ours in ONE_NAME:
+            there = [name for name in free if folded(name) in wanted]
+            if len(there) > 1:
+                raise InputError(
+                    f"columns {' and '.join(repr(safe_name(name)) for name in there)} are both "
+                    f"read as {ours!r}: rename one, or choose with --columns {ours}=NAME"
+                )
         exact = next((name for name in wanted if name in free), None)
         place = exact or next((written[name] for name in wanted if name in written), None)
         if place is not None:

@@ -24,6 +24,8 @@ from numpy.typing import NDArray
 from sayso.datasets.answer_rows import AnswerRow
 from sayso.datasets.tables import stem_of, suffix_of
 from sayso.records import InputError
+from sayso.scores import SCORES
+from sayso.scores.p_ik import P_IK
 from sayso.storage.atomic import disk_errors, replacing
 from sayso.storage.outputs import any_length, check_output, export_cell, harmless, separator_of
 
@@ -75,6 +77,17 @@ def output_of(path: Path, out: Path | None, *, force: bool = False) -> Path:
     return place
 
 
+def kept_columns(own: Mapping[str, object]) -> Mapping[str, object]:
+    """Return a row without the scores of an earlier ``sayso score``, which may be stale."""
+    if PROBLEMS not in own:
+        return own
+    return {name: value for name, value in own.items() if not _is_score(name)}
+
+
+def _is_score(name: str) -> bool:
+    return name in SCORES or name in (P_IK, PROBLEMS) or name.startswith("correct_")
+
+
 def form_of(out: Path, columns: Sequence[str], first: AnswerRow | None) -> OutputForm:
     """Return how the rows of a file are written.
 
@@ -86,7 +99,7 @@ def form_of(out: Path, columns: Sequence[str], first: AnswerRow | None) -> Outpu
         return OutputForm(ending)
     if ending == ".parquet":
         return OutputForm(ending, tuple(columns))
-    own = first.own if first is not None else {}
+    own = kept_columns(first.own) if first is not None else {}
     return OutputForm(ending, (*map(str, own), *(name for name in columns if name not in own)))
 
 
@@ -100,7 +113,7 @@ def encoded(form: OutputForm, rows: Sequence[AnswerRow], new: Sequence[New]) -> 
 
 
 def _lines(rows: Sequence[AnswerRow], new: Sequence[New]) -> bytes:
-    whole = [{**row.own, **values} for row, values in zip(rows, new, strict=True)]
+    whole = [{**kept_columns(row.own), **values} for row, values in zip(rows, new, strict=True)]
     try:
         return _JSON.encode_lines(whole)
     except (TypeError, UnicodeEncodeError):  # half of a surrogate pair
@@ -119,7 +132,7 @@ def _table(
     text = io.StringIO(newline="")
     writer = csv.writer(text, delimiter=separator)
     for row, values in zip(rows, new, strict=True):
-        cells = {**row.own, **values}
+        cells = {**kept_columns(row.own), **values}
         writer.writerow([export_cell(cells.get(name)) for name in header])
     return text.getvalue().encode("utf-8", "replace")
 
@@ -164,7 +177,8 @@ def _parquet(source: Path, out: Path, columns: Sequence[str]) -> Iterator[Put]:
     waiting: list[Any] = []
     with source.open("rb") as stream, pq.ParquetFile(stream) as original, replacing(out) as file:
         old = original.schema_arrow
-        kept = [field for field in old if field.name not in columns]
+        scored = PROBLEMS in old.names
+        kept = [f for f in old if f.name not in columns and not (scored and _is_score(f.name))]
         schema = pa.schema([*kept, *_fields(columns)])
         batches = original.iter_batches(batch_size=ROW_GROUP)
         with disk_errors(out):

@@ -161,7 +161,7 @@ def array(answer: Answer, name: str, who: str = "the answer") -> Floats:
         raise NoEvidence(f"{who} has no {name}")
     row = np.asarray(values, dtype=np.float64)
     if not row.size:
-        raise NoEvidence(f"{who} is empty: no tokens to score")
+        raise NoEvidence(f"{who} has no tokens to score")
     if _is_sound(row, name):
         return row
     wrong = np.flatnonzero(~np.isfinite(row))

@@ -247,6 +247,7 @@ def _sample_row(name: str, samples: list[dict[str, Any]], local: bool) -> Answer
     logprobs: list[tuple[float, ...] | None] = []
     tokens: tuple[str, ...] | None = None
     failed: list[str] = []
+    first = answered = samples[0]
     for sample in samples:
         if sample.get("error"):
             failed.append(_reason(sample["error"]))
@@ -257,8 +258,9 @@ def _sample_row(name: str, samples: list[dict[str, Any]], local: bool) -> Answer
             if text is None:
                 continue
             content = object_in(choice.get("logprobs")).get("content")
-            if not texts and not local:
-                tokens = token_texts(content)
+            if not texts:
+                answered = sample
+                tokens = None if local else token_texts(content)
             texts.append(text)
             logprobs.append(
                 None if local else finite_numbers("log-probabilities", content, problems)
@@ -267,7 +269,9 @@ def _sample_row(name: str, samples: list[dict[str, Any]], local: bool) -> Answer
         problems.append(f"{len(failed)} of {len(samples)} epochs failed: {failed[0]}")
     if not texts and not failed:
         problems.append("no text in output.choices")
-    first = samples[0]
+    epoch = first.get("epoch", 1)
+    if isinstance(epoch, int) and epoch > 1:
+        problems.append(f"epoch 1 is missing: the answer is that of epoch {epoch}")
     row = AnswerRow(
         place=f"sample {name[:60]}",
         question=_input_text(first.get("input"), object_in(first.get("attachments"))),
@@ -278,7 +282,7 @@ def _sample_row(name: str, samples: list[dict[str, Any]], local: bool) -> Answer
         sample_logprobs=tuple(logprobs[1:]) if any(logprobs[1:]) else None,
         gold=_target(first.get("target")),
         id=str(first.get("id", name)),
-        recorded=_scores(first.get("scores")),
+        recorded=_scores(answered.get("scores")),
         problems=tuple(problems),
     )
     own = {
