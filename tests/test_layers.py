@@ -20,6 +20,7 @@ LAYERS = (
     "version",
     "addresses",
     "records",
+    "later",
     "options",
     "progress",
     "processes",
@@ -76,7 +77,7 @@ NAMING = {
     "train": "training starts from an uncle run and is measured by uncle",
     "checks/judge.py": "whoever reads hedges is checked too",
     "checks/model.py": "says what of a protocol falls away",
-    "cli/run.py": "sayso factuality has settings of self_known",
+    "cli/flags.py": "sayso factuality has settings of self_known",
 }
 
 
@@ -198,6 +199,7 @@ def test_no_module_stands_beside_its_own_prefix() -> None:
 
 #: functions of more than 60 lines, with the reason
 LONG = {
+    "datasets/answer_rows.py:answer_row": "each column of a row in turn",
     "score_files/score.py:score_file": "a public function; its options are documented one by one",
     "wikidata/dump.py:read_dump": "the three passes over a dump, one after the other",
 }
@@ -242,7 +244,8 @@ def test_functions_of_many_parameters_have_a_reason() -> None:
 #: by design
 ALONE = {
     "sayso.answers.bertscore": "an answer metric that needs a model",
-    "sayso.cli.flags": "flags of every run, apart from what the commands do",
+    "sayso.cli.running": "what the commands of runs do, loaded when one is called",
+    "sayso.cli.studying": "what sayso study does, loaded when it is called",
     "sayso.datasets.long_texts": "texts that exist; sayso factuality reads them",
     "sayso.engines.hf.force": "reading given text, a subject of its own",
     "sayso.engines.hf.watch": "a limit on the time of a template, a subject of its own",

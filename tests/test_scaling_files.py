@@ -23,7 +23,8 @@ def parsed(command: str) -> dict[str, Any]:
     assert words[0] == "sayso"
     _, bound, _ = app.parse_args(words[1:], exit_on_error=False, print_error=False)
     flags = bound.kwargs["common"]
-    return {name: getattr(flags, name) for name in ("engine", "ray_address", "model", "out")}
+    names = {"model": flags.model, "out": flags.out}
+    return {**names, "engine": flags.ray.engine, "ray_address": flags.ray.ray_address}
 
 
 def test_the_slurm_script_is_a_script_and_its_command_ours() -> None:

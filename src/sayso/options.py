@@ -20,6 +20,8 @@ from msgspec import Meta
 from sayso.records import InputError, suggestion
 
 Use = Literal["", "answering", "here", "endpoint", "judge", "ray", "rare"]
+#: what log-probabilities in a file are
+LogprobKind = Literal["natural", "base2", "base10", "logits", "none"]
 #: a setting of a chat template
 Scalar = str | int | float | bool
 

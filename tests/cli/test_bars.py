@@ -327,8 +327,8 @@ def test_two_ctrl_c_stop_at_once_and_lose_no_answer_that_came(
 
 def test_every_flag_of_a_run_reaches_its_job(monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[Any] = []
-    monkeypatch.setattr("sayso.cli.run.estimate_job", lambda job, *more: found.append(job))
-    monkeypatch.setattr("sayso.cli.run.plan_text", lambda *plan: "")
+    monkeypatch.setattr("sayso.cli.running.estimate_job", lambda job, *more: found.append(job))
+    monkeypatch.setattr("sayso.cli.running.plan_text", lambda *plan: "")
     argv = "run uncle --dry-run --model openai:x --judge rules+openai:y --thinking 64 "
     argv += "--max-cost 2.5 --price 1,2 --judge-price 3,4 --model-version may --concurrency 8 "
     argv += "--name small --patience 30 --timeout 9 "

@@ -26,7 +26,7 @@ import sayso
 from sayso.cli import execute
 from sayso.datasets.answer_files import open_answer_file
 from sayso.protocols.answer_table import AnswerRecord, answer_records
-from sayso.protocols.probes import Probing
+from sayso.protocols.settings import Probing
 from sayso.records import (
     Aspect,
     Generation,
@@ -485,7 +485,7 @@ def test_mistakes_are_one_line(
         (uncle, tmp_path / "a.docx", "expected a name ending in .csv, .tsv, .xlsx, .jsonl"),
         (uncle, tmp_path / "a.xlsx", "pip install 'sayso[xlsx]'"),
         (uncle, tmp_path / "file" / "a.csv", "is not a folder"),
-        (uncle, uncle / "questions.parquet", "was not written by sayso export"),
+        (uncle, uncle / "questions.parquet", "is a table of a run, which needs it"),
         (tmp_path / "none", tmp_path / "a.csv", "does not exist: expected a run folder"),
         (tmp_path, tmp_path / "a.csv", "is not a run folder"),
     ]:

@@ -151,7 +151,7 @@ def test_a_name_is_shown_and_identifies_nothing(tmp_path: Path) -> None:
         ("--model openai:x --end-loops", "end-loops is for models that run in this"),
         ("--batch-size 0", "batch-size is 0; expected 1 to"),
         ("--patience 5", "patience is for endpoints, and this run uses none"),
-        ("--model openai:x --patience 0", "patience is 0.0; expected"),
+        ("--model openai:x --patience 0", "patience is 0; expected"),
         ("--device tpu", "device 'tpu' is unknown"),
         ("--dtype int8", "dtype 'int8' is unknown"),
     ],

@@ -594,7 +594,7 @@ def test_flags_say_where_every_cell_computes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     priced: list[Any] = []
-    monkeypatch.setattr("sayso.cli.study._price", lambda grid, as_json: priced.append(grid))
+    monkeypatch.setattr("sayso.cli.studying._price", lambda grid, as_json: priced.append(grid))
     (tmp_path / "one.yaml").write_text("models: [builtin]\nprotocols: [uncle]\njobs: 3\n")
     argv = ["study", str(tmp_path / "one.yaml"), "--dry-run"]
     more = ["--engine", "ray", "--ray-address", "head:6379", "--ray-actors", "2", "--jobs", "1"]

@@ -27,7 +27,7 @@ from rich.console import Console
 import sayso
 from sayso import cli
 from sayso.checks.model import check, render_check
-from sayso.cli.run import show
+from sayso.cli.running import show
 from support.pages import fenced
 from support.urn import Urn
 

@@ -99,7 +99,7 @@ _command(
 )
 _command("run:report", MEASURE, "Rebuild a run's page.", "sayso report runs/first")
 _command(
-    "export:export",
+    "data:export",
     MEASURE,
     "Write a run's answers as a table: CSV, Excel, JSON Lines, Parquet.",
     "sayso export runs/first answers.csv",

@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
-from rich.console import Console
 
-from sayso.checks import judge as judges
-from sayso.checks import model as models
 from sayso.cli.help import ENDPOINT, JUDGE, with_flags
-from sayso.cli.printing import print_note, tell
-from sayso.cli.progress import Bars
-from sayso.judges import reliability
+from sayso.later import Later
 from sayso.options import JudgingOptions, ModelOptions, SpendingOptions
-from sayso.report.numbers import plain_json
-from sayso.runs.costs import model_options
-from sayso.runs.judge import JudgeOptions
-from sayso.runs.result import few_answers
-from sayso.storage.cache import default_cache_folder
+
+if TYPE_CHECKING:
+    from sayso.checks import judge as judges
+    from sayso.checks import model as models
+    from sayso.cli import printing, progress
+    from sayso.judges import reliability
+    from sayso.report import numbers
+    from sayso.runs import costs
+    from sayso.runs import judge as judge_options
+    from sayso.runs import result as outcome
+    from sayso.runs.judge import JudgeOptions
+    from sayso.storage import cache
+else:  # loaded when something is checked
+    judges, models = Later("sayso.checks.judge"), Later("sayso.checks.model")
+    printing, progress = Later("sayso.cli.printing"), Later("sayso.cli.progress")
+    reliability, numbers = Later("sayso.judges.reliability"), Later("sayso.report.numbers")
+    costs, judge_options = Later("sayso.runs.costs"), Later("sayso.runs.judge")
+    outcome, cache = Later("sayso.runs.result"), Later("sayso.storage.cache")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,7 +49,7 @@ class CheckFlags:
 
     def options(self, model: str) -> dict[str, object]:
         """Return how a model is opened. Raises InputError for a flag that is not for its kind."""
-        return model_options(model, self.opening, price=self.price)
+        return costs.model_options(model, self.opening, price=self.price)
 
 
 NO_CHECK_FLAGS = CheckFlags()
@@ -63,15 +71,15 @@ def check(
 
     Asks about 450 short questions, most of them for one token; nothing comes from the cache.
     """
-    with Bars() as bars:
+    with progress.Bars() as bars:
         result = models.check(model, flags.options(model), bars)
     if flags.json:
-        print(plain_json(models.check_json(result)))
+        print(numbers.plain_json(models.check_json(result)))
     else:
-        models.render_check(result, Console())
-    few = few_answers(result.requests, result.failed)
+        models.render_check(result, printing.terminal())
+    few = outcome.few_answers(result.requests, result.failed)
     if few:
-        tell(few)
+        printing.tell(few)
     return 1 if few else 0
 
 
@@ -126,8 +134,8 @@ class JudgeFlags:
     @property
     def options(self) -> JudgeOptions:
         """How the judge judges."""
-        folder = self.cache or default_cache_folder() if self.spending.batch_files else None
-        return JudgeOptions(
+        folder = self.cache or cache.default_cache_folder() if self.spending.batch_files else None
+        return judge_options.JudgeOptions(
             **dataclasses.asdict(self.judging),
             opening=self.opening,
             prompt_folder=str(self.prompt_folder or ""),
@@ -150,7 +158,7 @@ def judge_check(
     judge
         rules, a model named as for --model, or rules+MODEL.
     """
-    with Bars() as bars:
+    with progress.Bars() as bars:
         result = judges.judge_check(
             judge,
             labelled=flags.labelled,
@@ -162,9 +170,11 @@ def judge_check(
             progress=bars,
         )
     for notice in result.notices:
-        print_note(notice)
+        printing.print_note(notice)
     if flags.json:
-        print(plain_json(reliability.reliability_json(result)))
+        print(numbers.plain_json(reliability.reliability_json(result)))
         return
     kept = None if result.partial else str(reliability.place(result.signature, flags.cache))
-    judges.render_judge(judges.judge_check_text(result, verbose=flags.verbose), kept, Console())
+    judges.render_judge(
+        judges.judge_check_text(result, verbose=flags.verbose), kept, printing.terminal()
+    )

@@ -13,13 +13,14 @@ from cyclopts import Parameter
 
 from sayso import datasets
 from sayso.cli.help import OPTIONS, help_examples
-from sayso.cli.printing import print_json, print_note
+from sayso.cli.printing import print_json, print_note, safe_one_line
 from sayso.datasets import CATALOGUE
 from sayso.datasets.own_table import name_with_columns
 from sayso.datasets.tables import read_rows
 from sayso.judges.contradiction import contradicts
 from sayso.records import Generation, Gold, InputError, Question, Verdict
 from sayso.report.numbers import line
+from sayso.runs.export import export as export_run
 from sayso.storage.run_folder import RunFolder
 from sayso.wikidata.quality import KINDS, card_near, findings
 
@@ -218,3 +219,29 @@ def _gold(gold: Gold) -> str:
         also.append(f"{rest:,} more")
     kinds = f" ({line(', '.join(kind), TEXT)})" if kind else ""
     return f"{line(gold.value, TEXT)}{kinds}" + (f"; also {' | '.join(also)}" if also else "")
+
+
+def export(
+    run: Annotated[Path, Parameter(help="a run folder")],
+    out: Annotated[
+        Path,
+        Parameter(help="output file: .csv, .tsv, .xlsx, .jsonl or .parquet"),
+    ],
+    /,
+    *,
+    force: Annotated[
+        bool, Parameter(help="overwrite a file that sayso export did not write", negative="")
+    ] = False,
+) -> None:
+    """Write a run's answers as a table with a row for each short answer and aspect of a text.
+
+    With what was asked, the golds, what the judge read, and the draws that say what is known.
+    """
+    done = export_run(run, out, force=force)
+    if done.cut:
+        cells = "1 cell was" if done.cut == 1 else f"{done.cut:,} cells were"
+        print_note(
+            f"{cells} cut: an .xlsx cell holds at most 32,767 characters; .csv, .jsonl and "
+            ".parquet have no limit"
+        )
+    print(safe_one_line(f"{done.rows:,} rows written to {done.path}"))

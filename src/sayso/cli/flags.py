@@ -8,11 +8,12 @@ import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 from cyclopts import Group, Parameter
 
 from sayso.cli.help import (
+    ENDPOINT,
     MORE,
     Figures,
     FigureWidth,
@@ -20,12 +21,12 @@ from sayso.cli.help import (
     rare,
     with_flags,
 )
-from sayso.datasets.own_table import name_with_columns
-from sayso.datasets.recorded import LogprobKind
+from sayso.later import Later
 from sayso.options import (
     AskingOptions,
     CacheOptions,
     JudgingOptions,
+    LogprobKind,
     ModelOptions,
     QuestionOptions,
     RayOptions,
@@ -33,11 +34,20 @@ from sayso.options import (
 )
 from sayso.protocols import PROTOCOLS, settings
 from sayso.protocols.protocol import Protocol
+from sayso.protocols.self_known import Settings as SelfKnownSettings
 from sayso.records import InputError
-from sayso.report.formats import Wanted, wanted
-from sayso.report.numbers import line
-from sayso.runs.job import Job, recorded_jobs
-from sayso.runs.recorded import open_answers
+
+if TYPE_CHECKING:
+    from sayso.datasets import own_table
+    from sayso.report import formats, numbers
+    from sayso.report.formats import Wanted
+    from sayso.runs import job as jobs
+    from sayso.runs import recorded
+    from sayso.runs.job import Job
+else:  # loaded when a command is carried out
+    own_table, recorded = Later("sayso.datasets.own_table"), Later("sayso.runs.recorded")
+    formats, numbers = Later("sayso.report.formats"), Later("sayso.report.numbers")
+    jobs = Later("sayso.runs.job")
 
 SETTINGS = Group("Settings of this protocol", sort_key=1)
 DETAILS = rare("Settings in detail", sort_key=4)
@@ -138,7 +148,7 @@ class RunFlags:
     @property
     def files(self) -> Wanted:
         """Return which files of figures are wanted. Raises InputError."""
-        return wanted(self.figures, self.figure_width)
+        return formats.wanted(self.figures, self.figure_width)
 
     def job(self, protocol: str, options: Any) -> Job:
         """Return the job that these flags describe."""
@@ -146,11 +156,11 @@ class RunFlags:
             raise InputError("--logprobs is only for --answers; leave it out")
         parts = (self.asked, self.asking, self.stored, self.opening, self.spending, self.judging)
         own = {k: v for part in (*parts, self.ray) for k, v in dataclasses.asdict(part).items()}
-        return Job(
+        return jobs.Job(
             **own,
             protocol=protocol,
             model=self.model or "builtin",
-            data=name_with_columns(self.data, "" if self.answers else self.columns),
+            data=own_table.name_with_columns(self.data, "" if self.answers else self.columns),
             judge=self.judge,
             out=self.out,
             name=self.name,
@@ -162,17 +172,295 @@ class RunFlags:
         """Return a job for each model in the files of answers. Raises InputError."""
         if self.data:
             raise InputError("--answers replaces --data: leave --data out")
-        models = open_answers(self.answers, self.columns, self.logprobs)
+        models = recorded.open_answers(self.answers, self.columns, self.logprobs)
         if self.model:
             names = [model.name for model in models]
             if self.model not in names:
                 raise InputError(
                     f"--model {self.model}: with --answers expected one of the models in the "
                     "files: "
-                    f"{line(', '.join(names), 300)}"
+                    f"{numbers.line(', '.join(names), 300)}"
                 )
             models = [model for model in models if model.name == self.model]
-        return recorded_jobs(self.job(protocol, options), models)
+        return jobs.recorded_jobs(self.job(protocol, options), models)
+
+
+@dataclasses.dataclass(frozen=True)
+class Comparing:
+    """The flags of ``sayso compare``."""
+
+    json: Annotated[bool, Parameter(help="Print the differences as JSON.", negative="")] = False
+    allow: Annotated[
+        tuple[str, ...],
+        Parameter(
+            help="Settings that may differ besides the model, such as --allow judge.",
+            negative="",
+            show_default=False,
+        ),
+    ] = ()
+    resamples: Annotated[int, Parameter(help="Bootstrap resamples of entities.")] = 2000
+    seed: Annotated[int, Parameter(help="Seed for resampling.")] = 0
+    stage: Annotated[
+        Literal["sft", "dpo", "rl"] | None,
+        Parameter(help="For two trainings: the stage to compare; default: the last of each."),
+    ] = None
+    base: Annotated[
+        Path | None,
+        Parameter(help="For two trainings: the new location of their base run."),
+    ] = None
+
+
+@dataclasses.dataclass(frozen=True)
+@with_flags()
+class Factuality:
+    """The flags of ``sayso factuality``."""
+
+    model: Annotated[
+        str,
+        Parameter(
+            help="a model to ask whether each labeled claim is true: builtin, hf:NAME, openai:NAME "
+            "or an endpoint's URL; default: none"
+        ),
+    ] = ""
+    out: Annotated[Path | None, Parameter(help="run folder; default: under runs/")] = None
+    knowledge: Annotated[
+        str,
+        Parameter(
+            help="source for checking claims: a file or folder of passages, an index from sayso "
+            "index, or builtin; default: only the file's labels count"
+        ),
+    ] = "none"
+    passages: Annotated[int, Parameter(help="passages shown with each claim")] = 5
+    judge: Annotated[
+        str,
+        Parameter(
+            help="judge, which splits texts into claims, checks them and writes questions: rules "
+            "(offline) or a model"
+        ),
+    ] = "rules"
+    columns: Annotated[
+        str,
+        Parameter(help="your column names: topic=person,text=biography"),
+    ] = ""
+    modes: Annotated[
+        str,
+        Parameter(
+            help="with --model: ask whether the claim is true (direct), whether it answers a "
+            "question (qa), or the latter with the option none of the above (qa_none)"
+        ),
+    ] = "direct,qa,qa_none"
+    orders: Annotated[
+        Literal["all", "first"],
+        Parameter(
+            help="with --model: average over all orders of the options, or use only the paper's "
+            "order"
+        ),
+    ] = "all"
+    questions: Annotated[
+        Literal["auto", "rules", "judge"],
+        Parameter(
+            help="with --model: what turns claims into questions: rules or the judge's model; "
+            "auto: the model, if any"
+        ),
+    ] = "auto"
+    noa: Annotated[
+        Literal["incorrect", "b_only", "missing"],
+        Parameter(
+            help="how the answer none of the above to a false claim counts: as recognized "
+            "(incorrect), as not recognized (b_only), or not at all (missing)"
+        ),
+    ] = "incorrect"
+    support: Annotated[
+        Literal["auto", "rules", "nli", "judge"],
+        Parameter(help="claim checker: rules, an NLI model (--nli) or the judge's model"),
+    ] = "auto"
+    nli: Annotated[str, Parameter(help="NLI model for --support nli: a folder or hub id")] = "auto"
+    average: Annotated[
+        Literal["sentence", "generation", "micro"],
+        Parameter(
+            help="how curves are averaged: over sentences, over the texts' means, or over all "
+            "claims"
+        ),
+    ] = "sentence"
+    bins: Annotated[
+        int,
+        Parameter(
+            help="number of parts into which a text is divided, with equal numbers of sentences"
+        ),
+    ] = 5
+    closed: Annotated[
+        Literal["right", "left"], Parameter(help="which edge of each part is included")
+    ] = "right"
+    gamma: Annotated[
+        float, Parameter(help="number of claims below which FActScore's length penalty applies")
+    ] = 10.0
+    k: Annotated[
+        int,
+        Parameter(
+            help="K of F1@K, the desired number of facts; 0: the median number of supported claims"
+        ),
+    ] = 0
+    resamples: Annotated[int, Parameter(help="bootstrap resamples of texts")] = 1000
+    seed: Annotated[int, Parameter(help="seed for resampling")] = 0
+    prompt_folder: Annotated[Path | None, Parameter(help="folder with your own prompts")] = None
+    cache: Annotated[
+        Path | None,
+        Parameter(help="folder of stored replies; default: SAYSO_CACHE, or your cache folder"),
+    ] = None
+    thinking: Annotated[
+        str,
+        Parameter(
+            help="with --model: on, off, an effort (low, medium, high), or a token budget for "
+            "reasoning; default: the model's own"
+        ),
+    ] = ""
+    dry_run: Annotated[
+        bool,
+        Parameter(
+            negative="", help="print requests, tokens and price; send nothing and write no run"
+        ),
+    ] = False
+    max_cost: Annotated[
+        float | None,
+        Parameter(
+            group=ENDPOINT,
+            help="stop after this many dollars for model and judge; everything paid for is kept, "
+            "and the same command resumes",
+        ),
+    ] = None
+    price: Annotated[
+        str | None,
+        Parameter(
+            group=ENDPOINT,
+            help="for the model: dollars per million prompt and answer tokens (0.15,0.60)",
+        ),
+    ] = None
+    judge_price: Annotated[
+        str | None,
+        Parameter(
+            group=ENDPOINT,
+            help="for the judge: dollars per million prompt and answer tokens (0.15,0.60)",
+        ),
+    ] = None
+    json: Annotated[
+        bool, Parameter(help="print every number as JSON instead of the table", negative="")
+    ] = False
+    opening: ModelOptions = ModelOptions()
+
+    @property
+    def settings(self) -> SelfKnownSettings:
+        """Settings of a run that asks no model for its texts."""
+        own = ("knowledge", "passages", "support", "nli", "average", "bins", "closed", "gamma", "k",
+               "resamples", "orders", "questions", "noa")  # fmt: skip
+        return dataclasses.replace(
+            SelfKnownSettings(),
+            **{name: getattr(self, name) for name in own},
+            ci_seed=self.seed,
+            modes=self.modes if self.model else "none",
+            prompt_folder=str(self.prompt_folder or ""),
+        )
+
+    @property
+    def job(self) -> Job:
+        """What is measured, and who is asked."""
+        own = ("model", "judge", "out", "cache", "max_cost", "price", "judge_price", "thinking")
+        return jobs.Job(
+            **{name: getattr(self, name) for name in own},
+            **dataclasses.asdict(self.opening),
+            protocol="self_known",
+            data="texts",
+            options=self.settings,
+            command=shlex.join(["sayso", *sys.argv[1:]]),
+        )
+
+
+NameList = Annotated[
+    tuple[str, ...], Parameter(consume_multiple=True, negative="", show_default=False)
+]
+
+
+@dataclasses.dataclass(frozen=True)
+@with_flags(
+    unset=True,
+    helps={
+        "limit": "number of entities per data set; 0: all",
+        "max_cost": "stop the study after this many dollars",
+    },
+)
+class StudyFlags:
+    """The flags of ``sayso study``."""
+
+    models: Annotated[NameList, Parameter(help="models, named as for sayso run")] = ()
+    data: Annotated[
+        NameList,
+        Parameter(help="data sets, named as for sayso run; default: the set that fits the models"),
+    ] = ()
+    protocols: Annotated[NameList, Parameter(help="protocols; default: all")] = ()
+    answers: Annotated[
+        NameList,
+        Parameter(
+            help="files of existing answers instead of data (docs/answers.md); --models then "
+            "selects from the models in them"
+        ),
+    ] = ()
+    columns: Annotated[
+        str, Parameter(help="with --answers: your column names, such as question=q,gold=answer")
+    ] = ""
+    logprobs: Annotated[
+        LogprobKind | None,
+        Parameter(
+            help="with --answers: kind of log-probabilities in the files: natural is the only kind "
+            "accepted, and none ignores them"
+        ),
+    ] = None
+    out: Annotated[
+        Path | None,
+        Parameter(help="folder for the page, the tables and the runs; default: under studies/"),
+    ] = None
+    asked: QuestionOptions = QuestionOptions()
+    judge: Annotated[str | None, Parameter(help="the judge, as for sayso run")] = None
+    layout: Annotated[
+        NameList,
+        Parameter(
+            help="print tables or figures in the layout of a paper (see --layouts), and add "
+            "them to the page"
+        ),
+    ] = ()
+    layouts: Annotated[bool, Parameter(help="list the available layouts", negative="")] = False
+    figures: Figures = ""
+    figure_width: FigureWidth = ""
+    intervals: Annotated[
+        Literal["brackets", "plusminus", "none"],
+        Parameter(help="how the LaTeX tables show 95 % intervals; plusminus: ± half the width"),
+    ] = "brackets"
+    allow: Annotated[
+        NameList, Parameter(help="settings that may differ between runs, such as judge")
+    ] = ()
+    resamples: Annotated[int, Parameter(help="bootstrap resamples of entities")] = 1000
+    dry_run: Annotated[
+        bool,
+        Parameter(help="print requests, tokens and price of all cells; send nothing", negative=""),
+    ] = False
+    json: Annotated[bool, Parameter(help="print every number as JSON", negative="")] = False
+    verbose: Annotated[
+        bool, Parameter(help="also print the numbers of each data set", negative="")
+    ] = False
+    stored: CacheOptions = CacheOptions()
+    opening: ModelOptions = ModelOptions()
+    spending: SpendingOptions = SpendingOptions()
+    judging: JudgingOptions = JudgingOptions()
+    ray: RayOptions = RayOptions()
+
+    def spec(self) -> dict[str, Any]:
+        """Return the study that the flags describe, as a file would."""
+        parts = (self.asked, self.stored, self.opening, self.spending, self.judging, self.ray)
+        given = {k: v for part in parts for k, v in dataclasses.asdict(part).items()}
+        given |= {"out": self.out, "judge": self.judge}
+        given = {name: value for name, value in given.items() if value is not None}
+        names = ("models", "data", "protocols", "answers")
+        lists = {n: list(v) for n in names if (v := getattr(self, n))}
+        of_answers = {n: v for n in ("columns", "logprobs") if (v := getattr(self, n))}
+        return {**given, **lists, **of_answers}
 
 
 def _flagged(

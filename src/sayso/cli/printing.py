@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
+from rich.console import Console
 
 from sayso.addresses import redact
 from sayso.report.numbers import plain_json
@@ -40,3 +41,8 @@ def safe_one_line(text: str) -> str:
 def print_json(value: object) -> None:
     """Print a record, or several, as indented JSON."""
     print(plain_json(msgspec.json.format(msgspec.json.encode(value)).decode()))
+
+
+def terminal() -> Console:
+    """Return the terminal, for tables."""
+    return Console()

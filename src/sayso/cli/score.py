@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
-from rich.console import Console
 
 from sayso.cli.help import ENDPOINT, Figures, FigureWidth, with_flags
-from sayso.cli.printing import note_figures, print_note
-from sayso.cli.progress import Bars
-from sayso.datasets.columns import columns_of
+from sayso.later import Later
 from sayso.options import ModelOptions
-from sayso.report.formats import wanted
-from sayso.report.numbers import json_text
-from sayso.score_files.leaderboard import render_board, render_scores
-from sayso.score_files.score import FileScores, StatePlace, row_count, score_file
+
+if TYPE_CHECKING:
+    from sayso.cli import printing, progress
+    from sayso.datasets import columns
+    from sayso.report import formats, numbers
+    from sayso.score_files import leaderboard
+    from sayso.score_files import score as scoring
+    from sayso.score_files.score import FileScores
+else:  # loaded when a file is scored
+    printing, progress = Later("sayso.cli.printing"), Later("sayso.cli.progress")
+    formats, numbers = Later("sayso.report.formats"), Later("sayso.report.numbers")
+    leaderboard, scoring = (Later(f"sayso.score_files.{n}") for n in ("leaderboard", "score"))
+    columns = Later("sayso.datasets.columns")
 
 Format = Literal["rows", "harness", "inspect", "batch", "promptfoo", "deepeval"]
 Position = Literal["last_prompt", "second_last_answer", "last_answer"]
@@ -200,28 +206,28 @@ def score(
     """
     result = _scored(file, flags)
     for notice in result.notices:
-        print_note(notice)
+        printing.print_note(notice)
     for kind, count in result.problems.items():
         example = result.examples[kind]
-        print_note(example if count == 1 else f"{count:,} rows, such as {example}")
+        printing.print_note(example if count == 1 else f"{count:,} rows, such as {example}")
     if flags.json:
-        print(json_text({**result._asdict(), "path": str(result.path)}))
+        print(numbers.json_text({**result._asdict(), "path": str(result.path)}))
         return
 
     _print(result, flags)
 
 
 def _scored(file: Path, flags: ScoreFlags) -> FileScores:
-    total = row_count(file)
-    with Bars() as bars:
-        return score_file(
+    total = scoring.row_count(file)
+    with progress.Bars() as bars:
+        return scoring.score_file(
             file,
             flags.out,
             [name.strip() for name in flags.methods.split(",") if name.strip()] or None,
             model=flags.model,
             nli=flags.nli,
             gold_metric=flags.gold_metric,
-            columns=columns_of(flags.columns),
+            columns=columns.columns_of(flags.columns),
             requests=flags.requests,
             golds=flags.golds,
             kind=flags.format,
@@ -233,8 +239,8 @@ def _scored(file: Path, flags: ScoreFlags) -> FileScores:
             panel=[name.strip() for name in flags.panel.split(",") if name.strip()],
             prompts=flags.prompt_folder,
             report=flags.report,
-            figures=wanted(flags.figures, flags.figure_width),
-            place=StatePlace(flags.layer, flags.position),
+            figures=formats.wanted(flags.figures, flags.figure_width),
+            place=scoring.StatePlace(flags.layer, flags.position),
             cache=flags.cache,
             price=flags.price,
             max_cost=flags.max_cost,
@@ -248,15 +254,17 @@ def _scored(file: Path, flags: ScoreFlags) -> FileScores:
 
 def _print(result: FileScores, flags: ScoreFlags) -> None:
     """Print which scores there are, the leaderboard, and what was written."""
-    console = Console()
-    render_scores(console, result.rows, result.values, result.missing, verbose=flags.verbose)
+    console = printing.terminal()
+    leaderboard.render_scores(
+        console, result.rows, result.values, result.missing, verbose=flags.verbose
+    )
     if result.board is not None:
-        render_board(result.board, console, verbose=flags.verbose)
+        leaderboard.render_board(result.board, console, verbose=flags.verbose)
     if result.probe is not None:
         console.print(result.probe.sentence(), markup=False, highlight=False, soft_wrap=True)
     if flags.figures:
         files = [Path(file) for file in result.figures]
-        note_figures(files, files[0].parent if files else result.path.parent)
+        printing.note_figures(files, files[0].parent if files else result.path.parent)
     written = [result.path, *([flags.report] if flags.report is not None else [])]
     for path in written:
         console.print(f"written to {path}", markup=False, highlight=False, soft_wrap=True)

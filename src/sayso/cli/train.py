@@ -6,17 +6,22 @@ import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
-from rich.console import Console
 
-from sayso.cli.progress import Bars
+from sayso.later import Later
 from sayso.records import InputError
-from sayso.report.numbers import json_text
-from sayso.train import processes, report
 from sayso.train.config import TrainConfig, check_exported
-from sayso.train.training import estimate_training, estimated_text, fit, sweep
+
+if TYPE_CHECKING:
+    from sayso.cli import printing, progress
+    from sayso.report import numbers
+    from sayso.train import processes, report, training
+else:  # loaded when something is trained
+    printing, progress = Later("sayso.cli.printing"), Later("sayso.cli.progress")
+    numbers, processes = Later("sayso.report.numbers"), Later("sayso.train.processes")
+    report, training = Later("sayso.train.report"), Later("sayso.train.training")
 
 
 @dataclass(frozen=True)
@@ -87,24 +92,24 @@ def train(
         return
     if flags.dry_run:
         if processes.leads():
-            plan = estimate_training(
+            plan = training.estimate_training(
                 run, flags.out, config, export=flags.export or "", **flags.opened()
             )
-            print(json_text(plan) if flags.json else estimated_text(plan))
+            print(numbers.json_text(plan) if flags.json else training.estimated_text(plan))
         return
-    with Bars(idle=False) as bars:
-        folder, training = fit(
+    with progress.Bars(idle=False) as bars:
+        folder, done = training.fit(
             run, flags.out, config, export=flags.export or "", progress=bars, say=_say,
             **flags.opened(),
         )  # fmt: skip
     if not processes.leads():
         return
-    page = report.write_training_page(folder) if training.cells else None
+    page = report.write_training_page(folder) if done.cells else None
     if flags.json:
-        print(json_text(training))
+        print(numbers.json_text(done))
         return
-    console = Console()
-    report.render_training(training, console, page)
+    console = printing.terminal()
+    report.render_training(done, console, page)
     print(f"sayso: everything is in {folder}")
 
 
@@ -124,8 +129,8 @@ def _sweep(run: Path, config: TrainConfig, flags: TrainFlags) -> None:
         raise InputError(
             f"--values {flags.values!r}: expected numbers such as 0.1,0.5,0.9"
         ) from None
-    with Bars(idle=False) as bars:
-        folder, swept = sweep(
+    with progress.Bars(idle=False) as bars:
+        folder, swept = training.sweep(
             run, flags.out, config, setting=flags.sweep, values=grid, progress=bars, say=_say,
             **flags.opened(),
         )  # fmt: skip
@@ -133,9 +138,9 @@ def _sweep(run: Path, config: TrainConfig, flags: TrainFlags) -> None:
         return
     page = report.write_sweep_page(folder, swept)
     if flags.json:
-        print(json_text(swept.sweep))
+        print(numbers.json_text(swept.sweep))
         return
-    report.render_sweep(swept, Console(), page)
+    report.render_sweep(swept, printing.terminal(), page)
     print(f"sayso: everything is in {folder}")
 
 

@@ -11,7 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -19,6 +19,7 @@ from sayso.datasets.answer_files import OpenAnswers, open_answer_file
 from sayso.datasets.answer_rows import ABOVE_ZERO, AnswerRow
 from sayso.datasets.dataset import Dataset, questions_hash
 from sayso.datasets.tables import gold_in, read_table, stem_of
+from sayso.options import LogprobKind
 from sayso.records import (
     Aspect,
     Gold,
@@ -32,7 +33,6 @@ from sayso.records import (
 from sayso.storage.atomic import real_path
 
 #: what log-probabilities a file may hold; only natural ones are read
-LogprobKind = Literal["natural", "base2", "base10", "logits", "none"]
 #: data of files in which the file is the model
 NAME = "answers"
 CONVERT = {

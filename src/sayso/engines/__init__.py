@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from sayso.addresses import redact
-from sayso.engines.engine import Classifier, Engine
 from sayso.engines.named import LOCAL_NAMES, PACKAGED
 from sayso.engines.prices import known_models
 from sayso.processes import wait_passively
 from sayso.records import InputError, refuse_secret
 
 if TYPE_CHECKING:
+    from sayso.engines.engine import Classifier, Engine
     from sayso.engines.hf.encoders import HfTokenVectors
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from sayso.protocols.faithfulness import FAITHFULNESS
 from sayso.protocols.protocol import Protocol
 from sayso.protocols.selective import SELECTIVE
 from sayso.protocols.self_known import SELF_KNOWN
 from sayso.protocols.uncle import UNCLE
 from sayso.records import InputError, suggestion
-from sayso.storage.run_folder import Manifest
+
+if TYPE_CHECKING:
+    from sayso.storage.run_folder import Manifest
 
 #: every protocol that ``sayso run`` can run, by name
 PROTOCOLS: dict[str, Protocol] = {

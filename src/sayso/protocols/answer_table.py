@@ -15,7 +15,8 @@ import msgspec
 
 from sayso.judges.decisiveness import hedge_words
 from sayso.protocols.pool import tokens_between
-from sayso.protocols.probes import HEDGED_PROBE, KNOWN, UNKNOWN, Probing, probe_state
+from sayso.protocols.probes import HEDGED_PROBE, KNOWN, UNKNOWN, probe_state
+from sayso.protocols.settings import Probing
 from sayso.records import Generation, Gold, Question, Verdict
 from sayso.storage.run_folder import RunFolder
 

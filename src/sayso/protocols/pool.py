@@ -7,12 +7,18 @@ others are ours: a frame around the same question, and the same instruction in o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from sayso.judges.judge import Item
+from sayso.later import Later
 from sayso.prompts import load_prompt, prompt_hash
 from sayso.protocols.settings import folder_setting
 from sayso.records import Generation, Question
+
+if TYPE_CHECKING:
+    from sayso.judges import judge as judges
+    from sayso.judges.judge import Item
+else:
+    judges = Later("sayso.judges.judge")
 
 MOST_WORDINGS = 4
 PLACE = "{question}"
@@ -28,7 +34,7 @@ def entity_of(question: Question) -> tuple[str, str]:
 def item_of(generation: Generation, by_id: Mapping[str, Question]) -> Item:
     """Return an answer with what it is judged on: the parts of a paragraph, or its own question."""
     question = by_id[generation.question]
-    return Item(generation, tuple(by_id[part] for part in question.parts) or (question,))
+    return judges.Item(generation, tuple(by_id[part] for part in question.parts) or (question,))
 
 
 def tokens_between(generation: Generation, start: int, end: int) -> list[int]:

@@ -47,19 +47,6 @@ def probe_state(values: Sequence[str | None], k: int) -> int:
     return HEDGED_PROBE if 2 * hedged >= len(values) else UNKNOWN
 
 
-class Probing(NamedTuple):
-    """Which draws of a short question say whether it is known: the first ``k`` of a stage.
-
-    Where it is drawn in several ``wordings``, the first ``k`` of each. ``hedged`` is whether the
-    question is known where at least half of the draws hedged and none is right; ``None``: neither.
-    """
-
-    stage: str = ""
-    k: int = 0
-    wordings: int = 1
-    hedged: bool | None = False
-
-
 def draws_by_question(
     generations: Iterable[Generation], k: int | None = None
 ) -> dict[str, list[Generation]]:

@@ -43,11 +43,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 
-from sayso.datasets.dataset import Dataset
-from sayso.engines.engine import Engine
-from sayso.judges.judge import Item, Judge
-from sayso.metrics.joint import JointNumber, Number
-from sayso.protocols.probes import Probing
+from sayso.protocols.settings import Probing
 from sayso.records import (
     Estimate,
     Generation,
@@ -62,18 +58,22 @@ from sayso.records import (
     Verdict,
     signature_of,
 )
-from sayso.scores.collect import Tools
-from sayso.storage.run_folder import Manifest, RunFolder
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from rich.console import Console
 
+    from sayso.datasets.dataset import Dataset
+    from sayso.engines.engine import Engine
+    from sayso.judges.judge import Item, Judge
+    from sayso.metrics.joint import JointNumber, Number
     from sayso.report.differences import Headline
     from sayso.report.figures import Figure
     from sayso.report.number_tables import NumberTable
     from sayso.report.opening import ChosenExamples, PageOpening
+    from sayso.scores.collect import Tools
+    from sayso.storage.run_folder import Manifest, RunFolder
 
 
 def setting_text(value: object) -> str:
@@ -287,8 +287,11 @@ class Run(typing.Protocol):
         """Return the settings behind a number: the given ones and the run's own."""
 
 
-#: numbers of one run that can be computed again on resampled entities, by name and slice
-Numbers = dict[tuple[str, Slice], Number]
+if TYPE_CHECKING:
+    #: numbers of one run that can be computed again on resampled entities, by name and slice
+    Numbers = dict[tuple[str, Slice], Number]
+else:
+    Numbers = dict
 
 
 class ComparedRun(NamedTuple):

@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_type_hints
 
 from msgspec import Meta
 
@@ -171,3 +171,16 @@ def _typed(name: str, old: Value, new: Value, kinds: Sequence[Any]) -> Value:
     if type(new) is not type(old):
         raise TypeError(f"{name} is {new!r}; expected {type(old).__name__}")
     return new
+
+
+class Probing(NamedTuple):
+    """Which draws of a short question say whether it is known: the first ``k`` of a stage.
+
+    Where it is drawn in several ``wordings``, the first ``k`` of each. ``hedged`` is whether the
+    question is known where at least half of the draws hedged and none is right; ``None``: neither.
+    """
+
+    stage: str = ""
+    k: int = 0
+    wordings: int = 1
+    hedged: bool | None = False

@@ -19,11 +19,12 @@ import msgspec
 from sayso.datasets.answer_rows import AnswerRow
 from sayso.datasets.columns import columns_of
 from sayso.datasets.dataset import Dataset
-from sayso.datasets.recorded import LogprobKind, RecordedAnswers, RecordedModel, read_recorded
+from sayso.datasets.recorded import RecordedAnswers, RecordedModel, read_recorded
 from sayso.engines.engine import Capabilities, Counts
 from sayso.engines.prices import LOCAL
 from sayso.judges.judge import WITHHELD, Item
 from sayso.judges.rules.judge import RulesJudge
+from sayso.options import LogprobKind
 from sayso.protocols.protocol import Ask, Protocol, Unsuited
 from sayso.protocols.settings import Value, as_dict, replace
 from sayso.records import Generation, InputError, Request, Score, Verdict, content_id

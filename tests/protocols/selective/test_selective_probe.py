@@ -101,7 +101,7 @@ def test_a_state_that_knows_is_found_and_every_choice_is_told(tmp_path: Path) ->
     result = sayso.run("selective", model=engine, **place)
     found = one(result.estimates, "auroc_within", f"{WHERE}p_ik")
     assert found.low is not None
-    assert found.low > 0.8
+    assert found.low > 0.7
     assert "p_ik:second_last_answer@-1/scaled/5fold" in signature_text(found.signature)
     told = "form:short;layer:-1;position:second_last_answer;score:p_ik"
     folds = one(result.estimates, "probe_converged", told)
@@ -119,7 +119,7 @@ def test_a_state_that_knows_is_found_and_every_choice_is_told(tmp_path: Path) ->
     # a fact inside a paragraph is read where its value stands: elsewhere is another fact's state
     inside = one(result.estimates, "auroc_within", "form:long;against:rules;score:p_ik")
     assert inside.low is not None
-    assert inside.low > 0.8
+    assert inside.low > 0.7
     assert inside.n == len(held[0].ids)
     assert inside.n > 0.9 * len(world)
     again = subject(world, Mind(world, knows), state)

@@ -217,7 +217,7 @@ class Office:
                 file = self.client.files.create(
                     file=(path.name, content), purpose="batch", extra_headers=self.headers
                 )
-            return _text(without_key(str(file.id).encode(), self.secret).decode())
+            return without_key(_text(file.id).encode(), self.secret).decode()
 
         return str(self._patiently(send, "take"))
 

@@ -16,33 +16,45 @@ paragraph (none of the papers does it) is joined to the draws of its own short q
 
 from __future__ import annotations
 
-from sayso.protocols.faithfulness import collect, compare, measure, settings
+from typing import TYPE_CHECKING
+
+from sayso.later import Later
+from sayso.protocols.faithfulness import settings
 from sayso.protocols.faithfulness.settings import (
     Demos,
     FaithfulnessDecoding,
     FaithfulnessDraws,
     Settings,
 )
-from sayso.protocols.probes import Probing
 from sayso.protocols.protocol import Protocol
+from sayso.protocols.settings import Probing
 
 __all__ = ["FAITHFULNESS", "Demos", "FaithfulnessDecoding", "FaithfulnessDraws", "Settings"]
+
+if TYPE_CHECKING:
+    from sayso.protocols.faithfulness import collect as _collect
+    from sayso.protocols.faithfulness import compare as _compare
+    from sayso.protocols.faithfulness import measure as _measure
+else:  # they load much, and a page of help needs nothing of them
+    _collect, _compare = Later(f"{__name__}.collect"), Later(f"{__name__}.compare")
+    _measure = Later(f"{__name__}.measure")
+
 
 FAITHFULNESS = Protocol(
     name="faithfulness",
     question="Do the model's hedges match its own consistency? (arXiv 2405.16908)",
     Settings=Settings,
     check=settings.check,
-    prompts=collect.prompts,
-    requests=collect.requests,
-    collect=collect.collect,
-    measure=measure.estimates,
-    cautions=measure.cautions,
-    compare=compare.compare,
-    numbers=compare.numbers,
+    prompts=_collect.prompts,
+    requests=_collect.requests,
+    collect=_collect.collect,
+    measure=_measure.estimates,
+    cautions=_measure.cautions,
+    compare=_compare.compare,
+    numbers=_compare.numbers,
     may_shrink=("draws.k",),
     needs_draws=True,
     probing=lambda s: Probing("draws", s.draws.k),
-    is_judged=collect.is_judged,
-    unpriced=collect.unpriced,
+    is_judged=_collect.is_judged,
+    unpriced=_collect.unpriced,
 )

@@ -7,12 +7,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import field
 from functools import lru_cache
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta
 
-from sayso.judges.contradiction import contradicts
-from sayso.metrics.cmfg import BINS, LEAST_IN_BIN
+from sayso.later import Later
 from sayso.options import check_types
 from sayso.prompts.methods import METHODS, methods_in_list
 from sayso.protocols.pool import entity_of
@@ -27,6 +26,11 @@ from sayso.protocols.settings import (
     most_tokens,
 )
 from sayso.records import InputError, Question, content_id
+
+if TYPE_CHECKING:
+    from sayso.judges import contradiction
+else:
+    contradiction = Later("sayso.judges.contradiction")
 
 #: stages of answers whose wording is read, by the question's form
 STAGES = {
@@ -114,7 +118,7 @@ class Settings:
     )
     prompt_folder: str = collect_field("", "folder with your own prompts")
     bins: Annotated[int, Meta(ge=1, le=1000)] = measure_field(
-        BINS, "number of equal-width bins of confidence"
+        10, "number of equal-width bins of confidence"
     )
     closed: Literal["right", "left"] = measure_field("right", "which edge of each bin is included")
     levels: bool = measure_field(
@@ -143,7 +147,7 @@ class Settings:
         0.75,
         "threshold from which an answer counts as decisive or confident in the three-way table",
     )
-    shared_least: Annotated[int, Meta(ge=LEAST_IN_BIN, le=1_000_000)] = measure_field(
+    shared_least: Annotated[int, Meta(ge=5, le=1_000_000)] = measure_field(
         10,
         "a bin is used to compare methods only if each method has at least this many items in it",
     )
@@ -224,12 +228,16 @@ def ambiguous_notice(questions: Sequence[Question], settings: Settings) -> list[
 @lru_cache(maxsize=65_536)
 def _several(question: str, answers: tuple[tuple[str, ...], ...]) -> bool:
     values = [names[0] for names in answers]
-    if any(contradicts(question, a, b) for i, a in enumerate(values) for b in values[i + 1 :]):
+    if any(
+        contradiction.contradicts(question, a, b)
+        for i, a in enumerate(values)
+        for b in values[i + 1 :]
+    ):
         return True
     for names in answers:
         numbers = [name for name in names if _DIGIT.search(name)]
         pairs = ((a, b) for i, a in enumerate(numbers) for b in numbers[i + 1 :])
-        if any(contradicts(question, a, b) for a, b in pairs):
+        if any(contradiction.contradicts(question, a, b) for a, b in pairs):
             return True
     return False
 

@@ -17,31 +17,43 @@ by the tokens of its aligned value, and by the draws of its own short question.
 
 from __future__ import annotations
 
-from sayso.protocols.probes import Probing
+from typing import TYPE_CHECKING
+
+from sayso.later import Later
 from sayso.protocols.protocol import Protocol
-from sayso.protocols.selective import collect, compare, measure, settings
+from sayso.protocols.selective import settings
 from sayso.protocols.selective.settings import SelectiveDecoding, SelectiveDraws, Settings
+from sayso.protocols.settings import Probing
 
 __all__ = ["SELECTIVE", "SelectiveDecoding", "SelectiveDraws", "Settings"]
+
+if TYPE_CHECKING:
+    from sayso.protocols.selective import collect as _collect
+    from sayso.protocols.selective import compare as _compare
+    from sayso.protocols.selective import measure as _measure
+else:  # they load much, and a page of help needs nothing of them
+    _collect, _compare = Later(f"{__name__}.collect"), Later(f"{__name__}.compare")
+    _measure = Later(f"{__name__}.measure")
+
 
 SELECTIVE = Protocol(
     name="selective",
     question="Which score detects errors, and does it beat answer length? (arXiv 2504.13677)",
     Settings=Settings,
     check=settings.check,
-    prompts=collect.prompts,
-    requests=collect.requests,
-    collect=collect.collect,
-    measure=measure.estimates,
-    cautions=measure.cautions,
-    compare=compare.compare,
-    numbers=compare.numbers,
+    prompts=_collect.prompts,
+    requests=_collect.requests,
+    collect=_collect.collect,
+    measure=_measure.estimates,
+    cautions=_measure.cautions,
+    compare=_compare.compare,
+    numbers=_compare.numbers,
     off_by_default=("answer_metrics", "elicit", "panel"),
-    follow_ups=collect.follow_ups,
+    follow_ups=_collect.follow_ups,
     further_models=settings.further_models,
     instead=(("J", "abstention_gap"), ("J_within", "abstention_gap_within")),
     needs_golds=True,
     probing=lambda s: Probing("draws", min(s.known_k, s.draws.k)),
-    check_model=collect.check_state_place,
-    is_judged=collect.is_judged,
+    check_model=_collect.check_state_place,
+    is_judged=_collect.is_judged,
 )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import field
-from typing import Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from msgspec import Meta
 
+from sayso.later import Later
 from sayso.options import check_types
 from sayso.protocols.settings import (
     Resamples,
@@ -21,7 +22,11 @@ from sayso.protocols.settings import (
     tokens_for,
 )
 from sayso.records import InputError
-from sayso.scores import FITTED, choose
+
+if TYPE_CHECKING:
+    from sayso import scores
+else:
+    scores = Later("sayso.scores")
 
 MOST_DRAWS = 1000
 #: the paper's examples in the prompt, by mode
@@ -211,7 +216,7 @@ def wants_probe(settings: Settings) -> bool:
 def chosen_methods(settings: Settings) -> tuple[str, ...]:
     """Return the scores of one answer that the settings ask for, by name. Raises InputError."""
     names = _names(settings)
-    return tuple(choose(None if names == ["all"] else [n for n in names if n not in FITTED]))
+    return tuple(scores.choose(None if names == ["all"] else [n for n in names if n != "p_ik"]))
 
 
 def probe_signature(settings: Settings) -> str:

@@ -16,11 +16,23 @@ beside that on the same claims, as in the paper.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from sayso.later import Later
 from sayso.protocols.protocol import Protocol
-from sayso.protocols.self_known import collect, compare, measure, settings
+from sayso.protocols.self_known import settings
 from sayso.protocols.self_known.settings import SelfKnownDecoding, SelfKnownDraws, Settings
 
 __all__ = ["SELF_KNOWN", "SelfKnownDecoding", "SelfKnownDraws", "Settings"]
+
+if TYPE_CHECKING:
+    from sayso.protocols.self_known import collect as _collect
+    from sayso.protocols.self_known import compare as _compare
+    from sayso.protocols.self_known import measure as _measure
+else:  # they load much, and a page of help needs nothing of them
+    _collect, _compare = Later(f"{__name__}.collect"), Later(f"{__name__}.compare")
+    _measure = Later(f"{__name__}.measure")
+
 
 SELF_KNOWN = Protocol(
     name="self_known",
@@ -30,15 +42,15 @@ SELF_KNOWN = Protocol(
     ),
     Settings=Settings,
     check=settings.check,
-    prompts=collect.prompts,
-    requests=collect.requests,
-    collect=collect.collect,
-    measure=measure.estimates,
-    cautions=measure.cautions,
-    compare=compare.compare,
-    numbers=compare.numbers,
+    prompts=_collect.prompts,
+    requests=_collect.requests,
+    collect=_collect.collect,
+    measure=_measure.estimates,
+    cautions=_measure.cautions,
+    compare=_compare.compare,
+    numbers=_compare.numbers,
     reads_texts=True,
     off_by_default=("retrieval", "open_book", "remedy", "draws.k"),
-    is_judged=collect.is_judged,
-    unpriced=collect.unpriced,
+    is_judged=_collect.is_judged,
+    unpriced=_collect.unpriced,
 )

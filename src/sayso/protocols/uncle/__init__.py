@@ -16,28 +16,39 @@ blindly. An omitted aspect counts as NS (appendix B); hedged but correct is UNC.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from sayso.later import Later
 from sayso.protocols.protocol import Protocol
-from sayso.protocols.uncle import collect, compare, measure, settings
-from sayso.protocols.uncle.collect import PARAGRAPHS
-from sayso.protocols.uncle.settings import KnowledgeProbe, Settings, UncleDecoding
+from sayso.protocols.uncle import settings
+from sayso.protocols.uncle.settings import PARAGRAPHS, KnowledgeProbe, Settings, UncleDecoding
 
 __all__ = ["UNCLE", "KnowledgeProbe", "Settings", "UncleDecoding"]
+
+if TYPE_CHECKING:
+    from sayso.protocols.uncle import collect as _collect
+    from sayso.protocols.uncle import compare as _compare
+    from sayso.protocols.uncle import measure as _measure
+else:  # they load much, and a page of help needs nothing of them
+    _collect, _compare = Later(f"{__name__}.collect"), Later(f"{__name__}.compare")
+    _measure = Later(f"{__name__}.measure")
+
 
 UNCLE = Protocol(
     name="uncle",
     question="Does it admit knowledge gaps, in short and long answers? (UNCLE, arXiv 2505.16922)",
     Settings=Settings,
     check=settings.check,
-    prompts=collect.prompts,
-    requests=collect.requests,
-    collect=collect.collect,
-    is_judged=collect.is_judged,
-    unpriced=collect.unpriced,
-    measure=measure.estimates,
-    cautions=measure.cautions,
-    misfit=measure.misfit,
-    compare=compare.compare,
-    numbers=compare.numbers,
+    prompts=_collect.prompts,
+    requests=_collect.requests,
+    collect=_collect.collect,
+    is_judged=_collect.is_judged,
+    unpriced=_collect.unpriced,
+    measure=_measure.estimates,
+    cautions=_measure.cautions,
+    misfit=_measure.misfit,
+    compare=_compare.compare,
+    numbers=_compare.numbers,
     off_by_default=(
         *("propensity", "wordings", "probe_wordings", "methods", "probe.slick"),
         "short_only",
@@ -46,9 +57,9 @@ UNCLE = Protocol(
     signed_prompts=("wordings", "probe_wordings", "methods", PARAGRAPHS),
     draws_stage="probe",
     probing=settings.knowledge_draws,
-    asked=collect.asked,
+    asked=_collect.asked,
     needs_golds=True,
     asks_anew=True,
-    check_model=collect.check_untrained,
-    check_other_runs=collect.check_known_from,
+    check_model=_collect.check_untrained,
+    check_other_runs=_collect.check_known_from,
 )

@@ -38,6 +38,7 @@ from sayso.protocols.settings import folder_setting
 from sayso.protocols.uncle.settings import (
     ANSWER_SAMPLE,
     FORMS,
+    PARAGRAPHS,
     PROPENSITY_SAMPLE,
     Settings,
     answer_limits,
@@ -48,7 +49,7 @@ from sayso.records import Generation, InputError, Question, ask, is_blank, quest
 from sayso.storage.run_folder import Manifest, RunFolder
 
 #: what a signature calls the prompt of paragraphs that are made here, its file, and its places
-PARAGRAPHS, PARAGRAPH = "paragraphs", "uncle_paragraph"
+PARAGRAPH = "uncle_paragraph"
 _PLACE = re.compile(r"\{(entity|questions)\}")
 #: the entry of the catalogue whose rows name the entities that they are about
 OWN_TABLE = "file"

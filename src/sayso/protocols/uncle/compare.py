@@ -31,10 +31,9 @@ from sayso.protocols.protocol import (
     signed_difference,
     unlike,
 )
-from sayso.protocols.uncle.collect import PARAGRAPHS
 from sayso.protocols.uncle.measure import wording_labels, wording_rates, wording_spread
 from sayso.protocols.uncle.rows import Context, Ints, Pair, load_rows, probes_hash, question_pairs
-from sayso.protocols.uncle.settings import FORMS
+from sayso.protocols.uncle.settings import FORMS, PARAGRAPHS
 from sayso.records import Estimate, InputError, Slice, slice_of
 from sayso.report.numbers import is_bare
 from sayso.storage.run_folder import Manifest

@@ -11,8 +11,8 @@ from msgspec import Meta
 from sayso.options import check_types
 from sayso.prompts.methods import METHODS, Form, methods_in_list
 from sayso.protocols.pool import MOST_WORDINGS
-from sayso.protocols.probes import Probing
 from sayso.protocols.settings import (
+    Probing,
     Resamples,
     Seed,
     Temperature,
@@ -24,6 +24,8 @@ from sayso.protocols.settings import (
 )
 from sayso.records import InputError
 
+#: the entry of a manifest's prompts that says how paragraphs were asked for
+PARAGRAPHS = "paragraphs"
 FORMS: tuple[Form, ...] = ("short", "long")
 #: more draws than this decide nothing
 MOST_PROBES = 1000

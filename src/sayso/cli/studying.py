@@ -1,0 +1,265 @@
+"""What ``sayso study`` does: call, then print. Its flags stand in :mod:`sayso.cli.study`."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from rich.console import Console
+
+from sayso.cli.flags import StudyFlags
+from sayso.cli.printing import note_figures, print_note, tell
+from sayso.cli.progress import Bars
+from sayso.records import InputError, content_id
+from sayso.report.formats import wanted, write_files
+from sayso.report.number_tables import NumberTable, json_rows, render_table
+from sayso.report.numbers import json_text
+from sayso.report.terminal import plain_table, safe_text
+from sayso.runs.dry_run import between, money, total_text
+from sayso.runs.result import lost_answers
+from sayso.storage.run_folder import FIGURES
+from sayso.storage.yaml_file import read_yaml
+from sayso.studies.grid import Grid, GridCell, read_grid
+from sayso.studies.report import (
+    TABLES,
+    board_place,
+    boards,
+    check_layouts,
+    check_possible,
+    layout_tables,
+    layouts,
+    render_study,
+    study_figures,
+    warn,
+    write_study,
+)
+from sayso.studies.results import Study, of_folders, of_grid
+from sayso.studies.run import STATE, CellOutcome, CellReport, StudyPrice, price_grid, run_grid
+
+YAML = (".yaml", ".yml")
+
+
+def study(sources: Sequence[Path], flags: StudyFlags) -> int:
+    """Make or open a study, and show it; return the exit code."""
+    if flags.layouts:
+        _list_layouts()
+        return 0
+    layout = tuple(name for names in flags.layout for name in names.split(",") if name)
+    flags = dataclasses.replace(flags, layout=layout)
+    check_layouts(flags.layout)
+    wanted(flags.figures, flags.figure_width)
+    grid = _grid(sources, flags)
+    if grid is not None:
+        check_possible(grid, flags.layout)
+    if grid is None:
+        own = [s for s in sources if (s / STATE).is_file()]
+        other = Path("studies") / content_id(sorted(map(str, sources)))[:8]
+        out = flags.out or (own[0] if len(sources) == len(own) == 1 else other)
+        found = of_folders(sources, **_options(flags))
+    elif flags.dry_run:
+        _price(grid, as_json=flags.json)
+        return 0
+    else:
+        out = grid.out
+        with Bars() as bars:
+            outcomes = run_grid(grid, bars, CellReport(_begin, _end))
+        _note_left_out(outcomes)
+        if kept := sum(outcome.status == "kept" for outcome in outcomes):
+            print_note(f"{kept} of {len(outcomes)} cells were finished already")
+        found = of_grid(grid, outcomes, **_options(flags))
+        if not found.runs:
+            raise InputError(f"no cell of the study is finished: {_first_reason(outcomes)}")
+    _show(found, out, flags)
+    bad = [o for o in found.outcomes if o.status in ("failed", "waiting")]
+    if bad:
+        raise InputError(
+            f"{len(bad)} of {len(found.outcomes)} cells are not finished: {_first_reason(bad)}; "
+            "run the same command to try them again"
+        )
+    return _exit_code(found) if grid is not None else 0
+
+
+def _exit_code(found: Study) -> int:
+    """Return 1, with a line, where most answers of a cell are lost."""
+    lost = [(run, few) for run in found.runs if (few := lost_answers(run.manifest))]
+    if not lost:
+        return 0
+    run, few = lost[0]
+    more = f" (likewise in {len(lost) - 1:,} more)" if len(lost) > 1 else ""
+    tell(
+        f"{run.protocol} · {run.model} · {run.data}: {few}{more}; to ask for the rest, remove "
+        f"{run.path} and run the same command"
+    )
+    return 1
+
+
+def _first_reason(outcomes: Sequence[CellOutcome]) -> str:
+    one = outcomes[0]
+    return f"{one.protocol} · {one.model} · {one.data}: {one.reason}"
+
+
+def _options(flags: StudyFlags) -> dict[str, Any]:
+    return {"resamples": flags.resamples, "seed": flags.asked.seed or 0, "allow": flags.allow}
+
+
+def _grid(sources: Sequence[Path], flags: StudyFlags) -> Grid | None:
+    """Return the grid of a file or of flags; ``None`` for folders of runs."""
+    files = [s for s in sources if s.suffix.lower() in YAML]
+    command = shlex.join(["sayso", *sys.argv[1:]])
+    if not sources:
+        if not flags.models and not flags.answers:
+            raise InputError(
+                "expected a YAML file, folders of runs, or --models or --answers (sayso study "
+                "--help)"
+            )
+        return read_grid(flags.spec(), "--models" if flags.models else "--answers", command)
+    if not files:
+        if flags.models or flags.data or flags.answers or flags.protocols or flags.dry_run:
+            raise InputError(
+                "folders of runs already have models, data and protocols: leave --models, --data, "
+                "--answers, --protocols and --dry-run out"
+            )
+        return None
+    if len(sources) > 1:
+        raise InputError(f"{len(sources)} files or folders; expected one YAML file, or folders")
+    read = {k.replace("-", "_"): v for k, v in read_yaml(files[0], str(files[0])).items()}
+    return read_grid({**read, **flags.spec()}, str(files[0]), command)
+
+
+def _begin(number: int, total: int, cell: GridCell) -> None:
+    if not cell.lacking:
+        print_note(f"cell {number + 1} of {total}: {cell.title}")
+
+
+def _end(number: int, total: int, outcome: CellOutcome) -> None:
+    if outcome.status == "done":
+        print_note(f"cell {number + 1} of {total}: done in {outcome.seconds:g} s")
+    elif outcome.status != "left out":  # those are told together
+        print_note(f"cell {number + 1} of {total}: {outcome.status}: {outcome.reason}")
+
+
+def _note_left_out(outcomes: Sequence[CellOutcome]) -> None:
+    """Print each reason for which cells were left out once, with the models that it is about."""
+    models: dict[tuple[str, str], dict[str, None]] = {}
+    for one in outcomes:
+        if one.status == "left out":
+            models.setdefault((one.protocol, one.reason), {})[one.model] = None
+    for (protocol, reason), named in models.items():
+        some = ", ".join(list(named)[:MOST_NAMED])
+        more = f" and {len(named) - MOST_NAMED:,} more" if len(named) > MOST_NAMED else ""
+        print_note(f"left out: {protocol} of {some}{more}: {reason}")
+
+
+#: models that a note names
+MOST_NAMED = 5
+
+
+def _list_layouts() -> None:
+    table = plain_table()
+    for head in ("layout", "shows", "of"):
+        table.add_column(head)
+    for name, (_, layout) in layouts().items():
+        table.add_row(name, layout.title, layout.reference)
+    Console().print(table)
+
+
+def _show(found: Study, out: Path, flags: StudyFlags) -> None:
+    """Write page and tables, and print them."""
+    console = Console()
+    tables, named = _tables(found, flags.layout)
+    page = write_study(found, out, named, flags.intervals)
+    files = wanted(flags.figures, flags.figure_width)
+    if files.formats:
+        folder = out / FIGURES
+        note_figures(write_files(study_figures(found, named), folder, files), folder)
+    if flags.json and tables:
+        print(json_text([json.loads(json_rows(table)) for table in tables]))
+        return
+    if flags.json:
+        print(json_text(found.table()))
+        return
+    if tables:
+        warn(found, named, console)
+        for table in tables:
+            render_table(table, console, compact=True)
+            console.print()
+    else:
+        render_study(found, console, verbose=flags.verbose)
+    console.print()
+    console.print(f"page       {page}", soft_wrap=True, highlight=False, markup=False)
+    console.print(f"tables     {out / TABLES}", soft_wrap=True, highlight=False, markup=False)
+    for name in boards(named):
+        place = board_place(out, name)
+        console.print(f"board      {place}", soft_wrap=True, highlight=False, markup=False)
+
+
+def _tables(found: Study, names: Sequence[str]) -> tuple[list[NumberTable], list[str]]:
+    """Return the tables of layouts, and the names of those that the runs allow.
+
+    Raises InputError where they allow none.
+    """
+    tables: list[NumberTable] = []
+    named: list[str] = []
+    for name in names:
+        try:
+            tables += layout_tables(found, name)
+            named.append(name)
+        except InputError as error:
+            if len(names) == 1:
+                raise
+            print_note(str(error))
+    if names and not named:
+        raise InputError("no such layout fits these runs")
+    return tables, named
+
+
+def _price(grid: Grid, *, as_json: bool) -> None:
+    price = price_grid(grid)
+    if as_json:
+        print(json_text(msgspec.to_builtins(_as_json(grid, price))))
+        return
+    for text in dict.fromkeys(c for plan in price.plans.values() for c in plan.cautions):
+        print(f"! {text}")
+    table, console = plain_table(), Console()
+    table.add_column("cell")
+    for head in ("requests", "in the cache", "prompt tokens", "answer tokens", "price"):
+        table.add_column(head, justify="right")
+    for number, cell in enumerate(grid.cells):
+        plan = price.plans.get(number)
+        if plan is None:
+            why = "left out" if number in price.left_out else "finished"
+            table.add_row(safe_text(cell.title, console), why, "", "", "", "")
+            continue
+        requests = sum(s.requests.high for s in plan.stages)
+        cached = sum(s.cached for s in plan.stages)
+        prompts, answers = (
+            [sum(getattr(s, kind)[end] for s in plan.stages) for end in (0, 1)]
+            for kind in ("prompt_tokens", "completion_tokens")
+        )
+        local = all(label == "local, no price" for label in plan.prices.values())
+        table.add_row(
+            safe_text(cell.title, console), f"{requests:,.0f}", f"{cached:,}", between(prompts),
+            between(answers), "none" if local else money(plan.dollars),
+        )  # fmt: skip
+    console.print(table)
+    print(total_text(price.total))
+    print("Requests that several cells share are paid for once and counted for the first of them.")
+    left_out = [(grid.cells[n], reason) for n, reason in price.left_out.items()]
+    _note_left_out(
+        [CellOutcome(c.model, c.data, c.protocol, "", "left out", r) for c, r in left_out]
+    )
+
+
+def _as_json(grid: Grid, price: StudyPrice) -> dict[str, object]:
+    cells = [
+        {"protocol": c.protocol, "model": c.model, "data": c.data, "plan": price.plans.get(n),
+         "left_out": price.left_out.get(n)}
+        for n, c in enumerate(grid.cells)
+    ]  # fmt: skip
+    return {"cells": cells, "finished": price.finished, **price.total._asdict()}
