@@ -3,8 +3,8 @@
     python benchmarks/readers/names.py [--show]
 
 ``data/names.jsonl`` holds names that differ by little, and names of one thing in several shapes.
-75 pairs ("before") were written before ``sayso.judges.names`` and 75 ("after") when it was done;
-it was changed once more with both in view, and 40 ("fresh") were written and read after that. Three
+75 pairs ("before") were written before ``sayso.judges.rules.names`` and 75 ("after") when it was
+done; it was changed once more with both in view, and 40 ("fresh") were written and read after. Three
 readers are measured:
 
 * ``compare``: ``compare_names``; "unsure" counts as wrong;
@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from sayso.judges.contradiction import contradicts
-from sayso.judges.names import compare_names
 from sayso.judges.rules.matching import match
+from sayso.judges.rules.names import compare_names
 from sayso.records import Gold
 
 DATA = Path(__file__).parents[1] / "data" / "names.jsonl"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sayso.judges.names import compare_names, name_key
+from sayso.judges.rules.names import compare_names, name_key
 from support.effort import seconds
 
 

@@ -14,10 +14,10 @@ from sayso.judges.meaning import RulesMeaning, relation_in
 from sayso.judges.model.numbered import read_numbered
 from sayso.judges.model.prompts import vocabulary
 from sayso.judges.model.replies import read_judge_reply
-from sayso.judges.names import compare_names
 from sayso.judges.rules.dates import find_dates
 from sayso.judges.rules.judge import judge_rules, judge_rules_long
 from sayso.judges.rules.matching import match
+from sayso.judges.rules.names import compare_names
 from sayso.judges.rules.quantities import find_quantities
 from sayso.judges.rules.sentences import parts, split_sentences
 from sayso.judges.self_judgement import read_yes_no as read_self_judgement

@@ -19,9 +19,9 @@ from typing import Any, Literal, NamedTuple
 
 from sayso.engines.engine import Engine
 from sayso.judges.model.numbered import JudgeTask, NumberedReader, numbered_blocks
-from sayso.judges.names import GENERATIONS, compare_names
 from sayso.judges.patterns import regex
 from sayso.judges.rules.dates import Date, agree, find_dates
+from sayso.judges.rules.names import GENERATIONS, compare_names
 from sayso.judges.rules.quantities import WrittenQuantity, find_quantities, ordinal, same_amount
 from sayso.judges.rules.reading import MONTHS, marks_of, sentences_of
 from sayso.judges.rules.sentences import split_sentences

@@ -16,9 +16,9 @@ from functools import cached_property, lru_cache
 from itertools import accumulate, islice, pairwise
 from typing import NamedTuple
 
-from sayso.judges.names import CLASSES, compare_names
 from sayso.judges.patterns import regex
 from sayso.judges.rules.dates import MONTHS, Date, agree, find_dates, gold_dates
+from sayso.judges.rules.names import CLASSES, compare_names
 from sayso.judges.rules.quantities import (
     WrittenQuantity,
     find_quantities,
