@@ -4,8 +4,8 @@
 
 ``data/names.jsonl`` holds names that differ by little, and names of one thing in several shapes.
 75 pairs ("before") were written before ``sayso.judges.rules.names`` and 75 ("after") when it was
-done; it was changed once more with both in view, and 40 ("fresh") were written and read after. Three
-readers are measured:
+done; it was changed once more with both in view, and 40 ("fresh") were written and read after it.
+Three readers are measured:
 
 * ``compare``: ``compare_names``; "unsure" counts as wrong;
 * ``judge``: ``match`` with one name as the gold and the other as the answer, in both directions;

@@ -307,7 +307,7 @@ def test_an_empty_answer_has_no_likelihood() -> None:
     samples = msgspec.structs.replace(full(), answer=Answer("", logprobs=()))
     found = scores.score_one(samples, ["sequence_probability", "selfcheck_ngram", "perplexity"])
     assert {s.value for s in found.values()} == {None}
-    assert "empty" in (found["sequence_probability"].problem or "")
+    assert "no tokens to score" in (found["sequence_probability"].problem or "")
 
 
 def test_failed_answers_and_draws_are_told() -> None:
