@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from typing import Any, get_type_hints
 
 import pytest
@@ -86,3 +87,11 @@ def test_a_keyword_that_no_function_has_is_refused_with_the_one_that_may_be_mean
         sayso.run(dtyp="float16")  # type: ignore[call-arg]
     with pytest.raises(TypeError, match=r"factuality\(\) got .* 'limit'"):
         sayso.factuality("texts.jsonl", limit=3)  # type: ignore[call-arg]
+
+
+def test_help_lists_every_keyword_with_its_default() -> None:
+    shown = inspect.signature(sayso.run).parameters
+    assert set(get_type_hints(RunKeywords)) < set(shown)
+    assert shown["split"].default == "test"
+    assert shown["judge_batch"].default == "item"
+    assert "given" not in shown

@@ -9,8 +9,9 @@ help and ``use``, the models that it is for.
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypedDict, TypeVar, get_args, get_origin, get_type_hints
@@ -292,11 +293,12 @@ class RunKeywords(
 
 
 Options = TypeVar("Options")
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def is_options(kind: type) -> bool:
-    """Tell whether a class is a kind of options, as declared here."""
-    return dataclasses.is_dataclass(kind) and kind.__module__ == __name__
+def is_options(kind: object) -> bool:
+    """Tell whether something is a kind of options, as declared here."""
+    return isinstance(kind, type) and dataclasses.is_dataclass(kind) and kind.__module__ == __name__
 
 
 def option_names(*kinds: type, use: Use | None = None) -> tuple[str, ...]:
@@ -308,6 +310,31 @@ def option_names(*kinds: type, use: Use | None = None) -> tuple[str, ...]:
 def part(kind: type[Options], of: Any) -> Options:
     """Return the options of one kind that a job, or the flags of a command, have."""
     return kind(**{name: getattr(of, name) for name in option_names(kind)})
+
+
+def with_keywords(known: type) -> Callable[[Function], Function]:
+    """Return a decorator by which ``help`` lists the keywords of a function that takes them whole.
+
+    ``known`` is their ``TypedDict``; what they are without being given is the options' default.
+    """
+    every = globals().values()
+    fields = [f for kind in every if is_options(kind) for f in dataclasses.fields(kind)]
+    defaults = {field.name: field.default for field in fields}
+
+    def shown(function: Function) -> Function:
+        own = inspect.signature(function)
+        named = [p for p in own.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        more = [
+            inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, default=defaults[name], annotation=hint
+            )
+            for name, hint in get_type_hints(known).items()
+        ]
+        whole = own.replace(parameters=[*named, *more])
+        function.__signature__ = whole  # type: ignore[attr-defined]
+        return function
+
+    return shown
 
 
 def check_keywords(function: str, given: Mapping[str, object], known: type) -> None:

@@ -37,7 +37,7 @@ from sayso.judges.judge import Judge
 from sayso.judges.rules.sentences import parts
 from sayso.judges.rules.text import content, tokens
 from sayso.judges.self_judgement import orders
-from sayso.options import ModelKeywords, check_keywords
+from sayso.options import ModelKeywords, check_keywords, with_keywords
 from sayso.progress import Progress
 from sayso.protocols import settings
 from sayso.protocols.answer_table import write_answers
@@ -121,6 +121,7 @@ class TextKeywords(ModelKeywords, total=False):
     thinking: str | int
 
 
+@with_keywords(TextKeywords)
 def factuality(
     files: str | PathLike[str] | Sequence[str | PathLike[str]],
     out: str | Path | None = None,

@@ -20,7 +20,7 @@ from sayso.engines.named import is_gguf
 from sayso.engines.prices import Price, price_of
 from sayso.judges.judge import Judge
 from sayso.judges.reliability import stored
-from sayso.options import ModelOptions, RunKeywords, check_keywords, part
+from sayso.options import ModelOptions, RunKeywords, check_keywords, part, with_keywords
 from sayso.processes import seldom_collected
 from sayso.progress import Progress
 from sayso.protocols.answer_table import write_answers
@@ -223,6 +223,7 @@ def check_finished(job: Job) -> None:
         refuse_other(path, before, {"model": before.model_identity}, {"model": engine.identity})
 
 
+@with_keywords(RunKeywords)
 def run(
     protocol: str = "uncle",
     *,
