@@ -170,13 +170,6 @@ def test_a_run_of_an_older_version_is_exported_from_what_it_has(
     assert not (copied / "answers.parquet").exists()  # the run is left as it is
 
 
-def test_a_run_of_format_1_is_exported(tmp_path: Path) -> None:
-    old = Path(__file__).parents[1] / "golden" / "format_1" / "uncle"
-    before = sorted(old.rglob("*"))
-    assert export(old, tmp_path / "a.csv").rows == 48
-    assert sorted(old.rglob("*")) == before
-
-
 # ---- rows, worked out by hand
 
 

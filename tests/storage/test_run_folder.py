@@ -435,7 +435,7 @@ def test_a_later_format_is_refused_by_name(folder: RunFolder) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", '{"name": "an app"}', '{"format": 1, "n_questions": "many"}', "\ufeff"]
+    "text", ["", "{", "[]", '{"name": "an app"}', '{"format": 2, "n_questions": "many"}', "\ufeff"]
 )
 def test_a_manifest_that_is_none(folder: RunFolder, text: str) -> None:
     (folder.path / "manifest.json").write_text(text)

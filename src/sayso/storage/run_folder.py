@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 
 from sayso.addresses import redact
 from sayso.records import Estimate, InputError
-from sayso.storage import format_1
 from sayso.storage.atomic import disk_errors, refuse_links, replacing
 from sayso.storage.renamed import under_todays_name
 from sayso.storage.tables import read_parquet, write_parquet
@@ -40,8 +39,6 @@ class ArrayHead(msgspec.Struct, frozen=True):
 
 #: the format of run folders: 2 since slices and signatures of metrics are pairs
 FORMAT = 2
-#: formats that can be read; folders of another one are refused
-READABLE = (1, 2)
 KINDS = (
     "generations", "verdicts", "sentences", "claims", "asked", "passages", "scores", "metrics",
 )  # fmt: skip
@@ -167,16 +164,8 @@ class RunFolder:
         return folder
 
     def write(self, table: str, records: Iterable[Record], type: type[Record]) -> int:
-        """Write a table in one piece, streaming, and return its number of rows.
-
-        A folder of format 1 whose numbers are written again is one of format 2 from then on.
-        """
+        """Write a table in one piece, streaming, and return its number of rows."""
         place = self._place(table)
-        if table.startswith("metrics/") and self.exists(self.path):
-            manifest = self.read_manifest()
-            if manifest.format != FORMAT:
-                # first, so that an older sayso never meets the new table
-                self.write_manifest(msgspec.structs.replace(manifest, format=FORMAT))
         with replacing(place) as file:
             return write_parquet(file, place, records, type)
 
@@ -189,8 +178,7 @@ class RunFolder:
             )
         if type is not Estimate:
             return read_parquet(place, type)
-        numbers = read_parquet(place, Estimate, format_1.READ)
-        return cast(Iterator[Record], map(under_todays_name, numbers))
+        return cast(Iterator[Record], map(under_todays_name, read_parquet(place, Estimate)))
 
     def read(self, table: str, type: type[Record]) -> list[Record]:
         """Return the records of a table."""
@@ -226,10 +214,10 @@ class RunFolder:
             with disk_errors(place, "read"):
                 data = place.read_bytes()
             head = msgspec.json.decode(data, type=ManifestHead)
-            if head.format not in READABLE:
+            if head.format != FORMAT:
                 raise InputError(
                     f"{self.path} was written by sayso {head.sayso} (format {head.format}), this "
-                    f"one reads format {' and '.join(map(str, READABLE))}: use that version, or "
+                    f"one reads format {FORMAT}: use that version, or "
                     "run again into another --out"
                 )
             return _redacted(msgspec.json.decode(data, type=Manifest))

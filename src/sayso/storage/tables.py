@@ -23,10 +23,9 @@ import itertools
 import json
 import types
 import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from operator import attrgetter
 from pathlib import Path
-from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, Union
 
 import msgspec
@@ -60,7 +59,6 @@ PLAIN: dict[object, Literal["text", "int", "float", "bool"]] = {
     str: "text", int: "int", float: "float", bool: "bool",
 }  # fmt: skip
 PAIRS = tuple[tuple[str, str], ...]
-ReadPairs = Callable[[str], tuple[tuple[str, str], ...]]
 
 
 @functools.cache
@@ -308,13 +306,10 @@ def check_unpacked(source: Any, path: Path) -> None:
         )
 
 
-def read_parquet(
-    path: Path, kind: type[Record], older: Mapping[str, ReadPairs] = MappingProxyType({})
-) -> Iterator[Record]:
+def read_parquet(path: Path, kind: type[Record]) -> Iterator[Record]:
     """Yield the records of a file, one row group in memory at a time.
 
     A column that the file lacks gets its field's default; a column that no field knows is ignored.
-    ``older`` reads the pairs of a column, by name, from files that hold them as text.
     Raises :class:`InputError` for a file that cannot be read as records of this kind.
     """
     import pyarrow as pa
@@ -332,9 +327,8 @@ def read_parquet(
                 raise ValueError("it has none of the columns")
             read = 0
             for batch in source.iter_batches(batch_size=ROWS, columns=names):
-                rows = read_pairs(batch, older) if older else batch
-                read += rows.num_rows
-                yield from unbuild(shape, rows.to_struct_array())
+                read += batch.num_rows
+                yield from unbuild(shape, batch.to_struct_array())
             if read != source.metadata.num_rows:  # damage that the library passes over
                 raise ValueError(f"{read:,} of its {source.metadata.num_rows:,} rows can be read")
     except (pa.ArrowException, OSError, ValueError, TypeError, OverflowError) as error:
@@ -343,16 +337,3 @@ def read_parquet(
             f"the table {path} cannot be read as {kind.__name__} records ({why}): delete it and "
             "run again, it is rebuilt from the cache"
         ) from error
-
-
-def read_pairs(batch: pa.RecordBatch, older: Mapping[str, ReadPairs]) -> pa.RecordBatch:
-    """Return the rows with each column of ``older`` that holds text read as pairs."""
-    import pyarrow as pa
-
-    for name, read in older.items():
-        place = batch.schema.get_field_index(name)
-        if place >= 0 and pa.types.is_string(batch.column(place).type):
-            pairs = [None if t is None else read(t) for t in batch.column(place).to_pylist()]
-            column = pa.array(pairs, arrow_type(shape_of(PAIRS)))
-            batch = batch.set_column(place, pa.field(name, column.type), column)
-    return batch

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from sayso.records import Estimate, InputError, Signature, content_id
-from sayso.storage import format_1
 from sayso.storage.atomic import disk_errors, refuse_links, replacing
 
 #: the format of training.json: 2 since slices and signatures are pairs; 1 is read for one release
 FORMAT = 2
 FILE = "training.json"
-#: the file's name in format 1
-OLD_FILE = "teaching.json"
 FORMS = ("short", "long")
 #: settings that say where rows come from: what was not given is not written down
 SOURCES = ("train_data", "rows_by", "knowledge", "prompt_folder")
@@ -145,7 +141,6 @@ def write_training(folder: str | Path, training: Training) -> Path:
     place = Path(folder) / FILE
     with replacing(place) as file:
         file.write(msgspec.json.format(msgspec.json.encode(training), indent=1) + b"\n")
-    (Path(folder) / OLD_FILE).unlink(missing_ok=True)
     return place
 
 
@@ -159,26 +154,24 @@ def write_page(folder: str | Path, text: str) -> Path:
 
 def is_training(folder: str | Path) -> bool:
     """Tell whether a folder is one that ``sayso train`` wrote."""
-    return any((Path(folder) / name).is_file() for name in (FILE, OLD_FILE))
+    return (Path(folder) / FILE).is_file()
 
 
 def read_training(folder: str | Path) -> Training:
-    """Read ``training.json`` of a folder, or ``teaching.json`` of format 1. Raises InputError."""
+    """Read ``training.json`` of a folder. Raises InputError."""
     if Path(folder).is_dir():
         refuse_links(Path(folder))
     place = Path(folder) / FILE
-    if not place.is_file() and (Path(folder) / OLD_FILE).is_file():
-        place = Path(folder) / OLD_FILE
     if not place.is_file():
         raise InputError(f"{folder} contains no {FILE}: expected a folder that `sayso train` wrote")
     with disk_errors(place, "read"):
         data = place.read_bytes()
     try:
         written = msgspec.json.decode(data, type=TrainingHead).format
-        if written not in (1, FORMAT):
-            raise InputError(f"{place} has format {written}, this sayso reads 1 and {FORMAT}")
-        if written == 1:
-            return _of_format_1(msgspec.json.decode(data, type=dict[str, Any]))
+        if written != FORMAT:
+            raise InputError(
+                f"{place} has format {written}, this sayso reads {FORMAT}: train again"
+            )
         return msgspec.json.decode(data, type=Training)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"{place} is not a manifest of a training ({error})") from None
@@ -188,31 +181,6 @@ class TrainingHead(msgspec.Struct):
     """The field that says how the others are read."""
 
     format: int = 1
-
-
-def _of_format_1(fields: dict[str, Any]) -> Training:
-    """Return a training whose estimates hold slices and signatures as text, with older names."""
-
-    def with_pairs(value: Any) -> Any:
-        if isinstance(value, list):
-            return [with_pairs(one) for one in value]
-        if not isinstance(value, dict):
-            return value
-        return {
-            key: format_1.READ[key](one)
-            if key in format_1.READ and isinstance(one, str)
-            else with_pairs(one)
-            for key, one in value.items()
-        }
-
-    held: dict[str, Any] = {
-        key: with_pairs(fields[key]) for key in ("cells", "changes", "sweep") if key in fields
-    }
-    for key in ("settings", "entities"):
-        old = fields.get(key, {})
-        held[key] = {"trained" if name == "taught" else name: old[name] for name in old}
-    signature = format_1.read_signature(str(fields.get("signature", "")))
-    return msgspec.convert(fields | held | {"signature": signature, "format": FORMAT}, Training)
 
 
 # ---- the card of an adapter or merged model: ``sayso.json`` for programs, ``README.md`` for people

@@ -54,7 +54,6 @@ from sayso.train.recipes.by_model import Author, Search
 from sayso.train.result import (
     FILE,
     FORMS,
-    OLD_FILE,
     SOURCES,
     Curve,
     Point,
@@ -79,7 +78,7 @@ PASSAGES = 5
 #: settings that say which seeds are trained; further ones may be added
 SEEDS = ("seeds", "seed")
 #: what a training writes before anything is trained
-PREPARED = (FILE, OLD_FILE, "draws", "rows")
+PREPARED = (FILE, "draws", "rows")
 #: everything that a training writes; other names are somebody else's
 OURS = (*PREPARED, "adapters", "runs", "forced", "export", "export-sharegpt", "report.html")
 
@@ -259,8 +258,7 @@ def withdraw(folder: Path, *, drawn: bool = False) -> None:
         return
     if {path.name for path in folder.iterdir()} - {WRITER, *PREPARED}:
         return  # trained, measured or exported, or somebody else's
-    for name in (FILE, OLD_FILE):
-        (folder / name).unlink(missing_ok=True)
+    (folder / FILE).unlink(missing_ok=True)
     with contextlib.suppress(OSError):  # something else is in it: it stays
         for part in ("draws", "rows"):
             if drawn and (folder / part).is_dir():
