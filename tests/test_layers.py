@@ -20,6 +20,7 @@ LAYERS = (
     "version",
     "addresses",
     "records",
+    "harmless",
     "later",
     "options",
     "progress",

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso import cli
+from sayso.harmless import plain_json
 from sayso.records import Estimate, slice_of
-from sayso.report.numbers import json_text, plain_json
+from sayso.report.numbers import json_text
 
 
 def test_json_holds_no_character_that_moves_a_cursor() -> None:

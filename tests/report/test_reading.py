@@ -7,6 +7,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sayso.harmless import block, line
 from sayso.protocols.uncle import report
 from sayso.records import Estimate, Results, Verdict, slice_of
 from sayso.report.answers import (
@@ -19,7 +20,7 @@ from sayso.report.answers import (
     pieces,
     split_cards,
 )
-from sayso.report.numbers import block, interval, line, percent, shown_value, signed_number
+from sayso.report.numbers import interval, percent, shown_value, signed_number
 
 
 @given(st.text(st.characters(), max_size=200))

@@ -27,6 +27,7 @@ from sayso.datasets.answer_files import open_answer_file
 from sayso.datasets.answer_rows import AnswerRow, is_exported
 from sayso.datasets.columns import columns_of, places_of
 from sayso.engines.engine import Engine
+from sayso.harmless import line, well_formed
 from sayso.judges.hedge_survey import PHRASES
 from sayso.judges.judge import Item, Judge
 from sayso.judges.reliability import (
@@ -60,7 +61,7 @@ from sayso.records import (
     question_id,
 )
 from sayso.report.notebook import data_frame, html_table, short_repr
-from sayso.report.numbers import line, percent, well_formed
+from sayso.report.numbers import percent
 from sayso.report.terminal import plain_table, safe_text, say
 from sayso.runs.costs import Meter, dollars, is_endpoint
 from sayso.runs.judge import JudgeOptions, OpenJudge, open_judge

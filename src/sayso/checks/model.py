@@ -22,11 +22,11 @@ from sayso.engines import open_model
 from sayso.engines.engine import Engine, check_engine
 from sayso.engines.openai.endpoint import named_by_urls
 from sayso.engines.prices import price_of, reply_cost
+from sayso.harmless import line, well_formed
 from sayso.progress import Progress, Silent
 from sayso.protocols.uncle.measure import BY_DRAWS, BY_LOGPROBS
 from sayso.records import Generation, InputError, Request, ask
 from sayso.report.notebook import data_frame, html_table, short_repr
-from sayso.report.numbers import line, well_formed
 from sayso.report.terminal import safe_text, say
 from sayso.runs.costs import add, dollars, known_price
 

@@ -12,6 +12,7 @@ import cyclopts
 
 from sayso.addresses import has_secret, redact
 from sayso.cli import help
+from sayso.harmless import printable
 from sayso.records import InputError, refuse_secret, suggestion
 from sayso.storage.yaml_file import read_yaml
 from sayso.version import __version__
@@ -254,8 +255,7 @@ def _in_words(message: str) -> str:
 
 def _refuse(message: str) -> int:
     """Print one clear line, free of control characters that came with the input."""
-    line = redact(" ".join(message.split()))
-    print("sayso:", "".join(c for c in line if c.isprintable()), file=sys.stderr)
+    print("sayso:", printable(redact(" ".join(message.split()))), file=sys.stderr)
     return 2
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from sayso.cli.help import ENDPOINT, JUDGE, with_flags
+from sayso.harmless import plain_json
 from sayso.later import Later
 from sayso.options import JudgingOptions, ModelOptions, SpendingOptions
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from sayso.checks import model as models
     from sayso.cli import printing, progress
     from sayso.judges import reliability
-    from sayso.report import numbers
     from sayso.runs import costs
     from sayso.runs import judge as judge_options
     from sayso.runs import result as outcome
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 else:  # loaded when something is checked
     judges, models = Later("sayso.checks.judge"), Later("sayso.checks.model")
     printing, progress = Later("sayso.cli.printing"), Later("sayso.cli.progress")
-    reliability, numbers = Later("sayso.judges.reliability"), Later("sayso.report.numbers")
+    reliability = Later("sayso.judges.reliability")
     costs, judge_options = Later("sayso.runs.costs"), Later("sayso.runs.judge")
     outcome, cache = Later("sayso.runs.result"), Later("sayso.storage.cache")
 
@@ -74,7 +74,7 @@ def check(
     with progress.Bars() as bars:
         result = models.check(model, flags.options(model), bars)
     if flags.json:
-        print(numbers.plain_json(models.check_json(result)))
+        print(plain_json(models.check_json(result)))
     else:
         models.render_check(result, printing.terminal())
     few = outcome.few_answers(result.requests, result.failed)
@@ -172,7 +172,7 @@ def judge_check(
     for notice in result.notices:
         printing.print_note(notice)
     if flags.json:
-        print(numbers.plain_json(reliability.reliability_json(result)))
+        print(plain_json(reliability.reliability_json(result)))
         return
     kept = None if result.partial else str(reliability.place(result.signature, flags.cache))
     judges.render_judge(

@@ -17,9 +17,9 @@ from sayso.cli.printing import print_json, print_note, safe_one_line
 from sayso.datasets import CATALOGUE
 from sayso.datasets.own_table import name_with_columns
 from sayso.datasets.tables import read_rows
+from sayso.harmless import line
 from sayso.judges.contradiction import contradicts
 from sayso.records import Generation, Gold, InputError, Question, Verdict
-from sayso.report.numbers import line
 from sayso.runs.export import export as export_run
 from sayso.storage.run_folder import RunFolder
 from sayso.wikidata.quality import KINDS, card_near, findings

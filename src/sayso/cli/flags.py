@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 from cyclopts import Group, Parameter
 
+from sayso import harmless
 from sayso.cli.help import (
     ENDPOINT,
     MORE,
@@ -39,14 +40,14 @@ from sayso.records import InputError
 
 if TYPE_CHECKING:
     from sayso.datasets import own_table
-    from sayso.report import formats, numbers
+    from sayso.report import formats
     from sayso.report.formats import Wanted
     from sayso.runs import job as jobs
     from sayso.runs import recorded
     from sayso.runs.job import Job
 else:  # loaded when a command is carried out
     own_table, recorded = Later("sayso.datasets.own_table"), Later("sayso.runs.recorded")
-    formats, numbers = Later("sayso.report.formats"), Later("sayso.report.numbers")
+    formats = Later("sayso.report.formats")
     jobs = Later("sayso.runs.job")
 
 SETTINGS = Group("Settings of this protocol", sort_key=1)
@@ -179,7 +180,7 @@ class RunFlags:
                 raise InputError(
                     f"--model {self.model}: with --answers expected one of the models in the "
                     "files: "
-                    f"{numbers.line(', '.join(names), 300)}"
+                    f"{harmless.line(', '.join(names), 300)}"
                 )
             models = [model for model in models if model.name == self.model]
         return jobs.recorded_jobs(self.job(protocol, options), models)

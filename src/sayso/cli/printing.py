@@ -10,7 +10,7 @@ import msgspec
 from rich.console import Console
 
 from sayso.addresses import redact
-from sayso.report.numbers import plain_json
+from sayso.harmless import plain_json, printable
 
 
 def print_note(text: str) -> None:
@@ -35,7 +35,7 @@ def tell(text: str) -> None:
 
 def safe_one_line(text: str) -> str:
     """Return one line without anything that a terminal would obey, and without secrets."""
-    return "".join(c for c in redact(" ".join(text.split())) if c.isprintable())
+    return printable(redact(" ".join(text.split())))
 
 
 def print_json(value: object) -> None:

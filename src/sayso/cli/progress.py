@@ -24,6 +24,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from sayso.harmless import printable
 from sayso.records import Generation
 from sayso.runs.costs import add, dollars
 
@@ -218,7 +219,7 @@ class Bars:
 
     def note(self, text: str) -> None:
         """Print a sentence above the bars."""
-        plain = "".join(c for c in text if c.isprintable())
+        plain = printable(text)
         if self._bars.disable:
             print(f"sayso: {plain}", file=sys.stderr)
         else:

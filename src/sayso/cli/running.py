@@ -24,12 +24,13 @@ from sayso.cli.flags import (
 )
 from sayso.cli.printing import note_figures, print_note, tell
 from sayso.cli.progress import Bars
+from sayso.harmless import line
 from sayso.protocols import PROTOCOLS
 from sayso.protocols.protocol import Protocol, Unsuited
 from sayso.records import InputError
 from sayso.report.differences import render_compare, with_tests
 from sayso.report.formats import Wanted, wanted
-from sayso.report.numbers import json_text, line
+from sayso.report.numbers import json_text
 from sayso.report.page import index_page, write_index
 from sayso.report.terminal import plain_table, render_summaries, safe_text, say
 from sayso.runs.compare import number_words, sides_of

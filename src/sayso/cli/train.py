@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from sayso.harmless import printable
 from sayso.later import Later
 from sayso.records import InputError
 from sayso.train.config import TrainConfig, check_exported
@@ -146,4 +147,4 @@ def _sweep(run: Path, config: TrainConfig, flags: TrainFlags) -> None:
 
 def _say(text: str) -> None:
     """Tell on stderr how far it is."""
-    print("sayso:", "".join(c for c in text if c.isprintable()), file=sys.stderr)
+    print("sayso:", printable(text), file=sys.stderr)

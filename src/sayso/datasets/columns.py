@@ -18,6 +18,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
+from sayso.harmless import printable
 from sayso.records import InputError
 
 #: who reads a table: --data file:, --answers, sayso score, judge-check --labelled
@@ -287,7 +288,7 @@ def slips_among(names: Collection[Any], lacking: Collection[str]) -> list[str]:
 
 def safe_name(name: object) -> str:
     """Return a name that somebody else chose, on one line and harmless."""
-    text = "".join(c for c in " ".join(str(name).split()) if c.isprintable())
+    text = printable(name)
     return f"{text[:39]}…" if len(text) > 40 else text
 
 

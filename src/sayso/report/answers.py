@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from sayso.harmless import block, line
 from sayso.records import OTHER_END, Generation, Gold, Question, Value, Verdict, is_blank
-from sayso.report.numbers import block, line
 
 #: longer answers are cut on the page (never in the tables of the run)
 SHOWN_CHARACTERS = 6_000

@@ -500,14 +500,14 @@ def svg_of(chart: Drawing, label: str, view: str) -> Markup:
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
-def printable(value: Any) -> Any:
+def without_forbidden(value: Any) -> Any:
     """Return a specification whose texts hold no characters that XML forbids."""
     if isinstance(value, str):
         return _NOT_XML.sub("\ufffd", value)
     if isinstance(value, dict):
-        return {key: printable(one) for key, one in value.items()}
+        return {key: without_forbidden(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
-        return [printable(one) for one in value]
+        return [without_forbidden(one) for one in value]
     return value
 
 
@@ -515,7 +515,7 @@ def drawn(chart: Drawing) -> ET.Element:
     """Return a chart as an SVG element with ``width``, ``height`` and ``viewBox``."""
     ET.register_namespace("", _NAMESPACE)
     # the parsed text is our own renderer's; entities cannot occur in it
-    specification = printable(chart.to_dict(validate=False))  # a file of it is validated
+    specification = without_forbidden(chart.to_dict(validate=False))  # a file of it is validated
     root = ET.fromstring(vl_convert.vegalite_to_svg(specification))
     for parent in root.iter():
         for child in list(parent):

@@ -14,16 +14,9 @@ from typing import NamedTuple
 from rich.console import Console
 from rich.table import Table
 
+from sayso.harmless import line
 from sayso.records import Estimate, Slice
-from sayso.report.numbers import (
-    COUNTS,
-    PLAIN,
-    SIGNED,
-    is_bare,
-    line,
-    percentage_points,
-    signed_number,
-)
+from sayso.report.numbers import COUNTS, PLAIN, SIGNED, is_bare, percentage_points, signed_number
 from sayso.report.tables import why_undefined
 from sayso.report.terminal import safe_text, say
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
+from sayso.harmless import line
 from sayso.records import InputError, suggestion
-from sayso.report.numbers import line
 
 FORMATS = ("svg", "pdf", "png", "json")
 #: inches of a column, and of both columns, of a paper in two columns

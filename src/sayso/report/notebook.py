@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
+from sayso.harmless import line
 from sayso.records import Estimate, InputError, signature_text
-from sayso.report.numbers import line
 
 #: most characters of a repr, and of a reason why there is no value
 LONGEST, REASON = 300, 400

@@ -16,10 +16,11 @@ from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table as RichTable
 
+from sayso.harmless import line
 from sayso.records import Estimate, InputError
 from sayso.report.charts import Maker
 from sayso.report.notebook import data_frame, html_table
-from sayso.report.numbers import DASH, GAPS, MINUS, is_bare, json_text, line, plain_number
+from sayso.report.numbers import DASH, GAPS, MINUS, is_bare, json_text, plain_number
 from sayso.report.tables import Table, TableCell, tight
 from sayso.report.terminal import plain_table, safe_text, say
 from sayso.storage.outputs import export_cell

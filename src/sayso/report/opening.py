@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
+from sayso.harmless import block, line
 from sayso.metrics.ranking import FEWEST
 from sayso.records import Estimate
 from sayso.report.answers import ShownAnswer, ShownFact
-from sayso.report.numbers import block, line, percent
+from sayso.report.numbers import percent
 from sayso.storage.run_folder import Manifest
 
 #: characters of an answer, and of a question or a truth, at the top of a page

@@ -21,10 +21,10 @@ from urllib.parse import quote
 import jinja2
 from markupsafe import Markup, escape
 
+from sayso.harmless import line, well_formed
 from sayso.records import Generation, InputError, Question, Verdict
 from sayso.report import terminal
 from sayso.report.answers import LABELS, STANCES, QuestionCard, Tables, paginate, split_cards
-from sayso.report.numbers import line, well_formed
 from sayso.report.opening import ChosenExamples
 from sayso.storage.atomic import replacing
 from sayso.storage.run_folder import Manifest, RunFolder

@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 import msgspec
 
+from sayso.harmless import line
 from sayso.metrics.uncle_rates import EMPTY
 from sayso.records import Estimate, signature_text
-from sayso.report.numbers import interval, is_bare, line, ratio_counts, shown_value
+from sayso.report.numbers import interval, is_bare, ratio_counts, shown_value
 
 
 def tight(text: str) -> str:

@@ -15,8 +15,8 @@ from rich.measure import Measurement
 from rich.table import Column, Table
 from rich.text import Text
 
+from sayso.harmless import line
 from sayso.records import Estimate, signature_text
-from sayso.report.numbers import line
 from sayso.report.opening import PageOpening
 from sayso.storage.run_folder import Manifest
 

@@ -7,12 +7,13 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from sayso.harmless import line
 from sayso.protocols import PROTOCOLS, protocol, protocol_of
 from sayso.protocols.protocol import ComparedRun, Report
 from sayso.records import Estimate, InputError
 from sayso.report.differences import Words, difference_range, difference_value, shown_difference
 from sayso.report.notebook import estimates_frame, html_table, short_repr
-from sayso.report.numbers import is_bare, line
+from sayso.report.numbers import is_bare
 from sayso.runs.measure import load_run, run_path
 from sayso.runs.result import leading, short_number_name, shown_name, table_row
 from sayso.storage.run_folder import RunFolder

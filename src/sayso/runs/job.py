@@ -24,6 +24,7 @@ from sayso.datasets.dataset import Dataset
 from sayso.engines.engine import Engine, check_engine
 from sayso.engines.named import AnswerLimits, limits_of
 from sayso.engines.ray.engine import RaySettings
+from sayso.harmless import line
 from sayso.judges.judge import Judge
 from sayso.options import (
     AskingOptions,
@@ -42,7 +43,6 @@ from sayso.progress import Progress
 from sayso.protocols import PROTOCOLS, protocol_named, settings
 from sayso.protocols.protocol import Protocol, Unsuited, setting_text
 from sayso.records import InputError, Question, content_id
-from sayso.report.numbers import line
 from sayso.runs.asking import REQUEST_SETTINGS, request_shaper, thinking_settings
 from sayso.runs.costs import is_endpoint, is_local
 from sayso.runs.freshness.ages import Period, ago

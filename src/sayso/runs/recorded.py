@@ -22,13 +22,13 @@ from sayso.datasets.dataset import Dataset
 from sayso.datasets.recorded import RecordedAnswers, RecordedModel, read_recorded
 from sayso.engines.engine import Capabilities, Counts
 from sayso.engines.prices import LOCAL
+from sayso.harmless import line
 from sayso.judges.judge import WITHHELD, Item
 from sayso.judges.rules.judge import RulesJudge
 from sayso.options import LogprobKind
 from sayso.protocols.protocol import Ask, Protocol, Unsuited
 from sayso.protocols.settings import Value, as_dict, replace
 from sayso.records import Generation, InputError, Request, Score, Verdict, content_id
-from sayso.report.numbers import line
 from sayso.runs.stages import FolderRun
 from sayso.scores import SCORES, score_one
 from sayso.scores.evidence import Samples

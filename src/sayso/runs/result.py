@@ -8,13 +8,14 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sayso.harmless import line
 from sayso.protocols import PROTOCOLS, protocol_of
 from sayso.protocols.protocol import Protocol, Report
 from sayso.records import Estimate, InputError, Results, Slice, slice_text
 from sayso.report import figures_of
 from sayso.report.formats import format_named
 from sayso.report.notebook import estimates_frame, html_table, short_repr
-from sayso.report.numbers import line, number, range_of, with_interval
+from sayso.report.numbers import number, range_of, with_interval
 from sayso.report.opening import ChosenExamples
 from sayso.report.terminal import RunSummary
 from sayso.storage.run_folder import Manifest, RunFolder

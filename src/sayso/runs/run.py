@@ -18,6 +18,7 @@ from sayso.datasets.dataset import Dataset
 from sayso.engines.engine import Engine
 from sayso.engines.named import is_gguf
 from sayso.engines.prices import Price, price_of
+from sayso.harmless import line
 from sayso.judges.judge import Judge
 from sayso.judges.reliability import stored
 from sayso.options import ModelOptions, RunKeywords, check_keywords, part, with_keywords
@@ -28,7 +29,6 @@ from sayso.protocols.coherence import coherence_cautions, unseen_cautions
 from sayso.protocols.protocol import Ask
 from sayso.records import Estimate, Question, Request
 from sayso.report import write as write_page
-from sayso.report.numbers import line
 from sayso.runs.asking import CachedEngine, Shape, bill, innermost, request_shaper
 from sayso.runs.costs import Meter, is_local, known_price, open_priced
 from sayso.runs.freshness.same_model import SameModel, check_same_model

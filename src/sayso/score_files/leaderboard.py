@@ -24,6 +24,7 @@ from rich.text import Text
 
 from sayso import metrics
 from sayso.datasets.answer_rows import AnswerRow, answer_rows
+from sayso.harmless import line
 from sayso.metrics.agreement import Pairing, against_others, agreement_matrix
 from sayso.metrics.compare_scores import ScoreDifference
 from sayso.metrics.intervals import GROUPS, MANY
@@ -31,7 +32,6 @@ from sayso.metrics.length_audit import FalseNegatives, LengthAudit, SweepRow
 from sayso.metrics.ranking import EQUAL, FEWEST, too_few
 from sayso.records import Estimate, InputError
 from sayso.report.notebook import data_frame, html_table, short_repr
-from sayso.report.numbers import line
 from sayso.report.opening import errors_sentence
 from sayso.report.terminal import FoldedTable
 from sayso.score_files.grade import (

@@ -14,6 +14,7 @@ import altair as alt
 import numpy as np
 
 from sayso.datasets.answer_rows import AnswerRow
+from sayso.harmless import line
 from sayso.metrics.length_audit import THRESHOLDS
 from sayso.records import Estimate, InputError
 from sayso.report.charts import (
@@ -26,15 +27,7 @@ from sayso.report.charts import (
     vertical_line,
 )
 from sayso.report.figures import Figure, figure_of, figures_in
-from sayso.report.numbers import (
-    interval,
-    line,
-    number,
-    percent,
-    plain_number,
-    range_of,
-    with_interval,
-)
+from sayso.report.numbers import interval, number, percent, plain_number, range_of, with_interval
 from sayso.report.opening import NO_EXAMPLES, ChosenExamples, PageOpening, example
 from sayso.report.page import GENERATOR, page, write_index
 from sayso.report.scatter import Scattered, cloud, figure

@@ -38,6 +38,7 @@ from sayso.datasets.answer_rows import (
 from sayso.datasets.columns import notices_on, slips
 from sayso.datasets.tables import as_frame
 from sayso.engines.engine import Classifier, Engine, StateWatcher, reader_of
+from sayso.harmless import line
 from sayso.judges.meaning import RulesMeaning
 from sayso.judges.rules.judge import SIGNATURE
 from sayso.judges.rules.text import forget_texts
@@ -47,7 +48,6 @@ from sayso.processes import FEW as FEW_BLOCKS
 from sayso.processes import blocks_in_processes, cores
 from sayso.records import InputError, Message, Request, is_blank
 from sayso.report.formats import Wanted, write_files
-from sayso.report.numbers import line
 from sayso.runs.costs import Meter
 from sayso.runs.tools import Toolbox
 from sayso.score_files.grade import (

@@ -24,11 +24,12 @@ from typing import Any, NamedTuple
 import altair as alt
 import msgspec
 
+from sayso.harmless import line
 from sayso.records import Estimate, InputError
 from sayso.report.charts import INK, MUTED, SHORT, Drawing, Row, data_of, finish
 from sayso.report.figures import Figure, figure_of
 from sayso.report.number_tables import rank_text
-from sayso.report.numbers import compact_number, is_bare, line, percent, shown_value, signed_number
+from sayso.report.numbers import compact_number, is_bare, percent, shown_value, signed_number
 from sayso.report.opening import PageOpening
 from sayso.report.outlines import width_of
 from sayso.report.page import page

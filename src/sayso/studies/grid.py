@@ -33,10 +33,10 @@ from typing import Any, NamedTuple
 from sayso.datasets import default_data
 from sayso.datasets.own_table import name_with_columns
 from sayso.engines.named import base_name
+from sayso.harmless import line
 from sayso.options import AskingOptions, ModelOptions, QuestionOptions, option_names
 from sayso.protocols import PROTOCOLS, protocol_named, settings
 from sayso.records import InputError, content_id, suggestion
-from sayso.report.numbers import line
 from sayso.runs.from_files import TextsOf, lacking_claims, texts_by_model
 from sayso.runs.job import LONGEST_NAME, OF_COMMANDS, Job, job_of
 from sayso.runs.recorded import ASKS_NOBODY, RecordedEngine, open_answers, slug

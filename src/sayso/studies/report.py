@@ -14,6 +14,7 @@ from urllib.parse import quote
 import msgspec
 from rich.console import Console
 
+from sayso.harmless import line
 from sayso.metrics.joint import ALPHA, JointNumber
 from sayso.protocols import PROTOCOLS
 from sayso.protocols.protocol import LayoutRuns, PaperLayout, Report, Unsuited
@@ -32,7 +33,7 @@ from sayso.report.number_tables import (
     rank_text,
     render_table,
 )
-from sayso.report.numbers import FORMS, compact_number, line
+from sayso.report.numbers import FORMS, compact_number
 from sayso.report.opening import NO_EXAMPLES, ChosenExamples, Example, PageOpening
 from sayso.report.page import page, write_index
 from sayso.report.tables import tight

@@ -19,6 +19,7 @@ from sayso import datasets
 from sayso.datasets.dataset import Dataset, questions_hash
 from sayso.datasets.own_table import name_with_columns
 from sayso.datasets.short_answers import SETS
+from sayso.harmless import printable
 from sayso.progress import Progress
 from sayso.protocols.uncle import UNCLE
 from sayso.protocols.uncle.settings import Settings
@@ -148,9 +149,7 @@ def open_base_run(
 
 
 def _named(run: str) -> str:
-    return (
-        shlex.quote("".join(c for c in run if c.isprintable())) if run else "a run it does not name"
-    )
+    return shlex.quote(printable(run)) if run else "a run it does not name"
 
 
 def check_still(base: Base, progress: Progress | None = None) -> None:

@@ -12,6 +12,7 @@ import altair as alt
 from rich.console import Console
 from rich.table import Table
 
+from sayso.harmless import block, line
 from sayso.records import Estimate, signature_text
 from sayso.report import numbers
 from sayso.report.answers import LABELS
@@ -40,7 +41,7 @@ from sayso.report.charts import (
 )
 from sayso.report.figures import Figure, figure_of, figures_in
 from sayso.report.formats import Wanted, write_files
-from sayso.report.numbers import DASH, MINUS, block, compact_number, is_bare, line, reach
+from sayso.report.numbers import DASH, MINUS, compact_number, is_bare, reach
 from sayso.report.opening import INVENTED, ChosenExamples, Example, PageOpening, example
 from sayso.report.page import page as filled
 from sayso.report.tables import Table as PageTable

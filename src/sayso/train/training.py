@@ -24,12 +24,12 @@ import msgspec
 
 from sayso.engines.engine import Engine, check_engine
 from sayso.engines.named import LOCAL_NAMES
+from sayso.harmless import line
 from sayso.progress import Progress
 from sayso.prompts import check_folder
 from sayso.protocols.uncle import UNCLE
 from sayso.protocols.uncle.collect import instructions
 from sayso.records import Estimate, Generation, InputError, Verdict, content_id, signature_of
-from sayso.report.numbers import line
 from sayso.runs.asking import CachedEngine
 from sayso.runs.costs import dollars, open_priced
 from sayso.runs.dry_run import RunEstimate as DrawPlan

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from sayso.harmless import printable
 from sayso.records import InputError
 from sayso.storage.atomic import replacing
 from sayso.wikidata.entities import Entity
@@ -126,7 +127,7 @@ def _aspect(
 def write_aspects(folder: Path, excerpt: Excerpt, aspects: AspectReview) -> Path:
     """Write the review file, one line for each property."""
     total = sum(sum(counts) for counts in excerpt.population.values())
-    name = "".join(c for c in folder.name if c.isprintable())
+    name = printable(folder.name)
     lines = [HEAD.format(of=f"of {total:,} in all domains", folder=name)]
     lines += [
         f"reviewed: {json.dumps(aspects.reviewed)}",

@@ -15,6 +15,7 @@ from typing import Protocol
 
 import msgspec
 
+from sayso.harmless import printable
 from sayso.records import InputError
 from sayso.storage.atomic import replacing
 from sayso.wikidata.aspects import (
@@ -332,5 +333,4 @@ def card_markdown(card: BuildCard, excerpt: Excerpt) -> str:
 
 def _safe(text: str) -> str:
     """Return text that Markdown and a terminal take for text."""
-    plain = "".join(c for c in " ".join(text.split()) if c.isprintable())
-    return "".join("\\" + c if c in "\\`*_[]<>|#" else c for c in plain)
+    return "".join("\\" + c if c in "\\`*_[]<>|#" else c for c in printable(text))

@@ -28,6 +28,7 @@ import msgspec
 
 from sayso.engines import check_proxies
 from sayso.engines.openai.reply import retry_after
+from sayso.harmless import printable
 from sayso.records import InputError, content_id
 from sayso.storage.atomic import disk_errors, replacing
 from sayso.version import __version__
@@ -357,8 +358,7 @@ def _first_line(reply: httpx2.Response) -> str:
         text = _first_bytes(reply, 2000)[:2000].decode("utf-8", "replace")
     except httpx2.RequestError:
         return "no reason given"
-    plain = "".join(c for c in " ".join(text.split()) if c.isprintable())
-    return plain[:150] or "no reason given"
+    return printable(text, 150) or "no reason given"
 
 
 # ---- reading the replies

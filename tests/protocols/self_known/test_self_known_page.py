@@ -16,6 +16,7 @@ from rich.console import Console
 import sayso
 from sayso import report
 from sayso.engines.scripted import ScriptedEngine
+from sayso.harmless import block
 from sayso.protocols import self_known
 from sayso.protocols.self_known.report import (
     Note,
@@ -32,7 +33,6 @@ from sayso.protocols.self_known.report import (
 )
 from sayso.protocols.settings import replace
 from sayso.records import Claim, Estimate, Generation, Passage, Request, Sentence, slice_of
-from sayso.report.numbers import block
 from sayso.storage.run_folder import RunFolder
 from support.long_texts import make_long_run, manifest, numbers
 from support.scripted_world import facts, records, write

@@ -24,6 +24,7 @@ import msgspec
 from sayso.engines import quiet_hub
 from sayso.engines.hf.weights import check_fit
 from sayso.engines.named import PACKAGED
+from sayso.harmless import printable
 from sayso.records import InputError
 from sayso.storage.atomic import (
     disk_errors,
@@ -224,8 +225,8 @@ def _said_by(file: Path) -> dict[str, str]:
     with contextlib.suppress(ValueError):
         kind = gguf.LlamaFileType(kind).name.removeprefix("MOSTLY_").removeprefix("ALL_")
     texts = (read("general.name"), read("general.license"), kind)
-    printable = ("".join(c for c in str(text) if c.isprintable())[:100] for text in texts)
-    return dict(zip(("name", "license", "quantization"), printable, strict=True))
+    shown = (printable(text, 100) for text in texts)
+    return dict(zip(("name", "license", "quantization"), shown, strict=True))
 
 
 def _convert(file: Path, folder: Path) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sayso.engines.hf.trial import try_patterns
+from sayso.harmless import printable
 from sayso.records import InputError
 
 #: files that transformers and peft look for, in this order; indexes name the files that hold parts
@@ -246,8 +247,7 @@ def _refuse(
 def _some(names: Sequence[str] | set[str], kind: str) -> str:
     """Return how many tensors are of this kind, and the first of them."""
     shown = ", ".join(
-        "".join(c for c in name.removeprefix("base_model.model.")[:90] if c.isprintable())
-        for name in sorted(names)[:SHOWN]
+        printable(name.removeprefix("base_model.model."), 90) for name in sorted(names)[:SHOWN]
     )
     more = ", …" if len(names) > SHOWN else ""
     return f"{len(names):,} {kind} ({shown}{more})"

@@ -20,6 +20,7 @@ import msgspec
 from sayso.engines.engine import cut_at_stop
 from sayso.engines.openai.request import keeps_schema
 from sayso.engines.prices import Price
+from sayso.harmless import printable
 from sayso.prompts.thoughts import split_thoughts
 from sayso.records import EMPTY_TEXT, OTHER_END, UNKNOWN_LOGPROB, Generation, Request, Usage
 
@@ -466,7 +467,7 @@ def _finish(reason: object) -> str | None:
         return None
     if not isinstance(reason, str):
         return f"{OTHER_END}{KINDS[type(reason)]}"
-    name = "".join(c for c in reason if c.isprintable())[:40]
+    name = printable(reason, 40)
     return FINISHES.get(reason.lower()) or f"{OTHER_END}{name}"
 
 

@@ -26,6 +26,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from sayso.engines.engine import Engine
+from sayso.harmless import printable
 from sayso.judges.judge import (
     NO_VALUE_IN_WORDS,
     Item,
@@ -407,7 +408,7 @@ def _check_readable(engine: Engine, setup: Setup, counts: JudgeCounts, reply: Ge
     if setup.anyway or counts.readable or counts.calls < PATIENCE:
         return
     came = reply.problem or short_line(reply.text) or "an empty text"
-    came = "".join(c for c in came if c.isprintable())
+    came = printable(came)
     raise InputError(
         f"the judge {engine.name} gave no readable reply to its first {counts.calls:,} requests; "
         f"the last: {came[:120]!r}. Every answer and reply is kept: `sayso judge-check "

@@ -17,6 +17,7 @@ import altair as alt
 from rich.console import Console
 from rich.table import Table as TerminalTable
 
+from sayso.harmless import block, line
 from sayso.metrics.cmfg import LEAST_IN_BIN, THIN
 from sayso.prompts.methods import METHOD_LABELS
 from sayso.protocols.faithfulness.compare import STUDIED
@@ -61,9 +62,7 @@ from sayso.report.differences import Headline
 from sayso.report.figures import Figure, figure_of, figures_in
 from sayso.report.numbers import (
     FORMS,
-    block,
     covers,
-    line,
     number,
     percent,
     plain_number,

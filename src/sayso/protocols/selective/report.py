@@ -20,6 +20,7 @@ from rich import table as rich_table
 from rich.console import Console
 from rich.text import Text
 
+from sayso.harmless import line
 from sayso.metrics.ranking import FEWEST, TOO_FEW
 from sayso.protocols.selective.measure import ABSTENTIONS, LENGTH, REFERENCES, TOLD
 from sayso.protocols.selective.rows import WORDS, load_rows
@@ -56,7 +57,6 @@ from sayso.report.numbers import (
     covers,
     interval,
     is_bare,
-    line,
     number,
     percent,
     plain_number,

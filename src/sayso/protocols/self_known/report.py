@@ -22,6 +22,7 @@ from markupsafe import Markup
 from rich.console import Console
 from rich.table import Table as TerminalTable
 
+from sayso.harmless import block, line
 from sayso.protocols.self_known.compare import STUDIED
 from sayso.protocols.self_known.measure import LEAST_TOPICS, cautions, counted_empty
 from sayso.protocols.self_known.rows import PEOPLE, RESPONSIVE, STAGE, SUPPORT
@@ -58,7 +59,7 @@ from sayso.report.charts import (
 )
 from sayso.report.differences import Headline
 from sayso.report.figures import Figure, figure_of, figures_in
-from sayso.report.numbers import DASH, block, covers, line, number, percent, plain_number, range_of
+from sayso.report.numbers import DASH, covers, number, percent, plain_number, range_of
 from sayso.report.opening import (
     NO_EXAMPLES,
     ChosenExamples,

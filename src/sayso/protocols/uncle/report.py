@@ -15,6 +15,7 @@ from rich import table as rich_table
 from rich.console import Console
 from rich.text import Text
 
+from sayso.harmless import line
 from sayso.prompts.methods import METHOD_LABELS
 from sayso.protocols.uncle.compare import STUDIED
 from sayso.records import Estimate, Question, Results, part_of, tier_order
@@ -43,7 +44,6 @@ from sayso.report.numbers import (
     interval,
     is_bare,
     is_exact,
-    line,
     percent,
     ratio_counts,
     reach,

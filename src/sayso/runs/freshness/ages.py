@@ -16,8 +16,8 @@ from pathlib import Path
 import msgspec
 
 from sayso.addresses import HIDDEN, redact
+from sayso.harmless import line
 from sayso.records import content_id
-from sayso.report.numbers import line
 from sayso.storage.atomic import place_inside, replacing
 from sayso.storage.cache import ReplyOrigin
 

@@ -22,13 +22,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
+from sayso.harmless import line
 from sayso.judges.contradiction import relate
 from sayso.judges.judge import WITHHELD, Item
 from sayso.judges.rules.judge import RulesJudge
 from sayso.judges.rules.text import STOP, fold, is_english, word_set
 from sayso.protocols.protocol import Ask
 from sayso.records import Generation, InputError, Question, Request, Verdict, request_key
-from sayso.report.numbers import line
 from sayso.runs.asking import CachedEngine, answer_without_thoughts
 
 #: prompts that are asked again, and cached answers among which they are chosen
