@@ -68,7 +68,7 @@ BIAS = "model.layers.0.self_attn.q_proj.bias"
             lambda tensors: {**tensors, "model.norm.weight": torch.ones(5)},
             "1 of another shape (model.norm.weight: [5] in the file, [32] expected)",
         ),
-        (lambda tensors: {"a\nb\x1b": torch.ones(1)}, "1 unexpected (ab)"),
+        (lambda tensors: {"a\nb\x1b": torch.ones(1)}, "1 unexpected (a b)"),
     ],
 )
 def test_weights_that_do_not_fit_are_refused(
