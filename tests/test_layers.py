@@ -200,7 +200,6 @@ def test_no_module_stands_beside_its_own_prefix() -> None:
 
 #: functions of more than 60 lines, with the reason
 LONG = {
-    "datasets/answer_rows.py:answer_row": "each column of a row in turn",
     "score_files/score.py:score_file": "a public function; its options are documented one by one",
     "wikidata/dump.py:read_dump": "the three passes over a dump, one after the other",
 }

@@ -236,7 +236,7 @@ def test_the_first_epoch_of_a_sample_may_be_missing_or_failed(tmp_path: Path) ->
         return one
 
     late = row(sample(2, "B", "C"), sample(3, "C", "I"))
-    assert late.problems == ("epoch 1 is missing: the answer is that of epoch 2",)
+    assert late.problems == ("epoch 1 has no answer: the answer is that of epoch 2",)
     failed = row(sample(1, "", "I", error={"message": "broke"}), sample(2, "B", "C"))
     assert failed.answer == "B"
     assert failed.recorded == late.recorded  # the score is of the answer, not of the failed epoch

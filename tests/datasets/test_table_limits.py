@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,7 +10,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from sayso.datasets import load_dataset, tables
-from sayso.datasets.answer_rows import answer_row
 from sayso.records import InputError
 
 
@@ -74,13 +72,3 @@ def test_two_columns_that_are_the_gold_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="columns 'gold' and 'Golds' are both read as 'gold'"):
         load_dataset(f"file:{file}")
     assert load_dataset(f"file:{file}#gold=Golds").questions
-
-
-def test_a_list_written_as_text_is_a_list_in_every_format(tmp_path: Path) -> None:
-    row = {"question": "Who?", "answer": "Jobs", "gold": "['Steve Jobs', \"Steve Wozniak\"]"}
-    file = tmp_path / "texts.jsonl"
-    file.write_text(json.dumps(row) + "\n" + json.dumps({"question": "Which?", "gold": "[0, 1]"}))
-    first, second = load_dataset(f"file:{file}").questions
-    assert [g.value for g in first.golds or ()] == ["Steve Jobs", "Steve Wozniak"]
-    assert [g.value for g in second.golds or ()] == ["[0, 1]"]  # an interval
-    assert answer_row(row).gold == ("Steve Jobs", "Steve Wozniak")

@@ -150,7 +150,13 @@ def test_the_same_answers_in_several_data_sets_are_no_more_evidence() -> None:
     (one,) = joint_means(resample_jointly([[number(A)]], n=2000), "x")
     again = resample_jointly([[number(A), number(A), number(A)]], n=2000)
     (mean_of_three,) = joint_means(again, "x")
-    assert again.freedom == 40 - 3
+    assert again.freedom == 40 - 1
+    # two entities in two data sets: a number, and no test that would divide by nothing
+    few = resample_jointly([[number([0.0, 1.0])] * 2, [number([1.0, 1.0])] * 2], n=200)
+    assert few.freedom == 1
+    assert rank_jointly(few).pairs[0].difference == 0.5
+    one_entity = resample_jointly([[number([0.0])] * 3, [number([1.0])] * 3], n=200)
+    assert rank_jointly(one_entity).pairs[0].p is None
     assert one.low is not None
     assert mean_of_three.low is not None
     assert mean_of_three.low == pytest.approx(one.low, abs=0.01)

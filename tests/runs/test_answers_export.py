@@ -574,3 +574,9 @@ def test_no_table_of_a_run_is_written_over(uncle: Path) -> None:
         with pytest.raises(InputError, match="is a table of a run, which needs it"):
             export(uncle, uncle / name, force=True)
     assert {name: (uncle / name).read_bytes() for name in tables} == before
+
+
+def test_a_table_near_another_program_s_manifest_is_no_run_s(uncle: Path, tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text('{"name": "my web extension"}')
+    for _ in range(2):
+        assert execute(["export", str(uncle), str(tmp_path / "answers.parquet")]) == 0

@@ -554,3 +554,15 @@ def _table_of(path: Path, rows: list[dict[str, Any]]) -> None:
             writer.writerows(
                 {k: json.dumps(v) if isinstance(v, list) else v for k, v in r.items()} for r in rows
             )
+
+
+def test_a_column_of_golds_of_the_users_own_stays(tmp_path: Path) -> None:
+    path = _lines(
+        tmp_path / "a.jsonl",
+        [{"question": "q?", "answer": "Rome", "correct_answer": "Paris", "correct_rules": 1.0,
+          "score_problems": {}, "perplexity": 3.0}],
+    )  # fmt: skip
+    row = next(iter(read_table(score_file(path, columns={"gold": "correct_answer"}).path)))[1]
+    assert row["correct_answer"] == "Paris"
+    assert row["correct_rules"] == 0.0
+    assert "perplexity" not in row

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import cyclopts
 import msgspec
@@ -19,10 +19,15 @@ from sayso.datasets.own_table import name_with_columns
 from sayso.datasets.tables import read_rows
 from sayso.harmless import line
 from sayso.judges.contradiction import contradicts
+from sayso.later import Later
 from sayso.records import Generation, Gold, InputError, Question, Verdict
-from sayso.runs.export import export as export_run
 from sayso.storage.run_folder import RunFolder
 from sayso.wikidata.quality import KINDS, card_near, findings
+
+if TYPE_CHECKING:
+    from sayso.runs import export as exporting
+else:
+    exporting = Later("sayso.runs.export")
 
 data_app = cyclopts.App(
     name="data",
@@ -237,7 +242,7 @@ def export(
 
     With what was asked, the golds, what the judge read, and the draws that say what is known.
     """
-    done = export_run(run, out, force=force)
+    done = exporting.export(run, out, force=force)
     if done.cut:
         cells = "1 cell was" if done.cut == 1 else f"{done.cut:,} cells were"
         print_note(

@@ -18,7 +18,6 @@ from sayso.datasets.tables import (
     as_text,
     frame_rows,
     gold_in,
-    is_quoted_list,
     is_text_table,
     is_timestamp,
     list_in,
@@ -223,8 +222,6 @@ def answer_row(
     given = dict.fromkeys(COLUMNS) | {ours: row.get(theirs) for ours, theirs in places.items()}
     if loose:
         given = {n: _cell(n, v) for n, v in given.items()}
-    elif is_quoted_list(given["gold"]):
-        given["gold"] = _cell("gold", given["gold"])
     given |= _bounded(given, problems)
     gold, golds = _gold(given["gold"], given["aliases"], problems)
     samples = _texts("samples", given["samples"], problems)

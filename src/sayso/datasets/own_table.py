@@ -34,7 +34,6 @@ from sayso.datasets.tables import (
     SUFFIXES,
     WRITTEN_OUT,
     gold_in,
-    is_quoted_list,
     is_text_table,
     read_list_cell,
     read_table,
@@ -149,8 +148,8 @@ def _cells(
     cells: dict[str, Any] = {}
     for ours in COLUMNS:
         value = row.get(places[ours]) if ours in places else None
-        if ours in ("gold", "aliases") and isinstance(value, str):
-            value = read_list_cell(value, place) if loose or is_quoted_list(value) else value
+        if loose and ours in ("gold", "aliases") and isinstance(value, str):
+            value = read_list_cell(value, place)
         cells[ours] = None if isinstance(value, str) and not value.strip() else value
     return cells
 

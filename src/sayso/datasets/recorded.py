@@ -32,7 +32,6 @@ from sayso.records import (
 )
 from sayso.storage.atomic import real_path
 
-#: what log-probabilities a file may hold; only natural ones are read
 #: data of files in which the file is the model
 NAME = "answers"
 CONVERT = {

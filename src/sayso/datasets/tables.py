@@ -514,11 +514,6 @@ def read_list_cell(cell: str, place: str) -> object:
     return cell
 
 
-def is_quoted_list(value: object) -> bool:
-    """Tell a text that is a written list of texts, ``['a', 'b']``, which no gold is by itself."""
-    return isinstance(value, str) and value.strip()[:2] in ('["', "['") and value.strip()[-1] == "]"
-
-
 def gold_in(value: object, place: str = "") -> Gold:
     """Return a gold: a text, a number, a day, or an object with value and aliases.
 

@@ -78,8 +78,9 @@ class Joint(NamedTuple):
     floor: Floats
     limits: Range | None
     higher: bool | None
-    #: entities of all data sets, those that several share once
+    #: entities of all data sets, those that several share once, and groups that are drawn apart
     units: int
+    strata: int
 
     @property
     def means(self) -> Floats:
@@ -93,8 +94,8 @@ class Joint(NamedTuple):
 
     @property
     def freedom(self) -> int:
-        """Degrees of freedom: entities less data sets."""
-        return self.units - len(self.clusters)
+        """Degrees of freedom: entities less groups of data sets that are drawn apart."""
+        return self.units - self.strata
 
 
 def resample_jointly(
@@ -112,8 +113,8 @@ def resample_jointly(
                for s in range(sets)]  # fmt: skip
     names = [_names(x.entities for _, x in column) for column in columns]
     clusters = np.array([len(own) for own in names], dtype=np.int64)
-    units = 0
-    for together in _sharing(names):
+    units, groups = 0, _sharing(names)
+    for together in groups:
         drawn = np.unique(np.concatenate([names[s] for s in together]))
         units += len(drawn)
         if not len(drawn):
@@ -139,7 +140,7 @@ def resample_jointly(
                 floors[m, s] = _floor(resamples[m, s], len(names[s]), x.limits)
     known = next(x for row in numbers for x in row if x is not None)
     floor = np.sqrt((floors**2).sum(axis=1)) / max(1, sets)
-    return Joint(values, resamples, clusters, floor, known.limits, known.higher, units)
+    return Joint(values, resamples, clusters, floor, known.limits, known.higher, units, len(groups))
 
 
 def _names(entities: Iterable[Sequence[str]]) -> NDArray[np.str_]:
@@ -210,13 +211,12 @@ def joint_means(joint: Joint, name: str) -> list[Estimate]:
     would be one of other questions.
     """
     found = []
-    strata = len(joint.clusters)
     for mean, resamples in zip(joint.means, joint.mean_resamples, strict=True):
         if np.isnan(mean):
             found.append(Estimate(name, problem="undefined on one of the data sets"))
             continue
-        of = Resampled(resamples, int(joint.clusters.sum()), strata)
-        found.append(make_estimate(name, float(mean), of, joint.limits, int(joint.clusters.sum())))
+        of = Resampled(resamples, joint.units, joint.strata)
+        found.append(make_estimate(name, float(mean), of, joint.limits, joint.units))
     return found
 
 
@@ -282,7 +282,7 @@ def _pair(joint: Joint, a: int, b: int) -> Pair:
     if np.isnan(difference):
         return Pair(a, b, None)
     gap = joint.mean_resamples[b] - joint.mean_resamples[a]
-    spread = standard_error(gap, int(joint.clusters.sum()), len(joint.clusters))
+    spread = standard_error(gap, joint.units, joint.strata)
     if spread is None:
         return Pair(a, b, difference)
     same = np.array_equal(joint.resamples[a], joint.resamples[b], equal_nan=True)

@@ -268,7 +268,7 @@ def _opened(
 ) -> Iterator[OpenTexts]:
     """Read the files, open model and judge, and close them at the end. Raises InputError.
 
-    With ``learn=False`` nothing can be asked, as in :func:`sayso.runs.job.open_job`.
+    With ``learn=False`` nothing can be asked, as in :func:`sayso.runs.run.open_job`.
     """
     check(job)
     options = settings.with_limits(job.options or SELF_KNOWN.Settings(), job.limits)

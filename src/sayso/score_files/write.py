@@ -77,6 +77,10 @@ def output_of(path: Path, out: Path | None, *, force: bool = False) -> Path:
     return place
 
 
+#: what may grade answers without a name of its own (``llm:MODEL``, ``file:COLUMN``)
+GRADERS = (*("rules", "exact_match", "contains", "rouge_l", "squad_f1", "squad_em", "bert_score"),)
+
+
 def kept_columns(own: Mapping[str, object]) -> Mapping[str, object]:
     """Return a row without the scores of an earlier ``sayso score``, which may be stale."""
     if PROBLEMS not in own:
@@ -85,7 +89,10 @@ def kept_columns(own: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def _is_score(name: str) -> bool:
-    return name in SCORES or name in (P_IK, PROBLEMS) or name.startswith("correct_")
+    if name in SCORES or name in (P_IK, PROBLEMS):
+        return True
+    grader = name.removeprefix("correct_")
+    return grader != name and (grader in GRADERS or ":" in grader)
 
 
 def form_of(out: Path, columns: Sequence[str], first: AnswerRow | None) -> OutputForm:

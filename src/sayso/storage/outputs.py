@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from sayso.records import InputError
+from sayso.storage.run_folder import is_table
 
 #: what makes a spreadsheet run a cell instead of showing it; some take the wide signs for the same
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -37,18 +38,13 @@ def check_output(
     if place.is_dir():
         raise InputError(f"{name} is a folder: name a file in it")
     _check_folder(place, name)
-    if place.exists() and place.suffix == ".parquet" and _in_a_run(place):
+    if place.exists() and is_table(place):
         raise InputError(f"{name} is a table of a run, which needs it: give another name")
     if place.exists() and not force and not is_ours(place, mark):
         raise InputError(
             f"{name} exists and was not written by {command}: give another name, or pass --force "
             "to replace it"
         )
-
-
-def _in_a_run(place: Path) -> bool:
-    """Tell whether a file lies in a run folder, or in a folder of tables there."""
-    return any((folder / "manifest.json").is_file() for folder in place.absolute().parents[:2])
 
 
 def _check_folder(place: Path, name: str) -> None:

@@ -412,3 +412,18 @@ def read_array(place: Path) -> tuple[ArrayHead, Half] | None:
     if len(rows) != len(head.ids):
         raise InputError(f"{place} has {len(rows)} rows for {len(head.ids)} ids: run again")
     return head, rows
+
+
+def is_table(place: Path) -> bool:
+    """Tell whether a file is a table of a run, which the run needs."""
+    if place.suffix != ".parquet":
+        return False
+    inside = place.parent.name in KINDS
+    folder = place.absolute().parent.parent if inside else place.absolute().parent
+    if (not inside and place.stem not in ALONE) or not RunFolder.exists(folder):
+        return False
+    try:
+        RunFolder(folder).read_manifest()
+    except InputError:  # another program's file of this name
+        return False
+    return True

@@ -246,7 +246,7 @@ class _Opened:
         if not isinstance(job.model, str) or not is_local(job.model) or job.engine:
             self._close()
             return job
-        opening = part(ModelOptions, job)
+        opening = dataclasses.replace(part(ModelOptions, job), model_version=None)  # endpoints'
         key = (job.model, opening)
         if key != self._key or self._engine is None:
             self._close()

@@ -10,7 +10,7 @@ import msgspec
 from sayso.records import Estimate, InputError, Signature, content_id
 from sayso.storage.atomic import disk_errors, refuse_links, replacing
 
-#: the format of training.json: 2 since slices and signatures are pairs; 1 is read for one release
+#: the format of training.json: 2 since slices and signatures are pairs
 FORMAT = 2
 FILE = "training.json"
 FORMS = ("short", "long")

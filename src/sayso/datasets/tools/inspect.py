@@ -269,9 +269,9 @@ def _sample_row(name: str, samples: list[dict[str, Any]], local: bool) -> Answer
         problems.append(f"{len(failed)} of {len(samples)} epochs failed: {failed[0]}")
     if not texts and not failed:
         problems.append("no text in output.choices")
-    epoch = first.get("epoch", 1)
-    if isinstance(epoch, int) and epoch > 1:
-        problems.append(f"epoch 1 is missing: the answer is that of epoch {epoch}")
+    epoch = answered.get("epoch", 1)
+    if texts and isinstance(epoch, int) and epoch > 1:
+        problems.append(f"epoch 1 has no answer: the answer is that of epoch {epoch}")
     row = AnswerRow(
         place=f"sample {name[:60]}",
         question=_input_text(first.get("input"), object_in(first.get("attachments"))),
