@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -564,3 +565,16 @@ def test_a_reply_that_never_ends_is_given_up(tmp_path: Path, doing: str) -> None
         with pytest.raises(InputError, match=r"ReadTimeout: (no whole reply|[\d,]+ bytes) in"):
             work()
         office.close()
+
+
+def test_a_key_that_comes_back_as_the_id_of_a_file_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SAYSO_API_KEY", "zq9KEYsecret77")
+    sent = tmp_path / "sent.jsonl"
+    sent.write_text("{}\n")
+    office = Office(named_by_url("http://127.0.0.1:9/v1#m"), EndpointOptions(patience=1.0))
+    named = SimpleNamespace(id="file-zq9KEYsecret77")
+    monkeypatch.setattr(office.client.files, "create", lambda **given: named)
+    assert office.upload(sent) == "file-[key]"
+    office.close()

@@ -512,3 +512,9 @@ def test_a_placeholder_is_no_secret_that_would_be_cut_out_of_answers(
 ) -> None:
     endpoint = Endpoint("m", "http://h/v1", "m", key, (), official=False)
     assert endpoint.secrets[:1] == ((key,) if secret else ())
+
+
+def test_a_key_that_comes_back_percent_encoded_is_removed() -> None:
+    endpoint = Endpoint("m", "http://h/v1", "m", "zq9KEY/secret+77==", (), official=False)
+    said = "a redirect to http://other/zq9KEY%2Fsecret%2B77%3D%3D/x"
+    assert safe_line(said, endpoint.secrets) == "a redirect to http://other/[key]/x"

@@ -242,6 +242,7 @@ def test_a_malformed_verdict_of_a_judge_of_ones_own_is_one_line(
         ({"settings": None, "options": {"probe.k": 3}}, "options are .*; expected the Settings of"),
         ({"out": 5}, "out is 5; expected a path"),
         ({"model_options": "x"}, "model_options is 'x'; expected a dict"),
+        ({"model_options": []}, "model_options is \\[\\]; expected a dict"),
         ({"name": HOSTILE.encode()}, "name is b'<script>"),
         (
             {"model": 5},

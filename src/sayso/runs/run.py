@@ -271,7 +271,7 @@ def run(
     check_keywords(run.__name__, given, RunKeywords)
     job = job_of(
         protocol=protocol, model=model, data=data, judge=judge, out=out, options=options, name=name,
-        command=command, model_options=model_options or {}, **given,
+        command=command, model_options={} if model_options is None else model_options, **given,
     )  # fmt: skip
     result = execute_job(with_settings(job, settings) if settings else job, progress)
     if report:
