@@ -35,7 +35,7 @@ from pathlib import Path
 from typing import Any
 
 from sayso.judges.claims import ClaimDraft, Claimed, read_claims
-from sayso.judges.rules.text import STOP, uninflected
+from sayso.judges.english.tokens import STOP, uninflected
 
 SYSTEMS = ("InstructGPT", "ChatGPT", "PerplexityAI")
 ENOUGH = 0.8

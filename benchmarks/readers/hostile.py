@@ -20,7 +20,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
-from sayso.judges.rules.text import forget_texts
+from sayso.judges.english.tokens import forget_texts
 from support.hostile_readers import READERS
 from support.hostile_texts import Hostile, hostile_texts
 

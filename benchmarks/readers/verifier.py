@@ -37,8 +37,8 @@ import numpy as np
 from sayso.datasets.long_texts import GivenText, read_texts
 from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.claims import read_claims
+from sayso.judges.english.tokens import content, tokens
 from sayso.judges.model.numbered import load_numbered_prompts
-from sayso.judges.rules.text import content, tokens
 from sayso.judges.support import LlmSupport, RulesSupport, Supported
 from sayso.metrics.factuality import position_bin
 from sayso.records import Passage, Request

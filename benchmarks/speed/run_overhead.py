@@ -22,7 +22,7 @@ def instant(limit: int, repeat: int) -> None:
     """Print what a request costs beside the model, by part."""
     import sayso
     from sayso.engines import open_model
-    from sayso.judges.rules.text import forget_texts
+    from sayso.judges.english.tokens import forget_texts
 
     engine = open_model("builtin", threads=1)
     with tempfile.TemporaryDirectory() as folder:

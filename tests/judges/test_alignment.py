@@ -6,11 +6,11 @@ from itertools import pairwise
 
 import pytest
 
+from sayso.judges.english.sentences import split_sentences
+from sayso.judges.english.tokens import forget_texts
 from sayso.judges.rules.alignment import AlignedParagraph, asserting_sentences, clauses_of
 from sayso.judges.rules.judge import judge_rules_long
 from sayso.judges.rules.reading import aspect_of, load_weights, sentences_of
-from sayso.judges.rules.sentences import split_sentences
-from sayso.judges.rules.text import forget_texts
 
 BORN = ("Where was Mira Toll born?", ["Ripley"])
 BIRTH = ("When was Mira Toll born?", ["1950-05-03T00:00:00Z"])

@@ -23,7 +23,7 @@ from sayso.judges.claims import (
     unframed,
     unresponsive,
 )
-from sayso.judges.rules.sentences import parts
+from sayso.judges.english.sentences import parts
 from sayso.records import InputError
 from support.effort import check_growth, seconds
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import sayso
 from sayso.judges.contradiction import answers, contradicts
+from sayso.judges.english.tokens import word_list
 from sayso.judges.meaning import RulesMeaning
-from sayso.judges.rules.text import word_list
 from support.effort import check_growth, seconds
 
 CASES: list[tuple[str, str, str, bool | None]] = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sayso.judges.rules.dates import _READERS, agree, find_dates, gold_dates
+from sayso.judges.english.dates import _READERS, agree, find_dates, gold_dates
 from support.hostile_texts import hostile_texts
 
 READ = [

@@ -21,7 +21,7 @@ from sayso.judges.decisiveness import (
     hedge_words,
     stated_probabilities,
 )
-from sayso.judges.rules.text import word_list
+from sayso.judges.english.tokens import word_list
 from support.effort import check_growth, seconds
 
 GOLDEN = Path(__file__).parent.parent / "golden"

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sayso.judges.english.dates import find_dates
+from sayso.judges.english.quantities import find_quantities
+from sayso.judges.english.tokens import tokens
 from sayso.judges.rules import matching
-from sayso.judges.rules.dates import find_dates
 from sayso.judges.rules.matching import match
-from sayso.judges.rules.quantities import find_quantities
-from sayso.judges.rules.text import tokens
 from sayso.records import Gold
 from support.effort import check_growth
 

@@ -17,8 +17,9 @@ from sayso.judges.patterns import _Uncompiled, regex
 READERS = (
     *("cascade", "claim_questions", "claims", "contradiction", "decisiveness", "self_judgement"),
     *("support", "model.replies"),
-    *("rules.dates", "rules.judge", "rules.matching", "rules.quantities", "rules.reading"),
-    *("rules.sentences", "rules.text", "rules.vocabulary"),
+    *("english.dates", "english.families", "english.language", "english.quantities"),
+    *("english.questions", "english.sentences", "english.tokens"),
+    *("rules.judge", "rules.matching", "rules.names", "rules.reading"),
 )
 
 

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from sayso.judges.rules.matching import match
-from sayso.judges.rules.quantities import (
+from sayso.judges.english.quantities import (
     MOST_CONVERTED,
     UNITS,
     WrittenQuantity,
@@ -20,6 +19,7 @@ from sayso.judges.rules.quantities import (
     unit,
     unit_named,
 )
+from sayso.judges.rules.matching import match
 from sayso.records import Gold
 
 READ = [

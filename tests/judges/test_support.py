@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sayso.judges.english.tokens import tokens
 from sayso.judges.meaning import ModelMeaning, RulesMeaning
-from sayso.judges.rules.text import tokens
 from sayso.judges.support import (
     DISTINCT,
     FILLERS,

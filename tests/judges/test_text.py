@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sayso.judges.english.language import is_english
+from sayso.judges.english.quantities import find_quantities
+from sayso.judges.english.tokens import forget_texts
 from sayso.judges.meaning import equivalent
-from sayso.judges.rules.quantities import find_quantities
 from sayso.judges.rules.reading import load_weights
-from sayso.judges.rules.text import forget_texts, is_english
 
 ENGLISH = [
     "",

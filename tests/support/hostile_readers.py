@@ -10,16 +10,16 @@ from sayso.judges.claim_questions import gap_question
 from sayso.judges.claims import claim_blocks, claims, unresponsive
 from sayso.judges.contradiction import contradicts
 from sayso.judges.decisiveness import decisiveness
+from sayso.judges.english.dates import find_dates
+from sayso.judges.english.quantities import find_quantities
+from sayso.judges.english.sentences import parts, split_sentences
 from sayso.judges.meaning import RulesMeaning, relation_in
 from sayso.judges.model.numbered import read_numbered
 from sayso.judges.model.prompts import vocabulary
 from sayso.judges.model.replies import read_judge_reply
-from sayso.judges.rules.dates import find_dates
 from sayso.judges.rules.judge import judge_rules, judge_rules_long
 from sayso.judges.rules.matching import match
 from sayso.judges.rules.names import compare_names
-from sayso.judges.rules.quantities import find_quantities
-from sayso.judges.rules.sentences import parts, split_sentences
 from sayso.judges.self_judgement import read_yes_no as read_self_judgement
 from sayso.judges.support import RulesSupport
 from sayso.prompts.fence import Field, fence

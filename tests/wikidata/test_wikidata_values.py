@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sayso.judges.rules.dates import gold_dates
+from sayso.judges.english.dates import gold_dates
 from sayso.judges.rules.judge import judge_rules
 from sayso.records import Gold
 from sayso.wikidata.entities import Entity, EntityStatement, began, holds_since, is_fresh

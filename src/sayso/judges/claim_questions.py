@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sayso.engines.engine import Engine
+from sayso.judges.english.dates import find_dates
+from sayso.judges.english.language import is_english
+from sayso.judges.english.quantities import find_quantities
+from sayso.judges.english.sentences import Span
+from sayso.judges.english.tokens import STOP, tokens
 from sayso.judges.model.numbered import JudgeTask, NumberedReader, TextOutcome, numbered_blocks
 from sayso.judges.patterns import regex
-from sayso.judges.rules.dates import find_dates
 from sayso.judges.rules.matching import names
-from sayso.judges.rules.quantities import find_quantities
-from sayso.judges.rules.sentences import Span
-from sayso.judges.rules.text import STOP, is_english, tokens
 
 
 class QuestionAnswer(NamedTuple):

@@ -25,10 +25,10 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 
 from sayso.engines.engine import Engine
+from sayso.judges.english.language import is_english
+from sayso.judges.english.sentences import SentencePart, Span, parts, plain_text
 from sayso.judges.model.numbered import JudgeTask, NumberedReader, TextBlock, TextOutcome
 from sayso.judges.patterns import regex
-from sayso.judges.rules.sentences import SentencePart, Span, parts, plain_text
-from sayso.judges.rules.text import is_english
 from sayso.prompts.fence import Field
 from sayso.prompts.thoughts import split_thoughts
 from sayso.records import InputError, is_blank

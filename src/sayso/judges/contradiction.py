@@ -18,26 +18,17 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from sayso.engines.engine import Engine
+from sayso.judges.english.dates import Date, agree, find_dates
+from sayso.judges.english.families import PLACE, keys, meanings, slip
+from sayso.judges.english.language import is_english
+from sayso.judges.english.quantities import WrittenQuantity, find_quantities, ordinal, same_amount
+from sayso.judges.english.questions import Expected, asks_for_a_name, expected
+from sayso.judges.english.sentences import split_sentences
+from sayso.judges.english.tokens import STOP, Token, fold, tokens, word_set
 from sayso.judges.model.numbered import JudgeTask, NumberedReader, numbered_blocks
 from sayso.judges.patterns import regex
-from sayso.judges.rules.dates import Date, agree, find_dates
-from sayso.judges.rules.names import GENERATIONS, compare_names
-from sayso.judges.rules.quantities import WrittenQuantity, find_quantities, ordinal, same_amount
+from sayso.judges.rules.names import GENERATIONS, PARTICLES, compare_names
 from sayso.judges.rules.reading import MONTHS, marks_of, sentences_of
-from sayso.judges.rules.sentences import split_sentences
-from sayso.judges.rules.text import (
-    PARTICLES,
-    PLACE,
-    STOP,
-    Token,
-    fold,
-    is_english,
-    keys,
-    slip,
-    tokens,
-    word_set,
-)
-from sayso.judges.rules.vocabulary import Expected, asks_for_a_name, expected, meanings
 from sayso.prompts.fence import Field
 from sayso.prompts.thoughts import split_thoughts
 

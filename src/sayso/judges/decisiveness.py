@@ -29,9 +29,10 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 
 from sayso.engines.engine import Engine
+from sayso.judges.english.language import is_english
+from sayso.judges.english.tokens import uninflected, word_list, word_set
 from sayso.judges.model.numbered import JudgeTask, NumberedReader, numbered_blocks
 from sayso.judges.patterns import regex
-from sayso.judges.rules.text import is_english, uninflected, word_list, word_set
 from sayso.prompts.thoughts import split_thoughts
 
 #: A longer answer, in characters, is not read at all: its beginning is not the whole.

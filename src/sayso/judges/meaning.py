@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from sayso.engines.engine import Classifier, Engine
 from sayso.judges.contradiction import read_short_answer, relate
-from sayso.judges.rules.text import tokens
+from sayso.judges.english.tokens import tokens
 from sayso.prompts import load_prompt, prompt_hash
 from sayso.prompts.fence import Field, fence
 from sayso.prompts.thoughts import split_thoughts, strip_thinking

@@ -19,13 +19,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sayso.judges.english.dates import Date, agree, find_dates
+from sayso.judges.english.language import is_english
+from sayso.judges.english.quantities import WrittenQuantity, find_quantities, same_amount
+from sayso.judges.english.sentences import split_sentences
+from sayso.judges.english.tokens import STOP, tokens, uninflected
 from sayso.judges.meaning import Meaning
 from sayso.judges.model.numbered import JudgeTask, NumberedReader, TextBlock, TextOutcome
 from sayso.judges.patterns import regex
-from sayso.judges.rules.dates import Date, agree, find_dates
-from sayso.judges.rules.quantities import WrittenQuantity, find_quantities, same_amount
-from sayso.judges.rules.sentences import split_sentences
-from sayso.judges.rules.text import STOP, is_english, tokens, uninflected
 from sayso.prompts.fence import Field
 from sayso.records import Passage
 

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from sayso.judges.contradiction import read_short_answer
-from sayso.judges.rules.text import is_english
+from sayso.judges.english.language import is_english
 from sayso.protocols.protocol import Run
 from sayso.records import Generation
 

@@ -33,9 +33,9 @@ from sayso.datasets.tables import stem_of
 from sayso.engines.engine import Engine
 from sayso.judges.claim_questions import GapQuestions, LlmQuestions, QuestionAnswer
 from sayso.judges.claims import RulesClaims, unresponsive
+from sayso.judges.english.sentences import parts
+from sayso.judges.english.tokens import content, tokens
 from sayso.judges.judge import Judge
-from sayso.judges.rules.sentences import parts
-from sayso.judges.rules.text import content, tokens
 from sayso.judges.self_judgement import orders
 from sayso.options import ModelKeywords, check_keywords, with_keywords
 from sayso.progress import Progress

@@ -39,9 +39,9 @@ from sayso.datasets.columns import notices_on, slips
 from sayso.datasets.tables import as_frame
 from sayso.engines.engine import Classifier, Engine, StateWatcher, reader_of
 from sayso.harmless import line
+from sayso.judges.english.tokens import forget_texts
 from sayso.judges.meaning import RulesMeaning
 from sayso.judges.rules.judge import SIGNATURE
-from sayso.judges.rules.text import forget_texts
 from sayso.metrics.ranking import EQUAL
 from sayso.options import ModelOptions
 from sayso.processes import FEW as FEW_BLOCKS

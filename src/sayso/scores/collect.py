@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 
 from sayso.answers.lexical import rouge_f1, rouge_l_table, rouge_tokens
 from sayso.engines.engine import Engine, reader_of, writer_of
+from sayso.judges.english.sentences import split_sentences
+from sayso.judges.english.tokens import content
+from sayso.judges.english.tokens import tokens as words_of
 from sayso.judges.meaning import LONGEST, Meaning
-from sayso.judges.rules.sentences import split_sentences
-from sayso.judges.rules.text import content
-from sayso.judges.rules.text import tokens as words_of
 from sayso.prompts import load_prompt, prompt_hash
 from sayso.prompts.fence import Field, fence, visible_text
 from sayso.prompts.thoughts import strip_thinking

@@ -17,6 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sayso.judges.english.families import family_names, family_stem, meanings, vectors_of
+from sayso.judges.english.lexicon import lexicon_words, phrases
+from sayso.judges.english.questions import Expected, asks_for_a_name
 from sayso.judges.rules.reading import (
     MONTHS,
     STANCES,
@@ -36,16 +39,6 @@ from sayso.judges.rules.reading import (
     stance_features,
     told_in,
     values_in,
-)
-from sayso.judges.rules.vocabulary import (
-    Expected,
-    asks_for_a_name,
-    family_names,
-    family_stem,
-    lexicon_words,
-    meanings,
-    phrases,
-    vectors_of,
 )
 from sayso.metrics.arrays import Floats
 

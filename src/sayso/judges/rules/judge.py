@@ -20,6 +20,10 @@ from functools import lru_cache, partial
 import msgspec
 import numpy as np
 
+from sayso.judges.english.families import family_stem
+from sayso.judges.english.language import is_english
+from sayso.judges.english.lexicon import lexicon_words
+from sayso.judges.english.sentences import Span
 from sayso.judges.judge import WITHHELD, Item, Judge, credit_withholding, golds_to_compare
 from sayso.judges.patterns import regex
 from sayso.judges.rules.alignment import AlignedParagraph, asserting_sentences
@@ -36,9 +40,6 @@ from sayso.judges.rules.reading import (
     stance_features,
     stretch_words,
 )
-from sayso.judges.rules.sentences import Span
-from sayso.judges.rules.text import is_english
-from sayso.judges.rules.vocabulary import family_stem, lexicon_words
 from sayso.metrics.arrays import Floats
 from sayso.processes import blocks_in_processes
 from sayso.records import (

@@ -16,34 +16,30 @@ from functools import cached_property, lru_cache
 from itertools import accumulate, islice, pairwise
 from typing import NamedTuple
 
-from sayso.judges.patterns import regex
-from sayso.judges.rules.dates import MONTHS, Date, agree, find_dates, gold_dates
-from sayso.judges.rules.names import CLASSES, compare_names
-from sayso.judges.rules.quantities import (
+from sayso.judges.english.dates import MONTHS, Date, agree, find_dates, gold_dates
+from sayso.judges.english.families import country_names, family_stem, keys
+from sayso.judges.english.quantities import (
     WrittenQuantity,
     find_quantities,
     gold_quantity,
     ordinal,
     same_amount,
 )
-from sayso.judges.rules.sentences import AUXILIARY, PAST, Span
-from sayso.judges.rules.text import (
+from sayso.judges.english.questions import Expected
+from sayso.judges.english.sentences import AUXILIARY, PAST, Span
+from sayso.judges.english.tokens import (
     CHANGERS,
     NUMERALS,
-    PARTICLES,
     STOP,
     Token,
     content,
-    country_names,
     fold,
-    keys,
-    person_parts,
     plain_plural,
-    stands_alone,
     tokens,
     word_set,
 )
-from sayso.judges.rules.vocabulary import Expected, family_stem
+from sayso.judges.patterns import regex
+from sayso.judges.rules.names import CLASSES, PARTICLES, compare_names, person_parts, stands_alone
 from sayso.records import Content, Gold
 
 # ---- the ways to read one gold: whole, and without what its writer only added for clarity

@@ -20,20 +20,11 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sayso.judges.english.families import family_names, family_stem, meanings, word_group
+from sayso.judges.english.lexicon import judge_data, lexicon_words, phrases, written_out
+from sayso.judges.english.questions import Expected, expected
+from sayso.judges.english.sentences import split_sentences
 from sayso.judges.patterns import regex
-from sayso.judges.rules.sentences import split_sentences
-from sayso.judges.rules.vocabulary import (
-    Expected,
-    expected,
-    family_names,
-    family_stem,
-    judge_data,
-    lexicon_words,
-    meanings,
-    phrases,
-    word_group,
-    written_out,
-)
 from sayso.metrics.arrays import Floats
 from sayso.records import Gold, Stance, year_of
 

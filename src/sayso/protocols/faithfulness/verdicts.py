@@ -26,10 +26,10 @@ import numpy as np
 
 from sayso.judges.contradiction import LlmContradict, answers, contradicts
 from sayso.judges.decisiveness import Asserted, LlmDecisive, decisiveness, subject_stems
+from sayso.judges.english.language import is_english
+from sayso.judges.english.sentences import split_sentences
 from sayso.judges.judge import Item, engine_of
 from sayso.judges.meaning import Meaning
-from sayso.judges.rules.sentences import split_sentences
-from sayso.judges.rules.text import is_english
 from sayso.records import Generation, InputError, Question, Verdict, is_blank
 
 Pair = tuple[str, str]  # question, answer

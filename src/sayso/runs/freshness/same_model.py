@@ -24,9 +24,10 @@ from typing import Literal, NamedTuple
 
 from sayso.harmless import line
 from sayso.judges.contradiction import relate
+from sayso.judges.english.language import is_english
+from sayso.judges.english.tokens import STOP, fold, word_set
 from sayso.judges.judge import WITHHELD, Item
 from sayso.judges.rules.judge import RulesJudge
-from sayso.judges.rules.text import STOP, fold, is_english, word_set
 from sayso.protocols.protocol import Ask
 from sayso.records import Generation, InputError, Question, Request, Verdict, request_key
 from sayso.runs.asking import CachedEngine, answer_without_thoughts

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from sayso.judges.english.tokens import NUMBER_WORDS, Token, fold, tokens, uninflected
 from sayso.judges.patterns import regex
-from sayso.judges.rules.text import NUMBER_WORDS, Token, fold, tokens, uninflected
 
 # ---- units: their names, their dimensions, and how they convert
 

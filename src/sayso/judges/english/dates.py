@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
+from sayso.judges.english.tokens import NUMBER_WORDS, word_list
 from sayso.judges.patterns import regex
-from sayso.judges.rules.text import NUMBER_WORDS, word_list
 
 _MONTH_NAMES = word_list(
     "january february march april may june july august september october november december"

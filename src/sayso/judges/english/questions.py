@@ -1,0 +1,62 @@
+"""What a question asks for, by its form."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Literal
+
+from sayso.judges.patterns import regex
+
+Expected = Literal["date", "place", "number", "person", "any"]
+
+_NUMBER = regex(
+    r"\bhow\s+(?:many|much|long|far|old|tall|high|large|big|deep|wide|heavy|fast|hot|massive|"
+    r"bright)\b|"
+    r"\b(?:number|amount|percentage|population|mass|radius|diameter|distance|length|duration|"
+    r"height|weight|temperature|budget|box\s+office|revenue|runtime|running\s+time|magnitude|area|"
+    r"speed|elevation|(?:orbital|incubation|rotation)\s+period|income|profit|density|age)\b",
+    re.IGNORECASE,
+)
+_DATE = regex(
+    r"^\W*(?:\w+\s+){0,2}when\b|\b(?:what|which)\s+(?:\w+\s+)?(?:year|date|day|month|century|"
+    r"decade)\b|\bdate\s+of\b|\b(?:birth|death|release|publication)\s+date\b|\binception\b|"
+    r"\byear\s+of\b|\bsince\s+when\b",
+    re.IGNORECASE,
+)
+_PLACE = regex(
+    r"\bwhere\b|\b(?:what|which)\s+(?:\w+\s+)?(?:city|town|country|place|village|state|"
+    r"location|region|continent|county|municipality)\b|"
+    r"\bplace\s+of\b|\bbirthplace\b|\bheadquarters?\s+location\b",
+    re.IGNORECASE,
+)
+_PERSON = regex(r"\bwho(?:m|se)?\b", re.IGNORECASE)
+
+
+_EXPECTED: dict[Expected, re.Pattern[str]] = {
+    "date": _DATE, "place": _PLACE, "person": _PERSON, "number": _NUMBER,
+}  # fmt: skip
+
+
+@lru_cache(maxsize=8192)
+def expected(question: str, hint: str = "") -> Expected:
+    """Return the kind of answer that a question expects; ``hint`` is the aspect's description."""
+    for text in (question[-2000:], hint[-2000:]):
+        for kind, pattern in _EXPECTED.items():
+            if pattern.search(text):
+                return kind
+    return "any"
+
+
+_NAMED = regex(
+    r"\b(?:what|which)\s(?:(?:is|was)\s(?:the\s)?)?(?:name\sof\sthe\s)?(?:\w{2,12}est\s)?"
+    r"(?:mountain|peak|summit|volcano|river|lake|sea|ocean|island|desert|moon|museum|ship|"
+    r"university|college|school)\b(?!['’])",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=8192)
+def asks_for_a_name(question: str) -> bool:
+    """Whether a name answers, of something that is neither a person nor a town."""
+    return _NAMED.search(question[-2000:]) is not None

@@ -1,0 +1,258 @@
+"""Text as comparable tokens that still know where they stood.
+
+Case, marks, numbers and inflection are undone one token at a time, so that spans index the text as
+it was given.
+
+The rules remember what they read in a text, so that judging it again costs nothing, and count that
+memory in texts; over a long file of long texts it would be most of the memory in use, so
+:func:`forget_texts` empties it.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+
+import msgspec
+
+from sayso.judges.patterns import regex
+
+PACKAGE = "sayso.judges."
+
+
+def forget_texts() -> None:
+    """Empty every bounded memory (``functools.lru_cache``) of this package's modules.
+
+    What has no bound holds words and weights of the package, not texts.
+    """
+    for name, module in list(sys.modules.items()):
+        if name.startswith(PACKAGE):
+            for value in list(vars(module).values()):
+                memory = getattr(value, "cache_info", None)
+                if callable(memory) and memory().maxsize:
+                    value.cache_clear()
+
+
+_MARKS = "\u0300-\u036f\u1ab0-\u1aff\u20d0-\u20ff\ufe20-\ufe2f"
+# Letters, with their combining marks; raised digits are footnote marks and powers, not letters.
+_LETTERS = rf"(?:[^\W\d_\u00b2\u00b3\u00b9\u2070-\u2079]++[{_MARKS}]*+)++"
+_TOKEN = regex(
+    rf"{_LETTERS}(?:['\u2019\u02bc\u00b4]{_LETTERS})*+"
+    r"|\d{1,3}(?:,\d{3})++(?:\.\d++)?(?!\d)|\d++(?:(?i:st|nd|rd|th)(?![^\W\d_])|\.\d++)?"
+)
+# Letters that NFKD does not take apart.
+_PLAIN = str.maketrans(
+    {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h"}
+)
+_APOSTROPHES = regex("['\u2019\u02bc\u00b4]")
+#: Longer "words" are no words: they are compared as they are.
+LONGEST = 40
+NUMERALS = {"I": "1", "V": "5", "X": "10"}
+_ROMAN = regex(r"(?=[IVXL]{2,7}$)(?:XL|L?X{0,3})(?:IX|IV|V?I{0,3})$")
+
+
+def word_list(text: str) -> list[str]:
+    """Return the words of a text, so that lists of words read as text."""
+    return text.split()
+
+
+def word_set(text: str) -> frozenset[str]:
+    """Return the different words of a text."""
+    return frozenset(text.split())
+
+
+STOP = word_set(
+    "a an the of in on at to for from by with and or as is are was were be been being it its this"
+    " that these those his her their he she they him them who whom whose which what when where how"
+    " why do does did has have had there s also into than then so such about called named known"
+    " i you we my our your but if during after before between within through while when about"
+    " because until since upon onto"
+)
+
+# Words that make another thing of what they stand before: without them the answer is not the gold.
+CHANGERS = word_set(
+    "new north south east west upper lower northern southern eastern western great little saint non"
+    " anti vice former deputy co not no half pre post ex sub semi inter under over pseudo mini step"
+    " first second third last de san santa los las el la port fort mount lake cape los"
+)
+
+_UNITS = word_list(
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
+    " fifteen sixteen seventeen eighteen nineteen"
+)
+_ORDINALS = word_list(
+    "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
+    " thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth"
+)
+_TENS = word_list("twenty thirty forty fifty sixty seventy eighty ninety")
+NUMBER_WORDS: dict[str, int] = {
+    **{w: i for i, w in enumerate(_UNITS)},
+    **{w: i for i, w in enumerate(_ORDINALS)},
+    **{w: 10 * (i + 2) for i, w in enumerate(_TENS)},
+    **{w[:-1] + "ieth": 10 * (i + 2) for i, w in enumerate(_TENS)},
+}
+
+# Short written forms that mean the same word; applied to both sides.
+_SAME = {
+    "blvd": "boulevard", "ave": "avenue", "st": "saint", "mt": "mount", "ft": "fort",
+    "dept": "department", "govt": "government", "univ": "university", "co": "company",
+    "corp": "corporation", "inc": "incorporated", "ltd": "limited", "jr": "junior",
+    "sr": "senior", "dr": "doctor", "prof": "professor", "gen": "general", "sgt": "sergeant",
+    "capt": "captain", "lt": "lieutenant", "col": "colonel", "vs": "versus", "tv": "television",
+    "ww1": "world war 1", "ww2": "world war 2", "colour": "color", "grey": "gray",
+    "centre": "center", "theatre": "theater", "harbour": "harbor", "honour": "honor",
+    "defence": "defense", "mum": "mom", "tsar": "czar", "per": "per",
+}  # fmt: skip
+
+
+class Token(msgspec.Struct, frozen=True, gc=False):
+    """One word or number: its comparable form, its stem, its span, and how it was written."""
+
+    text: str
+    stem: str
+    start: int
+    end: int
+    raw: str
+
+    @property
+    def capital(self) -> bool:
+        """True when it was written with a capital letter first."""
+        return self.raw[:1].isupper()
+
+    @property
+    def number(self) -> bool:
+        """True when the comparable form is digits (number words included)."""
+        return self.text[:1].isdigit()
+
+
+@lru_cache(maxsize=65536)
+def fold(word: str) -> str:
+    """Return a word in lower case without diacritics, apostrophes and a possessive ending."""
+    word = word.casefold()
+    if not word.isascii():
+        word = unicodedata.normalize("NFKD", word).translate(_PLAIN)
+        word = "".join(c for c in word if not unicodedata.combining(c))
+    if word.isalpha():
+        return word
+    parts = _APOSTROPHES.split(word)
+    if len(parts) > 1 and parts[-1] == "s":
+        parts.pop()
+    return "".join(parts)
+
+
+def roman(word: str) -> int | None:
+    """Return the value of an upper-case Roman numeral of 2 to 7 letters from I, V, X, L."""
+    if not word.isupper() or not _ROMAN.match(word):
+        return None
+    values = [{"I": 1, "V": 5, "X": 10, "L": 50}[c] for c in word]
+    return sum(-v if v < n else v for v, n in zip(values, [*values[1:], 0], strict=True))
+
+
+_VOWELS = frozenset("aeiouy")
+
+
+@lru_cache(maxsize=65536)
+def uninflected(word: str) -> str:
+    """Return a word without its inflection: plural, -ing, -ed, -ly, final e (rules of our own)."""
+    if not 4 <= len(word) <= LONGEST or word[0].isdigit():
+        return word
+    if word.endswith("ies") and len(word) > 4:
+        word = word[:-3] + "y"
+    elif word.endswith(("ses", "xes", "zes", "ches", "shes")) and len(word) > 5:
+        word = word[:-2]
+    elif word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        word = word[:-1]
+    for ending in ("ing", "ed", "ly"):
+        rest = word[: -len(ending)]
+        if word.endswith(ending) and len(rest) >= 3 and not _VOWELS.isdisjoint(rest):
+            word = rest
+            if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "ls":
+                word = word[:-1]
+            break
+    if word.endswith("e") and len(word) > 3:
+        word = word[:-1]
+    if word.endswith("y") and len(word) > 3:
+        word = word[:-1] + "i"
+    return word
+
+
+def plain_plural(word: str) -> str:
+    """Return a word without the ending of a plural, and with no other ending taken off."""
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    if word.endswith(("ses", "xes", "zes", "ches", "shes")) and len(word) > 5:
+        return word[:-2]
+    return word[:-1] if len(word) > 3 and word.endswith("s") and word[-2] not in "su" else word
+
+
+_BRITISH = regex(
+    "(?<=[a-z]{2})(our)(?=s?$)|(?<=[^aeiou])(re)(?=s?$)|(?<=[a-z]{3})(is)(?=e[sd]?$|ing$|ation$)"
+)
+
+
+def _american(word: str) -> str:
+    """Return one spelling for words that British and American writers spell apart."""
+    if not 4 < len(word) <= LONGEST:
+        return word
+    return _BRITISH.sub(lambda m: {"our": "or", "re": "er", "is": "iz"}[m[0]], word)
+
+
+def comparable(raw: str) -> str:
+    """Return the form in which a written word or number is compared; "" for nothing."""
+    if raw.isdigit() and raw.isascii():
+        return raw.lstrip("0") or "0"
+    if raw[0].isdigit():
+        digits = re.sub(r"(?:st|nd|rd|th)$", "", raw.casefold()).replace(",", "")
+        whole, _, fraction = unicodedata.normalize("NFKC", digits).partition(".")
+        fraction = fraction.rstrip("0")
+        return (whole.lstrip("0") or "0") + (f".{fraction}" if fraction else "")
+    value = roman(raw)
+    if value is not None:
+        return str(value)
+    word = fold(raw)
+    if word in NUMBER_WORDS:
+        return str(NUMBER_WORDS[word])
+    return _SAME.get(word) or _american(word)
+
+
+@lru_cache(maxsize=65536)
+def _forms(raw: str) -> tuple[str, str]:
+    form = comparable(raw)
+    return form, uninflected(form)
+
+
+def tokens(text: str) -> list[Token]:
+    """Return the tokens of a text in order; ``&`` is left out, as "and" carries no content.
+
+    Words that were glued by a lost space are taken apart at their capitals.
+    """
+    return list(_tokens(text))
+
+
+@lru_cache(maxsize=512)
+def _tokens(text: str) -> list[Token]:
+    found: list[Token] = []
+    for match in _TOKEN.finditer(text):
+        raw = match[0]
+        start, end = match.span()
+        if not raw.islower() and not raw[1:].islower() and raw.isalpha() and not raw.isupper():
+            for i in range(start + 1, end):
+                joint = text[i].isupper() and text[i - 1].islower()
+                if joint and i - start >= (2 if text[start].islower() else 4):
+                    raw = text[start:i]
+                    found.append(Token(*_forms(raw), start, i, raw))
+                    start = i
+            raw = text[start:end]
+        form, base = _forms(raw)
+        if form:
+            found.append(Token(form, base, start, end, raw))
+    return found
+
+
+def content(items: Sequence[Token]) -> list[Token]:
+    """Return the tokens that carry meaning; all of them when each is a function word."""
+    kept = [t for t in items if t.text not in STOP]
+    return kept or list(items)
