@@ -26,6 +26,13 @@ import msgspec
 
 from sayso.engines.engine import Engine
 from sayso.judges.english.language import is_english
+from sayso.judges.english.lexicon import (
+    alternatives,
+    first_of_group,
+    lexicon_rows,
+    lexicon_words,
+)
+from sayso.judges.english.numbers import MONTH_NAMES
 from sayso.judges.english.sentences import SentencePart, Span, parts, plain_text
 from sayso.judges.model.numbered import JudgeTask, NumberedReader, TextBlock, TextOutcome
 from sayso.judges.patterns import regex
@@ -73,52 +80,27 @@ def drafts_once(drafts: Iterable[ClaimDraft]) -> tuple[ClaimDraft, ...]:
 # ---- words by which clauses are told
 
 _AUXILIARY = (
-    r"(?:(?:is|was|are|were|has|had|does|did|could|would|should)(?:n't)?|have|do|can|cannot|may|"
-    r"might|must|will)\b"
+    rf"(?:(?:{alternatives(lexicon_words('auxiliaries', 'claims.negated'))})(?:n't)?|"
+    rf"{alternatives(lexicon_words('auxiliaries', 'claims'))})\b"
 )
 #: Past forms that are no participles, and those that are both.
-_PAST = (
-    r"(?:became|began|wrote|went|ran|grew|fell|gave|took|sang|drew|drove|flew|knew|chose|rose|"
-    r"spoke|swam|broke|led(?= to\b)|wore|threw|shook|came|saw|ate|sank|rode|underwent|overcame|"
-    r"withdrew)\b"
-)
+_PAST = rf"(?:{alternatives(lexicon_words('verbs', 'claims.past'))}|led(?= to\b))\b"
 _EITHER = (
-    r"(?:won|led|made|held|spent|sold|built|taught|fought|met|left|found|got|kept|lost|stood|told|"
-    r"thought|bought|brought|sought|caught|felt|heard|meant|sent|set|put|sat|said|hit|"
+    rf"(?:{alternatives(lexicon_words('verbs', 'claims.either'))}|"
     r"(?!(?:hundred|sacred|naked|indeed|speed|seed|breed|kindred|embed|shed|united|red|"
     r"talented|gifted|skilled|beloved|renowned|limited|related|varied|detailed|complicated)\b)"
     r"[a-z]{1,20}+(?<=ed))\b"
 )
 #: Present forms that are no plural nouns, and some that may be.
-_SINGULAR = (
-    r"(?:becomes|includes|remains|serves|contains|consists|provides|offers|produces|receives|"
-    r"requires|involves|describes|depicts|follows|explores|tells|holds|lies|orbits|belongs|employs|"
-    r"operates|appears|carries|generates|occurs|takes|goes|makes|comes|gives|gets|begins|"
-    r"represents|allows|creates|develops|refers|tends|relies|seeks|aims|enjoys|focuses|"
-    r"specializes|combines|continues|reflects|spans|sits|flows|revolves|resides|teaches)\b"
-)
-_PRESENT = (
-    rf"(?:{_SINGULAR}|(?:leads|features|works|lives|plays|uses|shows|means|causes|covers|runs|"
-    r"stars|helps|stands|writes|sings|loves|needs|sells|owns|says)\b)"
-)
+_SINGULAR = rf"(?:{alternatives(lexicon_words('verbs', 'claims.singular'))})\b"
+_PRESENT = rf"(?:{_SINGULAR}|(?:{alternatives(lexicon_words('verbs', 'claims.present'))})\b)"
 _FINITE = rf"(?:{_AUXILIARY}|{_PAST}|{_PRESENT}|{_EITHER})"
 _ADVERBS = (
     r"(?:(?:also|then|later|still|now|often|even|never|once|soon|always|only|just|not|first|"
     r"[a-z]{3,20}+(?<=ly)) ){0,2}"
 )
-_BEGINS = (
-    r"(?:In|On|At|After|Before|During|By|From|Since|Throughout|With|Without|Following|Under|As|For|"
-    r"Over|Between|Until|Upon|Despite|Within|Among|Around|Across|Through|Prior|According|Along|"
-    r"Today|Later|Currently|Initially|Originally|Eventually|Subsequently|Additionally|Then|When|"
-    r"If|Because|Where|Once|Due|Unlike|Like|To|Born|Known|Founded|Established|Based|Released|"
-    r"Published|Directed|Written|Named|Set|Built|Located|Situated|Formed|Created|Raised|Considered|"
-    r"Designed|Inspired|Composed|Recorded|Produced|Growing|Having|Being|Working|Using|Widely|Best)\b"
-)
-_OPENER = (
-    rf"(?:{_BEGINS}|(?:Also|While|Although|Though|And|But|So|He|She|It|They|I|We|You|This|That|"
-    r"These|Those|There|His|Her|Its|Their|My|Our|What|Who|How|Not|However|Some|Many|Most|"
-    r"Several|Other|Another|Both|Each|All|One|Here|Only|Out|Up|Off|No)\b)"
-)
+_BEGINS = rf"(?:{alternatives(lexicon_words('openers', 'claims.begins'))})\b"
+_OPENER = rf"(?:{_BEGINS}|(?:{alternatives(lexicon_words('openers', 'claims'))})\b)"
 _CAPITAL = r"[^\W\da-z_][\w.'&/-]{0,30}+"
 _NAME = (
     rf"(?!{_OPENER})(?:[Tt]he )?(?!The [a-z]|An? ){_CAPITAL}"
@@ -131,11 +113,7 @@ _PHRASE = (
     r"that|where|when|if|as|to|he|she|it|they|by)\b)[\w'-]{1,30}+){1,5}?"
 )
 _END = r"(?=[ ,;:.]|$)"
-_INTRANSITIVE = (
-    r"(?:worked|served|lived|moved|died|retired|graduated|appeared|starred|acted|studied|returned|"
-    r"emigrated|competed|participated|resided|continued|enrolled|remained|collaborated|toured|"
-    r"performed|settled|joined|attended|received|earned|married|debuted)\b"
-)
+_INTRANSITIVE = rf"(?:{alternatives(lexicon_words('verbs', 'claims.intransitive'))})\b"
 #: what an object begins with
 _OBJECT = (
     r"(?:the|an?|his|her|its|their|this|several|many|over|numerous|more|two|three|four|five|it|him|"
@@ -163,22 +141,9 @@ def has_verb(words: str) -> bool:
 
 # ---- whom a text is about: pronouns and "the film" become the topic
 
-_PRONOUNS = {
-    "he": "he", "him": "he", "his": "he", "she": "she", "her": "she", "it": "it", "its": "it",
-    "they": "they", "them": "they", "their": "they",
-}  # fmt: skip
-_USED = regex(r"\b(?:he|him|his|she|her|it|its|they|them|their)\b", re.IGNORECASE)
-_THINGS_TEXT = """
-film movie book novel series show song album single band group company firm game play
-disease planet star moon city town country river mountain lake university school museum
-building team magazine software drug animal species opera painting brand festival award
-"""
-_THINGS = frozenset(_THINGS_TEXT.split())
-_PERSONS_TEXT = """
-actor actress singer songwriter author writer poet novelist artist painter politician player
-footballer director musician composer scientist journalist king queen
-"""
-_PERSONS = frozenset(_PERSONS_TEXT.split())
+_PRONOUNS = first_of_group("pronoun forms")
+_USED = regex(rf"\b(?:{alternatives(_PRONOUNS)})\b", re.IGNORECASE)
+_THINGS, _PERSONS = lexicon_words("things", "claims"), lexicon_words("people", "claims")
 _KIND = regex(
     r"\b(?:is|are|was|were) (?:an?|the|one of the) ((?:(?!(?:in|on|of|from|by|for|that|who|which|"
     r"with|at|best|known|born|based|[a-z]{3,20}+(?<=ed))\b)[\w'-]{1,30}+,? ?){1,12})"
@@ -617,9 +582,9 @@ def is_talk(sentence: str) -> bool:
 
 # ---- claims of a sentence and of a text
 
+#: months in full, and short forms with a stop: "Apr." is left to end a sentence
 _MONTH = (
-    r"(?:January|February|March|April|May|June|July|August|September|October|November|December|"
-    r"Jan\.|Feb\.|Aug\.|Sept\.|Oct\.|Nov\.|Dec\.)"
+    rf"(?:{alternatives(map(str.title, MONTH_NAMES))}|Jan\.|Feb\.|Aug\.|Sept\.|Oct\.|Nov\.|Dec\.)"
 )
 _DATE = rf"(?:{_MONTH} \d{{1,2}},? \d{{4}}|\d{{1,2}} {_MONTH},? \d{{4}}|{_MONTH} \d{{4}}|\d{{4}})"
 _LIFE = regex(
@@ -643,7 +608,9 @@ _BEST = regex(
 )
 _LABEL = regex(r"(?P<label>[^\W\d_][\w' -]{1,40}?) ?[:|] (?P<value>\S.*)$")
 _LIFTED = {"born": "was born", "died": "died", "founded": "was founded", "released": "was released"}
-_KEEPS_STOP = regex(r"(?:\b[A-Z]\.[A-Z]|\b(?:Jr|Sr|Inc|Ltd|Ph\.D))\.$")
+_KEEPS_STOP = regex(
+    rf"(?:\b[A-Z]\.[A-Z]|\b(?:{alternatives(lexicon_words('abbreviations', 'claims'))}))\.$"
+)
 
 
 def _facts(text: str) -> list[str]:
@@ -988,19 +955,7 @@ def locate(quote: str, text: str, sentence: Span) -> Span | None:
 
 # ---- does a long answer answer at all?
 
-PHRASES = (
-    "i don't have",
-    "i do not have",
-    "i need more information",
-    "please provide me",
-    "please clarify",
-    "i apologize",
-    "there isn't enough information",
-    "unfortunately, there is no",
-    "if you can provide more information",
-    "you could provide more",
-    "it seems you might",
-)
+PHRASES = tuple(lexicon_rows("declining"))
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "`": "'", "“": '"', "”": '"'})
 
 

@@ -21,14 +21,16 @@ from sayso.engines.engine import Engine
 from sayso.judges.english.dates import Date, agree, find_dates
 from sayso.judges.english.families import PLACE, keys, meanings, slip
 from sayso.judges.english.language import is_english
+from sayso.judges.english.lexicon import alternatives, lexicon_words
+from sayso.judges.english.numbers import MONTH_NAMES, PARTS
 from sayso.judges.english.quantities import WrittenQuantity, find_quantities, ordinal, same_amount
 from sayso.judges.english.questions import Expected, asks_for_a_name, expected
 from sayso.judges.english.sentences import split_sentences
-from sayso.judges.english.tokens import STOP, Token, fold, tokens, word_set
+from sayso.judges.english.tokens import STOP, Token, fold, tokens
 from sayso.judges.model.numbered import JudgeTask, NumberedReader, numbered_blocks
 from sayso.judges.patterns import regex
 from sayso.judges.rules.names import GENERATIONS, PARTICLES, compare_names
-from sayso.judges.rules.reading import MONTHS, marks_of, sentences_of
+from sayso.judges.rules.reading import marks_of, sentences_of
 from sayso.prompts.fence import Field
 from sayso.prompts.thoughts import split_thoughts
 
@@ -128,11 +130,11 @@ _COUNT = regex(
     re.I,
 )
 _YES_NO = regex(
-    r"^\W*(?:(?:and|but|so|then)\s+)?(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|"
-    r"would|should|may|might|must)(?:n't)?\b",
+    r"^\W*(?:(?:and|but|so|then)\s+)?"
+    rf"(?:{alternatives(lexicon_words('auxiliaries', 'contradiction'))})(?:n't)?\b",
     re.I,
 )
-_ASKING = regex(r"\b(?:who|whom|whose|what|which|when|where|how)\b", re.I)
+_ASKING = regex(rf"\b(?:{alternatives(lexicon_words('questions', 'contradiction'))})\b", re.I)
 _OR = regex(r"\bor\b", re.I)
 _CAPITAL = regex(r"\bcapital\s+(?:city\s+)?of\b", re.I)
 
@@ -201,15 +203,9 @@ _SAID = 40
 _CLAUSE = regex(r"\w[,;]\s(?:but\s|though\s|although\s)?$", re.I)
 #: Who rambles has answered by then, or does not answer.
 _SENTENCES = 8
-_FRAME = word_set(
-    "answer answers question correct true called named known name is was were are be been has"
-    " have had do does did will would could may might can also however according likely"
-    " probably possibly perhaps think believe say said sure guess maybe yes no not so as it he"
-    " she they there although though actually currently officially originally"
-    " awesome alright sure hello hi hey great okay ok well thanks ah oh"
-)
-_PRONOUNS = word_set("he she it they his her its their")
-_POINTS = _PRONOUNS | {"this", "that", "yes", "no"}
+_FRAME = lexicon_words("talk", "contradiction")
+_PRONOUNS = lexicon_words("pronouns", "contradiction")
+_POINTS = lexicon_words("pronouns", "contradiction.points")
 #: So many stand one behind the other.
 _OPENERS = 2
 #: "I think it is Oslo", "It is likely that it is Oslo" say Oslo, "I am happy to help" nothing.
@@ -271,10 +267,8 @@ def _meant(text: str, stem: str) -> frozenset[str]:
     return frozenset((stem, *meanings(text), *(("name",) if text in _NAMING else ())))
 
 
-_NAMING = word_set("called named titled")
-
-
-_ASKS = word_set("many much long tall high far year date place city country person first one")
+_NAMING = lexicon_words("talk", "contradiction.naming")
+_ASKS = lexicon_words("questions", "contradiction.kind")
 
 
 @lru_cache(maxsize=16384)
@@ -597,9 +591,7 @@ def _only_values(answer: AnsweringSentence) -> bool:
     return len(plain) <= 1 and bool(answer.dates or answer.numbers)
 
 
-_AROUND = MONTHS | word_set(
-    "year years century about around approximately million billion thousand hundred percent"
-)
+_AROUND = MONTH_NAMES | lexicon_words("nearly", "contradiction.around")
 
 
 def _by_dates(one: AnsweringSentence, two: AnsweringSentence) -> Relation | None:
@@ -668,7 +660,7 @@ def _side(words: str, at: int) -> int:
 
 
 _ABOUT = regex(
-    r"(?:\b(?:about|approximately|around|roughly|nearly|over|almost|some|estimated|circa|ca\.?|near)|"
+    rf"(?:\b(?:{alternatives(lexicon_words('nearly', 'contradiction'))}|ca\.?)|"
     r"\bc\.)\s*(?:the\s+year\s+)?$",
     re.I,
 )
@@ -697,7 +689,6 @@ _FRACTION = regex(
     re.I,
 )
 _TIMES = {"a": 1, "one": 1, "two": 2, "three": 3, "four": 4}
-_PARTS = {"third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "tenth": 10}
 _WARMTH = regex(
     r"\b(?:temperatures?|degrees?|boil\w*|melt\w*|freez\w*|hot|cold|warm|celsius|fahrenheit|kelvin)"
     r"\b",
@@ -714,7 +705,7 @@ def shares_of(text: str) -> list[WrittenQuantity]:
     """Return the fractions in words that are shares, in percent: "two thirds of the vote"."""
     shares = []
     for hit in _FRACTION.finditer(text):
-        share = 0.5 if hit["half"] else _TIMES[hit["n"].lower()] / _PARTS[hit["part"].lower()]
+        share = 0.5 if hit["half"] else _TIMES[hit["n"].lower()] / PARTS[hit["part"].lower()]
         # "a third" is 33 % and 33.3 %; half and a quarter are what they are
         slack = 0.0 if abs(100 * share - round(100 * share)) < 1e-9 else 0.5
         if share <= 1:
@@ -772,7 +763,10 @@ _YES = regex(
     re.I,
 )
 _NO = regex(r"^\W*(?:no|nope|incorrect|false|not)\b", re.I)
-_DENIED = regex(r"\b(?:not|never|no(?!\.?\s?\d)|neither|none|nor|cannot)\b|n['’]t\b", re.I)
+_DENIED = regex(
+    rf"\b(?:{alternatives(lexicon_words('negations', 'contradiction'))}|no(?!\.?\s?\d))\b|n['’]t\b",
+    re.I,
+)
 #: "not until 1961", "not Eliot but Austen" tell what it was
 _STILL = regex(
     r"\bnot\s+(?:until|before|only|just|merely|later|earlier|more|less|fewer|far|long|sure|certain)"

@@ -2,7 +2,7 @@
 
 Yona et al. (arXiv 2405.16908) ask a language model (:class:`LlmDecisive`); :func:`decisiveness`
 reads the wording offline with two linear models over named features. The lexicon
-(``data/decisiveness_lexicon.json``) puts words of likelihood, belief, memory, evidence and doubt
+(``data/lexicon.txt``) puts words of likelihood, belief, memory, evidence and doubt
 into classes; everything that it does not list is content and is masked, so that names, numbers and
 subjects cannot count. The first model says of each clause whether it asserts something, the second
 how surely the clauses that do are worded: classes, pairs of classes, places of the cues, and runs
@@ -21,7 +21,6 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
-from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -30,7 +29,9 @@ import msgspec
 
 from sayso.engines.engine import Engine
 from sayso.judges.english.language import is_english
-from sayso.judges.english.tokens import uninflected, word_list, word_set
+from sayso.judges.english.lexicon import hedge_phrases, judge_data, lexicon_words, written_out
+from sayso.judges.english.numbers import PARTS, TENS, UNITS
+from sayso.judges.english.tokens import uninflected, word_set
 from sayso.judges.model.numbered import JudgeTask, NumberedReader, numbered_blocks
 from sayso.judges.patterns import regex
 from sayso.prompts.thoughts import split_thoughts
@@ -54,26 +55,25 @@ class Lexicon(NamedTuple):
     personal: frozenset[str]
 
 
-def _data(name: str) -> Any:
-    return json.loads((files("sayso.judges") / "data" / name).read_text(encoding="utf-8"))
-
-
 @cache
 def lexicon() -> Lexicon:
-    """Return the words of ``data/decisiveness_lexicon.json`` by their first word."""
-    data = _data("decisiveness_lexicon.json")
+    """Return the hedges and other words of ``data/lexicon.txt`` by their first word."""
     classes: dict[str, tuple[str, ...]] = {}
     runs: dict[str, tuple[tuple[tuple[str, ...], str], ...]] = {}
-    for kind, entries in data["classes"].items():
-        for entry in entries:
-            first, *rest = entry.split()
-            if rest:
-                runs[first] = (*runs.get(first, ()), ((first, *rest), kind))
-            else:
-                classes[first] = (*classes.get(first, ()), kind)
-    sets = (frozenset(data[name]) for name in ("glue", "talk", "hedges", "modifiers", "personal"))
+    for kind, phrase in hedge_phrases("decisiveness"):
+        first, *rest = phrase.split()
+        if rest:
+            runs[first] = (*runs.get(first, ()), ((first, *rest), kind))
+        else:
+            classes[first] = (*classes.get(first, ()), kind)
     longest = {w: tuple(sorted(r, key=lambda x: -len(x[0]))) for w, r in runs.items()}
-    return Lexicon(classes, longest, *sets)
+    glue, talk, personal = (
+        lexicon_words("talk", f"decisiveness.{use}") for use in ("glue", "talk", "personal")
+    )
+    weak, modifiers = (
+        lexicon_words("classes", f"decisiveness.{use}") for use in ("hedges", "modifiers")
+    )
+    return Lexicon(classes, longest, glue, talk, weak, modifiers, personal)
 
 
 class DecisivenessWeights(NamedTuple):
@@ -95,7 +95,7 @@ _MODELS: dict[str, DecisivenessWeights] = {}
 def weights(name: str) -> DecisivenessWeights:
     """Return the learned model ``asserts`` or ``level``."""
     if not _MODELS:
-        data = _data("decisiveness_weights.json")
+        data = json.loads(judge_data("decisiveness_weights.json"))
         use(
             {
                 k: DecisivenessWeights(m["base"], m["of"], frozenset(m.get("vocabulary", ())))
@@ -125,16 +125,9 @@ class DecisivenessWord(NamedTuple):
 
 
 _TOKEN = regex(r"[^\W_]++(?:['.,/-](?=[^\W_])[^\W_]++)*+|[,;:.?!()%\n]")
-_ENDINGS = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'d": "would", "'s": "is"}
-_SUBJECTS = word_set("it he she that there this what who here where")
-_SPLIT = {
-    "cannot": ("can", "not"), "can't": ("can", "not"), "won't": ("will", "not"),
-    "dont": ("do", "not"), "im": ("i", "am"), "cant": ("can", "not"), "isnt": ("is", "not"),
-    "wasnt": ("was", "not"), "ain't": ("is", "not"), "couldnt": ("could", "not"),
-}  # fmt: skip
 #: cue words that are also names or months: no cue with a capital, wherever they stand
 _NAMED = word_set("may will")
-_ABBREVIATED = word_set("mr mrs ms dr st prof rep sen gen gov col capt sgt lt rev hon jr sr vs etc")
+_ABBREVIATED = lexicon_words("abbreviations", "decisiveness")
 
 
 def decisiveness_words(text: str) -> list[DecisivenessWord]:
@@ -146,8 +139,7 @@ def decisiveness_words(text: str) -> list[DecisivenessWord]:
         low = raw.lower()
         capital = raw[0].isupper() and not opens and raw != "I" and not raw.startswith("I'")
         value = raw[0].isdigit() or capital
-        parts = _SPLIT.get(low) or _apart(low)
-        for part in parts:
+        for part in written_out(low, "decisiveness"):
             cue = part in known and not capital and not (raw[0].isupper() and part in _NAMED)
             read.append(DecisivenessWord(part, start, end, cue, value))
         # quotes open titles, in which a capital says nothing of a sentence's start
@@ -155,22 +147,10 @@ def decisiveness_words(text: str) -> list[DecisivenessWord]:
     return read
 
 
-def _apart(low: str) -> tuple[str, ...]:
-    head, mark, tail = low.rpartition("'")
-    if not mark or not head:
-        return (low,)
-    if tail == "t" and head.endswith("n") and len(head) > 1:
-        return (head[:-1], "not")
-    ending = _ENDINGS.get("'" + tail)
-    if ending is None or (tail == "s" and head not in _SUBJECTS):
-        return (low.removesuffix("'s"),)
-    return (head, ending)
-
-
-_TURNS = word_set("but though although however while whereas yet")
-_RELATIVE = word_set("where who which whose whom")
-_PERSONS = word_set("i he she it they we this that there")
-_PLACES = word_set("in on at from by near around about")
+_TURNS = lexicon_words("turns", "decisiveness")
+_RELATIVE = lexicon_words("questions", "decisiveness.relative")
+_PERSONS = lexicon_words("pronouns", "decisiveness")
+_PLACES = lexicon_words("places", "decisiveness")
 
 
 class DecisivenessClause(NamedTuple):
@@ -229,7 +209,7 @@ def _ends(text: str, items: Sequence[DecisivenessWord], i: int) -> bool:
 
 Features = dict[str, float]
 
-_SPEAKING = word_set("i we me my our myself")
+_SPEAKING = lexicon_words("pronouns", "decisiveness.speaking")
 #: a run of words is rarer than its parts and says more: it is shrunk less
 _RUN = 3.0
 
@@ -253,6 +233,11 @@ def cues_of(items: Sequence[DecisivenessWord]) -> list[tuple[int, str, str]]:
     return cues
 
 
+#: negations right before a word of certainty, and those that deny a clause
+_BEFORE = lexicon_words("negations", "decisiveness.before")
+_NEGATIONS = lexicon_words("negations", "decisiveness")
+
+
 def hedge_words(text: str) -> tuple[str, ...] | None:
     """Return the words of a text that the lexicon lists as hedges, as they stand, in order.
 
@@ -267,7 +252,7 @@ def hedge_words(text: str) -> tuple[str, ...] | None:
     found: list[tuple[int, int]] = []
     for place, kind, run in sorted(cues_of(items), key=lambda cue: (cue[0], -len(cue[2]))):
         first, last = place, place + max(0, len(run.split()) - 1)
-        denied = place > 0 and items[place - 1].text in ("not", "no", "never")
+        denied = place > 0 and items[place - 1].text in _BEFORE
         if kind not in listed.hedges and not (denied and kind in ("sure", "certain")):
             continue
         start = items[first - 1].start if denied else items[first].start
@@ -358,8 +343,7 @@ def assert_features(items: Sequence[DecisivenessWord], vocabulary: frozenset[str
 
 # ---- probabilities in numbers, and alternatives
 
-_UNITS = word_list("zero one two three four five six seven eight nine ten")
-_TENS = word_list("twenty thirty forty fifty sixty seventy eighty ninety hundred")
+_UNITS, _TENS = UNITS[:11], (*TENS, "hundred")
 _NUMBERS = {w: float(i) for i, w in enumerate(_UNITS)}
 _NUMBERS |= {w: 10.0 * i for i, w in enumerate(_TENS, 2)}
 _N = rf"(?:\d{{1,3}}+(?:\.\d{{1,4}}+)?+|{'|'.join([*_UNITS, *_TENS])})(?:-(?:{'|'.join(_UNITS)}))?"
@@ -409,9 +393,6 @@ def _number(text: str) -> float:
     return sum(_NUMBERS[x] if x in _NUMBERS else float(x) for x in (tens, unit) if x)
 
 
-_WHOLES = {"half": 2, "third": 3, "quarter": 4, "fifth": 5}
-
-
 def stated_probabilities(text: str) -> list[StatedProbability]:
     """Return the probabilities that a text gives in numbers: "about 60-70 % sure", "one in three".
 
@@ -441,7 +422,7 @@ def stated_probabilities(text: str) -> list[StatedProbability]:
         add(float(hit["part"]), *hit.span("part"))
     for hit in _THIRDS.finditer(low):
         part = {"a": 1.0}.get(hit["part"]) or _number(hit["part"])
-        add(part / _WHOLES[hit["whole"].rstrip("s")], *hit.span())
+        add(part / PARTS[hit["whole"].rstrip("s")], *hit.span())
     for hit in _PERCENT.finditer(low):
         if sure(*hit.span()):
             high = hit["high"] or hit["low"]
@@ -459,7 +440,7 @@ def stated_probabilities(text: str) -> list[StatedProbability]:
     return shares
 
 
-_SOFTENERS = word_set("maybe perhaps possibly probably in the on at even")
+_SOFTENERS = lexicon_words("talk", "decisiveness.softeners")
 
 
 #: "or" in a longer clause names things that are so, rather than what may be
@@ -517,7 +498,7 @@ class AssertedClause(NamedTuple):
 
 
 def _denies(items: Iterable[DecisivenessWord]) -> bool:
-    return sum(w.text in ("not", "never") for w in items) % 2 == 1
+    return sum(w.text in _NEGATIONS for w in items) % 2 == 1
 
 
 def asserts(clause: Sequence[DecisivenessWord]) -> bool:
@@ -527,8 +508,8 @@ def asserts(clause: Sequence[DecisivenessWord]) -> bool:
 
 
 #: "I don't know where", "I'm not saying it was Lyon" speak of something else than the answer
-_ELSEWHERE = word_set("what when where who which how whose saying claiming")
-_OFFERS = word_set("let help hope need assist feel")
+_ELSEWHERE = lexicon_words("questions", "decisiveness.elsewhere")
+_OFFERS = lexicon_words("talk", "decisiveness.offers")
 
 
 def _remarks(clause: Sequence[DecisivenessWord]) -> bool:
@@ -649,7 +630,7 @@ def _of_part(statements: Sequence[AssertedClause], assertion: str) -> float | No
     return 1 - value if one.denied != denies else value
 
 
-_SPEAKERS = word_set("i we that")
+_SPEAKERS = lexicon_words("pronouns", "decisiveness.speaker")
 
 
 def _reaching(clause: Sequence[DecisivenessWord], wanted: frozenset[str]) -> list[DecisivenessWord]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sayso.judges.claim_questions import QuestionAnswer
+from sayso.judges.english.lexicon import alternatives, lexicon_words
 from sayso.judges.patterns import regex
 from sayso.prompts import load_prompt
 from sayso.prompts.fence import visible_text
@@ -39,7 +40,11 @@ _LETTER = regex(
     r"(?<![\w'])(?:(A)(?![\w'])(?!\s+(?!(?:is|because|since|as|and|or)\b"
     r"|(?:true|false|none of the above)\W*$)[a-z])|([BC])(?![\w']))"
 )
-_NOT_BEFORE = regex(r"\b(?:not|never|neither|nor|than|over)\W+(?:option\W+|letter\W+)?$", re.I)
+_NOT_BEFORE = regex(
+    rf"\b(?:{alternatives(lexicon_words('negations', 'self_judgement'))}|than|over)\W+"
+    r"(?:option\W+|letter\W+)?$",
+    re.I,
+)
 #: characters before a letter in which a word may turn it
 _BEFORE = 60
 _WORD = regex(r"\b(not\s+)?(true|false|correct|incorrect|none\s+of\s+the\s+above)\b", re.I)

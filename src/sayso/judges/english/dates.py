@@ -7,17 +7,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from sayso.judges.english.tokens import NUMBER_WORDS, word_list
+from sayso.judges.english.lexicon import alternatives, lexicon_words
+from sayso.judges.english.numbers import MONTHS, NUMBER_WORDS, TENS, UNITS
 from sayso.judges.patterns import regex
 
-_MONTH_NAMES = word_list(
-    "january february march april may june july august september october november december"
-)
-MONTHS: dict[str, int] = {
-    **{m: i + 1 for i, m in enumerate(_MONTH_NAMES)},
-    **{m[:3]: i + 1 for i, m in enumerate(_MONTH_NAMES)},
-    "sept": 9,
-}
 _MONTH = "(?P<m>" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\b\.?"
 _DAY = r"(?P<d>\d{1,2})(?:st|nd|rd|th)?"
 # One or two digits more are a footnote mark that lost its place: "in 19832".
@@ -68,11 +61,7 @@ _SHORT_YEAR = _pattern(
     r"\b(?:in|year|since|until|by|around|about|circa|ca\.?|c\.|from)\s+"
     r"(?P<y>\d{3})(?![\w,%]|\.\d|\s+[a-z])"
 )
-_UNIT_WORDS = "|".join(
-    w for w, v in NUMBER_WORDS.items() if 0 < v < 10 and w[-2:] not in ("st", "nd", "rd", "th")
-)
-_TEEN_WORDS = "ten|eleven|twelve|" + "|".join(w for w in NUMBER_WORDS if w.endswith("teen"))
-_TEN_WORDS = "|".join(w for w, v in NUMBER_WORDS.items() if v >= 20 and w.endswith("y"))
+_UNIT_WORDS, _TEEN_WORDS, _TEN_WORDS = map("|".join, (UNITS[1:10], UNITS[10:], TENS))
 _ORDINAL_DAY = _pattern(
     rf"\b(?P<o>{_ORDINAL})\s+(?:day\s+)?of\s+{_MONTH}(?:[\s,-]*(?:of\s+)?{_YEAR4}{_ERA})?"
 )
@@ -80,13 +69,10 @@ _SPELLED = _pattern(
     rf"\b(?P<hundreds>{_TEEN_WORDS}|twenty)[\s-](?:hundred\s)?(?:and\s)?"
     rf"(?P<rest>{_TEEN_WORDS}|(?:{_TEN_WORDS})(?:[\s-](?:{_UNIT_WORDS}))?)\b"
 )
-_APPROXIMATE = _pattern(r"\b(?:c|ca|circa|around|about|approximately|roughly)\b")
+_APPROXIMATE = _pattern(rf"\b(?:{alternatives(lexicon_words('nearly', 'dates'))})\b")
 _DIGIT = regex(r"\d")
 _WORDY = _pattern(r"centur|teen|twenty|twelve|eleven")
-_FILLER = _pattern(
-    r"\b(?:in|on|the|of|and|by|as|at|c|ca|circa|around|about|approximately|year|years|early|late|mid"
-    r"|since|from|to|until|ad|ce|spring|summer|fall|autumn|winter|season|decade|century|period|era)\b"
-)
+_FILLER = _pattern(rf"\b(?:{alternatives(lexicon_words('nearly', 'dates.filler'))})\b")
 
 Kind = Literal["point", "period", "span"]
 

@@ -11,64 +11,23 @@ from typing import NamedTuple
 import numpy as np
 from rapidfuzz.distance import OSA
 
-from sayso.judges.english.lexicon import judge_data, lexicon_sections
-from sayso.judges.english.tokens import LONGEST, word_list
+from sayso.judges.english.lexicon import (
+    alternatives,
+    first_of_group,
+    judge_data,
+    lexicon_groups,
+    lexicon_rows,
+    lexicon_words,
+)
+from sayso.judges.english.tokens import LONGEST
 from sayso.judges.patterns import regex
 from sayso.metrics.arrays import Floats
 
 # ---- word families: a country and its people, and words that share a root
 
-# Each line: the country (or region), then its adjective and people, where no suffix rule tells.
-_PLACES = """
-france french frenchman frenchmen frenchwoman|spain spanish spaniard spaniards|england english
-englishman englishmen|scotland scottish scots scot|wales welsh welshman|ireland irish irishman
-|netherlands dutch holland dutchman|germany german germans|greece greek greeks|switzerland swiss
-|sweden swedish swede swedes|denmark danish dane danes|finland finnish finn finns
-|norway norwegian norwegians|iceland icelandic|poland polish pole poles|portugal portuguese
-|turkey turkish turk turks|china chinese|japan japanese|vietnam vietnamese|thailand thai
-|philippines filipino filipinos philippine|peru peruvian|wien vienna viennese|hungary hungarian
-|belgium belgian|czechia czech|brazil brazilian|argentina argentine argentinian argentinean
-|canada canadian|mexico mexican|egypt egyptian|israel israeli|iraq iraqi|pakistan pakistani
-|kuwait kuwaiti|russia russian|italy italian|ukraine ukrainian|norse norseman|venice venetian
-|naples neapolitan|cyprus cypriot|malta maltese|lebanon lebanese|nepal nepali nepalese
-|sudan sudanese|taiwan taiwanese|burma burmese|afghanistan afghan|congo congolese
-|colombia colombian|jamaica jamaican|cuba cuban|chile chilean|korea korean|india indian
-|australia australian|austria austrian|africa african|asia asian|europe european|arabia arab
-arabian arabic|syria syrian|iran iranian|persia persian|rome roman|america american americans
-|britain british briton britons|croatia croatian|serbia serbian|bulgaria bulgarian
-|romania romanian|ethiopia ethiopian|kenya kenyan|nigeria nigerian|bavaria bavarian
-|prussia prussian|saxony saxon|flanders flemish|catalonia catalan|brittany breton
-|tibet tibetan|mongolia mongolian|indonesia indonesian|malaysia malaysian|ghana ghanaian
-|morocco moroccan|tunisia tunisian|algeria algerian|libya libyan|babylon babylonian
-|hawaii hawaiian|texas texan|california californian|estonia estonian|latvia latvian
-|lithuania lithuanian|georgia georgian|armenia armenian|albania albanian|slovenia slovenian
-slovene|slovakia slovak slovakian|venezuela venezuelan|ecuador ecuadorian|bolivia bolivian
-|paraguay paraguayan|uruguay uruguayan|panama panamanian|haiti haitian|somalia somali somalian
-"""
-# Words for people that differ by gender only, and one everyday pair.
-_PAIRS = """
-actor actress|businessman businesswoman businessperson|chairman chairwoman chairperson chair
-|spokesman spokeswoman spokesperson|sportsman sportswoman sportsperson|comedian comedienne
-|waiter waitress|congressman congresswoman|policeman policewoman|songwriter songstress
-|film movie|heir heiress|hero heroine|duke duchess|poet poetess|author authoress
-"""
-PLACE, _PAIR = (
-    {word: group.split()[0] for group in table.split("|") for word in group.split()}
-    for table in (_PLACES, _PAIRS)
-)
-# Countries that are written in several ways; upper-case short forms are compared as such.
-_COUNTRIES = """
-United States/United States of America/USA/U.S.A./US/U.S./America|Ivory Coast/Côte d'Ivoire
-|United Kingdom/UK/U.K./Great Britain/Britain|Soviet Union/USSR/U.S.S.R.
-|Russia/Russian Federation|China/People's Republic of China/PRC|South Korea/Republic of Korea
-|North Korea/DPRK|Czech Republic/Czechia|Netherlands/Holland|Myanmar/Burma
-|United Arab Emirates/UAE/U.A.E.|East Germany/German Democratic Republic/GDR
-|West Germany/Federal Republic of Germany
-"""
+PLACE, _PAIR = first_of_group("peoples"), first_of_group("pairs")
 _COUNTRY = {
-    name: tuple(group.split("/"))
-    for group in _COUNTRIES.strip().replace("\n", "").split("|")
-    for name in group.split("/")
+    name: tuple(row.split("/")) for row in lexicon_rows("countries") for name in row.split("/")
 }
 
 
@@ -78,12 +37,7 @@ def country_names(value: str) -> tuple[str, ...]:
     return _COUNTRY.get(re.sub(r"^the\s+", "", value.strip(), flags=re.IGNORECASE), ())
 
 
-_ENDINGS = word_list(
-    "izations ization izing isation ations ation ically ical ics ions ion ings ing ers er ors or"
-    " ists ist isms ism als al ic ives ive ments ment ern ians ian ans an ized ised ed es s ae a"
-    " on um us y ity ies e ia ium"
-)
-_OF_ROOTS = regex("(?:" + "|".join(sorted(_ENDINGS, key=len, reverse=True)) + ")$")
+_OF_ROOTS = regex(f"(?:{alternatives(lexicon_words('endings', 'families'))})$")
 
 
 @lru_cache(maxsize=65536)
@@ -139,8 +93,7 @@ def slip(a: str, b: str) -> bool:
 def families() -> dict[str, tuple[str, ...]]:
     """Return the families of each word that has any."""
     table: dict[str, tuple[str, ...]] = {}
-    for line in lexicon_sections()["families"]:
-        first, *others = line.split()
+    for first, *others in lexicon_groups("families"):
         for word in dict.fromkeys((first, *others)):
             table[word] = (*table.get(word, ()), first)
     return table

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from sayso.judges.english.lexicon import lexicon_rows, lexicon_words
 from sayso.judges.patterns import regex
 
 # ---- whether a text is English: by function words and scripts. Only running text can be told
@@ -14,37 +15,10 @@ _SAMPLE = 4000
 
 #: Frequent words that hold a sentence together and are rare in names; shared forms are left out
 #: ("in", "was", "die", "a", "on", "or", "me", "as", "do", "no").
-_ENGLISH_WORDS = """the of and to is that it for with he she his her they are were be this have had
-    by from at which but not an has been their who its there when what where i i'm my don't can't
-    you your know sure born than about after also all one would could may might between during first
-    known because into over under most some other more both does did how why without doubt shadow
-    think maybe perhaps probably guess question"""
-_ENGLISH = frozenset(_ENGLISH_WORDS.split())
-_OTHER = {
-    "fr": """le la les des du et est une dans que qui pour il elle sur au aux avec né née par ce ne
-        cette pas je suis sais était sont ses son à été mais où plus ont mort""",
-    "de": """der das und ist ein eine einer einem den dem des wurde nicht ich mit von zu für auf im
-        sich er sie geboren weiß als bei nach auch am war wird aus dass sind oder aber bin""",
-    "es": """el los las y es una que del por con nació en para su no se lo al fue como pero más era
-        sé está son murió yo desde año también cuando donde""",
-    "it": """il gli di è una che per con nel della del sono non si è nato nata un e ha da al alla
-        dei delle anche come ma fu era so morto dove suo sua""",
-    "pt": """o os um uma que é do da dos em para com não nasceu foi por no na ao se mais como mas eu
-        sei ele ela sua seu são também onde""",
-    "nl": """de het een en van is dat niet met op te zijn voor aan werd ik geboren die er maar bij
-        door naar ook hij zij weet niet wordt uit""",
-    "sv": "och är att det en ett som på av för med inte jag han hon den till var föddes född vet i",
-    "da": "og er at det en et som på af for med ikke jeg han hun den til blev født ved i",
-    "pl": "i w jest nie się na że do z urodził urodziła był była to jak ale nie wiem roku oraz",
-    "tr": "ve bir bu ile için de da olarak doğdu değil ben o çok en bilmiyorum",
-    "id": "dan yang di adalah ini itu dengan untuk tidak dari pada lahir saya ke dalam tahun",
-    "ro": "este și în la un o cu pe de nu că s-a născut din sau fost era mai pentru",
-    "fi": "ja on ei se hän että oli syntyi mutta ole en tiedä joka kun",
-    "hu": "a az és hogy nem egy van volt született is de ez meg",
-    "cs": "a je v na se že nebyl byl byla narodil narodila ale jako do z nevím si",
-}
-_OTHERS = tuple(frozenset(words.split()) - _ENGLISH for words in _OTHER.values())
-
+_ENGLISH = lexicon_words("function words", "language")
+_OTHERS = tuple(
+    frozenset(row.partition(": ")[2].split()) - _ENGLISH for row in lexicon_rows("languages")
+)
 _ELSEWHERE = frozenset().union(*_OTHERS)
 
 #: what makes even a few characters a sentence: "probably", "it is", "I do not know"

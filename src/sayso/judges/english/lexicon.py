@@ -1,26 +1,20 @@
-"""The English of the offline readers: cues of doubt, families of words, what a question asks for.
+"""The words of the offline readers: one table, kept as data (``judges/data/lexicon.txt``).
 
-The words are data (``judges/data/stance_lexicon.txt``). Classes of cues name what a phrase may mean
-(doubt, ignorance, policy); whether it means that where it stands, the learned reader decides.
+A section is a kind of word (negations, pronouns, verbs, hedges). In most sections a row names the
+readers that take its words: what a reader knows of a kind is :func:`lexicon_words`, and where two
+readers differ can be read in the table. Classes of hedges name what a phrase may mean (doubt,
+ignorance, policy); whether it means that where it stands, the learned reader decides.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from functools import cache, lru_cache
 from importlib.resources import files
 
 #: A phrase as words, and its class.
 Cue = tuple[tuple[str, ...], str]
-
-_CONTRACTED = {
-    "can't": "can not", "cannot": "can not", "won't": "will not", "shan't": "shall not",
-    "ain't": "is not", "let's": "let us", "dont": "do not", "cant": "can not", "im": "i am",
-    "ive": "i have", "didnt": "did not", "doesnt": "does not", "isnt": "is not",
-    "wasnt": "was not", "couldnt": "could not", "wouldnt": "would not",
-    "it's": "it is", "he's": "he is", "she's": "she is", "that's": "that is",
-    "there's": "there is", "what's": "what is", "who's": "who is",
-}  # fmt: skip
-_ENDINGS = {"n't": "not", "'ve": "have", "'d": "would", "'ll": "will", "'re": "are", "'m": "am"}
 
 
 def judge_data(name: str) -> bytes:
@@ -29,49 +23,114 @@ def judge_data(name: str) -> bytes:
 
 
 @cache
-def lexicon_sections() -> dict[str, list[str]]:
-    """Return the lines of each section of the lexicon; an indented line goes on the one before."""
-    text = judge_data("stance_lexicon.txt").decode("utf-8")
-    parts: dict[str, list[str]] = {}
-    for line in text.splitlines():
+def _sections() -> dict[str, list[str]]:
+    """Return the rows of each section; an indented line goes on the one before."""
+    sections: dict[str, list[str]] = {}
+    for line in judge_data("lexicon.txt").decode("utf-8").splitlines():
         if line.startswith("["):
-            current = parts.setdefault(line.strip("[]"), [])
+            rows = sections.setdefault(line.strip("[]"), [])
         elif line.startswith("  "):
-            current[-1] += " " + line.strip()
+            rows[-1] += " " + line.strip()
         elif line and not line.startswith("#"):
-            current.append(line)
-    return parts
+            rows.append(line)
+    return sections
+
+
+def lexicon_rows(kind: str) -> list[str]:
+    """Return the rows of a section as they are written."""
+    return _sections()[kind]
 
 
 @cache
-def lexicon_words(section: str) -> frozenset[str]:
-    """Return the words of a section."""
-    return frozenset(word for line in lexicon_sections()[section] for word in line.split())
+def lexicon_words(kind: str, reader: str) -> frozenset[str]:
+    """Return the words of a kind that a reader takes. Raises KeyError where it has none."""
+    columns = [row.partition(": ") for row in lexicon_rows(kind)]
+    taken = [words.split() for readers, _, words in columns if reader in readers.split()]
+    if not taken:
+        raise KeyError(f"{reader} takes no word of [{kind}]")
+    return frozenset(word for words in taken for word in words)
+
+
+def lexicon_groups(kind: str) -> list[list[str]]:
+    """Return the words of each row of a section without readers."""
+    return [row.split() for row in lexicon_rows(kind)]
+
+
+def first_of_group(kind: str) -> dict[str, str]:
+    """Return the first word of its row for every word of a section; the last row counts."""
+    return {word: group[0] for group in lexicon_groups(kind) for word in group}
+
+
+def alternatives(words: Iterable[str]) -> str:
+    """Return a pattern that matches any of some words, longer ones first."""
+    return "|".join(map(re.escape, sorted(words, key=lambda word: (-len(word), word))))
+
+
+# ---- contractions
+
+_ENDINGS = {"ve": "have", "d": "would", "ll": "will", "re": "are", "m": "am"}
+
+
+@cache
+def _contractions(reader: str) -> dict[str, tuple[str, ...]]:
+    columns = [row.partition(": ") for row in lexicon_rows("contractions")]
+    rows = [row for readers, _, row in columns if reader in readers.split()]
+    pairs = [pair.split(" = ") for row in rows for pair in row.split(" | ")]
+    return {short: tuple(whole.split()) for short, whole in pairs}
 
 
 @lru_cache(maxsize=65536)
-def written_out(word: str) -> tuple[str, ...]:
-    """Return a lower-case word as the words that it contracts: "don't" as "do", "not"."""
+def written_out(word: str, reader: str = "stance") -> tuple[str, ...]:
+    """Return a lower-case word as the words that it contracts: "don't" as "do", "not".
+
+    Readers differ in what "'s" is short for "is" after ([pronouns], ``READER.contracted``), and in
+    what they know without its apostrophe; a possessive is taken off.
+    """
     word = word.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
-    if word in _CONTRACTED:
-        return tuple(_CONTRACTED[word].split())
-    for ending, whole in _ENDINGS.items():
-        if word.endswith(ending) and len(word) > len(ending):
-            return (word.removesuffix(ending), whole)
+    listed = _contractions(reader)
+    if word in listed:
+        return listed[word]
+    head, mark, tail = word.rpartition("'")
+    if mark and head:
+        if tail == "t" and head.endswith("n") and len(head) > 1:
+            return head[:-1], "not"
+        if tail in _ENDINGS:
+            return head, _ENDINGS[tail]
+        if tail == "s" and head in lexicon_words("pronouns", f"{reader}.contracted"):
+            return head, "is"
     return (word.removesuffix("'s"),)
+
+
+# ---- phrases and their classes
+
+
+def hedge_phrases(reader: str) -> list[tuple[str, str]]:
+    """Return (class, phrase) of the hedges of "stance" or "decisiveness", class by class."""
+    (order,) = (r.split(": ")[1] for r in lexicon_rows("classes") if r.startswith(f"{reader}: "))
+    by_class: dict[str, list[str]] = {name: [] for name in order.split()}
+    for row in lexicon_rows("hedges"):
+        names, _, phrases = row.partition(": ")
+        stance, _, decisiveness = names.partition(" / ")
+        for name in (stance if reader == "stance" else decisiveness).split():
+            if name != "-":
+                by_class[name] += phrases.split(" | ")
+    return [(name, phrase) for name, phrases in by_class.items() for phrase in phrases]
 
 
 @cache
 def phrases(section: str) -> dict[str, dict[str, list[Cue]]]:
-    """Return the phrases of a section, each with its class, by their first and second words.
+    """Return the phrases of stance, each with its class, by their first and second words.
 
-    The second is "" for a single word.
+    ``section`` is "hedges", or "phrases" for those that tell a family's aspect. The second word is
+    "" for a single word.
     """
+    named = hedge_phrases("stance")
+    if section == "phrases":
+        rows = (row.partition(": ") for row in lexicon_rows(section))
+        named = [(name, phrase) for name, _, rest in rows for phrase in rest.split(" | ")]
     table: dict[str, dict[str, list[Cue]]] = {}
-    for line in lexicon_sections()[section]:
-        name, _, rest = line.partition(": ")
-        for phrase in rest.split(" | "):
-            spelled = tuple(part for word in phrase.split() for part in written_out(word))
-            second = spelled[1] if len(spelled) > 1 else ""
-            table.setdefault(spelled[0], {}).setdefault(second, []).append((spelled, name))
+    for name, phrase in named:
+        spelled = tuple(part for word in phrase.split() for part in written_out(word))
+        second = spelled[1] if len(spelled) > 1 else ""
+        table.setdefault(spelled[0], {}).setdefault(second, []).append((spelled, name))
     return table

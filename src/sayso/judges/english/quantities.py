@@ -15,7 +15,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from sayso.judges.english.tokens import NUMBER_WORDS, Token, fold, tokens, uninflected
+from sayso.judges.english.lexicon import alternatives, lexicon_rows, lexicon_words
+from sayso.judges.english.numbers import NUMBER_WORDS
+from sayso.judges.english.tokens import Token, fold, tokens, uninflected
 from sayso.judges.patterns import regex
 
 # ---- units: their names, their dimensions, and how they convert
@@ -29,76 +31,6 @@ class Unit(NamedTuple):
     offset: float = 0.0
 
 
-# unit | dimension | factor | other names
-_TABLE = """
-nanometer|length|1e-9|
-micrometer|length|1e-6|micron
-millimeter|length|1e-3|mm
-centimeter|length|1e-2|cm, cms
-decimeter|length|1e-1|
-meter|length|1|m
-kilometer|length|1e3|km, kms
-inch|length|0.0254|inches
-foot|length|0.3048|feet, ft
-yard|length|0.9144|yd, yds
-mile|length|1609.344|mi, statute mile
-nautical mile|length|1852|nmi, sea mile
-astronomical unit|length|1.495978707e11|au
-lightyear|length|9.4607304725808e15|light year, ly
-parsec|length|3.0856775814914e16|pc
-solar radius|length|6.957e8|
-earth radius|length|6.3781e6|
-jupiter radius|length|7.1492e7|jovian radius
-microgram|mass|1e-9|μg, mcg, ug
-milligram|mass|1e-6|mg
-gram|mass|1e-3|gramme, g
-kilogram|mass|1|kilo, kg, kgs
-tonne|mass|1e3|metric ton, metric tonne
-short ton|mass|907.18474|us ton, american ton
-long ton|mass|1016.0469088|imperial ton, british ton
-pound|mass|0.45359237|lb, lbs
-ounce|mass|0.028349523125|oz
-troy ounce|mass|0.0311034768|troy oz
-solar mass|mass|1.98841e30|
-earth mass|mass|5.97217e24|
-jupiter mass|mass|1.898125e27|jovian mass
-ton|ton|1|
-nanosecond|time|1e-9|
-microsecond|time|1e-6|
-millisecond|time|1e-3|ms
-second|time|1|sec
-minute|time|60|min
-hour|time|3600|hr, hrs, h
-day|time|86400|
-week|time|604800|wk, wks
-month|time|2629800|
-year|time|31557600|yr, yrs
-decade|time|315576000|
-century|time|3155760000|centuries
-millennium|time|31557600000|millennia
-celsius|temperature|1|centigrade
-kelvin|temperature|1|
-fahrenheit|temperature|0.5555555555555556|farenheit
-hectare|area|1e4|ha
-acre|area|4046.8564224|acres
-milliliter|volume|1e-6|ml
-centiliter|volume|1e-5|cl
-liter|volume|1e-3|l
-us gallon|volume|3.785411784e-3|american gallon, u.s. gallon
-imperial gallon|volume|4.54609e-3|british gallon, uk gallon
-us pint|volume|4.73176473e-4|american pint
-imperial pint|volume|5.6826125e-4|british pint, uk pint
-us fluid ounce|volume|2.95735295625e-5|us fl oz
-imperial fluid ounce|volume|2.84130625e-5|imperial fl oz
-gallon|gallon|1|gal
-pint|pint|1|
-fluid ounce|fluid ounce|1|fl oz
-percent|share|1|percentage
-dollar|money in dollars|1|usd, us dollar, united states dollar
-euro|money in euros|1|eur
-pound sterling|money in pounds|1|gbp, quid
-degree|angle|1|deg
-"""
 _OFFSETS = {"kelvin": -273.15, "fahrenheit": -160 / 9}
 #: units whose squares and cubes are units, and the symbols after which a digit is a power
 _POWERED = (
@@ -142,7 +74,7 @@ def _stemmed(token: Token) -> str:
     return token.stem
 
 
-for _line in _TABLE.strip().splitlines():
+for _line in lexicon_rows("units"):
     _name, _dimension, _factor, _others = _line.split("|")
     UNITS[_name] = Unit(_dimension, float(_factor), _OFFSETS.get(_name, 0.0))
     for _other in (_name, *filter(None, _others.split(", "))):
@@ -283,10 +215,7 @@ _POWER = regex(
     r"\s?[x\u00d7*\u00b7]\s?10(?:\s?(?:\^|\*\*)\s?([-\u2212]?\d{1,3})"
     r"|([\u207b\u2070\u00b9\u00b2\u00b3\u2074-\u2079]{1,4}))|[eE]([+-]?\d{1,3})(?!\w)"
 )
-_ABOUT = regex(
-    r"\b(?:about|approximately|around|roughly|nearly|almost|over|some|estimated|at|a|an|the)\b",
-    re.IGNORECASE,
-)
+_ABOUT = regex(rf"\b(?:{alternatives(lexicon_words('nearly', 'quantities'))})\b", re.IGNORECASE)
 
 
 class WrittenQuantity(NamedTuple):

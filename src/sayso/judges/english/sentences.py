@@ -17,6 +17,7 @@ from bisect import bisect_left, bisect_right
 from functools import lru_cache
 from typing import NamedTuple
 
+from sayso.judges.english.lexicon import alternatives, lexicon_words
 from sayso.judges.patterns import regex
 
 
@@ -37,23 +38,11 @@ _CHUNK = 20_000
 _LONGEST = 2_000
 _CUT = regex(r"\S.{0,1999}(?!\S)|\S{1,2000}", re.DOTALL)
 
-AUXILIARY = (
-    r"(?:is|was|are|were|has|had|have|did|does|do|can|could|may|might|must|will|would|should)\b"
-)
-#: Present forms that nobody takes for plural nouns: a clause may open with "and leads to".
-PRESENT = (
-    r"(?:lies|orbits|belongs|causes|affects|employs|makes|produces|stars|features|works|lives|"
-    r"holds|lasts|takes|plays|sells|runs|leads|falls|manufactures|operates|requires|builds|"
-    r"offers|speciali[sz]es|measures|weighs|attacks|strikes|targets|responds|goes|comes|gives|"
-    r"gets|sits|stands|remains|serves|includes|contains|appears|receives|derives|owes|bears|"
-    r"deals|generates|hires|covers|tells|describes|depicts|involves|brings|starts|begins|ends|"
-    r"shows|becomes|carries|uses|turns|keeps|teaches|writes|speaks|sings|earns|owns|opens)\b"
-)
+AUXILIARY = rf"(?:{alternatives(lexicon_words('auxiliaries', 'sentences'))})\b"
+#: Past forms, and present forms that nobody takes for plural nouns: "and leads to" opens a clause.
 PAST = (
-    r"(?:became|began|wrote|won|led|made|went|ran|held|spent|took|grew|fell|gave|sold|built|taught|"
-    r"sang|fought|met|left|rose|found|got|kept|lost|saw|sat|spoke|stood|told|thought|drew|drove|"
-    r"knew|came|bought|brought|chose|flew|shot|sought|swam|"
-    rf"{PRESENT}|"
+    rf"(?:{alternatives(lexicon_words('verbs', 'sentences.past'))}|"
+    rf"{alternatives(lexicon_words('verbs', 'sentences.present'))}|"
     r"(?!(?:hundred|indeed|speed|need|seed|breed|embed)\b)(?-i:[a-z]{2,})ed)\b"
 )
 #: Where the segmenter sees no end: after "(?).", and before a sentence that opens with a number.
@@ -203,28 +192,19 @@ _WORD = regex(r"[^\W_]")
 _LONGEST_JOINED = 2_000
 
 #: Words that open a sentence and no name.
-_OPENER = (
-    r"(?:He|She|It|They|His|Her|Its|Their|We|I|You|This|These|That|Those|There|The|An?|In|On|At|"
-    r"After|Before|During|Since|While|When|From|With|For|As|Although|Though|However|Despite|Both|"
-    r"Some|Many|Most|Other|Others|Also|Additionally|Moreover|Furthermore|Later|Then|Today|But|And|"
-    r"Throughout|Prior|Following|Currently|Over|By|Not)"
-)
+_OPENER = rf"(?:{alternatives(lexicon_words('openers', 'sentences'))})"
 #: An abbreviation whose full stop also ends the sentence, told by the next word.
 _ALSO_END = regex(
-    r"(?:\b(?:[A-Za-z]\.){2,5}|\b(?:Ph\.D|[Aa]rt|Inc|Ltd|Co|Corp|Bros|etc|al|Jr|Sr|Esq|LLC)\.|"
+    r"(?:\b(?:[A-Za-z]\.){2,5}|"
+    rf"\b(?:{alternatives(lexicon_words('abbreviations', 'sentences.closing'))})\.|"
     r"\s[A-Z]\.)(?:[\"')]*)\s+(?="
-    + _OPENER
-    + r"(?:,|\s+(?:[a-z]|[A-Z][\w.-]+\s+(?:is|was|has|had)\b)|\s+\d))"
+    rf"{_OPENER}(?:,|\s+(?:[a-z]|[A-Z][\w.-]+\s+(?:is|was|has|had)\b)|\s+\d))"
 )
 _CITED_END = regex(r"(?:[.!?][\"')]*(?:\s?\[\d{1,3}\])+|[\])]\.)\s+(?=[\"'(]?[^\W_a-z]\S*\s)")
 #: "One sentence.Another one": two lower-case words around the stop, and no address.
 _GLUED = regex(r"(?<=[a-z]{3})[.!?](?=[A-Z][a-z]*\s+[a-z])")
 #: Abbreviations that never end a sentence before a name or number.
-_NO_END = regex(
-    r"\b(?:Ft|Sgt|Op|pp|p|Gen|Lt|Col|Capt|Cpt|Mt|Pvt|Rev|Prof|Hon|Gov|Sen|Rep|Maj|Cpl|Adm|Vol|vol|"
-    r"Fig|Ch|No|Nos|no|cf|ca|approx|Bros|Pte|Supt|Insp|Msgr|Fr|Ste|Dept|Univ|Assn|Ed|ed|eds|trans)"
-    r"\.$"
-)
+_NO_END = regex(rf"\b(?:{alternatives(lexicon_words('abbreviations', 'sentences'))})\.$")
 _NEXT = regex(rf"(?!{_OPENER}\s)[\"'(]?[A-Z0-9]")
 
 

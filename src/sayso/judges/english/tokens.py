@@ -18,6 +18,8 @@ from functools import lru_cache
 
 import msgspec
 
+from sayso.judges.english.lexicon import lexicon_groups, lexicon_words
+from sayso.judges.english.numbers import NUMBER_WORDS
 from sayso.judges.patterns import regex
 
 PACKAGE = "sayso.judges."
@@ -64,48 +66,11 @@ def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-STOP = word_set(
-    "a an the of in on at to for from by with and or as is are was were be been being it its this"
-    " that these those his her their he she they him them who whom whose which what when where how"
-    " why do does did has have had there s also into than then so such about called named known"
-    " i you we my our your but if during after before between within through while when about"
-    " because until since upon onto"
-)
-
-# Words that make another thing of what they stand before: without them the answer is not the gold.
-CHANGERS = word_set(
-    "new north south east west upper lower northern southern eastern western great little saint non"
-    " anti vice former deputy co not no half pre post ex sub semi inter under over pseudo mini step"
-    " first second third last de san santa los las el la port fort mount lake cape los"
-)
-
-_UNITS = word_list(
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
-    " fifteen sixteen seventeen eighteen nineteen"
-)
-_ORDINALS = word_list(
-    "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
-    " thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth"
-)
-_TENS = word_list("twenty thirty forty fifty sixty seventy eighty ninety")
-NUMBER_WORDS: dict[str, int] = {
-    **{w: i for i, w in enumerate(_UNITS)},
-    **{w: i for i, w in enumerate(_ORDINALS)},
-    **{w: 10 * (i + 2) for i, w in enumerate(_TENS)},
-    **{w[:-1] + "ieth": 10 * (i + 2) for i, w in enumerate(_TENS)},
-}
-
-# Short written forms that mean the same word; applied to both sides.
-_SAME = {
-    "blvd": "boulevard", "ave": "avenue", "st": "saint", "mt": "mount", "ft": "fort",
-    "dept": "department", "govt": "government", "univ": "university", "co": "company",
-    "corp": "corporation", "inc": "incorporated", "ltd": "limited", "jr": "junior",
-    "sr": "senior", "dr": "doctor", "prof": "professor", "gen": "general", "sgt": "sergeant",
-    "capt": "captain", "lt": "lieutenant", "col": "colonel", "vs": "versus", "tv": "television",
-    "ww1": "world war 1", "ww2": "world war 2", "colour": "color", "grey": "gray",
-    "centre": "center", "theatre": "theater", "harbour": "harbor", "honour": "honor",
-    "defence": "defense", "mum": "mom", "tsar": "czar", "per": "per",
-}  # fmt: skip
+STOP = lexicon_words("function words", "tokens")
+#: Words that make another thing of what they stand before: without them the answer is not the gold.
+CHANGERS = lexicon_words("things", "tokens")
+#: Short written forms that mean the same word; applied to both sides.
+_SAME = {short: " ".join(whole) for short, *whole in lexicon_groups("short forms")}
 
 
 class Token(msgspec.Struct, frozen=True, gc=False):

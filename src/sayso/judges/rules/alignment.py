@@ -19,9 +19,11 @@ from numpy.typing import NDArray
 
 from sayso.judges.english.families import family_names, family_stem, meanings, vectors_of
 from sayso.judges.english.lexicon import lexicon_words, phrases
+from sayso.judges.english.numbers import MONTH_NAMES
 from sayso.judges.english.questions import Expected, asks_for_a_name
 from sayso.judges.rules.reading import (
-    MONTHS,
+    FUNCTION,
+    NAMELESS,
     STANCES,
     AskedAspect,
     Features,
@@ -60,40 +62,26 @@ LOW = 0.3
 #: words of a label before a colon ("Place of birth: Ripley"), which begins no clause
 LABEL = 5
 
-_PRONOUNS = frozenset(["he", "she", "it", "they", "his", "its", "her", "their", "him", "them"])
-_SUBJECTS = _PRONOUNS | {"i", "there"}
-_TELLING = frozenset(["he", "she", "they", "his", "her", "their"])
-_FRONTED = frozenset(["born", "originally", "after", "before", "with", "made", "built"])
+_PRONOUNS = lexicon_words("pronouns", "alignment")
+_SUBJECTS = lexicon_words("pronouns", "alignment.subject")
+_TELLING = lexicon_words("pronouns", "alignment.telling")
+_FRONTED = lexicon_words("places", "alignment.fronted")
 _REMARKS = frozenset(["doubt", "modal", "hearsay", "ignorant", "firm"])
-_CONTRASTS = frozenset(["but", "although", "though", "while", "whereas", "yet"])
-_QUESTIONS = frozenset(["who", "which", "where", "when", "whose", "whom", "what", "how"])
-_VERBS = frozenset(
-    [
-        *("was", "is", "were", "are", "has", "had", "have", "did", "does"),
-        *("can", "could", "will", "would", "also", "later"),
-    ]
-)
-_PLACING = frozenset(["in", "at", "from", "near", ":", "outside"])
-_BEFORE_PLACES = frozenset(
-    ["the", "a", "small", "city", "town", "village", "district", "of", "region"]
-)
-_TIMES = MONTHS | {
-    *("century", "centuries", "decade", "ago", "yesterday", "today"),
-    *("hundred", "thousand", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
-}
-_PLACES = frozenset(
-    ["birthplace", "hometown", "place", "headquarters", "seat", "home", "capital", "location"]
-)
+_CONTRASTS = lexicon_words("turns", "alignment")
+_QUESTIONS = lexicon_words("questions", "alignment")
+_VERBS = lexicon_words("auxiliaries", "alignment")
+_PAST = lexicon_words("verbs", "stance")
+_PLACING = lexicon_words("places", "alignment.placing") | {":"}
+_BEFORE_PLACES = lexicon_words("places", "alignment.before")
+_TIMES = MONTH_NAMES | lexicon_words("nearly", "alignment")
+_PLACES = lexicon_words("places", "alignment")
 _GAPS = frozenset(["ignorant", "policy", "ask"])
 _SOFT = frozenset(["doubt", "modal", "hearsay", "ignorant", "contrast"])
 _DOUBTS = _GAPS | _SOFT
 _BEING = frozenset(["citizenship", "occupation"])
 _ASKED_WITH: Mapping[str, frozenset[str]] = {
-    "date": frozenset(["when", "date", "year", "day", "month", "dates", "birthday"]),
-    "place": frozenset(["where", "place", "city", "country", "location", "town"]),
-    "person": frozenset(["who", "whom", "name"]),
-    "number": frozenset(["how", "number", "many", "much", "figure", "amount"]),
-    "any": frozenset(["what", "which"]),
+    kind: lexicon_words("questions", f"alignment.{kind}")
+    for kind in ("date", "place", "person", "number", "any")
 }
 
 
@@ -158,7 +146,7 @@ def _verb(word: StanceWord, asked: frozenset[str]) -> bool:
     if word.capital:
         return False
     said = text[-1:] == "s" and family_stem(text) in asked
-    return text in _VERBS or text in lexicon_words("past") or _past(text) or said
+    return text in _VERBS or text in _PAST or _past(text) or said
 
 
 def _past(text: str) -> bool:
@@ -167,14 +155,14 @@ def _past(text: str) -> bool:
 
 def _remarks(word: StanceWord) -> bool:
     """Whether a word alone says how sure something is: "and possibly ..."."""
-    alone = phrases("cues").get(word.text, {}).get("", ())
+    alone = phrases("hedges").get(word.text, {}).get("", ())
     return any(kind in _REMARKS for _, kind in alone)
 
 
 def _subject(part: Sentence) -> str:
     """Return the name that a clause begins with; "" for none."""
     first = next((w for w in part if w.raw[0].isalnum()), None)
-    named = first is not None and first.capital and first.text not in lexicon_words("function")
+    named = first is not None and first.capital and first.text not in FUNCTION
     return first.text if first is not None and named else ""
 
 
@@ -182,7 +170,7 @@ def _placed(part: Sentence, aspect: AskedAspect) -> bool:
     """Whether a name stands behind "in" or the like, or behind "the birthplace is"."""
     told = any(word.text in _PLACES for word in part)
     for at, word in enumerate(part):
-        if word.name and word.text not in MONTHS and word.text not in aspect.names:
+        if word.name and word.text not in MONTH_NAMES and word.text not in aspect.names:
             before = at - 1
             while before > max(-1, at - 5) and part[before].text in _BEFORE_PLACES:
                 before -= 1
@@ -281,7 +269,7 @@ class AlignedParagraph:
 
     def __init__(self, text: str, aspects: Sequence[AskedAspect]) -> None:
         self.aspects = _told_apart(aspects)
-        self.names = frozenset().union(*(a.names for a in self.aspects)) - lexicon_words("function")
+        self.names = frozenset().union(*(a.names for a in self.aspects)) - FUNCTION
         self.rows = sentences_of(text)
         self.clauses = clauses_of(self.rows, frozenset().union(*(a.cues for a in self.aspects)))
         parts = [self.words(c) for c in self.clauses]
@@ -325,7 +313,7 @@ class AlignedParagraph:
         For each word asked with, the cosine of the nearest word: the mean, and the largest, to
         six digits, so that equal clauses tie on any processor.
         """
-        function = lexicon_words("function") | lexicon_words("stop")
+        function = FUNCTION | NAMELESS
         near = np.zeros((len(parts), len(self.aspects), 2))
         asked = [vectors_of(aspect.meant) for aspect in self.aspects]
         said = [

@@ -29,6 +29,7 @@ from sayso.judges.patterns import regex
 from sayso.judges.rules.alignment import AlignedParagraph, asserting_sentences
 from sayso.judges.rules.matching import Match, asserted, match
 from sayso.judges.rules.reading import (
+    FUNCTION,
     STANCES,
     AskedAspect,
     Sentence,
@@ -60,14 +61,10 @@ SIGNATURE = "rules@7"
 _WORD = regex(r"[^\W_]+(?:['’-][^\W_]+)*+")
 #: No word is this long; such a run is noise that would only cost time.
 _ENDLESS = regex(r"\S{200,}+")
-_SPEAKER = frozenset(["i", "my", "me", "we", "our", "us", "myself"])
+_SPEAKER = lexicon_words("pronouns", "judge")
 #: words that a refusal points with, at what it was asked for or at what it will not do
-_POINTING = frozenset(
-    [
-        *("this", "that", "request", "answer", "question", "information", "content", "doing"),
-        *("disclose", "reveal", "share", "tell", "say"),
-    ]
-)
+_POINTING = lexicon_words("talk", "judge.pointing")
+_NEGATIONS = lexicon_words("negations", "judge")
 _WITHHOLDING = ("ignorant", "policy", "ask")
 #: what is judged of one answer at most: characters, and clauses of a paragraph (problem "budget")
 LONGEST = 20_000
@@ -314,13 +311,13 @@ def _without_refusal(chances: Floats, rows: Sequence[Sentence], aspect: AskedAsp
     """
     if any(_speaks_of_itself(row) for row in rows):
         return chances
-    function, told, points = lexicon_words("function"), 0, False
+    told, points = 0, False
     for row in rows:
         cued = {at for mark in marks_of(row) for at in range(mark.start, mark.end)}
         for at, word in enumerate(row):
             if word.text in _POINTING:
                 points = True
-            elif at not in cued and word.raw[0].isalnum() and word.text not in function:
+            elif at not in cued and word.raw[0].isalnum() and word.text not in FUNCTION:
                 told += family_stem(word.text) not in aspect.asked
     if told <= 1 + points:
         return chances
@@ -504,7 +501,7 @@ def _stretch(part: Sentence) -> Span:
 def _turns(clause: Sentence, home: Sentence) -> bool:
     """Whether a sentence goes on with "but" behind a clause that denies something."""
     after = next((word.text for word in home if word.start >= clause[-1].end), "")
-    return after in ("but", "rather") and any(w.text in ("not", "no", "never") for w in clause)
+    return after in ("but", "rather") and any(w.text in _NEGATIONS for w in clause)
 
 
 def _of_a_name(clause: Sentence, aspect: AskedAspect) -> bool:

@@ -16,8 +16,10 @@ from functools import cached_property, lru_cache
 from itertools import accumulate, islice, pairwise
 from typing import NamedTuple
 
-from sayso.judges.english.dates import MONTHS, Date, agree, find_dates, gold_dates
+from sayso.judges.english.dates import Date, agree, find_dates, gold_dates
 from sayso.judges.english.families import country_names, family_stem, keys
+from sayso.judges.english.lexicon import lexicon_groups, lexicon_words
+from sayso.judges.english.numbers import MONTHS
 from sayso.judges.english.quantities import (
     WrittenQuantity,
     find_quantities,
@@ -36,7 +38,6 @@ from sayso.judges.english.tokens import (
     fold,
     plain_plural,
     tokens,
-    word_set,
 )
 from sayso.judges.patterns import regex
 from sayso.judges.rules.names import CLASSES, PARTICLES, compare_names, person_parts, stands_alone
@@ -53,10 +54,7 @@ _EITHER = regex(r" or ", re.IGNORECASE)
 LISTED = regex(r"\band\b|&|;|\bor\b", re.IGNORECASE)
 _LEADING = regex(r"^(?:to|of|by|in|on|at|from|as|with|for|about|over)\s+", re.IGNORECASE)
 # Kinds that a gold names for clarity: "drama film" is well named by "drama".
-_KINDS = word_set(
-    "film movie genre music language company corporation disease disorder syndrome river region"
-    " surname programming"
-)
+_KINDS = lexicon_words("things", "matching.clear")
 # Not the comma inside "2,430".
 _COMMA = regex(r",(?!\d)")
 _ONES = regex(r"(?<=[a-z]\s)(?:l{1,3}|1{2,3})$")
@@ -143,7 +141,7 @@ def readings(value: str) -> tuple[GoldForm, ...]:
 
 # ---- a phrase in a text: in the same words, glued, reordered, inflected, as a name variant
 
-_SMALL_WORDS = STOP | word_set("us no me may can all any out up go he it pm am so do")
+_SMALL_WORDS = STOP | lexicon_words("talk", "matching.short")
 
 
 class Hit(NamedTuple):
@@ -400,32 +398,13 @@ def _rest(word: Token, form: GoldForm, text: MatchedText, asked: MatchedText) ->
 # ---- a value that is no answer: denied, repeated from the question, of another event, or one of
 # several of which some are wrong
 
-_NEGATORS = word_set(
-    "not never isnt wasnt arent werent didnt doesnt dont cannot cant neither nor except unlike"
-    " confused mistaken opposed misattributed wrongly incorrectly mistakenly hasnt hadnt wont"
-)
-_BE = word_set("is was are were did does")
-_RESTART = word_set("but although though however because")
+_NEGATORS = lexicon_words("negations", "matching")
+_BE = lexicon_words("auxiliaries", "matching.be")
+_RESTART = lexicon_words("turns", "matching")
 _SENTENCE_END = regex(r"[.!?](?=\s|$)|[\n;]")
 _BREAK = regex(r"[,;:.!?\n](?=\s|$)")
-_PREDICATE = word_set(
-    "is are was were be been being called named known as by to in at on has have had of from"
-)
-
-_EVENTS = """
-born birth birthplace birthdate birthday|died die dies death dead killed assassinated passed
-deceased buried|founded founder founding established incorporated
-|dissolved closed defunct ended disbanded|began begun begin begins started start starts commenced
-|completed completion finished finish|discovered discovery discoverer
-|released release premiered premiere published aired debuted written wrote writer screenplay
-screenwriter author composed composer score|married marriage wed spouse
-|studied graduated attended educated|directed director directs|produced producer
-|starred starring stars cast"""
-_EVENT: dict[str, int] = {
-    word: n
-    for n, group in enumerate(_EVENTS.replace("\n", " ").split("|"))
-    for word in group.split()
-}
+_PREDICATE = lexicon_words("auxiliaries", "matching.predicate")
+_EVENT = {word: n for n, group in enumerate(lexicon_groups("events")) for word in group}
 _BEGUN, _ENDED = _EVENT["began"], {_EVENT["completed"], _EVENT["dissolved"]}
 
 
@@ -507,10 +486,7 @@ def other_event(said: MatchedText, asked: MatchedText, start: int, end: int) -> 
     return False
 
 
-_HALVES = word_set(
-    "korea carolina dakota sudan virginia yemen vietnam africa america timor ireland macedonia"
-    " guinea germany wales"
-)
+_HALVES = lexicon_words("namesakes", "matching.half")
 
 
 def other_place(said: MatchedText, start: int, end: int) -> bool:
@@ -572,9 +548,7 @@ def list_spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
 # ---- when a part of the gold is enough in a short answer, and when a place goes on otherwise
 
 # What stands before "of" in a name that is often left out: "(the University of) Oxford".
-_INSTITUTION = word_set(
-    "university city republic kingdom state county province isle island commonwealth"
-)
+_INSTITUTION = lexicon_words("things", "matching.institution")
 
 
 def _clips(form: GoldForm, kept: set[str]) -> bool:
@@ -1018,8 +992,8 @@ def concluded(text: str, numeric: bool) -> int:
     return at
 
 
-_COPULAS = word_set("is was are were")
-_ASKING = word_set("who whom whose what which when where how many much name does did")
+_COPULAS = lexicon_words("auxiliaries", "matching.copula")
+_ASKING = lexicon_words("questions", "matching")
 
 
 def direct(case: MatchedCase) -> int:
@@ -1265,16 +1239,7 @@ _LINKS = regex(
     r"studied|causes?|wrote|makes?|produces?|of|in|at|for|to|from|with|on|within|into)\b|:",
     re.IGNORECASE,
 )
-_NOT_A_NAME = STOP | word_set(
-    "i he she no yes some according my sources reports records unfortunately sorry perhaps maybe"
-    " possibly probably ai born date place year answer please both either later additionally one"
-    " moreover furthermore however although though while unknown reportedly apparently allegedly"
-    " presumably not most many several another hmm hm oh ah uh um ugh well let hi hello hey sure"
-    " thanks ok okay yeah actually definitely certainly officials critics experts scientists"
-    " historians scholars researchers astronomers teacher student q b rumor rumour word unless"
-    " jan feb mar apr jun jul aug sep sept oct nov dec january february march april may june july"
-    " august september october november december"
-)
+_NOT_A_NAME = STOP | lexicon_words("talk", "matching.name") | MONTHS.keys()
 _APOSTROPHE = regex("['\u2019]")
 _IN = regex(r"\b(?:in|at|near|into|within)\s+(?:the\s+)?$", re.IGNORECASE)
 _BY = regex(r"\b(?:by|with|named)\s+$", re.IGNORECASE)
@@ -1343,7 +1308,7 @@ _PHRASE_EDGE = regex(
     r"[,;]?\s(?:and\s(?:shows?|leads?|has|is|was|its?|later|then|takes|can)\b|after\b|ever\b"
     r"|(?:while|although|though|but|because|which|who|where)\b)"
 )
-_FILLERS = word_set("a an the probably likely possibly")
+_FILLERS = lexicon_words("talk", "matching.filler")
 
 
 def asserted(

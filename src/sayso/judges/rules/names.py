@@ -13,7 +13,13 @@ from functools import lru_cache
 from typing import Literal
 
 from sayso.judges.english.families import country_names, slip
-from sayso.judges.english.tokens import CHANGERS, NUMERALS, STOP, Token, tokens, word_set
+from sayso.judges.english.lexicon import (
+    first_of_group,
+    lexicon_groups,
+    lexicon_rows,
+    lexicon_words,
+)
+from sayso.judges.english.tokens import CHANGERS, NUMERALS, STOP, Token, tokens
 from sayso.judges.patterns import regex
 
 Comparison = Literal["same", "different", "unsure"]
@@ -22,89 +28,29 @@ Comparison = Literal["same", "different", "unsure"]
 _LONGEST = 200
 #: numerals of one letter; no person's name ends in an initial
 _NUMERALS = NUMERALS | {"L": "50"}
-_SMALL = word_set("the a an of and for in on at to")
-_CREDENTIALS = word_set("phd md esq obe cbe")
+_SMALL = lexicon_words("function words", "names")
+_CREDENTIALS = lexicon_words("people", "names.credential")
 GENERATIONS = {"junior": "jr", "fils": "jr", "younger": "jr", "senior": "sr", "pere": "sr"} | {
     "elder": "sr"
 }
 #: Nouns that say what kind of thing is named and may be left out.
-_TRANSPARENT = word_set(
-    "company corporation incorporated limited llc plc inc ltd river ocean sea kingdom republic"
-    " county island islands mountain mountains desert mission program project band group mount"
-    " empire tower bridge com org film movie novel album song"
-)
+_TRANSPARENT = lexicon_words("things", "names.clear")
 #: Nouns and adjectives that make another thing of a name.
-CLASSES = (
-    word_set(
-        "university college school institute academy hospital museum state city lake street avenue"
-        " road park airport station prize award cup stadium theater church cathedral castle palace"
-        " bank bay gulf peninsula valley canyon beach town village district province times post"
-        " news football baseball basketball club women royal central international technical"
-    )
-    | CHANGERS
-    | word_set("democratic equatorial papua bissau inner outer baja")
-) - {"mount"}
-_SCHOOLS = word_set("university college school")
+CLASSES = (lexicon_words("things", "names.class") | CHANGERS) - {"mount"}
+_SCHOOLS = lexicon_words("things", "names.school")
 #: Rivers, lakes and cities that are named like a state or a country.
-_SHARED = word_set(
-    "mississippi missouri ohio colorado arkansas delaware connecticut michigan ontario tennessee"
-    " kansas oklahoma iowa congo niger senegal gambia jordan georgia maryland jersey panama"
-)
+_SHARED = lexicon_words("namesakes", "names.shared")
 #: Places where "University of X" and "X University" are two institutions.
-_TWO_UNIVERSITIES = word_set(
-    "washington miami york houston dallas lincoln ottawa pacific charleston cumberland concordia"
-    " columbia westminster southern northern"
-) | {"new york"}
+_TWO_UNIVERSITIES = lexicon_words("namesakes", "names.university") | {"new york"}
 #: Different people, of whom one is known with a middle or later name that the other lacks.
-_NAMESAKE_LIST = """
-john adams/john quincy adams|george bush/george h w bush|george bush/george herbert walker bush
-|michael jordan/michael b jordan|mary wollstonecraft/mary wollstonecraft shelley
-|paul anderson/paul thomas anderson|david wallace/david foster wallace
-|martin luther/martin luther king|oliver holmes/oliver wendell holmes
-|benjamin harrison/william henry harrison|vanessa williams/vanessa l williams
-"""
-_NAMESAKES = {
-    frozenset(pair.strip().split("/")) for pair in _NAMESAKE_LIST.replace("\n", " ").split("|")
-}
-_VARIANT_LIST = """
-muhammad mohammed mohamed mohammad muhammed|ramses ramesses rameses|tchaikovsky chaikovsky
-tschaikowsky|gaddafi qaddafi gadhafi kadhafi|zedong tsetung|xiaoping hsiaoping|karl carl
-|yasser yasir|osama usama|hussein husayn hussain|ali aly|peking beijing|bombay mumbai
-|calcutta kolkata|madras chennai|kiev kyiv|burma myanmar|persia iran|nicholas nikolaus nikolai
-|catherine katherine|sergei sergey|dmitri dmitry dimitri|alexey alexei aleksei
-|aleksandr alexander alexandr|leo lev|fyodor feodor fedor|genghis chinggis
-"""
-_VARIANTS = {word: group.split()[0] for group in _VARIANT_LIST.split("|") for word in group.split()}
-
-
-TITLES = word_set(
-    "sir dame lord lady king queen prince princess president doctor mr mrs ms miss saint"
-    " professor general captain colonel major sergeant pope emperor senator governor reverend rev"
-    " father brother sister count countess duke duchess baron earl judge justice chief coach"
-    " admiral marshal minister czar emperor mayor"
-)
-PARTICLES = word_set("van von de der den di da du la le del della bin ibn al el st dos des")
-
-_NICK = (
-    "robert rob bob bobby robbie|william will bill billy willie liam|richard rick dick ricky rich"
-    "|james jim jimmy jamie|john jack johnny jon|joseph joe joey|thomas tom tommy"
-    "|charles charlie chuck charley|edward ed eddie ted teddy ned|michael mike mick mickey micky"
-    "|david dave davy|daniel dan danny|samuel sam sammy|benjamin ben benny|anthony tony antony"
-    "|christopher chris kit|matthew matt|andrew andy drew|steven stephen steve|patrick pat paddy"
-    "|peter pete|gregory greg|jeffrey jeff geoffrey geoff|kenneth ken kenny|ronald ron ronnie"
-    "|donald don donnie|lawrence larry laurence|gerald jerry gerry|henry harry hank|frederick fred"
-    " freddie freddy|albert al bert|alexander alex sandy|nicholas nick nicky nicolas|philip phil"
-    " phillip|timothy tim|walter walt|raymond ray|leonard len lenny leo|elizabeth liz beth betty"
-    " lizzie eliza|margaret maggie peggy meg|katherine catherine kathy cathy kate katie kathryn"
-    "|susan sue suzanne|deborah debbie deb|barbara barb|jennifer jen jenny|jessica jess"
-    "|victoria vicky|patricia pat patty trish|christina chris tina christine|rebecca becky"
-    "|abraham abe|theodore ted teddy|franklin frank|francis frank|stanley stan|vincent vince"
-    "|douglas doug|nathaniel nathan nate|zachary zach zack|jonathan jon|eugene gene|arthur art"
-    "|harold hal harry"
-)
+_NAMESAKES = {frozenset(row.split("/")) for row in lexicon_rows("different people")}
+_VARIANTS = first_of_group("name variants")
+TITLES = lexicon_words("people", "names.title")
+PARTICLES = lexicon_words("people", "names.particle")
+#: The groups of given names that can be one person's, by name.
 _GROUPS: dict[str, set[int]] = {}
-for _i, _group in enumerate(_NICK.split("|")):
-    for _name in _group.split():
+for _i, _group in enumerate(lexicon_groups("nicknames")):
+    for _name in _group:
         _GROUPS.setdefault(_name, set()).add(_i)
 
 
@@ -324,7 +270,7 @@ def _person(x: Sequence[str], y: Sequence[str]) -> Comparison:
 
 
 #: What makes a woman's name of a man's: "Paul" is not short for "Paula".
-_FEMININE = word_set("a ine ina ette etta elle ella ia")
+_FEMININE = lexicon_words("endings", "names")
 
 
 def _given(a: str, b: str) -> bool:

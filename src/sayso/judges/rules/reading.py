@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sayso.judges.english.families import family_names, family_stem, meanings, word_group
 from sayso.judges.english.lexicon import judge_data, lexicon_words, phrases, written_out
+from sayso.judges.english.numbers import MONTH_NAMES
 from sayso.judges.english.questions import Expected, expected
 from sayso.judges.english.sentences import split_sentences
 from sayso.judges.patterns import regex
@@ -35,10 +36,11 @@ STANCES: tuple[Stance, ...] = (
     "committed", "hedged", "abstained", "refused_by_policy", "asked_back", "omitted",
 )  # fmt: skip
 
+#: words that masks never hide: their place in an answer tells the stance
+FUNCTION = lexicon_words("function words", "stance")
+#: words of a question that name nothing
+NAMELESS = lexicon_words("function words", "question")
 _WORD = regex(r"[^\W_]+(?:['’-][^\W_]+)*+|[?!.,;:()%\"=—–]")
-MONTHS = frozenset(
-    "january february march april may june july august september october november december".split()  # noqa: SIM905
-)
 
 
 class StanceWord(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
@@ -72,11 +74,9 @@ def stretch_words(text: str, low: int = 0, high: int | None = None) -> Sentence:
         start, end = match.span()
         for part in written_out(raw.lower()):
             found.append(StanceWord(part, raw, start, end, raw[0].isupper(), not found))
-    if found and found[0].capital and found[0].text not in phrases("cues"):
+    if found and found[0].capital and found[0].text not in phrases("hedges"):
         rest = [word for word in found[1:] if word.raw[0].isalnum()]
-        if not rest or (
-            len(found) > 1 and found[1].name and found[0].text not in lexicon_words("function")
-        ):
+        if not rest or (len(found) > 1 and found[1].name and found[0].text not in FUNCTION):
             found[0] = msgspec.structs.replace(found[0], opens=False)
     return tuple(found)
 
@@ -130,20 +130,19 @@ def aspect_of(
 @lru_cache(maxsize=8192)
 def _asked(question: str, hint: str, entity: str) -> AskedAspect:
     """Read a question without its golds, which others may lend it."""
-    function, stop = lexicon_words("function"), lexicon_words("stop")
     asked = [word for row in sentences_of(question[-4000:]) for word in row]
     names = {word.text for word in asked if word.name}
     names.update(word.text for word in stretch_words(entity))
     content = [
         word.text
         for word in asked
-        if word.raw[0].isalnum() and word.text not in function and word.text not in stop
+        if word.raw[0].isalnum() and word.text not in FUNCTION and word.text not in NAMELESS
     ]
     stems = {name for word in content if word not in names for name in meanings(word)}
     stems.update(
         family_stem(word.text)
         for word in stretch_words(hint)
-        if word.raw[0].isalnum() and word.text not in function and word.text not in stop
+        if word.raw[0].isalnum() and word.text not in FUNCTION and word.text not in NAMELESS
     )
     known = family_names()
     stems.update(family_stem(word.text) for word in asked if family_stem(word.text) in known)
@@ -173,7 +172,6 @@ _MASKS = frozenset({"ASKED", "NAME", "#", "MONTH"})
 
 def mask(row: Sentence, aspect: AskedAspect) -> list[str | None]:
     """Return each word as the reader sees it; ``None`` where a mask goes on."""
-    function = lexicon_words("function")
     seen: list[str | None] = []
     last: str | None = None
     for word in row:
@@ -182,9 +180,9 @@ def mask(row: Sentence, aspect: AskedAspect) -> list[str | None]:
             symbol = text
         elif any(c.isdigit() for c in text):
             symbol = "#"
-        elif text in MONTHS and word.name:
+        elif text in MONTH_NAMES and word.name:
             symbol = "MONTH"
-        elif text in function:
+        elif text in FUNCTION:
             symbol = text
         elif family_stem(text) in aspect.asked:
             symbol = "ASKED"
@@ -208,9 +206,10 @@ def marks_of(row: Sentence) -> tuple[CueMark, ...]:
     """Return the cue phrases of a sentence; a name and the month of May are none."""
     return tuple(
         mark
-        for mark in _found(row, "cues")
+        for mark in _found(row, "hedges")
         if not (
-            row[mark.start].name and (row[mark.start].text in MONTHS or _in_name(row, mark.start))
+            row[mark.start].name
+            and (row[mark.start].text in MONTH_NAMES or _in_name(row, mark.start))
         )
     )
 
@@ -270,23 +269,22 @@ def values_in(row: Sentence, kind: Expected) -> frozenset[str]:
     """Return the words that a value of a kind may be: years, numbers, names, stems of content."""
     if kind == "date":
         return frozenset(
-            w.text for w in row if _is_year(w.text) or (w.text in MONTHS and w.capital)
+            w.text for w in row if _is_year(w.text) or (w.text in MONTH_NAMES and w.capital)
         )
     if kind == "number":
         return frozenset(w.text for w in row if w.text[0].isdigit())
     if kind in ("place", "person"):
         return frozenset(w.text for w in row if _is_proper(w))
-    function = lexicon_words("function")
     cued = {at for mark in marks_of(row) for at in range(mark.start, mark.end)}
     return frozenset(
         family_stem(w.text)
         for at, w in enumerate(row)
-        if w.raw[0].isalnum() and w.text not in function and at not in cued
+        if w.raw[0].isalnum() and w.text not in FUNCTION and at not in cued
     )
 
 
 def _is_proper(word: StanceWord) -> bool:
-    return word.name and word.text not in MONTHS and not any(c.isdigit() for c in word.text)
+    return word.name and word.text not in MONTH_NAMES and not any(c.isdigit() for c in word.text)
 
 
 def _is_year(text: str) -> bool:
@@ -299,14 +297,14 @@ _KIND_SYMBOLS: Mapping[str, tuple[str, ...]] = {
     "date": ("#", "MONTH"), "number": ("#",), "place": ("NAME",), "person": ("NAME",),
 }  # fmt: skip
 _ANY_SYMBOL = ("NAME", "#", "MONTH")
-_EDGES = frozenset(
-    [*",;:()—–", "but", "although", "though", "while", "whereas", "who", "which", "where"]
+_EDGES = frozenset(",;:()—–").union(
+    lexicon_words("turns", "stance"), lexicon_words("questions", "stance")
 )
 _COUNTED = (
     "doubt", "modal", "hearsay", "ignorant", "policy", "ask", "denial", "whole", "firm", "contrast",
 )  # fmt: skip
-_NEGATIONS = frozenset(["not", "no", "never", "without", "nothing"])
-_SPEAKER = frozenset(["i", "my", "me", "we", "our"])
+_NEGATIONS = lexicon_words("negations", "stance")
+_SPEAKER = lexicon_words("pronouns", "stance")
 
 
 def add_ngrams(symbols: Iterable[str | None], prefix: str, into: Features, most: int = 3) -> None:
@@ -321,13 +319,11 @@ def add_ngrams(symbols: Iterable[str | None], prefix: str, into: Features, most:
 
 def word_groups_of(symbols: Iterable[str | None]) -> list[str]:
     """Return the symbols with words of content as their groups of like meaning."""
-    function = lexicon_words("function")
-    return [s if s in function or not s[0].islower() else word_group(s) for s in symbols if s]
+    return [s if s in FUNCTION or not s[0].islower() else word_group(s) for s in symbols if s]
 
 
 def collapsed(symbols: Sequence[str | None], marks: Sequence[CueMark]) -> list[str]:
     """Return the symbols with cue phrases as their class, other words as ``w``."""
-    function = lexicon_words("function")
     kept = list(symbols)
     for start, end, kind in sorted(marks, key=lambda m: (m.start, -m.end)):
         if kept[start] is not None and not str(kept[start]).startswith("<"):
@@ -336,7 +332,7 @@ def collapsed(symbols: Sequence[str | None], marks: Sequence[CueMark]) -> list[s
     for symbol in kept:
         if symbol is None:
             continue
-        plain = symbol[0].isalnum() and symbol not in function and symbol not in _MASKS
+        plain = symbol[0].isalnum() and symbol not in FUNCTION and symbol not in _MASKS
         if not (plain and short and short[-1] == "w"):
             short.append("w" if plain else symbol)
     return short
@@ -405,11 +401,10 @@ def stance_features(
 
 
 def _new_words(symbols: Sequence[str | None]) -> int:
-    function = lexicon_words("function")
     return sum(
         1
         for s in symbols
-        if s and (s[0].isalnum() or s == "#") and s not in function and s != "ASKED"
+        if s and (s[0].isalnum() or s == "#") and s not in FUNCTION and s != "ASKED"
     )
 
 
