@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from sayso.protocols import PROTOCOLS
+
 SRC = Path(__file__).parent.parent / "src" / "sayso"
 
 #: packages from the ground up: each may import those before it, and itself
@@ -20,6 +22,7 @@ LAYERS = (
     "version",
     "addresses",
     "records",
+    "metric",
     "harmless",
     "later",
     "options",
@@ -70,6 +73,7 @@ DOORS = {
     ("sayso.engines", "sayso.engines.vllm"): "open_model",
     ("sayso.studies.results", "sayso.studies.report"): "a study gives what its page shows",
     ("sayso.report", "sayso.protocols"): "what a page shows is the protocol's",
+    ("sayso.report.numbers", "sayso.protocols"): "how a number is written is the protocol's",
 }
 #: where a protocol may be called by its name, besides its own package and PROTOCOLS
 NAMING = {
@@ -391,3 +395,24 @@ def test_a_function_name_stands_once_unless_it_is_an_interface() -> None:
     several = {name for name, modules in functions.items() if len(modules) > 1}
     shared = {name for names in SHARED_NAMES.values() for name in names.split()}
     assert several == shared
+
+
+#: strings that ``report`` may hold though a protocol or a number is called so, with the reason
+REPORT_WORDS = {
+    ("terminal.py", "uncle"): "a word of a judge's signature: UNCLE's three labels",
+    ("terminal.py", "kappa"): "how well a judge agreed with people in its check",
+}
+
+
+@pytest.mark.parametrize("path", sorted((SRC / "report").glob("*.py")), ids=lambda path: path.name)
+def test_report_names_no_protocol_and_no_number(path: Path) -> None:
+    """What is special about a number stands in the table of its protocol (``sayso.metric``)."""
+    names = {*PROTOCOLS, *(name for plan in PROTOCOLS.values() for name in plan.metrics)}
+    texts = {
+        node.value
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    spoken = {word for text in texts for word in re.findall(r"\w+", text) if "_" in word}
+    named = (texts | spoken) & names
+    assert {name for name in named if (path.name, name) not in REPORT_WORDS} == set()

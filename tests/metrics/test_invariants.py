@@ -14,7 +14,7 @@ from sayso.metrics import agreement
 from sayso.records import InputError
 
 N = 150
-Metric = Callable[..., Any]
+Statistic = Callable[..., Any]
 Data = tuple[np.ndarray, ...]
 
 
@@ -38,7 +38,7 @@ def labeled(seed: int) -> Data:
     return rng.integers(-1, 2, N), rng.integers(-1, 3, N), rng.integers(0, 4, N)
 
 
-def rate(name: str) -> Metric:
+def rate(name: str) -> Statistic:
     def metric(known: Any, label: Any, kind: Any, weights: Any = None) -> Any:
         value = metrics.cell_rates(metrics.count_cells(known, label, weights))[name]
         return value if np.ndim(value) else float(value)
@@ -108,17 +108,17 @@ def correlation(score: Any, refused: Any, length: Any, weights: Any = None) -> A
     return metrics.spearman(score, length, weights)
 
 
-LENGTHS: dict[str, Metric] = {
+LENGTHS: dict[str, Statistic] = {
     "spread_auroc": spread_score,
     "strata_auroc": fixed_strata,
     "residual_auroc": metrics.residual_auroc,
     "false_negative_slope": slope,
     "spearman": correlation,
 }
-SCORED: dict[str, Metric] = {**metrics.SCORE_METRICS, "within_auroc": within_score}
-PROBABLE: dict[str, Metric] = metrics.PROBABILITY_METRICS
+SCORED: dict[str, Statistic] = {**metrics.SCORE_METRICS, "within_auroc": within_score}
+PROBABLE: dict[str, Statistic] = metrics.PROBABILITY_METRICS
 COUNTED = [{**SCORED, **PROBABLE}[name] for name in metrics.COUNTED]
-LABELED: dict[str, Metric] = {
+LABELED: dict[str, Statistic] = {
     **{name: rate(name) for name in metrics.RATES},
     "j_pooled": pooled,
     "j_within": metrics.j_within,
@@ -139,14 +139,14 @@ ALL += [pytest.param(f, labeled, id=k) for k, f in LABELED.items()]
 
 
 @pytest.mark.parametrize(("metric", "data"), ALL)
-def test_row_order_does_not_matter(metric: Metric, data: Callable[[int], Data]) -> None:
+def test_row_order_does_not_matter(metric: Statistic, data: Callable[[int], Data]) -> None:
     arrays = data(0)
     order = np.random.default_rng(1).permutation(N)
     assert metric(*(a[order] for a in arrays)) == pytest.approx(metric(*arrays))
 
 
 @pytest.mark.parametrize(("metric", "data"), ALL)
-def test_weights_are_repetitions(metric: Metric, data: Callable[[int], Data]) -> None:
+def test_weights_are_repetitions(metric: Statistic, data: Callable[[int], Data]) -> None:
     arrays = data(2)
     weights = np.random.default_rng(3).integers(0, 4, N)
     again = np.repeat(np.arange(N), weights)
@@ -157,7 +157,7 @@ def test_weights_are_repetitions(metric: Metric, data: Callable[[int], Data]) ->
 
 
 @pytest.mark.parametrize(("metric", "data"), ALL)
-def test_many_weightings_equal_one_by_one(metric: Metric, data: Callable[[int], Data]) -> None:
+def test_many_weightings_equal_one_by_one(metric: Statistic, data: Callable[[int], Data]) -> None:
     arrays = data(4)
     weights = np.random.default_rng(5).integers(0, 3, (20, N)).astype(float)
     weights[7] = 0  # nothing drawn: undefined, NaN
@@ -170,7 +170,7 @@ def test_many_weightings_equal_one_by_one(metric: Metric, data: Callable[[int], 
 
 
 @pytest.mark.parametrize(("metric", "data"), ALL)
-def test_nothing_is_undefined(metric: Metric, data: Callable[[int], Data]) -> None:
+def test_nothing_is_undefined(metric: Statistic, data: Callable[[int], Data]) -> None:
     value = metric(*(a[:0] for a in data(6)))
     assert value is None or np.isnan(value)
 

@@ -8,7 +8,6 @@ import pytest
 from rich.console import Console
 
 from sayso.protocols import PROTOCOLS
-from sayso.protocols.uncle import report as uncle
 from sayso.records import Estimate, slice_of
 from sayso.report.differences import (
     Headline,
@@ -20,7 +19,7 @@ from sayso.report.differences import (
 )
 from sayso.runs.compare import number_words
 
-WORDS = number_words(uncle)
+WORDS = number_words(PROTOCOLS["uncle"])
 SHORT, LONG = slice_of(form="short"), slice_of(form="long")
 BOTH = slice_of(form="short", given="known")
 
@@ -104,7 +103,7 @@ def test_runs_without_a_number_or_a_headline_in_common() -> None:
 
 
 def test_of_many_methods_the_first_stands_at_the_top() -> None:
-    words = number_words(PROTOCOLS["faithfulness"].report)
+    words = number_words(PROTOCOLS["faithfulness"])
     methods = ("vanilla", "uncle")
     found = [Estimate("skill", slice_of(form="short", method=m), 0.2, 0.1, 0.3) for m in methods]
     text = printed(found, words)
@@ -115,7 +114,7 @@ def test_of_many_methods_the_first_stands_at_the_top() -> None:
 def test_many_differences_say_how_many_chance_gives() -> None:
     found = [Estimate("auroc", slice_of(score=str(n)), 0.01, -0.02, 0.04) for n in range(89)]
     found += [Estimate("auroc", slice_of(score="x"), 0.05, 0.01, 0.09), Estimate("auroc")]
-    text = " ".join(printed(found, number_words(PROTOCOLS["selective"].report)).split())
+    text = " ".join(printed(found, number_words(PROTOCOLS["selective"])).split())
     assert "Of 90 differences, about 4 would look clear by chance alone." in text
     assert by_chance(found[:9]) == ""
     # a number of many scores is named once, above them
@@ -130,7 +129,7 @@ def test_differences_of_counts_and_slopes_are_no_percentage_points() -> None:
             Estimate("trend", method, -0.27, -0.54, 0.01),
             Estimate("recall", method, -0.02, -0.1, 0.06),
         ],
-        number_words(PROTOCOLS["self_known"].report),
+        number_words(PROTOCOLS["self_known"]),
     )
     assert "−2.57 [−3.02, −2.11]" in text
     assert "−0.27" in text
@@ -139,7 +138,16 @@ def test_differences_of_counts_and_slopes_are_no_percentage_points() -> None:
 
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_every_headline_number_has_a_direction_and_a_label(name: str) -> None:
-    report = PROTOCOLS[name].report
-    for headline in report.HEADLINES:
-        assert report.HIGHER[headline.name] is not None
-        assert headline.name in report.LABELS
+    metrics = PROTOCOLS[name].metrics
+    assert metrics.headlines
+    for number in metrics.headlines:
+        assert metrics[number].higher is not None
+        assert metrics[number].label
+
+
+def test_a_number_of_several_protocols_is_written_in_one_way() -> None:
+    """Numbers are written by their name, whatever protocol they are of."""
+    notations: dict[str, str] = {}
+    for protocol in PROTOCOLS.values():
+        for metric in protocol.metrics.values():
+            assert notations.setdefault(metric.name, metric.notation) == metric.notation

@@ -26,7 +26,7 @@ from sayso.report.number_tables import (
     page_table,
     render_table,
 )
-from sayso.report.numbers import GAPS, is_bare
+from sayso.report.numbers import is_bare, is_gap
 from sayso.runs.result import Result, summary_of
 from sayso.storage.run_folder import RunFolder
 from sayso.studies.board import BoardSystem, board_page
@@ -85,7 +85,7 @@ def shown(result: Result, estimates: list[Estimate]) -> str:
 
 
 def with_gaps(estimates: Iterable[Estimate], change: Callable[[Estimate], Estimate]) -> list[Any]:
-    return [change(e) if e.name in GAPS and e.value is not None else e for e in estimates]
+    return [change(e) if is_gap(e.name) and e.value is not None else e for e in estimates]
 
 
 def set_to(value: float | None, low: float | None = None, high: float | None = None) -> Any:
@@ -101,7 +101,7 @@ def unused(text: str, count: int = 3) -> list[str]:
 @pytest.mark.parametrize("name", ["uncle", "gaps"])
 def test_no_gap_without_an_interval_is_shown(name: str, request: pytest.FixtureRequest) -> None:
     result: Result = request.getfixturevalue(name)
-    held = [e for e in result.estimates if e.name in GAPS and e.value is not None]
+    held = [e for e in result.estimates if is_gap(e.name) and e.value is not None]
     assert held
     own = {"uncle": "J", "gaps": "abstention_gap"}[name]
     assert any(e.name == own and e.low is not None for e in held)

@@ -364,7 +364,7 @@ def test_the_terminal_begins_with_cautions_then_the_sentence(tmp_path: Path) -> 
 # ---- studies, trainings and files of scores
 
 
-KNOWS, ADMITS = uncle.HEADLINES
+KNOWS, ADMITS = PROTOCOLS["uncle"].metrics.headlines.values()
 Ranks = list[tuple[int, int] | None]
 
 

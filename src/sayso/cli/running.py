@@ -451,7 +451,7 @@ def compare(a: Path, b: Path, more: Sequence[Path], flags: Comparing) -> None:
             with_tests(result.estimates, result.tests),
             Console(),
             sides_of(a, b),
-            number_words(PROTOCOLS[result.protocol].report),
+            number_words(PROTOCOLS[result.protocol]),
             result.notes,
             result.compared,
         )

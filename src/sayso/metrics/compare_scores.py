@@ -27,8 +27,8 @@ from sayso.metrics.arrays import (
 from sayso.metrics.intervals import (
     LEVEL,
     UNMOVED,
-    Metric,
     Resampled,
+    Statistic,
     bootstrap,
     make_estimate,
     no_difference,
@@ -91,7 +91,7 @@ def difference_p(difference: Estimate, clusters: int) -> float | None:
 def paired_differences(
     scores: Mapping[str, ArrayLike],
     incorrect: ArrayLike,
-    metric: Metric = auroc,
+    metric: Statistic = auroc,
     pairs: Sequence[tuple[str, str]] | None = None,
     clusters: ArrayLike | None = None,
     n: int = 2000,
@@ -168,7 +168,7 @@ class _Replicates:
         wrong: Floats,
         unit: NDArray[np.int64],
         weights: Floats,
-        metric: Metric,
+        metric: Statistic,
         keywords: Mapping[str, Any],
     ) -> None:
         self._data = columns, wrong, unit, weights, metric, keywords
@@ -383,7 +383,7 @@ def rank_flips(differences: Mapping[str, Sequence[ScoreDifference]]) -> list[Ran
     return sorted(flips, key=lambda f: (not f.clear, f.difference_against - f.difference_under))
 
 
-def averaged(metric: Metric) -> Callable[..., Result]:
+def averaged(metric: Statistic) -> Callable[..., Result]:
     """Return a metric that is the plain mean of ``metric`` over groups (datasets).
 
     The result takes ``(uncertainty, incorrect, groups, weights=None)``; pass ``strata=groups`` to

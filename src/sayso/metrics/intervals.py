@@ -78,7 +78,7 @@ MANY, GROUPS = 50_000, 200
 KEPT = 8_000_000
 
 #: metric(*arrays, weights=..., **keywords)
-Metric = Callable[..., Any]
+Statistic = Callable[..., Any]
 Range = tuple[float, float]
 Interval = tuple[float | None, float | None]
 
@@ -431,7 +431,7 @@ def undefined_problem(replicates: ArrayLike) -> str | None:
 
 
 def bootstrap(
-    metric: Metric,
+    metric: Statistic,
     *arrays: ArrayLike,
     clusters: ArrayLike | None = None,
     crossed: ArrayLike | None = None,
@@ -500,7 +500,7 @@ def _drawn_levels(
 
 
 def _in_groups(
-    metric: Metric,
+    metric: Statistic,
     arrays: Sequence[ArrayLike],
     keywords: dict[str, Any],
     group: NDArray[np.uint8],
@@ -519,7 +519,7 @@ def _in_groups(
 
 
 def bootstrap_difference(
-    metric: Metric,
+    metric: Statistic,
     first: Sequence[ArrayLike],
     second: Sequence[ArrayLike],
     clusters: ArrayLike | None = None,

@@ -30,9 +30,9 @@ from sayso.metrics.intervals import (
     NO_SPREAD,
     UNDEFINED_SHARE,
     UNMOVED,
-    Metric,
     Range,
     Resampled,
+    Statistic,
     make_estimate,
     resample_weights,
     standard_error,
@@ -58,7 +58,7 @@ class Number(NamedTuple):
     better, ``None`` where neither is.
     """
 
-    metric: Metric
+    metric: Statistic
     columns: tuple[Any, ...]
     entities: Sequence[str]
     limits: Range | None = (0.0, 1.0)

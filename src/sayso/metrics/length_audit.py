@@ -34,7 +34,7 @@ from sayso.metrics.arrays import (
     or_none,
     weight_rows,
 )
-from sayso.metrics.intervals import Metric, bootstrap, bootstrap_share
+from sayso.metrics.intervals import Statistic, bootstrap, bootstrap_share
 from sayso.metrics.ranking import auroc, bootstrap_auroc, mid_ranks, spearman, within_auroc
 from sayso.records import Estimate, InputError, slice_of
 
@@ -372,7 +372,7 @@ def length_audit(
     t = None if t is None else t[use]
 
     def estimate(
-        name: str, metric: Metric, *data: NDArray[Any], low: float | None = 0.0, **keywords: Any
+        name: str, metric: Statistic, *data: NDArray[Any], low: float | None = 0.0, **keywords: Any
     ) -> Estimate:
         limits = None if low is None else (low, 1.0)
         return bootstrap(

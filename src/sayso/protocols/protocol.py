@@ -21,8 +21,8 @@ and a command to ``cli/run.py``. Each module has one job and one entry:
     report.py    ``heading``, ``opening`` and ``examples``: how page and terminal begin; ``render``
                  for the terminal, ``summary`` for that of all protocols, ``main_numbers`` for
                  Python, ``pages`` for the HTML page (``page.html`` beside it), ``figures`` for
-                 files of its charts, ``LABELS`` of numbers and ``part_label`` of slices in words
-                 (:class:`Report`)
+                 files of its charts, ``part_label`` of slices in words (:class:`Report`)
+    numbers.py   ``NUMBERS``: every number, with all that is said of it (:mod:`sayso.metric`)
     layouts.py   ``LAYOUTS``: tables and figures of the paper, from the runs of a study
 
 Shared by protocols: entities, wordings and items to judge in :mod:`sayso.protocols.pool`, draws and
@@ -43,6 +43,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 
+from sayso.metric import MetricTable
 from sayso.protocols.settings import Probing
 from sayso.records import (
     Estimate,
@@ -68,7 +69,6 @@ if TYPE_CHECKING:
     from sayso.engines.engine import Engine
     from sayso.judges.judge import Item, Judge
     from sayso.metrics.joint import JointNumber, Number
-    from sayso.report.differences import Headline
     from sayso.report.figures import Figure
     from sayso.report.number_tables import NumberTable
     from sayso.report.opening import ChosenExamples, PageOpening
@@ -411,18 +411,7 @@ class PaperLayout(NamedTuple):
 
 
 class Report(typing.Protocol):
-    """How a protocol's numbers are shown: the module ``report`` of its package.
-
-    ``LABELS`` says of main numbers and those that are compared their symbol and what they mean,
-    ``DEFINITIONS`` what the caption of a table says of a symbol instead; ``HIGHER`` tells whether
-    more of a number is better; ``HEADLINES`` are those that runs are compared
-    and ranked by first.
-    """
-
-    LABELS: Mapping[str, tuple[str, str]]
-    DEFINITIONS: Mapping[str, str]
-    HIGHER: Mapping[str, bool | None]
-    HEADLINES: Sequence[Headline]
+    """How a protocol's numbers are shown: the module ``report`` of its package."""
 
     def part_label(self, key: str, value: str) -> str:
         """Return a part of a slice in words: "short answers", "P(True)"."""
@@ -488,11 +477,12 @@ class Report(typing.Protocol):
 class Protocol:
     """One published protocol.
 
-    ``name`` is its package and command, ``question`` what it answers: the command's help. The
-    module docstring says what the functions do. ``off_by_default`` names settings that ask nothing
-    unless they are changed, ``may_shrink`` settings that ``sayso measure`` may lower,
-    ``signed_prompts`` entries of ``prompts`` that stand in every signature beside ``signature``.
-    Draws of the stage ``draws_stage`` count as independent: a run says so where they repeat.
+    ``name`` is its package and command, ``question`` what it answers: the command's help;
+    ``metrics`` declares its numbers. The module docstring says what the functions do.
+    ``off_by_default`` names settings that ask nothing unless they are changed, ``may_shrink``
+    settings that ``sayso measure`` may lower, ``signed_prompts`` entries of ``prompts`` that stand
+    in every signature beside ``signature``. Draws of the stage ``draws_stage`` count as
+    independent: a run says so where they repeat.
     ``asked`` returns the questions of a data set that it asks, with further ones that it makes of
     them; ``needs_golds`` refuses data without answers, ``asks_anew`` answers on record.
     ``instead`` pairs numbers of other protocols with the own number that a user may mean.
@@ -501,6 +491,7 @@ class Protocol:
     name: str
     question: str
     Settings: type
+    metrics: MetricTable
     check: Callable[[Any], None]
     prompts: Callable[[Any], dict[str, str]]
     requests: Callable[[Sequence[Question], Any, int], list[Ask]]
@@ -519,6 +510,8 @@ class Protocol:
     asks_anew: bool = False
     #: without draws there is nothing to measure
     needs_draws: bool = False
+    #: its page can show other runs beside the own one
+    beside: bool = False
     #: its answers on record are long texts, with a reader of their own
     reads_texts: bool = False
     #: which recording in a file of answers stands for a request

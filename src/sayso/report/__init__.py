@@ -30,11 +30,18 @@ def write(
     protocol has such. Raises :class:`~sayso.records.InputError` for a folder that is no run or
     holds no numbers yet.
     """
-    from sayso.protocols import protocol_of
+    from sayso.protocols import PROTOCOLS, protocol_of
 
     folder, manifest, estimates = _opened(run)
     others = [one if isinstance(one, RunFolder) else Path(one) for one in beside]
-    written = protocol_of(manifest).report.pages(folder, manifest, estimates, others)
+    plan = protocol_of(manifest)
+    if others and not plan.beside:
+        able = ", ".join(one.name for one in PROTOCOLS.values() if one.beside)
+        raise InputError(
+            f"{folder.path} is a run of {plan.name}: its page shows no other runs, only that of a "
+            f"run of {able} does; sayso study shows several runs of any protocol"
+        )
+    written = plan.report.pages(folder, manifest, estimates, others)
     with one_writer(folder.path, "sayso report", WAIT):
         folder.clear_pages()
         for name, text in written.items():

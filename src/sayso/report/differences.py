@@ -7,7 +7,7 @@ with others, where its corrected p is small.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -15,56 +15,21 @@ from rich.console import Console
 from rich.table import Table
 
 from sayso.harmless import line
+from sayso.metric import Headline, MetricTable
 from sayso.records import Estimate, Slice
-from sayso.report.numbers import COUNTS, PLAIN, SIGNED, is_bare, percentage_points, signed_number
+from sayso.report.numbers import is_bare, notation_of, percentage_points, signed_number
 from sayso.report.tables import why_undefined
 from sayso.report.terminal import safe_text, say
 
 #: a corrected p below which a difference is called one
 CLEAR = 0.05
 BETTER, WORSE, NONE, UNDEFINED = "better", "worse", "no visible difference", "cannot be compared"
-#: shares are compared in percentage points; these keep their own unit
-_OWN_UNIT = (
-    SIGNED
-    | PLAIN
-    | COUNTS
-    | {
-        "auroc_incorrect",
-        "auroc_incorrect_within",
-        "auroc",
-        "auroc_within",
-        "claims_per_answer",
-        "trend",
-        "skill",
-        "log_odds_within",
-    }
-)
-
-
-class Headline(NamedTuple):
-    """A number that runs are compared by first, in words.
-
-    ``what`` ends "no visible difference in"; one model is ``better`` or ``worse`` "than" another,
-    or ``best`` of several. ``only`` are parts that its slice must have.
-    """
-
-    name: str
-    what: str
-    better: str
-    worse: str
-    best: str
-    only: Slice = ()
 
 
 class Words(NamedTuple):
-    """How a protocol's numbers are called: symbol and meaning by name, and parts of slices.
+    """How a protocol's numbers are called, and parts of slices."""
 
-    ``higher`` tells of a number whether more of it is better, ``None`` where neither is.
-    """
-
-    labels: Mapping[str, tuple[str, str]] = {}
-    headlines: Sequence[Headline] = ()
-    higher: Mapping[str, bool | None] = {}
+    metrics: MetricTable = MetricTable()
     part_label: Callable[[str, str], str] = lambda key, value: f"{key} {value}"
 
 
@@ -94,7 +59,7 @@ class Tested(NamedTuple):
             return UNDEFINED
         if not self.clear:
             return NONE
-        higher = words.higher.get(e.name)
+        higher = words.metrics.named(e.name).higher
         if higher is None:
             return "higher" if e.value > 0 else "lower"
         return BETTER if (e.value > 0) is higher else WORSE
@@ -115,8 +80,8 @@ def compared_sentence(found: Sequence[Tested], words: Words, names: tuple[str, s
     """
     first, second = names
     clear, alike, undefined = [], [], []
-    for headline in words.headlines:
-        one = next(iter(_of(headline, found)), None)
+    for name, headline in words.metrics.headlines.items():
+        one = next(iter(_of(name, headline, found)), None)
         if one is None:
             continue
         verdict = one.verdict(words)
@@ -167,12 +132,12 @@ def ranked_sentence(
     return f"Of {len(models):,} models, {'; '.join(parts)}."
 
 
-def _of(headline: Headline, found: Sequence[Tested]) -> list[Tested]:
+def _of(name: str, headline: Headline, found: Sequence[Tested]) -> list[Tested]:
     """Return the differences of a headline number in each form, of the first method."""
     kept: list[Tested] = []
     for one in found:
         where = one.estimate.where
-        if one.estimate.name != headline.name or not {key for key, _ in where} <= WHOLE:
+        if one.estimate.name != name or not {key for key, _ in where} <= WHOLE:
             continue
         if set(headline.only) <= set(where) and (
             not kept or _without_form(one) == _without_form(kept[0])
@@ -223,7 +188,7 @@ def render_compare(
         say(console, text, "dim")
     for note in notes:
         say(console, f"! {note}", "yellow")
-    head = [one for headline in words.headlines for one in _of(headline, found)]
+    head = [one for pair in words.metrics.headlines.items() for one in _of(*pair, found)]
     width = max((len(_written(one)) for one in found), default=0)
     minus = f"{second} minus {first} [95 % interval]"
     if head:
@@ -294,8 +259,7 @@ def _groups(found: Sequence[Tested], words: Words) -> dict[str, list[tuple[str, 
 
 
 def _label(e: Estimate, words: Words) -> str:
-    symbol, meaning = words.labels.get(e.name, ("", e.name.replace("_", " ")))
-    return f"{symbol}: {meaning}" if symbol and symbol != meaning else meaning
+    return words.metrics.named(e.name).titled
 
 
 def _where(where: Slice, words: Words) -> str:
@@ -334,7 +298,7 @@ def by_chance(differences: Sequence[Estimate]) -> str:
 
 def shown_difference(name: str, value: float | None) -> str:
     """Return a difference with its sign, shares in percentage points (pp)."""
-    if value is None or name in _OWN_UNIT:
+    if value is None or notation_of(name) != "percent":
         return signed_number(value)
     return percentage_points(value)
 

@@ -20,7 +20,7 @@ from sayso.harmless import line
 from sayso.records import Estimate, InputError
 from sayso.report.charts import Maker
 from sayso.report.notebook import data_frame, html_table
-from sayso.report.numbers import DASH, GAPS, MINUS, is_bare, json_text, plain_number
+from sayso.report.numbers import DASH, MINUS, is_bare, is_gap, json_text, plain_number
 from sayso.report.tables import Table, TableCell, tight
 from sayso.report.terminal import plain_table, safe_text, say
 from sayso.storage.outputs import export_cell
@@ -230,7 +230,7 @@ def _grid(table: NumberTable, console: Console, *, intervals: bool) -> RichTable
 
 
 def _needs_interval(entry: Entry) -> bool:
-    return isinstance(entry, Estimate) and entry.name in GAPS
+    return isinstance(entry, Estimate) and is_gap(entry.name)
 
 
 # ---- files

@@ -5,44 +5,44 @@ A number that is undefined is written as a dash; the reason stands in its ``prob
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import msgspec
 
 from sayso.harmless import plain_json
+from sayso.metric import Notation
 from sayso.records import Estimate, signature_text
 
 DASH = "–"
 MINUS = "\N{MINUS SIGN}"
-#: written with a sign and two decimals: differences and coefficients, not shares
-SIGNED = frozenset(
-    {"J", "J_within", "J_within_entity", "J_within_tier"}
-    | {"instruction_cost", "kappa", "difference"}
-    | {"unspoken_knowledge", "unspoken_knowledge_matched"}
-    | {"J_wordings", "J_wordings_lowest", "J_wordings_highest"}
-    | {"propensity_difference", "propensity_retest"}
-    | {"abstention_gap", "abstention_gap_within", "passage_gap", "right_minus_wrong", "utility"}
-)
-#: differences of two shares: without an interval they say nothing, and are not shown
-GAPS = frozenset(
-    {"J", "J_within", "J_within_entity", "J_within_tier"}
-    | {"J_wordings", "J_wordings_lowest", "J_wordings_highest"}
-    | {"abstention_gap", "abstention_gap_within", "passage_gap"}
-)
-#: written as plain numbers
-PLAIN = frozenset({"odds_ratio_within", "lift_UA", "break_even_cost"})
-COUNTS = frozenset({"cell_kc", "cell_ki", "cell_ku", "cell_uc", "cell_ui", "cell_uu"})
-FRACTIONS = frozenset({"auroc_incorrect", "auroc_incorrect_within", "J_wordings_spread"})
 #: below this many in the denominator a ratio rests on too little to be read as a percentage
 SPARSE = 10
 #: types whose gold is met by chance more often than this are marked
 GUESSABLE = 0.3
 
 
+@cache
+def _notations() -> dict[str, Notation]:
+    from sayso.protocols import PROTOCOLS
+
+    return {m.name: m.notation for plan in PROTOCOLS.values() for m in plan.metrics.values()}
+
+
+def notation_of(name: str) -> Notation:
+    """Return how the values of a number are written; one that no protocol declares is a share."""
+    return _notations().get(name, "percent")
+
+
+def is_gap(name: str) -> bool:
+    """Tell whether a number is a difference of two shares: it is not shown without its interval."""
+    return notation_of(name) == "gap"
+
+
 def is_bare(estimate: Estimate) -> bool:
-    """Tell whether a number is a J or an abstention gap that has no interval."""
+    """Tell whether a number is a difference of two shares that has no interval."""
     bare = estimate.low is None or estimate.high is None
-    return estimate.name in GAPS and estimate.value is not None and bare
+    return is_gap(estimate.name) and estimate.value is not None and bare
 
 
 def shown_value(estimate: Estimate, decimals: int = 1) -> str:
@@ -66,13 +66,14 @@ def metric_value(name: str, value: float | None, decimals: int = 1) -> str:
     """Return a value of the metric ``name`` in its own notation; a dash where there is none."""
     if value is None or value != value:
         return DASH
-    if name in SIGNED:
+    notation = notation_of(name)
+    if notation in ("signed", "gap"):
         return signed_number(value)
-    if name in COUNTS:
+    if notation == "count":
         return f"{value:.0f}"
-    if name in PLAIN:
+    if notation == "plain":
         return f"{value:.2f}" if abs(value) < 100 else f"{value:.0f}"
-    if name in FRACTIONS:
+    if notation == "fraction":
         return f"{value:.2f}"
     return percent(value, decimals)
 

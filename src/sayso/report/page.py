@@ -22,7 +22,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from sayso.harmless import line, well_formed
-from sayso.records import Generation, InputError, Question, Verdict
+from sayso.records import Generation, Question, Verdict
 from sayso.report import terminal
 from sayso.report.answers import LABELS, STANCES, QuestionCard, Tables, paginate, split_cards
 from sayso.report.opening import ChosenExamples
@@ -102,14 +102,6 @@ def shared_context(manifest: Manifest) -> dict[str, object]:
         "facts": facts(manifest),
         "notices": [line(notice, 500) for notice in manifest.notices[:50]],
     }
-
-
-def refuse_beside(folder: RunFolder, beside: Sequence[object]) -> None:
-    """Refuse other runs on the page of a protocol that compares no models there."""
-    if beside:
-        raise InputError(
-            f"{folder.path} is not a run of faithfulness, so no other run can be shown with it"
-        )
 
 
 def stored_answers(folder: RunFolder, probes: str, k: object) -> Tables:

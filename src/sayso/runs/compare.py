@@ -9,7 +9,7 @@ from typing import Any
 
 from sayso.harmless import line
 from sayso.protocols import PROTOCOLS, protocol, protocol_of
-from sayso.protocols.protocol import ComparedRun, Report
+from sayso.protocols.protocol import ComparedRun, Protocol
 from sayso.records import Estimate, InputError
 from sayso.report.differences import Words, difference_range, difference_value, shown_difference
 from sayso.report.notebook import estimates_frame, html_table, short_repr
@@ -29,9 +29,9 @@ class ShownComparison(protocol.Comparison):
 
         Keys are those of ``Result.table``; of trainings also ``p`` and ``p_holm``.
         """
-        report = PROTOCOLS[self.protocol].report
+        plan = PROTOCOLS[self.protocol]
         return [
-            {**table_row(report, e), **tests}
+            {**table_row(plan, e), **tests}
             for e, tests in zip(self.estimates, self._tested(), strict=True)
         ]
 
@@ -55,10 +55,10 @@ class ShownComparison(protocol.Comparison):
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: what was compared, warnings, a row for each difference."""
-        report = PROTOCOLS[self.protocol].report
+        plan = PROTOCOLS[self.protocol]
         rows = [
             (
-                *shown_name(report, e),
+                *shown_name(plan, e),
                 difference_value(e),
                 _range(e),
                 f"{e.n:,}" if e.n else "",
@@ -126,9 +126,9 @@ def check_resampling(resamples: int, seed: int) -> None:
             raise InputError(f"{name} is {value}; expected {low} to {high:g}")
 
 
-def number_words(report: Report) -> Words:
+def number_words(plan: Protocol) -> Words:
     """Return how a protocol's numbers are called where runs are compared."""
-    return Words(report.LABELS, report.HEADLINES, report.HIGHER, report.part_label)
+    return Words(plan.metrics, plan.report.part_label)
 
 
 def sides_of(a: Path, b: Path) -> tuple[tuple[str, str], tuple[str, str]]:

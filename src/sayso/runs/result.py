@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sayso.harmless import line
 from sayso.protocols import PROTOCOLS, protocol_of
-from sayso.protocols.protocol import Protocol, Report
+from sayso.protocols.protocol import Protocol
 from sayso.records import Estimate, InputError, Results, Slice, slice_text
 from sayso.report import figures_of
 from sayso.report.formats import format_named
@@ -72,8 +72,8 @@ class Result:
         95 % interval), ``n`` and ``problem``: why a value is ``None``, or what weakens it. All
         numbers, not only the main ones: :meth:`to_pandas`.
         """
-        report = protocol_of(self.manifest).report
-        return [table_row(report, e) for e in self._main()]
+        plan = protocol_of(self.manifest)
+        return [table_row(plan, e) for e in self._main()]
 
     @property
     def plots(self) -> list[str]:
@@ -135,8 +135,8 @@ class Result:
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: what was run, cautions, the main numbers, the page."""
-        report = protocol_of(self.manifest).report
-        rows = [(*shown_name(report, e), *shown_number(e)) for e in self._main()]
+        plan = protocol_of(self.manifest)
+        rows = [(*shown_name(plan, e), *shown_number(e)) for e in self._main()]
         return html_table(
             self._what(60),
             ("name", "what it means", "of", "value", "95 % range", "n"),
@@ -171,13 +171,11 @@ def lost_answers(manifest: Manifest) -> str:
 
 def summary_of(result: Result) -> RunSummary:
     """Return how a run's page begins and its first numbers, for a table of several runs."""
-    report = protocol_of(result.manifest).report
-    rows = []
+    plan = protocol_of(result.manifest)
+    report, rows = plan.report, []
     for e in report.summary(result.estimates):
-        symbol, _ = report.LABELS.get(e.name, ("", ""))
-        _, meaning, of = shown_name(report, e)
-        what = f"{symbol}: {meaning}" if symbol else meaning
-        rows.append((line(what, 80), of, with_interval(e)))
+        *_, of = shown_name(plan, e)
+        rows.append((line(plan.metrics.named(e.name).titled, 80), of, with_interval(e)))
     return RunSummary(
         protocol_of(result.manifest).name,
         report.heading(result.estimates),
@@ -193,10 +191,10 @@ def shown_examples(result: Result) -> ChosenExamples:
     return report.examples(RunFolder.open(result.path), result.manifest, result.estimates)
 
 
-def shown_name(report: Report, estimate: Estimate) -> tuple[str, str, str]:
+def shown_name(plan: Protocol, estimate: Estimate) -> tuple[str, str, str]:
     """Return the name of a number, as ``get`` wants it, what it means, and what it is of."""
-    meaning = meaning_of(report, estimate)
-    of = (report.part_label(key, value) for key, value in estimate.where)
+    meaning = meaning_of(plan, estimate)
+    of = (plan.report.part_label(key, value) for key, value in estimate.where)
     return estimate.name, meaning, ", ".join(of)
 
 
@@ -211,11 +209,11 @@ def short_number_name(estimate: Estimate) -> str:
     return line(" ".join((estimate.name, *(value for _, value in estimate.where))), 36)
 
 
-def table_row(report: Report, estimate: Estimate) -> dict[str, object]:
+def table_row(plan: Protocol, estimate: Estimate) -> dict[str, object]:
     """Return a number as a row of ``Result.table``."""
     return {
         "name": estimate.name,
-        "meaning": meaning_of(report, estimate),
+        "meaning": meaning_of(plan, estimate),
         **dict(estimate.where),
         "value": estimate.value,
         "low": estimate.low,
@@ -225,9 +223,9 @@ def table_row(report: Report, estimate: Estimate) -> dict[str, object]:
     }
 
 
-def meaning_of(report: Report, estimate: Estimate) -> str:
+def meaning_of(plan: Protocol, estimate: Estimate) -> str:
     """Return what a number means, in words."""
-    return report.LABELS.get(estimate.name, ("", estimate.name.replace("_", " ")))[1]
+    return plan.metrics.named(estimate.name).label
 
 
 def shown_number(estimate: Estimate) -> tuple[str, str, str]:
@@ -244,9 +242,9 @@ def shown_number(estimate: Estimate) -> tuple[str, str, str]:
 
 def owner_of(name: str, plan: Protocol) -> Protocol | None:
     """Return the protocol whose number this is, if it is another one's alone."""
-    if name in plan.report.LABELS:
+    if name in plan.metrics:
         return None
-    return next((one for one in PROTOCOLS.values() if name in one.report.LABELS), None)
+    return next((one for one in PROTOCOLS.values() if name in one.metrics), None)
 
 
 def other_protocols_number(
@@ -254,8 +252,7 @@ def other_protocols_number(
 ) -> str:
     """Return the message for a number of another protocol; ``names`` are those of this run."""
     text = (
-        f"a run of {plan.name} has no {name} ({owner.report.LABELS[name][1]}: "
-        f"sayso run {owner.name})"
+        f"a run of {plan.name} has no {name} ({owner.metrics[name].label}: sayso run {owner.name})"
     )
     own = dict(plan.instead).get(name)
     if own is None or own not in names:

@@ -15,12 +15,13 @@ import msgspec
 from rich.console import Console
 
 from sayso.harmless import line
+from sayso.metric import Headline
 from sayso.metrics.joint import ALPHA, JointNumber
 from sayso.protocols import PROTOCOLS
-from sayso.protocols.protocol import LayoutRuns, PaperLayout, Report, Unsuited
+from sayso.protocols.protocol import LayoutRuns, PaperLayout, Protocol, Unsuited
 from sayso.records import Estimate, InputError, Slice, suggestion
 from sayso.report import charts
-from sayso.report.differences import Headline, ranked_sentence
+from sayso.report.differences import ranked_sentence
 from sayso.report.figures import Figure, figure_of, figures_in
 from sayso.report.number_tables import (
     INTERVALS,
@@ -85,11 +86,11 @@ def _section(study: Study, protocol: str) -> Section:
     plain = [n for n in numbers if len(n.where) <= PLAIN_PARTS]
     scored = [n for n in numbers if len(n.where) > PLAIN_PARTS]
     overviews = [
-        _overview(protocol, plan.report, where, [n for n in plain if n.where == where], study)
+        _overview(protocol, plan, where, [n for n in plain if n.where == where], study)
         for where in dict.fromkeys(n.where for n in plain)
     ]
-    apart = [_by_data(protocol, plan.report, number, models, data) for number in plain]
-    grids = list(_grids(protocol, plan.report, scored, models, data))
+    apart = [_by_data(protocol, plan, number, models, data) for number in plain]
+    grids = list(_grids(protocol, plan, scored, models, data))
     ranked = headlines(study, protocol)
     return Section(
         protocol,
@@ -99,9 +100,9 @@ def _section(study: Study, protocol: str) -> Section:
         _headline(study, protocol),
         overviews + grids,
         apart,
-        _everything(protocol, plan.report, numbers, models, data),
-        _differences(protocol, plan.report, numbers, models),
-        _charts(ranked, models, plan.report),
+        _everything(protocol, plan, numbers, models, data),
+        _differences(protocol, plan, numbers, models),
+        _charts(ranked, models, plan),
     )
 
 
@@ -116,8 +117,8 @@ def headlines(study: Study, protocol: str) -> list[tuple[Headline, list[JointNum
     """Return the headline numbers of a protocol that a study has, each in one or several forms."""
     numbers = study.numbers(protocol)
     found = []
-    for headline in PROTOCOLS[protocol].report.HEADLINES:
-        own = [n for n in numbers if n.name == headline.name and set(headline.only) <= set(n.where)]
+    for name, headline in PROTOCOLS[protocol].metrics.headlines.items():
+        own = [n for n in numbers if n.name == name and set(headline.only) <= set(n.where)]
         own = [n for n in own if _without_form(n.where) == _without_form(own[0].where)]
         if own:
             found.append((headline, own))
@@ -179,8 +180,8 @@ def examples(study: Study, protocol: str, by: str = "") -> ChosenExamples:
     models, data = study.of(protocol)
     every = [
         numbers[0].ranking.ranks
-        for headline, numbers in headlines(study, protocol)
-        if by in ("", headline.name)
+        for _, numbers in headlines(study, protocol)
+        if by in ("", numbers[0].name)
     ]
     apart = [ranks for ranks in every if len(set(ranks) - {None}) > 1]
     order = list(models)
@@ -204,14 +205,13 @@ def examples(study: Study, protocol: str, by: str = "") -> ChosenExamples:
     return ChosenExamples(shown, rule) if shown else NO_EXAMPLES
 
 
-def _of(report: Report, where: Slice) -> str:
-    return ", ".join(report.part_label(key, value) for key, value in where) or "all answers"
+def _of(plan: Protocol, where: Slice) -> str:
+    return ", ".join(plan.report.part_label(key, value) for key, value in where) or "all answers"
 
 
-def _symbol(report: Report, name: str) -> str:
+def _symbol(plan: Protocol, name: str) -> str:
     """Return what the head of a column calls a number: its symbol, else what it means."""
-    symbol, meaning = report.LABELS.get(name, ("", name.replace("_", " ")))
-    return symbol or meaning
+    return plan.metrics.named(name).shown_symbol
 
 
 def _capital(text: str) -> str:
@@ -230,19 +230,19 @@ def _name(protocol: str, *parts: str) -> str:
 
 
 def _overview(
-    protocol: str, report: Report, where: Slice, numbers: Sequence[JointNumber], study: Study
+    protocol: str, plan: Protocol, where: Slice, numbers: Sequence[JointNumber], study: Study
 ) -> NumberTable:
     """Return models by numbers of one form or method, headline numbers and their ranks first."""
     models, data = study.of(protocol)
-    names = [headline.name for headline in report.HEADLINES]
+    names = list(plan.metrics.headlines)
     first = sorted(
         (n for n in numbers if n.name in names), key=lambda number: names.index(number.name)
     )
     ranked = [n for n in first if any(n.ranking.ranks)]
     ordered = [*first, *(n for n in numbers if n.name not in names)]
     at = len(first)
-    columns = [_symbol(report, number.name) for number in ordered]
-    columns[at:at] = [f"{RANKED}{_symbol(report, number.name)}" for number in ranked]
+    columns = [_symbol(plan, number.name) for number in ordered]
+    columns[at:at] = [f"{RANKED}{_symbol(plan, number.name)}" for number in ranked]
     best: list[bool | None] = [number.joint.higher for number in ordered]
     best[at:at] = [None] * len(ranked)
     rows = []
@@ -250,30 +250,26 @@ def _overview(
         entries: list[Entry] = [number.means[m] for number in ordered]
         entries[at:at] = [rank_text(number.ranking.ranks[m]) for number in ranked]
         rows.append(((model,), tuple(entries)))
-    notes = [seen for number in ranked if (seen := _detectable(report, number))]
+    notes = [seen for number in ranked if (seen := _detectable(plan, number))]
     return NumberTable(
         _name(protocol, *(value for _, value in where)),
-        f"{_capital(_of(report, where))}, {_over(data)}{WITH_INTERVAL}",
+        f"{_capital(_of(plan, where))}, {_over(data)}{WITH_INTERVAL}",
         ("model",),
         tuple(columns),
         rows,
         tuple(notes),
         best=tuple(best),
-        meanings=_meanings(report, columns),
+        meanings=_meanings(plan, columns),
     )
 
 
-def _meanings(report: Report, heads: Sequence[str]) -> tuple[tuple[str, str], ...]:
+def _meanings(plan: Protocol, heads: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """Return the symbols that stand in column heads or sentences, and what each means."""
-    words = {word for head in heads for word in re.split(r"[ ,]+", head)}
-    return tuple(
-        (symbol, report.DEFINITIONS.get(name, meaning))
-        for name, (symbol, meaning) in report.LABELS.items()
-        if symbol in words
-    )
+    words = {word for head in heads for word in re.split(r"[ ,]+", head)} - {""}
+    return tuple((m.symbol, m.defined) for m in plan.metrics.values() if m.symbol in words)
 
 
-def _detectable(report: Report, number: JointNumber, of: str = "") -> str:
+def _detectable(plan: Protocol, number: JointNumber, of: str = "") -> str:
     """Return which differences a study of this size can see; empty where none is tested.
 
     ``of`` is what the number is called, else its symbol and its form or method.
@@ -282,7 +278,7 @@ def _detectable(report: Report, number: JointNumber, of: str = "") -> str:
     clear = sum(pair.clear for pair in pairs)
     if not pairs or number.joint.higher is None:
         return ""
-    text = f"{of or f'{_symbol(report, number.name)}, {_of(report, number.where)}'}: "
+    text = f"{of or f'{_symbol(plan, number.name)}, {_of(plan, number.where)}'}: "
     if len(pairs) == 1:
         text += f"{'a clear' if clear else 'no visible'} difference between the two models."
     else:
@@ -303,10 +299,10 @@ def _headline(study: Study, protocol: str, most: int | None = None) -> NumberTab
 
     A number that is the same in all forms stands once.
     """
-    report = PROTOCOLS[protocol].report
+    plan = PROTOCOLS[protocol]
     models, data = study.of(protocol)
     shown = [
-        (number, _called(report, number, len(numbers) > len(distinct) == 1))
+        (number, _called(plan, number, len(numbers) > len(distinct) == 1))
         for _, numbers in headlines(study, protocol)
         for distinct in [_distinct(numbers)]
         for number in distinct
@@ -328,31 +324,31 @@ def _headline(study: Study, protocol: str, most: int | None = None) -> NumberTab
             ranked = any(number.ranking.ranks)
             entries += [number.means[m], *([rank_text(number.ranking.ranks[m])] * ranked)]
         rows.append(((model,), tuple(entries)))
-    notes = [seen for number, called in shown if (seen := _detectable(report, number, called))]
+    notes = [seen for number, called in shown if (seen := _detectable(plan, number, called))]
     what = "Values and ranks" if "rank" in short else "Values"
     return NumberTable(
         _name(protocol, HEADLINE), f"{what}, {_over(data)}{WITH_INTERVAL}", ("model",),
         tuple(columns), rows, tuple(notes), groups=tuple(groups), short=tuple(short),
-        best=tuple(best), meanings=_meanings(report, columns),
+        best=tuple(best), meanings=_meanings(plan, columns),
     )  # fmt: skip
 
 
-def _called(report: Report, number: JointNumber, whole: bool) -> str:
+def _called(plan: Protocol, number: JointNumber, whole: bool) -> str:
     """Return what a headline number is called: its symbol, and its form unless it has none.
 
     Where its forms are equal (``whole``), a symbol says so; words such as "facts that it knows"
     are about no form.
     """
-    symbol, form = _symbol(report, number.name), dict(number.where).get("form", "")
+    symbol, form = _symbol(plan, number.name), dict(number.where).get("form", "")
     if form not in FORMS:
         return symbol
     if not whole:
         return f"{symbol}, {FORMS[form]}"
-    return f"{symbol}, both forms" if report.LABELS.get(number.name, ("",))[0] else symbol
+    return f"{symbol}, both forms" if plan.metrics.named(number.name).symbol else symbol
 
 
 def _by_data(
-    protocol: str, report: Report, number: JointNumber, models: Sequence[str], data: Sequence[str]
+    protocol: str, plan: Protocol, number: JointNumber, models: Sequence[str], data: Sequence[str]
 ) -> NumberTable:
     """Return one number: models by data sets, their mean, and ranks."""
     several = len(data) > 1
@@ -363,22 +359,21 @@ def _by_data(
         rank = rank if any(number.ranking.ranks) else ()
         rows.append(((model,), (*rank, *mean, *number.cells[m])))
     head = ("rank",) if any(number.ranking.ranks) else ()
-    symbol, meaning = report.LABELS.get(number.name, ("", number.name.replace("_", " ")))
-    what = f"{symbol}: {meaning}" if symbol else meaning
+    what = plan.metrics.named(number.name).titled
     return NumberTable(
         _name(protocol, *(value for _, value in number.where), number.name),
-        f"{what}, {_of(report, number.where)}",
+        f"{what}, {_of(plan, number.where)}",
         ("model",),
         (*head, *(("mean",) if several else ()), *data),
         rows,
-        (_detectable(report, number),) if len(models) > 1 else (),
+        (_detectable(plan, number),) if len(models) > 1 else (),
         best=(None,) * len(head) + (number.joint.higher,) * (several + len(data)),
     )
 
 
 def _grids(
     protocol: str,
-    report: Report,
+    plan: Protocol,
     numbers: Sequence[JointNumber],
     models: Sequence[str],
     data: Sequence[str],
@@ -390,14 +385,14 @@ def _grids(
     for (name, where), members in groups.items():
         key = members[0].where[-1][0]
         best = sorted(members, key=_worth, reverse=True)
-        rows = [((report.part_label(*n.where[-1]),), tuple(n.means)) for n in best]
+        rows = [((plan.report.part_label(*n.where[-1]),), tuple(n.means)) for n in best]
         yield NumberTable(
             _name(protocol, *(value for _, value in where), name),
-            f"{_symbol(report, name)}, {_of(report, where)}: {_over(data)}{WITH_INTERVAL}",
+            f"{_symbol(plan, name)}, {_of(plan, where)}: {_over(data)}{WITH_INTERVAL}",
             (key,),
             tuple(models),
             rows,
-            meanings=_meanings(report, [_symbol(report, name)]),
+            meanings=_meanings(plan, [_symbol(plan, name)]),
             best=tuple(members[0].joint.higher for _ in models),
         )
 
@@ -410,7 +405,7 @@ def _worth(number: JointNumber) -> float:
 
 def _everything(
     protocol: str,
-    report: Report,
+    plan: Protocol,
     numbers: Sequence[JointNumber],
     models: Sequence[str],
     data: Sequence[str],
@@ -418,7 +413,7 @@ def _everything(
     """Return every number of every model: its rank, its mean, and its value on each data set."""
     rows: list[tuple[tuple[str, ...], tuple[Entry, ...]]] = [
         (
-            (n.name, _of(report, n.where), model),
+            (n.name, _of(plan, n.where), model),
             (rank_text(n.ranking.ranks[m]), n.means[m], *n.cells[m]),
         )
         for n in numbers
@@ -435,7 +430,7 @@ def _everything(
 
 
 def _differences(
-    protocol: str, report: Report, numbers: Sequence[JointNumber], models: Sequence[str]
+    protocol: str, plan: Protocol, numbers: Sequence[JointNumber], models: Sequence[str]
 ) -> NumberTable:
     """Return every pair of models and number: the difference, p, and p after Holm."""
     rows: list[tuple[tuple[str, ...], tuple[Entry, ...]]] = []
@@ -446,7 +441,7 @@ def _differences(
                 n.name, n.where, pair.difference, pair.low, pair.high, problem=problem
             )
             tests = tuple(Estimate(n.name, value=p) for p in (pair.p, pair.corrected))
-            labels = (n.name, _of(report, n.where), models[pair.first], models[pair.second])
+            labels = (n.name, _of(plan, n.where), models[pair.first], models[pair.second])
             rows.append((labels, (difference, *tests)))
     return NumberTable(
         _name(protocol, "differences"),
@@ -459,14 +454,14 @@ def _differences(
 
 
 def _charts(
-    ranked: Sequence[tuple[Headline, list[JointNumber]]], models: Sequence[str], report: Report
+    ranked: Sequence[tuple[Headline, list[JointNumber]]], models: Sequence[str], plan: Protocol
 ) -> list[tuple[str, list[charts.Row]]]:
     """Return what each headline number is called, and its rows of a chart: models by form.
 
     Forms that share all values, such as what a model knows, are drawn once.
     """
     found = []
-    for headline, numbers in ranked:
+    for _, numbers in ranked:
         rows: list[charts.Row] = []
         for number in _distinct(numbers):
             form = FORMS.get(dict(number.where).get("form", "long"), "")
@@ -474,7 +469,7 @@ def _charts(
                 charts.chart_row(model, form, mean)
                 for model, mean in zip(models, number.means, strict=True)
             ]
-        found.append((_symbol(report, headline.name), rows))
+        found.append((_symbol(plan, numbers[0].name), rows))
     return found
 
 
@@ -554,7 +549,7 @@ def layout_tables(study: Study, name: str) -> list[NumberTable]:
         {place: run.manifest for place, run in runs.items()},
         lambda: study.numbers(protocol),
     )
-    report = PROTOCOLS[protocol].report
+    plan = PROTOCOLS[protocol]
     tables = layout.make(shown)
     if not any(table.rows for table in tables):
         raise InputError(f"layout {name} needs {layout.needs}, which these runs do not have")
@@ -562,7 +557,7 @@ def layout_tables(study: Study, name: str) -> list[NumberTable]:
         table._replace(
             name=name if len(tables) == 1 else f"{name}-{number}",
             source=f"Layout: {layout.reference}.",
-            meanings=_meanings(report, table.short or table.columns),
+            meanings=_meanings(plan, table.short or table.columns),
         )
         for number, table in enumerate(tables, 1)
     ]
@@ -700,9 +695,9 @@ def write_board(study: Study, out: Path, name: str) -> Path:
     """Write the board of a layout; return its page. Raises InputError as :func:`write_study`."""
     systems, (gap, *_) = _board(study, name)
     protocol, layout = layouts()[name]
-    report = PROTOCOLS[protocol].report
-    meanings = [report.LABELS.get(part, ("", part))[1] for part in layout.parts]
-    heads = (_symbol(report, gap.name), meanings[1], meanings[2])
+    plan = PROTOCOLS[protocol]
+    meanings = [plan.metrics[part].label for part in layout.parts]
+    heads = (_symbol(plan, gap.name), meanings[1], meanings[2])
     notes, warned = (
         study.notes(protocol),
         _cautions([r for r in study.runs if r.protocol == protocol]),
@@ -714,10 +709,10 @@ def write_board(study: Study, out: Path, name: str) -> Path:
         notes = [*notes, f"{some} cautions, for example ({warned[0][0]}): {warned[0][1][0]}"]
     place = board_place(out, name)
     run = next(run for run in study.runs if run.protocol == protocol)
-    opening = report.opening(run.results.all, run.manifest)._replace(
+    opening = plan.report.opening(run.results.all, run.manifest)._replace(
         first=(), later=(), examples=examples(study, protocol, gap.name)
     )
-    text = board_page(systems, BOARD, heads, notes, _detectable(report, gap), opening)
+    text = board_page(systems, BOARD, heads, notes, _detectable(plan, gap), opening)
     if write_index(place, text) is None:
         raise InputError(f"{place} is not a page of sayso: choose another --out")
     return place
@@ -748,7 +743,7 @@ def _page(
                 "notes": [line(note, 500) for note in s.notes],
                 "first": [page_table(t) for t in (s.headline, *s.first)],
                 "more": [page_table(t) for t in s.more],
-                "differing": _clear(s.differences, PROTOCOLS[s.protocol].report),
+                "differing": _clear(s.differences, PROTOCOLS[s.protocol]),
                 "glossary": _glossary(study, s.protocol),
                 "files": [
                     f"{TABLES}/{t.name}.csv"
@@ -775,10 +770,9 @@ def _page(
 
 def _glossary(study: Study, protocol: str) -> list[tuple[str, str]]:
     """Return what the heads of columns mean."""
-    report = PROTOCOLS[protocol].report
+    metrics = PROTOCOLS[protocol].metrics
     names = dict.fromkeys(n.name for n in study.numbers(protocol))
-    known = ((name, report.LABELS[name][1]) for name in names if name in report.LABELS)
-    return [(_symbol(report, name), meaning) for name, meaning in known]
+    return [(metrics[name].shown_symbol, metrics[name].label) for name in names if name in metrics]
 
 
 def _many(number: int, one: str) -> str:
@@ -830,7 +824,7 @@ def _layout_title(name: str) -> str:
 TOO_MANY = "There are too many curves for a chart; one is drawn for up to six."
 
 
-def _clear(differences: NumberTable, report: Report) -> list[str]:
+def _clear(differences: NumberTable, plan: Protocol) -> list[str]:
     """Return the differences that are clear after the correction, as sentences."""
     told = []
     for (name, of, first, second), (difference, _, corrected) in differences.rows:
@@ -841,7 +835,7 @@ def _clear(differences: NumberTable, report: Report) -> list[str]:
         ends = [compact_number(e) for e in (difference.low, difference.high) if e is not None]
         value = tight(f"{compact_number(difference.value)} [{', '.join(ends)}]")
         told.append(
-            f"{_symbol(report, name)}, {of}: {line(second, 60)} minus {line(first, 60)} = {value}, "
+            f"{_symbol(plan, name)}, {of}: {line(second, 60)} minus {line(first, 60)} = {value}, "
             f"p {_p_text(corrected.value)}"
         )
     return told
@@ -903,7 +897,7 @@ MOST_CLEAR = 20
 
 
 def _print_clear(section: Section, console: Console) -> None:
-    clear = _clear(section.differences, PROTOCOLS[section.protocol].report)
+    clear = _clear(section.differences, PROTOCOLS[section.protocol])
     if not clear:
         return
     console.print()
@@ -913,7 +907,7 @@ def _print_clear(section: Section, console: Console) -> None:
         say(console, text, "")
     if clear[MOST_CLEAR:]:
         say(console, f"{len(clear) - MOST_CLEAR:,} more are on the page and in its tables", "dim")
-    for symbol, meaning in _meanings(PROTOCOLS[section.protocol].report, clear[:MOST_CLEAR]):
+    for symbol, meaning in _meanings(PROTOCOLS[section.protocol], clear[:MOST_CLEAR]):
         say(console, f"{symbol}: {meaning}", "dim")
 
 

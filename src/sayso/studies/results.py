@@ -140,7 +140,6 @@ class Study:
         return study_figures(self, allowed_layouts(self))
 
     def _rows(self, protocol: str) -> Iterator[dict[str, object]]:
-        report = PROTOCOLS[protocol].report
         models, data = self.of(protocol)
         for number in self.numbers(protocol):
             for m, model in enumerate(models):
@@ -152,7 +151,7 @@ class Study:
                     named = msgspec.structs.replace(e, name=number.name, where=number.where)
                     yield {
                         "protocol": protocol, "model": model, "data": where,
-                        **table_row(report, named),
+                        **table_row(PROTOCOLS[protocol], named),
                         "rank_best": best if where == "mean" else None,
                         "rank_worst": worst if where == "mean" else None,
                     }  # fmt: skip

@@ -61,6 +61,7 @@ from sayso.progress import Progress
 from sayso.prompts import methods
 from sayso.protocols.probes import draws_by_question
 from sayso.protocols.uncle.measure import sure_wrong
+from sayso.protocols.uncle.numbers import NUMBERS, RATES
 from sayso.protocols.uncle.rows import (
     Context,
     View,
@@ -552,7 +553,6 @@ def least_error(frame: Frame, labels: Sequence[Ints]) -> float:
 # ``wrong_and_sure`` (committed and wrong, of all facts); ``unasked`` (facts answered with a hedge
 # to the plain prompt: ``p_uncertain`` where nobody asks for doubt).
 
-RATES = ("FA", "UA", "UUR", "KCR", "EA", "J", "over_hedge", "p_uncertain")
 #: parts of J within type, for its interval alone
 UNSHOWN = ("UUR_within", "over_hedge_within")
 #: certain or uncertain in short and in long form (UNCLE, 7.1): UC is uncertain in short form only
@@ -562,11 +562,6 @@ TESTED = (
     "UUR", "KCR", "EA", "J", "J_within", "log_odds_within", "unspoken_knowledge", "forced",
     "skill", "wrong_and_sure",
 )  # fmt: skip
-#: the range that an interval may not leave; None: none
-_RANGE: dict[str, tuple[float, float] | None] = {
-    "J": (-1.0, 1.0), "J_within": (-1.0, 1.0), "policy_J": (-1.0, 1.0),
-    "unspoken_knowledge": None, "skill": None, "log_odds_within": None,
-}  # fmt: skip
 
 
 class Measured(msgspec.Struct, frozen=True):
@@ -749,7 +744,7 @@ def _cell(
     known = [frame.known] if form != "both" else []
     usable = [np.all([np.asarray(x) >= 0 for x in (*known, *own)], axis=0) for own in labels]
     n = round(float(np.mean([u.sum() for u in usable])))
-    number = estimate(name, spread, frame.entities, n, _RANGE.get(name, (0.0, 1.0)))
+    number = estimate(name, spread, frame.entities, n, NUMBERS.named(name).limits)
     by_seed = spread.by_seed
     if form != "both":
         own = {n: spread for (f, n), spread in one.spreads.items() if f == form}

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from sayso.harmless import block, line
+from sayso.protocols.uncle.numbers import NUMBERS
 from sayso.records import Estimate, signature_text
 from sayso.report import numbers
 from sayso.report.answers import LABELS
@@ -53,36 +54,23 @@ from sayso.train.verdict import CLEAR, training_sentence
 
 #: columns of a terminal below which the further numbers are two tables
 WIDE = 96
-#: columns: (number, head, in percent)
-PAPER = (
-    ("FA", "FA", True), ("UA", "UA", True), ("UUR", "UUR", True), ("KCR", "KCR", True),
-    ("EA", "EA", True), ("J", "J", False),
-)  # fmt: skip
-BEYOND = (
-    ("J_within", "J within", False), ("odds_ratio_within", "odds ratio", False),
-    ("unspoken_knowledge", "unspoken", False), ("forced", "forced", True),
-    ("skill", "skill", False), ("wrong_and_sure", "wrong, sure", True),
-    ("unasked", "unasked", True),
-)  # fmt: skip
+
+
+def columns_of(*names: str) -> tuple[tuple[str, str, bool], ...]:
+    """Return columns of a table: the number, its head, and whether it is in percent."""
+    metrics = [NUMBERS[name] for name in names]
+    return tuple((m.name, m.column, m.notation == "percent") for m in metrics)
+
+
+PAPER = columns_of("FA", "UA", "UUR", "KCR", "EA", "J")
+BEYOND = columns_of(
+    *("J_within", "odds_ratio_within", "unspoken_knowledge", "forced", "skill"),
+    *("wrong_and_sure", "unasked"),
+)
 #: numbers that one form alone has
 ONE_FORM = {"forced": "short"}
 #: what the columns are
-ABOUT = {
-    "FA": "share of the facts stated without a hedge that are right",
-    "UA": "share of the hedged facts that are unknown",
-    "KCR": "share of known facts stated right",
-    "UUR": "share of unknown facts hedged",
-    "EA": "share of facts that are known and stated right, or unknown and hedged",
-    "J": "UUR minus the share of known facts hedged; 0 for blind hedging",
-    "J within": "J within fact types: hedging whole types earns nothing",
-    "odds ratio": "odds of hedging an unknown fact over those of a known one, within type",
-    "unspoken": "how much J within type would rise if it hedged its least probable answers instead",
-    "forced": "share of known facts for which the most probable of the base model's committed "
-    "answers is right (short answers)",
-    "skill": "wording against the base model's frozen draws: 0 blind, 1 perfectly faithful",
-    "wrong, sure": "share of facts stated wrong, without a hedge",
-    "unasked": "share of facts that the same model hedges under the plain prompt",
-}
+ABOUT = {head: NUMBERS[name].defined for name, head, _ in (*PAPER, *BEYOND)}
 #: numbers that are shown and not tested, by their heads
 UNTESTED = ("FA", "UA", "unasked")
 #: what marks a number that rests on little
@@ -884,10 +872,7 @@ def sweep_tables(training: Training) -> list[PageTable]:
 # ---- a sweep in the terminal and as a page: one line for each value and form
 
 #: beside the columns of UNCLE: (number, head, in percent)
-SWEPT = (
-    ("J_within", "J within", False), ("unspoken_knowledge", "unspoken", False),
-    ("skill", "skill", False), ("wrong_and_sure", "wrong, sure", True),
-)  # fmt: skip
+SWEPT = columns_of("J_within", "unspoken_knowledge", "skill", "wrong_and_sure")
 
 
 def render_sweep(training: Training, console: Console, place: Path | None = None) -> None:

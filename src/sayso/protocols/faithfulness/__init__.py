@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from sayso.later import Later
 from sayso.protocols.faithfulness import settings
+from sayso.protocols.faithfulness.numbers import NUMBERS
 from sayso.protocols.faithfulness.settings import (
     Demos,
     FaithfulnessDecoding,
@@ -44,6 +45,7 @@ FAITHFULNESS = Protocol(
     name="faithfulness",
     question="Do the model's hedges match its own consistency? (arXiv 2405.16908)",
     Settings=Settings,
+    metrics=NUMBERS,
     check=settings.check,
     prompts=_collect.prompts,
     requests=_collect.requests,
@@ -54,6 +56,7 @@ FAITHFULNESS = Protocol(
     numbers=_compare.numbers,
     may_shrink=("draws.k",),
     needs_draws=True,
+    beside=True,
     probing=lambda s: Probing("draws", s.draws.k),
     is_judged=_collect.is_judged,
     unpriced=_collect.unpriced,

@@ -19,6 +19,7 @@ from sayso.protocols.faithfulness.measure import (
     reader_signers,
     signed_slice,
 )
+from sayso.protocols.faithfulness.numbers import NUMBERS
 from sayso.protocols.faithfulness.rows import MethodRows, load_rows
 from sayso.protocols.faithfulness.settings import Settings
 from sayso.protocols.protocol import (
@@ -114,12 +115,6 @@ def _bins_told(shared: Sequence[tuple[tuple[str, str], int]], settings: Settings
 
 #: means over bins of confidence, which differ from run to run
 IN_BINS = ("skill", "cmfg")
-#: numbers of a study: whether more of it is better, and its range
-STUDIED: dict[str, tuple[bool | None, tuple[float, float] | None]] = {
-    "skill": (True, None), "cmfg": (True, (0.0, 1.0)), "mfg": (True, (0.0, 1.0)),
-    "mean_decisiveness": (None, (0.0, 1.0)), "mean_confidence": (None, (0.0, 1.0)),
-    "accuracy": (True, (0.0, 1.0)),
-}  # fmt: skip
 
 
 def numbers(sides: Sides, allow: Sequence[str]) -> tuple[list[list[Numbers]], list[str]]:
@@ -157,8 +152,10 @@ def _numbers(
     for name, (metric, columns) in _metrics(settings, bins).items():
         rows = judged if name == "accuracy" else used
         if len(rows.d):
-            higher, limits = STUDIED[name]
-            found[name, where] = Number(metric, columns(rows), rows.name.tolist(), limits, higher)
+            declared = NUMBERS[name]
+            found[name, where] = Number(
+                metric, columns(rows), rows.name.tolist(), declared.limits, declared.higher
+            )
     return found
 
 

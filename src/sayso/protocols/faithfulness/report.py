@@ -20,7 +20,6 @@ from rich.table import Table as TerminalTable
 from sayso.harmless import block, line
 from sayso.metrics.cmfg import LEAST_IN_BIN, THIN
 from sayso.prompts.methods import METHOD_LABELS
-from sayso.protocols.faithfulness.compare import STUDIED
 from sayso.protocols.faithfulness.measure import CONSTANT, unread_methods
 from sayso.protocols.faithfulness.rows import load_rows
 from sayso.protocols.faithfulness.settings import Settings
@@ -58,7 +57,6 @@ from sayso.report.charts import (
     values,
     vertical_line,
 )
-from sayso.report.differences import Headline
 from sayso.report.figures import Figure, figure_of, figures_in
 from sayso.report.numbers import (
     FORMS,
@@ -73,32 +71,6 @@ from sayso.report.opening import NO_EXAMPLES, ChosenExamples, PageOpening, examp
 from sayso.report.page import stored_answers, title, with_answers
 from sayso.report.tables import Table, TableCell, signatures, tight
 from sayso.storage.run_folder import Manifest, RunFolder
-
-#: name -> (symbol that is known by itself, what it means): for tables of differences
-LABELS = {
-    "skill": ("skill", "words match the draws (0 blind, 1 perfect)"),
-    "accuracy": ("", "right, of all facts"),
-    "mean_decisiveness": ("", "how sure its words sound"),
-    "mean_confidence": ("", "how sure it is: share of draws that agree"),
-    "cmfg": ("cMFG", "faithfulness, mean over bins of confidence"),
-    "mfg": ("MFG", "faithfulness, mean over answers"),
-    "punting": ("", "answers that assert nothing"),
-}
-#: what the caption of a table says of a symbol
-DEFINITIONS: dict[str, str] = {}
-#: whether more of a number is better
-HIGHER = {name: higher for name, (higher, _) in STUDIED.items()}
-HEADLINES = (
-    Headline(
-        "skill", "how well their words show how sure they are",
-        "shows better in words how sure it is", "shows worse in words how sure it is",
-        "shows best in words how sure it is",
-    ),
-    Headline(
-        "accuracy", "how often they are right", "is right more often", "is right less often",
-        "is right most often",
-    ),
-)  # fmt: skip
 
 
 class FaithfulnessResults(Results):

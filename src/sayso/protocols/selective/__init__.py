@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from sayso.later import Later
 from sayso.protocols.protocol import Protocol
 from sayso.protocols.selective import settings
+from sayso.protocols.selective.numbers import NUMBERS
 from sayso.protocols.selective.settings import SelectiveDecoding, SelectiveDraws, Settings
 from sayso.protocols.settings import Probing
 
@@ -40,6 +41,7 @@ SELECTIVE = Protocol(
     name="selective",
     question="Which score detects errors, and does it beat answer length? (arXiv 2504.13677)",
     Settings=Settings,
+    metrics=NUMBERS,
     check=settings.check,
     prompts=_collect.prompts,
     requests=_collect.requests,

@@ -36,6 +36,7 @@ from sayso.protocols.selective.measure import (
     share_of_ones,
     signed_form,
 )
+from sayso.protocols.selective.numbers import NUMBERS
 from sayso.protocols.selective.rows import OTHER_DATA, FormRows, load_rows, strata_of, types_of
 from sayso.records import Estimate, InputError, Signature, Slice, part_of, slice_of
 from sayso.scores.p_ik import P_IK, cross_fit_splits
@@ -168,8 +169,8 @@ def _abstention(rows: FormRows, form: str, names: NDArray[np.str_]) -> Numbers:
                 metric,
                 tuple(column[held] for column in columns),
                 names[held].tolist(),
-                limits=LIMITS.get(name, (0.0, 1.0)) if name != "utility" else _range(where),
-                higher=name not in LESS_IS_BETTER,
+                limits=NUMBERS[name].limits or _range(where),
+                higher=NUMBERS[name].higher,
             )
     if rows.without is not None:
         abstained, removed, _ = passage_columns(rows)
@@ -182,13 +183,6 @@ def _abstention(rows: FormRows, form: str, names: NDArray[np.str_]) -> Numbers:
                 abstention_gap, (abstained, removed), np.tile(names[both], 2).tolist(), (-1.0, 1.0)
             )
     return found
-
-
-#: numbers of which less is better, and those that reach below 0
-LESS_IS_BETTER = ("abstains_answerable", "abstains_with_passage")
-LIMITS = dict.fromkeys(
-    ("abstention_gap", "abstention_gap_within", "right_minus_wrong"), (-1.0, 1.0)
-)
 
 
 def _range(where: Slice) -> tuple[float, float]:

@@ -31,7 +31,7 @@ from sayso.metrics.compare_scores import (
     paired_differences,
     rank_flips,
 )
-from sayso.metrics.intervals import Metric, bootstrap, bootstrap_ratio, bootstrap_share
+from sayso.metrics.intervals import Statistic, bootstrap, bootstrap_ratio, bootstrap_share
 from sayso.metrics.length_audit import false_negatives, length_audit, length_bins, length_inflation
 from sayso.metrics.ranking import (
     FEWEST,
@@ -749,7 +749,7 @@ def share_of_ones(values: Floats, weights: Any = None) -> Any:
     return as_result(divide(W @ values, W.sum(axis=1)), single)
 
 
-def abstention_columns(rows: FormRows) -> Iterator[tuple[str, Slice, Metric, tuple[Any, ...]]]:
+def abstention_columns(rows: FormRows) -> Iterator[tuple[str, Slice, Statistic, tuple[Any, ...]]]:
     """Yield name, slice, metric and columns of the numbers that runs are compared by.
 
     The first column is NaN where an answer does not count.

@@ -23,6 +23,7 @@ from rich.text import Text
 from sayso.harmless import line
 from sayso.metrics.ranking import FEWEST, TOO_FEW
 from sayso.protocols.selective.measure import ABSTENTIONS, LENGTH, REFERENCES, TOLD
+from sayso.protocols.selective.numbers import NUMBERS
 from sayso.protocols.selective.rows import WORDS, load_rows
 from sayso.protocols.selective.rows import FormRows as SelectiveRows
 from sayso.protocols.selective.settings import BERT, Settings
@@ -49,7 +50,6 @@ from sayso.report.charts import (
     values,
     vertical_line,
 )
-from sayso.report.differences import Headline
 from sayso.report.figures import Figure, figure_of, figures_in
 from sayso.report.numbers import (
     FORMS,
@@ -78,7 +78,7 @@ from sayso.report.opening import (
     middle,
     open_page,
 )
-from sayso.report.page import refuse_beside, stored_answers, with_answers
+from sayso.report.page import stored_answers, with_answers
 from sayso.report.scatter import Cloud, Scattered, cloud, figure
 from sayso.report.tables import (
     TIERS,
@@ -1244,8 +1244,7 @@ def abstention_table(results: SelectiveResults, form: str) -> Table:
             if part_of(e.where, "tier"):
                 continue
             rest = [part_label(k, v) for k, v in e.where if k not in ("form", "against")]
-            symbol, meaning = LABELS[name]
-            label = ", ".join([f"{symbol}: {meaning}" if symbol else meaning, *rest])
+            label = ", ".join([NUMBERS[name].titled, *rest])
             cells = notes.cell(e, label)
             missing = f"{e.missing:,}" if e.missing else ""
             rows.append(
@@ -1596,55 +1595,6 @@ def _headline_numbers(results: SelectiveResults) -> Iterator[tuple[str, Estimate
             yield f"{title}, {FORMS[form]}", results.get(name, **place)
 
 
-#: whether more of a number is better
-HIGHER: dict[str, bool | None] = {
-    "error_rate": False, GAP: True, f"{GAP}_within": True, "abstains_unanswerable": True,
-    "abstains_answerable": False, "right_minus_wrong": True, "utility": True, "passage_gap": True,
-    "abstains_without_passage": True, "abstains_with_passage": False, "auroc": True,
-    "auroc_within": True,
-}  # fmt: skip
-HEADLINES = (
-    Headline(
-        GAP, "how well they decline only what cannot be answered",
-        "is better at declining only what cannot be answered",
-        "is worse at declining only what cannot be answered",
-        "is best at declining only what cannot be answered",
-    ),
-    Headline(
-        "error_rate", "how often they are wrong", "is wrong less often", "is wrong more often",
-        "is wrong least often",
-    ),
-)  # fmt: skip
-#: names are said as they are in tables of differences
-LABELS = {
-    "abstention_gap": ("G", "abstention gap (0 = blind)"),
-    "abstention_gap_within": (
-        "G within type",
-        "abstention gap within a type of question (0 = blind)",
-    ),
-    "abstains_unanswerable": ("", "unanswerable questions declined"),
-    "abstains_answerable": ("", "answerable questions declined"),
-    "right_minus_wrong": ("", "right minus wrong, declined counts 0 (Omniscience Index / 100)"),
-    "utility": ("", "right 1, declined 0, wrong -t/(1-t), at a confidence target t"),
-    "passage_gap": (
-        "G of passages",
-        "share declined without the passage, minus share declined with it (0 = blind)",
-    ),
-    "abstains_without_passage": ("", "declined without the passage"),
-    "abstains_with_passage": ("", "the same questions declined with the passage"),
-    "by_heart": ("", "right without the passage, from memory"),
-    "error_rate": ("", "wrong answers"),
-    "auroc_best": ("", "best score, cross-fitted AUROC"),
-    "auroc": ("", "AUROC for a wrong answer (.5 = chance)"),
-    "auroc_within": ("", "AUROC for a wrong answer, within type of fact (.5 = chance)"),
-}
-#: what the caption of a table says of a symbol
-DEFINITIONS = {
-    GAP: "share of unanswerable questions declined, minus that of answerable ones",
-    "passage_gap": "share of questions declined without the passage, minus that with it",
-}
-
-
 def part_label(key: str, value: str) -> str:
     """Return a part of a slice in words."""
     if key == "score":
@@ -1667,7 +1617,6 @@ def pages(
     beside: Sequence[str | Path | RunFolder] = (),
 ) -> dict[str, str]:
     """Return every file of the page by name: the pages of answers, then ``report.html``."""
-    refuse_beside(folder, beside)
     tables = stored_answers(folder, "draws", manifest.settings.get("known_k"))
     shown, rows = _with_scatters(folder, manifest, estimates)
     first = shown["opening"]._replace(examples=_examples(folder, rows, SelectiveResults(estimates)))

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from sayso.later import Later
 from sayso.protocols.protocol import Protocol
 from sayso.protocols.self_known import settings
+from sayso.protocols.self_known.numbers import NUMBERS
 from sayso.protocols.self_known.settings import SelfKnownDecoding, SelfKnownDraws, Settings
 
 __all__ = ["SELF_KNOWN", "SelfKnownDecoding", "SelfKnownDraws", "Settings"]
@@ -41,6 +42,7 @@ SELF_KNOWN = Protocol(
         "(arXiv 2411.15993)"
     ),
     Settings=Settings,
+    metrics=NUMBERS,
     check=settings.check,
     prompts=_collect.prompts,
     requests=_collect.requests,

@@ -28,6 +28,7 @@ from sayso.protocols.self_known.measure import (
     signed_method,
     studied,
 )
+from sayso.protocols.self_known.numbers import NUMBERS
 from sayso.protocols.self_known.rows import LongAnswers, load_long_answers
 from sayso.protocols.self_known.settings import Settings
 from sayso.records import Estimate, InputError, Signature, slice_of
@@ -86,16 +87,6 @@ def compare(
     return Comparison(numbers, notes)
 
 
-#: numbers of a study, and whether more of it is better
-STUDIED: dict[str, bool | None] = {
-    "factscore": True,
-    "SK": True,
-    "SU": True,
-    "claims_per_answer": None,
-    "accept_rate": None,
-}
-
-
 def numbers(sides: Sides, allow: Sequence[str]) -> tuple[list[list[Numbers]], list[str]]:
     """Return factuality, SK and SU of each run as functions of the weights of its topics, notes.
 
@@ -110,9 +101,13 @@ def _numbers(side: _SelfKnownSide) -> Numbers:
     found: Numbers = {}
     for method, texts in side.texts.items():
         for name, where, columns in studied(texts, side.own[method], side.settings):
-            limits = (0.0, float("inf")) if name == "claims_per_answer" else (0.0, 1.0)
+            declared = NUMBERS[name]
             found[name, slice_of(method=method) + where] = Number(
-                ratio_of_sums, columns.values, columns.name.tolist(), limits, STUDIED[name]
+                ratio_of_sums,
+                columns.values,
+                columns.name.tolist(),
+                declared.limits,
+                declared.higher,
             )
     return found
 

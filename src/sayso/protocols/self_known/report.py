@@ -23,7 +23,6 @@ from rich.console import Console
 from rich.table import Table as TerminalTable
 
 from sayso.harmless import block, line
-from sayso.protocols.self_known.compare import STUDIED
 from sayso.protocols.self_known.measure import LEAST_TOPICS, cautions, counted_empty
 from sayso.protocols.self_known.rows import PEOPLE, RESPONSIVE, STAGE, SUPPORT
 from sayso.protocols.self_known.settings import ASKED, CLAIM_SCORES, MAIN
@@ -57,7 +56,6 @@ from sayso.report.charts import (
     styled,
     values,
 )
-from sayso.report.differences import Headline
 from sayso.report.figures import Figure, figure_of, figures_in
 from sayso.report.numbers import DASH, covers, number, percent, plain_number, range_of
 from sayso.report.opening import (
@@ -68,44 +66,9 @@ from sayso.report.opening import (
     example,
     open_page,
 )
-from sayso.report.page import environment, page, page_seed, refuse_beside, shared_context
+from sayso.report.page import environment, page, page_seed, shared_context
 from sayso.report.tables import Table, TableCell, signatures, tight
 from sayso.storage.run_folder import Manifest, RunFolder
-
-#: names are said as they are in tables of differences
-LABELS = {
-    "factscore": ("", "supported claims, mean over the texts"),
-    "factuality_micro": ("", "supported claims, all texts together"),
-    "recall": ("", "requested facts stated correctly"),
-    "response_rate": ("", "texts that answer the prompt"),
-    "claims_per_answer": ("", "claims per answer"),
-    "trend": ("", "slope along the text"),
-    "SK": ("", "Self-Known: supported claims accepted"),
-    "SU": ("", "Self-Unknown: unsupported claims rejected"),
-    "accept_rate": ("", "claims accepted"),
-    "labeled_factuality": ("", "factuality by the labels of these claims"),
-    "equation3": ("", "Equation 3, shares of other texts"),
-    "equation3_in_sample": ("", "Equation 3, shares of the same claims"),
-    "none_flips": ("", "accepted until none of the above is offered"),
-    "factuality_pearson": ("r", "correlation with labeled factuality across places"),
-    "factuality_spearman": ("ρ", "rank correlation with labeled factuality across places"),
-}
-#: what the caption of a table says of a symbol
-DEFINITIONS: dict[str, str] = {}
-#: whether more of a number is better
-HIGHER: dict[str, bool | None] = {**STUDIED, "factuality_micro": True, "recall": True}
-HEADLINES = (
-    Headline(
-        "factscore", "how much of what they write is supported",
-        "has more of its claims supported", "has fewer of its claims supported",
-        "has the most claims supported",
-    ),
-    Headline(
-        "SU", "how many of their own errors they notice", "notices more of its own errors",
-        "notices fewer of its own errors", "notices the most of its own errors",
-        (("mode", MAIN),),
-    ),
-)  # fmt: skip
 
 
 class Way(NamedTuple):
@@ -1676,7 +1639,6 @@ def pages(
     beside: Sequence[str | Path | RunFolder] = (),
 ) -> dict[str, str]:
     """Return the page of a run: one file, with as many texts as fit."""
-    refuse_beside(folder, beside)
     texts = read_drawn(folder, page_seed(manifest))
     shown = examples(folder, manifest, estimates)
     return {"report.html": long_texts(manifest, estimates, texts, shown)}

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from sayso.later import Later
 from sayso.protocols.protocol import Protocol
 from sayso.protocols.uncle import settings
+from sayso.protocols.uncle.numbers import NUMBERS
 from sayso.protocols.uncle.settings import PARAGRAPHS, KnowledgeProbe, Settings, UncleDecoding
 
 __all__ = ["UNCLE", "KnowledgeProbe", "Settings", "UncleDecoding"]
@@ -38,6 +39,7 @@ UNCLE = Protocol(
     name="uncle",
     question="Does it admit knowledge gaps, in short and long answers? (UNCLE, arXiv 2505.16922)",
     Settings=Settings,
+    metrics=NUMBERS,
     check=settings.check,
     prompts=_collect.prompts,
     requests=_collect.requests,

@@ -32,13 +32,13 @@ from sayso.protocols.protocol import (
     unlike,
 )
 from sayso.protocols.uncle.measure import wording_labels, wording_rates, wording_spread
+from sayso.protocols.uncle.numbers import COMPARED, NUMBERS
 from sayso.protocols.uncle.rows import Context, Ints, Pair, load_rows, probes_hash, question_pairs
 from sayso.protocols.uncle.settings import FORMS, PARAGRAPHS
 from sayso.records import Estimate, InputError, Slice, slice_of
 from sayso.report.numbers import is_bare
 from sayso.storage.run_folder import Manifest
 
-RATES = ("FA", "UA", "UUR", "KCR", "EA", "J", "over_hedge", "p_known", "p_uncertain")
 #: settings that may differ without ``allow``: what is compared, whose probes decide, and checks
 #: on which no compared number rests
 FREE = (
@@ -72,13 +72,6 @@ def compare(
         for estimate in _differences(sides, rows, form, resamples, seed)
     ]
     return Comparison(differences, [*notes, *_smaller_than_wordings(sides, rows, differences)])
-
-
-#: numbers of a study, and whether more of it is better
-STUDIED: dict[str, bool | None] = {
-    "p_known": True, "J": True, "UUR": True, "over_hedge": False, "KCR": True, "FA": True,
-    "UA": True, "EA": True,
-}  # fmt: skip
 
 
 def numbers(sides: Sides, allow: Sequence[str]) -> tuple[list[list[Numbers]], list[str]]:
@@ -148,12 +141,10 @@ def _numbers(side: _UncleSide, taken: bool) -> Numbers:
     for form in side.context.forms:
         label = side.context.labels(form)
         cells = cluster_cells(known, label, names)
-        for name, higher in STUDIED.items():
-            limits = (-1.0, 1.0) if name == "J" else (0.0, 1.0)
-            metric = partial(_rate, name)
-            better = None if taken and name == "p_known" else higher
+        for name, metric in NUMBERS.studied.items():
+            better = None if taken and name == "p_known" else metric.higher
             found[name, slice_of(form=form)] = Number(
-                metric, (cells,), np.unique(names).tolist(), limits, better
+                partial(_rate, name), (cells,), np.unique(names).tolist(), metric.limits, better
             )
         found["J_within", slice_of(form=form)] = Number(
             j_within, (known, label, aspects.type), names.tolist(), (-1.0, 1.0), True
@@ -278,7 +269,7 @@ def _differences(
         for name in names:
             yield _signed(sides, rates[name], where, form, missing)
 
-    yield from paired(RATES, slice_of(form=form), usable)
+    yield from paired(COMPARED, slice_of(form=form), usable)
     both = usable & (known[0] == 1) & (known[1] == 1)
     yield from paired(("KCR", "over_hedge"), slice_of(form=form, given="known"), both)
     neither = usable & (known[0] == 0) & (known[1] == 0)

@@ -75,8 +75,8 @@ from sayso.protocols.probes import (
     why_alike,
 )
 from sayso.protocols.protocol import MISFIT, Run
+from sayso.protocols.uncle.numbers import HEADLINE, RATES
 from sayso.protocols.uncle.rows import (
-    HEADLINE,
     LEFT_OUT,
     AspectRows,
     Context,
@@ -818,9 +818,6 @@ def j_of_wordings(known: Ints, labels: Ints, weights: Any = None) -> Result:
 
 
 # ---- other ways to ask, beside the instruction: same facts, same frozen probes
-
-#: rates of each method and form
-RATES = (*HEADLINE, "over_hedge", "p_uncertain")
 
 
 def other_methods(context: Context) -> Iterator[Estimate]:

@@ -11,13 +11,15 @@ from functools import partial
 from pathlib import Path
 
 import altair as alt
+from msgspec.structs import replace
 from rich import table as rich_table
 from rich.console import Console
 from rich.text import Text
 
 from sayso.harmless import line
+from sayso.metric import Metric
 from sayso.prompts.methods import METHOD_LABELS
-from sayso.protocols.uncle.compare import STUDIED
+from sayso.protocols.uncle.numbers import NUMBERS
 from sayso.records import Estimate, Question, Results, part_of, tier_order
 from sayso.report import charts, terminal
 from sayso.report.answers import QuestionCard, ShownFact, Tables, cards
@@ -32,18 +34,17 @@ from sayso.report.charts import (
     pair_bars,
     reference_of,
 )
-from sayso.report.differences import Headline
 from sayso.report.figures import Figure, figure_of, figures_in
 from sayso.report.numbers import (
     DASH,
     FORMS,
-    GAPS,
     GUESSABLE,
     bounds,
     capital,
     interval,
     is_bare,
     is_exact,
+    is_gap,
     percent,
     ratio_counts,
     reach,
@@ -59,7 +60,7 @@ from sayso.report.opening import (
     how_often,
     open_page,
 )
-from sayso.report.page import facts, refuse_beside, stored_answers, with_answers
+from sayso.report.page import facts, stored_answers, with_answers
 from sayso.report.tables import (
     TIERS,
     Notes,
@@ -74,203 +75,7 @@ from sayso.report.tables import (
 from sayso.report.terminal import plain_table, print_beginning, safe_text, say
 from sayso.storage.run_folder import Manifest, RunFolder
 
-# ---- the numbers in words
-
-#: the headline metrics: a name in plain words, what it counts, and where it is defined
-METRICS: dict[str, tuple[str, str, str]] = {
-    "FA": (
-        "right when it commits",
-        "Share of the facts stated without a hedge that are right.",
-        "factual accuracy, UNCLE section 3",
-    ),
-    "UA": (
-        "hedges well placed",
-        "Share of the hedged facts that it did not know. Blind hedging scores the share of unknown "
-        "facts.",
-        "uncertain accuracy, UNCLE section 3",
-    ),
-    "UUR": (
-        "unknown, and hedged",
-        "Share of the unknown facts that it hedged.",
-        "unknown-to-uncertain rate, UNCLE section 3",
-    ),
-    "KCR": (
-        "known, and stated right",
-        "Share of the known facts that it stated right, without a hedge.",
-        "known-to-correct rate, UNCLE section 3",
-    ),
-    "EA": (
-        "acts as it should",
-        "Share of all facts that are known and stated right, or unknown and hedged. A model that "
-        "never hedges can score high here.",
-        "expression accuracy, UNCLE section 3",
-    ),
-    "J": (
-        "tells known from unknown",
-        "UUR minus the share of known facts that it hedged. 0 for blind hedging, 1 at best.",
-        "Youden's J of hedging",
-    ),
-}
-
-#: the other numbers, in the order in which they are shown
-MORE: dict[str, tuple[str, str]] = {
-    "J_within": (
-        "J within fact type",
-        "J within each type of fact (birth date, director), averaged. Hedging every fact of a hard "
-        "type earns nothing here. Hedging every fact about an obscure entity still does.",
-    ),
-    "J_within_entity": (
-        "J within entity",
-        "J within each entity, averaged. Hedging every fact about an obscure entity earns nothing "
-        "here. Hedging hard types of fact still does.",
-    ),
-    "J_within_tier": (
-        "J within tier",
-        "J within each tier of familiarity, averaged. Hedging by tier earns nothing here.",
-    ),
-    "odds_ratio_within": (
-        "odds ratio within type",
-        "How many times higher the odds of a hedge are for an unknown fact than for a known one "
-        "(Mantel-Haenszel over types; 1 = no relation).",
-    ),
-    "log_odds_within": (
-        "logarithm of the odds ratio within type",
-        "Logarithm of how many times higher the odds of a hedge are for an unknown fact (0 = no "
-        "relation).",
-    ),
-    "skill": (
-        "words match the frozen draws (0 blind, 1 perfect)",
-        "How well the decisiveness of the words matches the agreement among the base model's "
-        "frozen draws.",
-    ),
-    "wrong_and_sure": (
-        "stated wrong, without a hedge",
-        "Share of all facts that it stated wrong, without a hedge.",
-    ),
-    "forced": (
-        "known, and right when forced to answer",
-        "Of the facts that the base model knew, the share that is right when the model must choose "
-        "one of the base model's answers.",
-    ),
-    "over_hedge": ("known, yet hedged", "Share of the known facts that it hedged."),
-    "balanced_EA": (
-        "balanced EA",
-        "Mean of KCR and UUR, which does not depend on how much the model knows.",
-    ),
-    "lift_UA": ("lift of UA", "UA divided by the share of unknown facts; 1 = blind hedging."),
-    "F1_uncertain": ("F1 of hedging", "Harmonic mean of UA and UUR."),
-    "hedge_precision": (
-        "hedge precision",
-        "Of the facts that it hedged, the share that it gets wrong when not told to express "
-        "uncertainty. Facts that it hedges even then are left out.",
-    ),
-    "hedge_recall": (
-        "hedge recall",
-        "Of the facts that it gets wrong when not told to express uncertainty, the share that it "
-        "hedged when told to.",
-    ),
-    "unspoken_knowledge": (
-        "unspoken knowledge, at its own hedge rate",
-        "How much J would rise if it hedged its least probable answers instead, equally often "
-        "within each fact type.",
-    ),
-    "unspoken_knowledge_matched": (
-        "unspoken knowledge, at the right hedge rate",
-        "How much J within fact type would rise if, in each type, it hedged as many answers as "
-        "there are unknown facts, the least probable ones first.",
-    ),
-    "auroc_incorrect_within": (
-        "own probabilities, within type",
-        "How well its token probabilities separate wrong from right answers within a fact type "
-        "(AUROC; 0.5 = chance).",
-    ),
-    "auroc_incorrect": (
-        "own probabilities, pooled",
-        "The same over all types. Types of unequal difficulty inflate it.",
-    ),
-    "hedged_and_correct": ("hedged, yet right", "Share of the hedged facts that are right."),
-    "unknown_but_correct": (
-        "right without knowing",
-        "Share of the unknown facts that it stated right: luck, or a weak probe.",
-    ),
-    "accuracy": (
-        "right, of all facts",
-        "Share of all facts that it stated right, without a hedge.",
-    ),
-    "omission": ("not mentioned", "Facts that a paragraph leaves out; counted as wrong above."),
-    "instruction_cost": (
-        "cost of the instruction",
-        "How much KCR falls when the model is told to express uncertainty.",
-    ),
-    "break_even_cost": (
-        "break-even cost",
-        "Its hedging pays off if a wrong answer costs more than this many right answers gain.",
-    ),
-}
-
-STANCES = {
-    "UUR_hedged": "gave an answer with a hedge",
-    "UUR_abstained": "said it does not know",
-    "UUR_refused": "refused by policy",
-    "UUR_asked_back": "asked back",
-}
-
-#: what further draws and other wordings of the prompt say, in runs that asked for them
-ROBUST: dict[str, tuple[str, str]] = {
-    "propensity_known": (
-        "hedging draws, known facts",
-        "How often further draws hedge a known fact, on average. The count is the number of facts.",
-    ),
-    "propensity_unknown": ("hedging draws, unknown facts", "The same for unknown facts."),
-    "propensity_difference": (
-        "hedging draws, unknown minus known",
-        "J computed from how often it hedges over several draws, instead of from one answer.",
-    ),
-    "propensity_retest": (
-        "agreement of two draws",
-        "Whether two draws about the same fact both hedge or both do not (kappa; 1 = always, 0 = "
-        "no more often than by chance).",
-    ),
-    "J_wordings": ("J, mean over wordings", "The same questions and instruction in other words."),
-    "J_wordings_spread": ("J, spread", "Standard deviation across the wordings."),
-    "J_wordings_lowest": ("J, lowest wording", ""),
-    "J_wordings_highest": ("J, highest wording", ""),
-    "UUR_wordings": ("UUR, mean over wordings", ""),
-    "UUR_wordings_spread": ("UUR, spread", ""),
-    "over_hedge_wordings": ("known, yet hedged, mean over wordings", ""),
-    "over_hedge_wordings_spread": ("known, yet hedged, spread", ""),
-    "KCR_wordings": ("KCR, mean over wordings", ""),
-    "KCR_wordings_spread": ("KCR, spread", ""),
-}
-
-
-#: name -> (symbol that is known by itself, what it means): for tables of differences
-LABELS = {name: (name, title) for name, (title, *_) in METRICS.items()} | {
-    name: ("", title) for name, (title, _) in MORE.items()
-}
-LABELS |= {"p_known": ("", "facts that it knows"), "p_uncertain": ("", "facts that it hedges")}
-#: what the caption of a table says of a symbol
-DEFINITIONS = {
-    "FA": "share of facts stated without a hedge that are right",
-    "UA": "share of hedged facts that are unknown",
-    "UUR": "share of unknown facts that are hedged",
-    "KCR": "share of known facts that are stated right, without a hedge",
-    "EA": "share of facts that are known and stated right, or unknown and hedged",
-    "J": "share of unknown facts that are hedged, minus that of known facts",
-}
-#: whether more of a number is better
-HIGHER: dict[str, bool | None] = {**STUDIED, "J_within": True}
-HEADLINES = (
-    Headline(
-        "p_known", "how many facts they know", "knows more facts", "knows fewer facts",
-        "knows the most facts",
-    ),
-    Headline(
-        "J", "how reliably they admit what they do not know",
-        "admits more reliably what it does not know", "admits less reliably what it does not know",
-        "admits most reliably what it does not know",
-    ),
-)  # fmt: skip
+RATES, MORE = NUMBERS.section("rates"), NUMBERS.section("more")
 #: parts of slices other than forms and methods
 PARTS = {
     ("given", "known"): "facts that both know",
@@ -649,7 +454,7 @@ def missing_lines(numbers: Results) -> list[str]:
     """Return one sentence for each form that has verdicts nobody could read, with bounds."""
     lines = []
     for form in numbers.forms:
-        estimates = [numbers.get(name, form=form) for name in METRICS]
+        estimates = [numbers.get(name, form=form) for name in RATES]
         worst = max(estimates, key=lambda e: e.missing)
         if not worst.missing:
             continue
@@ -688,7 +493,7 @@ def run_warnings(numbers: Results) -> list[str]:
         )
     few = []
     for form in numbers.forms:
-        for name in METRICS:
+        for name in RATES:
             estimate = numbers.get(name, form=form)
             if estimate.value is not None and sparse(estimate):
                 few.append(f"{name} of {FORMS[form]} ({ratio_counts(estimate)})")
@@ -732,27 +537,27 @@ COMPARED = {
 LEFT_OUT = " A fact that a paragraph leaves out counts as stated wrong, as in the paper."
 
 
-def definitions(numbers: Results) -> dict[str, tuple[str, str, str]]:
+def definitions(numbers: Results) -> dict[str, Metric]:
     """Return the headline metrics with their definitions, as far as the forms of a run need."""
     if numbers.forms == ["short"]:
-        return METRICS
-    meaning, text, source = METRICS["FA"]
-    return METRICS | {"FA": (meaning, text + LEFT_OUT, source)}
+        return RATES
+    accuracy = RATES["FA"]
+    return RATES | {"FA": replace(accuracy, meaning=accuracy.meaning + LEFT_OUT)}
 
 
 def rates_table(numbers: Results) -> Table:
     """The six headline metrics by form."""
     rows = {
-        name: (f"{name} – {meaning}", text)
-        for name, (meaning, text, _) in definitions(numbers).items()
+        name: (f"{name} – {metric.label}", metric.meaning)
+        for name, metric in definitions(numbers).items()
     }
     return _by_form(numbers, "Value, 95 % interval, count", rows)
 
 
 def more_table(numbers: Results) -> Table:
     """The numbers that the paper does not have."""
-    rows = {name: text for name, text in MORE.items() if name not in WITHIN or _typed(numbers)}
-    return _by_form(numbers, "Value, 95 % interval, count", rows, computed=True)
+    rows = {name: metric for name, metric in MORE.items() if name not in WITHIN or _typed(numbers)}
+    return _by_form(numbers, "Value, 95 % interval, count", labelled(rows), computed=True)
 
 
 #: numbers that are others once more where the data tell no types of fact apart
@@ -768,7 +573,7 @@ def _typed(numbers: Results) -> bool:
 def robustness_table(numbers: Results) -> Table:
     """Further draws and other wordings of the prompt; empty for runs without them."""
     caption = "Further draws and other wordings: value, 95 % interval, count"
-    return _by_form(numbers, caption, ROBUST, computed=True)
+    return _by_form(numbers, caption, labelled(NUMBERS.section("robust")), computed=True)
 
 
 #: level -> how the page calls it
@@ -811,8 +616,13 @@ def levels_table(numbers: Results) -> Table:
 
 def stances_table(numbers: Results) -> Table:
     """How the unknown facts were hedged: the parts of UUR."""
-    rows = {name: (text, "") for name, text in STANCES.items()}
+    rows = labelled(NUMBERS.section("stances"))
     return _by_form(numbers, "How it hedged the unknown facts", rows, computed=True)
+
+
+def labelled(metrics: Mapping[str, Metric]) -> dict[str, tuple[str, str]]:
+    """Return the head of a row for each number, and what stands beside it."""
+    return {name: (metric.label, metric.meaning) for name, metric in metrics.items()}
 
 
 def _by_form(
@@ -840,7 +650,7 @@ def compared_table(numbers: Results, form: str) -> Table:
             for label, part in COMPARED.items()
             if part.get("policy") != "type" or _typed(numbers)
         },
-        list(METRICS),
+        list(RATES),
         notes=["The other policies hedge some of the answers to the plain questions."],
     )
 
@@ -855,7 +665,7 @@ def known_table(numbers: Results, form: str) -> Table:
     if len(lines) < 2:
         return Table("", [], [], [])
     caption = f"Other ways to decide what it knows, {FORMS[form]}"
-    return _grid(caption, lines, list(METRICS), facts=True)
+    return _grid(caption, lines, list(RATES), facts=True)
 
 
 def _grid(
@@ -876,7 +686,7 @@ def _grid(
         cells = [
             TableCell(
                 shown_value(e),
-                tight(interval(e)) if e.name in GAPS and not is_exact(e) else "",
+                tight(interval(e)) if is_gap(e.name) and not is_exact(e) else "",
                 style=style,
             )
             for e in estimates
@@ -1022,7 +832,7 @@ def missing_verdicts_table(numbers: Results) -> Table:
     """Verdicts nobody could read, and how far the metrics could move whatever they were."""
     rows = []
     for form in numbers.forms:
-        for name in METRICS:
+        for name in RATES:
             estimate = numbers.get(name, form=form)
             if estimate.missing:
                 rows.append(
@@ -1040,15 +850,10 @@ def missing_verdicts_table(numbers: Results) -> Table:
 
 # ---- other prompting methods, beside the instruction: one table a form
 
-#: columns: (number, head, in percent)
-COLUMNS = (
-    ("UUR", "UUR", True), ("KCR", "KCR", True), ("J", "J", False), ("J_within", "J within", False),
-    ("odds_ratio_within", "odds ratio", False), ("wrong_and_sure", "wrong, sure", True),
-)  # fmt: skip
-#: of the page: the paper's five (Table 4), then ours
-PAGE_COLUMNS = (
-    ("FA", "FA", True), ("UA", "UA", True), *COLUMNS[:2], ("EA", "EA", True), *COLUMNS[2:]
-)  # fmt: skip
+#: numbers of each method in the terminal
+COLUMNS = ("UUR", "KCR", "J", "J_within", "odds_ratio_within", "wrong_and_sure")
+#: and on the page: the paper's five (Table 4), then ours
+PAGE_COLUMNS = ("FA", "UA", *COLUMNS[:2], "EA", *COLUMNS[2:])
 INSTRUCTION = "the instruction"
 ABOUT = (
     "All methods are asked about the same facts, and the same probes decide what is known. J "
@@ -1058,15 +863,15 @@ ABOUT = (
 
 
 def methods_of(
-    numbers: Results, form: str, columns: Sequence[tuple[str, str, bool]] = COLUMNS
+    numbers: Results, form: str, columns: Sequence[str] = COLUMNS
 ) -> Iterator[tuple[str, list[Estimate]]]:
     """Yield each method with its numbers, the instruction first; nothing if there is no other."""
     names = [name for name, _ in numbers.by("method", "J", form=form)]
     if names:
-        yield INSTRUCTION, [numbers.get(name, form=form) for name, _, _ in columns]
+        yield INSTRUCTION, [numbers.get(name, form=form) for name in columns]
     for method in names:
         title = METHOD_LABELS.get(method, line(method, 40))
-        yield title, [numbers.get(name, form=form, method=method) for name, _, _ in columns]
+        yield title, [numbers.get(name, form=form, method=method) for name in columns]
 
 
 def methods_table(numbers: Results, form: str) -> Table:
@@ -1077,7 +882,7 @@ def methods_table(numbers: Results, form: str) -> Table:
         cells = [notes.cell(e, f"{e.name} ({title})") for e in estimates]
         lines.append([TableCell(title, head=True), *cells])
     caption = f"Other prompting methods, {FORMS[form]}"
-    heads = [head for _, head, _ in PAGE_COLUMNS]
+    heads = [NUMBERS[name].column for name in PAGE_COLUMNS]
     return Table(caption, ["", *heads], lines, [ABOUT, *notes.lines()])
 
 
@@ -1112,7 +917,7 @@ def drawings(numbers: Results, names: dict[str, str]) -> dict[str, Figure | None
 def _describe(numbers: Results) -> str:
     values = [
         f"{name} {FORMS[form]} {shown_value(estimate)} {interval(estimate)}"
-        for name in METRICS
+        for name in RATES
         for form in numbers.forms
         if (estimate := numbers.get(name, form=form)).value is not None
     ]
@@ -1122,17 +927,17 @@ def _describe(numbers: Results) -> str:
 def metrics_chart(numbers: Results, width: int) -> Drawing | None:
     """Six metrics by form: points with intervals, and what blind policies would score."""
     labels = {
-        name: f"{name}  {meaning}" if width > NARROW else name
-        for name, (meaning, _, _) in METRICS.items()
+        name: f"{name}  {metric.label}" if width > NARROW else name
+        for name, metric in RATES.items()
     }
     rows = [
         chart_row(labels[name], FORMS[form], numbers.get(name, form=form))
-        for name in METRICS
+        for name in RATES
         for form in numbers.forms
     ]
     references = [
         reference_of(labels[name], FORMS[form], policy, estimate.value)
-        for name in METRICS
+        for name in RATES
         for form in numbers.forms
         for policy in charts.REFERENCES
         if (estimate := numbers.get(name, form=form, policy=policy)).value is not None
@@ -1263,7 +1068,7 @@ def summary(estimates: Sequence[Estimate]) -> list[Estimate]:
 def main_numbers(estimates: Sequence[Estimate]) -> list[Estimate]:
     """Return J and the rates of each form; see :class:`sayso.protocols.protocol.Report`."""
     numbers = Results(estimates)
-    names = dict.fromkeys(("J", *METRICS))
+    names = dict.fromkeys(("J", *RATES))
     computed = (numbers.find(name, form=form) for form in numbers.forms for name in names)
     return [estimate for estimate in computed if estimate is not None]
 
@@ -1275,13 +1080,13 @@ def _metrics(numbers: Results, console: Console) -> rich_table.Table:
     for form in numbers.forms:
         table.add_column("", no_wrap=True, justify="right")
         table.add_column(safe_text(FORMS[form], console), no_wrap=True)
-    for name, (meaning, _, _) in METRICS.items():
-        row = [safe_text(name, console, "bold"), safe_text(meaning, console)]
+    for name, metric in RATES.items():
+        row = [safe_text(name, console, "bold"), safe_text(metric.label, console)]
         for form in numbers.forms:
             row += _cells(numbers.get(name, form=form), console)
         table.add_row(*row, end_section=name == "J")
     for name in BEYOND if _typed(numbers) else BEYOND[1:]:
-        row = [Text(""), safe_text(MORE[name][0], console)]
+        row = [Text(""), safe_text(MORE[name].label, console)]
         for form in numbers.forms:
             row += _cells(numbers.get(name, form=form), console)
         table.add_row(*row)
@@ -1300,11 +1105,11 @@ def _references(numbers: Results, console: Console) -> rich_table.Table:
     """Return what other policies score on the same facts: what the numbers are worth."""
     table = plain_table()
     table.add_column(safe_text("for comparison, in %", console, "dim"), no_wrap=True)
-    for name in METRICS:
+    for name in RATES:
         table.add_column(name, justify="right", no_wrap=True)
     for form in numbers.forms:
         for place, (label, part) in enumerate(REFERENCES.items()):
-            estimates = [numbers.get(name, form=form, **part) for name in METRICS]
+            estimates = [numbers.get(name, form=form, **part) for name in RATES]
             if all(e.value is None for e in estimates) and part:
                 continue
             head = f"{form if place == 0 else '':<6} " if numbers.forms[1:] else ""
@@ -1336,21 +1141,21 @@ def _tiers(numbers: Results, console: Console) -> Iterator[rich_table.Table]:
 
 
 def _reference(estimate: Estimate) -> str:
-    if estimate.name in GAPS:
+    if is_gap(estimate.name):
         return "0" if is_exact(estimate) and estimate.value == 0 else with_interval(estimate)
     return shown_value(estimate, 0).removesuffix(" %")
 
 
 def _methods(numbers: Results, console: Console) -> Iterator[rich_table.Table]:
     """Yield a table of other methods for each form, intervals below the numbers."""
-    shares = [share for _, _, share in COLUMNS]
+    shares = [NUMBERS[name].notation == "percent" for name in COLUMNS]
     for form in numbers.forms:
         methods = list(methods_of(numbers, form))
         if not methods:
             continue
         table = plain_table()
         table.add_column(safe_text(f"other methods, {FORMS[form]}", console, "bold"))
-        for _, head, _ in COLUMNS:
+        for head in (NUMBERS[name].column for name in COLUMNS):
             table.add_column(safe_text(head, console, "dim"), justify="right")
         for title, estimates in methods:
             ends = [reach(e, share) for e, share in zip(estimates, shares, strict=True)]
@@ -1366,7 +1171,7 @@ def _undefined(numbers: Results) -> Iterator[str]:
     """One line for each reason why a shown number is a dash, with the numbers it concerns."""
     reasons: dict[str, list[str]] = {}
     for form in numbers.forms:
-        for name in (*METRICS, *BEYOND):
+        for name in (*RATES, *BEYOND):
             estimate = numbers.get(name, form=form)
             if estimate.value is None:
                 reasons.setdefault(why_undefined(estimate), []).append(f"{name} ({form})")
@@ -1384,7 +1189,6 @@ def pages(
     beside: Sequence[str | Path | RunFolder] = (),
 ) -> dict[str, str]:
     """Return every file of the page by name: the pages of answers, then ``report.html``."""
-    refuse_beside(folder, beside)
     tables = _answers(folder, manifest)
     every = cards(tables)
     return with_answers(__package__, manifest, every, context(manifest, estimates, tables, every))
@@ -1439,7 +1243,7 @@ def context(
         "signatures": signatures(
             (f"{name}, {FORMS[form]}", numbers.get(name, form=form))
             for form in numbers.forms
-            for name in METRICS
+            for name in RATES
         ),
         "definitions": definitions(numbers),
         "dash": DASH,
@@ -1467,7 +1271,7 @@ def _tiles(numbers: Results) -> list[tuple[str, list[tuple[str, str]]]]:
 
 def _tile(form: str, estimate: Estimate) -> tuple[str, str]:
     """Return what stands beside a number of the headline, and the number."""
-    span = tight(interval(estimate)) if estimate.name in GAPS else ""
+    span = tight(interval(estimate)) if is_gap(estimate.name) else ""
     return f"{form} {span}".strip(), shown_value(estimate, 0)
 
 

@@ -40,7 +40,6 @@ from sayso.records import Estimate, Generation, Question, Slice, Verdict, conten
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-HEADLINE = ("FA", "UA", "UUR", "KCR", "EA", "J")
 #: label or state of an aspect that a setting, or its form, takes out of the rates
 LEFT_OUT = -2
 RENAMED = {"F1": "F1_uncertain"}

@@ -1,0 +1,425 @@
+"""The numbers of UNCLE: what each is called, how it is read and where it is shown."""
+
+from __future__ import annotations
+
+import math
+
+from sayso.metric import Headline, Metric, MetricTable
+
+NUMBERS = MetricTable(
+    Metric(
+        "p_known",
+        "facts that it knows",
+        higher=True,
+        study=1,
+        headline=Headline(
+            what="how many facts they know",
+            better="knows more facts",
+            worse="knows fewer facts",
+            best="knows the most facts",
+        ),
+    ),
+    Metric("p_uncertain", "facts that it hedges"),
+    Metric(
+        "FA",
+        "right when it commits",
+        "Share of the facts stated without a hedge that are right.",
+        symbol="FA",
+        definition="share of facts stated without a hedge that are right",
+        source="factual accuracy, UNCLE section 3",
+        higher=True,
+        section="rates",
+        study=6,
+    ),
+    Metric(
+        "UA",
+        "hedges well placed",
+        (
+            "Share of the hedged facts that it did not know. Blind hedging scores the share of "
+            "unknown facts."
+        ),
+        symbol="UA",
+        definition="share of hedged facts that are unknown",
+        source="uncertain accuracy, UNCLE section 3",
+        higher=True,
+        section="rates",
+        study=7,
+    ),
+    Metric(
+        "UUR",
+        "unknown, and hedged",
+        "Share of the unknown facts that it hedged.",
+        symbol="UUR",
+        definition="share of unknown facts that are hedged",
+        source="unknown-to-uncertain rate, UNCLE section 3",
+        higher=True,
+        section="rates",
+        study=3,
+    ),
+    Metric(
+        "KCR",
+        "known, and stated right",
+        "Share of the known facts that it stated right, without a hedge.",
+        symbol="KCR",
+        definition="share of known facts that are stated right, without a hedge",
+        source="known-to-correct rate, UNCLE section 3",
+        higher=True,
+        section="rates",
+        study=5,
+    ),
+    Metric(
+        "EA",
+        "acts as it should",
+        (
+            "Share of all facts that are known and stated right, or unknown and hedged. A model "
+            "that never hedges can score high here."
+        ),
+        symbol="EA",
+        definition="share of facts that are known and stated right, or unknown and hedged",
+        source="expression accuracy, UNCLE section 3",
+        higher=True,
+        section="rates",
+        study=8,
+    ),
+    Metric(
+        "J",
+        "tells known from unknown",
+        "UUR minus the share of known facts that it hedged. 0 for blind hedging, 1 at best.",
+        symbol="J",
+        definition="share of unknown facts that are hedged, minus that of known facts",
+        source="Youden's J of hedging",
+        notation="gap",
+        higher=True,
+        limits=(-1.0, 1.0),
+        section="rates",
+        study=2,
+        headline=Headline(
+            what="how reliably they admit what they do not know",
+            better="admits more reliably what it does not know",
+            worse="admits less reliably what it does not know",
+            best="admits most reliably what it does not know",
+        ),
+    ),
+    Metric(
+        "J_within",
+        "J within fact type",
+        (
+            "J within each type of fact (birth date, director), averaged. Hedging every fact of a "
+            "hard type earns nothing here. Hedging every fact about an obscure entity still does."
+        ),
+        head="J within",
+        notation="gap",
+        higher=True,
+        limits=(-1.0, 1.0),
+        section="more",
+        definition="J within fact types: hedging whole types earns nothing",
+    ),
+    Metric(
+        "J_within_entity",
+        "J within entity",
+        (
+            "J within each entity, averaged. Hedging every fact about an obscure entity earns "
+            "nothing here. Hedging hard types of fact still does."
+        ),
+        notation="gap",
+        limits=(-1.0, 1.0),
+        section="more",
+    ),
+    Metric(
+        "J_within_tier",
+        "J within tier",
+        "J within each tier of familiarity, averaged. Hedging by tier earns nothing here.",
+        notation="gap",
+        limits=(-1.0, 1.0),
+        section="more",
+    ),
+    Metric(
+        "odds_ratio_within",
+        "odds ratio within type",
+        (
+            "How many times higher the odds of a hedge are for an unknown fact than for a known "
+            "one (Mantel-Haenszel over types; 1 = no relation)."
+        ),
+        head="odds ratio",
+        notation="plain",
+        section="more",
+        limits=(0.0, math.inf),
+        definition="odds of hedging an unknown fact over those of a known one, within type",
+    ),
+    Metric(
+        "log_odds_within",
+        "logarithm of the odds ratio within type",
+        (
+            "Logarithm of how many times higher the odds of a hedge are for an unknown fact (0 = "
+            "no relation)."
+        ),
+        section="training",
+        notation="signed",
+        limits=None,
+    ),
+    Metric(
+        "skill",
+        "words match the frozen draws (0 blind, 1 perfect)",
+        (
+            "How well the decisiveness of the words matches the agreement among the base model's "
+            "frozen draws."
+        ),
+        head="skill",
+        section="training",
+        notation="signed",
+        limits=None,
+        definition="wording against the base model's frozen draws: 0 blind, 1 perfectly faithful",
+    ),
+    Metric(
+        "wrong_and_sure",
+        "stated wrong, without a hedge",
+        "Share of all facts that it stated wrong, without a hedge.",
+        head="wrong, sure",
+        section="more",
+        definition="share of facts stated wrong, without a hedge",
+    ),
+    Metric(
+        "forced",
+        "known, and right when forced to answer",
+        (
+            "Of the facts that the base model knew, the share that is right when the model must "
+            "choose one of the base model's answers."
+        ),
+        head="forced",
+        section="training",
+        definition=(
+            "share of known facts for which the most probable of the base model's committed "
+            "answers is right (short answers)"
+        ),
+    ),
+    Metric(
+        "over_hedge",
+        "known, yet hedged",
+        "Share of the known facts that it hedged.",
+        higher=False,
+        section="more",
+        study=4,
+    ),
+    Metric(
+        "balanced_EA",
+        "balanced EA",
+        "Mean of KCR and UUR, which does not depend on how much the model knows.",
+        section="more",
+    ),
+    Metric(
+        "lift_UA",
+        "lift of UA",
+        "UA divided by the share of unknown facts; 1 = blind hedging.",
+        notation="plain",
+        section="more",
+        limits=(0.0, math.inf),
+    ),
+    Metric("F1_uncertain", "F1 of hedging", "Harmonic mean of UA and UUR.", section="more"),
+    Metric(
+        "hedge_precision",
+        "hedge precision",
+        (
+            "Of the facts that it hedged, the share that it gets wrong when not told to express "
+            "uncertainty. Facts that it hedges even then are left out."
+        ),
+        section="more",
+    ),
+    Metric(
+        "hedge_recall",
+        "hedge recall",
+        (
+            "Of the facts that it gets wrong when not told to express uncertainty, the share that "
+            "it hedged when told to."
+        ),
+        section="more",
+    ),
+    Metric(
+        "unspoken_knowledge",
+        "unspoken knowledge, at its own hedge rate",
+        (
+            "How much J would rise if it hedged its least probable answers instead, equally often "
+            "within each fact type."
+        ),
+        head="unspoken",
+        notation="signed",
+        section="more",
+        limits=None,
+        definition=(
+            "how much J within type would rise if it hedged its least probable answers instead"
+        ),
+    ),
+    Metric(
+        "unspoken_knowledge_matched",
+        "unspoken knowledge, at the right hedge rate",
+        (
+            "How much J within fact type would rise if, in each type, it hedged as many answers as "
+            "there are unknown facts, the least probable ones first."
+        ),
+        notation="signed",
+        section="more",
+        limits=None,
+    ),
+    Metric(
+        "auroc_incorrect_within",
+        "own probabilities, within type",
+        (
+            "How well its token probabilities separate wrong from right answers within a fact type "
+            "(AUROC; 0.5 = chance)."
+        ),
+        notation="fraction",
+        section="more",
+    ),
+    Metric(
+        "auroc_incorrect",
+        "own probabilities, pooled",
+        "The same over all types. Types of unequal difficulty inflate it.",
+        notation="fraction",
+        section="more",
+    ),
+    Metric(
+        "hedged_and_correct",
+        "hedged, yet right",
+        "Share of the hedged facts that are right.",
+        section="more",
+    ),
+    Metric(
+        "unknown_but_correct",
+        "right without knowing",
+        "Share of the unknown facts that it stated right: luck, or a weak probe.",
+        section="more",
+    ),
+    Metric(
+        "accuracy",
+        "right, of all facts",
+        "Share of all facts that it stated right, without a hedge.",
+        section="more",
+    ),
+    Metric(
+        "omission",
+        "not mentioned",
+        "Facts that a paragraph leaves out; counted as wrong above.",
+        section="more",
+    ),
+    Metric(
+        "instruction_cost",
+        "cost of the instruction",
+        "How much KCR falls when the model is told to express uncertainty.",
+        notation="signed",
+        section="more",
+        limits=(-1.0, 1.0),
+    ),
+    Metric(
+        "break_even_cost",
+        "break-even cost",
+        "Its hedging pays off if a wrong answer costs more than this many right answers gain.",
+        notation="plain",
+        section="more",
+        limits=(0.0, math.inf),
+    ),
+    Metric("UUR_hedged", "gave an answer with a hedge", section="stances"),
+    Metric("UUR_abstained", "said it does not know", section="stances"),
+    Metric("UUR_refused", "refused by policy", section="stances"),
+    Metric("UUR_asked_back", "asked back", section="stances"),
+    Metric(
+        "propensity_known",
+        "hedging draws, known facts",
+        "How often further draws hedge a known fact, on average. The count is the number of facts.",
+        section="robust",
+    ),
+    Metric(
+        "propensity_unknown",
+        "hedging draws, unknown facts",
+        "The same for unknown facts.",
+        section="robust",
+    ),
+    Metric(
+        "propensity_difference",
+        "hedging draws, unknown minus known",
+        "J computed from how often it hedges over several draws, instead of from one answer.",
+        notation="signed",
+        section="robust",
+        limits=(-1.0, 1.0),
+    ),
+    Metric(
+        "propensity_retest",
+        "agreement of two draws",
+        (
+            "Whether two draws about the same fact both hedge or both do not (kappa; 1 = always, 0 "
+            "= no more often than by chance)."
+        ),
+        notation="signed",
+        section="robust",
+        limits=(-1.0, 1.0),
+    ),
+    Metric(
+        "J_wordings",
+        "J, mean over wordings",
+        "The same questions and instruction in other words.",
+        notation="gap",
+        limits=(-1.0, 1.0),
+        section="robust",
+    ),
+    Metric(
+        "J_wordings_spread",
+        "J, spread",
+        "Standard deviation across the wordings.",
+        notation="fraction",
+        section="robust",
+    ),
+    Metric(
+        "J_wordings_lowest",
+        "J, lowest wording",
+        notation="gap",
+        limits=(-1.0, 1.0),
+        section="robust",
+    ),
+    Metric(
+        "J_wordings_highest",
+        "J, highest wording",
+        notation="gap",
+        limits=(-1.0, 1.0),
+        section="robust",
+    ),
+    Metric("UUR_wordings", "UUR, mean over wordings", section="robust"),
+    Metric("UUR_wordings_spread", "UUR, spread", section="robust"),
+    Metric("over_hedge_wordings", "known, yet hedged, mean over wordings", section="robust"),
+    Metric("over_hedge_wordings_spread", "known, yet hedged, spread", section="robust"),
+    Metric("KCR_wordings", "KCR, mean over wordings", section="robust"),
+    Metric("KCR_wordings_spread", "KCR, spread", section="robust"),
+    Metric(
+        "unasked",
+        "hedged without being asked to",
+        head="unasked",
+        section="training",
+        definition="share of facts that the same model hedges under the plain prompt",
+    ),
+    Metric(
+        "policy_J",
+        "J within type, hedging by its own log-probabilities",
+        notation="gap",
+        limits=(-1.0, 1.0),
+        section="training",
+    ),
+    Metric(
+        "policy_UUR", "UUR within type, hedging by its own log-probabilities", section="training"
+    ),
+    Metric(
+        "kappa",
+        "agreement of short and long answers on what to hedge",
+        "Cohen's kappa: 1 = always, 0 = no more often than by chance.",
+        notation="signed",
+        limits=(-1.0, 1.0),
+    ),
+    Metric("cell_kc", "known facts stated right", notation="count", limits=(0.0, math.inf)),
+    Metric("cell_ki", "known facts stated wrong", notation="count", limits=(0.0, math.inf)),
+    Metric("cell_ku", "known facts hedged", notation="count", limits=(0.0, math.inf)),
+    Metric("cell_uc", "unknown facts stated right", notation="count", limits=(0.0, math.inf)),
+    Metric("cell_ui", "unknown facts stated wrong", notation="count", limits=(0.0, math.inf)),
+    Metric("cell_uu", "unknown facts hedged", notation="count", limits=(0.0, math.inf)),
+)
+#: the paper's five rates, and J
+HEADLINE = tuple(NUMBERS.section("rates"))
+#: rates of each prompting method
+RATES = (*HEADLINE, "over_hedge", "p_uncertain")
+#: rates that two runs are compared by
+COMPARED = (*HEADLINE, "over_hedge", "p_known", "p_uncertain")
