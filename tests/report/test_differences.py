@@ -7,10 +7,10 @@ import io
 import pytest
 from rich.console import Console
 
+from sayso.metric import Headline, Metric, MetricTable
 from sayso.protocols import PROTOCOLS
 from sayso.records import Estimate, slice_of
 from sayso.report.differences import (
-    Headline,
     Words,
     by_chance,
     compared_sentence,
@@ -91,8 +91,8 @@ def test_a_correction_for_many_tests_counts_more_than_the_interval() -> None:
 
 
 def test_less_is_better_where_the_number_says_so() -> None:
-    words = Words(headlines=[Headline("e", "x", "errs less", "errs more", "errs least")],
-                  higher={"e": False})  # fmt: skip
+    first = Headline("x", "errs less", "errs more", "errs least")
+    words = Words(MetricTable(Metric("e", "errors", higher=False, headline=first)))
     found = with_tests([Estimate("e", SHORT, -0.1, -0.2, -0.05)])
     assert compared_sentence(found, words, ("a", "b")) == "b errs less than a."
 

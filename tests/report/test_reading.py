@@ -156,4 +156,4 @@ def test_a_fact_that_is_left_out_is_not_called_stated() -> None:
     # none is left out, or those that are count nowhere
     for found in (matrix(0), matrix(2, "separate")):
         assert found == (["", "stated right", "stated wrong", "hedged"], [])
-    assert report.definitions(Results([]))["FA"][1].endswith(report.LEFT_OUT)
+    assert report.definitions(Results([]))["FA"].meaning.endswith(report.LEFT_OUT)

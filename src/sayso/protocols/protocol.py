@@ -491,7 +491,7 @@ class Protocol:
     name: str
     question: str
     Settings: type
-    metrics: MetricTable
+    metrics: MetricTable = dataclasses.field(hash=False)
     check: Callable[[Any], None]
     prompts: Callable[[Any], dict[str, str]]
     requests: Callable[[Sequence[Question], Any, int], list[Ask]]

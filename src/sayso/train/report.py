@@ -56,14 +56,14 @@ from sayso.train.verdict import CLEAR, training_sentence
 WIDE = 96
 
 
-def columns_of(*names: str) -> tuple[tuple[str, str, bool], ...]:
+def number_columns(*names: str) -> tuple[tuple[str, str, bool], ...]:
     """Return columns of a table: the number, its head, and whether it is in percent."""
     metrics = [NUMBERS[name] for name in names]
     return tuple((m.name, m.column, m.notation == "percent") for m in metrics)
 
 
-PAPER = columns_of("FA", "UA", "UUR", "KCR", "EA", "J")
-BEYOND = columns_of(
+PAPER = number_columns("FA", "UA", "UUR", "KCR", "EA", "J")
+BEYOND = number_columns(
     *("J_within", "odds_ratio_within", "unspoken_knowledge", "forced", "skill"),
     *("wrong_and_sure", "unasked"),
 )
@@ -872,7 +872,7 @@ def sweep_tables(training: Training) -> list[PageTable]:
 # ---- a sweep in the terminal and as a page: one line for each value and form
 
 #: beside the columns of UNCLE: (number, head, in percent)
-SWEPT = columns_of("J_within", "unspoken_knowledge", "skill", "wrong_and_sure")
+SWEPT = number_columns("J_within", "unspoken_knowledge", "skill", "wrong_and_sure")
 
 
 def render_sweep(training: Training, console: Console, place: Path | None = None) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sayso import metrics
 from sayso.protocols.uncle.measure import _bounds
-from sayso.protocols.uncle.rows import HEADLINE
+from sayso.protocols.uncle.numbers import HEADLINE
 
 #: (known 1, unknown 0, missing -1) x (correct 0, incorrect 1, uncertain 2, missing -1)
 ROWS = list(product((1, 0, -1), (0, 1, 2, -1)))

@@ -16,7 +16,7 @@ from sayso.report import write
 from sayso.storage.run_folder import RunFolder
 from support.report_folders import make_run
 
-NAMES = [name for name, _, _ in report.COLUMNS]
+NAMES = report.COLUMNS
 
 
 def number(name: str, where: Slice, value: float | None) -> Estimate:
