@@ -259,7 +259,7 @@ def test_the_command_takes_runs_to_stand_beside(
     assert execute(["report", places["a"], "--beside", places["c"]]) == 2
     assert "is a run of uncle" in capsys.readouterr().err
     assert execute(["report", places["c"], "--beside", places["a"]]) == 2
-    assert "no other run can be shown with it" in capsys.readouterr().err
+    assert "is a run of uncle: its page shows no other runs" in capsys.readouterr().err
 
 
 SELF_REFINE = slice_of(form="short", method="self_refine")
