@@ -20,6 +20,7 @@ SRC = Path(__file__).parent.parent / "src" / "sayso"
 #: packages from the ground up: each may import those before it, and itself
 LAYERS = (
     "version",
+    "keys",
     "addresses",
     "records",
     "metric",

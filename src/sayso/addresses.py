@@ -14,6 +14,8 @@ import unicodedata
 from collections.abc import Iterator
 from urllib.parse import unquote
 
+from sayso.keys import hide_sent
+
 HIDDEN = "[hidden]"
 #: names of a model's kind, after which ``@`` begins a revision, and of what is no login
 KINDS = r"hf|vllm|gguf|ollama|openai|api|mailto"
@@ -48,8 +50,9 @@ _PORT = re.compile(r"(?:\[[^\]]*\]|[^\s:：]*)[:：](?P<port>[^\s,;)\]]+)")
 
 
 def redact(text: str) -> str:
-    """Return a text with the logins, queries and keys of its addresses hidden."""
-    shown = _hidden(text)
+    """Return a text with the logins, queries and keys of its addresses hidden, and the tokens and
+    logins that the environment has for a hub or a proxy."""
+    shown = _hidden(hide_sent(text))
     # what only a client's reading of an address brings to light
     return _hidden(_readings(shown)[-1]) if has_secret(shown) else shown
 

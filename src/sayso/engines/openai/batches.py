@@ -40,6 +40,7 @@ from sayso.engines.openai.reply import (
 from sayso.engines.openai.request import request_body
 from sayso.engines.openai.wire import PlainClient, encode_body, headers_for, without_key
 from sayso.engines.prices import Price
+from sayso.keys import hide_key
 from sayso.records import Generation, InputError, Request, content_id, request_key
 from sayso.storage.atomic import disk_errors, one_writer, place_inside, refuse_links, replacing
 
@@ -197,7 +198,8 @@ class Office:
         with contextlib.suppress(httpx2.HTTPError):
             error.response.read()
         try:
-            text = error_text(decode_body(error.response.content))
+            content = without_key(error.response.content, self.secret)
+            text = error_text(decode_body(content))
         except (ValueError, httpx2.HTTPError):
             text = "no JSON"
         return read_error(error.status_code, error.response.headers, text)
@@ -217,7 +219,7 @@ class Office:
                 file = self.client.files.create(
                     file=(path.name, content), purpose="batch", extra_headers=self.headers
                 )
-            return without_key(_text(file.id).encode(), self.secret).decode()
+            return hide_key(_text(file.id), self.secret)
 
         return str(self._patiently(send, "take"))
 
@@ -621,7 +623,7 @@ def _cut(raw: bytes, longest: int) -> tuple[str, Fault]:
     return named[1].decode() if named else "", fault
 
 
-def _returned(raw: bytes, secret: bytes) -> tuple[str, Reply | Fault]:
+def _returned(raw: bytes, secret: str) -> tuple[str, Reply | Fault]:
     """Read a line that came back: its ``custom_id``, empty for what is no line, and the answer.
 
     Our key is removed from the answer alone, as a short one may stand in a ``custom_id``.

@@ -12,13 +12,14 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 import httpx2
 import msgspec
 
 from sayso.addresses import redact
 from sayso.engines.openai.reply import Fault
+from sayso.keys import hide_key, is_secret
 from sayso.records import InputError, refuse_secret, secret_in
 from sayso.storage.atomic import disk_errors
 
@@ -48,16 +49,6 @@ class EndpointOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     asked: bool = True
 
 
-#: fewer characters, or one lower-case word, may stand in an answer by chance
-SHORTEST_KEY = 8
-_WORD = re.compile(r"[a-z]{1,15}")
-
-
-def is_secret(key: str) -> bool:
-    """Tell a key from a placeholder for a server without keys, such as "test" or "password"."""
-    return len(key) >= SHORTEST_KEY and _WORD.fullmatch(key) is None
-
-
 @dataclass(frozen=True)
 class Endpoint:
     """An address and its key. ``model`` is empty until the endpoint says which one it serves."""
@@ -72,12 +63,12 @@ class Endpoint:
     @property
     def secrets(self) -> tuple[str, ...]:
         """What must never be seen; a placeholder for a server without keys is no secret."""
-        return (self.key, quote(self.key, safe="")) if is_secret(self.key) else ()
+        return (self.key,) if is_secret(self.key) else ()
 
     @property
-    def secret(self) -> bytes:
-        """The key as bytes; none for a placeholder."""
-        return self.key.encode() if self.secrets else b""
+    def secret(self) -> str:
+        """The key; none for a placeholder."""
+        return "".join(self.secrets)
 
 
 def named_openai(model: str, asked: bool = True) -> Endpoint:
@@ -242,10 +233,9 @@ def short_model_name(model: str, version: str | None) -> str:
 
 def safe_line(text: str, secrets: tuple[str, ...] = (), limit: int = 200) -> str:
     """Return a server's text as one short printable line without keys."""
-    text = text[:4000]
-    for secret in secrets:
-        text = text.replace(secret, "[key]")
-    line = redact(" ".join(KEY_LIKE.sub("[key]", text).split()))
+    for secret in secrets:  # before it is cut, which would leave the half of a key
+        text = hide_key(text, secret)
+    line = redact(" ".join(KEY_LIKE.sub("[key]", text[:4000]).split()))
     shown = "".join(c if unicodedata.category(c)[0] != "C" else " " for c in line)
     return shown if len(shown) <= limit else f"{shown[: limit - 1]}…"
 

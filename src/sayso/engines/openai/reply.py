@@ -6,6 +6,7 @@ outcome is a :class:`Reply` or a :class:`Fault`, and no other exception.
 
 from __future__ import annotations
 
+import codecs
 import json
 import math
 import re
@@ -219,8 +220,20 @@ def read_failure(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
         return read_error(status, headers, error_text(decode_body(body)))
     except ValueError:
         page = is_page(body)
-    text = "a web page" if page else body[:500].decode("utf-8", "replace")
+    text = "a web page" if page else beginning_of(body)
     return read_error(status, headers, text)._replace(page=page)
+
+
+#: how encodings other than UTF-8 mark the beginning of a text; the longer mark first
+MARKS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32",
+         codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}  # fmt: skip
+
+
+def beginning_of(body: bytes) -> str:
+    """Return the beginning of a text, decoded: a key is not found between zero bytes."""
+    encoding = next((name for mark, name in MARKS.items() if body.startswith(mark)), "utf-8-sig")
+    text = body[:2000].decode(encoding, "replace")[:500]
+    return "a text that cannot be read" if "\0" in text else text
 
 
 def is_page(body: bytes) -> bool:

@@ -28,6 +28,7 @@ from sayso.engines.openai.reply import (
     read_failure,
     too_long,
 )
+from sayso.keys import hide_key
 
 if TYPE_CHECKING:
     from openai._types import RequestOptions
@@ -35,8 +36,11 @@ if TYPE_CHECKING:
 #: Calls that share one pool of connections. A pool looks at each of its connections whenever a call
 #: comes or goes: with 256 in one pool that took half of all CPU time.
 LANE = 16
-#: how JSON may write characters that need no escape: some servers write "\\/"
-ESCAPED = re.compile(rb"\\(?:/|u00[2-7])")
+#: what may be a character of a key in another spelling than its own: JSON's ("\\/", "\\u002f"), an
+#: address's (%2F), a web page's (&#47;)
+SPELLED = re.compile(
+    rb"\\(?:/|u00[2-7]|\\(?:u00|[\"/\\]))|%[2-7][0-9A-Fa-f]|&(?:#|quot;|amp;|lt;|gt;|apos;)"
+)
 #: the longest wait for a connection and for a list of models, in seconds
 CONNECT, LIST = 10.0, 30.0
 
@@ -199,21 +203,24 @@ class Wire:
                 return Fault("away", "no connection in time")
             return Fault("late", f"no answer in {seconds:g} s")
         except openai.APIStatusError as error:
-            return read_failure(
-                error.status_code,
-                error.response.headers,
-                without_key(error.response.content, self.secret),
-            )
+            content = without_key(error.response.content, self.secret)
+            return self._clean(read_failure(error.status_code, error.response.headers, content))
         except openai.APIConnectionError as error:
             cause = error.__cause__
             if isinstance(cause, httpx2.ConnectError):
                 return Fault("away", str(cause) or "no connection")
             return Fault("again", f"connection broke: {type(cause).__name__}")
         except UnreadableError as error:
-            return error.fault
+            return self._clean(error.fault)
         finally:
             lane.busy -= 1
         return without_key(response.content, self.secret)
+
+    def _clean(self, fault: Fault) -> Fault:
+        """Return a fault without our key in what the server said, also in headers."""
+        return fault._replace(
+            reason=hide_key(fault.reason, self.secret), odd=hide_key(fault.odd, self.secret)
+        )
 
     def _free_lane(self) -> ClientLane:
         for lane in self.lanes:
@@ -228,17 +235,53 @@ class Wire:
             await lane.client.close()
 
 
-def without_key(content: bytes, secret: bytes) -> bytes:
-    """Remove our key from what a server repeats, before anyone reads it."""
-    if not secret:
+def without_key(content: bytes, key: str) -> bytes:
+    """Remove our key from what a server repeats, before anyone reads it.
+
+    It is looked for in every text of JSON, as whoever reads the reply will see it.
+    """
+    if not key:
         return content
-    if ESCAPED.search(content):
-        try:  # written again, every character that a key may have stands for itself
-            plain = json.dumps(decode_body(content), ensure_ascii=False).encode("utf-8", "replace")
-        except (ValueError, RecursionError):
-            plain = content
-        content = plain if secret in plain else content
-    return content.replace(secret, b"[key]")
+    # a quotation mark and a backslash are never written plainly
+    plain = (rf"\{mark}".encode() in content for mark in '"\\' if mark in key)
+    if key.encode() not in content and not any(plain) and SPELLED.search(content) is None:
+        return content
+    try:
+        value = decode_body(content)
+        texts = "\0".join(_texts(value))  # no key holds a zero byte
+        return (
+            json.dumps(_cleaned(value, key)).encode() if hide_key(texts, key) != texts else content
+        )
+    except RecursionError:  # it can be read, but not written again
+        return b"null"
+    except ValueError:  # no JSON: a sentence, the page of a gateway
+        text = content.decode("utf-8", "surrogateescape")
+        return hide_key(text, key).encode("utf-8", "surrogateescape")
+
+
+def _texts(value: Any) -> list[str]:
+    """Return every text of a value of JSON, names of members too."""
+    texts: list[str] = []
+    todo = [value]
+    while todo:
+        one = todo.pop()
+        if isinstance(one, str):
+            texts.append(one)
+        elif isinstance(one, dict):
+            texts += one
+            todo += one.values()
+        elif isinstance(one, list):
+            todo += one
+    return texts
+
+
+def _cleaned(value: Any, key: str) -> Any:
+    """Return a value of JSON without a key in any of its texts."""
+    if isinstance(value, str):
+        return hide_key(value, key)
+    if isinstance(value, dict):
+        return {hide_key(name, key): _cleaned(one, key) for name, one in value.items()}
+    return [_cleaned(one, key) for one in value] if isinstance(value, list) else value
 
 
 def headers_for(
