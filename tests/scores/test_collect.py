@@ -372,7 +372,7 @@ def test_other_tokens_are_compared_behind_the_same_beginning() -> None:
     engine.capabilities = Capabilities(force=True, alternatives=True)
     tools = Tools(engine, ModelMeaning(table, "table"))
     assert "nli:alternatives" in provided(tools)
-    compare_alternatives([case], engine, ModelMeaning(table, "table"))
+    compare_alternatives([case], tools, ["nli:alternatives"])
     assert case.arrays["compared"] == (
         ((-1.0, "entailment"), (-2.0, "contradiction")),
         ((-3.0, "neutral"),),

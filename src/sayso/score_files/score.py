@@ -87,15 +87,16 @@ from sayso.score_files.write import (
 from sayso.scores import FITTED, Method, choose, values_of
 from sayso.scores.collect import (
     ALTERNATIVES,
-    ELICITED,
+    EVIDENCE,
     RELEVANCE,
     collect_evidence,
     evidence_lacking,
+    needs_taking,
     provided,
 )
 from sayso.scores.collect import NEED as FEW
 from sayso.scores.elicited import LEAST_MASS
-from sayso.scores.evidence import Answer, Case, Samples
+from sayso.scores.evidence import Case, samples_of
 from sayso.scores.p_ik import P_IK, cross_fit_stored, fold_ranks, folds_of, not_converged
 from sayso.scores.text_only import TEXT_ONLY
 from sayso.storage.atomic import disk_errors, one_writer, place_inside, replacing
@@ -501,20 +502,9 @@ def _blocks(source: Iterable[Item], size: int) -> Iterator[list[Item]]:
 BLOCK = 128
 #: rows that a process scores at a time, and that one file of :func:`parts_beside` holds
 PART = 1024
-_MEANING = {"clusters", "nli", "nli:answer", "nli:sentences", ALTERNATIVES}
+_MEANING, _ENGINE = needs_taking("meaning"), needs_taking("engine")
 #: evidence about the answer, which a row without one cannot have
-_OF_ANSWER = {
-    "answer", "logprobs", "entropies", "margins", "self_certainty", "renyi", "unconditional",
-    "ptrue", FEW, "nli:answer", "nli:sentences", ALTERNATIVES, "similarity:answer", *ELICITED,
-    *RELEVANCE[:2], "judged", "support",
-}  # fmt: skip
-_ENGINE = {
-    "logprobs", "entropies", "margins", "self_certainty", "renyi", "draws.logprobs",
-    "draws.entropies", "unconditional", "ptrue", FEW, ALTERNATIVES,
-}  # fmt: skip
-_ARRAYS = ("logprobs", "entropies", "margins", "self_certainty", "renyi", "unconditional")
-#: what collectors find out about each token
-FOUND = ("relevance", "importance", "compared")
+_OF_ANSWER = {need for need, kind in EVIDENCE.items() if kind.of_answer}
 #: What differs from row to row in a reason: numbers, and texts in quotes.
 _NUMBER = re.compile(r"""-?\d[\d.,e+-]*|\bnan\b|\binf\b|'[^']*'|"[^"]*\"""")
 #: how the question whether an answer is true was put, by the name of its evidence
@@ -669,26 +659,12 @@ def row_case(row: AnswerRow) -> Case:
     return case
 
 
-def row_samples(row: AnswerRow, case: Case) -> Samples:
-    """Return the evidence as scores see it."""
-    answer = None
-    if row.answer is not None:
-        answer = Answer(row.answer, **{n: case.arrays.get(n) for n in (*_ARRAYS, *FOUND)})
-        if case.answer is None:
-            answer = msgspec.structs.replace(answer, problem="empty")
-    draws = tuple(
-        Answer(text, **{n: kept.get(n) for n in ("logprobs", "entropies", "relevance")})
-        for text, kept in zip(case.draws, case.draw_arrays, strict=True)
-    )
-    return Samples(target=row.place, answer=answer, draws=draws, **case.evidence)
-
-
 def score_rows(
     rows: Iterable[AnswerRow], methods: Mapping[str, Method], tools: Toolbox, block: int = BLOCK
 ) -> Iterator[Scored]:
     """Yield every row with its scores, in order; a block of rows is in memory at a time."""
     wanted = {need for method in methods.values() for need in method.needs}
-    engine, meaning = bool(wanted & {*_ENGINE, *ELICITED, "support"}), bool(wanted & _MEANING)
+    engine, meaning = bool(wanted & (_ENGINE | needs_taking("questioner"))), bool(wanted & _MEANING)
     source = iter(rows)
     while part := list(islice(source, block)):
         cases = [row_case(row) for row in part]
@@ -713,7 +689,9 @@ def score_rows(
                     known[alike] = whys
             lacks = dict(whys)
             can_have = {name: method for name, method in methods.items() if name not in whys}
-            for name, result in values_of(can_have, row_samples(row, case)).items():
+            for name, result in values_of(
+                can_have, samples_of(row.place, case, row.answer)
+            ).items():
                 if isinstance(result, float):
                     values[name] = result
                 elif result.endswith("not finite") and _MEANING & set(methods[name].needs):
@@ -727,34 +705,15 @@ def score_rows(
 
 def present(case: Case) -> frozenset[str]:
     """Return the kinds of evidence that are there, whatever they are worth."""
-    held = case.evidence
-    kinds = {name for name in (*_ARRAYS, *FOUND[:2]) if name in case.arrays}
-    kinds.add("answer")
-    if "compared" in case.arrays:
-        kinds.add(ALTERNATIVES)
-    if case.draws:
-        kinds.add("draws")
-        for name in ("logprobs", "entropies", "relevance"):
-            if all(name in kept for kept in case.draw_arrays):
-                kinds.add(f"draws.{name}")
-    for need, name in (
-        ("clusters", "clusters"),
-        ("nli", "entail"),
-        ("nli:answer", "answer_entail"),
-        ("nli:sentences", "sentence_entail"),
-        ("contradiction", "contra"),
-        ("contradiction", "answer_contra"),
-        ("similarity", "similarity"),
-        ("similarity:answer", "answer_similarity"),
-        ("ptrue", "true_false"),
-        (FEW, "true_false_few"),
-        ("said_true", "said_true"),
-        ("judged", "judged"),
-        ("support", "support"),
-    ):
-        if name in held:
+    kinds = {"answer", *["draws"] * bool(case.draws)}
+    for need, kind in EVIDENCE.items():
+        if need.startswith("draws."):
+            there = bool(case.draws) and all(kind.array in kept for kept in case.draw_arrays)
+        else:
+            there = kind.array in case.arrays or any(name in case.evidence for name in kind.held)
+        if there:
             kinds.add(need)
-    kinds |= {f"stated:{way}" for way in held.get("stated", ())}
+    kinds |= {f"stated:{way}" for way in case.evidence.get("stated", ())}
     return frozenset(kinds if case.answer is not None else kinds - _OF_ANSWER)
 
 
@@ -774,7 +733,7 @@ def possible(
         kinds |= _ENGINE if shown else _ENGINE - {FEW}
         kinds |= {*RELEVANCE} | ({ALTERNATIVES} if tools.three else set())
     if tools.asks:
-        kinds |= {*ELICITED, *["support"] * tools.sentences}
+        kinds |= needs_taking("questioner") - ({"support"} if not tools.sentences else set())
     if tools.panel:
         kinds.add("judged")
     return [name for name, method in methods.items() if kinds.issuperset(method.needs)]

@@ -2,7 +2,7 @@
 
 What takes a model to find out is collected here for a block of questions at a time, so that an
 engine or a classifier gets its work in few large calls. Each kind of evidence has a name, by which
-a score declares that it needs it; :data:`COLLECTORS` names its collector. In the order of this
+a score declares that it needs it; :data:`EVIDENCE` names its collector. In the order of this
 module: answers to questions about the answer (:class:`EvidenceQuestioner`), probabilities of given
 text (teacher forcing), P(True) with examples, relations of meaning, similarity of words, hidden
 states.
@@ -17,7 +17,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
@@ -55,8 +55,6 @@ SAID_TRUE = "is_true"
 #: the question whether a draw supports a sentence, and what its replies are called
 SUPPORTED = "supported"
 _SUPPORTED = {"yes": "yes", "no": "no", "none": "n/a"}
-#: Evidence that a :class:`EvidenceQuestioner` collects.
-ELICITED = (*(f"stated:{way}" for way in WAYS), "said_true")
 _TRUTH = {"true": True, "false": False}
 
 
@@ -183,8 +181,9 @@ def truth_in(text: str, code: str) -> bool | None:
     return values.pop() if len(values) == 1 else None
 
 
-def elicit(cases: Sequence[Case], questioner: EvidenceQuestioner, wanted: Collection[str]) -> None:
+def elicit(cases: Sequence[Case], tools: Tools, wanted: Collection[str]) -> None:
     """Ask about every answer what is wanted."""
+    questioner = _given(tools.questioner)
     held = [case for case in cases if case.answer]
     for way, (prompt, tokens) in WAYS.items():
         need = f"stated:{way}"
@@ -205,12 +204,13 @@ def elicit(cases: Sequence[Case], questioner: EvidenceQuestioner, wanted: Collec
                 case.reasons["said_true"] = reasons[0]
 
 
-def supported(cases: Sequence[Case], questioner: EvidenceQuestioner) -> None:
+def supported(cases: Sequence[Case], tools: Tools, wanted: Collection[str]) -> None:
     """Ask of each sentence of the answers and each draw whether the draw supports it: ``support``.
 
     Manakul et al. 2023 (SelfCheckGPT-Prompt). An answer one of whose replies cannot be read has
     none: a reply that says "none" is n/a, one that says nothing is missing.
     """
+    questioner = _given(tools.questioner)
     template = questioner.prompts[SUPPORTED]
     pairs: list[tuple[Request, str]] = []
     held: list[tuple[Case, int]] = []
@@ -251,10 +251,10 @@ def _sentences(case: Case) -> list[str]:
     return [text for text in parts if text]
 
 
-def collect_judged(cases: Sequence[Case], panel: Sequence[EvidenceQuestioner]) -> None:
+def collect_judged(cases: Sequence[Case], tools: Tools, wanted: Collection[str]) -> None:
     """Ask judges who see no gold whether every answer is true: ``judged``, 1 or 0 by judge."""
     held = [case for case in cases if case.answer]
-    for judge in panel:
+    for judge in tools.panel:
         replies = judge.ask(held, SAID_TRUE, truth_in, 1, REPLY)
         for case, [(value, _)] in zip(held, replies, strict=True):
             told = None if value is None else float(bool(value))
@@ -270,19 +270,6 @@ def collect_judged(cases: Sequence[Case], panel: Sequence[EvidenceQuestioner]) -
 # Equal texts behind one prompt are read once. A text that the tokenizer cannot give back (it drops
 # or changes characters) is not scored: its probabilities would be those of another text.
 
-#: Needs that one pass over the texts fills, and the arrays that each takes.
-FORCED: dict[str, str] = {
-    "logprobs": "logprobs",
-    "entropies": "entropies",
-    "margins": "margins",
-    "self_certainty": "self_certainty",
-    "renyi": "renyi",
-    "draws.logprobs": "logprobs",
-    "draws.entropies": "entropies",
-    "alternatives": "alternatives",
-}
-#: Arrays that need the whole distribution, which engines have that record alternatives.
-_WHOLE = ("margins", "self_certainty", "renyi", "alternatives")
 #: how a judge of meaning is named that asks a language model pair by pair
 PAID = "llm:"
 #: Ways in which a tokenizer may write the letter of an option.
@@ -292,17 +279,13 @@ Item = tuple[Request, str | Sequence[int]]
 
 def wanted_arrays(engine: Engine, wanted: Collection[str]) -> list[str]:
     """Return the names of the arrays that are wanted and that the engine can give."""
-    can = engine.capabilities
-    names = {FORCED[need] for need in wanted if need in FORCED}
-    if not can.entropies:
-        names.discard("entropies")
-    if not can.alternatives:
-        names -= set(_WHOLE)
-    return sorted(names)
+    can = provided(Tools(engine))
+    return sorted({EVIDENCE[need].array for need in FORCED if need in wanted and need in can})
 
 
-def read_forced(cases: Sequence[Case], engine: Engine, wanted: Collection[str]) -> None:
+def read_forced(cases: Sequence[Case], tools: Tools, wanted: Collection[str]) -> None:
     """Read the answers, and the draws, that lack the arrays that are wanted of them."""
+    engine = _given(tools.engine)
     mine = wanted_arrays(engine, [need for need in wanted if not need.startswith("draws.")])
     theirs = wanted_arrays(engine, [need for need in wanted if need.startswith("draws.")])
     places: dict[tuple[Request, str], list[tuple[Case, int]]] = {}
@@ -346,7 +329,7 @@ def unfit_reason(read: Generation, text: str) -> str | None:
     return None
 
 
-def unconditional(cases: Sequence[Case], engine: Engine, wanted: Collection[str]) -> None:
+def unconditional(cases: Sequence[Case], tools: Tools, wanted: Collection[str]) -> None:
     """Read the answers behind an empty question: their log-probabilities without it.
 
     Where the same model read the answer before, the very same tokens are read.
@@ -356,7 +339,7 @@ def unconditional(cases: Sequence[Case], engine: Engine, wanted: Collection[str]
     items: list[Item] = [
         (alone, case.arrays.get("token_ids") or case.answer or "") for case in held
     ]
-    for index, read in engine.force(items, ["logprobs"]):
+    for index, read in _given(tools.engine).force(items, ["logprobs"]):
         case = held[index]
         reason = unfit_reason(read, case.answer or "")
         if reason is None:
@@ -365,7 +348,7 @@ def unconditional(cases: Sequence[Case], engine: Engine, wanted: Collection[str]
             case.reasons["unconditional"] = reason
 
 
-def true_false(cases: Sequence[Case], engine: Engine, wanted: Collection[str]) -> None:
+def true_false(cases: Sequence[Case], tools: Tools, wanted: Collection[str]) -> None:
     """Ask whether the answer is true, with the draws in view; P(A) and P(B) of the reply.
 
     Kadavath et al. 2022 without examples, made robust: the probability of an
@@ -375,7 +358,7 @@ def true_false(cases: Sequence[Case], engine: Engine, wanted: Collection[str]) -
     template = load_prompt("p_true")
     questions = [question_of(template, case) for case in held]
     requests = [Request(messages=(Message("user", text),)) for text in questions]
-    option_mass(held, requests, engine, "ptrue", "true_false")
+    option_mass(held, requests, _given(tools.engine), "ptrue", "true_false")
 
 
 def option_mass(
@@ -529,14 +512,13 @@ def choose_examples(pool: Sequence[ShownExample], count: int, seed: int) -> Prom
     return PromptExamples(chosen)
 
 
-def true_false_few(
-    cases: Sequence[Case], engine: Engine, wanted: Collection[str], examples: PromptExamples
-) -> None:
+def true_false_few(cases: Sequence[Case], tools: Tools, wanted: Collection[str]) -> None:
     """Ask whether the answer is true behind labeled examples; P(A) and P(B) of the reply.
 
     As :func:`true_false`, four readings a case behind one prompt. How many examples fit is measured
     once, with the longest question of the first call.
     """
+    engine, examples = _given(tools.engine), _given(tools.examples)
     template = load_prompt("p_true")
     held = []
     for case in cases:
@@ -614,7 +596,7 @@ def _numbered(texts: Sequence[str]) -> tuple[list[str], list[int]]:
     return [*places], [places[text] for text in texts]
 
 
-def between_draws(cases: Sequence[Case], meaning: Meaning) -> None:
+def between_draws(cases: Sequence[Case], tools: Tools, wanted: Collection[str]) -> None:
     """Find (k, k) tables between the draws: ``entail`` and ``contra``."""
     held = [case for case in cases if len(case.draws) > 1 and "entail" not in case.evidence]
     pairs = []
@@ -622,10 +604,10 @@ def between_draws(cases: Sequence[Case], meaning: Meaning) -> None:
         draws, at = _numbered(case.draws)
         mine = [(a, b) for a in draws for b in draws]
         pairs.append(_Pairs(mine, (len(draws), len(draws)), np.ix_(at, at)))
-    _fill(held, meaning, pairs, ("entail", "contra"))
+    _fill(held, _given(tools.meaning), pairs, ("entail", "contra"))
 
 
-def against_answer(cases: Sequence[Case], meaning: Meaning) -> None:
+def against_answer(cases: Sequence[Case], tools: Tools, wanted: Collection[str]) -> None:
     """Find (k, 2) tables between draws and answer, column 0 from draw to answer."""
     held = [c for c in cases if c.draws and c.answer and "answer_entail" not in c.evidence]
     pairs = []
@@ -634,10 +616,10 @@ def against_answer(cases: Sequence[Case], meaning: Meaning) -> None:
         draws, at = _numbered(case.draws)
         mine = [pair for draw in draws for pair in ((draw, answer), (answer, draw))]
         pairs.append(_Pairs(mine, (len(draws), 2), at))
-    _fill(held, meaning, pairs, ("answer_entail", "answer_contra"))
+    _fill(held, _given(tools.meaning), pairs, ("answer_entail", "answer_contra"))
 
 
-def against_sentences(cases: Sequence[Case], meaning: Meaning) -> None:
+def against_sentences(cases: Sequence[Case], tools: Tools, wanted: Collection[str]) -> None:
     """Find (J, k) tables from each draw to each sentence of the answer."""
     held, pairs = [], []
     for case in cases:
@@ -649,13 +631,14 @@ def against_sentences(cases: Sequence[Case], meaning: Meaning) -> None:
             draws, at = _numbered(case.draws)
             mine = [(draw, text) for text in parts for draw in draws]
             pairs.append(_Pairs(mine, (len(parts), len(draws)), np.ix_(range(len(parts)), at)))
-    _fill(held, meaning, pairs, ("sentence_entail", "sentence_contra"))
+    _fill(held, _given(tools.meaning), pairs, ("sentence_entail", "sentence_contra"))
 
 
-def clusters(cases: Sequence[Case], meaning: Meaning) -> None:
+def clusters(cases: Sequence[Case], tools: Tools, wanted: Collection[str]) -> None:
     """Find which draws mean the same: ``clusters``, meaning ids by first appearance."""
     held = [case for case in cases if case.draws and "clusters" not in case.evidence]
-    clusterings = meaning.clusters([c.question for c in held], [c.draws for c in held])
+    questions, draws = [c.question for c in held], [c.draws for c in held]
+    clusterings = _given(tools.meaning).clusters(questions, draws)
     for case, clustering in zip(held, clusterings, strict=True):
         if clustering.ids is None:
             case.reasons["clusters"] = clustering.problem or "no relation could be read"
@@ -666,7 +649,7 @@ def clusters(cases: Sequence[Case], meaning: Meaning) -> None:
 # ---- similarity of words
 
 
-def similarity(cases: Sequence[Case]) -> None:
+def similarity(cases: Sequence[Case], tools: Tools, wanted: Collection[str]) -> None:
     """Find (k, k) ROUGE-L F1 between the draws, on words of any script; equal texts are 1."""
     for case in cases:
         if len(case.draws) > 1 and "similarity" not in case.evidence:
@@ -674,7 +657,7 @@ def similarity(cases: Sequence[Case]) -> None:
             case.evidence["similarity"] = rouge_l_table(texts)[np.ix_(at, at)]
 
 
-def similarity_to_answer(cases: Sequence[Case]) -> None:
+def similarity_to_answer(cases: Sequence[Case], tools: Tools, wanted: Collection[str]) -> None:
     """Find (k,) ROUGE-L F1 of each draw with the answer; equal texts are 1."""
     for case in cases:
         if not case.draws or case.answer is None or "answer_similarity" in case.evidence:
@@ -692,15 +675,13 @@ def similarity_to_answer(cases: Sequence[Case]) -> None:
 
 # ---- which tokens say something, and what else could have stood there
 
-#: needs that words alone answer, where it is known at which character each token begins
-RELEVANCE = ("relevance", "importance", "draws.relevance")
 #: the need of likely other tokens, compared with those of the answer
 ALTERNATIVES = "nli:alternatives"
 #: probability of another token from which on it is compared
 LEAST_LIKELY = 0.001
 
 
-def relevance(cases: Sequence[Case]) -> None:
+def relevance(cases: Sequence[Case], tools: Tools, wanted: Collection[str]) -> None:
     """Find which tokens of answers and draws say something: ``relevance`` and ``importance``.
 
     The relevance of a token is what the set of content words of question and answer loses with its
@@ -739,15 +720,13 @@ def _relevance(
     return tuple(loss), tuple(share)
 
 
-def compare_alternatives(cases: Sequence[Case], engine: Engine, meaning: Meaning) -> None:
+def compare_alternatives(cases: Sequence[Case], tools: Tools, wanted: Collection[str]) -> None:
     """Compare each token of the answers with the likely others: ``compared`` alternatives.
 
     Premise is the answer up to the token with the other one at its place, hypothesis the same with
     the token itself; an alternative of less than :data:`LEAST_LIKELY` is left out.
     """
-    writer = writer_of(engine)
-    if writer is None:
-        return
+    writer = _given(writer_of(_given(tools.engine)))
     triples: list[tuple[str, str, str]] = []
     held: list[tuple[Case, list[list[float]]]] = []
     for case in cases:
@@ -762,7 +741,7 @@ def compare_alternatives(cases: Sequence[Case], engine: Engine, meaning: Meaning
             text = writer.decode([*before, own])
             triples += [(case.question, writer.decode([*before, a.token]), text) for a in likely]
         held.append((case, kept))
-    relations = iter(meaning.table(triples).tolist() if triples else [])
+    relations = iter(_given(tools.meaning).table(triples).tolist() if triples else [])
     for case, kept in held:
         rows = [[(value, next(relations)) for value in some] for some in kept]
         if all(all(map(math.isfinite, shares)) for some in rows for _, shares in some):
@@ -797,84 +776,84 @@ class Tools(NamedTuple):
     panel: Sequence[EvidenceQuestioner] = ()
 
 
-Collector = Callable[[Sequence[Case], Tools, Collection[str]], None]
+Tool = TypeVar("Tool")
 
 
-def _engine(
-    collector: Callable[[Sequence[Case], Engine, Collection[str]], None],
-) -> Collector:
-    def collect(cases: Sequence[Case], tools: Tools, wanted: Collection[str]) -> None:
-        if tools.engine is not None:
-            collector(cases, tools.engine, wanted)
-
-    return collect
+def _given(tool: Tool | None) -> Tool:
+    """Return a tool that a collector takes: it is called only where there is one."""
+    assert tool is not None
+    return tool
 
 
-def _meaning(collector: Callable[[Sequence[Case], Meaning], None]) -> Collector:
-    def collect(cases: Sequence[Case], tools: Tools, wanted: Collection[str]) -> None:
-        if tools.meaning is not None:
-            collector(cases, tools.meaning)
+class EvidenceKind(NamedTuple):
+    """A kind of evidence: who finds it, what that takes, where a case holds it.
 
-    return collect
+    ``takes``: the abilities (:func:`abilities_of`) that finding it takes; ``()`` for words alone,
+    ``None`` for what is recorded together with the answer. ``array``: its name among the token
+    arrays of a case, or of its draws; ``held``: names in ``Case.evidence``, each of which is
+    enough. ``of_answer``: a question without an answer cannot have it.
+    """
 
-
-def _text(collector: Callable[[Sequence[Case]], None]) -> Collector:
-    def collect(cases: Sequence[Case], tools: Tools, wanted: Collection[str]) -> None:
-        collector(cases)
-
-    return collect
-
-
-def _elicited(cases: Sequence[Case], tools: Tools, wanted: Collection[str]) -> None:
-    if tools.questioner is not None:
-        elicit(cases, tools.questioner, wanted)
+    takes: tuple[str, ...] | None = None
+    collector: Callable[[Sequence[Case], Tools, Collection[str]], None] | None = None
+    array: str = ""
+    held: tuple[str, ...] = ()
+    of_answer: bool = True
 
 
-def _supported(cases: Sequence[Case], tools: Tools, wanted: Collection[str]) -> None:
-    if tools.questioner is not None:
-        supported(cases, tools.questioner)
+_READ, _ENTROPIES, _WHOLE = ("engine",), ("engine", "entropies"), ("engine", "whole")
+_THREE = ("meaning", "three")
+_COMPARED = (*_WHOLE, "writer", *_THREE, "free")
 
-
-def _judged(cases: Sequence[Case], tools: Tools, wanted: Collection[str]) -> None:
-    collect_judged(cases, tools.panel)
-
-
-def _alternatives(cases: Sequence[Case], tools: Tools, wanted: Collection[str]) -> None:
-    if tools.engine is not None and tools.meaning is not None:
-        compare_alternatives(cases, tools.engine, tools.meaning)
-
-
-def _few(cases: Sequence[Case], tools: Tools, wanted: Collection[str]) -> None:
-    if tools.engine is not None and tools.examples is not None:
-        true_false_few(cases, tools.engine, wanted, tools.examples)
-
-
-#: Who finds which evidence, in the order of the calls: tables of relations come before clusters,
-#: which then find every relation already known.
-COLLECTORS: dict[str, Collector] = {
-    **dict.fromkeys(FORCED, _engine(read_forced)),
-    "unconditional": _engine(unconditional),
-    "ptrue": _engine(true_false),
-    NEED: _few,
-    "nli": _meaning(between_draws),
-    "nli:answer": _meaning(against_answer),
-    "nli:sentences": _meaning(against_sentences),
-    "clusters": _meaning(clusters),
-    "similarity": _text(similarity),
-    "similarity:answer": _text(similarity_to_answer),
-    **dict.fromkeys(RELEVANCE, _text(relevance)),
-    ALTERNATIVES: _alternatives,
-    **dict.fromkeys(ELICITED, _elicited),
-    "support": _supported,
-    "judged": _judged,
+#: All kinds of evidence by name, in the order of the calls: tables of relations come before
+#: clusters, which then find every relation already known.
+EVIDENCE: dict[str, EvidenceKind] = {
+    "answer": EvidenceKind(),
+    "draws": EvidenceKind(of_answer=False),
+    # the tokens of answers and draws, all in one pass
+    "logprobs": EvidenceKind(_READ, read_forced, "logprobs"),
+    "entropies": EvidenceKind(_ENTROPIES, read_forced, "entropies"),
+    "margins": EvidenceKind(_WHOLE, read_forced, "margins"),
+    "self_certainty": EvidenceKind(_WHOLE, read_forced, "self_certainty"),
+    "renyi": EvidenceKind(_WHOLE, read_forced, "renyi"),
+    "draws.logprobs": EvidenceKind(_READ, read_forced, "logprobs", of_answer=False),
+    "draws.entropies": EvidenceKind(_ENTROPIES, read_forced, "entropies", of_answer=False),
+    "alternatives": EvidenceKind(_WHOLE, read_forced, "alternatives"),
+    # further passes
+    "unconditional": EvidenceKind(_READ, unconditional, "unconditional"),
+    "ptrue": EvidenceKind(_READ, true_false, held=("true_false",)),
+    NEED: EvidenceKind((*_READ, "examples"), true_false_few, held=("true_false_few",)),
+    # relations of meaning; contradiction comes with the tables between texts
+    "contradiction": EvidenceKind(_THREE, held=("contra", "answer_contra"), of_answer=False),
+    "nli": EvidenceKind(("meaning",), between_draws, held=("entail",), of_answer=False),
+    "nli:answer": EvidenceKind(("meaning",), against_answer, held=("answer_entail",)),
+    "nli:sentences": EvidenceKind(_THREE, against_sentences, held=("sentence_entail",)),
+    "clusters": EvidenceKind(("meaning",), clusters, held=("clusters",), of_answer=False),
+    # words
+    "similarity": EvidenceKind((), similarity, held=("similarity",), of_answer=False),
+    "similarity:answer": EvidenceKind((), similarity_to_answer, held=("answer_similarity",)),
+    "relevance": EvidenceKind((), relevance, "relevance"),
+    "importance": EvidenceKind((), relevance, "importance"),
+    "draws.relevance": EvidenceKind((), relevance, "relevance", of_answer=False),
+    ALTERNATIVES: EvidenceKind(_COMPARED, compare_alternatives, "compared"),
+    # what models say of the answer
+    **dict.fromkeys((f"stated:{way}" for way in WAYS), EvidenceKind(("questioner",), elicit)),
+    "said_true": EvidenceKind(("questioner",), elicit, held=("said_true",)),
+    "support": EvidenceKind(("questioner", "sentences"), supported, held=("support",)),
+    "judged": EvidenceKind(("panel",), collect_judged, held=("judged",)),
 }
+#: the kinds that one pass over the texts finds
+FORCED = tuple(need for need, kind in EVIDENCE.items() if kind.collector is read_forced)
+#: the kinds that the model tells when it is asked about its answer
+ELICITED = tuple(need for need, kind in EVIDENCE.items() if kind.collector is elicit)
+#: the kinds that words alone answer, where it is known at which character each token begins
+RELEVANCE = tuple(need for need, kind in EVIDENCE.items() if kind.collector is relevance)
 #: Evidence without a collector, and where it comes from.
 _ELSEWHERE = {
     "stated:one_step": "is stated together with the answer: column stated_confidence",
     "stated:top_k": "needs several guesses with a confidence each, asked instead of the answer",
     "support": "needs one question per sentence and sample: pass --ask, and name it in --methods",
 }
-_BY_ENGINE = {*FORCED, "unconditional", "ptrue", NEED}
 #: the columns of a file that hold what an engine would find
 _COLUMNS = {
     "logprobs": "token_logprobs",
@@ -884,33 +863,43 @@ _COLUMNS = {
 }
 
 
+def needs_taking(ability: str) -> frozenset[str]:
+    """Return the kinds of evidence that take an ability to be found."""
+    return frozenset(need for need, kind in EVIDENCE.items() if ability in (kind.takes or ()))
+
+
+def abilities_of(tools: Tools) -> frozenset[str]:
+    """Return what these tools can do, in the words of ``EvidenceKind.takes``.
+
+    "whole": the whole distribution of each token, which engines have that record alternatives;
+    "three": contradiction is told from neutral; "free": a relation of meaning costs nothing.
+    """
+    engine, meaning = tools.engine, tools.meaning
+    reads = engine if engine is not None and engine.capabilities.force else None
+    can = {
+        "engine": reads is not None,
+        "entropies": reads is not None and reads.capabilities.entropies,
+        "whole": reads is not None and reads.capabilities.alternatives,
+        "writer": reads is not None and writer_of(reads) is not None,
+        "examples": tools.examples is not None and tools.examples.problem is None,
+        "meaning": meaning is not None,
+        "three": meaning is not None and meaning.three,
+        "free": meaning is not None and not meaning.name.startswith(PAID),
+        "questioner": tools.questioner is not None,
+        "sentences": tools.questioner is not None and tools.questioner.sentences,
+        "panel": bool(tools.panel),
+    }
+    return frozenset(ability for ability, there in can.items() if there)
+
+
 def provided(tools: Tools) -> frozenset[str]:
     """Return the kinds of evidence that these tools can find."""
-    kinds = {"similarity", "similarity:answer", *RELEVANCE}
-    if tools.meaning is not None:
-        kinds |= {"clusters", "nli", "nli:answer"}
-        if tools.meaning.three:
-            kinds |= {"nli:sentences", "contradiction"}
-    if tools.engine is not None and tools.engine.capabilities.force:
-        kinds |= _BY_ENGINE
-        if not tools.engine.capabilities.entropies:
-            kinds -= {"entropies", "draws.entropies"}
-        if not tools.engine.capabilities.alternatives:
-            kinds -= {*_WHOLE}
-        if tools.examples is None or tools.examples.problem is not None:
-            kinds.remove(NEED)
-        if "alternatives" in kinds and can_compare(tools.meaning) and writer_of(tools.engine):
-            kinds.add(ALTERNATIVES)
-    if tools.questioner is not None:
-        kinds |= {*ELICITED, *["support"] * tools.questioner.sentences}
-    if tools.panel:
-        kinds.add("judged")
-    return frozenset(kinds)
-
-
-def can_compare(meaning: Meaning | None) -> bool:
-    """Tell whether every token of an answer may be compared: contradiction is told, at no price."""
-    return meaning is not None and meaning.three and not meaning.name.startswith(PAID)
+    can = abilities_of(tools)
+    return frozenset(
+        need
+        for need, kind in EVIDENCE.items()
+        if kind.takes is not None and can.issuperset(kind.takes)
+    )
 
 
 def evidence_lacking(need: str, tools: Tools) -> str:
@@ -920,13 +909,15 @@ def evidence_lacking(need: str, tools: Tools) -> str:
             return NOT_GIVEN
         if tools.examples.problem is not None:
             return tools.examples.problem
-    if need == ALTERNATIVES and tools.meaning is not None and tools.meaning.name[:4] == PAID:
+    can = abilities_of(tools)
+    if need == ALTERNATIVES and "meaning" in can and "free" not in can:
         return f"needs a relation for each token: --nli with a model, not {PAID}NAME"
-    if need in _BY_ENGINE or (need == ALTERNATIVES and can_compare(tools.meaning)):
+    by_engine = need in needs_taking("engine")
+    if by_engine and (need != ALTERNATIVES or can.issuperset({"three", "free"})):
         if tools.engine is None:
             if need in _COLUMNS:
                 return f"needs {_COLUMNS[need]}: in the file, or from --model"
-            if need in (*_WHOLE, ALTERNATIVES):
+            if need in needs_taking("whole"):
                 return "needs the probabilities of all tokens: --model"
             return "needs the model that gave the answers: --model"
         if tools.engine.capabilities.force:
@@ -946,13 +937,12 @@ def evidence_lacking(need: str, tools: Tools) -> str:
 
 def collect_evidence(cases: Sequence[Case], wanted: Collection[str], tools: Tools) -> None:
     """Collect in place the evidence that is wanted and can be had; each collector runs once."""
-    known = provided(tools)
-    if ALTERNATIVES in wanted and ALTERNATIVES in known:
-        wanted = {*wanted, "alternatives"}
-    done: set[int] = set()
-    for need, collector in COLLECTORS.items():
-        if need in wanted and need in known and id(collector) not in done:
-            done.add(id(collector))
+    known, wanted = provided(tools), set(wanted)
+    if ALTERNATIVES in wanted & known:
+        wanted.add("alternatives")
+    collectors = [kind.collector for need, kind in EVIDENCE.items() if need in wanted & known]
+    for collector in dict.fromkeys(collectors):
+        if collector is not None:
             collector(cases, tools, wanted)
 
 

@@ -3,7 +3,7 @@
 Collectors record evidence once; scores are functions of it. Evidence that is missing, or holds a
 number that is not finite, gives no score and a reason, never a default: a NaN must not become
 "most certain". A new kind of evidence is a field of :class:`Samples` and a collector
-(:data:`sayso.scores.collect.COLLECTORS`).
+(:data:`sayso.scores.collect.EVIDENCE`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from sayso.records import Generation, Request
 
 #: Log-probabilities this far above 0 are rounding, more is a mistake.
 ABOVE_ZERO = 1e-4
-
+#: what is recorded of each token, and what collectors find out about it
+ARRAYS = ("logprobs", "entropies", "margins", "self_certainty", "renyi", "unconditional")
+FOUND = ("relevance", "importance", "compared")
 
 Made = TypeVar("Made")
 
@@ -109,6 +111,20 @@ class Case:
         self.draw_arrays: list[dict[str, Any]] = [{} for _ in self.draws]
         self.evidence: dict[str, Any] = {}
         self.reasons: dict[str, str] = {}
+
+
+def samples_of(target: str, case: Case, text: str | None) -> Samples:
+    """Return the evidence of a case as scores see it; ``text`` is the answer, even a blank one."""
+    answer = None
+    if text is not None:
+        problem = "empty" if case.answer is None else None
+        arrays = {name: case.arrays.get(name) for name in (*ARRAYS, *FOUND)}
+        answer = Answer(text, **arrays, problem=problem)
+    draws = tuple(
+        Answer(draw, **{n: arrays.get(n) for n in ("logprobs", "entropies", "relevance")})
+        for draw, arrays in zip(case.draws, case.draw_arrays, strict=True)
+    )
+    return Samples(target=target, answer=answer, draws=draws, **case.evidence)
 
 
 def answer_of(

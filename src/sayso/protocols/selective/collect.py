@@ -80,7 +80,7 @@ from sayso.scores.collect import (
     support_question,
 )
 from sayso.scores.collect import collect_evidence as collect_evidence
-from sayso.scores.evidence import Answer, Case, Samples, answer_of
+from sayso.scores.evidence import ARRAYS, Case, answer_of, samples_of
 from sayso.scores.p_ik import P_IK
 
 #: sample index of a scored answer at T > 0: none of the draws that it is compared with
@@ -426,10 +426,6 @@ VALUE = 40
 # ---- a scored fact as a case: its text, the tokens of its span, the draws it is compared with
 
 Span = tuple[int, int]
-#: what is recorded of each token
-ARRAYS = ("logprobs", "entropies", "margins", "self_certainty", "renyi", "unconditional")
-#: what collectors find out about each token
-FOUND = ("relevance", "importance", "compared")
 
 
 class ScoredFact(NamedTuple):
@@ -504,18 +500,6 @@ def tokens_of_span(generation: Generation, span: Span) -> list[int]:
     return tokens_between(generation, *span)
 
 
-def fact_samples(target: str, case: Case) -> Samples:
-    """Return the evidence of a case as scores see it."""
-    answer = Answer(case.answer or "", **{n: case.arrays.get(n) for n in (*ARRAYS, *FOUND)})
-    if case.answer is None:
-        answer = msgspec.structs.replace(answer, problem="empty")
-    draws = tuple(
-        Answer(text, **{n: arrays.get(n) for n in ("logprobs", "entropies", "relevance")})
-        for text, arrays in zip(case.draws, case.draw_arrays, strict=True)
-    )
-    return Samples(target=target, answer=answer, draws=draws, **case.evidence)
-
-
 # ---- scoring
 
 #: questions that evidence is gathered for at a time
@@ -563,7 +547,9 @@ def scores_of(
         cases = [fact_case(fact, draws.get(fact.question.id, [])) for fact in block]
         collect_evidence(cases, needs, tools)
         for fact, case in zip(block, cases, strict=True):
-            for name, score in score_one(fact_samples(fact.target, case), usable).items():
+            for name, score in score_one(
+                samples_of(fact.target, case, case.answer or ""), usable
+            ).items():
                 scored[name].append(score)
     for name, column in scored.items():
         some = any(score.value is not None for score in column)
