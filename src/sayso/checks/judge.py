@@ -173,6 +173,7 @@ def judge_check(
             opened.engine.stage = "judging: attacks"
         attacks = _attack(opened.judge)
         words = None if partial else check_words(opened.judge)
+        notices = [well_formed(str(notice)) for notice in getattr(opened.judge, "notices", ())]
         check = JudgeCheckResult(
             signature=opened.judge.signature,
             checked=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -187,18 +188,13 @@ def judge_check(
             seconds=round(time.monotonic() - began, 1),
             partial=partial,
             words=words,
-            notices=(*theirs.notices, *_notices_of(opened.judge)),
+            notices=(*theirs.notices, *notices),
         )
     finally:
         opened.close()
     if not partial:
         keep_check(check, cache)
     return check
-
-
-def _notices_of(judge: Judge) -> Iterator[str]:
-    for notice in getattr(judge, "notices", ()):
-        yield well_formed(str(notice))
 
 
 def _theirs(labelled: str | Path | None, columns: str | Mapping[str, str]) -> LabelledFile:
@@ -496,14 +492,10 @@ def _label(row: AnswerRow, named: Mapping[str, str]) -> HumanLabel | None:
         return None
     if given == ["human"]:
         if row.human is None:
-            raise InputError(f"{row.place}: {_unread_verdict(row)}")
+            told = (p for p in row.problems if "expected true or false" in p or "votes" in p)
+            raise InputError(f"{row.place}: {next(told, 'the verdict cannot be read')}")
         return HumanLabel(right=row.human > 0)
     return HumanLabel(cast(Stance, stance or None), cast(Content, content or None), letter or None)
-
-
-def _unread_verdict(row: AnswerRow) -> str:
-    told = (p for p in row.problems if "expected true or false" in p or "votes" in p)
-    return next(told, "the verdict cannot be read")
 
 
 def _cell(row: AnswerRow, named: Mapping[str, str], ours: str) -> str:

@@ -118,7 +118,11 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
             f"what {line(self.signature, 60)} can do",
             ("", "", "what was seen", "what follows"),
             rows,
-            cautions=(*_left_out_texts(self), *self.notices, *map(_alike_text, self.endpoints)),
+            cautions=(
+                *_left_out_texts(self),
+                *self.notices,
+                *(f"{one.name}: {_alike(one)}" for one in self.endpoints),
+            ),
             last=_bill_text(self),
             nothing="nothing was found out",
         )
@@ -322,11 +326,6 @@ def _another_answer(reply: Generation, first: Generation) -> Iterator[str]:
     apart = max(abs(a - b) for a, b in zip(ours, theirs, strict=True))
     if apart > NOISE:
         yield f"log-probs of its answer to {FACTS[0]!r} differ by up to {apart:.2f}"
-
-
-def _alike_text(endpoint: EndpointCheck) -> str:
-    """Return an endpoint with what is to be said of it, as one line."""
-    return f"{endpoint.name}: {_alike(endpoint)}"
 
 
 def _alike(endpoint: EndpointCheck) -> str:

@@ -133,7 +133,7 @@ def read_recorded(
         for given in answers.rows:
             row = _with_logprobs(given, logprobs, str(file))
             by_column = by_column or row.model is not None
-            own = _model_name(row.model or name)
+            own = " ".join((row.model or name).split())[:200] or "unnamed"
             of_file[own] = model = models.setdefault(own, _Model())
             question = questions.of(row, aliases)
             if question is None:
@@ -199,10 +199,6 @@ def file_names(files: Sequence[Path]) -> list[str]:
         stem if stems.count(stem) == 1 else f"{real_path(file).parent.name}/{stem}"
         for file, stem in zip(files, stems, strict=True)
     ]
-
-
-def _model_name(name: str) -> str:
-    return " ".join(name.split())[:200] or "unnamed"
 
 
 def _with_logprobs(row: AnswerRow, kind: LogprobKind | None, file: str) -> AnswerRow:

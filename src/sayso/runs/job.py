@@ -396,7 +396,9 @@ def one_period(jobs: Sequence[Job], progress: Progress | None = None) -> Iterato
 
 def planned(job: Job) -> Manifest:
     """Return what is known of a run before anything is opened for it."""
-    chosen = job.settings
+    chosen, title = job.settings, job.name
+    if not title and isinstance(job.model, RecordedEngine):  # its name in the file
+        title = line(job.model.name, LONGEST_NAME).strip()
     return Manifest(
         format=FORMAT,
         sayso=__version__,
@@ -417,7 +419,7 @@ def planned(job: Job) -> Manifest:
             "seed": job.seed,
         },
         prompts=job.plan.prompts(chosen),
-        model_title=job.name or _title(job.model),
+        model_title=title,
         versions=versions(),
     )
 
@@ -438,6 +440,8 @@ def folder_name(manifest: Manifest) -> str:
 
 def what_is_asked(manifest: Manifest) -> dict[str, object]:
     """Return what a run asks for: two runs that agree in it may share a folder."""
+    known = [PROTOCOLS[name] for name in manifest.protocols if name in PROTOCOLS]
+    plan = (known or list(PROTOCOLS.values()))[0]  # any, where it is unknown
     return {
         "protocols": manifest.protocols,
         "data": f"{manifest.data}-{manifest.data_hash}",
@@ -447,23 +451,12 @@ def what_is_asked(manifest: Manifest) -> dict[str, object]:
         "seed": manifest.settings["seed"],
         **{
             name: manifest.settings.get(name, default)
-            for name, default, stage in settings.flatten(_defaults(manifest))
+            for name, default, stage in settings.flatten(plan.Settings())
             if stage == "collect"
         },
         **{f"{name} in use": text for name, text in prompt_parts(manifest).items()},
         **{name: manifest.settings[name] for name in REQUEST_SETTINGS if name in manifest.settings},
     }
-
-
-def _title(model: str | Engine) -> str:
-    """Return what pages call a model on record: its name in the file."""
-    return line(model.name, LONGEST_NAME).strip() if isinstance(model, RecordedEngine) else ""
-
-
-def _defaults(manifest: Manifest) -> object:
-    """Return the default settings of a run's protocol (of any, where it is unknown)."""
-    known = [PROTOCOLS[name] for name in manifest.protocols if name in PROTOCOLS]
-    return (known or list(PROTOCOLS.values()))[0].Settings()
 
 
 def open_folder(path: Path, manifest: Manifest, questions: Sequence[Question] = ()) -> RunFolder:

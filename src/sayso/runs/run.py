@@ -62,7 +62,6 @@ from sayso.runs.recorded import (
 from sayso.runs.result import Result
 from sayso.runs.stages import (
     FolderRun,
-    Lookup,
     VerdictCounts,
     check_any_read,
     now,
@@ -303,7 +302,9 @@ def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
         tools=tools.open, search=sources.search,
     )  # fmt: skip
     progress = work.progress = opened.model.progress
-    work.models, work.recorded = further.open, _lookup(job)
+    work.models = further.open
+    if isinstance(job.model, RecordedEngine):
+        work.recorded = partial(answers_of, job.model, job.plan)
     try:
         with contextlib.closing(tools), contextlib.closing(sources), contextlib.closing(further):
             for caution in (*world_caution(job), *unlisted(opened)):
@@ -333,7 +334,8 @@ def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
         cautions=(*other_runs, *_cautions(opened, work, counts, estimates, checked)),
         cached={**opened.model.ages.record(), **checked.counts},
         notices=(
-            *_data_notices(opened),
+            *data_notices(opened.data),
+            *(lacking_for_scores(job.model) if isinstance(job.model, RecordedEngine) else ()),
             *opened.cache.notices,
             *opened.model.notices,
             *checked.notices,
@@ -417,12 +419,6 @@ def foreseen(opened: OpenJob) -> list[Ask]:
     return [ask._replace(request=opened.shape(ask.request)) for ask in asks]
 
 
-def _lookup(job: Job) -> Lookup | None:
-    """Return what finds the answers of a model on record."""
-    model = job.model
-    return partial(answers_of, model, job.plan) if isinstance(model, RecordedEngine) else None
-
-
 def further_models(opened: OpenJob, *, learn: bool = True) -> FurtherModels:
     """Return the models that a job may ask besides its subject and its judge, none open yet."""
     meter, progress = opened.model.meter, opened.model.progress
@@ -439,14 +435,6 @@ def _bookkeeping(opened: OpenJob) -> dict[str, Any]:
         "judge_dollars": engine.dollars if engine is not None else None,
         "judge_check": stored(opened.judge.signature, opened.job.cache_folder) or {},
     }
-
-
-def _data_notices(opened: OpenJob) -> list[str]:
-    """Return notes of the questions, and of what a model on record lacks."""
-    model = opened.job.model
-    return data_notices(opened.data) + (
-        lacking_for_scores(model) if isinstance(model, RecordedEngine) else []
-    )
 
 
 def data_notices(data: Dataset) -> list[str]:

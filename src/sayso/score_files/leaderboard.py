@@ -388,7 +388,8 @@ def leaderboard_of(
             entries.append(_entry(name, score, data, chance))
     entries.sort(key=lambda e: -(e.auroc.value if e.auroc.value is not None else -1.0))
     entries = _compared(entries, data)
-    problem = _not_ranked(wrong)
+    held = wrong[~np.isnan(wrong)]
+    problem = too_few(int(held.sum()), int((1 - held).sum()))
     return Board(
         against=decides,
         truth=truth,
@@ -443,11 +444,6 @@ def _left_out(columns: FloatColumns, decides: str, judged: NDArray[np.bool_]) ->
     why = columns.column(f"left:{decides}")[~judged]
     counted = Counter(LEFT_OUT[int(place)] for place in why[~np.isnan(why)])
     return dict(counted.most_common())
-
-
-def _not_ranked(wrong: Floats) -> str | None:
-    held = wrong[~np.isnan(wrong)]
-    return too_few(int(held.sum()), int((1 - held).sum()))
 
 
 def _best(entries: Sequence[LeaderboardEntry], data: _Data) -> Estimate | None:
@@ -771,7 +767,7 @@ def _render_graders(result: Board, console: Console) -> None:
 
 def _render_refused(result: Board, console: Console) -> None:
     """Print what each metric refuses by length, where there are right answers enough to say it."""
-    judges = [judge for judge in result.judges if _judges_enough(judge)]
+    judges = [judge for judge in result.judges if round((judge.p or 0) * judge.n) >= FEWEST]
     if not judges:
         return
     if all(judge.q == 1.0 for judge in judges):
@@ -961,11 +957,6 @@ def _empty_table(first: str, *columns: str) -> Table:
     for name in columns:
         table.add_column(name, justify="right", no_wrap=True)
     return table
-
-
-def _judges_enough(judge: JudgeAudit) -> bool:
-    """Tell whether there are right answers enough to say what a metric refuses by length."""
-    return round((judge.p or 0) * judge.n) >= FEWEST
 
 
 def _judges(judges: Sequence[JudgeAudit]) -> Table:

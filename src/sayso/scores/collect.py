@@ -128,10 +128,13 @@ def questions_about(
     template: str, case: Case, draws: int, tokens: int
 ) -> list[tuple[Request, str]]:
     """Return the requests of one question about one answer, each with the code of its reply."""
-    text, code = _about(template, case)
-    message, heat = (Message("user", text),), 0.0 if draws == 1 else 1.0
+    question = "\n".join(m.content for m in case.request.messages) or case.question
+    data = fence([Field("question", question), Field("answer", case.answer or "")])
+    text = template.replace("{marker}", data.marker).replace("{code}", data.code)
+    message = (Message("user", text.replace("{texts}", data.text)),)
+    heat = 0.0 if draws == 1 else 1.0
     return [
-        (Request(message, temperature=heat, max_tokens=tokens, sample=sample), code)
+        (Request(message, temperature=heat, max_tokens=tokens, sample=sample), data.code)
         for sample in range(draws)
     ]
 
@@ -151,14 +154,6 @@ def panel_question(case: Case, prompts: Path | None) -> Request:
     """Return what a judge of the panel is asked about one answer."""
     ((request, _),) = questions_about(load_prompt(SAID_TRUE, prompts), case, 1, REPLY)
     return request
-
-
-def _about(template: str, case: Case) -> tuple[str, str]:
-    """Return a question about one answer, and the code that the reply must repeat."""
-    question = "\n".join(m.content for m in case.request.messages) or case.question
-    data = fence([Field("question", question), Field("answer", case.answer or "")])
-    text = template.replace("{marker}", data.marker).replace("{code}", data.code)
-    return text.replace("{texts}", data.text), data.code
 
 
 def confidence_in(text: str, code: str) -> float | None:

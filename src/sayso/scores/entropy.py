@@ -197,13 +197,6 @@ def _values(samples: Samples, norm: bool) -> Floats:
     return made_once(samples, ("likelihoods", norm), make)
 
 
-def _different(samples: Samples, norm: bool) -> tuple[Floats, list[int]]:
-    """The likeliest of the draws that are one string, as :func:`_unique` has them."""
-    return made_once(
-        samples, ("unique", norm), lambda: _unique(_values(samples, norm), _texts(samples))
-    )
-
-
 def _meanings(samples: Samples) -> NDArray[np.int64]:
     """The meanings of the draws (S,), numbered from 0."""
     return made_once(samples, "meanings", lambda: _numbered(the_clusters(samples)))
@@ -236,7 +229,11 @@ def semantic(
 
     def score(samples: Samples) -> float:
         ids, values = _meanings(samples), _values(samples, length_norm)
-        kept = _different(samples, length_norm) if unique else None
+        kept = None
+        if unique:
+            kept = made_once(
+                samples, ("unique", length_norm), lambda: _unique(values, _texts(samples))
+            )
         return _known(_over_meanings(ids, values, estimator, kept))
 
     below_zero = length_norm or not unique

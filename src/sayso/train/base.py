@@ -201,7 +201,8 @@ def halves(
     job = base.job()
     count = entities_of(questions)
     notes: list[str] = []
-    if alone := _alone(questions):
+    covered = {part for q in questions for part in q.parts}
+    if alone := sum(not q.parts and q.id not in covered for q in questions):
         notes.append(
             f"{alone:,} of the facts that {base.path} asked about are in no paragraph: the proof "
             "compares both forms and leaves them out"
@@ -241,12 +242,6 @@ def halves(
         data = datasets.subset(train.replaced(left), limit=train_limit, seed=job.seed)
         left = data.questions
     return Halves(train.replaced(left), held, drawn, tuple(notes))
-
-
-def _alone(questions: Sequence[Question]) -> int:
-    """Return the number of short questions that stand in no paragraph."""
-    covered = {part for q in questions for part in q.parts}
-    return sum(not q.parts and q.id not in covered for q in questions)
 
 
 def _measured(base: Base, wanted: int, asked: Sequence[Question]) -> tuple[Dataset, int]:

@@ -91,7 +91,8 @@ def training_differences(
     both = [read_training(place) for place in (a, b)]
     stages = [_stage(lines, stage, str(place)) for lines, place in zip(both, (a, b), strict=True)]
     lines = [
-        f"{name} = {one.settings['recipe']}, {method.title}, {_seeds(method)}"
+        f"{name} = {one.settings['recipe']}, {method.title}, {len(method.seeds)} "
+        f"seed{'s' * (len(method.seeds) != 1)}"
         for name, one, method in zip("AB", both, stages, strict=True)
     ]
     lines += differing(*both)
@@ -141,10 +142,6 @@ def differing(a: Training, b: Training) -> list[str]:
         if name not in apart and a.settings.get(name) != b.settings.get(name)
     ]
     return [f"settings that differ: {', '.join(named)}"] if named else []
-
-
-def _seeds(method: MeasuredMethod) -> str:
-    return "1 seed" if len(method.seeds) == 1 else f"{len(method.seeds)} seeds"
 
 
 def side_by_side(

@@ -755,7 +755,12 @@ def _cell(
         if thin := next(filter(None, notes), None):
             number = msgspec.structs.replace(number, low=None, high=None, problem=thin)
     if name == "log_odds_within":
-        number, by_seed = _odds(number), tuple(None if v is None else exp(v) for v in by_seed)
+        logs = (number.value, number.low, number.high, *by_seed)
+        value, low, high, *seeds = (None if log is None else exp(log) for log in logs)
+        by_seed = tuple(seeds)
+        number = msgspec.structs.replace(
+            number, name="odds_ratio_within", value=value, low=low, high=high
+        )
     missing = max(
         int(np.any([x == MISSING for x in (*known, *own)], axis=0).sum()) for own in labels
     )
@@ -770,12 +775,6 @@ def _cell(
 
 def _labels(answers: MethodAnswers, name: str) -> np.ndarray:
     return answers.plain if name == UNASKED else answers.label
-
-
-def _odds(log: Estimate) -> Estimate:
-    """Return an odds ratio in place of its logarithm."""
-    value, low, high = (None if x is None else exp(x) for x in (log.value, log.low, log.high))
-    return msgspec.structs.replace(log, name="odds_ratio_within", value=value, low=low, high=high)
 
 
 def _changes(

@@ -251,8 +251,9 @@ def render_training(training: Training, console: Console, page: Path | None = No
             console,
             f"95 % intervals over {seeds} and {training.entities.get('measured')} entities. * "
             f"differs from the instruction alone (p < {CLEAR} after Holm's correction over methods "
-            f"and numbers; {_untested()} are not tested). Known and unknown come from the frozen "
-            f"probes of {line(training.base_run, 200)}. Forced: {ABOUT['forced']}. Unasked: "
+            f"and numbers; {', '.join(UNTESTED[:-1])} and {UNTESTED[-1]} are not tested). "
+            "Known and unknown come from the frozen probes of "
+            f"{line(training.base_run, 200)}. Forced: {ABOUT['forced']}. Unasked: "
             f"{ABOUT['unasked']}.",
             "dim",
         )
@@ -264,10 +265,6 @@ def render_training(training: Training, console: Console, page: Path | None = No
     say(console, f"What this does not show: {begins.not_shown}", "dim")
     if page is not None:
         say(console, f"page: {page}", "dim")
-
-
-def _untested() -> str:
-    return f"{', '.join(UNTESTED[:-1])} and {UNTESTED[-1]}"
 
 
 def _board(
@@ -349,7 +346,8 @@ def course(training: Training, stage: str, quantity: str, width: int) -> Drawing
         scale=alt.Scale(zero=False),
         axis=alt.Axis(tickCount=6),
     )
-    return finish(alt.layer(chart.encode(x=x, y=y, **_by_seed(names))), width, _height(width))
+    height = 240 if width > NARROW else 200
+    return finish(alt.layer(chart.encode(x=x, y=y, **_by_seed(names))), width, height)
 
 
 def _by_seed(names: list[str]) -> dict[str, Any]:
@@ -359,10 +357,6 @@ def _by_seed(names: list[str]) -> dict[str, Any]:
     legend = alt.Legend(title=None, orient="bottom", labelColor=INK, labelFontSize=12, columns=3)
     scale = alt.Scale(domain=names, range=list(COLORS[: len(names)]))
     return {"color": alt.Color("seed:N", scale=scale, legend=legend)}
-
-
-def _height(width: int) -> int:
-    return 240 if width > NARROW else 200
 
 
 def forest(training: Training, name: str, title: str, width: int) -> Drawing | None:

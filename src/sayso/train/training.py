@@ -183,7 +183,8 @@ def open_training(folder: Path, begun: Training, base: Base, *, export: bool = F
             raise InputError(
                 f"{folder} contains a training with seeds {_listed(before.seeds)}, and "
                 f"{_listed(begun.seeds)} would leave out {_listed(left)}: pass at least "
-                f"{_asking(before.seeds)}, or choose another --out"
+                f"--seed {min(before.seeds)} --seeds {max(before.seeds) - min(before.seeds) + 1}, "
+                "or choose another --out"
             )
     repoint(folder, base)
     if not before.cells:
@@ -292,10 +293,6 @@ def _check_same(folder: Path, before: Training, begun: Training) -> None:
 
 def _listed(seeds: Sequence[int]) -> str:
     return ", ".join(map(str, seeds))
-
-
-def _asking(seeds: Sequence[int]) -> str:
-    return f"--seed {min(seeds)} --seeds {max(seeds) - min(seeds) + 1}"
 
 
 # ---- the training of one seed: SFT, then DPO or RL; every stage resumes by itself
@@ -719,6 +716,8 @@ def _draw(plan: TrainingPlan, new: bool) -> list[Fact]:
     settings, data = plan.settings, plan.parts.trained
     for note in plan.parts.notes:
         plan.say(note)
+    # the rules check claims where no model makes the rows
+    by_rules = settings.veracity == "evidence" and not plan.config.rows_by
     with timed(plan.timings, "draws"):
         plan.say(
             f"draws: {settings.k} of each question about {entities_of(data.questions)} entities"
@@ -728,19 +727,14 @@ def _draw(plan: TrainingPlan, new: bool) -> list[Fact]:
                 pass
             return draw_facts(
                 plan.base, data, plan.folder / "draws", k=settings.k,
-                paragraphs=settings.paragraphs, evidence=_evidence(plan),
+                paragraphs=settings.paragraphs,
+                evidence=(plan.config.knowledge or "auto") if by_rules else "",
                 progress=plan.progress,
             )  # fmt: skip
         except BaseException as error:
             if new:
                 withdraw(plan.folder, drawn=isinstance(error, InputError))
             raise
-
-
-def _evidence(plan: TrainingPlan) -> str:
-    """Return what the rules check claims against; "" where they do not, or a model does."""
-    by_rules = plan.settings.veracity == "evidence" and not plan.config.rows_by
-    return (plan.config.knowledge or "auto") if by_rules else ""
 
 
 @contextlib.contextmanager

@@ -108,7 +108,8 @@ class HfClassifier:
         self._model = model
         self._tokenizer = tokenizer
         self._known: dict[bytes, NDArray[np.float64]] = {}
-        self._itself = np.asarray([float(_entails(label)) for label in self.labels])
+        entails = [label.strip().lower().startswith("entail") for label in self.labels]
+        self._itself = np.asarray(entails, dtype=np.float64)
         self._slots = SLOTS.get(str(model.device.type), SLOTS["cpu"])
         self._limit = longest(model.config, tokenizer)
 
@@ -213,10 +214,6 @@ def _digest(coded: dict[str, list[int]]) -> bytes:
     """Return a key of what the model reads, 16 bytes."""
     whole = np.asarray([coded[name] for name in sorted(coded)], dtype="<i8")
     return hashlib.blake2b(whole.tobytes(), digest_size=16).digest()
-
-
-def _entails(label: str) -> bool:
-    return label.strip().lower().startswith("entail")
 
 
 def output_labels(name: str, config: Any) -> tuple[str, ...]:

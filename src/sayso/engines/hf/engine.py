@@ -68,7 +68,8 @@ def open_shipped(name: str, **options: object) -> HfEngine:
 
 def _open(source: str, name: str, options: Mapping[str, object]) -> HfEngine:
     """Open a folder, a GGUF file or a hub id as the model of this name."""
-    checked = _options(options)
+    checked = read_options(HfOptions, options, "known options")
+    _check_arrays(checked.record)
     if checked.end_loops is None:
         checked = msgspec.structs.replace(checked, end_loops=limits_of(name).end_loops)
     model, tokenizer = load_model(source, checked)
@@ -79,13 +80,6 @@ def _open(source: str, name: str, options: Mapping[str, object]) -> HfEngine:
     engine.base_name, engine.base_run = card.base_name, card.base_run
     engine.card = gguf_description(source)
     return engine
-
-
-def _options(values: Mapping[str, object]) -> HfOptions:
-    """Check options that may come from a command line."""
-    options = read_options(HfOptions, values, "known options")
-    _check_arrays(options.record)
-    return options
 
 
 def _check_arrays(names: frozenset[str]) -> None:

@@ -186,7 +186,9 @@ def _write(file: Path, folder: Path) -> None:
             about = _said_by(file)
             _convert(file, folder)
     except BaseException as error:  # of a damaged file the libraries raise all sorts
-        _clear(folder)
+        for path in folder.iterdir():  # half written; the folder itself goes with its lock
+            with contextlib.suppress(OSError):
+                path.unlink() if path.is_file() else shutil.rmtree(path)
         if isinstance(error, InputError) or not isinstance(error, Exception):
             raise
         with disk_errors(folder):
@@ -202,13 +204,6 @@ def _write(file: Path, folder: Path) -> None:
     )
     with replacing(folder / ORIGIN) as out:
         out.write(msgspec.json.encode(origin))
-
-
-def _clear(folder: Path) -> None:
-    """Remove what was half written; the folder itself goes with its lock."""
-    for path in folder.iterdir():
-        with contextlib.suppress(OSError):
-            path.unlink() if path.is_file() else shutil.rmtree(path)
 
 
 def _said_by(file: Path) -> dict[str, str]:

@@ -254,9 +254,15 @@ class RayEngine(EngineWrapper):
     # ---- Ray itself
 
     def _start(self) -> None:
-        """Connect to Ray, or start one here, and make the folder of shards."""
+        """Connect to Ray, or start one here, and make the folder of shards.
+
+        The folder is this command's, and locked as long as it lives.
+        """
         if self._folder is None:
-            self._folder = self._own_folder()
+            folder = self._shards / uuid.uuid4().hex[:12]
+            make_private(self._shards)
+            self._open.enter_context(one_writer(folder, "sayso --engine ray"))
+            self._folder = folder
         self.started |= connect_ray(self.settings.address)
 
     def _share(self, ray: Any) -> ActorShare:
@@ -268,13 +274,6 @@ class RayEngine(EngineWrapper):
         return share
 
     # ---- folders of shards
-
-    def _own_folder(self) -> Path:
-        """Make a folder for this command, locked as long as it lives."""
-        folder = self._shards / uuid.uuid4().hex[:12]
-        make_private(self._shards)
-        self._open.enter_context(one_writer(folder, "sayso --engine ray"))
-        return folder
 
     @property
     def _shards(self) -> Path:

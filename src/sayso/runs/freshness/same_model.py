@@ -155,7 +155,8 @@ def _ranked(found: Sequence[tuple[Ask, Generation, tuple[str, ...]]]) -> list[Ca
     for (ask, kept, draws), verdict in zip(found, verdicts, strict=True):
         same = [relate(ask.question.text, kept.text, draw) for draw in draws]
         agreed = len(draws) >= MANY and _mostly(same, "same") and "apart" not in same
-        lead = _lead(kept)
+        # by how much the likeliest token led where that was closest; None: unknown
+        lead = min(kept.margins[:TOKENS] if kept.margins else (), default=None)
         steady = agreed or (lead is not None and lead >= LEAD)
         share = same.count("same") / len(draws) if draws else 1.0
         if lead is not None and lead >= LEAD:
@@ -170,12 +171,6 @@ def _ranked(found: Sequence[tuple[Ask, Generation, tuple[str, ...]]]) -> list[Ca
             CachedPrompt(ask.question, ask.request, kept, draws, verdict, agreed, steady, rank)
         )
     return ranked
-
-
-def _lead(kept: Generation) -> float | None:
-    """Return by how much the likeliest token led where that was closest; ``None``: unknown."""
-    margins = kept.margins[:TOKENS] if kept.margins else ()
-    return min(margins, default=None)
 
 
 def _leads(question: str, text: str, draws: Sequence[str]) -> bool:
@@ -218,18 +213,12 @@ def relation_of(probe: CachedPrompt, reply: Generation, verdict: Verdict) -> Kin
     # one of two texts may be misread: where the draws agree, they are read too
     if relation == "apart" and not (probe.agreed and _mostly(alike, True)):
         return "other"
-    if (
-        relation is None
-        and _says(question, kept.text)
-        and _bare(kept.text) not in _bare(reply.text)
-    ):
+    # only the kept answer has a value that can be compared
+    alone = relation is None and relate(question, kept.text, kept.text) is not None
+    if alone and _bare(kept.text) not in _bare(reply.text):
         return "withheld"
-    return "same" if _begins_alike(question, kept.text, reply.text) else "reworded"
-
-
-def _says(question: str, text: str) -> bool:
-    """Tell whether an answer has a value that can be compared."""
-    return relate(question, text, text) is not None
+    a, b = _opening(question, kept.text), _opening(question, reply.text)
+    return "same" if len(a & b) >= COMMON * len(a | b) else "reworded"
 
 
 def shift(findings: Sequence[RepeatedPrompt]) -> float | None:
@@ -271,11 +260,6 @@ def _opening(question: str, text: str) -> set[str]:
     words = (fold(word) for word in _WORD.findall(text[:2000]))
     own = [word for word in words if word not in asked and word not in STOP and word not in _FRAME]
     return set(own[:OPENING])
-
-
-def _begins_alike(question: str, one: str, other: str) -> bool:
-    a, b = _opening(question, one), _opening(question, other)
-    return len(a & b) >= COMMON * len(a | b)
 
 
 # ---- what follows
