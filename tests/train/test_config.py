@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 import sayso
-from sayso import cli, train
+from sayso import cli
 from sayso.protocols.uncle.settings import Settings
 from sayso.records import InputError
 from sayso.storage.run_folder import RunFolder
@@ -138,11 +138,3 @@ def test_more_to_train_on_than_there_is_is_told(tmp_path: Path) -> None:
     note = halves(base, train_limit=251).notes[-1]
     assert note.startswith("train-limit 251: there are 250 entities")
     assert halves(base, train_limit=250).notes == ()
-
-
-def test_names_of_before_are_read_for_one_release(tmp_path: Path) -> None:
-    old = train.Lesson(recipe="mix", making={"xi": 0.5, "k": None}, training={"sft.rows": 9})
-    preset, rows = old.resolved("builtin")
-    assert (rows.xi, rows.k, preset.sft.rows) == (0.5, 10, 9)
-    with pytest.raises(InputError, match="recipe 'magic': expected one of short"):
-        train.fit(tmp_path, lesson=train.Lesson(recipe="magic"), style="trl")

@@ -231,7 +231,7 @@ def test_a_second_command_on_the_same_folder_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = prepared(tmp_path)
-    monkeypatch.setattr(scanning, "WAITS", 1)
+    monkeypatch.setattr(scanning, "WAITS", 0.1)
 
     def second(*_: object) -> None:
         with pytest.raises(InputError, match="another sayso build"):

@@ -69,8 +69,7 @@ def blind_request(
 ) -> tuple[Request, str]:
     """Return the request about one answer, and the code that the reply must repeat."""
     data = fence([*(Field("gold", gold) for gold in golds), Field("answer", answer)])
-    text = template.replace("{marker}", data.marker).replace("{code}", data.code)
-    message = Message("user", text.replace("{texts}", data.text))
+    message = Message("user", data.in_template(template))
     return Request((message,), temperature=0.0, max_tokens=REPLY, sample=attempt), data.code
 
 

@@ -16,7 +16,6 @@ leader), for many questions at once, so that a classifier gets its pairs in few 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, MutableMapping, Sequence
 from functools import cache, lru_cache
 from typing import Literal, Protocol
@@ -29,8 +28,8 @@ from sayso.engines.engine import Classifier, Engine
 from sayso.judges.contradiction import read_short_answer, relate
 from sayso.judges.english.tokens import tokens
 from sayso.prompts import load_prompt, prompt_hash
-from sayso.prompts.fence import Field, fence
-from sayso.prompts.thoughts import split_thoughts, strip_thinking
+from sayso.prompts.fence import Field, fence, word_behind
+from sayso.prompts.thoughts import split_thoughts
 from sayso.records import InputError, Message, Request, is_blank
 
 # ---- meanings: by rules or by a model
@@ -474,17 +473,13 @@ class LlmClassifier:
     def request(self, premise: str, hypothesis: str) -> tuple[Request, str]:
         """Return the request about one pair, and the code that its reply must repeat."""
         data = fence([Field("first", premise), Field("second", hypothesis)])
-        text = self._prompt.replace("{marker}", data.marker).replace("{code}", data.code)
-        message = Message("user", text.replace("{texts}", data.text))
+        message = Message("user", data.in_template(self._prompt))
         return Request(messages=(message,), temperature=0.0, max_tokens=256), data.code
 
 
 def relation_in(text: str, code: str) -> str | None:
     """Return the one relation that a reply names behind its code; ``None`` for none or several."""
-    answer, _ = strip_thinking(text)
-    names = re.findall(rf"\b{re.escape(code)}\b\W{{0,5}}(\w+)", answer.lower())
-    relations = {name for name in names if name in LABELS}
-    return relations.pop() if len(relations) == 1 else None
+    return word_behind(text, code, {name: name for name in LABELS})
 
 
 # ---- equivalence by rules

@@ -28,10 +28,13 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
+from sayso.prompts.thoughts import strip_thinking
+
+Meant = TypeVar("Meant")
 #: Characters of one field that a judge sees.
 LONGEST = 50_000
 
@@ -49,6 +52,11 @@ class Fence(NamedTuple):
     marker: str
     code: str
     text: str
+
+    def in_template(self, template: str) -> str:
+        """Return a prompt's template with marker, code and data in their places."""
+        text = template.replace("{marker}", self.marker).replace("{code}", self.code)
+        return text.replace("{texts}", self.text)
 
 
 _BREAKS = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
@@ -146,6 +154,14 @@ def fence(fields: Sequence[Field]) -> Fence:
         if marker not in folded and code not in folded:
             return Fence(marker, code, _between(body, marker))
         attempt += 1
+
+
+def word_behind(text: str, code: str, meanings: Mapping[str, Meant]) -> Meant | None:
+    """Return what the word behind its code in a reply means; ``None`` for none or several."""
+    reply, _ = strip_thinking(text)
+    words = re.findall(rf"\b{re.escape(code)}\b\W{{0,5}}(\w+)", reply.lower())
+    values = {meanings[word] for word in words if word in meanings}
+    return values.pop() if len(values) == 1 else None
 
 
 def bordered(fields: Sequence[Field], marker: str) -> str:

@@ -31,7 +31,6 @@ import math
 import os
 import sqlite3
 import threading
-import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -41,7 +40,14 @@ import msgspec
 
 from sayso.records import InputError, Passage, content_id
 from sayso.retrieval.passages import LONGEST_TITLE, clean_passage, count_tokens, key, plain_title
-from sayso.storage.atomic import NO_LINK, make_private, place_inside, sync_folder, system_reason
+from sayso.storage.atomic import (
+    NO_LINK,
+    make_private,
+    place_inside,
+    sync_folder,
+    system_reason,
+    wait_for_lock,
+)
 from sayso.storage.cache import default_cache_folder
 
 # ---- the tables
@@ -248,28 +254,17 @@ def check_replaceable(path: Path) -> None:
 @contextlib.contextmanager
 def build_lock(path: Path, wait: float) -> Iterator[None]:
     """Keep other builders of an index away; wait so many seconds for one that is at work."""
-    try:
-        import fcntl
-    except ImportError:  # Windows: SQLite's own lock has to do
+    if os.name == "nt":  # SQLite's own lock has to do
         yield
         return
     with index_errors(path):
         make_private(path.parent)
         handle = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | NO_LINK, 0o600)
-    deadline = time.monotonic() + wait
     try:
-        while True:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() >= deadline:
-                    raise InputError(
-                        f"another process is building {path}: wait for it to end, then run again"
-                    ) from None
-                time.sleep(0.1)
-            except OSError:  # a file system without locks
-                break
+        if wait_for_lock(handle, wait) is False:
+            raise InputError(
+                f"another process is building {path}: wait for it to end, then run again"
+            )
         yield
     finally:
         os.close(handle)

@@ -192,26 +192,22 @@ class _Bert:
 
     def __call__(self, rows: Sequence[AnswerRow]) -> list[Grade]:
         """Grade all answers that have a gold in one go."""
-        places = [n for n, row in enumerate(rows) if _graded(row)]
+        held = {n: row for n, row in enumerate(rows) if _graded(row)}
+        golds = [with_days(row.gold or ()) for row in held.values()]
+        values = self.grader.grade(golds, [row.answer or "" for row in held.values()])
         grades = [NONE] * len(rows)
-        golds, answers = (
-            [with_days(rows[n].gold or ()) for n in places],
-            [rows[n].answer or "" for n in places],
-        )
-        for n, value in zip(places, self.grader.grade(golds, answers), strict=True):
+        for n, value in zip(held, values, strict=True):
             grades[n] = Grade(float(THRESHOLDS["bert_score"].correct([value])[0]), value)
         return grades
 
 
 def _blind(grader: BlindGrader) -> Grader:
     def grade_all(rows: Sequence[AnswerRow]) -> list[Grade]:
-        places = [n for n, row in enumerate(rows) if _graded(row)]
+        held = {n: row for n, row in enumerate(rows) if _graded(row)}
+        answers = [row.answer or "" for row in held.values()]
+        read = grader.grade([row.gold or () for row in held.values()], answers)
         grades = [NONE] * len(rows)
-        golds, answers = (
-            [rows[n].gold or () for n in places],
-            [rows[n].answer or "" for n in places],
-        )
-        for n, grade in zip(places, grader.grade(golds, answers), strict=True):
+        for n, grade in zip(held, read, strict=True):
             correct = math.nan if grade.correct is None else grade.correct
             grades[n] = Grade(correct, problem=grade.problem)
         return grades
@@ -299,17 +295,18 @@ class Unjudged:
             why = "; ".join(
                 f"{n:,} {why_unjudged(metric, problem)}" for problem, n in counts.most_common()
             )
-            texts.append(f"{metric} has no verdict on {_of(counts.total(), 'answer')} ({why})")
+            texts.append(f"{metric} has no verdict on {counted(counts.total(), 'answer')} ({why})")
         texts += [
-            f"{metric} compared {_of(judge.grader.cut, 'text')} by their beginning only, because "
-            f"they are longer than {judge.grader.model} can read"
+            f"{metric} compared {counted(judge.grader.cut, 'text')} by their beginning only, "
+            f"because they are longer than {judge.grader.model} can read"
             for metric, judge in judges.items()
             if isinstance(judge, _Bert) and judge.grader.cut
         ]
         return texts
 
 
-def _of(count: int, name: str) -> str:
+def counted(count: int, name: str) -> str:
+    """Return "1 score" or "2 scores"."""
     return f"{count:,} {name}{'' if count == 1 else 's'}"
 
 

@@ -97,7 +97,14 @@ from sayso.scores.collect import (
 from sayso.scores.collect import NEED as FEW
 from sayso.scores.elicited import LEAST_MASS
 from sayso.scores.evidence import Case, samples_of
-from sayso.scores.p_ik import P_IK, cross_fit_stored, fold_ranks, folds_of, not_converged
+from sayso.scores.p_ik import (
+    P_IK,
+    cross_fit_stored,
+    fold_ranks,
+    folds_of,
+    not_converged,
+    too_few_to_learn,
+)
 from sayso.scores.text_only import TEXT_ONLY
 from sayso.storage.atomic import disk_errors, one_writer, place_inside, replacing
 from sayso.storage.cache import default_cache_folder
@@ -1056,8 +1063,6 @@ class _Scoring:
 
 Floats = NDArray[np.float64]
 FOLDS = 5
-#: Answers with a verdict, and of either kind, below which no probe is fitted.
-FEWEST, FEWEST_OF_A_KIND = 20, 5
 NO_MODEL = "needs hidden states: --model hf:NAME"
 NO_TRUTH = "learns from right and wrong answers: needs gold or human in the first rows"
 
@@ -1153,12 +1158,8 @@ class StateProbe:
             [np.isfinite(states[n : n + 2048]).all(axis=1) for n in range(0, self._rows, 2048)]
         )
         judged = held & ~np.isnan(wrong)
-        count, bad = int(judged.sum()), int(np.nansum(wrong[judged]))
-        if count < FEWEST or min(bad, count - bad) < FEWEST_OF_A_KIND:
-            return (
-                f"learns from right and wrong answers: needs {FEWEST} judged ones with "
-                f"{FEWEST_OF_A_KIND} of each kind, got {count - bad:,} right and {bad:,} wrong"
-            )
+        if few := too_few_to_learn(int(judged.sum()), int(np.nansum(wrong[judged]))):
+            return few
         folds = min(FOLDS, len(np.unique(groups[judged])))
         if folds < 2:
             return "learns from other questions, but all judged answers are to one question"

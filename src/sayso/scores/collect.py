@@ -30,7 +30,7 @@ from sayso.judges.english.tokens import content
 from sayso.judges.english.tokens import tokens as words_of
 from sayso.judges.meaning import LONGEST, Meaning
 from sayso.prompts import load_prompt, prompt_hash
-from sayso.prompts.fence import Field, fence, visible_text
+from sayso.prompts.fence import Field, fence, visible_text, word_behind
 from sayso.prompts.thoughts import strip_thinking
 from sayso.records import Generation, Message, Request, content_id
 from sayso.scores.evidence import Case
@@ -130,8 +130,7 @@ def questions_about(
     """Return the requests of one question about one answer, each with the code of its reply."""
     question = "\n".join(m.content for m in case.request.messages) or case.question
     data = fence([Field("question", question), Field("answer", case.answer or "")])
-    text = template.replace("{marker}", data.marker).replace("{code}", data.code)
-    message = (Message("user", text.replace("{texts}", data.text)),)
+    message = (Message("user", data.in_template(template)),)
     heat = 0.0 if draws == 1 else 1.0
     return [
         (Request(message, temperature=heat, max_tokens=tokens, sample=sample), data.code)
@@ -170,10 +169,7 @@ def confidence_in(text: str, code: str) -> float | None:
 
 def truth_in(text: str, code: str) -> bool | None:
     """Return whether a reply says true or false behind its code; ``None`` for neither or both."""
-    reply, _ = strip_thinking(text)
-    words = re.findall(rf"\b{re.escape(code)}\b\W{{0,5}}(\w+)", reply.lower())
-    values = {_TRUTH[word] for word in words if word in _TRUTH}
-    return values.pop() if len(values) == 1 else None
+    return word_behind(text, code, _TRUTH)
 
 
 def elicit(cases: Sequence[Case], tools: Tools, wanted: Collection[str]) -> None:
@@ -226,17 +222,13 @@ def supported(cases: Sequence[Case], tools: Tools, wanted: Collection[str]) -> N
 def support_question(template: str, sentence: str, draw: str) -> tuple[Request, str]:
     """Return the question whether a draw supports a sentence, and the code of its reply."""
     data = fence([Field("context", draw), Field("sentence", sentence)])
-    text = template.replace("{marker}", data.marker).replace("{code}", data.code)
-    message = Message("user", text.replace("{texts}", data.text))
+    message = Message("user", data.in_template(template))
     return Request((message,), temperature=0.0, max_tokens=REPLY), data.code
 
 
 def support_in(text: str, code: str) -> str | None:
     """Return yes, no or n/a that a reply says behind its code; ``None`` for none or several."""
-    reply, _ = strip_thinking(text)
-    words = re.findall(rf"\b{re.escape(code)}\b\W{{0,5}}(\w+)", reply.lower())
-    values = {_SUPPORTED[word] for word in words if word in _SUPPORTED}
-    return values.pop() if len(values) == 1 else None
+    return word_behind(text, code, _SUPPORTED)
 
 
 def _sentences(case: Case) -> list[str]:

@@ -127,11 +127,7 @@ def samples_of(target: str, case: Case, text: str | None) -> Samples:
     return Samples(target=target, answer=answer, draws=draws, **case.evidence)
 
 
-def answer_of(
-    generation: Generation,
-    unconditional: Sequence[float] | None = None,
-    logprob_kind: str = "model",
-) -> Answer:
+def answer_of(generation: Generation, logprob_kind: str = "model") -> Answer:
     """Return the evidence in one stored answer.
 
     Arrays of another kind of distribution than ``logprob_kind`` ("model" = untempered and
@@ -146,7 +142,6 @@ def answer_of(
         margins=generation.margins if right else None,
         self_certainty=generation.self_certainty if right else None,
         renyi=generation.renyi if right else None,
-        unconditional=None if unconditional is None else tuple(unconditional),
         problem=generation.problem,
     )
 

@@ -196,6 +196,20 @@ def cross_fit_stored(
     return cross_fit_splits(stored, incorrect, splits_of(fold), C, standardize, (most, rng))
 
 
+#: judged answers, and of either kind, below which nothing is learned from them
+FEWEST, FEWEST_OF_A_KIND = 20, 5
+
+
+def too_few_to_learn(count: int, wrong: int) -> str | None:
+    """Return why so many judged answers are too few to learn from; ``None`` where they are not."""
+    if count >= FEWEST and min(wrong, count - wrong) >= FEWEST_OF_A_KIND:
+        return None
+    return (
+        f"learns from right and wrong answers: needs {FEWEST} judged ones with "
+        f"{FEWEST_OF_A_KIND} of each kind, got {count - wrong:,} right and {wrong:,} wrong"
+    )
+
+
 def splits_of(fold: NDArray[np.int64]) -> Iterable[tuple[Bools, Bools]]:
     """Yield, for each fold from 0, the rows (n,) to learn from and those to predict."""
     for k in np.unique(fold[fold >= 0]):

@@ -23,12 +23,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sayso.metrics.arrays import Floats
-from sayso.scores.p_ik import folds_of, splits_of
+from sayso.scores.p_ik import folds_of, splits_of, too_few_to_learn
 
 #: the row's name
 TEXT_ONLY = "text_only"
-#: judged answers, and of either kind, below which there is no baseline
-FEWEST, FEWEST_OF_A_KIND = 20, 5
 #: places of n-grams, by a hash of theirs
 PLACES = 2**18
 #: words of one text that count
@@ -65,12 +63,8 @@ def text_only(
     """
     wrong = np.asarray(incorrect, dtype=np.float64)
     use = ~np.isnan(wrong)
-    count, bad = int(use.sum()), int(np.nansum(wrong))
-    if count < FEWEST or min(bad, count - bad) < FEWEST_OF_A_KIND:
-        return (
-            f"learns from right and wrong answers: needs {FEWEST} judged ones with "
-            f"{FEWEST_OF_A_KIND} of each kind, got {count - bad:,} right and {bad:,} wrong"
-        )
+    if few := too_few_to_learn(int(use.sum()), int(np.nansum(wrong))):
+        return few
     named = np.asarray(groups)
     folds = min(folds, len(np.unique(named[use])))
     if folds < 2:

@@ -137,19 +137,27 @@ def replacing(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
         raise
 
 
-def try_lock(handle: int) -> bool | None:
+def try_lock(handle: int, *, shared: bool = False) -> bool | None:
     """Lock an open file or folder; ``False``: another process has it, ``None``: no locks here."""
     try:
         import fcntl
     except ImportError:  # Windows
         return None
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     except OSError:  # a file system without locks
         return None
     return True
+
+
+def wait_for_lock(handle: int, seconds: float, *, shared: bool = False) -> bool | None:
+    """Lock as :func:`try_lock` does; wait so many seconds for a process that has it."""
+    deadline = time.monotonic() + seconds
+    while (locked := try_lock(handle, shared=shared)) is False and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return locked
 
 
 def _remove_dead(temporary: Path) -> None:
@@ -219,9 +227,7 @@ def _locked(folder: Path, wait: float) -> int | None:
         return None
     with disk_errors(folder, "open"):
         handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    deadline = time.monotonic() + wait
-    while (locked := try_lock(handle)) is False and time.monotonic() < deadline:
-        time.sleep(0.05)
+    locked = wait_for_lock(handle, wait)
     if locked:
         return handle
     os.close(handle)

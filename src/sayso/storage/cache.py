@@ -43,6 +43,7 @@ from sayso.storage.atomic import (
     make_private,
     real_path,
     system_reason,
+    wait_for_lock,
 )
 
 FILE_NAME = "replies.sqlite"
@@ -657,25 +658,17 @@ def hold(path: Path, *, alone: bool, wait: float) -> int | None:
 
     Raises :class:`InputError` when others keep it for ``wait`` seconds.
     """
-    try:
-        import fcntl
-    except ImportError:  # Windows: it refuses to rename an open file, which is lock enough
+    if os.name == "nt":  # it refuses to rename an open file, which is lock enough
         return None
     with os_errors(path):
         handle = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | NO_LINK, 0o600)
-    deadline = time.monotonic() + wait
-    while True:
-        try:
-            fcntl.flock(handle, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
-            return handle
-        except BlockingIOError:
-            if time.monotonic() > deadline:
-                os.close(handle)
-                raise locked(path, wait) from None
-            time.sleep(0.02)
-        except OSError:  # a file system without locks
-            os.close(handle)
-            return None
+    taken = wait_for_lock(handle, wait, shared=not alone)
+    if taken:
+        return handle
+    os.close(handle)
+    if taken is None:
+        return None
+    raise locked(path, wait)
 
 
 def file_system(path: Path) -> str:

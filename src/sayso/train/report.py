@@ -267,6 +267,15 @@ def render_training(training: Training, console: Console, page: Path | None = No
         say(console, f"page: {page}", "dim")
 
 
+def _headed_table(title: str, heads: Sequence[tuple[str, str, bool]], console: Console) -> Table:
+    """Return an empty table with a title over its first column, and the heads of the others."""
+    table = plain_table()
+    table.add_column(safe_text(title, console, "bold"), no_wrap=True)
+    for _, head, _ in heads:
+        table.add_column(safe_text(head, console, "dim"), justify="right")
+    return table
+
+
 def _board(
     training: Training,
     form: str,
@@ -274,11 +283,7 @@ def _board(
     heads: Sequence[tuple[str, str, bool]],
     console: Console,
 ) -> Table:
-    table = plain_table()
-    title = f"{form} form, {part}" if part else f"{form} form"
-    table.add_column(safe_text(title, console, "bold"), no_wrap=True)
-    for _, head, _ in heads:
-        table.add_column(safe_text(head, console, "dim"), justify="right")
+    table = _headed_table(f"{form} form, {part}" if part else f"{form} form", heads, console)
     for method in training.methods:
         own = [(training.get(method.name, form, name), name, p) for name, _, p in heads]
         shown = []
@@ -875,11 +880,7 @@ def render_sweep(training: Training, console: Console, place: Path | None = None
     last = training.methods[-1].title if training.methods else ""
     for form in FORMS:
         for part, heads in (("", PAPER), (", more", SWEPT)):
-            table = plain_table()
-            title = f"{form} form, {setting}{part}"
-            table.add_column(safe_text(title, console, "bold"), no_wrap=True)
-            for _, head, _ in heads:
-                table.add_column(safe_text(head, console, "dim"), justify="right")
+            table = _headed_table(f"{form} form, {setting}{part}", heads, console)
             for one in training.sweep:
                 own = [(one.numbers[f"{form} {name}"], percent) for name, _, percent in heads]
                 cells = (

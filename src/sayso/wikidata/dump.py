@@ -27,7 +27,7 @@ import numpy as np
 
 from sayso.processes import worker_pool
 from sayso.records import InputError, content_id
-from sayso.storage.atomic import disk_errors, replacing
+from sayso.storage.atomic import disk_errors, replacing, wait_for_lock
 from sayso.wikidata.entities import Entity
 from sayso.wikidata.excerpt import Excerpt, Problem, ids_to_name, problem_kind
 from sayso.wikidata.passes import Members, PassTask, closure, name_hash, open_stage
@@ -289,8 +289,8 @@ def _scanned(task: PassTask, part: DumpPart, stem: Path, interval: float) -> Rea
 
 #: problems of a kind that are named; further ones are counted
 NAMED = 10_000
-#: tenths of a second to wait for a lock
-WAITS = 30
+#: seconds to wait for another command that is just ending
+WAITS = 3.0
 
 
 class Reached(msgspec.Struct, frozen=True):
@@ -375,24 +375,12 @@ def scan(
 
 def _lock(side: IO[bytes], stem: Path) -> None:
     """Keep a second command from writing to the same file; wait for one that is just ending."""
-    try:
-        import fcntl
-    except ModuleNotFoundError:  # no such locks there
-        return
-    for attempt in range(WAITS):
-        try:
-            fcntl.flock(side, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            time.sleep(0.1 * (attempt + 1 < WAITS))
-        except OSError:  # a file system without locks
-            return
-        else:
-            return
-    side.close()
-    raise InputError(
-        f"{stem.parent.parent}: another sayso build is writing to this folder; let it finish, or "
-        "choose another --out"
-    )
+    if wait_for_lock(side.fileno(), WAITS) is False:
+        side.close()
+        raise InputError(
+            f"{stem.parent.parent}: another sayso build is writing to this folder; let it finish, "
+            "or choose another --out"
+        )
 
 
 def read_dump_state(stem: Path) -> DumpState | None:

@@ -351,6 +351,11 @@ def _value(kind: str, raw: msgspec.Raw) -> tuple[str, dict[str, str | int]]:
     return "", _NOTHING
 
 
+def plain_name(name: str) -> str:
+    """Return a name by which others are found that differ in case and spacing only."""
+    return " ".join(name.casefold().split())
+
+
 def known_part(time: str, precision: int) -> str:
     """Return a timestamp with zeros for what its precision leaves open.
 

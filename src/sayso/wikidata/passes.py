@@ -25,7 +25,14 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from sayso.wikidata.entities import Entity, LineError, fresh_facts, parse_entity, superclasses
+from sayso.wikidata.entities import (
+    Entity,
+    LineError,
+    fresh_facts,
+    parse_entity,
+    plain_name,
+    superclasses,
+)
 from sayso.wikidata.excerpt import Stratum, ticket
 from sayso.wikidata.plan import DomainPlan
 from sayso.wikidata.unpack import WholeLines
@@ -266,8 +273,8 @@ class Members:
 
 def name_hash(domain: int, label: str) -> bytes:
     """Return eight bytes for a name within a domain; case and spacing do not matter."""
-    plain = " ".join(label.casefold().split())
-    return hashlib.blake2b(f"{domain}:{plain}".encode("utf-8", "replace"), digest_size=8).digest()
+    text = f"{domain}:{plain_name(label)}"
+    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
 
 
 # ---- labels

@@ -30,7 +30,7 @@ from sayso.engines.engine import Engine
 from sayso.prompts import load_prompt
 from sayso.records import Gold, ask, content_id
 from sayso.wikidata.aspects import AspectReview, ReviewedAspect
-from sayso.wikidata.entities import Entity, is_fresh
+from sayso.wikidata.entities import Entity, is_fresh, plain_name
 from sayso.wikidata.excerpt import Excerpt
 from sayso.wikidata.plan import Domain
 from sayso.wikidata.templates import LanguageTexts, Templates, filled_template, texts
@@ -340,7 +340,7 @@ def twins(
             ]
             if len(parts) < settings.least:
                 continue
-            known.add(_plain(name))
+            known.add(plain_name(name))
             number += 1
             for chunk in chunks(parts, settings, prompts, [excerpt.seed, one.entity.id]):
                 yield Record(
@@ -382,16 +382,16 @@ def invented(pool: Sequence[str], name: str, seed: int, known: set[str]) -> str 
     words = sorted({w for one in pool for w in one.split() if len(w) > 3 and w.isalpha()})
     if len(words) < 2:
         return None
-    real = {_plain(word) for word in words}
+    real = {plain_name(word) for word in words}
     for _ in range(TRIES):
         parts = [
             _blend(draw.choice(words), draw.choice(words)) if len(word) > 3 else word
             for word in name.split()
         ]
-        new = {_plain(word) for word in parts if len(word) > 3}
+        new = {plain_name(word) for word in parts if len(word) > 3}
         doubled = len(set(parts)) < len(set(name.split()))
         blend = " ".join(parts)
-        if new and not doubled and new.isdisjoint(real) and _plain(blend) not in known:
+        if new and not doubled and new.isdisjoint(real) and plain_name(blend) not in known:
             return blend
     return None
 
@@ -413,13 +413,9 @@ def _known(excerpt: Excerpt) -> set[str]:
     everyone += excerpt.names.values()
     names: set[str] = set()
     for entity in everyone:
-        names.update(map(_plain, entity.labels.values()))
-        names.update(_plain(alias) for aliases in entity.aliases.values() for alias in aliases)
+        names.update(map(plain_name, entity.labels.values()))
+        names.update(plain_name(alias) for aliases in entity.aliases.values() for alias in aliases)
     return names
-
-
-def _plain(name: str) -> str:
-    return " ".join(name.casefold().split())
 
 
 # ---- questions worded by a model

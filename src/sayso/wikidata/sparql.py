@@ -41,6 +41,7 @@ from sayso.wikidata.entities import (
     EntityStatement,
     fresh_facts,
     known_part,
+    plain_name,
 )
 from sayso.wikidata.excerpt import Excerpt, Stratum, ids_to_name, ticket
 from sayso.wikidata.plan import Domain, DomainPlan
@@ -449,7 +450,7 @@ def _domain(
 ) -> _ServiceMembers:
     tell(f"{name}: members")
     members = _members(service.needed_rows(members_query(domain, language)), wrong)
-    labels = Counter(_plain(entity.labels[""]) for entity in members)
+    labels = Counter(plain_name(entity.labels[""]) for entity in members)
     strata = [Stratum(domain.entities) for _ in range(len(domain.edges) + 1)]
     population = [0] * len(strata)
     for entity in members:
@@ -472,7 +473,7 @@ def _domain(
         population,
         dict(sorted(properties.items())),
         kinds,
-        {entity.id: labels[_plain(entity.labels[""])] for entity in sample},
+        {entity.id: labels[plain_name(entity.labels[""])] for entity in sample},
     )
 
 
@@ -618,7 +619,3 @@ def _with_names(entity: Entity, names: dict[str, Entity]) -> Entity:
     return msgspec.structs.replace(
         entity, labels=named.labels, descriptions=named.descriptions, aliases=named.aliases
     )
-
-
-def _plain(name: str) -> str:
-    return " ".join(name.casefold().split())

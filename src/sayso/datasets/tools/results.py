@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from sayso.datasets.tools.values import object_in
+
 
 def promptfoo_rows(document: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     """Return rows of promptfoo's results (``results.results``); ``None`` for another file.
@@ -61,17 +63,13 @@ def deepeval_rows(document: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     A case has ``input``, ``actualOutput``, ``expectedOutput``, ``context`` and ``metricsData``, of
     which each metric's ``success`` stands under its name.
     """
-    document = _mapping(document.get("testRunData")) or document
+    document = object_in(document.get("testRunData")) or document
     cases = document.get("testCases")
     if not isinstance(cases, list):
         return None
     settings = document.get("hyperparameters")
     model = settings.get("model") if isinstance(settings, Mapping) else None
     return [_deepeval_row(one, model) for one in cases if isinstance(one, Mapping)]
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
 
 
 def _deepeval_row(one: Mapping[str, Any], model: object) -> dict[str, Any]:

@@ -35,7 +35,7 @@ from sayso.records import InputError, Passage, Question, content_id
 from sayso.runs.asking import CachedEngine
 from sayso.train.config import RowSettings
 from sayso.train.recipes.calibrated import is_plain
-from sayso.train.recipes.logu import Cutoffs, swapped_right, wrong_counts
+from sayso.train.recipes.logu import Cutoffs, capped, swapped_right, wrong_counts
 from sayso.train.rows import (
     LEAST,
     Fact,
@@ -510,7 +510,5 @@ def _rows(
     cap = cutoffs.cap or settings.variants * (1 + settings.paragraphs)
     rows: list[TrainingRow] = []
     for (question, kind), some in kinds.items():
-        distinct = sorted(set(some), key=lambda row: content_id([seed, row]))
-        generator = chance("cap", seed, question, kind)
-        rows += generator.sample(distinct, min(cap, len(distinct)))
+        rows += capped(some, cap, question, kind, seed)
     return rows

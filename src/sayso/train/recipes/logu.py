@@ -268,9 +268,7 @@ def logu(
             for row in _rows(one, settings.cut, settings.variants, want, seed):
                 own.setdefault(row.kind, []).append(row)
         for kind, some in own.items():
-            distinct = sorted(set(some), key=lambda row: content_id([seed, row]))
-            generator = chance("cap", seed, fact.question.id, kind)
-            rows += generator.sample(distinct, min(cap, len(distinct)))
+            rows += capped(some, cap, fact.question.id, kind, seed)
     if notes is not None:
         notes.append(
             f"logu ({settings.veracity}): {len(rows)} rows of {len(long)} prompts; {unread} "
@@ -278,6 +276,14 @@ def logu(
             f"wrong, {wrong} for being wrong in {cutoffs.most_wrong:.0%} or more"
         )
     return in_order(rows, seed)
+
+
+def capped(
+    rows: Sequence[TrainingRow], cap: int, question: str, kind: str, seed: int
+) -> list[TrainingRow]:
+    """Return at most ``cap`` different rows of a kind that one prompt gives, drawn by the seed."""
+    distinct = sorted(set(rows), key=lambda row: content_id([seed, row]))
+    return chance("cap", seed, question, kind).sample(distinct, min(cap, len(distinct)))
 
 
 def _judge(
