@@ -173,7 +173,6 @@ def judge_check(
             opened.engine.stage = "judging: attacks"
         attacks = _attack(opened.judge)
         words = None if partial else check_words(opened.judge)
-        notices = [well_formed(str(notice)) for notice in getattr(opened.judge, "notices", ())]
         check = JudgeCheckResult(
             signature=opened.judge.signature,
             checked=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -188,13 +187,18 @@ def judge_check(
             seconds=round(time.monotonic() - began, 1),
             partial=partial,
             words=words,
-            notices=(*theirs.notices, *notices),
+            notices=(*theirs.notices, *_notices_of(opened.judge)),
         )
     finally:
         opened.close()
     if not partial:
         keep_check(check, cache)
     return check
+
+
+def _notices_of(judge: Judge) -> Iterator[str]:
+    for notice in getattr(judge, "notices", ()):
+        yield well_formed(str(notice))
 
 
 def _theirs(labelled: str | Path | None, columns: str | Mapping[str, str]) -> LabelledFile:

@@ -467,11 +467,7 @@ def popqa_dataset(name: str, rows: Rows, source: str) -> Dataset:
         return msgspec.structs.replace(q, domain=domain, aspect=aspect, golds=golds)
 
     questions = tuple(map(with_facts, data.questions))
-    note = (
-        f"{left['relation']:,} questions of other relations and {left['object']:,} with an object "
-        f"of fewer than {LEAST_OBJECT} characters left out"
-    )
-    notes = (*data.notes, note)
+    notes = (*data.notes, _left_out(left))
     return Dataset(data.name, questions, questions_hash(questions), data.rows, notes)
 
 
@@ -480,6 +476,13 @@ def _views(row: Mapping[str, Any], source: str, line: int) -> str:
     if "s_pop" in row or "answer" not in row:
         return stratum(row.get("s_pop"), source, line)
     return NO_VIEWS
+
+
+def _left_out(left: Counter[str]) -> str:
+    return (
+        f"{left['relation']:,} questions of other relations and {left['object']:,} with an object "
+        f"of fewer than {LEAST_OBJECT} characters left out"
+    )
 
 
 def _worded(row: Mapping[str, Any]) -> dict[str, Any]:

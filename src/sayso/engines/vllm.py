@@ -24,8 +24,8 @@ from sayso.engines.hf.decode import DecodeJob, Raw
 from sayso.engines.hf.engine import (
     HfEngine,
     answered_record,
+    jobs_of,
     open_hf,
-    refusal_reason,
     unanswered_record,
 )
 from sayso.engines.hf.text import prompt_notices
@@ -170,16 +170,11 @@ class VllmEngine:
         """Answer requests, a window at a time; the draws of a prompt in one vLLM request."""
         numbered = iter(enumerate(requests))
         while window := list(islice(numbered, self.options.window)):
-            jobs: list[DecodeJob] = []
-            for index, request in window:
-                self.counts.requests += 1
-                prompt = self._inner.render(request)
-                problem = refusal_reason(request, prompt, self.context)
-                if problem is not None or request.max_tokens < 1:
-                    yield index, unanswered_record(request, prompt, problem)
-                else:
-                    jobs.append(DecodeJob(index, request, prompt))
-                    self.overrides.update(prompt.overrides)
+            self.counts.requests += len(window)
+            jobs, refused = jobs_of(window, self._inner.render, self.context)
+            yield from refused
+            for job in jobs:
+                self.overrides.update(job.prompt.overrides)
             found = dict(self._generated(jobs))
             if self.options.exact and found:
                 self._read_exactly(found)

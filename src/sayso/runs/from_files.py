@@ -192,7 +192,6 @@ def measure_texts(
         folder.write("questions", texts.questions, Question)
         folder.write_manifest(manifest)
         notices = [*_store(run, texts, readers), *(n for s in texts.systems for n in s.notices)]
-        model = texts.model
         with run.timed("measure"):
             estimates = SELF_KNOWN.measure(run, options)
         folder.write("metrics/self_known", estimates, Estimate)
@@ -204,17 +203,12 @@ def measure_texts(
             **_bookkeeping(texts),
             cautions=(
                 *unseen_cautions(run),
-                *(model.cautions if model else ()),
+                *(texts.model.cautions if texts.model else ()),
                 *coherence_cautions(run),
                 *SELF_KNOWN.cautions(estimates, None),
             ),
-            cached=model.ages.record() if model else {},
-            notices=(
-                *notices,
-                *tools.notices,
-                *knowledge.notices,
-                *((*model.notices, *bill(model, texts.judge.engine)) if model else ()),
-            ),
+            cached=texts.model.ages.record() if texts.model else {},
+            notices=(*notices, *tools.notices, *knowledge.notices, *_bill(texts)),
         )
         folder.write_manifest(manifest)
     return Result(path, estimates, manifest, len(texts.questions))
@@ -371,6 +365,12 @@ def _bookkeeping(texts: OpenTexts) -> dict[str, Any]:
         counts = token_counts(texts.model, texts.judge.judge, judge)
         spent |= {"tokens": counts, "dollars": texts.model.dollars}
     return spent
+
+
+def _bill(texts: OpenTexts) -> list[str]:
+    if texts.model is None:
+        return []
+    return [*texts.model.notices, *bill(texts.model, texts.judge.engine)]
 
 
 # ---- what it would ask and cost

@@ -295,9 +295,9 @@ class Unjudged:
             why = "; ".join(
                 f"{n:,} {why_unjudged(metric, problem)}" for problem, n in counts.most_common()
             )
-            texts.append(f"{metric} has no verdict on {counted(counts.total(), 'answer')} ({why})")
+            texts.append(f"{metric} has no verdict on {plural(counts.total(), 'answer')} ({why})")
         texts += [
-            f"{metric} compared {counted(judge.grader.cut, 'text')} by their beginning only, "
+            f"{metric} compared {plural(judge.grader.cut, 'text')} by their beginning only, "
             f"because they are longer than {judge.grader.model} can read"
             for metric, judge in judges.items()
             if isinstance(judge, _Bert) and judge.grader.cut
@@ -305,7 +305,7 @@ class Unjudged:
         return texts
 
 
-def counted(count: int, name: str) -> str:
+def plural(count: int, name: str) -> str:
     """Return "1 score" or "2 scores"."""
     return f"{count:,} {name}{'' if count == 1 else 's'}"
 

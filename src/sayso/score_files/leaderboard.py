@@ -39,8 +39,8 @@ from sayso.score_files.grade import (
     Grade,
     Unjudged,
     check_recorded_verdict,
-    counted,
     graders,
+    plural,
     why_left_out,
 )
 from sayso.score_files.write import QUESTION_NUMBER, FloatColumns, number_rows, question_number
@@ -189,7 +189,7 @@ class Board(msgspec.Struct, frozen=True):
         if self.problem is not None or best is None:
             first = self.problem or "no scores"
         else:
-            scores = counted(sum(e.method != TEXT_ONLY for e in self.entries), "score")
+            scores = plural(sum(e.method != TEXT_ONLY for e in self.entries), "score")
             first = f"{scores}, the best {line(best.method, 60)}: AUROC {_number(best.auroc)}"
         return short_repr("Board", (board_headline(self), first))
 
@@ -684,7 +684,7 @@ def render_board(
         console.print(_table(result, shown))
         hidden = len(result.entries) - len(_chosen(result, shown))
         if hidden:
-            _say(console, f"{counted(hidden, 'more row')} with --json", "dim")
+            _say(console, f"{plural(hidden, 'more row')} with --json", "dim")
         _say(console, board_explained(result), "dim")
         if result.no_text_only:
             _say(
@@ -736,7 +736,7 @@ def audit_sentences(result: Board, *, verbose: bool = False) -> list[str]:
     more = len(texts) - MOST_SENTENCES
     if verbose or more <= 0:
         return texts
-    return [*texts[:MOST_SENTENCES], f"{counted(more, 'more audit')} with --verbose"]
+    return [*texts[:MOST_SENTENCES], f"{plural(more, 'more audit')} with --verbose"]
 
 
 def _render_graders(result: Board, console: Console) -> None:
@@ -748,7 +748,7 @@ def _render_graders(result: Board, console: Console) -> None:
     if result.judged < LEAST_COMPARED:
         _say(
             console,
-            f"{counted(result.judged, 'answer')} are too few to compare answer metrics (at least "
+            f"{plural(result.judged, 'answer')} are too few to compare answer metrics (at least "
             f"{LEAST_COMPARED})",
             "dim",
         )
@@ -866,7 +866,7 @@ def board_warnings(result: Board) -> list[str]:
     rare, kind = min((result.wrong, "wrong"), (result.judged - result.wrong, "right"))
     if FEWEST <= rare < FEW:
         texts.append(
-            f"only {counted(rare, f'{kind} answer')}: with so few, the ranking of scores may "
+            f"only {plural(rare, f'{kind} answer')}: with so few, the ranking of scores may "
             "change with more answers"
         )
     rows = {entry.method: entry for entry in result.entries}
@@ -1051,7 +1051,7 @@ def render_scores(
     Otherwise one line says how many are not.
     """
     full = [m for m, n in values.items() if n == rows]
-    _say(console, f"{counted(len(values), 'score')} of {counted(rows, 'row')}", "bold")
+    _say(console, f"{plural(len(values), 'score')} of {plural(rows, 'row')}", "bold")
     if full:
         _say(console, f"on all rows: {', '.join(full)}", "")
     some: dict[int, list[str]] = {}
@@ -1059,7 +1059,7 @@ def render_scores(
         if n < rows:
             some.setdefault(n, []).append(method)
     for n in sorted(some, reverse=True):
-        _say(console, f"on {counted(n, 'row')}: {', '.join(some[n])}", "")
+        _say(console, f"on {plural(n, 'row')}: {', '.join(some[n])}", "")
     by: dict[str, list[str]] = {}
     for method, reason in missing.items():
         by.setdefault(reason, []).append(method)
@@ -1068,7 +1068,7 @@ def render_scores(
         others = "" if len(by) == 1 else f" for {len(by[most])} of them"
         _say(
             console,
-            f"{counted(len(missing), 'score')} not computed ({line(most, 120)}{others}): --verbose "
+            f"{plural(len(missing), 'score')} not computed ({line(most, 120)}{others}): --verbose "
             "lists them all",
             "dim",
         )

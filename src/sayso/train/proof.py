@@ -666,28 +666,28 @@ def _metrics(frame: Frame, side: SeedSide, a: MethodAnswers, form: str) -> dict[
     return metrics
 
 
-def _of_rates(cells: Floats, name: str) -> EntityMetric:
+def _of_weights(entities: int, rate: Callable[[Floats], Any]) -> EntityMetric:
+    """Return a number of which ``rate`` tells (B,) values by weights (B, entities)."""
+
     def metric(weights: Floats | None) -> Floats | float:
-        W = np.ones((1, len(cells))) if weights is None else weights
-        rates = np.asarray(cell_rates(W @ cells)[name], dtype=np.float64)
+        W = np.ones((1, entities)) if weights is None else weights
+        rates = np.asarray(rate(W), dtype=np.float64)
         return float(rates[0]) if weights is None else rates
 
     return metric
+
+
+def _of_rates(cells: Floats, name: str) -> EntityMetric:
+    return _of_weights(len(cells), lambda W: cell_rates(W @ cells)[name])
 
 
 def _of_types(cells: Floats, name: str) -> EntityMetric:
-    wide = cells.reshape(len(cells), -1)
-
-    def metric(weights: Floats | None) -> Floats | float:
-        W = np.ones((1, len(cells))) if weights is None else weights
-        rates = within_rates((W @ wide).reshape(len(W), *cells.shape[1:]))[name]
-        return float(rates[0]) if weights is None else rates
-
-    return metric
+    wide, shape = cells.reshape(len(cells), -1), cells.shape[1:]
+    return _of_weights(len(cells), lambda W: within_rates((W @ wide).reshape(-1, *shape))[name])
 
 
 def _of_rows(unit: np.ndarray, metric: object, *arrays: object) -> EntityMetric:
-    def of_weights(weights: Floats | None) -> Floats | float:
+    def weighted(weights: Floats | None) -> Floats | float:
         if weights is None:
             value = metric(*arrays)  # type: ignore[operator]
             return float("nan") if value is None else float(value)
@@ -695,7 +695,7 @@ def _of_rows(unit: np.ndarray, metric: object, *arrays: object) -> EntityMetric:
         nothing = np.full(len(weights), np.nan)
         return nothing if values is None else np.asarray(values, dtype=np.float64)
 
-    return of_weights
+    return weighted
 
 
 def _share(unit: np.ndarray, values: Floats) -> EntityMetric:
@@ -718,16 +718,15 @@ def _policy_uur(frame: Frame, score: Floats, label: np.ndarray) -> EntityMetric:
     unit = codes(frame.entity)
     use = counted & (frame.known == 0)
 
-    def metric(weights: Floats | None) -> Floats | float:
-        W = np.ones((1, len(score))) if weights is None else weights[:, unit]
+    def rate(weights: Floats) -> Floats:
+        W = weights[:, unit]
         member = policy_by_rate(score, frame.type, scored, W)[:, use]
         member = np.where(np.isnan(member), words[use], member)
         total = W[:, use].sum(axis=1)
         top = (member * W[:, use]).sum(axis=1)
-        rates = np.where(total > 0, top / np.where(total > 0, total, 1.0), np.nan)
-        return float(rates[0]) if weights is None else rates
+        return np.where(total > 0, top / np.where(total > 0, total, 1.0), np.nan)
 
-    return metric
+    return _of_weights(frame.entities, rate)
 
 
 def _cell(

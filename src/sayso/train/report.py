@@ -49,7 +49,7 @@ from sayso.report.tables import Table as PageTable
 from sayso.report.tables import TableCell
 from sayso.report.terminal import plain_table, safe_text, say
 from sayso.storage.run_folder import FIGURES
-from sayso.train.result import FORMS, Change, Curve, Sample, Training, read_training, write_page
+from sayso.train.result import FORMS, Curve, Sample, Training, read_training, write_page
 from sayso.train.verdict import CLEAR, training_sentence
 
 #: columns of a terminal below which the further numbers are two tables
@@ -73,6 +73,8 @@ ONE_FORM = {"forced": "short"}
 ABOUT = {head: NUMBERS[name].defined for name, head, _ in (*PAPER, *BEYOND)}
 #: numbers that are shown and not tested, by their heads
 UNTESTED = ("FA", "UA", "unasked")
+#: number -> the one that is tested in its place
+TESTED = {"odds_ratio_within": "log_odds_within"}
 #: what marks a number that rests on little
 WEAK = "~"
 
@@ -91,10 +93,15 @@ def printed_number(estimate: Estimate, percent: bool) -> str:
     return f"{abs(100 * estimate.value):.1f}" if percent else compact_number(estimate.value)
 
 
-def marked(change: Change | None) -> str:
-    """Return "*" for a change that stays clear after Holm's correction."""
+def marked_number(training: Training, method: str, form: str, name: str, percent: bool) -> str:
+    """Return a method's number, with "*" for a clear change and "~" where it rests on little."""
+    estimate = training.get(method, form, name)
+    text = printed_number(estimate, percent)
+    if estimate.value is None:
+        return text
+    change = training.change(method, "instruction", form, TESTED.get(name, name))
     clear = change is not None and change.p_holm is not None and change.p_holm < CLEAR
-    return "*" if clear else ""
+    return f"{text}{'*' * clear}{weak(estimate)}"
 
 
 def weak(estimate: Estimate) -> str:
@@ -285,15 +292,9 @@ def _board(
 ) -> Table:
     table = _headed_table(f"{form} form, {part}" if part else f"{form} form", heads, console)
     for method in training.methods:
-        own = [(training.get(method.name, form, name), name, p) for name, _, p in heads]
-        shown = []
-        for estimate, name, percent in own:
-            tested = "log_odds_within" if name == "odds_ratio_within" else name
-            star = marked(training.change(method.name, "instruction", form, tested))
-            mark = star + weak(estimate) if estimate.value is not None else ""
-            shown.append(printed_number(estimate, percent) + mark)
+        shown = [marked_number(training, method.name, form, name, p) for name, _, p in heads]
         table.add_row(safe_text(method.title, console), *(safe_text(x, console) for x in shown))
-        ranges = [reach(estimate, percent) for estimate, _, percent in own]
+        ranges = [reach(training.get(method.name, form, name), p) for name, _, p in heads]
         table.add_row("", *(safe_text(x, console, "dim") for x in ranges))
     return table
 
@@ -471,7 +472,6 @@ def along(training: Training, setting: str, form: str, width: int) -> Drawing | 
 # ---- the tables of a training's page: methods by numbers, what changed, seeds, alignment, rows
 
 STAGES = {"sft": "Supervised fine-tuning", "dpo": "Preference optimization", "rl": "RL"}
-TESTED = {"odds_ratio_within": "log_odds_within"}
 #: number -> what the tables call it
 HEADS = {TESTED.get(name, name): head for name, head, _ in (*PAPER, *BEYOND)}
 
@@ -484,13 +484,8 @@ def numbers_table(
     for method in training.methods:
         row = [TableCell(line(method.title, 60), head=True)]
         for name, _, percent in heads:
-            estimate = training.get(method.name, form, name)
-            tested = TESTED.get(name, name)
-            star = marked(training.change(method.name, "instruction", form, tested))
-            text = printed_number(estimate, percent)
-            if estimate.value is not None:
-                text += star + weak(estimate)
-            row.append(TableCell(text, _tight(estimate, percent)))
+            text = marked_number(training, method.name, form, name, percent)
+            row.append(TableCell(text, _tight(training.get(method.name, form, name), percent)))
         rows_.append(row)
     percents = "; ".join(head for _, head, percent in heads if percent)
     untested = [head for _, head, _ in heads if head in UNTESTED]

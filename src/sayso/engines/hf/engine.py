@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -186,16 +186,11 @@ class HfEngine:
         """Answer requests lazily, a window at a time, in order of completion."""
         numbered = iter(enumerate(requests))
         while window := list(islice(numbered, self.options.window)):
-            jobs = []
-            for index, request in window:
-                self.counts.requests += 1
-                prompt = self.render(request)
-                problem = refusal_reason(request, prompt, self.runner.context)
-                if problem is not None or request.max_tokens < 1:
-                    yield index, unanswered_record(request, prompt, problem)
-                else:
-                    jobs.append(DecodeJob(index, request, prompt))
-                    self.overrides.update(prompt.overrides)
+            self.counts.requests += len(window)
+            jobs, refused = jobs_of(window, self.render, self.runner.context)
+            yield from refused
+            for job in jobs:
+                self.overrides.update(job.prompt.overrides)
             yield from self._decode(jobs)
 
     def _decode(self, jobs: Sequence[DecodeJob]) -> Iterator[tuple[int, Generation]]:
@@ -336,6 +331,24 @@ class HfEngine:
 
 
 # ---- records of what was computed
+
+
+def jobs_of(
+    window: Sequence[tuple[int, Request]],
+    render: Callable[[Request], Rendered],
+    context: int | None,
+) -> tuple[list[DecodeJob], list[tuple[int, Generation]]]:
+    """Return the requests that can be run, and the records of the others, by their numbers."""
+    jobs: list[DecodeJob] = []
+    refused: list[tuple[int, Generation]] = []
+    for index, request in window:
+        prompt = render(request)
+        problem = refusal_reason(request, prompt, context)
+        if problem is not None or request.max_tokens < 1:
+            refused.append((index, unanswered_record(request, prompt, problem)))
+        else:
+            jobs.append(DecodeJob(index, request, prompt))
+    return jobs, refused
 
 
 def refusal_reason(request: Request, prompt: Rendered, context: int | None) -> str | None:

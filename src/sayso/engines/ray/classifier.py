@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sayso.engines import open_classifier
 from sayso.engines.engine import Classifier
 from sayso.engines.ray.engine import RaySettings, actor_share, connect_ray
-from sayso.engines.ray.worker import describe_failure
+from sayso.engines.ray.worker import describe_failure, other_version
 from sayso.records import InputError
 from sayso.version import __version__
 
@@ -115,13 +115,9 @@ class Reader:
     def __init__(
         self, name: str, identity: str, threads: int = 0, version: str = __version__
     ) -> None:
-        self.problem = ""
+        self.problem = other_version(version)
         self.counted = {"pairs": 0, "truncated": 0}
-        if version != __version__:
-            self.problem = (
-                f"a machine of the cluster has sayso {__version__}, and this one {version}: "
-                "install the same everywhere"
-            )
+        if self.problem:
             return
         try:
             self.classifier: Any = open_classifier(name)

@@ -140,13 +140,9 @@ class Worker:
         version: str = __version__,
     ) -> None:
         self.ledger = Ledger(Path(folder))
-        self.problem = ""
+        self.problem = other_version(version)
         self.counted = Counts()
-        if version != __version__:
-            self.problem = (
-                f"a machine of the cluster has sayso {__version__}, and this one {version}: "
-                "install the same everywhere"
-            )
+        if self.problem:
             return
         try:
             self.engine: Engine = open_model(model, **options)
@@ -277,6 +273,16 @@ class Worker:
         """Store what waits, where Ray ends an actor in order."""
         with contextlib.suppress(Exception):
             self.ledger.close()
+
+
+def other_version(version: str) -> str:
+    """Return why an actor cannot work for a command of another version; "" for the same one."""
+    if version == __version__:
+        return ""
+    return (
+        f"a machine of the cluster has sayso {__version__}, and this one {version}: install the "
+        "same everywhere"
+    )
 
 
 def row_name(task: ActorTask, identity: str) -> str:
