@@ -38,12 +38,7 @@ from sayso.datasets.columns import (
     places_of,
 )
 from sayso.datasets.layouts import AnswerFileLayout, layout_of
-from sayso.datasets.tables import (
-    is_text_table,
-    read_document,
-    read_table,
-    suffix_of,
-)
+from sayso.datasets.tables import is_text_table, read_document, read_table, suffix_of
 from sayso.datasets.tables import whole as clean_row
 from sayso.datasets.tools import inspect
 from sayso.datasets.tools.batch import read_batch

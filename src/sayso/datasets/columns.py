@@ -44,8 +44,7 @@ COLUMNS: dict[str, Column] = {
     "aliases": Column("other spellings of the gold answer, if there is only one", _ALL),
     "answerable": Column("false if nobody can answer the question", (*_QUESTIONS, "labelled")),
     "entity": Column(
-        "what the question is about; intervals resample entities",
-        (*_QUESTIONS, "labelled"),
+        "what the question is about; intervals resample entities", (*_QUESTIONS, "labelled")
     ),
     "domain": Column("a group to report separately, such as sports", _QUESTIONS, ("category",)),
     "tier": Column("how well known the entity is; 1 is best known", _QUESTIONS),

@@ -21,13 +21,7 @@ from numpy.typing import NDArray
 
 from sayso.engines.engine import Capabilities, Counts, read_options
 from sayso.engines.hf.decode import DecodeJob, Raw
-from sayso.engines.hf.engine import (
-    HfEngine,
-    answered_record,
-    jobs_of,
-    open_hf,
-    unanswered_record,
-)
+from sayso.engines.hf.engine import HfEngine, answered_record, jobs_of, open_hf, unanswered_record
 from sayso.engines.hf.text import prompt_notices
 from sayso.records import Generation, InputError, Request
 

@@ -254,19 +254,11 @@ class CachedEngine(EngineWrapper):
         while at < len(todo):
             fed: list[tuple[bytes, str]] = []
 
-            def feed(rest: int = at, fed: list[tuple[bytes, str]] = fed) -> Iterator[Request]:
-                for key, request in todo[rest:]:
-                    kind = self._kind(request)
-                    if self.progress.stopping or not self.meter.take(kind, self._most(request)):
-                        return
-                    fed.append((key, kind))
-                    yield request
-
             open_: set[int] = set()
             seen = 0
             replies: dict[bytes, Generation] = {}
             try:
-                for index, reply in self.engine.complete(feed()):
+                for index, reply in self.engine.complete(self._feed(todo[at:], fed)):
                     open_.update(range(seen, len(fed)))
                     seen = len(fed)
                     if index not in open_:
@@ -294,6 +286,17 @@ class CachedEngine(EngineWrapper):
             at += len(fed)
             if not fed:
                 raise self.meter.stop([self._kind(request) for _, request in todo[at:]])
+
+    def _feed(
+        self, todo: Sequence[tuple[bytes, Request]], fed: list[tuple[bytes, str]]
+    ) -> Iterator[Request]:
+        """Yield what the meter allows and nobody stops; ``fed`` gets the key and kind of each."""
+        for key, request in todo:
+            kind = self._kind(request)
+            if self.progress.stopping or not self.meter.take(kind, self._most(request)):
+                return
+            fed.append((key, kind))
+            yield request
 
     def _keep(self, replies: Mapping[bytes, Generation]) -> None:
         """Put new replies into the cache, with when and where they were given."""

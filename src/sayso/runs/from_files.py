@@ -158,10 +158,7 @@ def factuality(
 
 
 def measure_texts(
-    files: Files,
-    job: Job,
-    columns: str | Mapping[str, str] = "",
-    progress: Progress | None = None,
+    files: Files, job: Job, columns: str | Mapping[str, str] = "", progress: Progress | None = None
 ) -> Result:
     """Measure texts that exist as a job says, whose model is "" where nobody is asked.
 
@@ -376,11 +373,7 @@ def _bill(texts: OpenTexts) -> list[str]:
 # ---- what it would ask and cost
 
 
-def estimate_texts(
-    files: Files,
-    job: Job,
-    columns: str | Mapping[str, str] = "",
-) -> RunEstimate:
+def estimate_texts(files: Files, job: Job, columns: str | Mapping[str, str] = "") -> RunEstimate:
     """Return what measuring texts would ask and cost. Asks nothing and makes no run folder.
 
     Claims that people labeled are known; so are those of other texts where rules take them apart,

@@ -18,14 +18,7 @@ from sayso.judges.cascade import CascadeJudge
 from sayso.judges.judge import Item, Judge
 from sayso.judges.model.judge import LlmJudge
 from sayso.judges.rules.judge import RulesJudge
-from sayso.options import (
-    JudgingOptions,
-    ModelOptions,
-    check_types,
-    for_others,
-    given,
-    part,
-)
+from sayso.options import JudgingOptions, ModelOptions, check_types, for_others, given, part
 from sayso.processes import cores
 from sayso.progress import Progress
 from sayso.records import Content, InputError, Stance, Verdict, ask, request_key

@@ -60,13 +60,7 @@ from sayso.runs.recorded import (
     lacking_for_scores,
 )
 from sayso.runs.result import Result
-from sayso.runs.stages import (
-    FolderRun,
-    VerdictCounts,
-    check_any_read,
-    now,
-    unread_run_cautions,
-)
+from sayso.runs.stages import FolderRun, VerdictCounts, check_any_read, now, unread_run_cautions
 from sayso.runs.tools import FurtherModels, KnowledgeSources, RunTools
 from sayso.storage.atomic import one_writer
 from sayso.storage.cache import FILE_NAME, Cache
@@ -92,11 +86,7 @@ class OpenJob(NamedTuple):
 
 @contextlib.contextmanager
 def open_job(
-    job: Job,
-    progress: Progress | None = None,
-    *,
-    learn: bool = True,
-    meter: Meter | None = None,
+    job: Job, progress: Progress | None = None, *, learn: bool = True, meter: Meter | None = None
 ) -> Iterator[OpenJob]:
     """Open data, model, cache and judge, and close them at the end.
 

@@ -39,14 +39,7 @@ from sayso.retrieval.build import opened as open_index
 from sayso.retrieval.index import Index
 from sayso.retrieval.sources import GOLDS
 from sayso.runs.asking import CachedEngine
-from sayso.runs.costs import (
-    Meter,
-    check_price,
-    dollars,
-    is_endpoint,
-    known_price,
-    open_priced,
-)
+from sayso.runs.costs import Meter, check_price, dollars, is_endpoint, known_price, open_priced
 from sayso.runs.judge import JudgeOptions
 from sayso.scores.collect import EvidenceQuestioner, PromptExamples, Tools
 from sayso.storage.atomic import place_inside, replacing

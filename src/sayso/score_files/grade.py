@@ -63,11 +63,7 @@ Grader = Callable[[Sequence[AnswerRow]], list[Grade]]
 
 
 def graders(
-    chosen: str,
-    cache: Path,
-    stack: ExitStack,
-    price: str | None = None,
-    meter: Meter | None = None,
+    chosen: str, cache: Path, stack: ExitStack, price: str | None = None, meter: Meter | None = None
 ) -> dict[str, Grader]:
     """Return every offline metric, and the chosen one where it is another.
 

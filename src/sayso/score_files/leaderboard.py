@@ -285,10 +285,7 @@ def column_names(methods: Iterable[str], judges: Iterable[str]) -> list[str]:
 
 
 def numbers_of(
-    row: AnswerRow,
-    values: Mapping[str, float],
-    grades: Mapping[str, Grade],
-    methods: Sequence[str],
+    row: AnswerRow, values: Mapping[str, float], grades: Mapping[str, Grade], methods: Sequence[str]
 ) -> dict[str, float]:
     """Return a row of the table: scores, verdicts or why there is none, words, whose question."""
     numbers = {m: values[m] for m in methods if m in values and m != LENGTH}
@@ -548,13 +545,7 @@ def _audits(
             if not (~np.isnan(score) & ~np.isnan(both)).any():
                 continue
             audits.setdefault(method, {})[grader] = metrics.length_audit(
-                score,
-                metric,
-                data.words,
-                better,
-                clusters=data.unit,
-                n=data.n,
-                seed=data.seed,
+                score, metric, data.words, better, clusters=data.unit, n=data.n, seed=data.seed
             )
     return audits
 

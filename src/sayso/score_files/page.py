@@ -17,15 +17,7 @@ from sayso.datasets.answer_rows import AnswerRow
 from sayso.harmless import line
 from sayso.metrics.length_audit import THRESHOLDS
 from sayso.records import Estimate, InputError
-from sayso.report.charts import (
-    NARROW,
-    ChartRows,
-    Drawing,
-    chart_row,
-    finish,
-    values,
-    vertical_line,
-)
+from sayso.report.charts import NARROW, ChartRows, Drawing, chart_row, finish, values, vertical_line
 from sayso.report.figures import Figure, figure_of, figures_in
 from sayso.report.numbers import interval, number, percent, plain_number, range_of, with_interval
 from sayso.report.opening import NO_EXAMPLES, ChosenExamples, PageOpening, example

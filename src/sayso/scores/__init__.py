@@ -166,9 +166,7 @@ SCORES: dict[str, Method] = {
 FITTED: dict[str, Callable[..., FittedProbe]] = {P_IK: fit_p_ik}
 
 
-def choose(
-    methods: Iterable[str] | Mapping[str, Method] | None = None,
-) -> Mapping[str, Method]:
+def choose(methods: Iterable[str] | Mapping[str, Method] | None = None) -> Mapping[str, Method]:
     """Return the methods by name (default all of :data:`SCORES`); unknown names are an error.
 
     One text is a name, or several with commas between them.

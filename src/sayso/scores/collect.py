@@ -546,10 +546,7 @@ def _fitting(question: str, engine: Engine, examples: PromptExamples) -> int:
 
 
 def _fill(
-    cases: Sequence[Case],
-    meaning: Meaning,
-    pairs: Sequence[_Pairs],
-    names: tuple[str, str],
+    cases: Sequence[Case], meaning: Meaning, pairs: Sequence[_Pairs], names: tuple[str, str]
 ) -> None:
     """Ask about all pairs of all cases at once and give each case its two tables."""
     triples = [

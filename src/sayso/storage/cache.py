@@ -29,6 +29,7 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
@@ -179,7 +180,7 @@ class Cache:
             self.commit()
             while True:
                 place = aside_key(key, len(found))
-                more = self._run(lambda db, place=place: self._read(db, [place]))  # type: ignore[misc]
+                more = self._run(partial(self._read, keys=[place]))
                 if place not in more:
                     return found
                 found.append(more[place])

@@ -237,8 +237,7 @@ class _YamlReader:
             raise self.wrong(str(error), event.start_mark) from None
         if plain and node.tag not in _SCALARS:  # << and =
             raise self.wrong(
-                f"{_short(repr(event.value))} means nothing in settings; {QUOTE}",
-                event.start_mark,
+                f"{_short(repr(event.value))} means nothing in settings; {QUOTE}", event.start_mark
             )
         if node.tag not in _SCALARS:
             raise self.wrong(f"{_tag(node.tag)} is not a type of a setting", event.start_mark)

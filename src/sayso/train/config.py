@@ -372,8 +372,7 @@ class TrainConfig:
         ),
     ] = None
     xi: Annotated[
-        float | None,
-        Parameter(group=_ROWS, help=f"share of paragraphs in a mix {defaults('xi')}"),
+        float | None, Parameter(group=_ROWS, help=f"share of paragraphs in a mix {defaults('xi')}")
     ] = None
     k: Annotated[
         int | None,
@@ -448,8 +447,7 @@ class TrainConfig:
         ),
     ] = None
     prompt_folder: Annotated[
-        str | None,
-        Parameter(group=_ROWS, help="folder with your own prompts for --rows-by"),
+        str | None, Parameter(group=_ROWS, help="folder with your own prompts for --rows-by")
     ] = None
 
     reward: Annotated[
@@ -617,12 +615,7 @@ REWARDED = ("reward", "choose", "cost", "rl.rows", "rl.rate")
 
 
 def check_is_used(
-    recipe: str,
-    stages: str,
-    rows: RowSettings,
-    given: Mapping[str, Any],
-    *,
-    export: bool = False,
+    recipe: str, stages: str, rows: RowSettings, given: Mapping[str, Any], *, export: bool = False
 ) -> None:
     """Refuse a given setting that nothing reads. Raises InputError.
 

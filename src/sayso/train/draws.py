@@ -168,11 +168,7 @@ def _check(job: OpenJob, folder: RunFolder, knowledge: str) -> None:
         )
         box = stack.enter_context(contextlib.closing(RunTools(None, job.job.cache_folder)))
         work = FolderRun(
-            folder,
-            questions,
-            manifest,
-            judge_engine=job.judge_engine,
-            search=knowing.search,
+            folder, questions, manifest, judge_engine=job.judge_engine, search=knowing.search
         )
         splitter = splitter_of(chosen, job.judge)
         checker = checker_of(chosen, job.judge, box.open)

@@ -358,12 +358,7 @@ def _texts(generations: Sequence[Generation]) -> dict[str, str]:
 
 
 def _answers(
-    frame: Frame,
-    context: Context,
-    form: str,
-    view: View,
-    texts: dict[str, str],
-    rows: Ints,
+    frame: Frame, context: Context, form: str, view: View, texts: dict[str, str], rows: Ints
 ) -> MethodAnswers:
     label = labels_of_view(view, context.settings)[rows]
     verdicts = [view.verdicts[row] for row in rows]

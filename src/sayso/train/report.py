@@ -347,10 +347,7 @@ def course(training: Training, stage: str, quantity: str, width: int) -> Drawing
     chart = alt.Chart(data_of(rows)).mark_line(strokeWidth=1.6, point=alt.OverlayMarkDef(size=14))
     x = alt.X("x:Q", title="optimizer step", axis=alt.Axis(format="d", tickCount=6, tickMinStep=1))
     y = alt.Y(
-        "y:Q",
-        title=line(quantity, 40),
-        scale=alt.Scale(zero=False),
-        axis=alt.Axis(tickCount=6),
+        "y:Q", title=line(quantity, 40), scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=6)
     )
     height = 240 if width > NARROW else 200
     return finish(alt.layer(chart.encode(x=x, y=y, **_by_seed(names))), width, height)
@@ -753,12 +750,7 @@ def _shown(sample: Sample) -> FactChange:
 def _forests(training: Training) -> list[tuple[str, Figure, str]]:
     drawn = []
     for name, title, axis, caption in (
-        (
-            "J",
-            "J",
-            "0 = blind hedging",
-            "Bars are 95 % intervals over seeds and entities.",
-        ),
+        ("J", "J", "0 = blind hedging", "Bars are 95 % intervals over seeds and entities."),
         (
             "wrong_and_sure",
             "Stated wrong, without a hedge",

@@ -247,10 +247,7 @@ def _right(verdict: Verdict | None) -> bool | None:
 
 
 def _mentions(
-    g: Generation,
-    parts: Sequence[Question],
-    stage: str,
-    read: Read,
+    g: Generation, parts: Sequence[Question], stage: str, read: Read
 ) -> tuple[Mention, ...]:
     mentions = []
     for part in parts:

@@ -1114,9 +1114,7 @@ def sft(
         return SFTTrainer(
             loaded,
             SFTConfig(
-                **arguments(task, micro),
-                max_length=preset.cutoff,
-                completion_only_loss=True,
+                **arguments(task, micro), max_length=preset.cutoff, completion_only_loss=True
             ),
             train_dataset=training_examples(
                 tokenizer, arranged(texts, task.stage, task.seed), ("completion",)

@@ -21,13 +21,7 @@ from sayso.engines import hub_answers
 from sayso.engines.engine import Counts
 from sayso.engines.hf.files import error_reason, quiet_loading
 from sayso.engines.hf.kv_cache import padded
-from sayso.engines.hf.load import (
-    HfOptions,
-    choose_device,
-    identify,
-    model_source,
-    ran_out,
-)
+from sayso.engines.hf.load import HfOptions, choose_device, identify, model_source, ran_out
 from sayso.engines.hf.weights import check_encoder
 from sayso.records import InputError
 
@@ -45,6 +39,13 @@ KNOWN = 50_000
 LAYERS = {"roberta-large": 17, "microsoft/deberta-large-mnli": 18}
 #: Padded token positions of one call for token vectors.
 VECTOR_SLOTS = 8192
+#: how an encoder is loaded: weights that are missing or of another shape are in a report
+AS_ENCODER: dict[str, Any] = {
+    "dtype": "float32",
+    "use_safetensors": True,
+    "output_loading_info": True,
+    "ignore_mismatched_sizes": True,
+}
 
 
 def open_nli(name: str, device: str = "auto") -> HfClassifier:
@@ -55,14 +56,8 @@ def open_nli(name: str, device: str = "auto") -> HfClassifier:
     with quiet_loading():
         try:
             tokenizer = transformers.AutoTokenizer.from_pretrained(source, **common)
-            model, report = transformers.AutoModelForSequenceClassification.from_pretrained(
-                source,
-                dtype="float32",
-                use_safetensors=True,
-                output_loading_info=True,
-                ignore_mismatched_sizes=True,
-                **common,
-            )
+            kind = transformers.AutoModelForSequenceClassification
+            model, report = kind.from_pretrained(source, **common, **AS_ENCODER)
             _check_head(name, report)
             check_encoder(model, report)
         except InputError:
@@ -249,14 +244,7 @@ def open_token_encoder(name: str, layer: int | None = None) -> HfTokenVectors:
             # as published: byte-level tokenizers read the first word like the others
             prefix = {"add_prefix_space": True} if kind in ("roberta", "gpt2") else {}
             tokenizer = transformers.AutoTokenizer.from_pretrained(name, **prefix, **common)
-            model, report = transformers.AutoModel.from_pretrained(
-                name,
-                dtype="float32",
-                use_safetensors=True,
-                output_loading_info=True,
-                ignore_mismatched_sizes=True,
-                **common,
-            )
+            model, report = transformers.AutoModel.from_pretrained(name, **common, **AS_ENCODER)
             check_encoder(model, report)
     except Exception as error:  # of a broken folder the libraries raise all sorts
         raise InputError(

@@ -577,10 +577,7 @@ def first_limits(runner: Runner, options: HfOptions) -> BatchLimits:
 
 
 #: where Linux says how much memory a container may take
-CONTAINER = (
-    Path("/sys/fs/cgroup/memory.max"),
-    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
-)
+CONTAINER = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 
 
 def main_memory() -> int:

@@ -162,10 +162,7 @@ class Wire:
         content = encode_body(body)
         result = await self._guarded(
             lambda client: client.post(
-                "/chat/completions",
-                cast_to=httpx2.Response,
-                content=content,
-                options=self.options,
+                "/chat/completions", cast_to=httpx2.Response, content=content, options=self.options
             ),
             self.timeout,
         )
