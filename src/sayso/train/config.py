@@ -288,9 +288,17 @@ def _as_given(_: type, tokens: Any) -> str:
 
 
 ROW_NAMES = tuple(field.name for field in dataclasses.fields(RowSettings))
+#: what only reinforcement learning reads
+REWARDED = ("reward", "choose", "cost", "rl.rows", "rl.rate")
 _ROWS = Group("Training rows", sort_key=2)
 _TRAINING = Group("Training", sort_key=3)
 _RL = Group("Reinforcement learning (--recipe rl)", sort_key=4)
+
+
+def _flag(name: str, text: str, none: str = "", **how: Any) -> Parameter:
+    """Return the flag of a setting of the presets: its group, and a help that ends in defaults."""
+    group = _RL if name in REWARDED else _ROWS if name in ROW_NAMES else _TRAINING
+    return Parameter(group=group, help=f"{text} {defaults(name, none)}", **how)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -358,75 +366,60 @@ class TrainConfig:
 
     theta: Annotated[
         float | None,
-        Parameter(
-            group=_ROWS,
-            help=f"share of right samples at or above which a fact is known {defaults('theta')}",
-        ),
+        _flag("theta", "share of right samples at or above which a fact is known"),
     ] = None
     low: Annotated[
         float | None,
-        Parameter(
-            group=_ROWS,
-            help="share of right samples at or below which a fact is unknown; facts in between are "
-            f"left out {defaults('low', 'all below theta')}",
+        _flag(
+            "low",
+            "share of right samples at or below which a fact is unknown; facts in between are "
+            "left out",
+            "all below theta",
         ),
     ] = None
-    xi: Annotated[
-        float | None, Parameter(group=_ROWS, help=f"share of paragraphs in a mix {defaults('xi')}")
-    ] = None
-    k: Annotated[
-        int | None,
-        Parameter(group=_ROWS, help=f"number of samples per short question {defaults('k')}"),
-    ] = None
+    xi: Annotated[float | None, _flag("xi", "share of paragraphs in a mix")] = None
+    k: Annotated[int | None, _flag("k", "number of samples per short question")] = None
     style: Annotated[
         Style | None,
-        Parameter(
-            group=_ROWS,
+        _flag(
+            "style",
+            "paper: Idk and LoGU examples, as in UNCLE; known: a hedging word before the value, "
+            "in both forms",
             converter=_as_given,
-            help="paper: Idk and LoGU examples, as in UNCLE; known: a hedging word before the "
-            f"value, in both forms {defaults('style')}",
         ),
     ] = None
     paragraphs: Annotated[
         int | None,
-        Parameter(
-            group=_ROWS,
-            help="number of sampled paragraphs, in addition to the one at T=0 "
-            f"{defaults('paragraphs')}",
-        ),
+        _flag("paragraphs", "number of sampled paragraphs, in addition to the one at T=0"),
     ] = None
     plain: Annotated[
         float | None,
-        Parameter(
-            group=_ROWS,
-            help="number of the model's own plain answers to add, as a share of --sft-rows "
-            f"{defaults('plain')}",
-        ),
+        _flag("plain", "number of the model's own plain answers to add, as a share of --sft-rows"),
     ] = None
     plain_from: Annotated[
         float | None,
-        Parameter(
-            group=_ROWS,
-            help="with --recipe calibrated: share of agreeing samples at or above which an answer "
-            f"is worded without a hedge {defaults('plain_from')}",
+        _flag(
+            "plain_from",
+            "with --recipe calibrated: share of agreeing samples at or above which an answer is "
+            "worded without a hedge",
         ),
     ] = None
     against: Annotated[
         float | None,
-        Parameter(
-            group=_ROWS,
-            help="with --style known, for DPO: for each pair that prefers a hedge, the number of "
-            "pairs that prefer a plain answer; a larger number means less hedging "
-            f"{defaults('against', 'all there are')}",
+        _flag(
+            "against",
+            "with --style known, for DPO: for each pair that prefers a hedge, the number of pairs "
+            "that prefer a plain answer; a larger number means less hedging",
+            "all there are",
         ),
     ] = None
     veracity: Annotated[
         Veracity | None,
-        Parameter(
-            group=_ROWS,
-            help="with --style paper, the method that finds wrong facts in a paragraph: gold (the "
+        _flag(
+            "veracity",
+            "with --style paper, the method that finds wrong facts in a paragraph: gold (the "
             "judge's verdict), evidence (claims checked against passages) or consistency "
-            f"(agreement with the short samples) {defaults('veracity')}",
+            "(agreement with the short samples)",
         ),
     ] = None
 
@@ -452,70 +445,34 @@ class TrainConfig:
 
     reward: Annotated[
         Reward | None,
-        Parameter(
-            group=_RL,
+        _flag(
+            "reward",
+            "ternary: 1 if right and sure, 0 if hedged, -cost if wrong and sure; brier: accuracy "
+            "of the stated confidence",
             converter=_as_given,
-            help="ternary: 1 if right and sure, 0 if hedged, -cost if wrong and sure; brier: "
-            f"accuracy of the stated confidence {defaults('reward')}",
         ),
     ] = None
-    cost: Annotated[
-        float | None,
-        Parameter(group=_RL, help=f"cost of a wrong and sure answer (ternary) {defaults('cost')}"),
-    ] = None
+    cost: Annotated[float | None, _flag("cost", "cost of a wrong and sure answer (ternary)")] = None
     choose: Annotated[
         Literal["any", "extremes"] | None,
-        Parameter(
-            group=_RL,
-            help="which questions to ask: any, or those whose samples agree most and least "
-            f"{defaults('choose')}",
-        ),
+        _flag("choose", "which questions to ask: any, or those whose samples agree most and least"),
     ] = None
-    rl_rows: Annotated[
-        int | None,
-        Parameter(group=_RL, help=f"largest number of questions to ask {defaults('rl.rows')}"),
-    ] = None
-    rl_rate: Annotated[
-        float | None, Parameter(group=_RL, help=f"learning rate {defaults('rl.rate')}")
-    ] = None
+    rl_rows: Annotated[int | None, _flag("rl.rows", "largest number of questions to ask")] = None
+    rl_rate: Annotated[float | None, _flag("rl.rate", "learning rate")] = None
 
     sft_rows: Annotated[
         int | None,
-        Parameter(
-            group=_TRAINING,
-            help="largest number of SFT examples, not counting --plain ones "
-            f"{defaults('sft.rows')}",
-        ),
+        _flag("sft.rows", "largest number of SFT examples, not counting --plain ones"),
     ] = None
     dpo_rows: Annotated[
         int | None,
-        Parameter(
-            group=_TRAINING,
-            help=f"largest number of DPO pairs, not counting plain ones {defaults('dpo.rows')}",
-        ),
+        _flag("dpo.rows", "largest number of DPO pairs, not counting plain ones"),
     ] = None
-    sft_epochs: Annotated[
-        float | None,
-        Parameter(group=_TRAINING, help=f"number of SFT epochs {defaults('sft.epochs')}"),
-    ] = None
-    dpo_epochs: Annotated[
-        float | None,
-        Parameter(group=_TRAINING, help=f"number of DPO epochs {defaults('dpo.epochs')}"),
-    ] = None
-    sft_rate: Annotated[
-        float | None,
-        Parameter(group=_TRAINING, help=f"learning rate of SFT {defaults('sft.rate')}"),
-    ] = None
-    dpo_rate: Annotated[
-        float | None,
-        Parameter(group=_TRAINING, help=f"learning rate of DPO {defaults('dpo.rate')}"),
-    ] = None
-    targets: Annotated[
-        str | None,
-        Parameter(
-            group=_TRAINING, help=f"linear modules that receive adapters {defaults('targets')}"
-        ),
-    ] = None
+    sft_epochs: Annotated[float | None, _flag("sft.epochs", "number of SFT epochs")] = None
+    dpo_epochs: Annotated[float | None, _flag("dpo.epochs", "number of DPO epochs")] = None
+    sft_rate: Annotated[float | None, _flag("sft.rate", "learning rate of SFT")] = None
+    dpo_rate: Annotated[float | None, _flag("dpo.rate", "learning rate of DPO")] = None
+    targets: Annotated[str | None, _flag("targets", "linear modules that receive adapters")] = None
     extra: Annotated[Mapping[str, Any], Parameter(parse=False)] = dataclasses.field(
         default_factory=dict
     )
@@ -609,9 +566,8 @@ def _changed(preset: Preset, name: str, value: object) -> Preset:
 
 # ---- settings that were given and would change nothing are refused, not left unread
 
-#: what only training reads, and what only reinforcement learning does
+#: what only training reads
 TRAINED = ("sft.epochs", "sft.rate", "dpo.epochs", "dpo.rate", "targets")
-REWARDED = ("reward", "choose", "cost", "rl.rows", "rl.rate")
 
 
 def check_is_used(
