@@ -9,7 +9,6 @@ beside the cache and cited by every later run that uses this judge.
 from __future__ import annotations
 
 import dataclasses
-import datetime
 import re
 import time
 from collections import Counter
@@ -65,7 +64,7 @@ from sayso.report.numbers import percent
 from sayso.report.terminal import plain_table, safe_text, say
 from sayso.runs.costs import Meter, dollars, is_endpoint
 from sayso.runs.judge import JudgeOptions, OpenJudge, open_judge
-from sayso.runs.stages import requested_and_missing
+from sayso.runs.stages import now, requested_and_missing
 from sayso.version import __version__
 
 #: what UNCLE's judge cost for 100 graded answers, in dollars, with the model of its time
@@ -175,7 +174,7 @@ def judge_check(
         words = None if partial else check_words(opened.judge)
         check = JudgeCheckResult(
             signature=opened.judge.signature,
-            checked=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            checked=now(),
             sayso=__version__,
             check_set=check_set,
             ours=mine,
@@ -279,10 +278,10 @@ def _first(judge: Judge, items: Sequence[Item]) -> list[Verdict]:
         part = items[done : done + HANDFUL]
         verdicts += judge.grade(part)
         done += len(part)
-        now, lost = requested_and_missing(judge)
-        number, unread = now - before, sum(lost.values()) - sum(missing.values())
+        asked, lost = requested_and_missing(judge)
+        number, unread = asked - before, sum(lost.values()) - sum(missing.values())
         why = {p: n - missing.get(p, 0) for p, n in lost.items() if n > missing.get(p, 0)}
-        if now == 0:  # it asks no model, or does not count
+        if asked == 0:  # it asks no model, or does not count
             number, unread = len(verdicts), sum(v.problem is not None for v in verdicts)
             why = dict(Counter(v.problem or "" for v in verdicts))
         if number > unread:

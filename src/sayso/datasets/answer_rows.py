@@ -6,6 +6,7 @@ import contextlib
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from itertools import accumulate
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -75,6 +76,13 @@ class AnswerRow(msgspec.Struct, frozen=True):
     pair: str | None = None
     aspect: str | None = None
     golds: tuple[Gold, ...] | None = None
+
+    @property
+    def offsets(self) -> tuple[int, ...] | None:
+        """Where each token of the answer begins; ``None`` where its tokens do not spell it."""
+        if self.tokens is None or "".join(self.tokens) != self.answer:
+            return None
+        return tuple(accumulate(map(len, self.tokens), initial=0))[:-1]
 
 
 #: what answers are called elsewhere, likeliest first

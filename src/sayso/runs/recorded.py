@@ -99,16 +99,11 @@ class RecordedEngine:
 
 
 def _generation(ask: Ask, row: AnswerRow) -> Generation:
-    text, tokens = row.answer or "", row.tokens
-    starts = [0]
-    for token in tokens or ():
-        starts.append(starts[-1] + len(token))
-    placed = tokens is not None and "".join(tokens) == text
     return Generation(
         ask.request,
-        text=text,
+        text=row.answer or "",
         finish="stop",
-        offsets=tuple(starts[:-1]) if placed else None,
+        offsets=row.offsets,
         logprobs=row.logprobs,
         entropies=row.entropies,
         logprob_kind="model" if row.logprobs or row.entropies else None,

@@ -17,7 +17,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import accumulate, chain, islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -655,10 +655,9 @@ def row_case(row: AnswerRow) -> Case:
     case.arrays.update({name: value for name, value in given.items() if value is not None})
     if row.stated is not None:
         case.evidence["stated"] = {"one_step": row.stated}
-    if row.tokens is not None and row.logprobs is not None and answer is not None:
-        starts = [0, *accumulate(map(len, row.tokens))]
-        if "".join(row.tokens) == answer and len(row.tokens) == len(row.logprobs):
-            case.arrays["offsets"] = tuple(starts[:-1])
+    offsets = row.offsets if answer is not None and row.logprobs is not None else None
+    if offsets is not None and len(offsets) == len(row.logprobs or ()):
+        case.arrays["offsets"] = offsets
     for name, lists in (("logprobs", row.sample_logprobs), ("entropies", row.sample_entropies)):
         for kept, value in zip(case.draw_arrays, lists or (), strict=False):
             if value is not None:
@@ -667,13 +666,12 @@ def row_case(row: AnswerRow) -> Case:
 
 
 def score_rows(
-    rows: Iterable[AnswerRow], methods: Mapping[str, Method], tools: Toolbox, block: int = BLOCK
+    rows: Iterable[AnswerRow], methods: Mapping[str, Method], tools: Toolbox
 ) -> Iterator[Scored]:
     """Yield every row with its scores, in order; a block of rows is in memory at a time."""
     wanted = {need for method in methods.values() for need in method.needs}
     engine, meaning = bool(wanted & (_ENGINE | needs_taking("questioner"))), bool(wanted & _MEANING)
-    source = iter(rows)
-    while part := list(islice(source, block)):
+    for part in _blocks(rows, BLOCK):
         cases = [row_case(row) for row in part]
         several = meaning and any(len(case.draws) > 0 for case in cases)
         open_ = tools.tools(engine=engine, meaning=several)
