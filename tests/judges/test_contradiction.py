@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 import sayso
 from sayso.judges.contradiction import answers, contradicts
-from sayso.judges.english.tokens import word_list
 from sayso.judges.meaning import RulesMeaning
 from support.effort import check_growth, seconds
 
@@ -100,7 +99,7 @@ ANY = st.one_of(
     st.text(max_size=120),
     st.lists(
         st.sampled_from(
-            word_list("no yes Ann Bo 1950 2 km or not in May 12/13/1950 0 1e999 , . the 5% €")
+            str.split("no yes Ann Bo 1950 2 km or not in May 12/13/1950 0 1e999 , . the 5% €")
         ),
         max_size=12,
     ).map(" ".join),

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 
 import msgspec
 
+from sayso.judges.english.tokens import ALPHANUMERIC
 from sayso.judges.judge import WITHHELD, Item, Judge
 from sayso.judges.model.judge import LlmJudge
 from sayso.judges.model.replies import JudgeCounts
-from sayso.judges.patterns import regex
 from sayso.records import Generation, Gold, Question, Verdict, is_blank, year_of
 
 #: Changes when ``certain`` decides otherwise.
@@ -29,8 +29,6 @@ PLAIN_TEXT = 80
 PLAIN_SENTENCE = 40
 #: A short answer of at most so many words says little besides its value.
 BARE_ANSWER = 12
-
-_WORD = regex(r"[^\W_]+")
 
 
 def certain(item: Item, question: Question, verdict: Verdict) -> bool:
@@ -138,5 +136,5 @@ def _says(text: str, golds: Sequence[Gold]) -> bool:
 def _words(text: str) -> str:
     """Return lower-case words without diacritics, each with one space on either side."""
     letters = unicodedata.normalize("NFKD", text.casefold())
-    words = _WORD.findall("".join(c for c in letters if not unicodedata.combining(c)))
+    words = ALPHANUMERIC.findall("".join(c for c in letters if not unicodedata.combining(c)))
     return f" {' '.join(words)} "

@@ -34,6 +34,7 @@ from sayso.judges.english.lexicon import (
 )
 from sayso.judges.english.numbers import MONTH_NAMES
 from sayso.judges.english.sentences import SentencePart, Span, parts, plain_text
+from sayso.judges.english.tokens import ALPHANUMERIC, plain_marks
 from sayso.judges.model.numbered import JudgeTask, NumberedReader, TextBlock, TextOutcome
 from sayso.judges.patterns import regex
 from sayso.prompts.fence import Field
@@ -65,14 +66,11 @@ class Claimed(NamedTuple):
     unfinished: int = 0
 
 
-_WORD = regex(r"[^\W_]++")
-
-
 def drafts_once(drafts: Iterable[ClaimDraft]) -> tuple[ClaimDraft, ...]:
     """Return the drafts whose words no draft before them has; case and marks do not count."""
     distinct: dict[str, ClaimDraft] = {}
     for draft in drafts:
-        key = " ".join(w.casefold() for w in _WORD.findall(draft.text))
+        key = " ".join(w.casefold() for w in ALPHANUMERIC.findall(draft.text))
         distinct.setdefault(key or draft.text, draft)
     return tuple(distinct.values())
 
@@ -644,7 +642,7 @@ def _claims_of(text: str, topic: Topic, earlier: Sequence[str]) -> list[tuple[in
     for clause in _clauses(text, mask, topic):
         words = clause.shared + unframed(text[clause.start : clause.end])[0]
         asks = "?" if text.rstrip("\"')").endswith("?") else ""
-        if not _WORD.search(words) or is_talk(words + asks):
+        if not ALPHANUMERIC.search(words) or is_talk(words + asks):
             continue
         words = _CITED.sub("", words)
         named = _named(words, topic, earlier)
@@ -830,7 +828,7 @@ def read_entry(entry: dict[str, Any]) -> list[list[str]] | None:
         claims_read: list[_ToldClaims] = msgspec.convert(entry.get("claims"), _TOLD)
     except msgspec.ValidationError:
         return None
-    if not all(_WORD.search(one.text) for one in claims_read):
+    if not all(ALPHANUMERIC.search(one.text) for one in claims_read):
         return None
     return [[_CONTROL.sub(" ", one.text).strip(), one.quote] for one in claims_read]
 
@@ -944,8 +942,8 @@ def locate(quote: str, text: str, sentence: Span) -> Span | None:
 
     Its words must stand there in a row; white space, punctuation and case do not count.
     """
-    wanted = [w.casefold() for w in _WORD.findall(quote[: 2 * LONGEST])]
-    there = list(_WORD.finditer(text, *sentence))
+    wanted = [w.casefold() for w in ALPHANUMERIC.findall(quote[: 2 * LONGEST])]
+    there = list(ALPHANUMERIC.finditer(text, *sentence))
     words = [w.group().casefold() for w in there]
     for at in range(len(words) - len(wanted) + 1):
         if wanted and words[at : at + len(wanted)] == wanted:
@@ -956,7 +954,7 @@ def locate(quote: str, text: str, sentence: Span) -> Span | None:
 # ---- does a long answer answer at all?
 
 PHRASES = tuple(lexicon_rows("declining"))
-_QUOTES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "`": "'", "“": '"', "”": '"'})
+_QUOTES = plain_marks("claims")
 
 
 def unresponsive(text: str) -> str | None:

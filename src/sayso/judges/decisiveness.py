@@ -31,14 +31,14 @@ from sayso.engines.engine import Engine
 from sayso.judges.english.language import is_english
 from sayso.judges.english.lexicon import hedge_phrases, judge_data, lexicon_words, written_out
 from sayso.judges.english.numbers import PARTS, TENS, UNITS
-from sayso.judges.english.tokens import uninflected, word_set
+from sayso.judges.english.tokens import plain_marks, uninflected
 from sayso.judges.model.numbered import JudgeTask, NumberedReader, numbered_blocks
 from sayso.judges.patterns import regex
 from sayso.prompts.thoughts import split_thoughts
 
 #: A longer answer, in characters, is not read at all: its beginning is not the whole.
 LONGEST_READ = 20_000
-PLAIN_MARKS = str.maketrans("’‘‛′“”„–—\u00a0\u202f", "''''\"\"\"--  ")
+PLAIN_MARKS = plain_marks("decisiveness")
 
 # ---- the lexicon and the learned weights, kept as data
 
@@ -126,7 +126,7 @@ class DecisivenessWord(NamedTuple):
 
 _TOKEN = regex(r"[^\W_]++(?:['.,/-](?=[^\W_])[^\W_]++)*+|[,;:.?!()%\n]")
 #: cue words that are also names or months: no cue with a capital, wherever they stand
-_NAMED = word_set("may will")
+_NAMED = frozenset({"may", "will"})
 _ABBREVIATED = lexicon_words("abbreviations", "decisiveness")
 
 

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from sayso.judges.claim_questions import QuestionAnswer
 from sayso.judges.english.lexicon import alternatives, lexicon_words
+from sayso.judges.english.tokens import plain_marks
 from sayso.judges.patterns import regex
 from sayso.prompts import load_prompt
 from sayso.prompts.fence import visible_text
@@ -55,7 +56,7 @@ _UNSURE = regex(
     r"|could|would|should|partly|partially|half|impossible|hard|difficult|cannot)\b",
     re.I,
 )
-_QUOTES = str.maketrans({"’": "'", "‘": "'"})
+_QUOTES = plain_marks("self_judgement")
 
 
 def orders(mode: str, how: str = "all") -> tuple[tuple[str, ...], ...]:

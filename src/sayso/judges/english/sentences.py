@@ -18,6 +18,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from sayso.judges.english.lexicon import alternatives, lexicon_words
+from sayso.judges.english.tokens import plain_marks
 from sayso.judges.patterns import regex
 
 
@@ -28,8 +29,7 @@ class Span(NamedTuple):
     end: int
 
 
-#: Typographic characters that mean the same to every rule; each is replaced by one character.
-_PLAIN = str.maketrans("’‘‛ʼ“”„«»\u00a0\u202f\u2009\t‑*`", '\'\'\'\'"""""    -  ')
+_PLAIN = plain_marks("sentences")
 _MORE_THAN_ONE = regex(r"[.!?…][\"')\]*_]*\s+\S")
 _LIST_ITEM = regex(r"\s*(?:[-*•–]\s|#+\s|\(?\d{1,2}[.)]\s|\**[^\W\d_][\w '-]{0,40}\**:)")
 _LINE = regex(r"[^\n\r]+")

@@ -14,7 +14,7 @@ import re
 import sys
 import unicodedata
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import msgspec
 
@@ -50,20 +50,44 @@ _PLAIN = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h"}
 )
 _APOSTROPHES = regex("['\u2019\u02bc\u00b4]")
+#: Words as they are written: with hyphens and apostrophes inside, and letters and digits alone.
+HYPHENATED = regex(r"[^\W_]+(?:['\u2019-][^\W_]+)*+")
+ALPHANUMERIC = regex(r"[^\W_]++")
+#: Typographic characters, what they mean, and the readers that take them so.
+_TYPOGRAPHY = (
+    ("’‘", "'", "sentences decisiveness claims self_judgement"),
+    ("‛", "'", "sentences decisiveness"),
+    ("ʼ", "'", "sentences claims"),
+    ("′", "'", "decisiveness"),
+    ("`", "'", "claims"),
+    ("“”", '"', "sentences decisiveness claims"),
+    ("„", '"', "sentences decisiveness"),
+    ("«»", '"', "sentences"),
+    ("\u00a0\u202f", " ", "sentences decisiveness"),
+    ("\u2009\t*`", " ", "sentences"),  # emphasis is no part of a sentence
+    ("‑", "-", "sentences"),
+    ("–—", "-", "decisiveness"),
+)
+
+
+@cache
+def plain_marks(reader: str) -> dict[int, str]:
+    """Return the table (``str.translate``) by which a reader makes typographic characters plain.
+
+    Each is replaced by one character, so that offsets stay valid.
+    """
+    return {
+        ord(mark): plain
+        for marks, plain, readers in _TYPOGRAPHY
+        if reader in readers.split()
+        for mark in marks
+    }
+
+
 #: Longer "words" are no words: they are compared as they are.
 LONGEST = 40
 NUMERALS = {"I": "1", "V": "5", "X": "10"}
 _ROMAN = regex(r"(?=[IVXL]{2,7}$)(?:XL|L?X{0,3})(?:IX|IV|V?I{0,3})$")
-
-
-def word_list(text: str) -> list[str]:
-    """Return the words of a text, so that lists of words read as text."""
-    return text.split()
-
-
-def word_set(text: str) -> frozenset[str]:
-    """Return the different words of a text."""
-    return frozenset(text.split())
 
 
 STOP = lexicon_words("function words", "tokens")

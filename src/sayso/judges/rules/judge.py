@@ -24,6 +24,7 @@ from sayso.judges.english.families import family_stem
 from sayso.judges.english.language import is_english
 from sayso.judges.english.lexicon import lexicon_words
 from sayso.judges.english.sentences import Span
+from sayso.judges.english.tokens import HYPHENATED
 from sayso.judges.judge import WITHHELD, Item, Judge, credit_withholding, golds_to_compare
 from sayso.judges.patterns import regex
 from sayso.judges.rules.alignment import AlignedParagraph, asserting_sentences
@@ -58,7 +59,6 @@ from sayso.records import (
 
 NAME = "rules"
 SIGNATURE = "rules@7"
-_WORD = regex(r"[^\W_]+(?:['’-][^\W_]+)*+")
 #: No word is this long; such a run is noise that would only cost time.
 _ENDLESS = regex(r"\S{200,}+")
 _SPEAKER = lexicon_words("pronouns", "judge")
@@ -239,7 +239,7 @@ def _foreign(text: str, aspects: Sequence[AskedAspect]) -> bool:
     """
     if is_english(text):
         return False
-    neutral = {w.lower() for a in aspects for w in _WORD.findall(a.question[:2000])}
+    neutral = {w.lower() for a in aspects for w in HYPHENATED.findall(a.question[:2000])}
     kept = (w for w in text.split() if w.strip(".,;").lower() not in neutral)
     return not is_english(" ".join(kept))
 
@@ -370,9 +370,9 @@ def _value(aspect: AskedAspect, found: Match, text: str, where: Span) -> Span | 
         span = Span(low + found.start, low + found.end)
         if found.content == "correct" or aspect.kind in ("date", "number"):
             return span
-    known = frozenset(w.lower() for w in _WORD.findall(aspect.question[:2000]))
+    known = frozenset(w.lower() for w in HYPHENATED.findall(aspect.question[:2000]))
     value = asserted(text, low, high, aspect.kind, known, aspect.cues)
-    words = list(_WORD.finditer(text, low, high)) if value is None else []
+    words = list(HYPHENATED.finditer(text, low, high)) if value is None else []
     if words and len(words) <= 6:
         return Span(words[0].start(), words[-1].end())
     return value

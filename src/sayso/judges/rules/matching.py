@@ -31,6 +31,7 @@ from sayso.judges.english.questions import Expected
 from sayso.judges.english.sentences import AUXILIARY, PAST, Span
 from sayso.judges.english.tokens import (
     CHANGERS,
+    HYPHENATED,
     NUMERALS,
     STOP,
     Token,
@@ -1233,7 +1234,6 @@ _NAMES = regex(
     rf"{_NAME_WORD}(?:(?:\s|,\s(?=[^\W\d_a-z]))(?:(?:of|the|and|de|van|von|der|la|le|du|di|da"
     rf"|(?:for|in)(?=\s[^\W\d]))\s){{0,2}}(?:{_NAME_WORD}|\d++)){{0,12}}+"
 )
-_WORD = regex(r"[^\W_]+(?:['\u2019-][^\W_]+)*+")
 _LINKS = regex(
     r"\b(?:is|was|are|were|be|been|being|as|by|became|include[sd]?|including|called|named|won|received|"
     r"studied|causes?|wrote|makes?|produces?|of|in|at|for|to|from|with|on|within|into)\b|:",
@@ -1278,7 +1278,7 @@ def names(text: str, start: int, end: int, known: frozenset[str]) -> Iterator[Sp
     first_out = _NOT_A_NAME | known
     last_out = first_out | {"and", "of", "the"}
     for hit in _NAMES.finditer(text, start, end):
-        words = list(_WORD.finditer(hit[0]))
+        words = list(HYPHENATED.finditer(hit[0]))
         if len(words) > 1 and _opens(text, hit.start(), hit.start() + words[0].end(), start):
             words.pop(0)
         while words and (
@@ -1320,7 +1320,7 @@ def asserted(
     nothing, a name or the words after the next verb or preposition.
     """
     after = start
-    for word in _WORD.finditer(text, start, end):
+    for word in HYPHENATED.finditer(text, start, end):
         if family_stem(word[0].lower()) in cues:
             after = word.end()
             break
@@ -1333,7 +1333,7 @@ def asserted(
         if name.start >= after:
             return name
     link = _LINKS.search(text, after if after < end else start, end)
-    words = list(islice(_WORD.finditer(text, link.end(), end), 40)) if link else []
+    words = list(islice(HYPHENATED.finditer(text, link.end(), end), 40)) if link else []
     while words and words[0][0].lower() in _FILLERS:
         words.pop(0)
     if not words:

@@ -25,7 +25,7 @@ from typing import Literal, NamedTuple
 from sayso.harmless import line
 from sayso.judges.contradiction import relate
 from sayso.judges.english.language import is_english
-from sayso.judges.english.tokens import STOP, fold, word_set
+from sayso.judges.english.tokens import STOP, fold
 from sayso.judges.judge import WITHHELD, Item
 from sayso.judges.rules.judge import RulesJudge
 from sayso.protocols.protocol import Ask
@@ -247,7 +247,10 @@ def _cut(reply: Generation) -> bool:
 
 _WORD = re.compile(r"[^\W_]+")
 #: words that answers begin with and that say nothing
-_FRAME = word_set("answer answers correct question sure certainly course okay ok yes well would")
+_FRAME = {
+    "answer", "answers", "correct", "question", "sure", "certainly", "course", "okay", "ok", "yes",
+    "well", "would",
+}  # fmt: skip
 
 
 def _bare(text: str) -> str:
