@@ -18,7 +18,7 @@ from sayso.judges.english.tokens import ALPHANUMERIC
 from sayso.judges.judge import WITHHELD, Item, Judge
 from sayso.judges.model.judge import LlmJudge
 from sayso.judges.model.replies import JudgeCounts
-from sayso.records import Generation, Gold, Question, Verdict, is_blank, year_of
+from sayso.records import Gold, Question, Verdict, is_blank, year_of
 
 #: Changes when ``certain`` decides otherwise.
 VERSION = "3"
@@ -107,20 +107,17 @@ class CascadeJudge:
                     places.append(place)
                 place += 1
             if questions:
-                undecided.append(Item(_same_form(item), tuple(questions)))
+                answer = item.generation
+                if len(item.questions) != 1 and answer.form != "long":
+                    # a paragraph stays one when only one of its questions is left
+                    answer = msgspec.structs.replace(answer, form="long")
+                undecided.append(Item(answer, tuple(questions)))
         for at, verdict in zip(places, self.llm.grade(undecided), strict=True):
             verdicts[at] = verdict
             self.received += verdict.problem is None
         self.graded += len(verdicts)
         self.requested += len(places)
         return [msgspec.structs.replace(v, by=self.signature) for v in verdicts]
-
-
-def _same_form(item: Item) -> Generation:
-    """Return the generation; a paragraph stays one when only one of its questions is left."""
-    if len(item.questions) == 1 or item.generation.form == "long":
-        return item.generation
-    return msgspec.structs.replace(item.generation, form="long")
 
 
 def _says(text: str, golds: Sequence[Gold]) -> bool:

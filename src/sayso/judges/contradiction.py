@@ -106,14 +106,11 @@ def _by_value(
         return relation
     if bool(one.names) != bool(two.names) and any(_A_KIND.match(x.text) for x in (one, two)):
         return "open"  # "in a library" and "in Oslo"
-    if kind == "any" and all(_explains(x) for x in (one, two)):
+    # many words and no name: two such may both be right
+    explains = (len(x.new) > _SHORT and not (x.bare or x.names) for x in (one, two))
+    if kind == "any" and all(explains):
         return "same" if _by_words(one, two) == "same" else "open"
     return _by_names(one, two) or _by_words(one, two)
-
-
-def _explains(answer: AnsweringSentence) -> bool:
-    """Whether a value is many words and no name: two such may both be right."""
-    return len(answer.new) > _SHORT and not (answer.bare or answer.names)
 
 
 # ---- what a question asks for
@@ -306,8 +303,10 @@ def read_statements(
         if before and said.items[0].text in _POINTS and not said.value(kind):
             # "Ada Bo is a writer. She founded it."
             said = _read(question, answer, f"{before.text} {text}")
-        if not (kind in ("when", "count") and said.value(kind)) and _unknown(text[:400]):
-            return
+        if not (kind in ("when", "count") and said.value(kind)):
+            marks = (mark for row in sentences_of(text[:400]) for mark in marks_of(row))
+            if any(mark.kind == "ignorant" for mark in marks):  # "The date remains unclear"
+                return
         yield said, before
         before = said if said.new else before
 
@@ -347,11 +346,6 @@ def _talk(question: str, text: str) -> int | None:
     return None
 
 
-def _unknown(text: str) -> bool:
-    """Whether a sentence says that something is not known: "The date remains unclear"."""
-    return any(mark.kind == "ignorant" for row in sentences_of(text) for mark in marks_of(row))
-
-
 def _read(question: str, whole: str, text: str) -> AnsweringSentence:
     items = tokens(text)
     known, years = _asked(question).stems, _asked(question).years
@@ -372,7 +366,14 @@ def _read(question: str, whole: str, text: str) -> AnsweringSentence:
         and not ordinal(text[q.start : q.end])
         and not _CODE.search(text[max(0, q.start - 3) : q.start])
     ]
-    counted = [q for q in counted if short or not _in_question(question, q)]
+    asked = [] if short else find_quantities(question)
+    counted = [
+        q
+        for q in counted
+        if not any(
+            a.value == q.value and (not a.unit or not q.unit or a.unit == q.unit) for a in asked
+        )
+    ]
     numbers = tuple(sorted([*shares, *counted], key=lambda q: q.start))
     names = tuple(_names(text, items, new, every, known))
     if (
@@ -388,13 +389,6 @@ def _read(question: str, whole: str, text: str) -> AnsweringSentence:
 
 #: what stands before the number of a name: "F-16"
 _CODE = regex(r"[^\W\d_]-$")
-
-
-def _in_question(question: str, number: WrittenQuantity) -> bool:
-    return any(
-        q.value == number.value and (not q.unit or not number.unit or q.unit == number.unit)
-        for q in find_quantities(question)
-    )
 
 
 def _odds(
@@ -746,14 +740,13 @@ def of_the_event(question: str, text: str, dates: Sequence[Date]) -> tuple[Date,
     if birth == death:
         return tuple(dates)
     wanted = "birth" if birth else "death"
-    kept = tuple(d for d in dates if _event_before(text, d.start) in (None, wanted))
-    return kept or tuple(dates)
-
-
-def _event_before(text: str, at: int) -> str | None:
-    start = max(text.rfind(". ", 0, at), text.rfind("; ", 0, at)) + 1
-    events = [hit.lastgroup for hit in _EVENT.finditer(text, start, at)]
-    return events[-1] if events else None
+    kept = []
+    for date in dates:
+        start = max(text.rfind(". ", 0, date.start), text.rfind("; ", 0, date.start)) + 1
+        events = [hit.lastgroup for hit in _EVENT.finditer(text, start, date.start)]
+        if not events or events[-1] == wanted:
+            kept.append(date)
+    return tuple(kept or dates)
 
 
 # ---- options, yes and no
@@ -801,12 +794,9 @@ def _by_denial(one: AnsweringSentence, two: AnsweringSentence, relation: Relatio
 
 def _denies(answer: AnsweringSentence) -> bool:
     """Whether a sentence only says what it was not."""
-    return len(answer.items) <= 3 * _SHORT and _says_not(answer.text)
-
-
-@lru_cache(maxsize=4096)
-def _says_not(text: str) -> bool:
-    return bool(_DENIED.search(text)) and not _STILL.search(text)
+    if len(answer.items) > 3 * _SHORT:
+        return False
+    return bool(_DENIED.search(answer.text)) and not _STILL.search(answer.text)
 
 
 def chosen_option(question: str, answer: AnsweringSentence) -> frozenset[str]:

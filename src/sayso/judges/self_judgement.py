@@ -81,7 +81,9 @@ def prompt(
     """
     if mode == "direct":
         options = " or ".join(WORDS[name].lower() for name in order)
-        filled = {"{topic}": topic or "a text", "{claim}": _ended(claim), "{options}": options}
+        text = claim.strip()  # ends in a full stop where it ends in no other
+        text = text if not text or text[-1] in ".!?" else f"{text}."
+        filled = {"{topic}": topic or "a text", "{claim}": text, "{options}": options}
         template = load_prompt("self_direct", folder)
     elif pair is None or pair.problem is not None:
         return None
@@ -100,12 +102,6 @@ def prompt(
         shown = "\n\n".join(" ".join(visible_text(p).split()) for p in passages)
         text = f"{shown}\n\n{text}"
     return text
-
-
-def _ended(claim: str) -> str:
-    """Return a claim as a sentence: with a full stop where it ends in none."""
-    text = claim.strip()
-    return text if not text or text[-1] in ".!?" else f"{text}."
 
 
 def spellings(mode: str, order: Sequence[str]) -> dict[str, tuple[str, ...]]:

@@ -81,27 +81,18 @@ def lives(text: str) -> tuple[Life, ...]:
 def _birth_and_death(inside: str) -> tuple[str, ...]:
     born, died = _BORN.search(inside), _DIED.search(inside)
     if born or died:
-        ends = [(word, hit[1]) for word, hit in (("born", born), ("died", died)) if hit]
-        dates = [(word, _first(part)) for word, part in ends]
-        return tuple(f"{word} {date}" for word, date in dates if date)
-    halves = _DASH.split(inside)
-    if len(halves) != 2:
+        ends = [(word, _points(hit[1])) for word, hit in (("born", born), ("died", died)) if hit]
+        return tuple(f"{word} {dates[0]}" for word, dates in ends if dates)
+    halves = [_points(half) for half in _DASH.split(inside)]
+    if len(halves) != 2 or not all(halves):
         return ()
-    start, end = _last(halves[0]), _first(halves[1])
-    return (f"born {start}", f"died {end}") if start and end else ()
+    return (f"born {halves[0][-1]}", f"died {halves[1][0]}")
 
 
 def _points(text: str) -> list[str]:
+    """Return the dates of a text that have a year, as they are written."""
     dates = (d for d in find_dates(text) if d.year is not None and d.kind == "point")
     return [text[d.start : d.end] for d in dates]
-
-
-def _first(text: str) -> str:
-    return next(iter(_points(text)), "")
-
-
-def _last(text: str) -> str:
-    return next(reversed(_points(text)), "")
 
 
 # ---- words that mean the same relation, and words that add nothing to a claim
@@ -293,22 +284,18 @@ def _life_pairs(
     "Mira Toll (4 May 1901 – 2 June 1970) was a poet. … She was born in Orm." says when and where.
     The three are both together, and each of them.
     """
-    return [
-        (_joined(date, line), date, line)
-        for date in _lived(text, topic)
-        for line in _lines(text)
-        if date.words.keys() & line.words.keys()
-    ]
-
-
-def _joined(a: TextStatement, b: TextStatement) -> TextStatement:
-    return TextStatement(
-        a.words | b.words,
-        a.names | b.names,
-        (*a.dates, *b.dates),
-        (*a.amounts, *b.amounts),
-        a.negated or b.negated,
-    )
+    pairs = []
+    for date, line in itertools.product(_lived(text, topic), _lines(text)):
+        if date.words.keys() & line.words.keys():
+            both = TextStatement(
+                date.words | line.words,
+                date.names | line.names,
+                (*date.dates, *line.dates),
+                (*date.amounts, *line.amounts),
+                date.negated or line.negated,
+            )
+            pairs.append((both, date, line))
+    return pairs
 
 
 class _TableFact(NamedTuple):
@@ -328,14 +315,12 @@ def _facts(text: str) -> tuple[_TableFact, ...]:
             label = frozenset(text_statement(hit["label"]).words)
             values = [v.strip() for v in hit["values"].split(";") if v.strip()]
             # 2180 may be a year or a distance: it is read as both
-            numbers = [f"{v} units" for v in values if v.replace(",", "").isdigit()]
-            read = tuple(text_statement(f"is {v}") for v in values)
-            facts.append(_TableFact(label, (*read, *map(_amount, numbers))))
+            read = [text_statement(f"is {v}") for v in values]
+            for number in (v for v in values if v.replace(",", "").isdigit()):
+                amounts = find_quantities(f"{number} units")
+                read.append(TextStatement({}, frozenset(), (), amounts, False))
+            facts.append(_TableFact(label, tuple(read)))
     return tuple(facts)
-
-
-def _amount(text: str) -> TextStatement:
-    return TextStatement({}, frozenset(), (), find_quantities(text), False)
 
 
 def _stated(claim: TextStatement, topic: frozenset[str], facts: Sequence[_TableFact]) -> bool:

@@ -97,10 +97,6 @@ def _signed(year: int, era: str | None) -> int:
     return -year if era and era.lower().startswith("b") else year
 
 
-def _possible(month: int | None, day: int | None) -> bool:
-    return (month is None or 1 <= month <= 12) and (day is None or 1 <= day <= 31)
-
-
 def _narrow(low: int, high: int, part: str | None) -> tuple[int, int]:
     """Return the early, middle or late years of a period; early and late are its outer halves."""
     width = high - low
@@ -192,6 +188,8 @@ _READERS = (
     (regex(r"[012]\d{3}"), _YEAR, _year), (regex(r"\s\d{3}(?!\d)"), _SHORT_YEAR, _year),
     (regex("te[en]|twe|eleven"), _SPELLED, _spelled),
 )  # fmt: skip
+#: months and days that there are, or that were not said
+_MONTHS, _DAYS = {None, *range(1, 13)}, {None, *range(1, 32)}
 _NEEDED = tuple({needed: None for needed, _, _ in _READERS})
 
 
@@ -213,18 +211,11 @@ def find_dates(text: str) -> tuple[Date, ...]:
         for m in pattern.finditer(text):
             if taken[m.start()] or taken[m.end() - 1]:
                 continue
-            dates = [d for d in reader(m) if _possible(d.month, d.day)]
+            dates = [d for d in reader(m) if d.month in _MONTHS and d.day in _DAYS]
             if dates:
                 found.extend(dates)
                 taken[m.start() : m.end()] = b"\1" * (m.end() - m.start())
     return tuple(sorted(found, key=lambda d: (d.start, d.end)))
-
-
-def _only_dates(value: str, dates: tuple[Date, ...]) -> bool:
-    rest = list(value)
-    for d in dates:
-        rest[d.start : d.end] = " " * (d.end - d.start)
-    return bool(dates) and not re.search(r"\w", _FILLER.sub(" ", "".join(rest)))
 
 
 @lru_cache(maxsize=4096)
@@ -237,7 +228,11 @@ def gold_dates(value: str, precision: str | None = None, kind: str = "text") -> 
     value = value.strip()
     dates = find_dates(value)
     iso = _ISO.fullmatch(value)
-    if not dates or not (iso or kind == "date" or _only_dates(value, dates)):
+    rest = list(value)
+    for d in dates:
+        rest[d.start : d.end] = " " * (d.end - d.start)
+    more = re.search(r"\w", _FILLER.sub(" ", "".join(rest)))
+    if not dates or (more and not iso and kind != "date"):
         return ()
     if iso and precision is None and (dates[0].month, dates[0].day) == (1, 1) and "T" in value:
         precision = "year"

@@ -130,19 +130,14 @@ def unit_at(text: str, items: Sequence[Token], i: int) -> tuple[str, int, int]:
         return "", i, 0
     name, end = _raised(name, text, items[k - 1])
     below, after = _below(text, items, k, end)
-    if below and _compound(name, below):
-        name, end = f"{name} per {below}", after
+    if below:
+        # One unit per another is a unit of its own if it is of speed or density. Elsewhere "per"
+        # repeats what the question asks for: "8 hours per day" is right for "8 hours".
+        dimensions = unit(name).dimension, unit(below).dimension
+        speed = dimensions == ("length", "time") and below in ("hour", "second")
+        if speed or (dimensions == ("mass", "volume") and below.startswith("cubic ")):
+            name, end = f"{name} per {below}", after
     return name, _from(items, k, end), end
-
-
-def _compound(over: str, under: str) -> bool:
-    """Tell whether one unit per another is a unit of its own: of speed, of density.
-
-    Elsewhere "per" repeats what the question asks for: "8 hours per day" is right for "8 hours".
-    """
-    dimensions = unit(over).dimension, unit(under).dimension
-    speed = dimensions == ("length", "time") and under in ("hour", "second")
-    return speed or (dimensions == ("mass", "volume") and under.startswith("cubic "))
 
 
 def _below(text: str, items: Sequence[Token], k: int, end: int) -> tuple[str, int]:
@@ -272,7 +267,12 @@ def _in_words(items: list[Token], i: int) -> tuple[float, int] | None:
             if part and (part % 10 or (value >= 10 and part % 100)):
                 break
             part, seen = part + value, True
-        elif word in _SCALES and word not in _SHORT_SCALES and (seen or _bare_scale(items, k)):
+        elif (
+            word in _SCALES
+            and word not in _SHORT_SCALES
+            # "a million", "hundred" are numbers; "millions" alone and "the million" are not
+            and (seen or word == "hundred" or (k > 0 and items[k - 1].text in ("a", "one")))
+        ):
             if word in ("hundred", "dozen"):
                 part = (part or 1) * _SCALES[word]
             else:
@@ -284,12 +284,6 @@ def _in_words(items: list[Token], i: int) -> tuple[float, int] | None:
             break
         k += 1
     return (total + part, k) if seen else None
-
-
-def _bare_scale(items: list[Token], k: int) -> bool:
-    """ "a million", "hundred" are numbers; "millions" alone and "the million" are not."""
-    counted = k > 0 and items[k - 1].text in ("a", "one")
-    return counted or fold(items[k].raw) == "hundred"
 
 
 _TO = regex(r"\s*(?:-|\u2013|\u2014|to|and)\s*", re.IGNORECASE)

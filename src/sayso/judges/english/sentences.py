@@ -60,12 +60,6 @@ def plain_text(text: str) -> str:
     return text.translate(_PLAIN)
 
 
-def _trim(text: str, start: int, end: int) -> Span:
-    part = text[start:end]
-    left = len(part) - len(part.lstrip())
-    return Span(start + left, max(start + left, start + len(part.rstrip())))
-
-
 def _paragraphs(text: str) -> list[Span]:
     """Lines, joined again where a line break is only a wrapped line."""
     if "\n" not in text and "\r" not in text:
@@ -125,11 +119,6 @@ _MOST_OPEN = 20
 _NO_BRACKETS = str.maketrans("([{", "___")
 
 
-def _unnested(part: str) -> str:
-    opened = sum(map(part.count, "([{")) - sum(map(part.count, ")]}"))
-    return part.translate(_NO_BRACKETS) if opened > _MOST_OPEN else part
-
-
 @lru_cache(maxsize=4096)
 def split_sentences(text: str) -> tuple[Span, ...]:
     """Return the sentences of ``text`` in order, without surrounding white space.
@@ -141,12 +130,16 @@ def split_sentences(text: str) -> tuple[Span, ...]:
     found: list[Span] = []
     for start, end in _paragraphs(text):
         if not _MORE_THAN_ONE.search(text, start, end):
-            found.append(_trim(text, start, end))
+            part = text[start:end]
+            left = start + len(part) - len(part.lstrip())
+            found.append(Span(left, max(left, start + len(part.rstrip()))))
             continue
         from syntok import segmenter
 
         for low in range(start, end, _CHUNK):
-            part = _unnested(text[low : min(low + _CHUNK, end)])
+            part = text[low : min(low + _CHUNK, end)]
+            if sum(map(part.count, "([{")) - sum(map(part.count, ")]}")) > _MOST_OPEN:
+                part = part.translate(_NO_BRACKETS)
             for paragraph in segmenter.analyze(part):
                 for tokens in paragraph:
                     if tokens:
@@ -208,10 +201,6 @@ _NO_END = regex(rf"\b(?:{alternatives(lexicon_words('abbreviations', 'sentences'
 _NEXT = regex(rf"(?!{_OPENER}\s)[\"'(]?[A-Z0-9]")
 
 
-def _lines(text: str) -> list[tuple[int, int]]:
-    return [m.span() for m in _LINE.finditer(text)]
-
-
 def _is_title(text: str, lines: list[tuple[int, int]], at: int) -> bool:
     """A short line without a verb or a stop, over a line that begins anew."""
     low, high = lines[at]
@@ -234,7 +223,7 @@ def _masked(text: str, whole: str) -> tuple[str, set[int]]:
     """Return ``whole`` with all markup made line breaks, and where items begin."""
     shown = list(whole)
     items: set[int] = set()
-    lines = _lines(text)
+    lines = [line.span() for line in _LINE.finditer(text)]
 
     def blank(low: int, high: int) -> None:
         shown[low:high] = "\n" * (high - low)

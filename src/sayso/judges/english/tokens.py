@@ -177,16 +177,10 @@ def plain_plural(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("s") and word[-2] not in "su" else word
 
 
+#: what British and American writers spell apart
 _BRITISH = regex(
     "(?<=[a-z]{2})(our)(?=s?$)|(?<=[^aeiou])(re)(?=s?$)|(?<=[a-z]{3})(is)(?=e[sd]?$|ing$|ation$)"
 )
-
-
-def _american(word: str) -> str:
-    """Return one spelling for words that British and American writers spell apart."""
-    if not 4 < len(word) <= LONGEST:
-        return word
-    return _BRITISH.sub(lambda m: {"our": "or", "re": "er", "is": "iz"}[m[0]], word)
 
 
 def comparable(raw: str) -> str:
@@ -204,7 +198,9 @@ def comparable(raw: str) -> str:
     word = fold(raw)
     if word in NUMBER_WORDS:
         return str(NUMBER_WORDS[word])
-    return _SAME.get(word) or _american(word)
+    if word in _SAME or not 4 < len(word) <= LONGEST:
+        return _SAME.get(word, word)
+    return _BRITISH.sub(lambda m: {"our": "or", "re": "er", "is": "iz"}[m[0]], word)
 
 
 @lru_cache(maxsize=65536)

@@ -132,7 +132,10 @@ def _begins(row: Sentence, low: int, at: int, asked: frozenset[str]) -> bool:
     if after is None or at - low < 3:
         return before == "," and text in _QUESTIONS
     if text in ("and", "or", "so"):
-        return _verb(after, asked) or _remarks(after) or after.text in _SUBJECTS
+        # a word alone that says how sure something is: "and possibly ..."
+        alone = phrases("hedges").get(after.text, {}).get("", ())
+        remarks = any(kind in _REMARKS for _, kind in alone)
+        return remarks or _verb(after, asked) or after.text in _SUBJECTS
     if before == ",":
         if text in _QUESTIONS or text in _SUBJECTS or _verb(row[at], asked):
             return True
@@ -151,19 +154,6 @@ def _verb(word: StanceWord, asked: frozenset[str]) -> bool:
 
 def _past(text: str) -> bool:
     return text.endswith("ed") and len(text) > 4
-
-
-def _remarks(word: StanceWord) -> bool:
-    """Whether a word alone says how sure something is: "and possibly ..."."""
-    alone = phrases("hedges").get(word.text, {}).get("", ())
-    return any(kind in _REMARKS for _, kind in alone)
-
-
-def _subject(part: Sentence) -> str:
-    """Return the name that a clause begins with; "" for none."""
-    first = next((w for w in part if w.raw[0].isalnum()), None)
-    named = first is not None and first.capital and first.text not in FUNCTION
-    return first.text if first is not None and named else ""
 
 
 def _placed(part: Sentence, aspect: AskedAspect) -> bool:
@@ -209,14 +199,6 @@ def _other_kind(part: Sentence, kind: Expected) -> bool:
     if kind == "any" or texts & _ASKED_WITH[kind]:
         return False
     return any(texts & _ASKED_WITH[k] for k in ("date", "place", "person", "number") if k != kind)
-
-
-def _told_apart(aspects: Sequence[AskedAspect]) -> list[AskedAspect]:
-    """Drop the cues that all aspects share: they name the subject, not an aspect."""
-    if len(aspects) < 2:
-        return list(aspects)
-    shared = frozenset.intersection(*(aspect.cues for aspect in aspects))
-    return [aspect._replace(cues=aspect.cues - shared or aspect.cues) for aspect in aspects]
 
 
 def _stems(part: Sentence) -> frozenset[str]:
@@ -268,7 +250,10 @@ class AlignedParagraph:
     """
 
     def __init__(self, text: str, aspects: Sequence[AskedAspect]) -> None:
-        self.aspects = _told_apart(aspects)
+        # the cues that all aspects share name the subject, not an aspect
+        cues = [a.cues for a in aspects]
+        shared = frozenset.intersection(*cues) if len(cues) > 1 else frozenset[str]()
+        self.aspects = [a._replace(cues=a.cues - shared or a.cues) for a in aspects]
         self.names = frozenset().union(*(a.names for a in self.aspects)) - FUNCTION
         self.rows = sentences_of(text)
         self.clauses = clauses_of(self.rows, frozenset().union(*(a.cues for a in self.aspects)))
@@ -466,7 +451,11 @@ class AlignedParagraph:
             [i < 3 and bool(said & {"is", "was"}) and bool(said & {"a", "an", "the"})]
             for i, said in enumerate(texts)
         ]
-        subjects = [_subject(part) for part in parts]
+        subjects = [""] * len(parts)  # the name that a clause begins with
+        for n, part in enumerate(parts):
+            first = next((w for w in part if w.raw[0].isalnum()), None)
+            if first is not None and first.capital and first.text not in FUNCTION:
+                subjects[n] = first.text
         return {
             "bracket": bracket,
             "only kind": only,
@@ -609,9 +598,12 @@ class AlignedParagraph:
         rest = stance.of_each(features)
         unspoken = np.zeros(len(features))
         unsure = []
+        said = {word.text for row in self.rows for word in row}
+        times = (text in _TIMES or any(map(str.isdigit, text)) for text in said)
+        timeless = not self._gaps() and not any(times)
         for j, aspect in enumerate(self.aspects):
             gives = STANCES[int(np.argmax(rest[j]))] in ("committed", "hedged")
-            if (aspect.kind == "date" and self._timeless()) or (gives and self._nameless(j)):
+            if (aspect.kind == "date" and timeless) or (gives and self._nameless(j)):
                 unspoken[j] = 1.0
             elif not self.withholds:
                 unsure.append(j)
@@ -636,12 +628,6 @@ class AlignedParagraph:
     def _gaps(self) -> bool:
         """Whether any sentence withholds or doubts something."""
         return any(kinds & (_GAPS | {"doubt"}) for kinds in self.row_kinds)
-
-    def _timeless(self) -> bool:
-        if self._gaps():
-            return False
-        told = (word.text for row in self.rows for word in row)
-        return not any(text in _TIMES or any(map(str.isdigit, text)) for text in told)
 
     def features(self, j: int) -> Features:
         """Return the features of the stance towards aspect ``j``; :meth:`align` comes first."""

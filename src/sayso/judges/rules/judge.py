@@ -296,9 +296,13 @@ def _is_gold(rows: Sequence[Sentence], aspect: AskedAspect) -> bool:
         own = _speaks_of_itself(row)
         for gold in aspect.golds:
             text = " ".join(gold)
-            if list(gold) == said or (
-                not own and _tells_ignorance(text) and f" {text} " in f" {' '.join(said)} "
-            ):
+            if list(gold) == said:
+                return True
+            if own or f" {text} " not in f" {' '.join(said)} ":
+                continue
+            told = stretch_words(text)
+            marks = [mark for mark in marks_of(told) if mark.kind == "ignorant"]
+            if len({at for m in marks for at in range(m.start, m.end)}) == len(told) > 0:
                 return True
     return False
 
@@ -340,17 +344,6 @@ def _initial(row: Sentence, at: int) -> bool:
         return True
     after = row[at + 1 : at + 3]
     return len(after) == 2 and after[0].text == "." and row[at].end + 1 == after[1].start
-
-
-def _tells_ignorance(gold: str) -> bool:
-    row = stretch_words(gold)
-    covered = {
-        at
-        for mark in marks_of(row)
-        if mark.kind == "ignorant"
-        for at in range(mark.start, mark.end)
-    }
-    return len(covered) == len(row) > 0
 
 
 def _likeliest(chances: Floats) -> tuple[Stance, float]:
@@ -472,11 +465,15 @@ def _found(
     """
     best, fit = text.best(j)
     clause, home = text.words(text.clauses[best]), text.rows[text.clauses[best].sentence]
-    parts = [home] if _turns(clause, home) or _of_a_name(clause, aspect) else []
+    # a clause that goes on about somebody named before it: "Ada Bo, ... was its author"
+    named = aspect.kind == "person" and clause[0].text in ("was", "is", "were", "are")
+    parts = [home] if named or _turns(clause, home) else []
     parts += [clause, home, *rows]
     if len({_stretch(part) for part in parts}) > 1:
         parts.sort(key=lambda part: not has_kind(part, aspect))
-    if aspect.kind == "any" and not _definite(clause, aspect):
+    # a name or a number that the question did not say
+    told = [w for w in clause if (w.name or w.text[0].isdigit()) and w.text not in aspect.names]
+    if aspect.kind == "any" and not told:
         others = sorted(np.flatnonzero(text.hits[:, j]), key=lambda i: -text.fits[j, i])[
             :MOST_LATER
         ]
@@ -502,15 +499,3 @@ def _turns(clause: Sentence, home: Sentence) -> bool:
     """Whether a sentence goes on with "but" behind a clause that denies something."""
     after = next((word.text for word in home if word.start >= clause[-1].end), "")
     return after in ("but", "rather") and any(w.text in _NEGATIONS for w in clause)
-
-
-def _of_a_name(clause: Sentence, aspect: AskedAspect) -> bool:
-    """Whether a clause goes on about somebody named before it: "Ada Bo, ... was its author"."""
-    return aspect.kind == "person" and clause[0].text in ("was", "is", "were", "are")
-
-
-def _definite(part: Sentence, aspect: AskedAspect) -> bool:
-    """Whether words hold a name or a number that the question did not say."""
-    return any(
-        (word.name or word.text[0].isdigit()) and word.text not in aspect.names for word in part
-    )

@@ -196,7 +196,7 @@ class MatchedText:
 
     @cached_property
     def folded(self) -> str | None:
-        return _folded(self.bare)
+        return fold(self.bare) if len(self.bare) < 200 else None  # a long text is no gold
 
     @cached_property
     def names(self) -> list[Hit]:
@@ -290,11 +290,6 @@ def is_ambiguous_name(form: GoldForm, said: Token) -> bool:
     return (word.raw.isupper() or len(word.raw) < 3) and said.raw != word.raw
 
 
-def _not_initials(form: GoldForm, said: Token) -> bool:
-    """One word for one word is what phrase() looks for; "us" is not "U.S."."""
-    return len(form.tokens) == 1 or (said.raw in _SMALL_WORDS and form.tokens[0].capital)
-
-
 def glued(form: GoldForm, text: MatchedText) -> list[Hit]:
     """The gold's letters, wherever the spaces went; inside longer words only if it is long."""
     size = len(form.glued)
@@ -312,7 +307,10 @@ def glued(form: GoldForm, text: MatchedText) -> list[Hit]:
         after = text.glued[at + size : text.starts[last] + len(text.tokens[last].text)]
         # What hangs on to it must be a word that lost its space: "isSmith", not "Smithson".
         long = size >= 8 and all(not rest or rest in STOP | ARTICLES for rest in (before, after))
-        if first == last and clean and end and _not_initials(form, text.tokens[first]):
+        said = text.tokens[first].raw
+        # One word for one word is what phrase() looks for; "us" is not "U.S.".
+        initials = len(form.tokens) == 1 or (said in _SMALL_WORDS and form.tokens[0].capital)
+        if first == last and clean and end and initials:
             pass
         elif (clean and end) or long:
             found.append(Hit(first, last, "glued"))
@@ -854,10 +852,6 @@ def _candidate(case: MatchedCase, form: GoldForm, hit: Hit, why: str) -> Candida
     return Candidate(first.start, last.end, OTHER_NAME)
 
 
-def _dated(form: GoldForm) -> bool:
-    return bool(gold_dates(form.value)) or all(t.text in MONTHS for t in form.content)
-
-
 def _words(case: MatchedCase, value: str, part: bool, few: bool) -> Iterator[Candidate]:
     """Yield where a text gold is said; with ``part``, also by a part of it."""
     said = case.said
@@ -865,7 +859,8 @@ def _words(case: MatchedCase, value: str, part: bool, few: bool) -> Iterator[Can
     asked = {t.text for t in case.asked.tokens}
     for form in readings(value):
         new = [t for t in form.content if not case.asked.locate(t)]
-        if form.whole or (part and new and not _dated(form)):
+        dated = gold_dates(form.value) or all(t.text in MONTHS for t in form.content)
+        if form.whole or (part and new and not dated):
             forms.append((form, new))
     for form, new in forms:
         hits = phrase(form, said) or glued(form, said)
@@ -917,18 +912,15 @@ class GoldComparison(NamedTuple):
     kind: str
 
 
-def _counts(question: str, gold: Gold) -> bool:
-    """Tell whether a gold in bare digits is a number of something rather than a year."""
-    if gold.kind != "text" or gold.unit:
-        return gold.kind != "date"
-    return bool(_COUNTED.search(question)) or not _TIMED.search(question)
-
-
 def _wanted(
     question: str, gold: Gold, value: str, part: bool
 ) -> tuple[tuple[Date, ...], WrittenQuantity | None]:
     """Return the dates that a gold's name stands for, else its amount; neither for plain words."""
-    if not (value.strip().isdigit() and _counts(question, gold)):
+    if gold.kind != "text" or gold.unit:
+        counts = gold.kind != "date"
+    else:
+        counts = bool(_COUNTED.search(question)) or not _TIMED.search(question)
+    if not (value.strip().isdigit() and counts):  # bare digits are a number rather than a year
         want = gold_dates(value, gold.precision, gold.kind)
         if want:
             return want, None
@@ -1085,11 +1077,6 @@ _EDGES = " \t\r\n.!,;\"'\u2018\u2019\u201c\u201d"
 
 def _bare(text: str) -> str:
     return text.strip(_EDGES) or text.strip()
-
-
-def _folded(bare: str) -> str | None:
-    """Return a short text as it is compared as a whole; a long one is no gold."""
-    return fold(bare) if len(bare) < 200 else None
 
 
 def _literal(value: str, text: str) -> Match | None:

@@ -107,7 +107,11 @@ def name_key(text: str) -> tuple[str, ...]:
     Eighth" and "8" are one number, initials are single letters, a rank before a noun follows it
     ("Second World War" as "world war 2"), and generations are "jr" and "sr".
     """
-    items = [t for t in tokens(text[:_LONGEST]) if t.text not in _SMALL or _initial(t)]
+    items = [
+        t
+        for t in tokens(text[:_LONGEST])
+        if t.text not in _SMALL or (len(t.raw) == 1 and t.raw.isupper())
+    ]
     while len(items) > 1 and items[0].text in TITLES and items[0].text != "saint":
         del items[0]
     while len(items) > 1 and items[-1].text in _CREDENTIALS:
@@ -117,7 +121,12 @@ def name_key(text: str) -> tuple[str, ...]:
         after = items[i + 1] if i + 1 < len(items) else None
         if t.raw in ("l", "ll", "lll") and i and after is None:
             key.append(str(len(t.raw)))  # capitals that were read as letters
-        elif t.raw in _NUMERALS and i and len(items[i - 1].text) > 1 and _ends(text, t, after):
+        elif (
+            t.raw in _NUMERALS
+            and i
+            and len(items[i - 1].text) > 1
+            and (after is None or text[t.end : t.end + 4] == " of ")  # "Charles I of England"
+        ):
             key.append(_NUMERALS[t.raw])
         elif t.text in ("no", "number", "nr") and after is not None and after.number:
             continue
@@ -130,15 +139,6 @@ def name_key(text: str) -> tuple[str, ...]:
     if len(key) > 1 and items[0].number and not items[0].raw.isdigit():
         key = [*key[1:], key[0]]
     return tuple(key)
-
-
-def _ends(text: str, token: Token, after: Token | None) -> bool:
-    """Tell whether a name ends here: "Charles I of England"."""
-    return after is None or text[token.end : token.end + 4] == " of "
-
-
-def _initial(token: Token) -> bool:
-    return len(token.raw) == 1 and token.raw.isupper()
 
 
 @lru_cache(maxsize=16384)
@@ -221,10 +221,16 @@ def _words(x: Sequence[str], y: Sequence[str]) -> Comparison:
     """Compare the words of two names, without their numbers."""
     if not x or not y:
         return "same" if list(x) == list(y) else "different"
-    x, y = (_without_particles(key) for key in (x, y))
+    # "Al" is a given name where it comes first, and no particle
+    x, y = (
+        [w for i, w in enumerate(key) if w not in PARTICLES or (w == "al" and i == 0)] or [*key]
+        for key in (x, y)
+    )
     kinds = CLASSES | _TRANSPARENT
     if sorted(x) == sorted(y):
-        return _reordered(x, y)
+        place = " ".join(w for w in x if w != "university")
+        apart = x != y and "university" in x and place in _TWO_UNIVERSITIES
+        return "different" if apart else "same"
     if min(len(x), len(y)) > 1 and not (kinds & set(x) or kinds & set(y)):
         return _person(x, y)
     left = [w for w in x if not any(_alike(w, v) for v in y)]
@@ -239,18 +245,6 @@ def _words(x: Sequence[str], y: Sequence[str]) -> Comparison:
     if set(rest) <= _SCHOOLS or (list(rest) == ["city"] and len(whole) > 1):
         return "unsure"  # Harvard or Harvard University; New York City
     return "different" if kinds & set(rest) else "unsure"
-
-
-def _without_particles(key: Sequence[str]) -> list[str]:
-    """Return the words that are no particles; "Al" is a given name where it comes first."""
-    return [w for i, w in enumerate(key) if w not in PARTICLES or (w == "al" and i == 0)] or [*key]
-
-
-def _reordered(x: Sequence[str], y: Sequence[str]) -> Comparison:
-    if list(x) == list(y) or "university" not in x:
-        return "same"
-    place = " ".join(w for w in x if w != "university")
-    return "different" if place in _TWO_UNIVERSITIES else "same"
 
 
 def _person(x: Sequence[str], y: Sequence[str]) -> Comparison:

@@ -122,7 +122,13 @@ def aspect_of(
     question: str, golds: tuple[Gold, ...] = (), hint: str = "", entity: str = ""
 ) -> AskedAspect:
     """Read a question; ``hint`` is the description of its type, ``entity`` whom it is about."""
-    sequences = [_gold_words(value) for gold in golds for value in gold.names]
+    sequences: list[tuple[str, ...]] = []
+    for value in (value for gold in golds for value in gold.names):
+        if (year := year_of(value)) is not None:
+            sequences.append((year,))
+        else:
+            words = stretch_words(value[:200])
+            sequences.append(tuple(word.text for word in words if word.raw[0].isalnum()))
     asked = _asked(question, hint, entity)
     return asked._replace(golds=tuple(s for s in sequences if s), given=golds)
 
@@ -156,12 +162,6 @@ def _asked(question: str, hint: str, entity: str) -> AskedAspect:
         (),
         (),
     )
-
-
-def _gold_words(value: str) -> tuple[str, ...]:
-    if (year := year_of(value)) is not None:
-        return (year,)
-    return tuple(word.text for word in stretch_words(value[:200]) if word.raw[0].isalnum())
 
 
 # ---- masks, cues and values
@@ -204,14 +204,14 @@ class CueMark(NamedTuple):
 @lru_cache(maxsize=1024)
 def marks_of(row: Sentence) -> tuple[CueMark, ...]:
     """Return the cue phrases of a sentence; a name and the month of May are none."""
-    return tuple(
-        mark
-        for mark in _found(row, "hedges")
-        if not (
-            row[mark.start].name
-            and (row[mark.start].text in MONTH_NAMES or _in_name(row, mark.start))
-        )
-    )
+    found = []
+    for mark in _found(row, "hedges"):
+        first = row[mark.start]
+        # a neighbor is capitalized too: "Maybe Happy Ending"
+        beside = (i for i in (mark.start - 1, mark.start + 1) if 0 <= i < len(row))
+        if not first.name or not (first.text in MONTH_NAMES or any(row[i].name for i in beside)):
+            found.append(mark)
+    return tuple(found)
 
 
 def told_in(row: Sentence) -> frozenset[str]:
@@ -230,11 +230,6 @@ def _found(row: Sentence, section: str) -> Iterator[CueMark]:
                     end = _phrase_end(row, at, phrase)
                     if end is not None:
                         yield CueMark(at, end, kind)
-
-
-def _in_name(row: Sentence, at: int) -> bool:
-    """Whether a neighbor is capitalized too: "Maybe Happy Ending"."""
-    return any(0 <= i < len(row) and row[i].name for i in (at - 1, at + 1))
 
 
 def _phrase_end(row: Sentence, at: int, phrase: tuple[str, ...]) -> int | None:
@@ -268,27 +263,20 @@ def known_of(aspect: AskedAspect) -> frozenset[str]:
 def values_in(row: Sentence, kind: Expected) -> frozenset[str]:
     """Return the words that a value of a kind may be: years, numbers, names, stems of content."""
     if kind == "date":
-        return frozenset(
-            w.text for w in row if _is_year(w.text) or (w.text in MONTH_NAMES and w.capital)
-        )
+        years = [w.text for w in row if w.text.removesuffix("s").isdigit()]
+        months = [w.text for w in row if w.text in MONTH_NAMES and w.capital]
+        return frozenset([*months, *(y for y in years if 3 <= len(y.removesuffix("s")) <= 4)])
     if kind == "number":
         return frozenset(w.text for w in row if w.text[0].isdigit())
     if kind in ("place", "person"):
-        return frozenset(w.text for w in row if _is_proper(w))
+        names = [w.text for w in row if w.name and w.text not in MONTH_NAMES]
+        return frozenset(text for text in names if not any(c.isdigit() for c in text))
     cued = {at for mark in marks_of(row) for at in range(mark.start, mark.end)}
     return frozenset(
         family_stem(w.text)
         for at, w in enumerate(row)
         if w.raw[0].isalnum() and w.text not in FUNCTION and at not in cued
     )
-
-
-def _is_proper(word: StanceWord) -> bool:
-    return word.name and word.text not in MONTH_NAMES and not any(c.isdigit() for c in word.text)
-
-
-def _is_year(text: str) -> bool:
-    return 3 <= len(text.removesuffix("s")) <= 4 and text.removesuffix("s").isdigit()
 
 
 # ---- features
@@ -384,7 +372,8 @@ def stance_features(
     new = 0
     for i, row in enumerate(rows):
         symbols, marks = mask(row, aspect), marks_of(row)
-        new += _new_words(symbols)
+        told = [s for s in symbols if s and (s[0].isalnum() or s == "#")]
+        new += sum(s not in FUNCTION and s != "ASKED" for s in told)
         add_ngrams(symbols, "", into)
         add_ngrams(word_groups_of(symbols), "like:", into, 2)
         if i == 0:
@@ -398,14 +387,6 @@ def stance_features(
             into.update({f"cue1:{mark.kind}": 1.0 for mark in marks})
     _whole(rows, aspect, any(values), new, into)
     return into
-
-
-def _new_words(symbols: Sequence[str | None]) -> int:
-    return sum(
-        1
-        for s in symbols
-        if s and (s[0].isalnum() or s == "#") and s not in FUNCTION and s != "ASKED"
-    )
 
 
 def _cues_of(row: Sentence, marks: Sequence[CueMark], place: str, into: Features) -> None:
