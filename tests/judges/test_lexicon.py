@@ -27,7 +27,8 @@ JUDGES = Path(sayso.__file__).parent / "judges"
 #: sections whose rows begin with the readers that take their words
 TABLES = (
     "function words", "talk", "negations", "pronouns", "turns", "questions", "auxiliaries", "verbs",
-    "places", "openers", "abbreviations", "nearly", "things", "people", "namesakes", "endings",
+    "places", "measures", "openers", "abbreviations", "nearly", "things", "people", "namesakes",
+    "endings",
 )  # fmt: skip
 #: columns whose names are put together where they are read
 COMPOSED = {

@@ -9,12 +9,11 @@ little where most answers are wrong, since every wrong one goes to the model.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 
 import msgspec
 
-from sayso.judges.english.tokens import ALPHANUMERIC
+from sayso.judges.english.tokens import ALPHANUMERIC, unaccented
 from sayso.judges.judge import WITHHELD, Item, Judge
 from sayso.judges.model.judge import LlmJudge
 from sayso.judges.model.replies import JudgeCounts
@@ -132,6 +131,4 @@ def _says(text: str, golds: Sequence[Gold]) -> bool:
 
 def _words(text: str) -> str:
     """Return lower-case words without diacritics, each with one space on either side."""
-    letters = unicodedata.normalize("NFKD", text.casefold())
-    words = ALPHANUMERIC.findall("".join(c for c in letters if not unicodedata.combining(c)))
-    return f" {' '.join(words)} "
+    return f" {' '.join(ALPHANUMERIC.findall(unaccented(text.casefold())))} "

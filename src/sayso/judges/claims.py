@@ -313,10 +313,7 @@ def _named(words: str, topic: Topic, earlier: Sequence[str]) -> str:
 
 
 _COUPLE = regex(r"\b(?:marri|wife|husband|spouse|dating|engaged to|partner)")
-_BODY = regex(
-    r"\b(?:University|College|School|Institute|Academy|Award|Prize|Company|Studios?|Records|"
-    r"Channel|News|League|Team|Museum|Party|Church|Games|Cup|Festival|States|Kingdom|City|Union|War)\b"
-)
+_BODY = regex(rf"\b(?:{alternatives(lexicon_words('things', 'claims.body'))})\b")
 _PERSON = regex(rf"(?!{_OPENER}){_CAPITAL}(?: {_CAPITAL}){{1,3}}")
 
 
@@ -380,10 +377,7 @@ _WAITS = regex(
     r"sold|and))$|"
     rf", {_ADVERBS}{_FINITE}"
 )
-_KIN = regex(
-    r"\b(?:father|mother|husband|wife|brother|sister|son|daughter|parent|uncle|aunt|friend|"
-    r"grandfather|grandmother|partner|man|woman|boy|girl|protagonist|character)s?\b"
-)
+_KIN = regex(rf"\b(?:{alternatives(lexicon_words('people', 'claims.kin'))})s?\b")
 #: a longer sentence is kept whole
 _LONGEST_CUT = 1_000
 _ASIDE = regex(r"\"[^\"]{1,200}+\"|\([^()]{1,200}+\)|\[[^\[\]]{1,100}+\]")
@@ -507,14 +501,7 @@ _REPORT = (
     r"supposedly|apparently|perhaps|maybe|possibly|probably|presumably|likely),? "
 )
 #: Words of the writer between the sentences; they add nothing.
-_LINK = (
-    r"(?:however|moreover|furthermore|additionally|in addition|besides|overall|finally|lastly|"
-    r"notably|interestingly|unfortunately|fortunately|nevertheless|nonetheless|consequently|"
-    r"therefore|thus|hence|meanwhile|for (?:example|instance)|in (?:conclusion|summary|fact|"
-    r"particular|general)|indeed|similarly|specifically|ultimately|of course|generally|essentially|"
-    r"as a result|also|that said|first|firstly|second|secondly|third|thirdly|sure|certainly|yes|"
-    r"well|still|now), "
-)
+_LINK = rf"(?:{alternatives(lexicon_rows('links')[0].split(' | '))}), "
 _FRAME = regex(rf"(?:(?:and|but|so) )?(?:{_REPORT}|{_LINK})", re.IGNORECASE)
 _LINKS = regex(rf"(?:(?:and|but|so) )?{_LINK}", re.IGNORECASE)
 _REPORTED = regex(

@@ -121,9 +121,9 @@ _KINDS: dict[Expected, Kind] = {
     "date": "when", "place": "where", "person": "who", "number": "any", "any": "any",
 }  # fmt: skip
 _COUNT = regex(
-    r"\bhow\s+(?:many|much|long|tall|high|far|big|large|old|deep|wide|heavy|fast|hot|cold|often)\b|"
-    r"\b(?:what|which)(?:['’]s|\s+(?:is|was|are|were))?\s+(?:the\s+)?(?:\w+\s+)?(?:number|population|"
-    r"percentage|height|length|weight|distance|age|amount|temperature|elevation)\b",
+    rf"\bhow\s+(?:{alternatives(lexicon_words('measures', 'contradiction.how'))})\b|"
+    r"\b(?:what|which)(?:['’]s|\s+(?:is|was|are|were))?\s+(?:the\s+)?(?:\w+\s+)?"
+    rf"(?:{alternatives(lexicon_words('measures', 'contradiction.number'))})\b",
     re.I,
 )
 _YES_NO = regex(

@@ -6,27 +6,27 @@ import re
 from functools import lru_cache
 from typing import Literal
 
+from sayso.judges.english.lexicon import alternatives, lexicon_words
 from sayso.judges.patterns import regex
 
 Expected = Literal["date", "place", "number", "person", "any"]
 
 _NUMBER = regex(
-    r"\bhow\s+(?:many|much|long|far|old|tall|high|large|big|deep|wide|heavy|fast|hot|massive|"
-    r"bright)\b|"
-    r"\b(?:number|amount|percentage|population|mass|radius|diameter|distance|length|duration|"
-    r"height|weight|temperature|budget|box\s+office|revenue|runtime|running\s+time|magnitude|area|"
-    r"speed|elevation|(?:orbital|incubation|rotation)\s+period|income|profit|density|age)\b",
+    rf"\bhow\s+(?:{alternatives(lexicon_words('measures', 'questions.how'))})\b|"
+    rf"\b(?:{alternatives(lexicon_words('measures', 'questions.number'))}|box\s+office|"
+    r"running\s+time|(?:orbital|incubation|rotation)\s+period)\b",
     re.IGNORECASE,
 )
 _DATE = regex(
-    r"^\W*(?:\w+\s+){0,2}when\b|\b(?:what|which)\s+(?:\w+\s+)?(?:year|date|day|month|century|"
-    r"decade)\b|\bdate\s+of\b|\b(?:birth|death|release|publication)\s+date\b|\binception\b|"
+    r"^\W*(?:\w+\s+){0,2}when\b|\b(?:what|which)\s+(?:\w+\s+)?"
+    rf"(?:{alternatives(lexicon_words('measures', 'questions.date'))})\b|"
+    r"\bdate\s+of\b|\b(?:birth|death|release|publication)\s+date\b|\binception\b|"
     r"\byear\s+of\b|\bsince\s+when\b",
     re.IGNORECASE,
 )
 _PLACE = regex(
-    r"\bwhere\b|\b(?:what|which)\s+(?:\w+\s+)?(?:city|town|country|place|village|state|"
-    r"location|region|continent|county|municipality)\b|"
+    r"\bwhere\b|\b(?:what|which)\s+(?:\w+\s+)?"
+    rf"(?:{alternatives(lexicon_words('measures', 'questions.place'))})\b|"
     r"\bplace\s+of\b|\bbirthplace\b|\bheadquarters?\s+location\b",
     re.IGNORECASE,
 )
@@ -50,8 +50,7 @@ def expected(question: str, hint: str = "") -> Expected:
 
 _NAMED = regex(
     r"\b(?:what|which)\s(?:(?:is|was)\s(?:the\s)?)?(?:name\sof\sthe\s)?(?:\w{2,12}est\s)?"
-    r"(?:mountain|peak|summit|volcano|river|lake|sea|ocean|island|desert|moon|museum|ship|"
-    r"university|college|school)\b(?!['’])",
+    rf"(?:{alternatives(lexicon_words('measures', 'questions.name'))})\b(?!['’])",
     re.IGNORECASE,
 )
 

@@ -176,7 +176,7 @@ _FINITE_VERB = regex(rf"\b(?:{AUXILIARY}|{PAST}|born)\b", re.IGNORECASE)
 _TITLE = regex(r"[ \t]*[^\W_][^.!?;:,]{1,58}[^\W_)][ \t]*$")
 #: "Early life:", while "Her roles include:" opens a list.
 _LABEL = regex(
-    r"[ \t]*(?!(?:He|She|It|They|His|Her|Its|Their|The|Some|These|Here)\b)"
+    rf"[ \t]*(?!(?:{alternatives(lexicon_words('openers', 'sentences.label'))})\b)"
     r"[^\W\d_][^.!?;:]{0,40}:[ \t]*$"
 )
 _CITED = regex(r"(?:\s*\[\d{1,3}(?:\s*[,–-]\s*\d{1,3})*\])+")

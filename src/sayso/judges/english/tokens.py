@@ -117,13 +117,18 @@ class Token(msgspec.Struct, frozen=True, gc=False):
         return self.text[:1].isdigit()
 
 
+def unaccented(text: str) -> str:
+    """Return a text without its combining marks: "café" as "cafe", while "ø" stays."""
+    letters = unicodedata.normalize("NFKD", text)
+    return "".join(c for c in letters if not unicodedata.combining(c))
+
+
 @lru_cache(maxsize=65536)
 def fold(word: str) -> str:
     """Return a word in lower case without diacritics, apostrophes and a possessive ending."""
     word = word.casefold()
     if not word.isascii():
-        word = unicodedata.normalize("NFKD", word).translate(_PLAIN)
-        word = "".join(c for c in word if not unicodedata.combining(c))
+        word = unaccented(word).translate(_PLAIN)
     if word.isalpha():
         return word
     parts = _APOSTROPHES.split(word)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from sayso.judges.english.dates import Date, agree, find_dates, gold_dates
 from sayso.judges.english.families import country_names, family_stem, keys
-from sayso.judges.english.lexicon import lexicon_groups, lexicon_words
+from sayso.judges.english.lexicon import alternatives, lexicon_groups, lexicon_words
 from sayso.judges.english.numbers import MONTHS
 from sayso.judges.english.quantities import (
     WrittenQuantity,
@@ -746,8 +746,7 @@ class MatchedCase:
 
 
 _TIMED = regex(
-    r"\bwhen\b|\b(?:year|date|decade|century|time|born|died|founded|released|established|day)s?\b",
-    re.IGNORECASE,
+    rf"\bwhen\b|\b(?:{alternatives(lexicon_words('measures', 'matching.date'))})s?\b", re.IGNORECASE
 )
 _COUNTED = regex(r"\bhow (?:many|much)\b|\bnumbers? of\b|\bpopulation\b", re.IGNORECASE)
 
