@@ -620,7 +620,9 @@ def _finished(text: str) -> str:
 def _claims_of(text: str, topic: Topic, earlier: Sequence[str]) -> list[tuple[int, int, str]]:
     """Return the claims (start, end, words) of a sentence with single spaces."""
     label = _LABEL.match(text)
-    if label is not None and topic.name and _labels(label["label"], topic):
+    head = label["label"] if label is not None and topic.name else ""
+    subject = topic.name in head or head.partition(" ")[0].lower() in _PRONOUNS
+    if label is not None and head and not subject and not has_verb(head):  # "Born", "Early life"
         if not has_verb(label["value"]):
             return [(0, len(text), _labelled(label["label"], label["value"], topic))]
         text = " " * label.start("value") + label["value"]
@@ -652,26 +654,15 @@ def _claims_of(text: str, topic: Topic, earlier: Sequence[str]) -> list[tuple[in
     return [one for one in drafts if one[2]]
 
 
-def _labels(words: str, topic: Topic) -> bool:
-    """Whether what stands before a colon is a label, "Born" or "Early life"."""
-    named = topic.name in words or words.split()[0].lower() in _PRONOUNS
-    return not named and not has_verb(words)
-
-
 def _labelled(label: str, value: str, topic: Topic) -> str:
     """Return "Born: 1942" and other lines of a table as a sentence."""
     verb = _LIFTED.get(label.strip().lower())
     if verb is None:
         plural = re.search(r"[^s]s$|children$|people$", label.lower()) is not None
-        return _finished(
-            _owner(topic.name, f"{_lowered(label)} {'are' if plural else 'is'} {value}")
-        )
+        label = label[:1].lower() + label[1:] if label[1:2].islower() else label
+        return _finished(_owner(topic.name, f"{label} {'are' if plural else 'is'} {value}"))
     word = "on " if re.search(r"\b\d{1,2} [A-Z]|[a-z]\.? \d{1,2}\b", value) else "in "
     return _finished(f"{topic.name} {verb} {word if value[:1] not in 'iobaf' else ''}{value}")
-
-
-def _lowered(words: str) -> str:
-    return words[:1].lower() + words[1:] if words[1:2].islower() else words
 
 
 class RulesClaims:
@@ -745,7 +736,12 @@ def read_claims(topic: str, text: str) -> Claimed:
                 drafts.append(ClaimDraft(number, *span, words))
             earlier.append(flat)
     distinct = drafts_once(drafts)
-    cut = _cut_off(shown, sentences[-1], distinct, len(sentences)) if english else 0
+    # the last claim is what a long text breaks off in
+    last = sentences[-1]
+    quoted = shown.count('"', last.start, last.end) % 2
+    stops = shown[last.end - 1] in ".!?…:)\"'" and not quoted
+    closed = last.item or last.end < _LONG_TEXT or stops
+    cut = int(english and not closed and bool(distinct) and distinct[-1].sentence == len(sentences))
     spans = tuple(Span(p.start, p.end) for p in sentences)
     kept = distinct[: len(distinct) - cut]
     return Claimed(spans, kept, None, len(drafts) - len(distinct), cut)
@@ -760,15 +756,6 @@ def _is_fragment(sentence: str, part: SentencePart, topic: Topic) -> bool:
     first = words[0].lower().partition("'")[0]
     opens = first in _PRONOUNS or first in ("the", "this", "these", "those", "an", "a")
     return len(words) <= 5 and not verb and not opens and not re.search(r"[\d:]", sentence)
-
-
-def _cut_off(shown: str, part: SentencePart, drafts: Sequence[ClaimDraft], number: int) -> int:
-    """Return 1 where the last claim is what a long text breaks off in, else 0."""
-    quoted = shown.count('"', part.start, part.end) % 2
-    closed = (
-        part.item or part.end < _LONG_TEXT or (shown[part.end - 1] in ".!?…:)\"'" and not quoted)
-    )
-    return int(not closed and bool(drafts) and drafts[-1].sentence == number)
 
 
 def _lead_of(
