@@ -63,6 +63,16 @@ def test_every_column_is_read_and_every_reader_has_its_words() -> None:
         assert lexicon_words(kind, reader)
 
 
+def test_where_readers_differ() -> None:
+    turns = {"but", "though", "although", "while", "whereas"}
+    assert lexicon_words("turns", "stance") == turns
+    assert lexicon_words("turns", "alignment") == turns | {"yet"}
+    assert lexicon_words("turns", "decisiveness") == turns | {"yet", "however"}
+    assert lexicon_words("negations", "decisiveness") == {"not", "never"}
+    assert lexicon_words("negations", "judge") == {"not", "never", "no"}
+    assert lexicon_words("negations", "support") == {"not", "never", "without", "nor", "neither"}
+
+
 def test_a_word_stands_once_in_its_kind() -> None:
     for kind in TABLES:
         words = Counter(w for row in lexicon_rows(kind) for w in row.partition(": ")[2].split())
