@@ -32,7 +32,7 @@ run: $(VENV)/.hf            ## measure two models: one table, and a page under s
 	$(VENV)/bin/sayso $(RUN) $(ARGS)
 
 test: $(VENV)/.dev          ## the whole test suite
-	$(VENV)/bin/python -m pytest -q -n auto --dist loadfile $(ARGS)
+	$(VENV)/bin/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
 quick: $(VENV)/.dev         ## a part of it, in a minute: what matters while writing
 	$(VENV)/bin/python -m pytest -q -n auto --dist loadfile $(QUICK) $(ARGS)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import os
+import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -12,6 +17,10 @@ from hypothesis import settings
 # The first example may compile patterns or import a library: time says nothing about a property.
 settings.register_profile("sayso", deadline=None)
 settings.load_profile("sayso")
+
+# Workers and the processes that tests start would each compile the tests or the package anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # Workers share the processors: a thread of each for every core would only wait for the others.
 if "PYTEST_XDIST_WORKER" in os.environ:
@@ -29,10 +38,38 @@ def test_data() -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Return new folders without end: ``mktemp`` would list the thousands before each."""
+    place = tmp_path_factory.mktemp("caches")
+    return (place / str(number) for number in itertools.count())
+
+
 @pytest.fixture(autouse=True)
-def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+def own_cache(caches: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reads or fills the user's cache."""
-    monkeypatch.setenv("SAYSO_CACHE", str(tmp_path_factory.mktemp("cache")))
+    cache = next(caches)
+    cache.mkdir()
+    monkeypatch.setenv("SAYSO_CACHE", str(cache))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def charts_drawn_once() -> Iterator[None]:
+    """Keep what the chart library drew: it takes half the time of a page, and charts recur."""
+    import vl_convert
+
+    draw = vl_convert.vegalite_to_svg
+    kept: dict[str, str] = {}
+
+    def drawn(specification: dict[str, Any]) -> str:
+        key = json.dumps(specification)
+        if key not in kept:
+            kept[key] = draw(specification)
+        return kept[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vl_convert, "vegalite_to_svg", drawn)
+        yield
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

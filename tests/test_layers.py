@@ -378,7 +378,7 @@ def _named(kinds: tuple[type[ast.AST], ...]) -> dict[str, set[str]]:
     """Return each name of a class or public function with the modules that give it."""
     found: dict[str, set[str]] = {}
     for module, path in MODULES.items():
-        for node in ast.parse(path.read_text()).body:
+        for node in tree_of(path).body:
             name = getattr(node, "name", "_")
             if isinstance(node, kinds) and (isinstance(node, ast.ClassDef) or name[0] != "_"):
                 found.setdefault(name, set()).add(module)
