@@ -23,6 +23,11 @@ from sayso.score_files.leaderboard import (
 from sayso.score_files.write import FloatColumns, number_rows
 
 
+@pytest.fixture(autouse=True)
+def few_resamples() -> None:
+    """Keep every resample: intervals are looked at."""
+
+
 def _board(scores: int = 3, rows: int = 60, grader: str = "rules", spread: float = 1.0) -> Board:
     rng = np.random.default_rng(0)
     methods = [f"score_{n}" for n in range(scores)]

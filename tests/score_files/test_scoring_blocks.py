@@ -26,7 +26,7 @@ from sayso.score_files.write import OutputForm
 
 NAMES = ("Ripley", "Derby", "Oslo", "Lima")
 #: a few blocks: small ones, so that the test is short
-ROWS, PART = 500, 64
+ROWS, PART = 250, 32
 METHODS = ("num_sets", "semantic_entropy", "perplexity", "length_words", "exact_match_rate")
 
 
@@ -66,7 +66,7 @@ def written(path: Path, rows: list[dict[str, Any]]) -> Path:
     else:
         for row in rows:  # a column has one type
             row["token_logprobs"] = [v for v in row["token_logprobs"] if v != "x"]
-        pq.write_table(pa.Table.from_pylist(rows), path, row_group_size=150)
+        pq.write_table(pa.Table.from_pylist(rows), path, row_group_size=75)
     return path
 
 
@@ -190,7 +190,7 @@ SCRIPT = """
 import sys
 from pathlib import Path
 from sayso.score_files import score as scoring
-scoring.PART = 64
+scoring.PART = PART
 done = scoring.score_file(sys.argv[1], sys.argv[2], METHODS, nli="rules", cache=sys.argv[3],
                           jobs=2, tell=lambda rows: print(rows, flush=True))
 """
@@ -201,7 +201,7 @@ def test_a_command_that_is_killed_goes_on(tmp_path: Path) -> None:
     path = written(tmp_path / "a.jsonl", rows_of(ROWS))
     want = scored(path, "want", jobs=1)
     script = tmp_path / "script.py"
-    script.write_text(SCRIPT.replace("METHODS", repr(METHODS)))
+    script.write_text(SCRIPT.replace("METHODS", repr(METHODS)).replace("= PART", f"= {PART}"))
     out = tmp_path / "out.jsonl"
     command = [sys.executable, str(script), str(path), str(out), str(tmp_path / "cache")]
     folder = tmp_path / "out.jsonl.parts"

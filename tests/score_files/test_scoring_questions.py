@@ -18,6 +18,11 @@ from sayso.score_files.score import score_file
 TIMES = 9
 
 
+@pytest.fixture(autouse=True)
+def few_resamples() -> None:
+    """Keep every resample: intervals are looked at."""
+
+
 def board(folder: Path, rows: list[dict[str, Any]]) -> Board:
     file = folder / f"{len(rows)}.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
