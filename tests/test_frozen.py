@@ -24,24 +24,57 @@ def held(name: str, lines: list[str]) -> None:
     assert not moved, f"{name}: {len(moved)} lines moved, first " + "; ".join(moved[:5])
 
 
+class Runs:
+    """The run of each protocol, made once, with a cache of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.lines: dict[str, dict[str, list[str]]] = {}
+
+    def cache(self, protocol: str) -> Path:
+        return self.folder / f"cache-{protocol}"
+
+    def of(self, protocol: str) -> Path:
+        """Return the folder of a protocol's run; ``lines`` has what it gave."""
+        path = self.folder / protocol
+        if protocol not in self.lines:
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setenv("SAYSO_CACHE", str(self.cache(protocol)))
+                self.lines[protocol] = frozen.run(protocol, path)
+        return path
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
+    return Runs(tmp_path_factory.mktemp("frozen"))
+
+
 @pytest.mark.parametrize("protocol", frozen.PROTOCOLS)
-def test_a_run_gives_the_frozen_numbers_tables_and_page(protocol: str, tmp_path: Path) -> None:
-    for kind, lines in frozen.run(protocol, tmp_path / protocol).items():
+def test_a_run_gives_the_frozen_numbers_tables_and_page(protocol: str, runs: Runs) -> None:
+    runs.of(protocol)
+    for kind, lines in runs.lines[protocol].items():
         assert lines
         held(f"{protocol}.{kind}", lines)
 
 
-def test_scores_and_differences_are_the_frozen_ones(tmp_path: Path) -> None:
-    for seed, name in enumerate(("selective", "other")):
-        sayso.run("selective", limit=frozen.ENTITIES, seed=seed, out=tmp_path / name)
-    held("score", frozen.scored(tmp_path / "selective", tmp_path))
-    held("selective.compared", frozen.compared(tmp_path / "selective", tmp_path / "other"))
+def test_scores_and_differences_are_the_frozen_ones(
+    runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    selective = runs.of("selective")
+    monkeypatch.setenv("SAYSO_CACHE", str(runs.cache("selective")))
+    other = tmp_path / "other"
+    sayso.run("selective", limit=frozen.ENTITIES, seed=1, out=other, report=False)
+    held("score", frozen.scored(selective, tmp_path))
+    held("selective.compared", frozen.compared(selective, other))
 
 
-def test_training_rows_are_the_frozen_ones(tmp_path: Path) -> None:
-    sayso.run("uncle", limit=frozen.ENTITIES, out=tmp_path / "uncle")
+def test_training_rows_are_the_frozen_ones(
+    runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    uncle = runs.of("uncle")
+    monkeypatch.setenv("SAYSO_CACHE", str(runs.cache("uncle")))
     for recipe in ("mix", "calibrated"):
-        held(f"train.{recipe}", frozen.exported(tmp_path / "uncle", tmp_path / recipe, recipe))
+        held(f"train.{recipe}", frozen.exported(uncle, tmp_path / recipe, recipe))
 
 
 def test_a_moved_number_is_seen() -> None:
