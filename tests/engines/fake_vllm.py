@@ -76,24 +76,44 @@ class LLM:
     ) -> list[RequestOutput]:
         self.calls.extend(params)
         outputs = []
+        firsts = self._first_logits([prompt["prompt_token_ids"] for prompt in prompts])
         for number, (prompt, how) in enumerate(zip(prompts, params, strict=True)):
             if how.logprobs > self.most:
                 raise ValueError("too many log-probabilities")
             ids = prompt["prompt_token_ids"]
-            choices = [self._draw(ids, how, index) for index in range(how.n)]
+            choices = [self._draw(ids, firsts[number], how, index) for index in range(how.n)]
             # they need not stand in order
             outputs.append(RequestOutput(str(number), ids, choices[::-1]))
         return outputs
 
     @torch.inference_mode()
-    def _draw(self, ids: list[int], how: SamplingParams, index: int) -> CompletionOutput:
+    def _first_logits(self, prompts: Sequence[list[int]]) -> dict[int, torch.Tensor]:
+        """Return the logits after each prompt; prompts of one length are a batch."""
+        by_length: dict[int, list[int]] = {}
+        for number, ids in enumerate(prompts):
+            by_length.setdefault(len(ids), []).append(number)
+        found: dict[int, torch.Tensor] = {}
+        for numbers in by_length.values():
+            for start in range(0, len(numbers), 256):
+                batch = numbers[start : start + 256]
+                given = torch.tensor([prompts[number] for number in batch])
+                last = self.engine.runner.forward(given, keep=1)[:, -1]
+                found |= dict(zip(batch, last, strict=True))
+        return found
+
+    @torch.inference_mode()
+    def _draw(
+        self, ids: list[int], first: torch.Tensor, how: SamplingParams, index: int
+    ) -> CompletionOutput:
         seed = None if how.seed is None else how.seed + index
         random = np.random.default_rng(seed)
         new: list[int] = []
         steps: list[dict[int, Logprob]] = []
         finish, reason = "length", None
         while len(new) < (how.max_tokens or 16):
-            logits = self.engine.runner.forward(torch.tensor([[*ids, *new]]), keep=1)[0, -1]
+            logits = first
+            if new:
+                logits = self.engine.runner.forward(torch.tensor([[*ids, *new]]), keep=1)[0, -1]
             raw = logits.double().log_softmax(-1)
             if how.temperature == 0:
                 token = int(raw.argmax())
