@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -64,12 +65,38 @@ FEW = {
 
 def launched(*words: str) -> subprocess.CompletedProcess[str]:
     """Run words in two processes, as a user's shell would."""
+    return subprocess.run(
+        [*LAUNCH, *words],
+        capture_output=True, text=True, env=environment(), timeout=300, check=False,
+    )  # fmt: skip
+
+
+def environment() -> dict[str, str]:
+    """Return an environment in which a process finds this file, and uses one thread."""
     here = Path(__file__).parent
     paths = os.pathsep.join([str(here), str(here.parent), os.environ.get("PYTHONPATH", "")])
-    environ = {**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
-    return subprocess.run(
-        [*LAUNCH, *words], capture_output=True, text=True, env=environ, timeout=300, check=False
-    )
+    return {**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
+
+
+def in_two_processes(*words: str) -> list[tuple[int, str]]:
+    """Run a script in two processes as a launcher does; return how each ended, and its errors."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    shared = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    started = [
+        subprocess.Popen(
+            [sys.executable, *words], stderr=subprocess.PIPE, text=True,
+            env={**environment(), **shared, "RANK": rank, "LOCAL_RANK": rank},
+        )
+        for rank in "01"
+    ]  # fmt: skip
+    try:
+        errors = [process.communicate(timeout=300)[1] for process in started]
+    finally:
+        for process in started:
+            process.kill()
+    return [(process.returncode, error) for process, error in zip(started, errors, strict=True)]
 
 
 def difference(a: Path, b: Path) -> float:
@@ -83,12 +110,12 @@ def difference(a: Path, b: Path) -> float:
 def test_two_processes_killed_and_started_again_train_the_weights_of_one(tmp_path: Path) -> None:
     script = tmp_path / "both.py"
     script.write_text(SCRIPT)
-    killed = launched(str(script), str(tmp_path / "two"), "3")
-    assert killed.returncode
+    killed = in_two_processes(str(script), str(tmp_path / "two"), "3")
+    assert all(code for code, _ in killed), killed
     left = tmp_path / "two" / "sft" / "checkpoints"
     assert [place.name for place in left.glob("checkpoint-*")] == ["checkpoint-2"]
-    again = launched(str(script), str(tmp_path / "two"), "0")
-    assert again.returncode == 0, again.stderr
+    again = in_two_processes(str(script), str(tmp_path / "two"), "0")
+    assert [code for code, _ in again] == [0, 0], again
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     sft = trainers.sft("builtin", rows(24), WITHOUT_DROPOUT, tmp_path / "one" / "sft", seed=3)
