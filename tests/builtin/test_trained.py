@@ -88,7 +88,8 @@ def test_a_study_matches_a_base_model_that_is_opened_alike() -> None:
     assert [cell.job.options.known_from for cell in grid.cells] == ["self", "self"]
 
 
-def test_training_raised_j(tmp_path: Path) -> None:
+def test_training_raised_j(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sayso.studies.run.write_page", lambda result: None)
     study = sayso.study(
         {
             "models": ["builtin-trained", "builtin"],
