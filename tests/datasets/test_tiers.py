@@ -182,7 +182,7 @@ def test_a_tier_and_a_pair_survive_from_a_table_to_a_run_and_back(tmp_path: Path
     few = {"resamples": 100, "draws.k": 2, "nli": "rules"}
     sayso.run(
         "selective", model=engine, data=name, cache=tmp_path / "cache", out=tmp_path / "run",
-        settings=few,
+        settings=few, report=False,
     )  # fmt: skip
     folder = RunFolder.open(tmp_path / "run")
     stored = {q.text: (q.tier, q.pair) for q in folder.read("questions", Question)}

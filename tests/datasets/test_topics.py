@@ -144,6 +144,7 @@ def test_a_run_on_topics_is_checked_against_passages(tmp_path: Path) -> None:
         out=tmp_path / "run",
         cache=tmp_path / "cache",
         options=self_known.Settings(knowledge=str(wiki), modes="none", resamples=100),
+        report=False,
     )
     assert sorted(asked) == ["Tell me about Mira Toll.", "Tell me about Nobody Known."]
     # Mira Toll: born S, judge NS. Nobody Known: the source has no such title

@@ -19,6 +19,7 @@ from sayso.records import Gold
 
 ROWS: list[dict[str, Any]] = [json.loads(line) for line in TARGET.read_text("utf-8").splitlines()]
 FACTS = [(row, part) for row in ROWS for part in row["individual_qa"]]
+DOMAINS = domains()
 TIERS = ("1", "2", "3", "4")
 #: words that say what kind of thing is asked for, and so may stand in question and gold
 KINDS = {
@@ -76,7 +77,7 @@ def test_a_fact_that_the_build_would_leave_out_is_refused(tmp_path: Path) -> Non
         facts=tuple(Fact(property, (Value(text),), "a book") for property, text in facts.items()),
     )
     with pytest.raises(SystemExit, match=r"Ada of London: sayso build left out P19$"):
-        build([ada], domains(), tmp_path)
+        build([ada], DOMAINS, tmp_path)
 
 
 # ---- what the file holds
@@ -87,8 +88,8 @@ def test_five_domains_are_spread_evenly_over_four_tiers() -> None:
     assert len(FACTS) >= 700
     entities = Counter((row["domain"], row["tier"]) for row in ROWS)
     facts = Counter((row["domain"], row["tier"]) for row, _ in FACTS)
-    assert {domain for domain, _ in entities} == set(domains())
-    for domain in domains():
+    assert {domain for domain, _ in entities} == set(DOMAINS)
+    for domain in DOMAINS:
         assert sum(entities[domain, tier] for tier in TIERS) >= 25, domain
         assert min(entities[domain, tier] for tier in TIERS) >= 6, domain
         counts = [facts[domain, tier] for tier in TIERS]
@@ -103,7 +104,7 @@ def test_the_card_counts_what_the_file_holds() -> None:
     assert f"{len(ROWS)} entities with {len(FACTS)} facts" in card
     entities = Counter((row["domain"], row["tier"]) for row in ROWS)
     facts = Counter((row["domain"], row["tier"]) for row, _ in FACTS)
-    for domain in domains():
+    for domain in DOMAINS:
         cells = [f"{entities[domain, tier]} / {facts[domain, tier]}" for tier in TIERS]
         assert f"| {domain} | {' | '.join(cells)} |" in card
     kinds = Counter("excerpt" if "excerpt" in p["source"] else p["source"] for _, p in FACTS)
@@ -127,7 +128,7 @@ def test_every_fact_says_where_it_is_from_and_what_kind_of_value_it_has() -> Non
     questions = [part["question"] for _, part in FACTS]
     assert len(set(questions)) == len(questions)
     for row, part in FACTS:
-        about = domains()[row["domain"]].properties[part["property_id"]]
+        about = DOMAINS[row["domain"]].properties[part["property_id"]]
         assert part["source"].startswith(("public knowledge: ", "Wikidata"))
         assert part["description"] in row["prompt"]
         assert row["entity"] in part["question"]
@@ -174,7 +175,7 @@ def test_facts_from_popqa_are_in_popqa(test_data: Path) -> None:
 # ---- the golds, as the offline judge reads them
 
 
-@pytest.mark.parametrize("domain", list(domains()))
+@pytest.mark.parametrize("domain", list(DOMAINS))
 def test_every_way_to_write_a_gold_is_right(domain: str) -> None:
     wrong = []
     for row, part in FACTS:
@@ -194,7 +195,7 @@ def test_every_way_to_write_a_gold_is_right(domain: str) -> None:
 ALIKE = {("San Francisco", "South San Francisco")}
 
 
-@pytest.mark.parametrize("domain", list(domains()))
+@pytest.mark.parametrize("domain", list(DOMAINS))
 def test_the_golds_of_other_entities_are_wrong(domain: str) -> None:
     types: dict[str, list[tuple[str, tuple[Gold, ...]]]] = defaultdict(list)
     for row, part in FACTS:

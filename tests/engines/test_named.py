@@ -69,7 +69,7 @@ def own_limits(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("own_limits")
 def test_run_study_and_dry_run_ask_the_same(tmp_path: Path) -> None:
     common = {"limit": 1, "cache": tmp_path / "cache"}
-    first = sayso.run("uncle", out=tmp_path / "run", **common)
+    first = sayso.run("uncle", out=tmp_path / "run", **common, report=False)
     kept = first.manifest
     assert (kept.settings["answer.short_tokens"], kept.settings["answer.long_tokens"]) == (9, 20)
     assert kept.model_signature == "builtin@1+end_loops"
@@ -86,7 +86,7 @@ def test_run_study_and_dry_run_ask_the_same(tmp_path: Path) -> None:
 def test_flags_win_over_the_limits_of_a_name(tmp_path: Path) -> None:
     result = sayso.run(
         "uncle", limit=1, cache=tmp_path, out=tmp_path / "run", end_loops=False,
-        settings={"answer.short_tokens": 256},
+        settings={"answer.short_tokens": 256}, report=False,
     )  # fmt: skip
     kept = result.manifest
     assert (kept.settings["answer.short_tokens"], kept.settings["answer.long_tokens"]) == (256, 20)
@@ -96,7 +96,7 @@ def test_flags_win_over_the_limits_of_a_name(tmp_path: Path) -> None:
 def test_a_limit_that_is_no_number_is_refused() -> None:
     for wrong in ("many", 1.5, True):
         with pytest.raises(InputError, match=r"answer.short_tokens is .*; expected int"):
-            sayso.run("uncle", settings={"answer.short_tokens": wrong})
+            sayso.run("uncle", settings={"answer.short_tokens": wrong}, report=False)
     with pytest.raises(InputError, match=r"answer.short_tokens is 0; expected 1 to 1e\+06"):
-        sayso.run("uncle", settings={"answer.short_tokens": 0})
+        sayso.run("uncle", settings={"answer.short_tokens": 0}, report=False)
     assert Settings().answer.short_tokens is None

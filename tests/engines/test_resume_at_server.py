@@ -25,7 +25,8 @@ LIMIT = "6"
 def command(server: BadServer, folder: Path, *more: str) -> list[str]:
     return [
         sys.executable, "-m", "sayso", "run", "uncle", "--model", f"{server.url}#bad",
-        "--limit", LIMIT, "--out", str(folder / "run"), "--cache", str(folder / "cache"), *more,
+        "--limit", LIMIT, "--resamples", "100",
+        "--out", str(folder / "run"), "--cache", str(folder / "cache"), *more,
     ]  # fmt: skip
 
 

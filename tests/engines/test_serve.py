@@ -55,7 +55,9 @@ def test_a_whole_run_has_the_greedy_answers_of_the_hf_backend(serve: Serve, tmp_
     texts = {}
     for model in (serve(builtin_folder()), "builtin"):
         folder = tmp_path / model[:7]
-        sayso.run(model=model, data="builtin", limit=2, out=folder, cache=tmp_path / "cache")
+        sayso.run(
+            model=model, data="builtin", limit=2, out=folder, cache=tmp_path / "cache", report=False
+        )
         texts[model] = {
             (g.question, g.stage, g.method): (g.text, g.finish)
             for stage in ("short", "long")

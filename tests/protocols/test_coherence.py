@@ -35,13 +35,15 @@ ROUND = "The river is known for its water. " * 20
 TALK = "Hello! I am ready, and the snakes follow the plan of the night."
 
 
-def run(folder: Path, mind: Any, protocol: str = "uncle") -> Any:
+def run(folder: Path, mind: Any, protocol: str = "uncle", report: bool = False) -> Any:
     return sayso.run(
         protocol,
         model=ScriptedEngine(mind, name="mind", logprob=-0.5),
         data=str(write(folder / "q.jsonl", records(WORLD))),
         out=folder / "run",
         cache=folder / "cache",
+        settings={"resamples": 200},
+        report=report,
     )
 
 
@@ -121,7 +123,7 @@ def test_loops_that_an_engine_ended_are_told_all_the_same(tmp_path: Path) -> Non
             return MIND(request)
         return Generation(request, text="The river is known for its water.", finish="loop")
 
-    result = run(tmp_path, ended)
+    result = run(tmp_path, ended, report=True)
     (line,) = told(result)
     assert "of 16 long answers, 16 repeat themselves in a loop" in line
     assert "cut off" not in line
@@ -261,7 +263,7 @@ def blind(request: Request) -> Generation:
 
 
 def test_a_template_that_leaves_the_question_out_is_the_first_line(tmp_path: Path) -> None:
-    result = run(tmp_path, lambda request: blind(request))
+    result = run(tmp_path, lambda request: blind(request), report=True)
     first = result.manifest.cautions[0]
     assert first.startswith(UNSEEN)
     asked = {q.text for q in RunFolder.open(result.path).read("questions", Question)}

@@ -283,6 +283,7 @@ def test_faithfulness_takes_them_by_name(tmp_path: Path) -> None:
         out=tmp_path / "run",
         cache=tmp_path / "cache",
         options=options,
+        report=False,
     )
     said = {
         name: result.get("mean_decisiveness", f"form:short;method:{name}").value or 0

@@ -56,7 +56,9 @@ def careless(folder: Path, kind: type[Mind] = Careless) -> Result:
         guess=wrong,
     )
     data = write(folder / "world.jsonl", records(world))
-    return sayso.run(model=mind.engine(), data=str(data), out=folder / "r", cache=folder / "cache")
+    return sayso.run(
+        model=mind.engine(), data=str(data), out=folder / "r", cache=folder / "cache", report=False
+    )
 
 
 @pytest.fixture(scope="module")

@@ -56,7 +56,7 @@ def scripted(
     place = folder / "-".join([protocol, *settings])
     sayso.run(
         protocol, model=MIND.engine("base"), data=str(data), cache=folder / "cache", out=place,
-        settings=few,
+        settings=few, report=False,
     )  # fmt: skip
     return place
 

@@ -17,7 +17,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> measure.Result:
     pytest.importorskip("torch")
     folder = tmp_path_factory.mktemp("builtin")
     chosen = selective.Settings(resamples=200)
-    return sayso.run("selective", limit=60, options=chosen, out=folder / "r", cache=folder / "c")
+    return sayso.run(
+        "selective", limit=60, options=chosen, out=folder / "r", cache=folder / "c", report=False
+    )
 
 
 def test_probability_and_meaning_tell_within_type_and_length_does_not(run) -> None:

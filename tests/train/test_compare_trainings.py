@@ -36,7 +36,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]
     place = tmp_path_factory.mktemp("beside")
     sayso.run(
         "uncle", split="dev", limit=5, out=place / "base", cache=place / "cache",
-        options=Settings(resamples=100),
+        options=Settings(resamples=100), report=False,
     )  # fmt: skip
 
     def train(name: str, **more: Any) -> Path:
@@ -187,7 +187,7 @@ def test_a_base_run_that_moved_is_found_or_named(folders, tmp_path) -> None:
     # another run of the same model has other probes: it does not decide what is known
     other = sayso.run(
         "uncle", split="dev", limit=5, out=tmp_path / "other", cache=tmp_path / "cache",
-        options=Settings(resamples=100, probe=KnowledgeProbe(k=3)),
+        options=Settings(resamples=100, probe=KnowledgeProbe(k=3)), report=False,
     )  # fmt: skip
     with pytest.raises(InputError, match="other probes"):
         sayso.compare(*copies, base=other.path)

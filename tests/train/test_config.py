@@ -111,13 +111,13 @@ def test_a_training_is_no_run_to_start_from(tmp_path: Path) -> None:
 def test_probes_of_another_protocol_are_none(tmp_path: Path) -> None:
     options = Settings(resamples=100)
     given = {"split": "dev", "limit": 2, "cache": tmp_path / "cache"}
-    sayso.run("uncle", out=tmp_path / "base", options=options, **given)  # type: ignore[arg-type]
+    sayso.run("uncle", out=tmp_path / "base", options=options, **given, report=False)  # type: ignore[arg-type]
     run = RunFolder.open(tmp_path / "base")
     manifest = msgspec.structs.replace(run.read_manifest(), protocols=("selective",))
     run.write_manifest(manifest)
     other = Settings(resamples=100, known_from=str(tmp_path / "base"))
     with pytest.raises(InputError, match="a run of selective, which has no probes"):
-        sayso.run("uncle", out=tmp_path / "x", options=other, **given)  # type: ignore[arg-type]
+        sayso.run("uncle", out=tmp_path / "x", options=other, **given, report=False)  # type: ignore[arg-type]
 
 
 def test_help_says_the_defaults_of_each_preset() -> None:
@@ -132,7 +132,7 @@ def test_more_to_train_on_than_there_is_is_told(tmp_path: Path) -> None:
     """The built-in world has 250 entities to train on."""
     sayso.run(
         "uncle", split="dev", limit=2, out=tmp_path / "base", cache=tmp_path / "cache",
-        options=Settings(resamples=100),
+        options=Settings(resamples=100), report=False,
     )  # fmt: skip
     base = open_base_run(tmp_path / "base")
     note = halves(base, train_limit=251).notes[-1]

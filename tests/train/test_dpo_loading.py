@@ -84,16 +84,28 @@ def test_the_adapter_loads_in_plain_transformers_and_peft(adapter: Path) -> None
 
 def test_a_trained_model_is_not_probed_by_accident(adapter: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"trained from runs/base.*--known-from runs/base"):
-        sayso.run("uncle", model=f"hf:{adapter}", limit=1, out=tmp_path / "run", cache=tmp_path)
+        sayso.run(
+            "uncle",
+            model=f"hf:{adapter}",
+            limit=1,
+            out=tmp_path / "run",
+            cache=tmp_path,
+            report=False,
+        )
     assert not (tmp_path / "run").exists()
 
 
 def test_frozen_probes_measure_it_beside_its_base(adapter: Path, tmp_path: Path) -> None:
     settings = {"limit": 2, "cache": tmp_path / "cache"}
-    base = sayso.run("uncle", out=tmp_path / "base", **settings)
+    base = sayso.run("uncle", out=tmp_path / "base", **settings, report=False)
     frozen = Settings(known_from=str(tmp_path / "base"))
     trained = sayso.run(
-        "uncle", model=f"hf:{adapter}", out=tmp_path / "trained", options=frozen, **settings
+        "uncle",
+        model=f"hf:{adapter}",
+        out=tmp_path / "trained",
+        options=frozen,
+        **settings,
+        report=False,
     )
     assert trained.get("p_known", "form:short").value == base.get("p_known", "form:short").value
     assert not any("base model" in notice for notice in trained.manifest.notices)

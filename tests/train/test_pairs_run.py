@@ -31,6 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         out=place / "runs" / "train",
         cache=place / "cache",
         options=options,
+        report=False,
     )
     return place
 

@@ -47,7 +47,7 @@ def run(tmp: Path, name: str, hedges: Hedges, world: list[Fact], sure: float = 1
     engine = ScriptedEngine(mind, name="one", logprob=-0.5)
     sayso.run(
         "uncle", model=engine, data=str(data), out=tmp / name, limit=0, cache=tmp / f"c-{name}",
-        options=Settings(resamples=RESAMPLES),
+        options=Settings(resamples=RESAMPLES), report=False,
     )  # fmt: skip
     return tmp / name
 

@@ -51,7 +51,8 @@ def base(world: list[Fact], tmp_path_factory: pytest.TempPathFactory) -> Base:
     engine = Mind(world, half_known, guess=wrong).engine("base")  # type: ignore[arg-type]
     sayso.run(
         "uncle", model=engine, data=str(file), out=place / "run", limit=20,
-        cache=place / "cache", options=QUICK, command=f"sayso run uncle --data {file}",
+        cache=place / "cache", options=QUICK, report=False,
+        command=f"sayso run uncle --data {file}",
     )  # fmt: skip
     return open_base_run(place / "run", model=engine, cache=place / "cache")
 

@@ -54,7 +54,7 @@ def base(
     file = write(place / "mine.jsonl", records(measured))
     sayso.run(
         "uncle", model=model, data=str(file), out=place / "run", cache=place / "cache",
-        options=Settings(resamples=100), command=f"sayso run uncle --data {file}",
+        options=Settings(resamples=100), command=f"sayso run uncle --data {file}", report=False,
     )  # fmt: skip
     return open_base_run(place / "run", model=model, cache=place / "cache")
 

@@ -63,7 +63,7 @@ def run(world: list[Fact], file: Path, tmp_path_factory: pytest.TempPathFactory)
     out = tmp_path_factory.mktemp("base")
     sayso.run(
         "uncle", model=mind(world).engine("base"), data=str(file), out=out / "run", limit=30,
-        cache=out / "cache", options=QUICK, command=f"sayso run uncle --data {file}",
+        cache=out / "cache", options=QUICK, command=f"sayso run uncle --data {file}", report=False,
     )  # fmt: skip
     return out / "run"
 
@@ -99,7 +99,7 @@ def test_a_run_about_everything_is_split_by_its_seed(
     engine = mind(world).engine("base")
     sayso.run(
         "uncle", model=engine, data=str(file), out=tmp_path / "r", limit=0,
-        cache=tmp_path / "cache", options=QUICK,
+        cache=tmp_path / "cache", options=QUICK, report=False,
     )  # fmt: skip
     whole = open_base_run(tmp_path / "r", model=engine, data=str(file), cache=tmp_path / "cache")
     parts = halves(whole)
@@ -117,11 +117,13 @@ def test_runs_that_cannot_be_trained_from_are_refused(
     sayso.run(
         "uncle", model=engine, data=str(file), out=tmp_path / "borrowed", limit=30,
         cache=tmp_path / "cache", options=dataclasses.replace(QUICK, known_from=str(run)),
+        report=False,
     )  # fmt: skip
     with pytest.raises(InputError, match="itself measured with the probes"):
         open_base_run(tmp_path / "borrowed")
     sayso.run("uncle", model=_builtin_like(), data="builtin", split="train", limit=2,
-              out=tmp_path / "t", cache=tmp_path / "cache", options=QUICK)  # fmt: skip
+              out=tmp_path / "t", cache=tmp_path / "cache", options=QUICK,
+              report=False)  # fmt: skip
     with pytest.raises(InputError, match="split train"):
         halves(open_base_run(tmp_path / "t", model=engine, cache=tmp_path / "cache"))
     with pytest.raises(InputError, match=r"not a run folder|does not exist"):
@@ -586,7 +588,7 @@ def test_what_a_run_left_out_since_nobody_can_answer_it_is_neither_trained_nor_m
     engine = ScriptedEngine(lambda request: "It is Paris.", name="base")
     sayso.run(
         "uncle", model=engine, data="world-50", out=tmp_path / "r", limit=20,
-        cache=tmp_path / "cache", options=QUICK,
+        cache=tmp_path / "cache", options=QUICK, report=False,
     )  # fmt: skip
     of_world = open_base_run(tmp_path / "r", model=engine, cache=tmp_path / "cache")
     parts = halves(of_world)

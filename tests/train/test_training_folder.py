@@ -49,7 +49,7 @@ def base(world: list[Fact], tmp_path_factory: pytest.TempPathFactory) -> Base:
     model = mind(world).engine("base")
     sayso.run(
         "uncle", model=model, data=str(file), out=place / "run", limit=30, cache=place / "cache",
-        options=Settings(resamples=100), command=f"sayso run uncle --data {file}",
+        options=Settings(resamples=100), command=f"sayso run uncle --data {file}", report=False,
     )  # fmt: skip
     return open_base_run(place / "run", model=model, cache=place / "cache")
 

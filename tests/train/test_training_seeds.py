@@ -25,7 +25,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("seeds")
     sayso.run(
         "uncle", split="dev", limit=5, out=place / "base", cache=place / "cache",
-        options=Settings(resamples=100),
+        options=Settings(resamples=100), report=False,
     )  # fmt: skip
     return place / "base"
 

@@ -108,6 +108,7 @@ def run(
         out=folder / name,
         cache=folder / "cache",
         options=replace(faithfulness.Settings(), chosen),
+        report=False,
     )
 
 
@@ -251,17 +252,17 @@ def test_nothing_is_drawn_twice_after_uncle(tmp_path: Path) -> None:
     data = str(write(tmp_path / "q.jsonl", records(WORLD[:12])))
     model = engine(plain, "one")
     both: dict[str, Any] = {"model": model, "data": data, "cache": tmp_path / "cache"}
-    sayso.run("uncle", out=tmp_path / "u", **both)
+    sayso.run("uncle", out=tmp_path / "u", **both, report=False)
     before = len(model.requests)
     assert before == 12 * 7 + 4 * 2
     chosen = replace(faithfulness.Settings(), {"methods": "vanilla,uncle", "resamples": 100})
-    second = sayso.run("faithfulness", out=tmp_path / "f", options=chosen, **both)
+    second = sayso.run("faithfulness", out=tmp_path / "f", options=chosen, **both, report=False)
     asked = model.requests[before:]
     assert len(asked) == 12 * 15  # draws 5..19 and nothing else
     assert {r.sample for r in asked} == set(range(5, 20))
     assert second.manifest.tokens["requests"] == 12 * 22 + 4 * 2
     assert second.manifest.tokens["cached"] == before
-    sayso.run("faithfulness", out=tmp_path / "again", options=chosen, **both)
+    sayso.run("faithfulness", out=tmp_path / "again", options=chosen, **both, report=False)
     assert len(model.requests) == before + 12 * 15
 
 

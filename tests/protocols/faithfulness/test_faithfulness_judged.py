@@ -124,6 +124,7 @@ def run(folder: Path, reply: Callable[[str], str]) -> Result:
         out=folder / "run",
         cache=folder / "cache",
         options=replace(faithfulness.Settings(), {"methods": "vanilla", "resamples": 100}),
+        report=False,
     )
 
 
@@ -215,6 +216,7 @@ def test_rules_tell_what_they_could_not_compare(tmp_path: Path) -> None:
         out=tmp_path / "run",
         cache=tmp_path / "cache",
         options=replace(faithfulness.Settings(), {"methods": "vanilla", "resamples": 100}),
+        report=False,
     )
     told = [n for n in result.manifest.notices if n.startswith(("wording", "answers were"))]
     assert told == [

@@ -113,6 +113,7 @@ def run(folder: Path, nli: Path, name: str) -> Result:
             faithfulness.Settings(),
             {"methods": "vanilla", "resamples": 100, "contradict": "nli", "nli": str(nli)},
         ),
+        report=False,
     )
 
 

@@ -31,7 +31,7 @@ def run(folder: Path, answer: object, **fields: object) -> Result:
     )
     return sayso.run(
         "faithfulness", model=engine, data=str(data), out=folder / "run",
-        cache=folder / "c", options=chosen,
+        cache=folder / "c", options=chosen, report=False,
     )  # fmt: skip
 
 

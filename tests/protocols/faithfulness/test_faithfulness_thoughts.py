@@ -78,6 +78,7 @@ def run(folder: Path, thinks: dict[str, str | None]) -> Result:
         out=folder / "run",
         cache=folder / "cache",
         options=replace(faithfulness.Settings(), {"methods": "vanilla", "resamples": 100}),
+        report=False,
     )
 
 

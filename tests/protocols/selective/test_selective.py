@@ -84,7 +84,9 @@ def one(found: list[Estimate], name: str, where: str) -> Estimate:
 
 
 def test_four_questions_by_hand(tmp_path: Path, data: str) -> None:
-    result = sayso.run("selective", model=engine(), data=data, out=tmp_path / "r", options=TWO)
+    result = sayso.run(
+        "selective", model=engine(), data=data, out=tmp_path / "r", options=TWO, report=False
+    )
     found = result.estimates
     rules, rouge = "form:short;against:rules", "form:short;against:rouge_l"
     # by the rules Milan and Cusco are wrong; by ROUGE-L the five words about Oslo too: 2/(1+5)
@@ -122,7 +124,7 @@ def test_four_questions_by_hand(tmp_path: Path, data: str) -> None:
 
 def test_metrics_agree_and_references_have_lengths_by_hand(tmp_path: Path, data: str) -> None:
     found = sayso.run(
-        "selective", model=engine(), data=data, out=tmp_path / "r", options=TWO
+        "selective", model=engine(), data=data, out=tmp_path / "r", options=TWO, report=False
     ).estimates
     # right by rules: Paris, Oslo; "It is Oslo of course" is exact to nobody, and Rouge-L is
     # 2 * 1/5 / (1 + 1/5) = 1/3: three of four verdicts are the same
@@ -140,7 +142,9 @@ def test_metrics_agree_and_references_have_lengths_by_hand(tmp_path: Path, data:
 
 
 def test_scores_that_cannot_be_computed_say_why(tmp_path: Path, data: str) -> None:
-    result = sayso.run("selective", model=engine(), data=data, out=tmp_path / "r", options=TWO)
+    result = sayso.run(
+        "selective", model=engine(), data=data, out=tmp_path / "r", options=TWO, report=False
+    )
     where = "form:short;against:rules;score:"
     assert "hidden states" in (one(result.estimates, "auroc", f"{where}p_ik").problem or "")
     assert "not detect contradiction" in (
@@ -156,7 +160,9 @@ def test_without_log_probs_the_others_remain(tmp_path: Path, data: str) -> None:
         return reply(request).text
 
     model = ScriptedEngine(plain, name="text")
-    result = sayso.run("selective", model=model, data=data, out=tmp_path / "r", options=TWO)
+    result = sayso.run(
+        "selective", model=model, data=data, out=tmp_path / "r", options=TWO, report=False
+    )
     where = "form:short;against:rules;score:"
     assert value(result.estimates, "auroc", f"{where}num_sets") == 1.0
     missing = one(result.estimates, "auroc", f"{where}perplexity")
@@ -171,16 +177,25 @@ def test_draws_that_never_vary_are_said_first(tmp_path: Path) -> None:
     mind = Mind(world, lambda f: 1.0)
     file = write(tmp_path / "w.jsonl", records(world))
     result = sayso.run(
-        "selective", model=mind.engine(), data=str(file), out=tmp_path / "r", options=TWO
+        "selective",
+        model=mind.engine(),
+        data=str(file),
+        out=tmp_path / "r",
+        options=TWO,
+        report=False,
     )
     assert any(text.startswith("The draws never vary") for text in result.manifest.cautions)
 
 
 def test_a_second_run_asks_nothing_and_measures_the_same(tmp_path: Path, data: str) -> None:
     first = engine()
-    one_run = sayso.run("selective", model=first, data=data, out=tmp_path / "r", options=TWO)
+    one_run = sayso.run(
+        "selective", model=first, data=data, out=tmp_path / "r", options=TWO, report=False
+    )
     again = engine()
-    two_run = sayso.run("selective", model=again, data=data, out=tmp_path / "r", options=TWO)
+    two_run = sayso.run(
+        "selective", model=again, data=data, out=tmp_path / "r", options=TWO, report=False
+    )
     assert (len(first.requests), len(again.requests)) == (4 * (2 + 2), 0)
     assert two_run.estimates == one_run.estimates
     assert sayso.measure(tmp_path / "r").estimates == one_run.estimates
@@ -192,14 +207,14 @@ def test_killed_and_started_again_nothing_is_asked_twice(tmp_path: Path, data: s
     killed = ScriptedEngine(reply, name="four", logprob=-0.5, kill_after=7)
     place = {"data": data, "out": tmp_path / "r", "options": TWO}
     with pytest.raises(KeyboardInterrupt):
-        sayso.run("selective", model=killed, **place)
+        sayso.run("selective", model=killed, **place, report=False)
     rest = engine()
-    sayso.run("selective", model=rest, **place)
+    sayso.run("selective", model=rest, **place, report=False)
     assert len(killed.requests) + len(rest.requests) == 4 * 4
 
 
 def test_other_thresholds_need_no_new_answers(tmp_path: Path, data: str) -> None:
-    sayso.run("selective", model=engine(), data=data, out=tmp_path / "r", options=TWO)
+    sayso.run("selective", model=engine(), data=data, out=tmp_path / "r", options=TWO, report=False)
     kind = sayso.measure(tmp_path / "r", rouge_threshold=0.3).estimates
     assert value(kind, "error_rate", "form:short;against:rouge_l") == 2 / 4  # .33 is right now
     for changes in ({"draws.k": 3}, {"nli": "llm:x"}, {"words": False}):
@@ -253,12 +268,16 @@ def test_every_setting_is_in_the_signature(tmp_path: Path, data: str) -> None:
         "without_passage": True,
     }  # fmt: skip
     base = dataclasses.replace(TWO, scores="num_sets,length_words")
-    run = sayso.run("selective", model=engine(), data=data, out=tmp_path / "r", options=base)
+    run = sayso.run(
+        "selective", model=engine(), data=data, out=tmp_path / "r", options=base, report=False
+    )
     plain = run.estimates[0].signature
     for name, new in other.items():
         chosen = settings.replace(base, {name: new})
         place = tmp_path / name
-        result = sayso.run("selective", model=engine(), data=data, out=place, options=chosen)
+        result = sayso.run(
+            "selective", model=engine(), data=data, out=place, options=chosen, report=False
+        )
         assert result.estimates[0].signature != plain, name
 
 
@@ -292,7 +311,12 @@ def test_paragraphs_are_scored_by_their_values(tmp_path: Path) -> None:
     mind = Known(world, lambda f: float(chance("knows", f.question) < 0.5))
     file = write(tmp_path / "w.jsonl", records(world))
     result = sayso.run(
-        "selective", model=mind.engine(), data=str(file), out=tmp_path / "r", options=TWO
+        "selective",
+        model=mind.engine(),
+        data=str(file),
+        out=tmp_path / "r",
+        options=TWO,
+        report=False,
     )
     where = "form:long;against:rules;score:sequence_probability"
     found = one(result.estimates, "auroc", where)
@@ -315,7 +339,9 @@ class Known(Mind):
 
 
 def test_semantic_entropy_of_the_run_is_that_of_its_draws(tmp_path: Path, data: str) -> None:
-    result = sayso.run("selective", model=engine(), data=data, out=tmp_path / "r", options=TWO)
+    result = sayso.run(
+        "selective", model=engine(), data=data, out=tmp_path / "r", options=TWO, report=False
+    )
     from sayso.records import Score
     from sayso.storage.run_folder import RunFolder
 
@@ -345,7 +371,13 @@ class Stranger:
 
 def test_another_judge_stands_beside_the_rules(tmp_path: Path, data: str) -> None:
     result = sayso.run(
-        "selective", model=engine(), data=data, judge=Stranger(), out=tmp_path / "r", options=TWO
+        "selective",
+        model=engine(),
+        data=data,
+        judge=Stranger(),
+        out=tmp_path / "r",
+        options=TWO,
+        report=False,
     )
     theirs = one(result.estimates, "error_rate", "form:short;against:stranger#p1")
     assert (theirs.value, theirs.n, theirs.missing) == (0.0, 3, 1)
@@ -361,7 +393,9 @@ def test_another_judge_stands_beside_the_rules(tmp_path: Path, data: str) -> Non
 @pytest.mark.parametrize("changes", [{"draws.k": 0}, {"known_k": 0}, {"words": False}])
 def test_parts_can_be_left_out(changes: dict, tmp_path: Path, data: str) -> None:
     chosen = settings.replace(TWO, changes)
-    result = sayso.run("selective", model=engine(), data=data, out=tmp_path / "r", options=chosen)
+    result = sayso.run(
+        "selective", model=engine(), data=data, out=tmp_path / "r", options=chosen, report=False
+    )
     where = "form:short;against:rules;score:"
     assert value(result.estimates, "auroc", f"{where}perplexity") == 1.0
     has_unknown = any(e.name == "share_unknown" for e in result.estimates)

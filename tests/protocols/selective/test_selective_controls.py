@@ -42,7 +42,12 @@ class Speaker(Mind):
 def run(path: Path, world: list[Fact], mind: Mind) -> list[Estimate]:
     data = write(path / "w.jsonl", records(world))
     return sayso.run(
-        "selective", model=mind.engine(), data=str(data), out=path / "r", options=CHOSEN
+        "selective",
+        model=mind.engine(),
+        data=str(data),
+        out=path / "r",
+        options=CHOSEN,
+        report=False,
     ).estimates
 
 
@@ -177,7 +182,12 @@ def test_shuffled_golds_leave_nothing(tmp_path: Path) -> None:
     assert real.low > 0.8
     data = write(tmp_path / "s.jsonl", records(world, golds=lambda f: golds[f.question]))
     found = sayso.run(
-        "selective", model=mind.engine(), data=str(data), out=tmp_path / "s", options=CHOSEN
+        "selective",
+        model=mind.engine(),
+        data=str(data),
+        out=tmp_path / "s",
+        options=CHOSEN,
+        report=False,
     ).estimates
     for form in ("short", "long"):
         for score in ("sequence_probability", "semantic_entropy", "num_sets", "length_words"):

@@ -90,7 +90,9 @@ def one(found: Sequence[Estimate], name: str, method: str) -> Estimate:
 
 def test_a_run_with_examples(tmp_path: Path, data: str) -> None:
     engine = Knowing()
-    result = sayso.run("selective", model=engine, data=data, out=tmp_path / "r", options=ON)
+    result = sayso.run(
+        "selective", model=engine, data=data, out=tmp_path / "r", options=ON, report=False
+    )
     folder = RunFolder.open(tmp_path / "r")
     shown = folder.read("generations/shown", Generation)
     answers = folder.read("generations/short", Generation)
@@ -108,7 +110,9 @@ def test_a_run_with_examples(tmp_path: Path, data: str) -> None:
 
 
 def test_off_by_default_and_listed_with_the_reason(tmp_path: Path, data: str) -> None:
-    result = sayso.run("selective", model=Knowing(), data=data, out=tmp_path / "r", options=BASE)
+    result = sayso.run(
+        "selective", model=Knowing(), data=data, out=tmp_path / "r", options=BASE, report=False
+    )
     few = one(result.estimates, "auroc", "p_true_few")
     assert few.value is None
     assert "needs labeled examples: --p-true.examples 20" in (few.problem or "")
@@ -124,7 +128,9 @@ def test_too_few_questions_or_one_kind_is_a_reason(tmp_path: Path) -> None:
                 for n in range(count)]  # fmt: skip
         place = f"triviaqa:{write(tmp_path / f'{count}.jsonl', rows)}"
         out = tmp_path / f"r{count}"
-        result = sayso.run("selective", model=Knowing(), data=place, out=out, options=ON)
+        result = sayso.run(
+            "selective", model=Knowing(), data=place, out=out, options=ON, report=False
+        )
         assert told in (one(result.estimates, "auroc", "p_true_few").problem or "")
 
 

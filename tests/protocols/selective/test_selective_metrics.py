@@ -152,7 +152,7 @@ def test_the_model_and_a_panel_are_asked_about_short_answers(
     monkeypatch.setattr(tools, "open_priced", lambda *_, **__: (other, None))
     sayso.run(
         "selective", model=subject(), data=data, out=tmp_path / "r", cache=tmp_path / "c",
-        settings={**FEW, "elicit": True, "panel": "hf:grader"},
+        settings={**FEW, "elicit": True, "panel": "hf:grader"}, report=False,
     )  # fmt: skip
     stored = RunFolder.open(tmp_path / "r").read("scores/short", Score)
     by_method: dict[str, list[float | None]] = {}
@@ -177,7 +177,7 @@ def test_a_metric_that_cannot_be_opened_is_told_before_anything_is_asked(
     with pytest.raises(InputError):
         sayso.run(
             "selective", model=model, data=data, out=tmp_path / "r", cache=tmp_path / "c",
-            settings={**FEW, "answer_metrics": f"bert_score:{tmp_path / 'nowhere'}"},
+            settings={**FEW, "answer_metrics": f"bert_score:{tmp_path / 'nowhere'}"}, report=False,
         )  # fmt: skip
     assert not model.requests
 
@@ -189,7 +189,7 @@ def test_a_grader_whose_replies_cannot_be_read_is_told(
     monkeypatch.setattr(tools, "open_priced", lambda *_, **__: (silent, None))
     found = sayso.run(
         "selective", model=subject(), data=data, out=tmp_path / "r", cache=tmp_path / "c",
-        settings={**FEW, "answer_metrics": "llm_blind:hf:silent"},
+        settings={**FEW, "answer_metrics": "llm_blind:hf:silent"}, report=False,
     )  # fmt: skip
     (rate,) = (
         e
@@ -207,7 +207,7 @@ def test_questions_about_answers_say_how_the_model_is_to_think(tmp_path: Path, d
     model = subject()
     sayso.run(
         "selective", model=model, data=data, out=tmp_path / "r", cache=tmp_path / "c",
-        settings={**FEW, "elicit": True}, thinking="off",
+        settings={**FEW, "elicit": True}, thinking="off", report=False,
     )  # fmt: skip
     ways = {
         ("nothing else" in r.messages[-1].content): r.chat_template_kwargs for r in model.requests

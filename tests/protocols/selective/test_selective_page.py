@@ -46,7 +46,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     data = write(folder / "w.jsonl", records(WORLD))
     chosen = selective.Settings(draws=selective.SelectiveDraws(k=5), resamples=100)
     sayso.run("selective", model=mind.engine(), data=str(data), out=folder / "r", options=chosen,
-              cache=folder / "c")  # fmt: skip
+              cache=folder / "c", report=False)  # fmt: skip
     return folder / "r"
 
 
@@ -314,7 +314,12 @@ def test_what_is_measured_again_is_what_the_run_gave(tmp_path: Path) -> None:
     data = write(tmp_path / "w.jsonl", records(WORLD))
     chosen = selective.Settings(draws=selective.SelectiveDraws(k=2), known_k=2, resamples=100)
     result = sayso.run(
-        "selective", model=mind.engine(), data=str(data), out=tmp_path / "r", options=chosen
+        "selective",
+        model=mind.engine(),
+        data=str(data),
+        out=tmp_path / "r",
+        options=chosen,
+        report=False,
     )
     best = [e for e in result.estimates if e.name == "auroc_best"]
     assert [dict(e.where)["form"] for e in best] == ["short", "long"]

@@ -98,7 +98,7 @@ def test_a_state_that_knows_is_found_and_every_choice_is_told(tmp_path: Path) ->
 
     engine = subject(world, Mind(world, knows), state)
     place = {"data": world_file(tmp_path, world), "out": tmp_path / "r", "options": CHOSEN}
-    result = sayso.run("selective", model=engine, **place)
+    result = sayso.run("selective", model=engine, **place, report=False)
     found = one(result.estimates, "auroc_within", f"{WHERE}p_ik")
     assert found.low is not None
     assert found.low > 0.7
@@ -123,7 +123,7 @@ def test_a_state_that_knows_is_found_and_every_choice_is_told(tmp_path: Path) ->
     assert inside.n == len(held[0].ids)
     assert inside.n > 0.9 * len(world)
     again = subject(world, Mind(world, knows), state)
-    assert sayso.run("selective", model=again, **place).estimates == result.estimates
+    assert sayso.run("selective", model=again, **place, report=False).estimates == result.estimates
     assert again.read == 0
     assert sayso.measure(tmp_path / "r").estimates == result.estimates
     same = sayso.compare(tmp_path / "r", tmp_path / "r", resamples=100).estimates
@@ -146,7 +146,7 @@ def test_states_that_say_nothing_are_blind(tmp_path: Path, seed: int) -> None:
     engine = subject(world, Mind(world, lucky), state)
     found = sayso.run(
         "selective", model=engine, data=world_file(tmp_path, world), out=tmp_path / "r",
-        options=CHOSEN,
+        options=CHOSEN, report=False,
     ).estimates  # fmt: skip
     within = one(found, "auroc_within", f"{WHERE}p_ik")
     assert within.low is not None
@@ -169,7 +169,7 @@ def test_a_mark_of_the_entity_is_no_leak(tmp_path: Path) -> None:
 
     found = sayso.run(
         "selective", model=subject(world, Mind(world, known), mark),
-        data=world_file(tmp_path, world), out=tmp_path / "r", options=CHOSEN,
+        data=world_file(tmp_path, world), out=tmp_path / "r", options=CHOSEN, report=False,
     ).estimates  # fmt: skip
     estimate = one(found, "auroc", f"{WHERE}p_ik")
     assert estimate.low is not None
@@ -183,7 +183,7 @@ def test_what_is_known_by_the_probe(tmp_path: Path) -> None:
     chosen = dataclasses.replace(CHOSEN, scores="length_words,sequence_probability,p_ik")
     sayso.run(
         "selective", model=engine, data=world_file(tmp_path, world), out=tmp_path / "r",
-        options=chosen,
+        options=chosen, report=False,
     )  # fmt: skip
     found = sayso.measure(tmp_path / "r", known_by="probe").estimates
     for form in ("short", "long"):
@@ -204,7 +204,7 @@ def test_reasons_instead_of_numbers(tmp_path: Path) -> None:
         options = settings.replace(CHOSEN, changes)
         return sayso.run(
             "selective", model=model, data=data, out=tmp_path / name, options=options,
-            cache=tmp_path / f"{name}-cache",
+            cache=tmp_path / f"{name}-cache", report=False,
         ).estimates  # fmt: skip
 
     nothing = run("none", Mind(world, knows).engine())
@@ -231,7 +231,7 @@ def test_a_layer_that_the_model_lacks_is_refused_before_anything_is_asked(tmp_pa
     with pytest.raises(InputError, match="layer 99 is not in the model"):
         sayso.run(
             "selective", model=engine, data=world_file(tmp_path, world), out=tmp_path / "r",
-            options=chosen,
+            options=chosen, report=False,
         )  # fmt: skip
     assert engine.requests == []
     assert not (tmp_path / "r").exists()

@@ -371,6 +371,7 @@ def test_golds_of_the_data_are_a_source(tmp_path: Path) -> None:
             out=tmp_path / ask,
             cache=tmp_path / "cache",
             options=self_known.Settings(ask=ask, knowledge=knowledge, modes="none", resamples=100),
+            report=False,
         )
         assert value(result, "factuality_micro") == 0.5
         assert any("contain few facts per topic" in n for n in result.manifest.notices)
@@ -605,6 +606,7 @@ def test_forced_reads_have_the_template_arguments_of_the_texts(tmp_path: Path) -
         cache=tmp_path / "cache",
         thinking="off",
         options=self_known.Settings(knowledge="none", modes="direct", resamples=100),
+        report=False,
     )
     assert engine.forced
     wanted = engine.requests[0].chat_template_kwargs

@@ -97,7 +97,7 @@ def test_a_question_that_gives_its_answer_away_is_left_to_be_made() -> None:
 def test_a_run_on_facts_keeps_who_made_each_question(tmp_path: Path) -> None:
     result = sayso.run(
         "self_known", limit=2, out=tmp_path / "run", cache=tmp_path / "cache",
-        options=self_known.Settings(modes="qa", resamples=100),
+        options=self_known.Settings(modes="qa", resamples=100), report=False,
     )  # fmt: skip
     folder = RunFolder.open(tmp_path / "run")
     rows = folder.read("asked/long", ClaimQuestion)

@@ -86,6 +86,7 @@ def run(
         out=folder / "run",
         cache=folder / "cache",
         options=options,
+        report=False,
     )
     return result, model, judge
 

@@ -383,7 +383,7 @@ def test_a_run_of_the_protocol_has_every_section(tmp_path: Path) -> None:
     made = sayso.run(
         "self_known", model=ScriptedEngine(answer, name="m"),
         data=str(write(tmp_path / "q.jsonl", world)), out=tmp_path / "run", cache=tmp_path / "c",
-        options=replace(self_known.Settings(), {"resamples": 100}),
+        options=replace(self_known.Settings(), {"resamples": 100}), report=False,
     )  # fmt: skip
     page = report.write(made.path).read_text(encoding="utf-8")
     # S, NS, NS in every text

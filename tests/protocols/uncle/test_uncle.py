@@ -164,6 +164,7 @@ def test_a_shared_question_is_asked_once_and_counted_in_each_pair(tmp_path: Path
         data=str(write(tmp_path / "q.jsonl", rows)),
         out=tmp_path / "run",
         cache=tmp_path / "cache",
+        report=False,
     )
     assert len(engine.requests) == (5 + 2) + 2 * 2
     assert value(result, "cell_kc", "form:short") == 2
@@ -178,7 +179,7 @@ def test_probes_can_be_frozen_from_a_base_run(tmp_path: Path) -> None:
     mind = Mind(world_facts, lambda f: knows[f.question])
     base = mind.engine("base")
     common: dict[str, Any] = {"data": data, "cache": tmp_path / "cache"}
-    first = sayso.run(model=base, out=tmp_path / "base", **common)
+    first = sayso.run(model=base, out=tmp_path / "base", **common, report=False)
     taught = ScriptedEngine(
         lambda r: (
             "I am not sure." if chance("t", r.messages[0].content, r.sample) < 0.5 else mind(r)
@@ -187,7 +188,7 @@ def test_probes_can_be_frozen_from_a_base_run(tmp_path: Path) -> None:
         logprob=-0.5,
         base=base.identity,
     )
-    apart = sayso.run(model=taught, out=tmp_path / "apart", **common)
+    apart = sayso.run(model=taught, out=tmp_path / "apart", **common, report=False)
     assert value(apart, "p_known", "form:short") != value(first, "p_known", "form:short")
     with pytest.raises(InputError, match="share a base model but were probed separately"):
         sayso.compare(first.path, apart.path)
@@ -197,6 +198,7 @@ def test_probes_can_be_frozen_from_a_base_run(tmp_path: Path) -> None:
         out=tmp_path / "frozen",
         options=uncle.Settings(known_from=str(first.path)),
         **common,
+        report=False,
     )
     assert len(taught.requests) == before  # no probes are asked, the answers were cached
     assert value(frozen, "p_known", "form:short") == value(first, "p_known", "form:short")
@@ -209,6 +211,7 @@ def test_probes_can_be_frozen_from_a_base_run(tmp_path: Path) -> None:
             out=tmp_path / "x",
             cache=tmp_path / "cache",
             options=uncle.Settings(known_from=str(first.path)),
+            report=False,
         )
 
 

@@ -188,7 +188,11 @@ def test_the_same_model_twice_shows_no_difference(tmp_path: Path) -> None:
     data = write(tmp_path / "q.jsonl", records(WORLD))
     for name in ("one", "two"):
         sayso.run(
-            model=mind.engine(name), data=str(data), out=tmp_path / name, cache=tmp_path / "cache"
+            model=mind.engine(name),
+            data=str(data),
+            out=tmp_path / name,
+            cache=tmp_path / "cache",
+            report=False,
         )
     differences = sayso.compare(tmp_path / "one", tmp_path / "two").estimates
     assert len(differences) > 20
