@@ -11,6 +11,7 @@ import pytest
 
 import sayso
 from support import frozen
+from support.declared import only_declared
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -40,6 +41,7 @@ class Runs:
         if protocol not in self.lines:
             with pytest.MonkeyPatch.context() as patch:
                 patch.setenv("SAYSO_CACHE", str(self.cache(protocol)))
+                only_declared(patch)
                 self.lines[protocol] = frozen.run(protocol, path)
         return path
 

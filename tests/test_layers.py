@@ -402,6 +402,9 @@ def test_a_function_name_stands_once_unless_it_is_an_interface() -> None:
 REPORT_WORDS = {
     ("terminal.py", "uncle"): "a word of a judge's signature: UNCLE's three labels",
     ("terminal.py", "kappa"): "how well a judge agreed with people in its check",
+    ("numbers.py", "gap"): "the notation of a difference of two shares",
+    ("page.py", "left_out"): "which protocols the page of several runs leaves out",
+    ("page.py", "facts"): "what the page says about how the run was made",
 }
 
 

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import math
+
 from sayso.metric import Headline, Metric, MetricTable
 
+YONA = "Yona et al., arXiv 2405.16908"
 NUMBERS = MetricTable(
     Metric(
         "skill",
         "words match the draws (0 blind, 1 perfect)",
+        (
+            "How far cMFG gets from the value of the same words assigned to answers at random "
+            "(0) to a perfect match (1). Below 0, the words mislead."
+        ),
         symbol="skill",
         notation="signed",
         higher=True,
@@ -23,6 +30,7 @@ NUMBERS = MetricTable(
     Metric(
         "accuracy",
         "right, of all facts",
+        "Share of all answers, or of all facts asked for in paragraphs, that are right.",
         higher=True,
         study=6,
         headline=Headline(
@@ -32,11 +40,421 @@ NUMBERS = MetricTable(
             best="is right most often",
         ),
     ),
-    Metric("mean_decisiveness", "how sure its words sound", study=4),
-    Metric("mean_confidence", "how sure it is: share of draws that agree", study=5),
     Metric(
-        "cmfg", "faithfulness, mean over bins of confidence", symbol="cMFG", higher=True, study=2
+        "mean_decisiveness",
+        "how sure its words sound",
+        "Mean decisiveness of the wording, from 0 to 1. The claims of an answer share its weight.",
+        study=4,
     ),
-    Metric("mfg", "faithfulness, mean over answers", symbol="MFG", higher=True, study=3),
-    Metric("punting", "answers that assert nothing"),
+    Metric(
+        "mean_confidence",
+        "how sure it is: share of draws that agree",
+        "Mean share of the sampled answers that agree with a claim.",
+        study=5,
+    ),
+    Metric(
+        "cmfg",
+        "faithfulness, mean over bins of confidence",
+        (
+            "Faithfulness of a claim is 1 minus the distance between decisiveness and confidence. "
+            "Its mean is taken within each bin of confidence, then over the bins."
+        ),
+        symbol="cMFG",
+        source=YONA,
+        higher=True,
+        study=2,
+    ),
+    Metric(
+        "mfg",
+        "faithfulness, mean over answers",
+        (
+            "Mean of 1 minus the distance between decisiveness and confidence, over the answers "
+            "that assert something."
+        ),
+        symbol="MFG",
+        source=YONA,
+        higher=True,
+        study=3,
+    ),
+    Metric(
+        "punting",
+        "answers that assert nothing",
+        "Share of the answers that make no claim, such as “I don't know”.",
+    ),
+    Metric(
+        "spearman",
+        "rank correlation of decisiveness and confidence",
+        "Spearman's correlation, claim by claim.",
+        notation="signed",
+        higher=True,
+        limits=(-1.0, 1.0),
+    ),
+    Metric(
+        "kendall",
+        "Kendall's tau-b of decisiveness and confidence",
+        "Rank correlation with a correction for ties. Not computed above 3,000 claims.",
+        notation="signed",
+        higher=True,
+        limits=(-1.0, 1.0),
+    ),
+    # ---- how the bins of confidence are filled
+    Metric(
+        "thinnest_bin",
+        "claims in the thinnest bin of confidence",
+        "Number of claims in the bin with the fewest, empty bins aside. The slice names the bin.",
+        notation="count",
+        limits=(0.0, math.inf),
+    ),
+    Metric(
+        "filled_bins",
+        "bins of confidence with a claim",
+        "Number of bins with a claim, of those that the number of draws can reach.",
+        notation="count",
+        limits=(0.0, math.inf),
+    ),
+    Metric(
+        "shared_bins",
+        "bins of confidence that all methods fill",
+        "Number of bins with enough claims of every method. Methods are compared in these bins.",
+        notation="count",
+        limits=(0.0, math.inf),
+    ),
+    # ---- what was asked, and what is left out
+    Metric(
+        "asked",
+        "answers asked for",
+        "Number of answers, or of facts asked for in paragraphs, before anything is left out.",
+        notation="count",
+        limits=(0.0, math.inf),
+    ),
+    Metric(
+        "left_out",
+        "left out",
+        (
+            "Number of facts that a paragraph omits, and of claims without decisiveness or "
+            "confidence. The slice gives the reason."
+        ),
+        notation="count",
+        limits=(0.0, math.inf),
+    ),
+    Metric(
+        "demonstration_questions",
+        "questions set aside for examples",
+        "Number of questions that only supply examples for prompts and are not measured.",
+        notation="count",
+        limits=(0.0, math.inf),
+    ),
+    Metric(
+        "entities_set_apart",
+        "entities set aside for examples",
+        "Number of entities whose questions only supply examples for prompts.",
+        notation="count",
+        limits=(0.0, math.inf),
+    ),
+    Metric(
+        "ambiguous_questions",
+        "ambiguous questions",
+        "Number of short questions whose gold answers contradict each other.",
+        notation="count",
+        limits=(0.0, math.inf),
+    ),
+    Metric(
+        "ambiguous",
+        "an ambiguous question",
+        "1 for each question whose gold answers contradict each other. The slice names it.",
+        notation="count",
+        limits=(1.0, 1.0),
+    ),
+    Metric(
+        "draws_alike",
+        "questions whose draws are all equal",
+        "Share of the questions drawn several times whose draws all have the same text.",
+    ),
+    # ---- what cMFG and skill are read against, and their other definitions
+    Metric(
+        "cmfg_decisive",
+        "cMFG of words that are always certain",
+        "cMFG on the same claims if every claim had decisiveness 1.",
+    ),
+    Metric(
+        "cmfg_half",
+        "cMFG of words that are always half sure",
+        "cMFG on the same claims if every claim had decisiveness 1/2.",
+    ),
+    Metric(
+        "cmfg_constant",
+        "cMFG of its mean decisiveness",
+        "cMFG on the same claims if every claim had the model's mean decisiveness.",
+    ),
+    Metric(
+        "cmfg_permuted",
+        "cMFG of its words assigned at random",
+        "Expected cMFG if the same decisiveness values were assigned to the claims at random.",
+    ),
+    Metric(
+        "cmfg_oracle",
+        "cMFG of perfect words",
+        "cMFG if decisiveness equaled confidence. Below 1 only where empty bins count as 0.",
+    ),
+    Metric(
+        "over_claim",
+        "words surer than the model",
+        (
+            "How far decisiveness exceeds confidence: 0 where it does not, averaged over claims in "
+            "each bin, then over bins."
+        ),
+        higher=False,
+    ),
+    Metric(
+        "over_hedge",
+        "words less sure than the model",
+        (
+            "How far confidence exceeds decisiveness: 0 where it does not, averaged over claims in "
+            "each bin, then over bins. In UNCLE, the same name is another number."
+        ),
+        higher=False,
+    ),
+    Metric(
+        "cmfg_corrected",
+        "cMFG without the noise of few draws",
+        "cMFG minus an estimate of what few draws add to the gaps.",
+        higher=True,
+    ),
+    Metric(
+        "skill_corrected",
+        "skill without the noise of few draws",
+        "Skill computed from cMFG values that are corrected for the noise of few draws.",
+        notation="signed",
+        higher=True,
+        limits=None,
+    ),
+    Metric(
+        "cmfg_levels",
+        "cMFG over levels of confidence",
+        "cMFG with one bin for each value of confidence that occurs.",
+        higher=True,
+    ),
+    Metric(
+        "cmfg_left",
+        "cMFG with left-closed bins",
+        "cMFG with a confidence on a bin's edge counted in the bin above it.",
+        higher=True,
+    ),
+    Metric(
+        "cmfg_star",
+        "cMFG over bins of equal size, weighted by width",
+        (
+            "Faithfulness in bins that hold equal numbers of claims, each bin weighted by its "
+            "width on the scale of confidence."
+        ),
+        symbol="cMFG*",
+        source="arXiv 2606.32032",
+        higher=True,
+    ),
+    Metric(
+        "noise_floor",
+        "gap of a faithful model from few draws",
+        (
+            "Mean distance between decisiveness and confidence that a perfectly faithful model "
+            "would show because confidence is counted on few draws."
+        ),
+        notation="fraction",
+    ),
+    Metric(
+        "skill_dec0",
+        "skill with punts counted as decisiveness 0",
+        (
+            "Skill if an answer that asserts nothing has decisiveness 0 and the confidence of the "
+            "plain answer to the same question."
+        ),
+        notation="signed",
+        higher=True,
+        limits=None,
+    ),
+    Metric(
+        "cmfg_dec0",
+        "cMFG with punts counted as decisiveness 0",
+        (
+            "cMFG if an answer that asserts nothing has decisiveness 0 and the confidence of the "
+            "plain answer to the same question."
+        ),
+        higher=True,
+    ),
+    # ---- methods against the plain question, in the bins that all of them fill
+    Metric(
+        "skill_shared",
+        "skill in the shared bins",
+        "Skill in the bins of confidence that every method fills.",
+        notation="signed",
+        higher=True,
+        limits=None,
+    ),
+    Metric(
+        "cmfg_shared",
+        "cMFG in the shared bins",
+        "cMFG in the bins of confidence that every method fills.",
+        higher=True,
+    ),
+    Metric(
+        "skill_gain",
+        "gain in skill over the plain question",
+        "Skill of a method minus that of the plain question, in the bins that every method fills.",
+        notation="signed",
+        higher=True,
+        limits=None,
+    ),
+    Metric(
+        "cmfg_gain",
+        "gain in cMFG over the plain question",
+        "cMFG of a method minus that of the plain question, in the bins that every method fills.",
+        notation="signed",
+        higher=True,
+        limits=(-1.0, 1.0),
+    ),
+    Metric(
+        "skill_gain_p",
+        "p of the gain in skill",
+        "p-value of the gain, corrected for the number of methods (Holm).",
+        notation="fraction",
+    ),
+    Metric(
+        "cmfg_gain_p",
+        "p of the gain in cMFG",
+        "p-value of the gain, corrected for the number of methods (Holm).",
+        notation="fraction",
+    ),
+    # ---- decisiveness read as the probability of being right
+    Metric(
+        "words_brier",
+        "Brier score of the words",
+        "Mean squared distance between decisiveness and being right (1) or wrong (0).",
+        source="Brier 1950",
+        notation="fraction",
+        higher=False,
+    ),
+    Metric(
+        "words_reliability",
+        "Brier score: reliability of the words",
+        "Mean squared distance between decisiveness and accuracy in bins of decisiveness.",
+        source="Murphy 1973",
+        notation="fraction",
+        higher=False,
+    ),
+    Metric(
+        "words_resolution",
+        "Brier score: resolution of the words",
+        "Mean squared distance between accuracy in bins of decisiveness and overall accuracy.",
+        source="Murphy 1973",
+        notation="fraction",
+        higher=True,
+        limits=(0.0, 0.25),
+    ),
+    Metric(
+        "words_uncertainty",
+        "Brier score: variance of being right",
+        "Accuracy times 1 minus accuracy. It does not depend on the words.",
+        source="Murphy 1973",
+        notation="fraction",
+        limits=(0.0, 0.25),
+    ),
+    Metric(
+        "words_ece_plain",
+        "calibration error of the words",
+        (
+            "Mean distance between decisiveness and accuracy over ten bins of decisiveness, "
+            "weighted by the claims in each bin (ECE)."
+        ),
+        source="Guo et al. 2017",
+        notation="fraction",
+        higher=False,
+    ),
+    Metric(
+        "words_ece",
+        "calibration error of the words, without the part due to chance",
+        "ECE minus an estimate of what chance adds to it. It can fall below 0.",
+        source="Kumar et al. 2019",
+        notation="fraction",
+        higher=False,
+        limits=(-1.0, 1.0),
+    ),
+    Metric(
+        "words_auroc",
+        "AUROC of the words for a right claim (.5 = chance)",
+        "Probability that a right claim sounds more decisive than a wrong one.",
+        notation="fraction",
+        higher=True,
+    ),
+    # ---- single bins
+    Metric(
+        "bin_faithfulness",
+        "faithfulness in a bin of confidence",
+        "Mean faithfulness of the claims in one bin of confidence.",
+        higher=True,
+    ),
+    Metric(
+        "bin_decisiveness",
+        "decisiveness in a bin of confidence",
+        "Mean decisiveness of the claims in one bin of confidence.",
+    ),
+    Metric(
+        "bin_confidence",
+        "confidence in a bin",
+        "Mean confidence of the claims in one bin of confidence.",
+    ),
+    Metric(
+        "bin_skill",
+        "skill in a bin of confidence",
+        "Skill in one bin: faithfulness there, against all words assigned at random.",
+        notation="signed",
+        higher=True,
+        limits=None,
+    ),
+    # ---- single claims and thoughts
+    Metric(
+        "three_way",
+        "claims by confidence, decisiveness and being right",
+        "Share of the claims with this combination of high or low values, right or wrong.",
+    ),
+    Metric(
+        "unknown_unknown",
+        "confident, decisive and wrong",
+        "Share of the claims that are wrong though confidence and decisiveness are high.",
+        higher=False,
+    ),
+    Metric(
+        "known_unsaid",
+        "decisive without confidence",
+        "Share of the claims with high decisiveness and low confidence.",
+        higher=False,
+    ),
+    Metric(
+        "thought_minus_said",
+        "decisiveness of the thought minus that of the answer",
+        "Decisiveness of the last claim in the reasoning minus that of the answer, on average.",
+        notation="signed",
+        limits=(-1.0, 1.0),
+    ),
+    Metric(
+        "thought_unsaid",
+        "doubt in the thought that the answer does not voice",
+        (
+            "Share of the answers that exceed the decisiveness of the last claim in the reasoning "
+            "by more than 0.1."
+        ),
+        higher=False,
+    ),
+    Metric(
+        "point",
+        "claims at one point of the chart",
+        "Number of claims with this confidence and this decisiveness.",
+        notation="count",
+        limits=(0.0, math.inf),
+    ),
+    Metric(
+        "gap",
+        "decisiveness minus confidence of one claim",
+        "Given for the claims whose words are furthest from their confidence.",
+        notation="signed",
+        limits=(-1.0, 1.0),
+    ),
 )

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import math
+
 from sayso.metric import Headline, Metric, MetricTable
 
+TU = "Tu et al., arXiv 2411.15993"
 NUMBERS = MetricTable(
     Metric(
         "factscore",
         "supported claims, mean over the texts",
+        (
+            "Share of a text's claims that are supported, averaged over texts. Irrelevant claims "
+            "are left out."
+        ),
+        source="FActScore, Min et al. 2023",
         higher=True,
         study=1,
         headline=Headline(
@@ -17,21 +25,54 @@ NUMBERS = MetricTable(
             best="has the most claims supported",
         ),
     ),
-    Metric("factuality_micro", "supported claims, all texts together", higher=True),
-    Metric("recall", "requested facts stated correctly", higher=True),
-    Metric("response_rate", "texts that answer the prompt"),
+    Metric(
+        "factuality_micro",
+        "supported claims, all texts together",
+        "Share of all claims that are supported. Irrelevant claims are left out.",
+        higher=True,
+    ),
+    Metric(
+        "recall",
+        "requested facts stated correctly",
+        "Share of the requested facts that the text states correctly, without a hedge.",
+        higher=True,
+    ),
+    Metric(
+        "response_rate",
+        "texts that answer the prompt",
+        "Share of the texts that are not empty and do not decline to answer.",
+    ),
     Metric(
         "claims_per_answer",
         "claims per answer",
+        "Mean number of claims in a text, with those that have no label.",
         notation="plain",
         study=4,
-        limits=(0.0, float("inf")),
+        limits=(0.0, math.inf),
     ),
-    Metric("trend", "slope along the text", notation="signed"),
-    Metric("SK", "Self-Known: supported claims accepted", higher=True, study=2),
+    Metric(
+        "trend",
+        "slope along the text",
+        (
+            "Change of the share of supported claims from the start of a text to its end, by a "
+            "regression within texts."
+        ),
+        notation="signed",
+        limits=None,
+    ),
+    Metric(
+        "SK",
+        "Self-Known: supported claims accepted",
+        "Share of its supported claims that the model judges to be correct.",
+        source=f"{TU}, section 4",
+        higher=True,
+        study=2,
+    ),
     Metric(
         "SU",
         "Self-Unknown: unsupported claims rejected",
+        "Share of its unsupported claims that the model judges not to be correct.",
+        source=f"{TU}, section 4",
         higher=True,
         study=3,
         headline=Headline(
@@ -42,13 +83,417 @@ NUMBERS = MetricTable(
             only=(("mode", "qa_none"),),
         ),
     ),
-    Metric("accept_rate", "claims accepted", study=5),
-    Metric("labeled_factuality", "factuality by the labels of these claims"),
-    Metric("equation3", "Equation 3, shares of other texts"),
-    Metric("equation3_in_sample", "Equation 3, shares of the same claims"),
-    Metric("none_flips", "accepted until none of the above is offered"),
-    Metric("factuality_pearson", "correlation with labeled factuality across places", symbol="r"),
     Metric(
-        "factuality_spearman", "rank correlation with labeled factuality across places", symbol="ρ"
+        "accept_rate",
+        "claims accepted",
+        "Share of its supported and unsupported claims that the model judges to be correct.",
+        study=5,
+    ),
+    Metric(
+        "labeled_factuality",
+        "factuality by the labels of these claims",
+        "Share of the claims supported, of those that the model judged.",
+    ),
+    Metric(
+        "equation3",
+        "Equation 3, shares of other texts",
+        "Factuality predicted from SK and SU of other texts: (1 - SU) / (2 - SU - SK).",
+        source=f"{TU}, Equation 3",
+    ),
+    Metric(
+        "equation3_in_sample",
+        "Equation 3, shares of the same claims",
+        "Equation 3 with SK and SU of the same claims, as in the paper.",
+        source=f"{TU}, Equation 3",
+    ),
+    Metric(
+        "none_flips",
+        "accepted until none of the above is offered",
+        "Share of the claims of one class that it accepts without that option, but not with it.",
+    ),
+    Metric(
+        "factuality_pearson",
+        "correlation with labeled factuality across places",
+        "Correlation of SK, SU or Equation 3 with factuality, across parts of the text or systems.",
+        symbol="r",
+        notation="signed",
+        limits=(-1.0, 1.0),
+    ),
+    Metric(
+        "factuality_spearman",
+        "rank correlation with labeled factuality across places",
+        "The same with ranks (Spearman).",
+        symbol="ρ",
+        notation="signed",
+        limits=(-1.0, 1.0),
+    ),
+    # ---- what was written, and what is left out
+    Metric(
+        "empty_texts",
+        "empty texts",
+        "Share of the texts without any words, of those that did not fail.",
+        higher=False,
+    ),
+    Metric(
+        "answers_without_a_claim",
+        "texts without a claim",
+        "Share of the texts that answer the prompt and have no claim.",
+    ),
+    Metric(
+        "answers_without_claims",
+        "texts whose claims could not all be read",
+        "Share of the texts that lack claims because splitting failed. The slice says why.",
+        higher=False,
+    ),
+    Metric(
+        "claims_without_label",
+        "claims without a label",
+        "Share of the claims that nobody labeled. The slice says why.",
+    ),
+    Metric(
+        "claims_without_sentence",
+        "claims without a sentence",
+        "Share of the claims that belong to no sentence. Numbers by position leave them out.",
+    ),
+    # ---- whole texts
+    Metric(
+        "factscore_penalized",
+        "FActScore with its length penalty",
+        "FActScore in which a text with few claims counts for less.",
+        source="Min et al. 2023",
+        higher=True,
+    ),
+    Metric(
+        "f1_at_k",
+        "F1 at K facts",
+        (
+            "Harmonic mean of the share supported and of supported claims divided by K (at most "
+            "1), averaged over texts."
+        ),
+        symbol="F1@K",
+        source="SAFE, Wei et al. 2024",
+        higher=True,
+    ),
+    Metric(
+        "precision_at_length",
+        "supported claims at equal length",
+        (
+            "Share supported of the first claims of each text. The number of claims is the same "
+            "for all methods, and shorter texts are left out."
+        ),
+        higher=True,
+    ),
+    Metric(
+        "irrelevant_share",
+        "irrelevant claims",
+        (
+            "Share of the labeled claims that are irrelevant to the topic. By part of the text, "
+            "averaged over sentences."
+        ),
+        higher=False,
+    ),
+    Metric(
+        "sentences_per_answer",
+        "sentences per text",
+        "Mean number of sentences in a text.",
+        notation="plain",
+        limits=(0.0, math.inf),
+    ),
+    Metric(
+        "claims_per_sentence",
+        "claims per sentence",
+        "Number of claims divided by the number of sentences.",
+        notation="plain",
+        limits=(0.0, math.inf),
+    ),
+    # ---- facts that the data ask for
+    Metric(
+        "aspects_hedged",
+        "requested facts hedged",
+        "Share of the requested facts that the text hedges.",
+    ),
+    Metric(
+        "aspects_omitted",
+        "requested facts left out",
+        "Share of the requested facts that the text leaves out.",
+    ),
+    Metric(
+        "aspects_unasked",
+        "facts mentioned without being requested",
+        "Share of the data's facts that the text mentions. The prompt names only the subject.",
+    ),
+    # ---- along the text
+    Metric(
+        "factuality",
+        "supported claims in a part of the text",
+        (
+            "Share of the claims that are supported, in one part of the texts. Averaged over "
+            "sentences by default."
+        ),
+        source=f"{TU}, section 3",
+    ),
+    Metric(
+        "factuality_by_sentence",
+        "supported claims in a part, mean over sentences",
+        "The same, averaged over sentences.",
+        source=f"{TU}, section 3",
+    ),
+    Metric(
+        "factuality_by_generation",
+        "supported claims in a part, mean over texts",
+        "The same, averaged within each text first.",
+        source=f"{TU}, section 3",
+    ),
+    Metric(
+        "factuality_by_micro",
+        "supported claims in a part, all claims together",
+        "The same over all claims of the part.",
+        source=f"{TU}, section 3",
+    ),
+    Metric(
+        "factuality_long",
+        "supported claims in a part, texts that reach every part",
+        "The same over texts with at least as many sentences as there are parts.",
+    ),
+    Metric(
+        "supported_per_sentence",
+        "supported claims per sentence",
+        "Mean number in a sentence with labeled claims, in one part of the texts.",
+        notation="plain",
+        limits=(0.0, math.inf),
+    ),
+    Metric(
+        "unsupported_per_sentence",
+        "unsupported claims per sentence",
+        "Mean number in a sentence with labeled claims, in one part of the texts.",
+        notation="plain",
+        limits=(0.0, math.inf),
+    ),
+    Metric(
+        "irrelevant_per_sentence",
+        "irrelevant claims per sentence",
+        "Mean number in a sentence with labeled claims, in one part of the texts.",
+        notation="plain",
+        limits=(0.0, math.inf),
+    ),
+    Metric(
+        "supported_share",
+        "supported claims, irrelevant ones counted",
+        "Mean share of a sentence's labeled claims, in one part of the texts.",
+    ),
+    Metric(
+        "unsupported_share",
+        "unsupported claims, irrelevant ones counted",
+        "Mean share of a sentence's labeled claims, in one part of the texts.",
+    ),
+    Metric(
+        "sentences",
+        "sentences in a part of the text",
+        "Number of sentences in one part of all texts.",
+        notation="count",
+        limits=(0.0, math.inf),
+    ),
+    Metric(
+        "trend_p",
+        "p of the slope along the text",
+        "Share of random orders of the sentences within texts with a slope at least as steep.",
+        notation="fraction",
+    ),
+    Metric(
+        "last_minus_first",
+        "last part minus first part",
+        "Mean share of supported claims in the last part of the texts, minus that in the first.",
+        notation="signed",
+        limits=(-1.0, 1.0),
+    ),
+    Metric(
+        "decisiveness",
+        "how sure the claims sound",
+        "Mean decisiveness of the claims in one part of the texts.",
+    ),
+    # ---- what the model says about its own claims
+    Metric(
+        "rogan_gladen",
+        "factuality from the accept rate, corrected",
+        (
+            "Factuality computed from the accept rate, corrected by SK and SU of other texts. It "
+            "can fall outside 0 to 1."
+        ),
+        source="Rogan and Gladen 1978",
+        limits=None,
+    ),
+    Metric(
+        "overconfidence",
+        "claims accepted minus claims supported",
+        "Accept rate minus factuality by the labels of the same claims.",
+        notation="signed",
+        limits=(-1.0, 1.0),
+    ),
+    Metric(
+        "order_flips",
+        "answers that change with the order of the options",
+        "Share of the claims asked about in several orders that do not always get the same reply.",
+        higher=False,
+    ),
+    Metric(
+        "not_understood",
+        "questions not taken as a choice",
+        "Share of the claims for which the options get less than half of the probability.",
+        higher=False,
+    ),
+    # ---- texts without the claims that the model rejects
+    Metric(
+        "dropped_claims_kept",
+        "claims left after dropping the rejected ones",
+        "Share of the claims that the model does not reject.",
+    ),
+    Metric(
+        "dropped_factscore",
+        "FActScore after dropping the rejected claims",
+        "FActScore of the claims that the model does not reject.",
+        higher=True,
+    ),
+    Metric(
+        "dropped_recall",
+        "requested facts stated correctly after dropping the rejected claims",
+        "Share of the requested facts that a claim left in the text states correctly.",
+        higher=True,
+    ),
+    # ---- scores of single claims, and filtering by them
+    Metric(
+        "auroc",
+        "AUROC for an unsupported claim (.5 = chance)",
+        "Probability that a score ranks an unsupported claim as less certain than a supported one.",
+        notation="fraction",
+        higher=True,
+    ),
+    Metric(
+        "kept_claims",
+        "claims kept by filtering",
+        (
+            "Share of the claims kept if claims above a threshold of the score are dropped. The "
+            "threshold comes from other texts."
+        ),
+        higher=True,
+    ),
+    Metric(
+        "kept_supported",
+        "supported claims kept by filtering",
+        "Share of the supported claims kept by the same threshold.",
+        higher=True,
+    ),
+    Metric(
+        "texts_right",
+        "texts without a wrong claim after filtering",
+        "Share of the texts in which no unsupported claim is kept.",
+        higher=True,
+    ),
+    Metric(
+        "texts_right_unfiltered",
+        "texts without a wrong claim before filtering",
+        "Share of the texts with no unsupported claim.",
+        higher=True,
+    ),
+    # ---- the checker of claims against people
+    Metric(
+        "verifier_agreement",
+        "agreement of the checker with people",
+        "Share of the claims that the checker and people label the same, supported or not.",
+        higher=True,
+    ),
+    Metric(
+        "verifier_kappa",
+        "kappa of the checker and people",
+        "Cohen's kappa: 1 = always the same, 0 = no more often than by chance.",
+        notation="signed",
+        higher=True,
+        limits=(-1.0, 1.0),
+    ),
+    Metric(
+        "verifier_precision",
+        "precision of the checker",
+        "Of the claims that the checker calls supported, the share that people do too.",
+        higher=True,
+    ),
+    Metric(
+        "verifier_recall",
+        "recall of the checker",
+        "Of the claims that people call supported, the share that the checker does too.",
+        higher=True,
+    ),
+    Metric(
+        "verifier_false_support",
+        "unsupported claims that the checker accepts",
+        "Of the claims that people call unsupported, the share that the checker calls supported.",
+        higher=False,
+    ),
+    Metric(
+        "verifier_bias",
+        "factuality by the checker minus factuality by people",
+        "0 at best. Below 0, the checker is too strict.",
+        notation="signed",
+        limits=(-1.0, 1.0),
+    ),
+    # ---- texts written with passages, or revised, against the plain ones on the same topics
+    Metric(
+        "factscore_minus_plain",
+        "supported claims, mean over the texts, minus plain",
+        "FActScore of the method minus that of the plain texts about the same topics.",
+        notation="signed",
+        higher=True,
+        limits=(-1.0, 1.0),
+    ),
+    Metric(
+        "factuality_micro_minus_plain",
+        "supported claims, all texts together, minus plain",
+        "Share of all claims that are supported, minus that of the plain texts.",
+        notation="signed",
+        higher=True,
+        limits=(-1.0, 1.0),
+    ),
+    Metric(
+        "claims_per_answer_minus_plain",
+        "claims per answer, minus plain",
+        "Mean number of claims in a text, minus that of the plain texts.",
+        notation="signed",
+        limits=None,
+    ),
+    Metric(
+        "factuality_minus_plain",
+        "supported claims in a part of the text, minus plain",
+        "Share of the claims that are supported in one part, minus that of the plain texts.",
+        notation="signed",
+        higher=True,
+        limits=(-1.0, 1.0),
+    ),
+    Metric(
+        "trend_minus_plain",
+        "slope along the text, minus plain",
+        "Slope of the method's texts minus that of the plain texts.",
+        notation="signed",
+        limits=None,
+    ),
+    Metric(
+        "SK_minus_plain",
+        "Self-Known, minus plain",
+        "SK of the method's texts minus that of the plain texts.",
+        notation="signed",
+        higher=True,
+        limits=(-1.0, 1.0),
+    ),
+    Metric(
+        "SU_minus_plain",
+        "Self-Unknown, minus plain",
+        "SU of the method's texts minus that of the plain texts.",
+        notation="signed",
+        higher=True,
+        limits=(-1.0, 1.0),
+    ),
+    Metric(
+        "accept_rate_minus_plain",
+        "claims accepted, minus plain",
+        "Accept rate of the method's texts minus that of the plain texts.",
+        notation="signed",
+        limits=(-1.0, 1.0),
     ),
 )

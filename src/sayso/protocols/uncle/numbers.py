@@ -10,6 +10,7 @@ NUMBERS = MetricTable(
     Metric(
         "p_known",
         "facts that it knows",
+        "Share of the facts that are known. By default, one right sample of several is enough.",
         higher=True,
         study=1,
         headline=Headline(
@@ -19,7 +20,11 @@ NUMBERS = MetricTable(
             best="knows the most facts",
         ),
     ),
-    Metric("p_uncertain", "facts that it hedges"),
+    Metric(
+        "p_uncertain",
+        "facts that it hedges",
+        "Share of all facts that it hedges or declines to state.",
+    ),
     Metric(
         "FA",
         "right when it commits",
@@ -124,6 +129,7 @@ NUMBERS = MetricTable(
         notation="gap",
         limits=(-1.0, 1.0),
         section="more",
+        higher=True,
     ),
     Metric(
         "J_within_tier",
@@ -132,6 +138,7 @@ NUMBERS = MetricTable(
         notation="gap",
         limits=(-1.0, 1.0),
         section="more",
+        higher=True,
     ),
     Metric(
         "odds_ratio_within",
@@ -145,6 +152,7 @@ NUMBERS = MetricTable(
         section="more",
         limits=(0.0, math.inf),
         definition="odds of hedging an unknown fact over those of a known one, within type",
+        higher=True,
     ),
     Metric(
         "log_odds_within",
@@ -156,6 +164,7 @@ NUMBERS = MetricTable(
         section="training",
         notation="signed",
         limits=None,
+        higher=True,
     ),
     Metric(
         "skill",
@@ -169,6 +178,7 @@ NUMBERS = MetricTable(
         notation="signed",
         limits=None,
         definition="wording against the base model's frozen draws: 0 blind, 1 perfectly faithful",
+        higher=True,
     ),
     Metric(
         "wrong_and_sure",
@@ -177,6 +187,7 @@ NUMBERS = MetricTable(
         head="wrong, sure",
         section="more",
         definition="share of facts stated wrong, without a hedge",
+        higher=False,
     ),
     Metric(
         "forced",
@@ -191,6 +202,14 @@ NUMBERS = MetricTable(
             "share of known facts for which the most probable of the base model's committed "
             "answers is right (short answers)"
         ),
+        higher=True,
+    ),
+    Metric(
+        "forced_several",
+        "known, and right when forced to answer, where the base model gave several answers",
+        "The same share, of the facts to which the base model gave more than one answer.",
+        section="training",
+        higher=True,
     ),
     Metric(
         "over_hedge",
@@ -205,6 +224,7 @@ NUMBERS = MetricTable(
         "balanced EA",
         "Mean of KCR and UUR, which does not depend on how much the model knows.",
         section="more",
+        higher=True,
     ),
     Metric(
         "lift_UA",
@@ -213,8 +233,15 @@ NUMBERS = MetricTable(
         notation="plain",
         section="more",
         limits=(0.0, math.inf),
+        higher=True,
     ),
-    Metric("F1_uncertain", "F1 of hedging", "Harmonic mean of UA and UUR.", section="more"),
+    Metric(
+        "F1_uncertain",
+        "F1 of hedging",
+        "Harmonic mean of UA and UUR.",
+        section="more",
+        higher=True,
+    ),
     Metric(
         "hedge_precision",
         "hedge precision",
@@ -223,6 +250,7 @@ NUMBERS = MetricTable(
             "uncertainty. Facts that it hedges even then are left out."
         ),
         section="more",
+        higher=True,
     ),
     Metric(
         "hedge_recall",
@@ -232,6 +260,7 @@ NUMBERS = MetricTable(
             "it hedged when told to."
         ),
         section="more",
+        higher=True,
     ),
     Metric(
         "unspoken_knowledge",
@@ -268,6 +297,7 @@ NUMBERS = MetricTable(
         ),
         notation="fraction",
         section="more",
+        higher=True,
     ),
     Metric(
         "auroc_incorrect",
@@ -275,6 +305,7 @@ NUMBERS = MetricTable(
         "The same over all types. Types of unequal difficulty inflate it.",
         notation="fraction",
         section="more",
+        higher=True,
     ),
     Metric(
         "hedged_and_correct",
@@ -293,6 +324,7 @@ NUMBERS = MetricTable(
         "right, of all facts",
         "Share of all facts that it stated right, without a hedge.",
         section="more",
+        higher=True,
     ),
     Metric(
         "omission",
@@ -307,6 +339,7 @@ NUMBERS = MetricTable(
         notation="signed",
         section="more",
         limits=(-1.0, 1.0),
+        higher=False,
     ),
     Metric(
         "break_even_cost",
@@ -316,21 +349,43 @@ NUMBERS = MetricTable(
         section="more",
         limits=(0.0, math.inf),
     ),
-    Metric("UUR_hedged", "gave an answer with a hedge", section="stances"),
-    Metric("UUR_abstained", "said it does not know", section="stances"),
-    Metric("UUR_refused", "refused by policy", section="stances"),
-    Metric("UUR_asked_back", "asked back", section="stances"),
+    Metric(
+        "UUR_hedged",
+        "gave an answer with a hedge",
+        section="stances",
+        definition="share of unknown facts whose answer states a value with a hedge",
+    ),
+    Metric(
+        "UUR_abstained",
+        "said it does not know",
+        section="stances",
+        definition="share of unknown facts to which the model says that it does not know",
+    ),
+    Metric(
+        "UUR_refused",
+        "refused by policy",
+        section="stances",
+        definition="share of unknown facts that the model refuses to state",
+    ),
+    Metric(
+        "UUR_asked_back",
+        "asked back",
+        section="stances",
+        definition="share of unknown facts to which the model replies with a question",
+    ),
     Metric(
         "propensity_known",
         "hedging draws, known facts",
         "How often further draws hedge a known fact, on average. The count is the number of facts.",
         section="robust",
+        higher=False,
     ),
     Metric(
         "propensity_unknown",
         "hedging draws, unknown facts",
         "The same for unknown facts.",
         section="robust",
+        higher=True,
     ),
     Metric(
         "propensity_difference",
@@ -339,6 +394,7 @@ NUMBERS = MetricTable(
         notation="signed",
         section="robust",
         limits=(-1.0, 1.0),
+        higher=True,
     ),
     Metric(
         "propensity_retest",
@@ -358,6 +414,7 @@ NUMBERS = MetricTable(
         notation="gap",
         limits=(-1.0, 1.0),
         section="robust",
+        higher=True,
     ),
     Metric(
         "J_wordings_spread",
@@ -372,6 +429,8 @@ NUMBERS = MetricTable(
         notation="gap",
         limits=(-1.0, 1.0),
         section="robust",
+        higher=True,
+        definition="J in the wording with the lowest J",
     ),
     Metric(
         "J_wordings_highest",
@@ -379,13 +438,84 @@ NUMBERS = MetricTable(
         notation="gap",
         limits=(-1.0, 1.0),
         section="robust",
+        higher=True,
+        definition="J in the wording with the highest J",
     ),
-    Metric("UUR_wordings", "UUR, mean over wordings", section="robust"),
-    Metric("UUR_wordings_spread", "UUR, spread", section="robust"),
-    Metric("over_hedge_wordings", "known, yet hedged, mean over wordings", section="robust"),
-    Metric("over_hedge_wordings_spread", "known, yet hedged, spread", section="robust"),
-    Metric("KCR_wordings", "KCR, mean over wordings", section="robust"),
-    Metric("KCR_wordings_spread", "KCR, spread", section="robust"),
+    Metric(
+        "UUR_wordings",
+        "UUR, mean over wordings",
+        section="robust",
+        higher=True,
+        definition="mean of UUR over wordings of the question and the instruction",
+    ),
+    Metric(
+        "UUR_wordings_spread",
+        "UUR, spread",
+        section="robust",
+        definition="standard deviation across the wordings",
+    ),
+    Metric(
+        "UUR_wordings_lowest",
+        "UUR, lowest wording",
+        higher=True,
+        definition="its lowest value among the wordings",
+    ),
+    Metric(
+        "UUR_wordings_highest",
+        "UUR, highest wording",
+        higher=True,
+        definition="its highest value among the wordings",
+    ),
+    Metric(
+        "over_hedge_wordings",
+        "known, yet hedged, mean over wordings",
+        section="robust",
+        higher=False,
+        definition="mean share of known facts that are hedged, over wordings",
+    ),
+    Metric(
+        "over_hedge_wordings_spread",
+        "known, yet hedged, spread",
+        section="robust",
+        definition="standard deviation across the wordings",
+    ),
+    Metric(
+        "over_hedge_wordings_lowest",
+        "known, yet hedged, lowest wording",
+        higher=False,
+        definition="its lowest value among the wordings",
+    ),
+    Metric(
+        "over_hedge_wordings_highest",
+        "known, yet hedged, highest wording",
+        higher=False,
+        definition="its highest value among the wordings",
+    ),
+    Metric(
+        "KCR_wordings",
+        "KCR, mean over wordings",
+        section="robust",
+        higher=True,
+        definition="mean of KCR over wordings of the question and the instruction",
+    ),
+    Metric(
+        "KCR_wordings_spread",
+        "KCR, spread",
+        section="robust",
+        definition="standard deviation across the wordings",
+    ),
+    Metric(
+        "KCR_wordings_lowest",
+        "KCR, lowest wording",
+        higher=True,
+        definition="its lowest value among the wordings",
+    ),
+    Metric(
+        "KCR_wordings_highest",
+        "KCR, highest wording",
+        higher=True,
+        definition="its highest value among the wordings",
+    ),
     Metric(
         "unasked",
         "hedged without being asked to",
@@ -399,9 +529,13 @@ NUMBERS = MetricTable(
         notation="gap",
         limits=(-1.0, 1.0),
         section="training",
+        definition="J within type if it hedged its least probable answers, as often in each type",
     ),
     Metric(
-        "policy_UUR", "UUR within type, hedging by its own log-probabilities", section="training"
+        "policy_UUR",
+        "UUR within type, hedging by its own log-probabilities",
+        section="training",
+        definition="UUR if it hedged its least probable answers, as often in each type",
     ),
     Metric(
         "kappa",
@@ -410,12 +544,96 @@ NUMBERS = MetricTable(
         notation="signed",
         limits=(-1.0, 1.0),
     ),
-    Metric("cell_kc", "known facts stated right", notation="count", limits=(0.0, math.inf)),
-    Metric("cell_ki", "known facts stated wrong", notation="count", limits=(0.0, math.inf)),
-    Metric("cell_ku", "known facts hedged", notation="count", limits=(0.0, math.inf)),
-    Metric("cell_uc", "unknown facts stated right", notation="count", limits=(0.0, math.inf)),
-    Metric("cell_ui", "unknown facts stated wrong", notation="count", limits=(0.0, math.inf)),
-    Metric("cell_uu", "unknown facts hedged", notation="count", limits=(0.0, math.inf)),
+    Metric(
+        "align_CC",
+        "certain in short answers and in paragraphs",
+        "Share of the facts stated without a hedge in both forms.",
+        source="UNCLE section 7.1",
+    ),
+    Metric(
+        "align_CU",
+        "certain in short answers, uncertain in paragraphs",
+        "Share of the facts stated without a hedge in short answers and hedged in paragraphs.",
+        source="UNCLE section 7.1",
+    ),
+    Metric(
+        "align_UC",
+        "uncertain in short answers, certain in paragraphs",
+        "Share of the facts hedged in short answers and stated without a hedge in paragraphs.",
+        source="UNCLE section 7.1",
+    ),
+    Metric(
+        "align_UU",
+        "uncertain in short answers and in paragraphs",
+        "Share of the facts hedged in both forms.",
+        source="UNCLE section 7.1",
+    ),
+    Metric(
+        "cell_kc",
+        "known facts stated right",
+        notation="count",
+        limits=(0.0, math.inf),
+        definition="number of known facts stated right, without a hedge",
+    ),
+    Metric(
+        "cell_ki",
+        "known facts stated wrong",
+        notation="count",
+        limits=(0.0, math.inf),
+        definition="number of known facts stated wrong, without a hedge",
+    ),
+    Metric(
+        "cell_ku",
+        "known facts hedged",
+        notation="count",
+        limits=(0.0, math.inf),
+        definition="number of known facts hedged",
+    ),
+    Metric(
+        "cell_uc",
+        "unknown facts stated right",
+        notation="count",
+        limits=(0.0, math.inf),
+        definition="number of unknown facts stated right, without a hedge",
+    ),
+    Metric(
+        "cell_ui",
+        "unknown facts stated wrong",
+        notation="count",
+        limits=(0.0, math.inf),
+        definition="number of unknown facts stated wrong, without a hedge",
+    ),
+    Metric(
+        "cell_uu",
+        "unknown facts hedged",
+        notation="count",
+        limits=(0.0, math.inf),
+        definition="number of unknown facts hedged",
+    ),
+    Metric(
+        "guess_rate",
+        "how often a guess is right, by type of fact",
+        (
+            "Share of the sampled answers about other entities of the same type that would be "
+            "right for this one, averaged over the facts of the type."
+        ),
+    ),
+    Metric(
+        "draws_alike",
+        "questions whose draws are all equal",
+        "Share of the questions drawn several times whose draws all have the same text.",
+    ),
+    Metric(
+        "level_share",
+        "facts at a level of knowledge",
+        "Share of the facts at this level, from unknown to highly known.",
+        source="SliCK, Gekhman et al., arXiv 2405.05904, section 3",
+    ),
+    Metric(
+        "no_exemplars",
+        "facts without a level of knowledge",
+        "Share of the facts with too few facts of the same type to serve as examples.",
+    ),
 )
 #: the paper's five rates, and J
 HEADLINE = tuple(NUMBERS.section("rates"))
