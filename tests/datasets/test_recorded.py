@@ -161,6 +161,64 @@ def test_results_of_promptfoo(tmp_path: Path) -> None:
     assert list(by_name(read_recorded([path]))) == ["openai:gpt-4o"]  # the other has no answer
 
 
+@pytest.mark.parametrize(
+    ("value", "rendered", "gold"),
+    [
+        ("{{expected}}", "Paris", ("Paris",)),
+        ("{{expected}}", None, ("Paris",)),
+        ("{{ expected }} ({{year}})", None, ("Paris (1900)",)),
+        ("{{other}}", None, None),
+        ("{{expected | upper}}", None, None),
+        ("file://golds/a.txt", None, None),
+        ("{plain}", None, ("{plain}",)),
+    ],
+)
+def test_an_assertion_of_promptfoo_that_is_a_template(
+    tmp_path: Path, value: str, rendered: str | None, gold: tuple[str, ...] | None
+) -> None:
+    """Results keep the template; what it became stands beside the outcome, or in the variables."""
+    assertion = {"type": "equals", "value": value}
+    metadata = {} if rendered is None else {"renderedAssertionValue": rendered}
+    result = {
+        "provider": "p",
+        "vars": {"question": EMMA, "expected": "Paris", "year": 1900},
+        "prompt": {"raw": EMMA},
+        "response": {"output": "Paris"},
+        "testCase": {"assert": [assertion]},
+        "gradingResult": {
+            "componentResults": [{"pass": True, "assertion": assertion, "metadata": metadata}]
+        },
+    }
+    path = tmp_path / "out.json"
+    path.write_text(json.dumps({"evalId": "e", "results": {"version": 3, "results": [result]}}))
+    (row,) = open_answer_file(path).rows
+    assert row.gold == gold
+
+
+def test_a_file_of_ones_own_with_golds_is_not_taken_for_a_published_one(tmp_path: Path) -> None:
+    row = {"model": "a", "question": EMMA, "answer": "Austen", "golds": ["Jane Austen"],
+           "answerable": True}  # fmt: skip
+    assert layout_of(row) is not None
+    own = {**row, "entity": "Emma", "samples": ["Austen"], "human": 1, "stated_confidence": 0.9}
+    assert layout_of(own) is None
+    (model,) = read_recorded([lines(tmp_path / "a.jsonl", [own])]).models
+    assert model.judged_by_people == 1
+    (read,) = open_answer_file(
+        lines(tmp_path / "b.jsonl", [{**row, "stated_confidence": 0.9}])
+    ).rows
+    assert read.stated == 0.9
+
+
+def test_long_names_of_models_that_begin_alike_stay_apart(tmp_path: Path) -> None:
+    folder = "/d" * 120
+    rows = [
+        {"model": f"{folder}/checkpoint-{n}", "question": EMMA, "answer": "Austen"} for n in (1, 2)
+    ]
+    names = list(by_name(read_recorded([lines(tmp_path / "a.jsonl", rows)])))
+    assert len(set(names)) == 2
+    assert max(map(len, names)) <= 200
+
+
 def test_a_test_run_of_deepeval(tmp_path: Path) -> None:
     case = {
         "name": "test_0",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 from pathlib import Path
 
@@ -10,7 +11,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from sayso.datasets import load_dataset, tables
+from sayso.datasets.answer_files import open_answer_file
+from sayso.datasets.answer_rows import with_golds
 from sayso.records import InputError
+from sayso.storage.outputs import export_cell
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz"])
@@ -72,3 +76,29 @@ def test_two_columns_that_are_the_gold_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="columns 'gold' and 'Golds' are both read as 'gold'"):
         load_dataset(f"file:{file}")
     assert load_dataset(f"file:{file}#gold=Golds").questions
+
+
+@pytest.mark.parametrize(("one", "other"), [("human", "correct"), ("verdict", "correct")])
+def test_two_columns_that_are_a_persons_verdict_are_refused(
+    tmp_path: Path, one: str, other: str
+) -> None:
+    file = tmp_path / "two.csv"
+    file.write_text(f"question,answer,gold,{one},{other}\nq1?,Lyon,Paris,1,0\n")
+    with pytest.raises(InputError, match=f"columns '{one}' and '{other}' are both read as 'human'"):
+        list(open_answer_file(file).rows)
+
+
+def test_golds_under_two_ids_are_refused(tmp_path: Path) -> None:
+    golds, answers = tmp_path / "golds.jsonl", tmp_path / "answers.jsonl"
+    golds.write_text('{"id": 1, "custom_id": 2, "gold": "Paris"}\n')
+    answers.write_text('{"id": 1, "question": "q?", "answer": "Paris"}\n')
+    with pytest.raises(InputError, match="has both custom_id and id"):
+        list(with_golds(iter(open_answer_file(answers).rows), golds, []))
+
+
+def test_the_quote_before_a_formula_is_taken_off_again(tmp_path: Path) -> None:
+    file = tmp_path / "out.csv"
+    texts = ["=1+1", "+Paris", "@x", "-5", "'quoted'", "'-5", "plain"]
+    with file.open("w", newline="") as out:
+        csv.writer(out).writerows([["answer"], *([export_cell(text)] for text in texts)])
+    assert [row["answer"] for _, row in tables.read_table(file)] == texts

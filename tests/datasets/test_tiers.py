@@ -17,7 +17,7 @@ from sayso.datasets.dataset import Dataset, questions_hash
 from sayso.datasets.uncle import from_records
 from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols.answer_table import AnswerRecord
-from sayso.protocols.pool import entity_of
+from sayso.protocols.pool import clusters_of
 from sayso.protocols.uncle import UNCLE, Settings
 from sayso.records import Gold, InputError, Question, tier_order
 from sayso.storage.run_folder import RunFolder
@@ -124,7 +124,9 @@ def test_tiers_are_sorted_by_their_numbers() -> None:
 
 def test_both_questions_of_a_pair_are_resampled_together() -> None:
     no, yes = pair(3, "2")
-    assert entity_of(no) == entity_of(yes) != entity_of(pair(4, "2")[0])
+    other = pair(4, "2")[0]
+    clusters = clusters_of([no, yes, other])
+    assert clusters[no.id] == clusters[yes.id] != clusters[other.id]
 
 
 def test_a_protocol_of_known_facts_asks_no_question_of_a_pair() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 
+import msgspec
 import pytest
 from rich.console import Console
 
@@ -179,3 +180,17 @@ def test_an_interval_stays_beside_its_value() -> None:
     rows = [line.split() for line in out.getvalue().splitlines()]
     for n in "123":
         assert any(f"5{n} % [3{n}, 6{n}]" in " ".join(row) for row in rows)
+
+
+def test_rare_hedging_is_claimed_where_the_intervals_allow_it() -> None:
+    """One unknown fact that was stated says nothing of how rarely it hedges."""
+    few = [
+        msgspec.structs.replace(e, value=0.0, low=0.0, high=0.97) if e.name == "UUR" else e
+        for e in estimates()
+    ]
+    often = [
+        msgspec.structs.replace(e, value=0.3, low=0.2, high=0.4) if e.name == "over_hedge" else e
+        for e in estimates()
+    ]
+    for found in (few, often):
+        assert "almost never hedges" not in " ".join(printed(found).split())

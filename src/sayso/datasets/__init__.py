@@ -221,15 +221,14 @@ def subset(
 
 
 class _Unit(NamedTuple):
-    """What is drawn as a whole: a pair, or an entity of a domain."""
+    """What is drawn as a whole: a pair, or an entity."""
 
     pair: str = ""
-    domain: str = ""
     entity: str = ""
 
 
 def _unit(q: Question) -> _Unit:
-    return _Unit(q.pair) if q.pair else _Unit("", q.domain, q.entity or q.id)
+    return _Unit(q.pair) if q.pair else _Unit("", q.entity or q.id)
 
 
 def _choose(units: Mapping[_Unit, tuple[str, str]], limit: int, seed: int) -> set[_Unit]:

@@ -524,6 +524,11 @@ def _golds_by_id(path: Path) -> dict[str, AnswerRow]:
     golds: dict[str, AnswerRow] = {}
     for number, row in read_table(path):
         places = places_of(row, {})
+        if all(n in row for n in IDS):
+            raise InputError(
+                f"{path} has both {' and '.join(IDS)}: delete or rename the one that the answers "
+                "do not have"
+            )
         name = next((n for n in IDS if n in row), places.get("id"))
         if name is None or not {"gold", "human"} & places.keys():
             raise InputError(

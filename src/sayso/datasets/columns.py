@@ -104,7 +104,7 @@ ELSEWHERE: dict[str, tuple[str, ...]] = {
 #: columns that say the opposite of ours
 OPPOSITE = dict.fromkeys(("unanswerable", "is_unanswerable", "is_impossible"), "answerable")
 #: columns of which two in one table could say different things are right
-ONE_NAME = ("gold",)
+ONE_NAME = ("gold", "human", "domain")
 #: words that look like a slip of one of ours and are none
 WORDS = frozenset(("mode", "modes", "modal", "good", "hold", "contest", "samplers", "tire"))
 #: a column that only files have which ``sayso score`` wrote, among many that are scores

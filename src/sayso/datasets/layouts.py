@@ -8,7 +8,7 @@ claim has no label, and its ``problem`` is what they said.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sayso.records import InputError
@@ -22,7 +22,8 @@ class AnswerFileLayout(NamedTuple):
     """A published file: ``signs`` are columns that it has, ``read`` turns a row into one of ours.
 
     ``long``: its rows are long texts. ``aliases``: several golds are ways to write one. ``refused``
-    is why nothing can be made of it.
+    is why nothing can be made of it. A file whose ``signs`` are names of ours has no columns but
+    these and ``further`` (``None``: whatever it has).
     """
 
     name: str
@@ -32,11 +33,18 @@ class AnswerFileLayout(NamedTuple):
     long: bool = False
     aliases: bool = False
     refused: str = ""
+    further: frozenset[str] | None = None
+
+    def fits(self, columns: Collection[str]) -> bool:
+        """Tell whether a file with these columns is one of this layout."""
+        return self.signs <= set(columns) and (
+            self.further is None or set(columns) <= self.signs | self.further
+        )
 
 
 def layout_of(row: Row, *, long: bool | None = None) -> AnswerFileLayout | None:
     """Return the layout of a file by its first row; ``None`` for rows of one's own."""
-    found = (one for one in LAYOUTS if one.signs <= row.keys())
+    found = (one for one in LAYOUTS if one.fits(row.keys()))
     return next((one for one in found if long is None or one.long is long), None)
 
 
@@ -62,7 +70,7 @@ def _unknownbench(row: Row) -> dict[str, Any]:
     return {
         **{name: row[name] for name in ("model", "question", "answer", "answerable")},
         "gold": row["golds"],
-        "stated_confidence": stated / 100 if _is_number(stated) else stated,
+        "stated_confidence": stated / 100 if _is_number(stated) and not 0 < stated < 1 else stated,
     }
 
 
@@ -180,6 +188,7 @@ LAYOUTS = (
             "about the answer",
         ),
         aliases=True,
+        further=frozenset(("stated_confidence", "prompt_and_answer_entropy")),
     ),
     AnswerFileLayout(
         "graded TriviaQA answers",

@@ -133,7 +133,7 @@ def read_recorded(
         for given in answers.rows:
             row = _with_logprobs(given, logprobs, str(file))
             by_column = by_column or row.model is not None
-            own = " ".join((row.model or name).split())[:200] or "unnamed"
+            own = _model_name(row.model or name)
             of_file[own] = model = models.setdefault(own, _Model())
             question = questions.of(row, aliases)
             if question is None:
@@ -199,6 +199,16 @@ def file_names(files: Sequence[Path]) -> list[str]:
         stem if stems.count(stem) == 1 else f"{real_path(file).parent.name}/{stem}"
         for file, stem in zip(files, stems, strict=True)
     ]
+
+
+#: characters of a model's name
+LONGEST_NAME = 200
+
+
+def _model_name(name: str) -> str:
+    """Return a name in one line; two long ones that begin alike stay two."""
+    text = " ".join(name.split()) or "unnamed"
+    return text if len(text) <= LONGEST_NAME else f"{text[:180]}… {content_id(text)[:12]}"
 
 
 def _with_logprobs(row: AnswerRow, kind: LogprobKind | None, file: str) -> AnswerRow:

@@ -24,7 +24,7 @@ from typing import IO, Any
 import msgspec
 
 from sayso.records import Gold, InputError
-from sayso.storage.outputs import any_length
+from sayso.storage.outputs import any_length, without_quote
 from sayso.storage.tables import check_unpacked
 
 Row = tuple[int, dict[str, object]]
@@ -342,8 +342,8 @@ def read_csv(path: Path) -> Iterator[tuple[int, dict[str, object]]]:
 
     A .csv whose header has no comma may separate by semicolons or tabs, as spreadsheets do where
     the comma is the decimal sign. Rows without a single character are skipped, white space around
-    names of columns is dropped. Raises InputError with the line: not UTF-8, no header, a name
-    twice, a row of another length.
+    names of columns is dropped, and so is the quote that exports put before a formula. Raises
+    InputError with the line: not UTF-8, no header, a name twice, a row of another length.
     """
     line = 0
     try:
@@ -366,7 +366,7 @@ def read_csv(path: Path) -> Iterator[tuple[int, dict[str, object]]]:
                         f"{len(header)}; quote cells that hold a separator"
                     )
                 empty = False
-                yield line, dict(zip(header, cells, strict=True))
+                yield line, dict(zip(header, map(without_quote, cells), strict=True))
         if empty:
             raise InputError(f"{path} has a header and no rows: expected at least one")
     except UnicodeDecodeError:

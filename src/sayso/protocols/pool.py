@@ -6,7 +6,8 @@ others are ours: a frame around the same question, and the same instruction in o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from sayso.later import Later
@@ -24,8 +25,73 @@ MOST_WORDINGS = 4
 PLACE = "{question}"
 
 
-def entity_of(question: Question) -> tuple[str, str]:
-    """Return what is resampled and set apart: the pair, the entity, or else the question."""
+#: what is resampled and set apart as a whole: its name is that of one of its members
+Cluster = tuple[str, str]
+
+
+def clusters_of(questions: Iterable[Question]) -> dict[str, Cluster]:
+    """Return the cluster of each question by its id: all that share an entity or a pair.
+
+    They share it directly or through others, in whatever domain; a question with neither stands
+    alone. The name of a cluster is the first of (domain, entity), ("pair", pair) or ("", id) of its
+    questions in sorted order, so it does not depend on the order of the questions.
+    """
+    first: dict[tuple[str, str], str] = {}
+    joined: dict[str, str] = {}
+
+    def root(id: str) -> str:
+        while joined[id] != id:
+            joined[id] = id = joined[joined[id]]
+        return id
+
+    names: dict[str, Cluster] = {}
+    for q in questions:
+        joined[q.id] = q.id
+        names[q.id] = _own_name(q)
+        for tie in (("entity", q.entity), ("pair", q.pair)):
+            if tie[1]:
+                joined[root(first.setdefault(tie, q.id))] = root(q.id)
+    named: dict[str, Cluster] = {}
+    for id, name in names.items():
+        named[root(id)] = min(name, named.get(root(id), name))
+    return {id: named[root(id)] for id in names}
+
+
+def cluster_name(cluster: Cluster) -> str:
+    """Return the name of a cluster as one text, the same in every run."""
+    return "\t".join(cluster)
+
+
+def joined_names(asked: Iterable[Sequence[Question]]) -> dict[str, str]:
+    """Return one name for all clusters of several runs that ask the same questions.
+
+    By the name of each cluster of a run; questions are the same whose words and context are,
+    whatever else the runs know of them. A name that needs no other one stands for itself.
+    """
+    first: dict[tuple[str, str], str] = {}
+    joined: dict[str, str] = {}
+
+    def root(name: str) -> str:
+        while joined.setdefault(name, name) != name:
+            name = joined[name]
+        return name
+
+    for questions in asked:
+        clusters = clusters_of(questions)
+        for q in questions:
+            name = cluster_name(clusters[q.id])
+            one, other = sorted((root(name), root(first.setdefault(said_by(q), name))))
+            joined[other] = one
+    return {name: root(name) for name in joined}
+
+
+def said_by(question: Question) -> tuple[str, str]:
+    """Return the words of a question and its context, without their spacing and case."""
+    words = re.findall(r"\w+|[^\w\s]", question.text.casefold())
+    return " ".join(words), question.context or ""
+
+
+def _own_name(question: Question) -> Cluster:
     if question.pair:
         return ("pair", question.pair)
     return (question.domain, question.entity) if question.entity else ("", question.id)

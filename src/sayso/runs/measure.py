@@ -13,6 +13,7 @@ from sayso.datasets import FOREIGN
 from sayso.protocols import protocol_of
 from sayso.protocols.answer_table import write_answers
 from sayso.protocols.coherence import LEAD, UNSEEN, coherence_cautions, unseen_cautions
+from sayso.protocols.pool import clusters_of
 from sayso.protocols.protocol import MISFIT
 from sayso.protocols.settings import Value, as_dict, change, flatten, replace
 from sayso.records import Estimate, InputError, Question
@@ -25,7 +26,7 @@ from sayso.storage.run_folder import Manifest, RunFolder
 
 def entities_of(questions: Sequence[Question]) -> int:
     """Return the number of entities of some questions."""
-    return len({(q.domain, q.entity) for q in questions})
+    return len(set(clusters_of(questions).values()))
 
 
 def run_path(run: object) -> Path:

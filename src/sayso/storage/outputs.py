@@ -149,6 +149,11 @@ def harmless(text: str) -> str:
     return text
 
 
+def without_quote(text: str) -> str:
+    """Return a cell without the quote that :func:`harmless` put before what begins a formula."""
+    return text[1:] if text[:1] == "'" and harmless(text[1:]) == text else text
+
+
 # ---- workbooks
 
 #: rows of a sheet, the header among them, and characters of a cell: the format holds no more

@@ -25,6 +25,7 @@ from sayso.metrics.joint import (
     with_own_errors,
 )
 from sayso.protocols import PROTOCOLS
+from sayso.protocols.pool import joined_names, said_by
 from sayso.protocols.protocol import ComparedRun, Numbers
 from sayso.records import Estimate, InputError, Question, Results, Slice
 from sayso.report.formats import format_named
@@ -198,6 +199,8 @@ class Study:
         sides = [[_side(run) if run is not None else None for run in row] for row in grid]
         numbers, notes = PROTOCOLS[protocol].numbers(sides, self.allow)
         notes = [*self._joined, *_unjoined(data, grid), *_shared(data, grid), *notes]
+        names = joined_names([side.run.questions for row in sides for side in row if side])
+        numbers = [[_renamed(cell, names) for cell in row] for row in numbers]
         keys = dict.fromkeys(key for row in numbers for cell in row for key in cell)
         found = [self._joint_number(key, numbers, grid) for key in keys]
         return found, notes
@@ -219,6 +222,14 @@ class Study:
         means = [row[0] for row in cells] if alone else joint_means(joint, name)
         ranking = rank_jointly(with_own_errors(joint, cells))
         return JointNumber(name, where, cells, means, ranking, joint)
+
+
+def _renamed(numbers: Numbers, names: Mapping[str, str]) -> Numbers:
+    """Return numbers whose entities have the names that they share with other data sets."""
+    return {
+        key: number._replace(entities=[names.get(e, e) for e in number.entities])
+        for key, number in numbers.items()
+    }
 
 
 def _side(run: FinishedRun) -> ComparedRun:
@@ -362,7 +373,7 @@ def _shared(data: Sequence[str], grid: Sequence[Sequence[FinishedRun | None]]) -
         one, two = next((p for p in pairs if p[0] is not None and p[1] is not None), (None, None))
         if one is None or two is None:
             continue
-        shared = len(_questions(one).keys() & _questions(two).keys())
+        shared = len(_said(one) & _said(two))
         if shared:
             notes.append(
                 f"{data[first]} and {data[second]} share {_many(shared)}, which count in the mean "
@@ -370,6 +381,11 @@ def _shared(data: Sequence[str], grid: Sequence[Sequence[FinishedRun | None]]) -
                 "more evidence"
             )
     return notes[:MOST_PAIRS]
+
+
+def _said(run: FinishedRun) -> set[tuple[str, str]]:
+    """Return what the questions of a run ask."""
+    return {said_by(q) for q in _questions(run).values()}
 
 
 def _many(number: int) -> str:

@@ -59,6 +59,7 @@ from sayso.metrics.within_type import (
 )
 from sayso.progress import Progress
 from sayso.prompts import methods
+from sayso.protocols.pool import cluster_name, clusters_of
 from sayso.protocols.probes import draws_by_question
 from sayso.protocols.uncle.measure import sure_wrong
 from sayso.protocols.uncle.numbers import NUMBERS, RATES
@@ -304,10 +305,11 @@ def frame_of(base: str | Path, measured: Sequence[Question]) -> Frame:
         if not g.instructed and g.problem is None
     }
     many = {one.question for one in choices(base, shorts) if len(one.texts) > 1}
+    clusters = clusters_of(job.questions)
     return Frame(
         held,
         shorts,
-        np.array([f"{q.domain}/{q.entity}" for q in shorts], dtype=np.str_),
+        np.array([cluster_name(clusters[q.id]) for q in shorts], dtype=np.str_),
         context.aspects.type[rows],
         context.known["any"][rows],
         {q: [g.text.strip() for g in some] for q, some in drawn.items()},

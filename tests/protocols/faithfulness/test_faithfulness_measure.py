@@ -169,8 +169,8 @@ def choice_rows(
         )
         for n, (choice, d, j) in enumerate(given)
     ]  # fmt: skip
-    entities = {("", f"e{n}"): n for n in range(len(given))}
-    return row_arrays("short", method, some, Counter(asked=len(given)), entities)
+    clusters = {f"q{n}": ("", f"e{n}") for n in range(len(given))}
+    return row_arrays("short", method, some, Counter(asked=len(given)), clusters)
 
 
 def test_the_average_of_choices_by_hand() -> None:
@@ -317,8 +317,8 @@ def weighted_rows(given: list[tuple[str, float, float]]) -> MethodRows:
         )
         for answer, d, j in given
     ]  # fmt: skip
-    entities = {("", answer): n for n, answer in enumerate(asserted)}
-    return row_arrays("short", "vanilla", some, Counter(asked=3), entities)
+    clusters = {f"q{answer}": ("", answer) for answer in asserted}
+    return row_arrays("short", "vanilla", some, Counter(asked=3), clusters)
 
 
 def values_of(rows: MethodRows) -> dict[str, float | None]:

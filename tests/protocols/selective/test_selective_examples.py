@@ -11,7 +11,7 @@ import pytest
 import sayso
 from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import selective
-from sayso.protocols.pool import entity_of
+from sayso.protocols.pool import clusters_of
 from sayso.protocols.selective.collect import example_pool, measured_questions
 from sayso.protocols.settings import replace
 from sayso.records import (
@@ -142,14 +142,15 @@ def test_whole_entities_are_set_apart_and_no_more_than_a_fifth() -> None:
     short = [question(n, f"e{n // 3}") for n in range(60)]
     long = [question(100 + e, f"e{e}", tuple(f"q{3 * e + i}" for i in range(3))) for e in range(20)]
     every = [*short, *long]
+    clusters = clusters_of(every)
     for count in (1, 3, 4, 1000):
         chosen = replace(BASE, {"p_true.examples": min(count, 1000)})
         apart = example_pool(every, chosen)
-        entities = {entity_of(q) for q in apart}
+        entities = {clusters[q.id] for q in apart}
         assert len(apart) == 3 * len(entities)
         assert len(entities) == min(4, -(-2 * count // 3))
         rest = measured_questions(every, chosen)
-        assert not {entity_of(q) for q in rest} & entities
+        assert not {clusters[q.id] for q in rest} & entities
         assert len(rest) == 4 * (20 - len(entities))
         assert {q.id for q in apart} >= {
             q.id for q in example_pool(every, replace(BASE, {"p_true.examples": 1}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -41,19 +42,44 @@ def _promptfoo_row(one: Mapping[str, Any]) -> dict[str, Any]:
         "prompt": prompt,
         "answer": output if isinstance(output, str) else None,
     }  # fmt: skip
+    verdicts = part(one.get("gradingResult"), "componentResults")
+    verdicts = verdicts if isinstance(verdicts, list) else []
+    rendered = {
+        str(part(part(verdict, "assertion"), "value")): told
+        for verdict in verdicts
+        if isinstance(told := part(part(verdict, "metadata"), "renderedAssertionValue"), str)
+    }
     asserted = part(one.get("testCase"), "assert")
     golds = [
-        a.get("value")
+        rendered.get(value) or _filled_in(value, variables)
         for a in (asserted if isinstance(asserted, list) else ())
-        if part(a, "type") == "equals" and isinstance(a.get("value"), str)
+        if part(a, "type") == "equals" and isinstance(value := a.get("value"), str)
     ]
+    golds = [gold for gold in golds if gold is not None]
     row |= {"gold": golds} if golds else {}
-    verdicts = part(one.get("gradingResult"), "componentResults")
-    for verdict in verdicts if isinstance(verdicts, list) else ():
+    for verdict in verdicts:
         kind, passed = part(part(verdict, "assertion"), "type"), part(verdict, "pass")
         if isinstance(kind, str) and isinstance(passed, bool):
             row["human" if kind == "human" else f"assert {kind}"] = passed
     return row
+
+
+#: a variable in a template of promptfoo
+VARIABLE = re.compile(r"\{\{\s*([\w.-]{1,100})\s*\}\}")
+
+
+def _filled_in(value: str, variables: object) -> str | None:
+    """Return the value of an assertion with its variables, or ``None`` if it cannot be told.
+
+    That is a template that does more than to name variables, or a file.
+    """
+    known = variables if isinstance(variables, Mapping) else {}
+    names = VARIABLE.findall(value)
+    if not all(isinstance(known.get(name), str | int | float) for name in names):
+        return None
+    text = VARIABLE.sub(lambda found: str(known[found[1]]), value)
+    left = VARIABLE.sub("", value)
+    return None if "{{" in left or "{%" in left or value.startswith("file://") else text
 
 
 def deepeval_rows(document: Mapping[str, Any]) -> list[dict[str, Any]] | None:

@@ -34,7 +34,7 @@ from sayso.protocols.faithfulness.verdicts import (
     open_contradiction,
     open_wording,
 )
-from sayso.protocols.pool import entity_of
+from sayso.protocols.pool import clusters_of
 from sayso.protocols.probes import BlindRules
 from sayso.protocols.protocol import Ask, Run
 from sayso.protocols.settings import folder_setting, tokens_for
@@ -139,12 +139,13 @@ def evaluated(questions: Sequence[Question], settings: Settings) -> list[Questio
     """Return the questions that are measured, short and long."""
     held = set(held_out(questions, settings))
     out = held | dropped(questions, settings)
-    apart = {entity_of(q) for q in questions if q.id in held}
+    clusters = clusters_of(questions)
+    apart = {clusters[id] for id in held}
     return [
         q
         for q in questions
         if q.id not in out
-        and not (q.parts and (entity_of(q) in apart or all(p in out for p in q.parts)))
+        and not (q.parts and (clusters[q.id] in apart or all(p in out for p in q.parts)))
     ]
 
 

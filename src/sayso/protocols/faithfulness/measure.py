@@ -56,7 +56,7 @@ from sayso.prompts import methods
 from sayso.prompts.methods import METHOD_LABELS
 from sayso.protocols.faithfulness.rows import PARTS, Floats, MethodRows, load_rows
 from sayso.protocols.faithfulness.settings import Settings, ambiguous_questions, held_out
-from sayso.protocols.pool import entity_of
+from sayso.protocols.pool import clusters_of
 from sayso.protocols.probes import count_draws
 from sayso.protocols.protocol import Run
 from sayso.protocols.settings import tokens_for
@@ -112,7 +112,7 @@ def _of_run(run: Run, settings: Settings) -> Iterator[Estimate]:
     """Yield what the whole run is about: questions left out, draws that never differ."""
     held = held_out(run.questions, settings)
     yield Estimate("demonstration_questions", value=float(len(held)), n=len(held))
-    entities = {q.id: entity_of(q) for q in run.questions}
+    entities = clusters_of(run.questions)
     apart, every = len({entities[id] for id in held}), len(set(entities.values()))
     yield Estimate("entities_set_apart", value=apart, numerator=apart, denominator=every, n=every)
     ids = ambiguous_questions(run.questions)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from sayso.prompts import methods
 from sayso.protocols.faithfulness.settings import STAGES, Settings, dropped
-from sayso.protocols.pool import entity_of
+from sayso.protocols.pool import Cluster, cluster_name, clusters_of
 from sayso.protocols.protocol import Run
 from sayso.records import Generation, Question, Verdict
 
@@ -126,9 +126,11 @@ def row_arrays(
     method: str,
     rows: Sequence[AssertionRow],
     lost: Counter[str],
-    entities: dict[tuple[str, str], int],
+    clusters: Mapping[str, Cluster],
 ) -> MethodRows:
     """Return the rows of one method in one form as arrays."""
+
+    entities = {e: n for n, e in enumerate(dict.fromkeys(clusters.values()))}
 
     def floats(name: str) -> Floats:
         return np.array([getattr(r, name) for r in rows], dtype=np.float64)
@@ -144,8 +146,8 @@ def row_arrays(
         weight=floats("weight"),
         part=np.array([r.part for r in rows], dtype=np.int64),
         choice=np.array([r.choice for r in rows], dtype=np.int64),
-        entity=np.array([entities[entity_of(r.question)] for r in rows], dtype=np.int64),
-        name=np.array(["\t".join(entity_of(r.question)) for r in rows], dtype=np.str_),
+        entity=np.array([entities[clusters[r.question.id]] for r in rows], dtype=np.int64),
+        name=np.array([cluster_name(clusters[r.question.id]) for r in rows], dtype=np.str_),
         domain=np.array([r.question.domain for r in rows], dtype=np.str_),
         question=[r.question.id for r in rows],
         answers=[r.answer for r in rows],
@@ -166,7 +168,7 @@ def load_rows(run: Run, settings: Settings) -> list[MethodRows]:
     """Return the rows of every method and form that the run asked for, short before long."""
     by_id = {q.id: q for q in run.questions}
     out = dropped(run.questions, settings)
-    entities = {e: n for n, e in enumerate(dict.fromkeys(entity_of(q) for q in run.questions))}
+    clusters = clusters_of(run.questions)
     every = []
     for form, stages in _stages(run, settings).items():
         rows: dict[str, list[AssertionRow]] = defaultdict(list)
@@ -178,7 +180,7 @@ def load_rows(run: Run, settings: Settings) -> list[MethodRows]:
         for method in methods.methods_in_list(settings.methods):
             if rows[method] or lost[method]:
                 own = [_withheld(r, plain) for r in rows[method]]
-                every.append(row_arrays(form, method, own, lost[method], entities))
+                every.append(row_arrays(form, method, own, lost[method], clusters))
     return every
 
 

@@ -14,7 +14,7 @@ from msgspec import Meta
 from sayso.later import Later
 from sayso.options import check_types
 from sayso.prompts.methods import METHODS, methods_in_list
-from sayso.protocols.pool import entity_of
+from sayso.protocols.pool import clusters_of
 from sayso.protocols.settings import (
     Resamples,
     Seed,
@@ -250,7 +250,8 @@ def held_out(questions: Sequence[Question], settings: Settings) -> list[str]:
     if not any(METHODS[m].demonstrations for m in methods_in_list(settings.methods)):
         return []
     short = [q for q in questions if not q.parts]
-    entities = {entity_of(q) for q in short}
+    clusters = clusters_of(questions)
+    entities = {clusters[q.id] for q in short}
     most = min(settings.demos.entities, len(entities) // 5)
     apart = sorted(entities, key=lambda e: content_id(["demonstrations", *e]))[:most]
-    return [q.id for q in short if entity_of(q) in apart]
+    return [q.id for q in short if clusters[q.id] in apart]

@@ -21,7 +21,7 @@ from sayso.judges.judge import WITHHELD, Item, Judge
 from sayso.judges.model.replies import PROBLEMS
 from sayso.judges.rules.judge import RulesJudge
 from sayso.prompts import load_prompt, prompt_hash
-from sayso.protocols.pool import entity_of, item_of, load_wordings, tokens_between
+from sayso.protocols.pool import clusters_of, item_of, load_wordings, tokens_between
 from sayso.protocols.probes import BlindRules, draws_by_question
 from sayso.protocols.protocol import Ask, FollowUp, Run
 from sayso.protocols.selective.rows import (
@@ -678,13 +678,14 @@ def example_pool(questions: Sequence[Question], settings: Settings) -> list[Ques
         return []
     in_prompt = {q.id for q in prompt_examples(questions, settings)}
     short = [q for q in questions if not q.parts and q.golds and q.id not in in_prompt]
-    entities = dict.fromkeys(entity_of(q) for q in short)
+    clusters = clusters_of(questions)
+    entities = dict.fromkeys(clusters[q.id] for q in short)
     ranked = sorted(entities, key=lambda e: content_id(["p_true", *e]))
     apart: list[Question] = []
     for entity in ranked[: len(entities) // 5]:
         if len(apart) >= POOL * settings.p_true.examples:
             break
-        apart += [q for q in short if entity_of(q) == entity]
+        apart += [q for q in short if clusters[q.id] == entity]
     return apart
 
 
@@ -692,14 +693,15 @@ def measured_questions(questions: Sequence[Question], settings: Settings) -> lis
     """Return the questions that are measured: no examples, long ones in the shared pool only."""
     out = {q.id for q in prompt_examples(questions, settings)}
     shown = example_pool(questions, settings)
-    apart = {entity_of(q) for q in shown}
+    clusters = clusters_of(questions)
+    apart = {clusters[q.id] for q in shown}
     ids = {q.id for q in shown}
     out |= {q.id for q in questions if not ids.isdisjoint(q.parts)}
     paper = settings.prompts == "paper"
     return [
         q
         for q in questions
-        if q.id not in out and entity_of(q) not in apart and not (q.parts and paper)
+        if q.id not in out and clusters[q.id] not in apart and not (q.parts and paper)
     ]
 
 

@@ -17,7 +17,7 @@ from sayso.answers.lexical import contains, exact_match, rouge_l, squad_f1, writ
 from sayso.judges.judge import WITHHELD
 from sayso.metrics.arrays import Floats, codes
 from sayso.metrics.length_audit import Threshold
-from sayso.protocols.pool import entity_of
+from sayso.protocols.pool import clusters_of
 from sayso.protocols.probes import KNOWN, UNREADABLE, draws_by_question, probe_state
 from sayso.protocols.protocol import Run
 from sayso.protocols.selective.settings import (
@@ -227,12 +227,13 @@ def _rows(
         # what is left are the questions without an answer: no picture of the errors
         wrong = {name: np.full(len(facts), np.nan) for name in wrong}
     # in sorted order, so that no number depends on the order of the questions
-    entities = {e: i for i, e in enumerate(sorted({entity_of(f.question) for f in facts}))}
+    clusters = clusters_of(run.questions)
+    entities = {e: i for i, e in enumerate(sorted({clusters[f.question.id] for f in facts}))}
     return FormRows(
         form=form,
         judge=judge,
         facts=[(f.asked_in, f.question.id) for f in facts],
-        entity=np.array([entities[entity_of(f.question)] for f in facts], dtype=np.int64),
+        entity=np.array([entities[clusters[f.question.id]] for f in facts], dtype=np.int64),
         type=np.array([f.question.type for f in facts], dtype=np.str_),
         scores=scores,
         reasons=reasons,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sayso.metrics.arrays import codes
 from sayso.metrics.factuality import Closed, position_bin
+from sayso.protocols.pool import cluster_name, clusters_of
 from sayso.protocols.protocol import Run
 from sayso.records import Claim, Generation, Sentence, Verdict, is_blank
 
@@ -126,12 +127,12 @@ def load_long_answers(run: Run) -> list[LongAnswers]:
     for c in run.table(f"claims/{STAGE}", Claim):
         claims[c.generation].append(c)
     verdicts = claim_verdicts(run)
-    by_id = {q.id: q for q in run.questions}
+    by_id, clusters = {q.id: q for q in run.questions}, clusters_of(run.questions)
     texts = []
     for method, answers in by_method.items():
         kept = [g for g in answers if g.id in answered]
         questions = [by_id[g.question] for g in kept]
-        names = [repr((q.domain, q.entity or q.id)) for q in questions]
+        names = [cluster_name(clusters[q.id]) for q in questions]
         failed = sum(g.problem is not None for g in answers)
         empty = sum(g.problem is None and is_blank(g.text) for g in answers)
         texts.append(

@@ -328,7 +328,7 @@ def _reading(numbers: Results, form: str) -> str:
         return "this run has too few facts to say whether its hedging is well placed"
     if unknown.value == 0 and numbers.get("over_hedge", form=form).value == 0:
         return "it never hedges"
-    rare = _rare(unknown)
+    rare = _rare(unknown) and _rare(numbers.get("over_hedge", form=form))
     if j.high < 0:
         return "its hedging misleads: it hedged known facts more often than unknown ones"
     if j.low <= 0:
@@ -365,8 +365,12 @@ def _few_but_good(numbers: Results, form: str) -> str:
     )
 
 
-def _rare(unknown: Estimate) -> bool:
-    return unknown.value is not None and unknown.value < 0.1
+#: a rate of hedging below this is called rare, where its whole interval is
+RARE = 0.1
+
+
+def _rare(rate: Estimate) -> bool:
+    return rate.value is not None and rate.high is not None and rate.high < RARE
 
 
 def _lost(numbers: Results, forms: list[str]) -> list[str]:

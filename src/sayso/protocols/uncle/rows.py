@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sayso.metrics.uncle_known import chance_corrected, guess_rates, strict_known
 from sayso.metrics.uncle_rates import CORRECT, INCORRECT, MISSING, UNCERTAIN
 from sayso.prompts.methods import Form
-from sayso.protocols.pool import entity_of, tokens_between
+from sayso.protocols.pool import clusters_of, tokens_between
 from sayso.protocols.probes import (
     HEDGED_PROBE,
     SHOTS,
@@ -201,10 +201,11 @@ def load_aspects(run: Run, values: Mapping[str, list[str | None]], total: int) -
     pairs = question_pairs(run)
     shorts = [short for _, short in pairs]
     probed = [values.get(s.id, []) for s in shorts]
-    entities = {e: i for i, e in enumerate(dict.fromkeys(map(entity_of, shorts)))}
+    clusters = clusters_of(run.questions)
+    entities = {e: i for i, e in enumerate(dict.fromkeys(clusters[s.id] for s in shorts))}
     return AspectRows(
         questions=shorts,
-        entity=np.array([entities[entity_of(s)] for s in shorts], dtype=np.int64),
+        entity=np.array([entities[clusters[s.id]] for s in shorts], dtype=np.int64),
         domain=np.array([s.domain for s in shorts], dtype=np.str_),
         type=np.array([s.type for s in shorts], dtype=np.str_),
         tier=np.array([s.tier for s in shorts], dtype=np.str_),
