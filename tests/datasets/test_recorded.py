@@ -209,6 +209,20 @@ def test_a_file_of_ones_own_with_golds_is_not_taken_for_a_published_one(tmp_path
     assert read.stated == 0.9
 
 
+def test_the_identity_of_answers_on_record_holds_all_that_is_scored(tmp_path: Path) -> None:
+    row = {"model": "a", "question": EMMA, "answer": "Jane Austen", "samples": ["Austen"],
+           "token_logprobs": [-0.1, -0.2], "token_entropies": [0.3, 0.4],
+           "sample_token_entropies": [[0.5]], "stated_confidence": 0.5, "human": 1}  # fmt: skip
+    other = {"answer": "Eliot", "samples": ["Eliot"], "token_logprobs": [-0.1, -0.3],
+             "token_entropies": [0.3, 0.5], "sample_token_entropies": [[0.6]],
+             "stated_confidence": 0.6, "human": 0}  # fmt: skip
+    changed = [row, *({**row, name: value} for name, value in other.items())]
+    identities = {
+        read_recorded([lines(tmp_path / "a.jsonl", [one])]).models[0].identity for one in changed
+    }
+    assert len(identities) == len(changed)
+
+
 def test_long_names_of_models_that_begin_alike_stay_apart(tmp_path: Path) -> None:
     folder = "/d" * 120
     rows = [

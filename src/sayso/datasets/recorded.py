@@ -51,10 +51,12 @@ class RecordedModel(NamedTuple):
     @property
     def identity(self) -> str:
         """A hash of what is on record, under the model's name."""
-        said = [
-            (q, r.answer, r.samples, r.logprobs, r.sample_logprobs, r.human, r.stated)
-            for q, r in sorted(self.rows.items())
-        ]
+        said: list[tuple[object, ...]] = []
+        for q, r in sorted(self.rows.items()):
+            row = (q, r.answer, r.samples, r.logprobs, r.sample_logprobs, r.human, r.stated)
+            # files without entropies keep the hash that they had before these were part of it
+            none = r.entropies is None and r.sample_entropies is None
+            said.append(row if none else (*row, r.entropies, r.sample_entropies))
         return f"recorded:{content_id([self.name, said])}"
 
     @property

@@ -178,7 +178,7 @@ def test_thousands_of_bad_replies_are_counted_and_enter_no_mean(tmp_path: Path) 
     assert re.search(r"wording was read by \S*reader-model", notices)
     assert re.search(r"decisiveness by \S+: \d+ of \d+ readings are missing \(unread\)", notices)
     assert re.search(r"contradiction by \S+: \d+ of \d+ readings are missing \(mismatch\)", notices)
-    assert any("readings of the wording are missing" in line for line in result.manifest.cautions)
+    assert any("claims are left out of every mean" in line for line in result.manifest.cautions)
 
 
 def _claim(wording: Sequence[Verdict], verdict: Verdict) -> str:
@@ -191,7 +191,7 @@ def test_a_reader_that_reads_nothing_gives_no_number_and_a_caution(tmp_path: Pat
     skill = result.get("skill", where)
     assert (skill.value, skill.missing) == (None, len(WORLD))
     assert skill.problem is not None
-    told = f"of {len(WORLD):,} readings of the wording are missing"
+    told = f"of {len(WORLD):,} claims are left out of every mean"
     assert any(told in line for line in result.manifest.cautions)
     assert result.get("mean_decisiveness", where).value is None
 

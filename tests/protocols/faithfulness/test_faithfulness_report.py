@@ -147,12 +147,17 @@ def test_a_gain_that_no_resample_moves_is_not_clear() -> None:
 def test_missing_readings_are_told_in_words() -> None:
     where = slice_of(form="short", method="granularity")
     lost = Estimate("cmfg", where, 0.5, n=40, missing=10)
-    assert cautions([lost]) == [
-        "Short answers, Granularity: 10 of 50 readings of the wording are missing; they are left "
-        "out of every mean."
+    ends = "If these are the hedged ones, the words seem surer than they are."
+    why = [
+        Estimate("left_out", where + slice_of(reason=reason), number, n=50)
+        for reason, number in (("pairs unread", 7.0), ("wording unread", 3.0), ("omitted", 4.0))
+    ]
+    assert cautions([lost, *why]) == [
+        "Short answers, Granularity: 10 of 50 claims are left out of every mean (7 could not be "
+        f"compared with the draws, 3 have a wording that could not be read). {ends}"
     ]
     (one,) = cautions([Estimate("cmfg", where, 0.5, n=4, missing=1)])
-    assert "Granularity: 1 of 5 readings of the wording are missing" in one
+    assert "Granularity: 1 of 5 claims are left out of every mean. If" in one
 
 
 def test_thin_bins_are_told_in_words_beside_the_numbers() -> None:

@@ -195,13 +195,33 @@ def cautions(estimates: Iterable[Estimate], draws_vary: bool | None = None) -> l
 
 
 def unread_methods(estimates: Iterable[Estimate]) -> list[str]:
-    """Return which methods lack more than a few readings of their answers."""
-    return [
-        f"{_in_words(e.where)}: {e.missing:,} of {e.missing + e.n:,} readings of the wording are "
-        "missing; they are left out of every mean."
-        for e in estimates
-        if e.name == "cmfg" and e.missing > 0.05 * (e.missing + e.n)
-    ]
+    """Return which methods lack more than a few of their claims, and why."""
+    every, lines = list(estimates), []
+    for e in every:
+        if e.name != "cmfg" or e.missing <= 0.05 * (e.missing + e.n):
+            continue
+        reasons: Counter[str] = Counter()
+        for lost in every:
+            if lost.name == "left_out" and set(e.where) <= set(lost.where):
+                reason = part_of(lost.where, "reason")
+                reasons[LOST.get(reason, LOST["wording"])] += int(lost.value or 0)
+        del reasons[""]
+        why = ", ".join(f"{number:,} {reason}" for reason, number in reasons.items())
+        lines.append(
+            f"{_in_words(e.where)}: {e.missing:,} of {e.missing + e.n:,} claims are left out of "
+            f"every mean{f' ({why})' if why else ''}. If these are the hedged ones, the words seem "
+            "surer than they are."
+        )
+    return lines
+
+
+#: why a claim is in no mean, in words; a fact that a paragraph omits is none
+LOST = {
+    "omitted": "",
+    "pairs unread": "could not be compared with the draws",
+    "few draws": "have too few draws",
+    "wording": "have a wording that could not be read",
+}
 
 
 def _in_words(where: Slice) -> str:
