@@ -36,6 +36,7 @@ import dataclasses
 import re
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from itertools import combinations
 from pathlib import Path
@@ -348,6 +349,41 @@ def check_opened(
         return check_alike(names, (first.signatures, second.signatures), golds, free, allow)
 
     return check_run_pairs(sides, check)
+
+
+Key = TypeVar("Key")
+
+
+def compare_parts(
+    names: tuple[str, str],
+    sides: tuple[Opened, Opened],
+    allowed: tuple[Sequence[str], Sequence[str]],
+    part: Callable[[Key], Slice],
+    differ: Callable[[Key, list[str]], Iterable[Estimate]],
+    of: str,
+) -> tuple[list[Estimate], list[str]]:
+    """Return the differences of all parts that two runs share, B - A, and notes.
+
+    A part is a form or method: a key of the signatures of both, with its slice. ``differ`` returns
+    its differences and adds notes. ``allowed`` are the settings that may differ (see
+    :func:`unlike`), ``of`` is what the runs must share. Raises InputError for runs that are not
+    alike or share nothing.
+    """
+    theirs, ours = (side.signatures for side in sides)
+    notes = check_alike(names, (theirs, ours), (sides[0].golds, sides[1].golds), *allowed)
+    found: list[Estimate] = []
+    for key in theirs:
+        if key in ours:
+            signed = partial(signed_difference, theirs=theirs[key], ours=ours[key])
+            found += [signed(e, part(key)) for e in differ(key, notes)]
+        else:
+            called = " ".join(value for _, value in part(key))
+            notes.append(f"{called}: only in one of the runs")
+    if not found and theirs.keys() & ours.keys():
+        raise InputError(
+            f"{names[0]} and {names[1]} have no {of} in common; compare runs on the same data"
+        )
+    return found, notes
 
 
 class Comparison(NamedTuple):

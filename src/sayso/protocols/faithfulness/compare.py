@@ -27,9 +27,8 @@ from sayso.protocols.protocol import (
     Comparison,
     Numbers,
     Sides,
-    check_alike,
     check_opened,
-    signed_difference,
+    compare_parts,
 )
 from sayso.records import Estimate, InputError, Signature, slice_of
 from sayso.report.numbers import FORMS
@@ -57,16 +56,10 @@ def compare(
     """
     a, b = (side.name for side in runs)
     sides = _open(runs[0]), _open(runs[1])
-    signatures = [side.signatures for side in sides]
-    golds = sides[0].golds, sides[1].golds
-    notes = check_alike((a, b), signatures, golds, FREE, allow)
-    differences: list[Estimate] = []
-    shared: list[tuple[tuple[str, str], int]] = []
     settings = sides[0].settings
-    for key in sides[0].rows:
-        if key not in sides[1].rows:
-            notes.append(f"{' '.join(key)}: only in one of the runs")
-            continue
+    shared: list[tuple[tuple[str, str], int]] = []
+
+    def differ(key: tuple[str, str], notes: list[str]) -> Iterator[Estimate]:
         first, second = (side.rows[key] for side in sides)
         both = set(first.question) & set(second.question)
         total = len(set(first.question) | set(second.question))
@@ -79,18 +72,18 @@ def compare(
             )
             bins = bins_in_common([r.scored(settings.pooled) for r in (first, second)], settings)
             shared.append((key, int(bins.sum())))
-            of_key = _differences((first, second), settings, bins, resamples, seed)
-            where = slice_of(form=key[0], method=key[1])
-            theirs, ours = (own[key] for own in signatures)
-            differences += [signed_difference(e, where, theirs, ours) for e in of_key]
+            yield from _differences((first, second), settings, bins, resamples, seed)
+
     if not sides[0].rows.keys() & sides[1].rows.keys():
         methods = (", ".join(sorted({m for _, m in side.rows})) or "none" for side in sides)
         raise InputError(
             f"{a} and {b} have no method in common ({'; '.join(methods)}). To compare methods, use "
             "one run with --methods all"
         )
-    if not differences:
-        raise InputError(f"{a} and {b} have no question in common; compare runs on the same data")
+    differences, notes = compare_parts(
+        (a, b), sides, (FREE, allow), lambda key: slice_of(form=key[0], method=key[1]), differ,
+        "question",
+    )  # fmt: skip
     return Comparison(differences, notes, (_bins_told(shared, settings, "both runs have"),))
 
 

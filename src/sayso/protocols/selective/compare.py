@@ -21,9 +21,8 @@ from sayso.protocols.protocol import (
     Comparison,
     Numbers,
     Sides,
-    check_alike,
     check_opened,
-    signed_difference,
+    compare_parts,
 )
 from sayso.protocols.selective.measure import (
     CORE,
@@ -38,7 +37,7 @@ from sayso.protocols.selective.measure import (
 )
 from sayso.protocols.selective.numbers import NUMBERS
 from sayso.protocols.selective.rows import OTHER_DATA, FormRows, load_rows, strata_of, types_of
-from sayso.records import Estimate, InputError, Signature, Slice, part_of, slice_of
+from sayso.records import Estimate, Signature, Slice, part_of, slice_of
 from sayso.scores.p_ik import P_IK, cross_fit_splits
 
 #: settings that may differ without ``allow``: what is compared
@@ -63,32 +62,28 @@ def compare(
 
     Entities are resampled jointly. Raises InputError for runs that differ in more than the model.
     """
-    a, b = (side.name for side in runs)
     sides = _open(runs[0]), _open(runs[1])
-    signatures = [side.signatures for side in sides]
-    golds = sides[0].golds, sides[1].golds
-    notes = check_alike((a, b), signatures, golds, FREE, allow)
-    differences: list[Estimate] = []
-    for form in sides[0].forms:
-        if form not in sides[1].forms:
-            continue
+
+    def differ(form: str, notes: list[str]) -> Iterator[Estimate]:
         first, second = (side.forms[form] for side in sides)
         places = [{name: row for row, name in enumerate(rows.facts)} for rows in (first, second)]
         shared = [name for name in places[0] if name in places[1]]
         if not shared:
-            continue
+            return
         rows = tuple(np.array([p[name] for name in shared], dtype=np.int64) for p in places)
         total = max(first.size, second.size)
         if len(shared) < total:
             notes.append(
                 f"{form}: {len(shared)} of {total} facts are in both runs; the others are left out"
             )
-        paired = _differences((first, second), (rows[0], rows[1]), form, resamples, seed)
-        where, settings = slice_of(form=form), [side.signatures[form] for side in sides]
-        differences += [signed_difference(e, where, *settings) for e in paired]
-    if not differences:
-        raise InputError(f"{a} and {b} have no fact in common; compare runs on the same data")
-    return Comparison(differences, notes)
+        yield from _differences((first, second), (rows[0], rows[1]), form, resamples, seed)
+
+    names = runs[0].name, runs[1].name
+    return Comparison(
+        *compare_parts(
+            names, sides, (FREE, allow), lambda form: slice_of(form=form), differ, "fact"
+        )
+    )
 
 
 def numbers(sides: Sides, allow: Sequence[str]) -> tuple[list[list[Numbers]], list[str]]:

@@ -6,7 +6,7 @@ run's own, so shares of claims are differences of two ratios, not of matched cla
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from sayso.metrics.joint import Number
@@ -15,9 +15,8 @@ from sayso.protocols.protocol import (
     Comparison,
     Numbers,
     Sides,
-    check_alike,
     check_opened,
-    signed_difference,
+    compare_parts,
 )
 from sayso.protocols.self_known.measure import (
     OwnAnswers,
@@ -57,34 +56,29 @@ def compare(
     """
     a, b = (side.name for side in runs)
     sides = _open(runs[0]), _open(runs[1])
-    signatures = [side.signatures for side in sides]
-    golds = sides[0].golds, sides[1].golds
-    notes = check_alike((a, b), signatures, golds, FREE, allow)
-    numbers: list[Estimate] = []
-    for method, first in sides[0].texts.items():
-        if method not in sides[1].texts:
-            notes.append(f"{method}: only in one of the runs")
-            continue
+
+    def differ(method: str, notes: list[str]) -> Iterator[Estimate]:
         own = sides[0].own[method], sides[1].own[method]
-        pair = common(first, sides[1].texts[method], own)
+        pair = common(sides[0].texts[method], sides[1].texts[method], own)
         shared = [int(side.kept.sum()) for side in pair]
         total = len({g.question for side in pair for g in side.texts.kept})
         if not all(shared):
-            continue
+            return
         if max(shared) < total:
             notes.append(f"{method}: {min(shared)} of {total} prompts are answered in both runs")
-        of_method = differences_of_methods(pair, sides[0].settings, resamples, seed)
-        where, settings = slice_of(method=method), [own[method] for own in signatures]
-        numbers += [signed_difference(e, where, *settings) for e in of_method]
+        yield from differences_of_methods(pair, sides[0].settings, resamples, seed)
+
     if not sides[0].texts.keys() & sides[1].texts.keys():
         raise InputError(
             f"{a} and {b} have no method in common ({', '.join(sides[0].texts)}; "
             f"{', '.join(sides[1].texts)}). To compare systems from files, give all files to one "
             "sayso factuality"
         )
-    if not numbers:
-        raise InputError(f"{a} and {b} have no text in common; compare runs on the same data")
-    return Comparison(numbers, notes)
+    return Comparison(
+        *compare_parts(
+            (a, b), sides, (FREE, allow), lambda method: slice_of(method=method), differ, "text"
+        )
+    )
 
 
 def numbers(sides: Sides, allow: Sequence[str]) -> tuple[list[list[Numbers]], list[str]]:
