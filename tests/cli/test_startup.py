@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -28,6 +30,37 @@ def test_help_loads_little(command: str) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "Examples:" in done.stdout
     assert done.stderr.strip() == "[]"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closes handles in a shell of POSIX")
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_standard_handles_that_are_closed_are_opened(closed: str, tmp_path: Path) -> None:
+    # the renderer of charts ends where one of them is free
+    code = (
+        "import os, sys, traceback\n"
+        "from sayso.cli import main\n"
+        "try:\n"
+        "    main(['--version'])\n"
+        "except SystemExit as end:\n"
+        "    code = end.code\n"
+        "import vl_convert\n"
+        "print('said', file=sys.stdout), print('said', file=sys.stderr)\n"
+        "drawn = vl_convert.vegalite_to_svg({'mark': 'bar', 'data': {'values': [{'a': 1}]},\n"
+        "    'encoding': {'x': {'field': 'a', 'type': 'quantitative'}}})\n"
+        "open(sys.argv[1], 'w').write(f'{code} {drawn[:4]} {sys.stdin.read()!r}')\n"
+    )
+    told = tmp_path / "told"
+    command = f'exec "$0" -c "$1" "$2" {"" if "<" in closed else "</dev/null"} {closed}'
+    subprocess.run(["sh", "-c", command, sys.executable, code, told], check=True, timeout=100)
+    assert told.read_text() == "0 <svg ''"
+
+
+def test_without_docstrings_it_says_so_before_anything_runs() -> None:
+    command = [sys.executable, "-OO", "-m", "sayso", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("sayso: Python runs with -OO")
+    assert done.stderr.count("\n") == 1
 
 
 def test_limits_that_are_written_again_for_it_are_those_of_the_metric() -> None:

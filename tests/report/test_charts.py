@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from importlib import resources
+from time import perf_counter
 
 import pytest
 
@@ -16,7 +17,9 @@ from sayso.report.charts import (
     ChartRows,
     chart_row,
     forest_plot,
+    point,
     reference_of,
+    series_chart,
     svg_of,
 )
 
@@ -142,3 +145,36 @@ def test_a_control_character_in_a_name_ends_no_process() -> None:
     """The renderer ends the whole process for a character that XML forbids."""
     svg = drawing(("a\x1b[31m\x00\ufffe", *NAMES[:1]), WIDE)
     assert labels(svg)[0] == "a\ufffd[31m\ufffd\ufffd"
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_a_name_of_signs_beyond_the_basic_plane_is_cut_between_them(width: int) -> None:
+    # the renderer counts each as two, and cut one in half
+    names = ("😀" * 40, "x" + "🔥" * 41, "My model 😀", "\u202eab" + "😀" * 300, "ѠѢ" + "😀" * 50)
+    for name in names:
+        shown, other = labels(drawing((name, "words"), width))
+        assert other == "words"
+        assert name.startswith(shown.partition("…")[0])
+        assert shown[:3] == name[:3]
+    assert labels(drawing(("My model 😀",), width)) == ["My model 😀"]
+
+
+def test_a_name_of_any_length_is_drawn_at_once() -> None:
+    begun = perf_counter()
+    names = ("W" * 100_000 + "1", "W" * 100_000 + "2", "Wa " * 7000, "words")
+    svg = drawing(names, NARROW)
+    assert perf_counter() - begun < 20
+    assert [name[:3] for name in labels(svg)] == ["WWW", "WWW", "Wa ", "wor"]
+    assert len(svg) < 20_000
+
+
+def test_every_other_text_of_a_chart_is_cut_too() -> None:
+    e = Estimate("J", value=0.5, low=0.2, high=0.8)
+    names = ["😀" * 50_000 + "1", "😀" * 50_000 + "2"]
+    points = [point(name, x, e) for name in names for x in ("W" * 50_000, "🔥" * 99)]
+    chart = series_chart(points, WIDE, ("W" * 50_000, "🔥" * 99))
+    assert chart is not None
+    svg = svg_of(chart, "a chart", "wide")
+    assert len(svg) < 30_000
+    assert "😀😀" in svg
+    assert "🔥🔥" in svg

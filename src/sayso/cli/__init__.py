@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -172,7 +173,29 @@ _command(
 
 def main(argv: list[str] | None = None) -> None:
     """Run the command line; a user's mistake is one line and exit code 2, never a traceback."""
+    _open_handles()
+    if sys.flags.optimize > 1:
+        sys.exit(
+            _refuse(
+                "Python runs with -OO (PYTHONOPTIMIZE=2), which removes docstrings, and altair, "
+                "which draws the charts, needs them: run with -O or without it"
+            )
+        )
     sys.exit(execute(sys.argv[1:] if argv is None else argv))
+
+
+def _open_handles() -> None:
+    """Open the null device in place of a closed standard input, output or error.
+
+    Otherwise the next file that is opened takes its handle, and the renderer of charts, which needs
+    all three, ends.
+    """
+    for handle, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        try:
+            os.fstat(handle)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # it takes the lowest free handle, which is this one
+            setattr(sys, name, open(handle, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
 
 
 def execute(argv: list[str]) -> int:

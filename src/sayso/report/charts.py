@@ -259,7 +259,7 @@ def series_chart(
 
 def _legend_columns(names: Sequence[str], width: int) -> int:
     """Return how many names stand side by side below a chart."""
-    return max(1, int(width / (SIGN * max(map(len, names)) + 48)))
+    return max(1, int(width / (SIGN * min(max(map(len, names)), LONGEST) + 48)))
 
 
 def crossed_point(series: str, x: Estimate, y: Estimate) -> Row:
@@ -333,7 +333,8 @@ class ChartRows(NamedTuple):
     def lines(self) -> list[list[str]]:
         """Each name in lines broken between words, as :data:`_LINES` breaks it."""
         wrapper = textwrap.TextWrapper(self.signs, break_long_words=False, break_on_hyphens=False)
-        return [wrapper.wrap(name) or [name] for name in self.names]
+        names = (name[:LONGEST] for name in self.names)  # as they are drawn
+        return [wrapper.wrap(name) or [name] for name in names]
 
     @property
     def y(self) -> alt.Y:
@@ -498,25 +499,72 @@ def svg_of(chart: Drawing, label: str, view: str) -> Markup:
 
 #: characters that no XML holds, and that the renderer therefore ends the process for
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+#: characters that the renderer counts as two, and cuts a label between
+_TWO_UNITS = re.compile("[\U00010000-\U0010ffff]")
+#: rare letters, which count as one; the first are about as wide in the renderer's font
+_STAND_INS = (*range(0x460, 0x482), *range(0x48A, 0x514), *range(0x3400, 0x4DC0))
+#: the longest text of a chart: the renderer measures each shortening of a label
+LONGEST = 200
 
 
-def without_forbidden(value: Any) -> Any:
-    """Return a specification whose texts hold no characters that XML forbids."""
-    if isinstance(value, str):
-        return _NOT_XML.sub("\ufffd", value)
-    if isinstance(value, dict):
-        return {key: without_forbidden(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [without_forbidden(one) for one in value]
-    return value
+class Drawable:
+    """The texts of a specification as the renderer can take them, and back again.
+
+    A text is cut to ``LONGEST`` characters, two different ones differently; what XML forbids is
+    replaced; what the renderer counts as two has a stand-in, which :meth:`restore` takes back.
+    """
+
+    def __init__(self, specification: Mapping[str, Any]) -> None:
+        texts = dict.fromkeys(_texts(specification))
+        self._cut: dict[str, str] = {}
+        self._short = {text for text in texts if len(text) <= LONGEST}
+        for text in texts:
+            if len(text) > LONGEST:
+                self._cut[text] = self._shorter(text)
+        kept = "".join(self._cut.get(text, text) for text in texts)
+        there = set(kept)
+        free = (chr(code) for code in _STAND_INS if chr(code) not in there)
+        pairs = dict.fromkeys(_TWO_UNITS.findall(kept))
+        # far more than a reader can tell apart
+        self._stand_in = {pair: next(free, "\ufffd") for pair in pairs}
+        self._back = str.maketrans({one: pair for pair, one in self._stand_in.items()})
+        self.specification = self._taken(specification)
+
+    def _shorter(self, text: str) -> str:
+        cut = f"{text[: LONGEST - 1]}…"
+        number = 1
+        while cut in self._short:
+            number += 1
+            cut = f"{text[: LONGEST - 12]}… {number}"
+        self._short.add(cut)
+        return cut
+
+    def _taken(self, value: Any) -> Any:
+        if isinstance(value, str):
+            text = _NOT_XML.sub("\ufffd", self._cut.get(value, value))
+            return _TWO_UNITS.sub(lambda found: self._stand_in[found[0]], text)
+        if isinstance(value, Mapping):
+            return {key: self._taken(one) for key, one in value.items()}
+        if isinstance(value, list | tuple):
+            return [self._taken(one) for one in value]
+        return value
+
+    def restore(self, root: ET.Element) -> None:
+        """Put the characters that have stand-ins back into a drawing."""
+        if not self._stand_in:
+            return
+        for element in root.iter():
+            element.text = element.text and element.text.translate(self._back)
+            for name, value in element.attrib.items():
+                element.set(name, value.translate(self._back))
 
 
 def drawn(chart: Drawing) -> ET.Element:
     """Return a chart as an SVG element with ``width``, ``height`` and ``viewBox``."""
     ET.register_namespace("", _NAMESPACE)
     # the parsed text is our own renderer's; entities cannot occur in it
-    specification = without_forbidden(chart.to_dict(validate=False))  # a file of it is validated
-    root = ET.fromstring(vl_convert.vegalite_to_svg(specification))
+    drawable = Drawable(chart.to_dict(validate=False))  # a file of it is validated
+    root = ET.fromstring(vl_convert.vegalite_to_svg(drawable.specification))
     for parent in root.iter():
         for child in list(parent):
             if child.tag.removeprefix(f"{{{_NAMESPACE}}}") not in _KEPT:
@@ -530,7 +578,8 @@ def drawn(chart: Drawing) -> ET.Element:
             elif plain in ("d", "transform", "x1", "x2", "y1", "y2"):
                 parent.set(name, _LONG_NUMBER.sub(r"\1", value))
     _prune(root)
-    _finish_labels(root, set(_texts(specification)))
+    _finish_labels(root, set(_texts(drawable.specification)))
+    drawable.restore(root)
     width, height = root.attrib["width"], root.attrib["height"]
     root.set("viewBox", f"0 0 {width} {height}")
     return root
@@ -540,8 +589,8 @@ def _texts(value: Any) -> Iterator[str]:
     """Yield every text in a specification."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, dict | list):
-        for part in value.values() if isinstance(value, dict) else value:
+    elif isinstance(value, Mapping | list | tuple):
+        for part in value.values() if isinstance(value, Mapping) else value:
             yield from _texts(part)
 
 
