@@ -175,9 +175,23 @@ def test_the_published_set_is_taken_as_it_is_and_what_is_left_out_is_counted(
     assert any("3 rows, not the 1066 or 3932" in note for note in data.notes)
 
 
-def test_a_hub_that_cannot_be_reached_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+class ProxyError(Exception):
+    """An error that descends from none of Python's own, as those of HTTP clients do."""
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ConnectionError("no route\nto host"), "no route"),
+        (ProxyError("403 Forbidden"), "403 Forbidden"),
+        (AttributeError("'list' object has no attribute 'get'"), "something other than"),
+    ],
+)
+def test_a_hub_that_cannot_be_reached_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
+) -> None:
     def refuse(*asked: object, **more: object) -> None:
-        raise ConnectionError("no route\nto host")
+        raise error
 
     told = SimpleNamespace(DatasetsError=KeyError)
     hub = SimpleNamespace(load_dataset=refuse, exceptions=told)
@@ -185,6 +199,8 @@ def test_a_hub_that_cannot_be_reached_is_one_line(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(InputError, match="could not be loaded from the hub") as caught:
         uncle.load_uncle()
     assert "--data uncle:FILE" in str(caught.value)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 def world(tmp_path: Path) -> Path:

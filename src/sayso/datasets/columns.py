@@ -125,7 +125,10 @@ def canonical(name: str) -> str:
 
 @lru_cache(maxsize=512)
 def _places(
-    names: tuple[Any, ...], named: tuple[tuple[str, Any], ...], others: tuple[str, ...]
+    names: tuple[Any, ...],
+    named: tuple[tuple[str, Any], ...],
+    others: tuple[str, ...],
+    of_row: bool,
 ) -> Mapping[str, Any]:
     taken = {theirs for _, theirs in named} | {n for n in others if n not in COLUMNS}
     free = [name for name in names if name not in taken]
@@ -137,7 +140,7 @@ def _places(
         if ours in places:
             continue
         wanted = (ours, *column.also)
-        if ours in ONE_NAME:
+        if of_row and ours in ONE_NAME:
             there = [name for name in free if folded(name) in wanted]
             if len(there) > 1:
                 raise InputError(
@@ -152,14 +155,19 @@ def _places(
 
 
 def places_of(
-    names: Collection[Any], named: Mapping[str, Any], others: Collection[str] = ()
+    names: Collection[Any],
+    named: Mapping[str, Any],
+    others: Collection[str] = (),
+    *,
+    of_row: bool = True,
 ) -> Mapping[str, Any]:
     """Return which of a table's ``names`` is which of our columns.
 
     ``named`` maps ours to theirs, as ``--columns`` does; a column that it gives to one of ours is
-    no other's. ``others`` are names that something else reads.
+    no other's. ``others`` are names that something else reads. Names ``of_row`` stand in one row:
+    raises InputError where two of them could say different things are right.
     """
-    return _places(tuple(names), tuple(named.items()), tuple(others))
+    return _places(tuple(names), tuple(named.items()), tuple(others), of_row)
 
 
 def gold_in_answer(names: Collection[Any], named: Mapping[str, str]) -> str | None:
@@ -240,7 +248,7 @@ def notices_on(
     ``known`` are further names that something reads. A verdict under another name than ``human`` is
     told, since it decides who was right.
     """
-    places = places_of(names, named, known)
+    places = places_of(names, named, known, of_row=False)
     used = {*places.values(), *known}
     every = {name for ours, column in COLUMNS.items() for name in (ours, *column.also)}
     every |= {*ANSWERS_AS_GOLD, *map(folded, known)}

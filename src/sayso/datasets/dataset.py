@@ -100,12 +100,14 @@ def hub_rows(
         ) from None
     if split not in splits:
         raise InputError(f"split {split!r}: {repository} has {', '.join(splits)}")
+    check_proxies()
     try:
-        check_proxies()
         with quiet_hub():
             loaded = datasets.load_dataset(repository, config, split=splits[split])
-    except (OSError, ValueError, RuntimeError, datasets.exceptions.DatasetsError) as error:
+    except Exception as error:  # at a hub or proxy that answers oddly, libraries raise all sorts
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        if isinstance(error, AttributeError | TypeError | KeyError | IndexError):
+            reason = "it sends something other than what was asked for"
         raise InputError(
             f"{repository} could not be loaded from the hub ({reason}); "
             + (advice or f"download its file and name it: --data {name}:FILE")
