@@ -103,7 +103,13 @@ def test_notation() -> None:
 
 
 def said(
-    j: float, low: float, high: float, uur: float, over: float, hedges: float | None = None
+    j: float,
+    low: float,
+    high: float,
+    uur: float,
+    over: float,
+    hedges: float | None = None,
+    wide: float = 0.05,
 ) -> str:
     return " ".join(
         report.headline(
@@ -111,8 +117,8 @@ def said(
                 [
                     Estimate("UA", slice_of(form="short"), 0.5, denominator=hedges),
                     Estimate("p_known", slice_of(form="short"), 0.5, denominator=10),
-                    Estimate("UUR", slice_of(form="short"), uur),
-                    Estimate("over_hedge", slice_of(form="short"), over),
+                    Estimate("UUR", slice_of(form="short"), uur, 0.0, uur + wide),
+                    Estimate("over_hedge", slice_of(form="short"), over, 0.0, over + wide),
                     Estimate("J", slice_of(form="short"), j, low, high),
                 ]
             )
@@ -122,6 +128,7 @@ def said(
 
 def test_the_headline_claims_no_more_than_the_interval() -> None:
     assert "its hedging looks random" in said(0.02, -0.01, 0.05, 0.04, 0.02)
+    assert "its hedging looks random" not in said(0.02, -0.01, 0.05, 0.04, 0.02, wide=0.07)
     assert "indistinguishable from random hedging" in said(0.1, -0.05, 0.3, 0.6, 0.5)
     assert "It never hedges." in said(0.0, 0.0, 0.0, 0.0, 0.0)
     assert "slightly better than random" in said(0.05, 0.01, 0.09, 0.3, 0.25)
