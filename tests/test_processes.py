@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -118,6 +119,16 @@ def test_ctrl_c_is_the_parents(tmp_path: Path, wait: float) -> None:
     _, messages = output(parent)
     assert messages.count("Traceback") == 1
     assert messages.splitlines()[-1] == "KeyboardInterrupt"
+
+
+def test_ctrl_c_before_the_pools_own_thread_began_is_no_other_error() -> None:
+    def interrupted() -> None:
+        with worker_pool(1) as pool:
+            pool._executor_manager_thread = threading.Thread()  # type: ignore[attr-defined]
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
 
 
 def test_a_worker_that_dies_breaks_the_pool_and_ends_the_others() -> None:

@@ -21,7 +21,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import chain, islice
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
@@ -191,9 +191,10 @@ def worker_pool(
             for process in context.started:  # also one that the pool has not heard of yet
                 if process.pid:
                     process.kill()
+            with suppress(RuntimeError):  # Ctrl-C came before the pool's own thread began
+                pool.shutdown(cancel_futures=True)
             raise
-        finally:
-            pool.shutdown(cancel_futures=True)
+        pool.shutdown(cancel_futures=True)
 
 
 #: what a worker does with its blocks
