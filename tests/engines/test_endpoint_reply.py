@@ -76,6 +76,7 @@ def test_texts_thoughts_and_refusals() -> None:
     [
         ("STOP", "stop"),
         ("MAX_TOKENS", "length"),
+        ("model_length", "length"),
         ("SAFETY", "filter"),
         ("abort", "other: abort"),
         ("cancelled", "other: cancelled"),

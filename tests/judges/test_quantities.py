@@ -325,3 +325,8 @@ def test_any_text_after_a_number(text: str, number: int) -> None:
         assert 0 <= found.start < found.end <= len(f"{number} {text}")
         assert not found.unit or unit(found.unit).factor > 0
     unit_named(text)
+
+
+def test_a_distance_per_day_is_no_unit_of_speed() -> None:
+    assert unit_named("km per hour") != ""
+    assert unit_named("km per day") == ""

@@ -262,3 +262,7 @@ def test_a_text_alone_is_one_gold() -> None:
 def test_what_is_no_text_is_refused_in_one_line(call: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         call()
+
+
+def test_one_item_of_a_list_is_not_the_list() -> None:
+    assert judge_rules("Which colors?", ["Red, white and blue"], "Red.").content == "incorrect"

@@ -22,6 +22,9 @@ def test_ece_by_hand() -> None:
 def test_bins_are_closed_on_the_right() -> None:
     edges = [0, 0.1, 0.2, 0.3, 0.6, 0.7, 1.0, 0.100001]
     assert bin_index(edges).tolist() == [0, 0, 1, 2, 5, 6, 9, 1]
+    # what floats make of an edge a hair above it stays in the bin below
+    assert bin_index([0.1 * 3]).tolist() == [2]
+    assert bin_index([0.28], 25).tolist() == [6]
     assert bin_index([0.5, 0.5, 0.5, 0.9], 2, "mass").tolist() == [0, 0, 0, 1]
 
 

@@ -86,6 +86,9 @@ def test_weightings_of_types() -> None:
     # Mantel-Haenszel weights 1*1/2 and 2*2/4: .5 / 1.5
     found = metrics.within_auroc(score, wrong, kind, weighting="mantel_haenszel")
     assert found == pytest.approx(1 / 3)
+    # type a as before; type b 1 wrong (below) x 3 right: 1/2 against 1*3/4, so .5 / 1.25
+    some = ([2.0, 1, 1, 2, 2, 2], [1, 0, 1, 0, 0, 0], list("aabbbb"))
+    assert metrics.within_auroc(*some, weighting="mantel_haenszel") == pytest.approx(0.4)
 
 
 def test_a_type_with_one_class_does_not_enter() -> None:

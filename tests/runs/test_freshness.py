@@ -237,6 +237,7 @@ def test_an_old_cache_is_asked_anew_too(tmp_path: Path) -> None:
         assert new.missing([question]) == [question]
         assert [g.text for _, g in new.complete([question])] == ["new"]
         assert [one.reply.text for one in cache.aside(key)] == ["old"]
+        assert new.missing([question]) == []
 
 
 @pytest.mark.parametrize("name", ["fresh", "stale_ok"])

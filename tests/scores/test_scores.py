@@ -164,6 +164,16 @@ def test_semantic_density_by_hand() -> None:
     assert value("semantic_density") == pytest.approx(1 - density)
 
 
+def test_a_draw_that_follows_and_contradicts_has_no_negative_density() -> None:
+    base = full()
+    follows, contradicts = np.array(base.answer_entail), np.array(base.answer_contra)
+    follows[2], contradicts[2] = 0.8, 0.6  # an NLI model that is asked twice may say both
+    both = msgspec.structs.replace(base, answer_entail=follows, answer_contra=contradicts)
+    p = [math.exp(-0.15), math.exp(-1), math.exp(-0.2)]
+    density = (p[0] + 0.4 * p[1] + 0.8 * p[2]) / sum(p)
+    assert value("semantic_density", both) == pytest.approx(1 - density)
+
+
 def graph(samples: Samples, weights: Any) -> Samples:
     return msgspec.structs.replace(samples, similarity=np.asarray(weights, dtype=float))
 

@@ -79,6 +79,14 @@ def test_draws_of_two_stages_extend_each_other_and_judged_ones_win() -> None:
     assert fact.right == (True, True, None, None)
 
 
+def test_of_a_draw_stored_twice_the_one_with_a_verdict_counts() -> None:
+    unread = answer(BIRTH, "Lyon", "probe", 0, heat=1.0)
+    read = answer(BIRTH, "Lyon", "draws", 0, heat=1.0)
+    held = {"draws": [verdict(read, BIRTH, "c")]}
+    (fact,) = facts_of([BIRTH], {"probe": [unread], "draws": [read]}, held)
+    assert fact.right == (True,)
+
+
 def test_claims_with_their_labels_come_along() -> None:
     generations, verdicts = tables()
     (g,) = [g for g in generations["long"] if not g.instructed]

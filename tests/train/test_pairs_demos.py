@@ -76,6 +76,10 @@ def test_an_answer_that_would_be_read_as_the_prompt_is_not_shown() -> None:
 def test_too_few_facts_are_refused() -> None:
     with pytest.raises(InputError, match="there are 8 and 8; lower m"):
         demonstrations(world(), [], m=9)
+    # a second fact about an entity is no further example
+    twins = [short_fact("c" * 10, "occupation", f"K{i}", gold="Poet") for i in range(8)]
+    with pytest.raises(InputError, match="there are 8 and 8; lower m"):
+        demonstrations([*world(), *twins], [], m=9)
 
 
 def test_they_serve_as_prompts(tmp_path) -> None:  # type: ignore[no-untyped-def]

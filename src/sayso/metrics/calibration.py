@@ -85,7 +85,7 @@ def bin_index(
         raise InputError(f"bins: got {bins}, expected at least 1")
     p = np.asarray(confidence, dtype=np.float64)
     if binning == "width":
-        # 0.3 * 10 is a hair above 3: the edge itself belongs to the bin below.
+        # 0.28 * 25 is a hair above 7: the edge itself belongs to the bin below.
         return np.asarray(np.clip(np.ceil(p * bins - 1e-9) - 1, 0, bins - 1), dtype=np.int64)
     if binning != "mass":
         raise InputError(f"binning: got {binning!r}, expected 'width' or 'mass'")
