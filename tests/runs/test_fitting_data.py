@@ -17,7 +17,8 @@ from sayso.engines.named import shipped_folder
 from sayso.engines.scripted import ScriptedEngine
 from sayso.progress import Silent
 from sayso.protocols.protocol import MISFIT
-from sayso.records import InputError
+from sayso.protocols.uncle.measure import misfit
+from sayso.records import Estimate, InputError
 from sayso.runs.dry_run import estimate_job, plan_text
 from sayso.runs.job import Job
 from sayso.runs.measure import measure
@@ -144,3 +145,9 @@ def test_questions_of_which_it_knows_some_get_no_such_line(tmp_path: Path) -> No
         cache=tmp_path / "cache", out=tmp_path / "run", settings={"resamples": 100}, report=False,
     )  # fmt: skip
     assert not any(text.startswith(MISFIT) for text in result.manifest.cautions)
+
+
+@pytest.mark.parametrize(("n", "warned"), [(9, False), (10, True)])
+def test_of_nine_facts_nobody_says_that_they_are_too_hard(n: int, warned: bool) -> None:
+    none_known = Estimate("p_known", (("form", "short"),), 0.0, numerator=0, denominator=n, n=n)
+    assert bool(misfit([none_known])) == warned

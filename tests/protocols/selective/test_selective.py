@@ -261,6 +261,27 @@ def test_the_papers_prompt_is_a_text_to_complete() -> None:
     assert not any(a.instructed for a in asks)
 
 
+def test_known_by_the_first_draws_only(tmp_path: Path, data: str) -> None:
+    late = {**SAID, "What is the capital of Italy?": ("Rome", "Milan", -2.0, ["Milan", "Rome"])}
+
+    def second_draw_knows(request: Request) -> Generation:
+        text = request.messages[-1].content
+        _, said, logprob, draws = next(late[q] for q in late if q in text)
+        return spoken(request, said if request.greedy else draws[request.sample], logprob)
+
+    shares = []
+    for number in (1, 2):
+        chosen = dataclasses.replace(TWO, known_k=number)
+        answering = ScriptedEngine(second_draw_knows, name="late", logprob=-0.5)
+        result = sayso.run(
+            "selective", model=answering, data=data, out=tmp_path / str(number),
+            options=chosen, report=False,
+        )  # fmt: skip
+        shares.append(value(result.estimates, "share_unknown", "form:short;against:unknown"))
+    # the first draw about Rome is wrong, the second right
+    assert shares == [1 / 4, 0]
+
+
 def test_every_setting_is_in_the_signature(tmp_path: Path, data: str) -> None:
     other = {
         "draws.k": 3, "draws.temperature": 0.7, "answer.temperature": 0.5,
