@@ -27,7 +27,7 @@ from sayso.train.training import fit
 #: name -> what makes the rows
 RECIPES: dict[str, dict[str, Any]] = {
     "mix": {"recipe": "mix"},
-    "mix-paper": {"recipe": "mix", "style": "paper"},
+    "mix-paper": {"recipe": "mix", "style": "paper", "pairs": "logu"},
     "calibrated": {"recipe": "calibrated"},
     "rl": {"recipe": "rl"},
 }

@@ -34,6 +34,9 @@ from sayso.train.result import Training, write_training
         ({"recipe": "calibrated", "theta": 0.5}, False, "--plain-from"),
         ({"recipe": "long", "style": "paper", "theta": 0.5}, False, "fact by fact"),
         ({"recipe": "short", "paragraphs": 2}, False, "need no paragraph"),
+        ({"recipe": "mix", "pairs": "logu"}, False, "--rows.pairs logu .*--style paper"),
+        ({"style": "paper", "cut": "all"}, False, "--rows.cut all .*--rows.pairs logu makes more"),
+        ({"style": "paper", "words": ("maybe",)}, False, "--rows.words maybe .*--style known"),
     ],
 )
 def test_a_given_setting_that_nothing_reads_is_refused(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sayso.judges.rules.judge import judge_rules_long
 from sayso.records import InputError, Question
 from sayso.train.config import RowSettings
-from sayso.train.recipes.logu import Cutoffs, logu, swapped_right, wrong_counts
+from sayso.train.recipes.logu import Cutoffs, logu, swapped_right, uncle_pairs, wrong_counts
 from sayso.train.rows import CheckedClaim, Fact, TrainingParagraph, clause_of, noun_of, unsure
 from support.pair_records import paragraph, question, short_fact
 
@@ -66,6 +66,36 @@ def test_right_sentences_stay_word_for_word_in_their_order() -> None:
     assert "Value2" not in row.chosen
     assert unsure_in(row.chosen) == 1
     assert "I think he was educated at Value5." in row.chosen  # unsure already: left alone
+
+
+def test_uncle_makes_one_pair_of_all_that_is_right_and_wrong() -> None:
+    fact, _ = paragraph("SNSNSU")
+    (row,) = uncle_pairs([fact])
+    assert row.kind == "uncle"
+    told = {n: f"Value{n}" for n in range(6)}
+    # chosen: right (0, 2, 4) as stated, both wrong ones in doubt; rejected: the other way round
+    assert [n for n, value in told.items() if value in row.chosen] == [0, 2, 4, 5]
+    assert unsure_in(row.chosen) == 2
+    assert [n for n, value in told.items() if value in (row.rejected or "")] == [1, 3, 5]
+    assert unsure_in(row.rejected or "") == 3
+    (sft,) = uncle_pairs([fact], want="sft")
+    assert (sft.chosen, sft.rejected) == (row.chosen, None)
+    # however much is wrong, and where nothing is
+    (all_wrong,) = uncle_pairs([paragraph("NNNNN")[0]])
+    assert unsure_in(all_wrong.chosen) == 5
+    (all_right,) = uncle_pairs([paragraph("SSSSS")[0]])
+    assert all_right.chosen == paragraph("SSSSS")[1].text
+    assert unsure_in(all_right.rejected or "") == 5
+
+
+def test_uncle_leaves_out_what_cannot_be_read_and_says_so() -> None:
+    notes: list[str] = []
+    facts = [paragraph(labels)[0] for labels in ("SS?NS", "UUUUU", "OOOOO", "SN")]
+    assert len(uncle_pairs(facts, notes=notes)) == 1
+    assert notes == [
+        "uncle (gold): 1 rows of 4 prompts; 1 left out for a verdict that is missing or a sentence "
+        "that is right and wrong, 2 for stating nothing that is right or wrong"
+    ]
 
 
 def test_three_kinds_of_pairs() -> None:

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 import sayso
-from sayso.protocols import uncle
+from sayso.protocols.uncle.collect import instructions
 from sayso.protocols.uncle.settings import Settings
 from sayso.records import InputError, Question, Verdict
 from sayso.storage.run_folder import RunFolder
@@ -25,7 +25,7 @@ from sayso.train.rows import Prompt, confidences, extremes
 from support.scripted_world import Fact, Mind, chance, facts, records, write
 
 QUICK = Settings(resamples=200)
-SAID = uncle.collect.instructions(QUICK)
+SAID = instructions(QUICK)
 BUILTIN = ROWS["builtin"]
 PAPER = dataclasses.replace(BUILTIN, style="paper")
 
@@ -108,7 +108,7 @@ def test_settings_that_would_be_left_unread_are_refused(
 def test_a_mix_that_is_smaller_than_asked_says_so(drawn: list[Known]) -> None:
     notes = made("mix", drawn, BUILTIN, 4000).notes
     (note,) = [n for n in notes if n.startswith("SFT: mix")]
-    assert "of 4000 rows, all that xi" in note
+    assert "of 4,000 rows, all that xi" in note
     assert [n.partition(":")[0] for n in notes].count("DPO") >= 1  # each note says of what it is
     assert not [n for n in made("mix", drawn, BUILTIN, 20).notes if "rows, all that" in n]
 
@@ -131,7 +131,8 @@ def test_evidence_labels_the_claims_of_every_paragraph(drawn: list[Known]) -> No
     found = made("long", drawn, dataclasses.replace(PAPER, veracity="evidence"))
     assert found.sft
     assert found.dpo
-    assert any("logu (evidence)" in note for note in found.notes)
+    assert any("uncle (evidence)" in note for note in found.notes)
+    assert any("long: " in note and "of 400 rows, all there are" in note for note in found.notes)
 
 
 def test_evidence_is_looked_for_once_and_added_to_draws_that_lack_it(

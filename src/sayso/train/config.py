@@ -23,7 +23,9 @@ from sayso.train.rows import WORDS
 
 Recipe = Literal["short", "long", "mix", "calibrated", "rl"]
 Style = Literal["paper", "known"]
-#: what says which facts of a paragraph are wrong (LoGU)
+#: how pairs of paragraphs are made: as UNCLE states it, or as LoGU's code does
+Pairs = Literal["uncle", "logu"]
+#: what says which facts of a paragraph are wrong
 Veracity = Literal["gold", "evidence", "consistency"]
 #: names that are no longer taken -> what to use instead
 DROPPED = {
@@ -152,14 +154,16 @@ PRESETS = {preset.name: preset for preset in (PAPER, BUILTIN)}
 class RowSettings:
     """What decides the rows. ``low`` None: unknown is all below theta (the papers' rule).
 
-    ``cut`` "all" re-words every wrong fact of a paragraph, "cutoff2" LoGU's sample of them;
-    ``variants`` is how often each paragraph is re-worded. ``each`` and ``each_unknown`` are rows of
-    a short fact. In rows of style "known" ``words`` hedge, and ``against`` is the number of pairs
-    against a hedge for each pair in favor of one (None: all). ``plain`` is how many of the model's
-    own plain answers are added to the SFT rows, as a share of them, and ``plain_pairs`` the same
-    for DPO, as a share of the pairs that prefer a hedge. ``reward``, ``cost`` and ``choose`` are of
-    reinforcement learning: what is rewarded, what a wrong answer costs, and which questions are
-    asked (``extremes``: those whose draws agree most and least).
+    ``pairs`` are of paragraphs in style "paper": "uncle" makes one a prompt, "logu" three kinds of
+    them. With "logu", ``cut`` "all" re-words every wrong fact of a paragraph, "cutoff2" LoGU's
+    sample of them; ``variants`` is how often each paragraph is re-worded. ``each`` and
+    ``each_unknown`` are rows of a short fact. In rows of style "known" ``words`` hedge, and
+    ``against`` is the number of pairs against a hedge for each pair in favor of one (None: all).
+    ``plain`` is how many of the model's own plain answers are added to the SFT rows, as a share of
+    them, and ``plain_pairs`` the same for DPO, as a share of the pairs that prefer a hedge.
+    ``reward``, ``cost`` and ``choose`` are of reinforcement learning: what is rewarded, what a
+    wrong answer costs, and which questions are asked (``extremes``: those whose draws agree most
+    and least).
     """
 
     style: Style = "paper"
@@ -169,6 +173,7 @@ class RowSettings:
     low: Share | None = None
     xi: Share = 0.7
     veracity: Veracity = "gold"
+    pairs: Pairs = "uncle"
     cut: Literal["all", "cutoff2"] = "cutoff2"
     variants: Count = VARIANTS
     each: Count = 1
@@ -186,7 +191,9 @@ class RowSettings:
     def check(self, recipe: str) -> None:
         """Refuse settings of which no rows can come, or that a recipe leaves unread. InputError."""
         check_choice("recipe", recipe, Recipe)
-        for name, allowed in (("style", Style), ("veracity", Veracity), ("reward", Reward)):
+        for name, allowed in (
+            ("style", Style), ("veracity", Veracity), ("pairs", Pairs), ("reward", Reward),
+        ):  # fmt: skip
             check_choice(name, getattr(self, name), allowed)
         self.check_thresholds()
         paragraphs = self.style == "paper" and recipe not in ("short", "calibrated")
@@ -288,6 +295,8 @@ def _as_given(_: type, tokens: Any) -> str:
 
 
 ROW_NAMES = tuple(field.name for field in dataclasses.fields(RowSettings))
+#: settings of rows whose flags begin with ``--rows.``
+RARER = ("pairs", "cut", "variants", "each", "each_unknown", "words", "plain_pairs", "refuse_below")
 #: what only reinforcement learning reads
 REWARDED = ("reward", "choose", "cost", "rl.rows", "rl.rate")
 _ROWS = Group("Training rows", sort_key=2)
@@ -295,10 +304,21 @@ _TRAINING = Group("Training", sort_key=3)
 _RL = Group("Reinforcement learning (--recipe rl)", sort_key=4)
 
 
-def _flag(name: str, text: str, none: str = "", **how: Any) -> Parameter:
+def _flag(setting: str, text: str, none: str = "", **how: Any) -> Parameter:
     """Return the flag of a setting of the presets: its group, and a help that ends in defaults."""
-    group = _RL if name in REWARDED else _ROWS if name in ROW_NAMES else _TRAINING
-    return Parameter(group=group, help=f"{text} {defaults(name, none)}", **how)
+    group = _RL if setting in REWARDED else _ROWS if setting in ROW_NAMES else _TRAINING
+    return Parameter(group=group, help=f"{text} {defaults(setting, none)}", **how)
+
+
+def _rows_flag(setting: str, text: str, none: str = "", **how: Any) -> Parameter:
+    """Return the flag of a rarer setting of the rows, which is typed as ``--rows.name``."""
+    return _flag(setting, text, none, name=_typed(setting), **how)
+
+
+def _typed(name: str) -> str:
+    """Return the flag of a setting as it is typed."""
+    rarer = "rows." if name in RARER else ""
+    return f"--{rarer}{name.replace('_', '-').replace('.', '-')}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -423,6 +443,58 @@ class TrainConfig:
         ),
     ] = None
 
+    pairs: Annotated[
+        Pairs | None,
+        _rows_flag(
+            "pairs",
+            "with --style paper, the pairs of paragraphs: uncle (one for each prompt, with every "
+            "wrong or every right fact hedged) or logu (LoGU's code: three kinds, some facts)",
+            converter=_as_given,
+        ),
+    ] = None
+    cut: Annotated[
+        Literal["all", "cutoff2"] | None,
+        _rows_flag(
+            "cut",
+            "with --rows.pairs logu, the wrong facts that a chosen paragraph hedges: all, or "
+            "cutoff2 (LoGU's sample; the other wrong facts are left out)",
+        ),
+    ] = None
+    variants: Annotated[
+        int | None,
+        _rows_flag("variants", "with --rows.pairs logu, the largest number of versions of one"),
+    ] = None
+    each: Annotated[int | None, _rows_flag("each", "number of examples of a short question")] = None
+    each_unknown: Annotated[
+        int | None,
+        _rows_flag(
+            "each_unknown", "number of examples of an unknown short question", "as --rows.each"
+        ),
+    ] = None
+    words: Annotated[
+        tuple[str, ...] | None,
+        _rows_flag(
+            "words", "with --style known, the hedging words, such as possibly; repeatable",
+            negative="",
+        ),
+    ] = None  # fmt: skip
+    plain_pairs: Annotated[
+        float | None,
+        _rows_flag(
+            "plain_pairs",
+            "number of the model's own plain answers to add to the DPO pairs, as a share of the "
+            "pairs that prefer a hedge",
+        ),
+    ] = None
+    refuse_below: Annotated[
+        float | None,
+        _rows_flag(
+            "refuse_below",
+            "with --recipe calibrated: share of agreeing samples below which an answer is worded "
+            "as a refusal",
+        ),
+    ] = None
+
     knowledge: Annotated[
         str | None,
         Parameter(
@@ -494,7 +566,7 @@ class TrainConfig:
         """Refuse what can be seen to be wrong without opening anything. Raises InputError."""
         check_types(self, flags=True)
         check_choice("recipe", self.recipe, Recipe)
-        for name, allowed in (("style", Style), ("reward", Reward)):
+        for name, allowed in (("style", Style), ("pairs", Pairs), ("reward", Reward)):
             if getattr(self, name) is not None:
                 check_choice(name, getattr(self, name), allowed)
         stages_of(self.recipe, self.stages)
@@ -595,8 +667,7 @@ def check_exported(config: TrainConfig) -> None:
 
 def _unread(name: str, value: object, why: str) -> InputError:
     shown = ",".join(map(str, value)) if isinstance(value, tuple) else value
-    flag = name.replace("_", "-").replace(".", "-")
-    return InputError(f"--{flag} {shown} would change nothing: {why}; leave it out")
+    return InputError(f"{_typed(name)} {shown} would change nothing: {why}; leave it out")
 
 
 def _why_unread(
@@ -616,6 +687,13 @@ def _why_unread(
         return f"style {rows.style} does not read it (--style known does)"
     if name == "xi" and recipe not in ("mix", "rl"):
         return f"--recipe {recipe} has no mix of forms (--recipe mix and rl have)"
+    if name in ("pairs", "cut", "variants"):
+        if recipe in ("short", "calibrated") or rows.style != "paper":
+            return "it is of paragraphs of style paper (--style paper, with --recipe mix or long)"
+        if name != "pairs" and rows.pairs != "logu":
+            return "one pair is made of each prompt (--rows.pairs logu makes more)"
+    if name == "words" and rows.style != "known":
+        return f"style {rows.style} does not read it (--style known does)"
     if name in ("plain_from", "refuse_below") and recipe != "calibrated":
         return f"--recipe {recipe} does not read it (--recipe calibrated does)"
     if name in ("theta", "low"):

@@ -7,8 +7,9 @@
                 of doubt at the value
     rl          starts from what mix starts from; its own rows are prompts (sayso.train.trainers)
 
-The first three are Idk and LoGU rows (``style`` "paper", as UNCLE trains), or rows of which one
-label a fact decides the wording in both forms (``style`` "known", ours).
+The first three are Idk rows and UNCLE's pairs of paragraphs (``style`` "paper"; LoGU's with
+``pairs`` "logu"), or rows of which one label a fact decides the wording in both forms (``style``
+"known", ours).
 
 Rows ask for doubt as the evaluation does (the instruction behind the prompt). Beside them stand the
 model's own answers to plain prompts (``plain``), so that training it to hedge when asked to does
@@ -27,11 +28,11 @@ import msgspec
 from sayso.records import InputError, Question, content_id
 from sayso.storage.atomic import replacing
 from sayso.train.config import RowSettings
-from sayso.train.recipes.by_model import Author, logu_by_model
+from sayso.train.recipes.by_model import Author, rows_by_model
 from sayso.train.recipes.calibrated import calibrated, graded_rows, is_plain
 from sayso.train.recipes.idk import idk, known_state
 from sayso.train.recipes.known import known_rows, plain_rows
-from sayso.train.recipes.logu import logu
+from sayso.train.recipes.logu import logu, uncle_pairs
 from sayso.train.rows import (
     Fact,
     Form,
@@ -266,12 +267,23 @@ def _rows(facts: Sequence[Fact], settings: RowSettings, wanted: _WantedRows) -> 
                 f"(--train-limit){other}"
             )
         if total < most:
-            notes.append(
-                f"mix: {total} of {most} rows, all that xi {settings.xi:g} allows: "
-                "trainings have equal sizes only if each reaches the requested number"
-            )
+            notes.append(_fewer("mix", total, most, f"all that xi {settings.xi:g} allows"))
         return mix(short, long, settings.xi, total, seed)
-    return in_order(short or long, seed)[:most]
+    rows = in_order(short or long, seed)[:most]
+    if len(rows) < most:
+        notes.append(_fewer(recipe, len(rows), most, "all there are"))
+    return rows
+
+
+def _fewer(recipe: str, number: int, most: int, why: str) -> str:
+    """Return what is said where a recipe gives fewer rows than are wanted.
+
+    UNCLE's Short, Long and Mix have the same number of rows.
+    """
+    return (
+        f"{recipe}: {number:,} of {most:,} rows, {why}: trainings by short, long and mix have "
+        "equal sizes only if each reaches the requested number (--sft-rows, --dpo-rows)"
+    )
 
 
 def _both(
@@ -287,9 +299,10 @@ def _both(
     if recipe != "long":
         short = idk(alone(facts), settings, want=want, seed=seed, notes=notes)
     if recipe != "short" and author is not None:
-        long = logu_by_model(facts, settings, author, want=want, seed=seed, notes=notes)
+        long = rows_by_model(facts, settings, author, want=want, seed=seed, notes=notes)
     elif recipe != "short":
-        long = logu(facts, settings, want=want, seed=seed, notes=notes)
+        of_paragraphs = uncle_pairs if settings.pairs == "uncle" else logu
+        long = of_paragraphs(facts, settings, want=want, seed=seed, notes=notes)
     return short, long
 
 

@@ -1,13 +1,14 @@
-"""LoGU rows (arXiv 2410.14309) made by a model, step by step, with prompts of ours.
+"""Rows of paragraphs made by a model, step by step, with prompts of ours.
 
     decompose  the paragraph into facts; what it doubts is marked
     check      each fact: by the golds, by passages, or by how many of the model's draws support it
-    choose     which wrong facts are told, and which right ones an amateur would doubt (cutoffs)
+    choose     which facts are doubted in the chosen text, and which in the rejected one
     revise     those facts, into sentences that say they are not known
     merge      facts and sentences into one paragraph
 
-Counts, pairs and kinds are those of the rules (:mod:`sayso.train.recipes.logu`). A paragraph of
-which a reply could not be read makes no row: it is left out, counted, with its reason.
+Counts, pairs and kinds are those of the rules (:mod:`sayso.train.recipes.logu`), UNCLE's or LoGU's.
+A paragraph of which a reply could not be read makes no row: it is left out, counted, with its
+reason.
 """
 
 from __future__ import annotations
@@ -383,6 +384,14 @@ def drafts(
     return made
 
 
+def uncle_draft(source: SourceParagraph, stated: Sequence[ParagraphFact]) -> ParagraphDraft:
+    """Return what UNCLE's two texts say: every fact, in doubt the wrong ones or the right ones."""
+    refined = tuple((s.text, s.label in ("NS", "UNC")) for s in stated)
+    rejected = tuple((s.text, s.label in ("S", "UNC")) for s in stated)
+    kept = not any(s.label in ("NS", "UNC") for s in stated)
+    return ParagraphDraft(source, refined, rejected, kept)
+
+
 def written_paragraphs(
     author: Author, wanted: Iterable[tuple[str, tuple[Said, ...]]]
 ) -> dict[tuple[str, tuple[Said, ...]], str | None]:
@@ -427,7 +436,7 @@ def _doubt(fact: str, outcome: TextOutcome) -> str | None:
 # ---- rows
 
 
-def logu_by_model(
+def rows_by_model(
     facts: Sequence[Fact],
     settings: RowSettings,
     author: Author,
@@ -437,27 +446,32 @@ def logu_by_model(
     seed: int = 0,
     notes: list[str] | None = None,
 ) -> list[TrainingRow]:
-    """Return rows of the long facts as :func:`~sayso.train.recipes.logu.logu` does, by a model.
+    """Return rows of the long facts by a model, of the kinds that ``settings.pairs`` names.
 
-    By "consistency" rows are made of the paragraph at T=0 alone; the others vouch for its facts.
+    They are those of :func:`~sayso.train.recipes.logu.uncle_pairs` and
+    :func:`~sayso.train.recipes.logu.logu`. UNCLE's are made of the paragraph at T=0 alone, and so
+    are those by "consistency": the other paragraphs vouch for its facts.
     """
     settings.check_thresholds()
     cutoffs.check()
     long = [f for f in facts if f.form == "long"]
     short = {f.question.id: f for f in facts if f.form == "short"}
-    most = 1 if settings.veracity == "consistency" else None
+    of_uncle = settings.pairs == "uncle"
+    most = 1 if of_uncle or settings.veracity == "consistency" else None
     sources = [SourceParagraph(f, p) for f in long for p in f.paragraphs[:most] if p.text.strip()]
     lost = Lost()
     made: list[ParagraphDraft] = []
     labeled = checked(author, taken_apart(author, sources, lost), settings, cutoffs, lost)
     for source, every in labeled.items():
-        stated = without_luck(source, every, short, settings.k)
+        stated = every if of_uncle else without_luck(source, every, short, settings.k)
         pieces = [one for one in stated or () if one.label in ("S", "NS")]
         wrong = sum(one.label == "NS" for one in pieces)
         if stated is None:
             lost["state by luck something that the model does not know"] += 1
         elif not pieces:
             lost["contain no fact that is right or wrong"] += 1
+        elif of_uncle:
+            made.append(uncle_draft(source, stated))
         elif wrong / len(pieces) >= cutoffs.most_wrong:
             lost[f"are wrong in {cutoffs.most_wrong:.0%} or more"] += 1
         else:
@@ -466,7 +480,7 @@ def logu_by_model(
     if notes is not None:
         left = "; ".join(f"{number} {why}" for why, number in sorted(lost.items())) or "none"
         notes.append(
-            f"logu by {author.signature} ({settings.veracity}): {len(rows)} rows of "
+            f"{settings.pairs} by {author.signature} ({settings.veracity}): {len(rows)} rows of "
             f"{len(sources)} paragraphs; left out: {left}"
         )
     return in_order(rows, seed)
@@ -499,7 +513,9 @@ def _rows(
             "logu-refined-amateur": (refined, amateur),
             "logu-original-amateur": (original, amateur),
         }
-        if want == "sft":
+        if settings.pairs == "uncle":
+            pairs = {"uncle": (refined, amateur if want == "dpo" else "")}
+        elif want == "sft":
             pairs = {"logu-refined": (refined, "")}
         for kind, (chosen, rejected) in pairs.items():
             if chosen is not None and rejected is not None and chosen != rejected:

@@ -1,10 +1,18 @@
-"""LoGU rows (as UNCLE trains paragraphs): what is right stays, what is wrong is said as unsure.
+"""Rows of paragraphs: what is right stays, what is wrong is said as unsure.
 
-    refined    right sentences word for word, wrong ones re-worded as unsure
+Two recipes make them (``pairs`` of the row settings). :func:`uncle_pairs` is what UNCLE states
+(arXiv 2505.16922, appendix D.2): one pair a question,
+
+    chosen     everything right as stated, everything wrong re-worded as unsure
+    rejected   everything right re-worded as unsure, everything wrong as stated
+
+:func:`logu` is LoGU's own data (arXiv 2410.14309):
+
+    refined    right sentences word for word, wrong ones re-worded as unsure or left out
     amateur    labels swapped: a few right ones unsure, everything else as it was
     pairs      refined > original,  original > amateur,  refined > amateur
 
-Counts are those of LoGU's data (arXiv 2410.14309): a paragraph is used if less than
+Its counts: a paragraph is used if less than
 ``most_wrong`` of it is wrong; ``cut="cutoff2"`` tells a quarter of the wrong facts where they are
 many. Every variant is drawn afresh; each prompt gives at most ``cap`` rows of a kind.
 """
@@ -226,6 +234,53 @@ class Cutoffs(NamedTuple):
             raise InputError("logu: expected most_wrong in (0, 1], percentile 0 to 100, cap from 1")
 
 
+def uncle_pairs(
+    facts: Sequence[Fact],
+    settings: RowSettings = RowSettings(),  # noqa: B008 - immutable
+    *,
+    cutoffs: Cutoffs = Cutoffs(),  # noqa: B008 - immutable
+    want: Want = "dpo",
+    compare: Compare = contradicts,
+    seed: int = 0,
+    notes: list[str] | None = None,
+) -> list[TrainingRow]:
+    """Return one row of each long fact, as UNCLE's appendix D.2 states it.
+
+    The paragraph is the first of the fact that can be read (the one at T=0). What it doubts itself
+    and what is about nothing that was asked stays in both texts. Nothing is left out, and right is
+    what ``settings.veracity`` calls right, also if no draw of the short question knows it; of
+    ``cutoffs`` only those of "consistency" are read. For ``want="sft"`` the chosen texts alone.
+    Raises InputError.
+    """
+    settings.check_thresholds()
+    cutoffs.check()
+    long = [f for f in facts if f.form == "long"]
+    short = {f.question.id: f for f in facts if f.form == "short"}
+    judge = _judge(facts, short, settings, cutoffs, compare)
+    rows: list[TrainingRow] = []
+    unread = empty = 0
+    for fact in long:
+        read = (_labelled(fact, p, judge, {}, settings.k) for p in fact.paragraphs)
+        one = next((labelled for labelled in read if labelled is not None), None)
+        if one is None:
+            unread += 1
+            continue
+        if not one.right + one.wrong:
+            empty += 1
+            continue
+        generator = chance("uncle", seed, fact.question.id)
+        chosen = _rewritten(one, "NS", set(range(one.wrong)), generator, drop=False)
+        rejected = _rewritten(one, "S", set(range(one.right)), generator, drop=False)
+        rows.append(_row(fact, chosen, rejected if want == "dpo" else None, "uncle"))
+    if notes is not None:
+        notes.append(
+            f"uncle ({settings.veracity}): {len(rows)} rows of {len(long)} prompts; {unread} left "
+            "out for a verdict that is missing or a sentence that is right and wrong, "
+            f"{empty} for stating nothing that is right or wrong"
+        )
+    return in_order(rows, seed)
+
+
 def logu(
     facts: Sequence[Fact],
     settings: RowSettings = RowSettings(),  # noqa: B008 - immutable
@@ -444,7 +499,9 @@ def _rewritten(
         whole = changed and not drop and any(not piece.text for piece in stretch.pieces)
         for piece in stretch.pieces:
             if piece.label != label:
-                sentences.append(piece.text)
+                # what does not stand alone is in doubt already (by_aspects), and stays so
+                doubted = whole and not piece.text
+                sentences.append(unsure(piece.question, generator) if doubted else piece.text)
                 continue
             if number in chosen or whole:
                 sentences.append(unsure(piece.question, generator, piece.text))
