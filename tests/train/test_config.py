@@ -7,14 +7,16 @@ from typing import Any
 
 import msgspec
 import pytest
+import yaml
 
 import sayso
 from sayso import cli
 from sayso.protocols.uncle.settings import Settings
 from sayso.records import InputError
 from sayso.storage.run_folder import RunFolder
+from sayso.train import training
 from sayso.train.base import halves, open_base_run
-from sayso.train.config import TrainConfig, check_exported, defaults
+from sayso.train.config import ROW_NAMES, ROWS, TrainConfig, check_exported, defaults
 from sayso.train.result import Training, write_training
 
 
@@ -141,3 +143,69 @@ def test_more_to_train_on_than_there_is_is_told(tmp_path: Path) -> None:
     note = halves(base, train_limit=251).notes[-1]
     assert note.startswith("train-limit 251: there are 250 entities")
     assert halves(base, train_limit=250).notes == ()
+
+
+#: flags with which it is read -> flag -> (what is typed, the setting of rows, its value)
+ROW_FLAGS: dict[tuple[str, ...], dict[str, tuple[str, str, Any]]] = {
+    ("--recipe", "mix"): {
+        "style": ("paper", "style", "paper"),
+        "theta": ("0.6", "theta", 0.6),
+        "low": ("0.2", "low", 0.2),
+        "xi": ("0.4", "xi", 0.4),
+        "k": ("7", "k", 7),
+        "paragraphs": ("2", "paragraphs", 2),
+        "plain": ("0.1", "plain", 0.1),
+        "veracity": ("consistency", "veracity", "consistency"),
+        "rows.pairs": ("logu", "pairs", "logu"),
+        "rows.cut": ("cutoff2", "cut", "cutoff2"),
+        "rows.variants": ("2", "variants", 2),
+        "rows.each": ("4", "each", 4),
+        "rows.each-unknown": ("2", "each_unknown", 2),
+        "rows.plain-pairs": ("0.2", "plain_pairs", 0.2),
+    },
+    ("--recipe", "mix", "--style", "known"): {
+        "against": ("2", "against", 2.0),
+        "rows.words": ("maybe", "words", ("maybe",)),
+    },
+    ("--recipe", "calibrated"): {
+        "plain-from": ("0.9", "plain_from", 0.9),
+        "rows.refuse-below": ("0.2", "refuse_below", 0.2),
+    },
+    ("--recipe", "rl"): {
+        "choose": ("extremes", "choose", "extremes"),
+        "cost": ("2", "cost", 2.0),
+    },
+    ("--recipe", "rl", "--style", "known"): {"reward": ("brier", "reward", "brier")},
+}
+
+
+def test_every_setting_of_rows_is_a_flag_and_a_key_of_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[TrainConfig] = []
+
+    def fit(run: Path, out: object, config: TrainConfig, **named: object) -> None:
+        seen.append(config)
+        raise InputError("reached")
+
+    monkeypatch.setattr(training, "fit", fit)
+    named = set()
+    for recipe, flags in ROW_FLAGS.items():
+        typed = [word for flag, (text, _, _) in flags.items() for word in (f"--{flag}", text)]
+        nested: dict[str, Any] = {}
+        for flag, (_, _, value) in flags.items():
+            outer, _, inner = flag.partition(".")
+            plain = list(value) if isinstance(value, tuple) else value
+            if inner:
+                nested.setdefault(outer, {})[inner] = plain
+            else:
+                nested[flag] = plain
+        (tmp_path / "c.yaml").write_text(yaml.safe_dump(nested))
+        for words in (typed, ["--config", str(tmp_path / "c.yaml")]):
+            assert cli.execute(["train", "run", *recipe, "--preset", "builtin", *words]) == 2
+            _, rows = seen.pop().resolved("builtin")
+            assert seen == []
+            for _, name, value in flags.values():
+                assert getattr(rows, name) == value != getattr(ROWS["builtin"], name), name
+        named |= {name for _, name, _ in flags.values()}
+    assert named == set(ROW_NAMES)

@@ -155,7 +155,7 @@ def test_topics_make_rows_where_passages_tell_what_is_wrong(
     wiki = str(write(tmp_path / "wiki.jsonl", passages))
     given: dict[str, Any] = {
         "recipe": "long", "train_data": (topics,), "veracity": "evidence",
-        "extra": {"rows.pairs": "logu", "rows.cut": "all"},
+        "pairs": "logu", "cut": "all",
     }  # fmt: skip
     folder, training = exported(base, tmp_path / "out", **given, knowledge=wiki)
     rows = rows_of(folder)["dpo"]
@@ -187,7 +187,7 @@ def test_a_model_makes_the_rows_through_the_cache_and_is_counted(
     bios = str(write(tmp_path / "bios.jsonl", records(other[60:])))
     given: dict[str, Any] = {
         "recipe": "mix", "train_data": (trivia, bios),
-        "extra": {"rows.pairs": "logu", "rows.cut": "all"},
+        "pairs": "logu", "cut": "all",
     }  # fmt: skip
     folder, training = exported(base, tmp_path / "out", **given, rows_by=engine)
     rows = rows_of(folder)
@@ -226,7 +226,7 @@ def test_topics_are_held_against_further_paragraphs_and_a_stopped_model_goes_on(
     base = base._replace(model=sure, cache=tmp_path / "cache")
     given: dict[str, Any] = {
         "recipe": "long", "train_data": (topics,), "veracity": "consistency", "paragraphs": 5,
-        "extra": {"rows.pairs": "logu", "rows.cut": "all"},
+        "pairs": "logu", "cut": "all",
     }  # fmt: skip
     whole = RowAuthor()
     _, training = exported(base, tmp_path / "whole", **given, rows_by=whole.engine("stopped"))

@@ -326,7 +326,7 @@ class TrainConfig:
     """The flags of ``sayso train`` that decide a training; ``None``: the preset's own.
 
     ``extra`` holds settings that have no flag, by their names in ``training.json``
-    ("rows.each", "training.sft.batch").
+    ("training.sft.batch"). Every setting of the rows has one.
     """
 
     recipe: Annotated[
@@ -403,8 +403,8 @@ class TrainConfig:
         Style | None,
         _flag(
             "style",
-            "paper: Idk and LoGU examples, as in UNCLE; known: a hedging word before the value, "
-            "in both forms",
+            "paper: UNCLE's examples (Idk, and --rows.pairs); known: a hedging word before the "
+            "value, in both forms",
             converter=_as_given,
         ),
     ] = None
@@ -584,9 +584,9 @@ class TrainConfig:
         """
         preset = preset_for(self.preset, model)
         given = self.given()
-        unknown = [name for name in self.extra if not name.startswith(("rows.", "training."))]
+        unknown = [name for name in self.extra if not name.startswith("training.")]
         if unknown:
-            raise InputError(f"{unknown[0]!r} is not a setting: expected rows.… or training.…")
+            raise InputError(f"{unknown[0]!r} is not a setting without a flag: expected training.…")
         rows = dataclasses.replace(
             ROWS[preset.name], **{name: v for name, v in given.items() if name in ROW_NAMES}
         )
@@ -633,7 +633,7 @@ def _changed(preset: Preset, name: str, value: object) -> Preset:
         own = dataclasses.replace(getattr(preset, part), **{last: value}) if dot else value
         return dataclasses.replace(preset, **{part: own})
     except (AttributeError, TypeError):
-        raise InputError(f"{name!r} is not a setting of a training or its rows") from None
+        raise InputError(f"{name!r} is not a setting of a training") from None
 
 
 # ---- settings that were given and would change nothing are refused, not left unread
