@@ -51,6 +51,15 @@ class World:
                 wanted = set(re.findall(r"wd:(Q\d+)", values))
                 rows = [row for row in rows if wanted & set(self.items(id_of(row), property))]
             return rows
+        if "COUNT(DISTINCT ?property)" in query:
+            return [
+                {
+                    "item": uri(ENTITY + id),
+                    "properties": literal(len(self.rows[id]["claims"] or {})),
+                }
+                for id in ids
+                if id in self.rows
+            ]
         if "wikibase:rank" in query:
             return [row for id in ids if id in self.rows for row in self.statements(id)]
         return [row for id in ids if id in self.rows for row in self.names(id)]

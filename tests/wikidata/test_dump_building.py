@@ -75,8 +75,8 @@ def test_a_benchmark_comes_out_and_is_what_the_dump_says(tmp_path: Path) -> None
     assert len(made) == 28  # fourteen of each, with subclasses of film two steps down
     one = next(row for row in made if row["entity"] == "The Amber Nettle")
     assert one["prompt"] == (
-        "Write a paragraph about the film The Amber Nettle, covering director, date of release and "
-        "length."
+        "In a paragraph, introduce the film The Amber Nettle, including director, date of release "
+        "and length."
     )
     asked = {part["question"]: part["answer"] for part in one["individual_qa"]}  # type: ignore[attr-defined]
     assert asked == {
@@ -120,7 +120,8 @@ def _plain(data: bytes, out: str) -> bytes:
 def test_strata_are_filled_in_turn_and_counted(tmp_path: Path) -> None:
     source = prepared(tmp_path)
     (tmp_path / "domains.yaml").write_text(
-        "domains: {films: {classes: [Q11424], type: film, entities: 6, strata: [10, 20, 30]}}"
+        "domains: {films: {classes: [Q11424], type: film, entities: 6, frequency: statements, "
+        "strata: [10, 20, 30]}}"
     )
     built(tmp_path, source)
     # film n has 4 + 3 n statements: 0-1 below 10, 2-5 below 20, 6-8 below 30, 9-13 above
@@ -131,6 +132,72 @@ def test_strata_are_filled_in_turn_and_counted(tmp_path: Path) -> None:
         "20-29 statements": [1, 3],
         "30+ statements": [1, 5],
     }
+
+
+def test_the_frequency_of_an_entity_is_the_number_of_its_properties(tmp_path: Path) -> None:
+    """Forty-three statements of five properties are five: more identifiers are no other fact."""
+    source = prepared(tmp_path)
+    (tmp_path / "domains.yaml").write_text(
+        "domains: {films: {classes: [Q11424], type: film, strata: [4, 5, 6]}}"
+    )
+    built(tmp_path, source)
+    card = json.loads((tmp_path / "out" / "card.json").read_text())
+    assert card["strata"]["films"] == {
+        "0-3 properties": [0, 0],
+        "4 properties": [1, 1],  # the only film without an identifier
+        "5 properties": [13, 13],
+        "6+ properties": [0, 0],
+    }
+    made = rows(tmp_path)
+    assert {(row["properties"], row["stratum"]) for row in made} == {
+        (4, "4 properties"), (5, "5 properties"),
+    }  # fmt: skip
+    assert max(int(str(row["statements"])) for row in made) == 43
+
+
+def test_a_property_is_kept_by_how_many_entities_have_it(tmp_path: Path) -> None:
+    """``keep: 2`` keeps the two that most films have; the file shows count, share and golds."""
+    films = [row for row in entities() if str(row["id"]).startswith("Q20")]
+    for row in films[:5]:  # five films name no director, and two no length
+        del row["claims"]["P57"]  # type: ignore[attr-defined]
+    for row in films[:2]:
+        del row["claims"]["P2047"]  # type: ignore[attr-defined]
+    others = [row for row in entities() if not str(row["id"]).startswith("Q20")]
+    source = prepared(tmp_path, dump([*others, *films]))
+    plan = "domains: {films: {classes: [Q11424], type: film, keep: 2, least: 1}}"
+    (tmp_path / "domains.yaml").write_text(plan)
+    built(tmp_path, source)
+    text = (tmp_path / "out" / "aspects.yaml").read_text()
+    assert "  # N = 14\n" in text
+    review = yaml.safe_load(text)["domains"]["films"]
+    kept = {p: one for p, one in review.items() if one["keep"]}
+    assert {p: (one["entities"], one["share"]) for p, one in kept.items()} == {
+        "P577": (14, 1.0), "P2047": (12, 0.8571),
+    }  # fmt: skip
+    assert set(kept["P2047"]["examples"]) <= {f"{80 + n} minute" for n in range(14)}
+    assert len(kept["P2047"]["examples"]) == 3
+    assert (review["P57"]["entities"], review["P57"]["why"]) == (9, "2 are more frequent")
+    asked = {p["property_id"] for row in rows(tmp_path) for p in row["individual_qa"]}  # type: ignore[attr-defined]
+    assert asked == {"P577", "P2047"}
+
+
+def test_a_deleted_line_of_the_review_is_told_and_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    built(tmp_path, prepared(tmp_path))
+    out = tmp_path / "out"
+    lines = (out / "aspects.yaml").read_text().splitlines(keepends=True)
+    (out / "aspects.yaml").write_text("".join(line for line in lines if '"P57"' not in line))
+    capsys.readouterr()
+    assert cli.execute(["build", str(out)]) == 0
+    err = capsys.readouterr().err
+    assert "films: 1 proposed properties are no longer in" in err
+    assert "(P57)" in err
+    card = json.loads((out / "card.json").read_text())
+    assert card["left"]["properties whose line was deleted from the review file"] == 1
+    (out / "aspects.yaml").write_text("".join(lines))
+    assert cli.execute(["build", str(out)]) == 0
+    assert "no longer in" not in capsys.readouterr().err
 
 
 def test_what_is_bad_is_named_with_its_line_and_the_rest_is_built(tmp_path: Path) -> None:
@@ -414,7 +481,7 @@ def test_the_person_decides_what_is_asked(
     films = [row for row in rows(tmp_path) if row["domain"] == "films"]
     asked = {p["property_id"] for row in films for p in row["individual_qa"]}  # type: ignore[attr-defined]
     assert asked == {"P57", "P2047"}
-    assert "covering maker and length" in str(films[0]["prompt"])
+    assert "including maker and length" in str(films[0]["prompt"])
     assert "Who made " in films[0]["individual_qa"][0]["question"]  # type: ignore[index]
 
 

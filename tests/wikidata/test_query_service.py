@@ -227,7 +227,7 @@ def test_rows_that_mean_nothing_are_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def odd(number: int, query: str) -> tuple[int, dict[str, str], bytes] | None:
-        if number > 1:  # the members and the statements of one domain
+        if number > 2:  # the members of one domain, their properties and statements
             return None
         bindings = [*seen.world.answer(query), {"foo": {"type": "bnode", "value": "x"}}]
         return 200, {}, json.dumps({"results": {"bindings": bindings}}).encode()
@@ -236,10 +236,11 @@ def test_rows_that_mean_nothing_are_counted(
         assert build(tmp_path, seen.address) == 0
     told = capsys.readouterr().err
     assert "left out: rows of members that cannot be read: 1" in told
+    assert "left out: counts of properties that cannot be read: 1" in told
     assert "left out: statements that cannot be read: 1" in told
     assert "problems.jsonl" not in told  # they have no file and line
     card = json.loads((tmp_path / "out" / "card.json").read_text())
-    assert sum(card["wrong"].values()) == 2
+    assert sum(card["wrong"].values()) == 3
 
 
 def test_nobody_there_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -271,8 +271,8 @@ def test_a_users_table_holds_for_the_second_step_too(
 def test_any_name_survives_the_review_file(tmp_path_factory: Any, name: str, label: str) -> None:
     folder = tmp_path_factory.mktemp("review")
     found = Excerpt(
-        source="x", plan=DomainPlan({name: Domain(("Q5",))}), seed=0, entities={}, population={},
-        properties={name: {"P1": 3}}, kinds={}, names={}, namesakes={},
+        source="x", plan=DomainPlan({name: Domain(("Q5",))}), seed=0, entities={},
+        population={name: [3]}, properties={name: {"P1": 3}}, kinds={}, names={}, namesakes={},
     )  # fmt: skip
     question = f"{label.replace('{', '').replace('}', '')} {{entity}}?"
     row = ReviewedAspect(True, 3, description=f"x{label}", question=question)

@@ -18,7 +18,7 @@ from sayso.engines import open_model
 from sayso.prompts import check_folder
 from sayso.records import InputError
 from sayso.storage.atomic import refuse_links
-from sayso.wikidata.aspects import FILE, AspectReview, check_review
+from sayso.wikidata.aspects import FILE, AspectReview, check_review, deleted, read_review
 from sayso.wikidata.build import WRONG, Built, aspects_step, question_step
 from sayso.wikidata.dump import DumpReading, read_dump
 from sayso.wikidata.entities import checked_day
@@ -293,6 +293,12 @@ def _show_build(built: Built, excerpt: Excerpt, json: bool) -> None:
                   f"{settings.least} aspects that can be asked ('least')")  # fmt: skip
     if excerpt.fresh_after and "fresh" not in built.files:
         print_note(f"no fact that became true after {excerpt.fresh_after}")
+    for domain, properties in deleted(excerpt, read_review(Path(built.folder), excerpt)).items():
+        named = ", ".join(properties[:5]) + ", …" * (len(properties) > 5)
+        print_note(
+            f"{domain}: {len(properties):,} proposed properties are no longer in "
+            f"{Path(built.folder) / FILE} and are not asked about ({named})"
+        )
     if not built.card.reviewed:
         print_note(f"nobody has reviewed {Path(built.folder) / FILE} (reviewed: false)")
     main = built.files.get("main") or built.files["fresh"]

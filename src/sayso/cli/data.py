@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import cyclopts
 import msgspec
@@ -15,8 +16,10 @@ from sayso import datasets
 from sayso.cli.help import OPTIONS, help_examples
 from sayso.cli.printing import print_json, print_note, safe_one_line
 from sayso.datasets import CATALOGUE
+from sayso.datasets.dataset import Dataset
 from sayso.datasets.own_table import name_with_columns
 from sayso.datasets.tables import read_rows
+from sayso.datasets.uncle import published_records
 from sayso.harmless import line
 from sayso.judges.contradiction import contradicts
 from sayso.later import Later
@@ -50,6 +53,8 @@ data_app.command(
 
 #: findings of a kind that are printed
 SHOWN = 5
+#: questions that are shown
+SHOWN_QUESTIONS = 3
 #: characters of a text, and aliases of a gold, that are printed
 TEXT, NAMES = 300, 6
 
@@ -155,8 +160,20 @@ def show(
     /,
     *,
     number: Annotated[
-        int, Parameter(name=["-n", "--number"], help="number of questions to show")
-    ] = 3,
+        int | None,
+        Parameter(
+            name=["-n", "--number"],
+            help="number of questions to show; default: 3, or all with --as uncle",
+        ),
+    ] = None,
+    layout: Annotated[
+        Literal["uncle"] | None,
+        Parameter(
+            name="--as",
+            help="print the prompts for paragraphs as JSON in UNCLE's published format, with golds "
+            "as plain strings",
+        ),
+    ] = None,
     columns: Annotated[
         str, Parameter(help="your column names: question=q,gold=answer (for file:FILE)")
     ] = "",
@@ -168,10 +185,14 @@ def show(
     json: Annotated[bool, Parameter(help="print everything as JSON", negative="")] = False,
 ) -> None:
     """Show the first questions of a set with their gold answers, as a run would ask them."""
-    if number < 1:
+    if number is not None and number < 1:
         raise InputError(f"-n {number}: expected at least 1 question")
     name = name_with_columns(data, columns)
     loaded = datasets.load_dataset(name, split=split, domains=domain, limit=0)
+    if layout is not None:
+        _print_published(loaded, number)
+        return
+    number = number or SHOWN_QUESTIONS
     chosen = (
         [*loaded.long[:number], *loaded.short[:number]] if loaded.long else loaded.short[:number]
     )
@@ -187,6 +208,10 @@ def show(
             }
         )
         return
+    _print_questions(loaded, chosen)
+
+
+def _print_questions(loaded: Dataset, chosen: Sequence[Question]) -> None:
     short, long = len(loaded.short), len(loaded.long)
     prompts = f", {long:,} prompts for paragraphs" if long else ""
     print(
@@ -194,6 +219,21 @@ def show(
     )
     for question in chosen:
         _print(question)
+    for text in loaded.notices:
+        print_note(text)
+
+
+def _print_published(loaded: Dataset, number: int | None) -> None:
+    """Print prompts in UNCLE's published format, and what that format cannot hold."""
+    if not loaded.long:
+        raise InputError(
+            f"{loaded.name} has no prompts for paragraphs, and UNCLE's format has a record for "
+            "each; rows of a table get a prompt if they name an entity"
+        )
+    records, left = published_records([*loaded.short, *loaded.long[:number]])
+    print_json(records)
+    if left:
+        print_note(f"{left:,} questions left out: UNCLE's format needs a gold and a description")
     for text in loaded.notices:
         print_note(text)
 

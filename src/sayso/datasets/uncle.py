@@ -11,6 +11,9 @@ A record may have a ``tier``, how widely known the entity is; ``sayso build`` wr
 which is read as one. ``answer`` lists *all true values*. An aspect is the pair (long prompt, part):
 a short question that several prompts of an entity share is one Question, asked once and counted
 once per pair.
+
+Our files may hold more of a gold (aliases, its kind, the unit of a quantity) than the plain strings
+above. :func:`published_records` and :func:`plain_answers` write what the official scripts read.
 """
 
 from __future__ import annotations
@@ -72,6 +75,72 @@ def load_uncle(split: str = "test") -> Dataset:
         note = f"{HUB_ID} has {data.rows} rows, not the {expected} that were published"
         data = msgspec.structs.replace(data, notes=(*data.notes, note))
     return data
+
+
+# ---- the published format, written
+
+
+def plain_answer(gold: Gold) -> str:
+    """Return a gold as the published file writes it: a timestamp, a number with its unit, a text.
+
+    A date that is coarser than a day is in words already ("April 1981").
+    """
+    return f"{gold.value} {gold.unit}" if gold.unit else gold.value
+
+
+def plain_answers(golds: Iterable[Gold]) -> list[str]:
+    """Return golds as a list of strings, each once. Aliases are left out: they are not values."""
+    return list(dict.fromkeys(map(plain_answer, golds)))
+
+
+class PublishedPart(msgspec.Struct, frozen=True):
+    """A short question with the keys of the published file."""
+
+    question: str
+    answer: list[str]
+    label: str
+    description: str
+    property_id: str
+
+
+class PublishedRecord(msgspec.Struct, frozen=True):
+    """A prompt with its questions, with the keys of the published file."""
+
+    entity: str
+    prompt: str
+    domain: str
+    individual_qa: list[PublishedPart]
+
+
+def published_records(questions: Iterable[Question]) -> tuple[list[PublishedRecord], int]:
+    """Return a record for each prompt, and how many of its questions have no gold or no aspect.
+
+    Those are left out, and with them a prompt of which none is left.
+    """
+    every = {question.id: question for question in questions}
+    records, left = [], 0
+    for long in every.values():
+        parts = []
+        for short in (every[id] for id in long.parts):
+            if not short.golds or short.aspect is None:
+                left += 1
+                continue
+            aspect = short.aspect
+            parts.append(
+                PublishedPart(
+                    short.text,
+                    plain_answers(short.golds),
+                    aspect.label or aspect.description,
+                    aspect.description,
+                    aspect.property_id,
+                )
+            )
+        if parts:
+            records.append(PublishedRecord(long.entity, long.text, long.domain, parts))
+    return records, left
+
+
+# ---- records, read
 
 
 def from_records(

@@ -1,7 +1,8 @@
 """Which properties of a domain are asked for: counted, proposed, and reviewed by a person.
 
-The proposal is a YAML file. Whoever edits it decides: what is kept, what a prompt calls it and how
-it is asked for. It is never written over.
+A property is kept by how many of the N entities of its domain have it (UNCLE, section 3.2): the
+most frequent are proposed. The proposal is a YAML file. Whoever edits it decides: what is kept,
+what a prompt calls it and how it is asked for. It is never written over.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from sayso.datasets.uncle import plain_answer
 from sayso.harmless import printable
 from sayso.records import InputError
 from sayso.storage.atomic import replacing
@@ -22,15 +24,18 @@ from sayso.wikidata.templates import UNASKABLE, Templates, texts, wrong_question
 from sayso.wikidata.values import answer
 
 FILE = "aspects.yaml"
-#: properties that a proposal keeps in a domain, and names at all
-KEPT, NAMED = 20, 200
+#: properties of a domain that a proposal lists; golds that it shows of each
+NAMED, EXAMPLES = 200, 3
+#: characters of such a gold
+LONGEST_EXAMPLE = 60
 HEAD = """\
 # The aspects that are asked about. Review this file before questions are made:
 #   keep         false leaves an aspect out (identifiers, what has no short answer, what is trivial)
 #   description  what the prompt for a paragraph calls it
 #   question     the short question; {{entity}} stands for the name, {{aspect}} for the description
 #   dated        the same where the answer holds as of {{day}}
-# `entities` have the property ({of}), for `usable` of the sample a value can be told.
+# `entities` have the property, which is the `share` of the N entities of the domain; for `usable`
+# of those sampled a value is known, such as the `examples`. The other fields are for you to read.
 # Set reviewed to true when you have done so, then: sayso build {folder}
 """
 
@@ -40,7 +45,9 @@ class ReviewedAspect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
 
     keep: bool
     entities: int = 0
+    share: float = 0.0
     usable: int = 0
+    examples: tuple[str, ...] = ()
     kind: str = ""
     description: str = ""
     question: str = ""
@@ -56,7 +63,7 @@ class AspectReview(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     language: str = ""
 
     def kept(self, domain: str) -> dict[str, ReviewedAspect]:
-        """The aspects that are asked for in a domain, most frequent first."""
+        """The aspects that are asked for in a domain, in the order of the file."""
         return {p: one for p, one in self.domains.get(domain, {}).items() if one.keep}
 
 
@@ -71,20 +78,34 @@ def propose(excerpt: Excerpt, templates: Templates) -> AspectReview:
     for name in excerpt.plan.domains:
         strata = [*excerpt.entities[name], excerpt.fresh.get(name, [])]
         sample = list({one.id: one for stratum in strata for one in stratum}.values())
-        counts = excerpt.properties[name]
-        ranked = [(p, counts[p]) for p in sorted(counts, key=lambda p: (-counts[p], len(p), p))]
+        most = excerpt.plan.domains[name].keep
         rows: dict[str, ReviewedAspect] = {}
         kept = 0
-        for property, count in ranked[:NAMED]:
-            aspect = _aspect(excerpt, templates, name, property, count, sample, form.question)
-            if aspect.keep and kept == KEPT:
+        for property in listed(excerpt, name):
+            aspect = _aspect(excerpt, templates, name, property, sample, form.question)
+            if aspect.keep and kept == most:
                 aspect = msgspec.structs.replace(
-                    aspect, keep=False, why=f"{KEPT} are more frequent"
+                    aspect, keep=False, why=f"{most} are more frequent"
                 )
             kept += aspect.keep
             rows[property] = aspect
         domains[name] = dict(sorted(rows.items(), key=lambda row: _place(row[1])))
     return AspectReview(domains, language=language)
+
+
+def listed(excerpt: Excerpt, domain: str) -> list[str]:
+    """Return the properties that a proposal lists, those that the most entities have first."""
+    counts = excerpt.properties[domain]
+    return sorted(counts, key=lambda p: (-counts[p], len(p), p))[:NAMED]
+
+
+def deleted(excerpt: Excerpt, aspects: AspectReview) -> dict[str, list[str]]:
+    """Return the listed properties that a review file no longer has, by domain."""
+    gone = {
+        name: [p for p in listed(excerpt, name) if p not in aspects.domains[name]]
+        for name in excerpt.plan.domains
+    }
+    return {name: properties for name, properties in gone.items() if properties}
 
 
 def _place(aspect: ReviewedAspect) -> int:
@@ -96,7 +117,6 @@ def _aspect(
     templates: Templates,
     domain: str,
     property: str,
-    count: int,
     sample: list[Entity],
     generic: str,
 ) -> ReviewedAspect:
@@ -106,8 +126,14 @@ def _aspect(
     askable = kind not in UNASKABLE
     description = wording.description or excerpt.label(property) if askable else ""
     usable = 0
+    examples: dict[str, None] = {}
     if why is None:
-        usable = sum(answer(one, property, excerpt, templates).askable for one in sample)
+        for one in sample:
+            true = answer(one, property, excerpt, templates)
+            usable += true.askable
+            if true.askable and len(examples) < EXAMPLES:
+                examples[plain_answer(true.golds[0])[:LONGEST_EXAMPLE]] = None
+    count, every = excerpt.properties[domain][property], excerpt.counted_over(domain)
     if why is None and not description:
         why = "its name is not known"
     if why is None and not usable:
@@ -115,7 +141,9 @@ def _aspect(
     return ReviewedAspect(
         keep=why is None,
         entities=count,
+        share=round(count / every, 4) if every else 0.0,
         usable=usable,
+        examples=tuple(examples),
         kind=kind,
         description=description,
         question=(wording.question or generic) if description else "",
@@ -126,15 +154,17 @@ def _aspect(
 
 def write_aspects(folder: Path, excerpt: Excerpt, aspects: AspectReview) -> Path:
     """Write the review file, one line for each property."""
-    total = sum(sum(counts) for counts in excerpt.population.values())
-    name = printable(folder.name)
-    lines = [HEAD.format(of=f"of {total:,} in all domains", folder=name)]
+    lines = [HEAD.format(folder=printable(folder.name))]
     lines += [
         f"reviewed: {json.dumps(aspects.reviewed)}",
         f"language: {json.dumps(aspects.language)}",
         "domains:",
     ]
     for name, rows in aspects.domains.items():
+        rarer = len(excerpt.properties[name]) - len(rows)
+        lines.append(f"  # N = {excerpt.counted_over(name):,}")
+        if rarer:
+            lines.append(f"  # {rarer:,} rarer properties are not listed; add a line to keep one")
         lines.append(f"  {_quoted(name)}:" + ("" if rows else " {}"))
         for property, row in rows.items():
             fields = msgspec.to_builtins(row)

@@ -15,6 +15,7 @@ from typing import Protocol
 
 import msgspec
 
+from sayso.datasets.uncle import PublishedPart, PublishedRecord, plain_answers
 from sayso.harmless import printable
 from sayso.records import InputError
 from sayso.storage.atomic import replacing
@@ -22,6 +23,7 @@ from sayso.wikidata.aspects import (
     FILE,
     AspectReview,
     ReviewedAspect,
+    deleted,
     propose,
     read_review,
     reworded,
@@ -117,7 +119,9 @@ def _check_drafts(folder: Path, excerpt: Excerpt, aspects: AspectReview, drafts:
 def question_step(
     folder: Path, excerpt: Excerpt, templates: Templates, most_twins: int, prompts: int = 1
 ) -> Built:
-    """Make questions of the reviewed aspects: a file for each split, and the card.
+    """Make questions of the reviewed aspects: two files for each split, and the card.
+
+    One file has everything, the other is in UNCLE's published format.
 
     ``prompts`` is how many an entity has, each about other aspects.
     """
@@ -129,15 +133,22 @@ def question_step(
         "fresh": list(split_records(drafts, excerpt, templates, "fresh", prompts)),
         "twins": list(twins(drafts.entities, excerpt, aspects, templates, most_twins, prompts)),
     }
-    files = {}
+    files: dict[str, str] = {}
     for split, rows in splits.items():
-        name = "questions.jsonl" if split == "main" else f"{split}.jsonl"
-        place = folder / name
+        name = "questions" if split == "main" else split
+        place, published = folder / f"{name}.jsonl", folder / f"{name}.uncle.json"
         if rows:
             _write(place, (msgspec.to_builtins(row) for row in rows))
-            files[split] = str(place)
+            with replacing(published) as file:
+                text = msgspec.json.encode([_published(row) for row in rows])
+                file.write(msgspec.json.format(text, indent=2) + b"\n")
+            files |= {split: str(place), f"{split} (UNCLE's format)": str(published)}
         else:
             place.unlink(missing_ok=True)
+            published.unlink(missing_ok=True)
+    gone = sum(map(len, deleted(excerpt, aspects).values()))
+    if gone:
+        drafts.left["properties whose line was deleted from the review file"] = gone
     card = make_card(excerpt, aspects, drafts, splits)
     card = msgspec.structs.replace(card, prompts=prompts)
     with replacing(folder / "card.md") as file:
@@ -145,6 +156,21 @@ def question_step(
     with replacing(folder / "card.json") as file:
         file.write(msgspec.json.format(msgspec.json.encode(card), indent=2) + b"\n")
     return Built(str(folder), files, card)
+
+
+def _published(row: Record) -> PublishedRecord:
+    """Return a record with UNCLE's own keys and plain strings as answers."""
+    parts = [
+        PublishedPart(
+            part.question,
+            plain_answers(part.answer),
+            part.label,
+            part.description,
+            part.property_id,
+        )
+        for part in row.individual_qa
+    ]
+    return PublishedRecord(row.entity, row.prompt, row.domain, parts)
 
 
 def _write(path: Path, rows: Iterable[object]) -> None:

@@ -36,7 +36,7 @@ from sayso.wikidata.templates import Templates
 from sayso.wikidata.unpack import DumpPart, LinePlace, find_parts, read_dump_lines
 
 #: increase when a pass yields something else, so that its older work is not continued
-FORMAT = 2
+FORMAT = 3
 #: seconds between two states on disk
 INTERVAL = 20.0
 

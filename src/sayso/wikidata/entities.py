@@ -172,7 +172,9 @@ class EntityStatement(msgspec.Struct, frozen=True, omit_defaults=True):
 class Entity(msgspec.Struct, frozen=True, omit_defaults=True):
     """One entity. Labels, descriptions and aliases by language; ``count`` statements in all.
 
-    ``problems`` are what was wrong with parts of the line; those parts are left out.
+    ``properties`` counts the properties that it has any statement of, also those that no question
+    asks for, such as identifiers. ``problems`` are what was wrong with parts of the line; those
+    parts are left out.
     """
 
     id: str
@@ -181,6 +183,7 @@ class Entity(msgspec.Struct, frozen=True, omit_defaults=True):
     aliases: dict[str, tuple[str, ...]] = {}
     statements: tuple[EntityStatement, ...] = ()
     count: int = 0
+    properties: int = 0
     sitelinks: int = 0
     modified: str = ""
     problems: tuple[str, ...] = ()
@@ -251,6 +254,7 @@ def parse_entity(line: bytes, languages: tuple[str, ...] = ()) -> Entity:
         aliases=_aliases(wire, languages),
         statements=tuple(statements),
         count=count,
+        properties=sum(map(bool, claims.values())),
         sitelinks=len(wire.sitelinks),
         modified=wire.modified,
         problems=tuple(problems),

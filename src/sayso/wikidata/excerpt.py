@@ -48,7 +48,8 @@ class Excerpt(msgspec.Struct, frozen=True, kw_only=True):
 
     ``entities``: domain -> stratum -> entities. ``fresh`` are entities of which something is true
     only since after the day ``fresh_after``. ``population`` counts all that exist, by stratum;
-    ``properties`` how many of them have a property, ``kinds`` its datatype. ``names`` are items and
+    ``properties`` how many of them have a property, ``kinds`` its datatype; a service counts over
+    the entities it was asked about, whose number is ``counted``. ``names`` are items and
     properties by id (labels, aliases, descriptions). ``namesakes``: entity -> how many of its
     domain have the same label, itself included. ``day`` is the source's day, ``day_from`` what
     names it. ``wrong`` counts problems by kind, ``problems`` lists them. ``table`` is the table of
@@ -63,6 +64,7 @@ class Excerpt(msgspec.Struct, frozen=True, kw_only=True):
     fresh: dict[str, list[Entity]] = {}
     population: dict[str, list[int]]
     properties: dict[str, dict[str, int]]
+    counted: dict[str, int] = {}
     kinds: dict[str, str]
     names: dict[str, Entity]
     namesakes: dict[str, int]
@@ -73,6 +75,10 @@ class Excerpt(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[Problem, ...] = ()
     notes: tuple[str, ...] = ()
     table: Templates | None = None
+
+    def counted_over(self, domain: str) -> int:
+        """Return the number of entities over which the properties of a domain are counted."""
+        return self.counted.get(domain, sum(self.population[domain]))
 
     def label(self, id: str) -> str:
         """Return the label of an item or a property in the questions' language, "" for none."""

@@ -226,7 +226,7 @@ class Members:
         if not label:
             return [f"{entity.id} has no label in {self.plan.languages[0]!r}"]
         domain = self.plan.domains[name]
-        stratum = domain.stratum(entity.count, entity.sitelinks)
+        stratum = domain.stratum(entity)
         self.population[name][stratum] += 1
         kinds = {s.property: s.kind for s in entity.statements if s.rank != "deprecated"}
         self.properties[name].update(kinds.keys())

@@ -17,6 +17,7 @@ import msgspec
 
 from sayso.records import InputError, refuse_secret
 from sayso.storage.yaml_file import AmbiguousError, loader_class
+from sayso.wikidata.entities import Entity
 
 if TYPE_CHECKING:
     import yaml
@@ -161,7 +162,11 @@ def _alone(value: object, keys: list[object], key: object) -> object:
 # ---- the plan
 
 #: edges of the frequency strata: below the first, from each to the next, from the last on
-EDGES = {"statements": (10, 20, 40, 80), "sitelinks": (1, 3, 10, 30)}
+EDGES = {
+    "properties": (10, 20, 40, 80),
+    "statements": (10, 20, 40, 80),
+    "sitelinks": (1, 3, 10, 30),
+}
 _ID = re.compile(r"Q[1-9]\d{0,17}")
 _PROPERTY = re.compile(r"P[1-9]\d{0,9}")
 _LANGUAGE = re.compile(r"[a-z]{2,12}(-[a-z0-9]{1,8}){0,3}")
@@ -172,8 +177,10 @@ class Domain(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     ``classes``: instances of these, or of their subclasses. ``type`` is what a prompt calls one of
     them, ``where`` asks for one of some items as value of a property ({"P106": ["Q82955"]}).
-    ``entities`` are spread over strata of ``frequency``, whose inner edges are ``strata``. A prompt
-    names ``aspects`` at most; an entity with fewer than ``least`` that can be asked is left out.
+    ``entities`` are spread over strata of ``frequency``, whose inner edges are ``strata``; UNCLE
+    (section 3.2) counts the properties of an entity. The ``keep`` properties that the most entities
+    have are proposed. A prompt names ``aspects`` at most; an entity with fewer than ``least`` that
+    can be asked is left out.
     """
 
     classes: tuple[str, ...]
@@ -181,8 +188,9 @@ class Domain(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     subclasses: bool = True
     where: dict[str, tuple[str, ...]] = {}
     entities: int = 100
-    frequency: Literal["statements", "sitelinks"] = "statements"
+    frequency: Literal["properties", "statements", "sitelinks"] = "properties"
     strata: tuple[int, ...] = ()
+    keep: int = 20
     aspects: int = 8
     least: int = 2
 
@@ -198,10 +206,14 @@ class Domain(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         below = "and subclasses" if self.subclasses else "only these"
         return f"instance of {', '.join(self.classes)} ({below}){where}"
 
-    def stratum(self, statements: int, sitelinks: int) -> int:
-        """Return the number of the stratum, from 0 (little is known)."""
-        value = statements if self.frequency == "statements" else sitelinks
-        return sum(value >= edge for edge in self.edges)
+    def stratum(self, entity: Entity) -> int:
+        """Return the number of an entity's stratum, from 0 (little is known)."""
+        counts = {
+            "properties": entity.properties,
+            "statements": entity.count,
+            "sitelinks": entity.sitelinks,
+        }
+        return sum(counts[self.frequency] >= edge for edge in self.edges)
 
     def stratum_name(self, number: int) -> str:
         """Return a stratum in words: "20-39 statements"."""
@@ -270,8 +282,8 @@ def _problems(plan: DomainPlan, lines: ValueLines) -> list[str]:
             problems.append(f"{at}: strata must grow, such as [10, 20, 40, 80]")
         if any(edge < 1 for edge in domain.strata):
             problems.append(f"{at}: strata always begin at 0; give edges from 1 on")
-        if min(domain.entities, domain.aspects, domain.least) < 1:
-            problems.append(f"{at}: entities, aspects and least must be at least 1")
+        if min(domain.entities, domain.keep, domain.aspects, domain.least) < 1:
+            problems.append(f"{at}: entities, keep, aspects and least must be at least 1")
         if domain.entities > 100_000:
             problems.append(f"{at}: at most 100000 entities, which are kept in memory")
     return problems

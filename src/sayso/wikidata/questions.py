@@ -67,6 +67,7 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     individual_qa: list[ShortQuestion]
     id: str
     stratum: str
+    properties: int
     statements: int
     sitelinks: int
     split: str = "main"
@@ -133,7 +134,7 @@ def _domain(ours: _Drafting, domain: str, kept: dict[str, ReviewedAspect]) -> It
     for entity in ours.excerpt.fresh.get(domain, []):
         if entity.id in taken or more == settings.entities:
             continue
-        stratum = settings.stratum(entity.count, entity.sitelinks)
+        stratum = settings.stratum(entity)
         for one in _drafts(ours, domain, stratum, [entity], kept):
             if one.fresh:
                 ours.names.add(one.name)
@@ -268,6 +269,7 @@ def split_records(
                 individual_qa=list(chunk),
                 id=one.entity.id,
                 stratum=settings.stratum_name(one.stratum),
+                properties=one.entity.properties,
                 statements=one.entity.count,
                 sitelinks=one.entity.sitelinks,
                 split=split,
@@ -350,6 +352,7 @@ def twins(
                     individual_qa=list(chunk),
                     id=f"twin-{one.entity.id}",
                     stratum="invented",
+                    properties=0,
                     statements=0,
                     sitelinks=0,
                     split="twins",

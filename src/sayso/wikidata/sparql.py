@@ -79,6 +79,16 @@ def members_query(domain: Domain, language: str) -> str:
     )
 
 
+def properties_query(ids: Sequence[str]) -> str:
+    """Return the query for the number of properties of each item."""
+    return (
+        "SELECT ?item (COUNT(DISTINCT ?property) AS ?properties) WHERE {\n"
+        f"  VALUES ?item {{ {_all(ids)} }}\n"
+        "  ?item ?claim ?statement .\n"
+        "  ?property wikibase:claim ?claim .\n} GROUP BY ?item"
+    )
+
+
 def statements_query(ids: Sequence[str]) -> str:
     """Return the query for all statements of items that could be asked for."""
     types = ", ".join(f"wikibase:{kind}" for kind in KINDS)
@@ -360,6 +370,8 @@ def _first_line(reply: httpx2.Response) -> str:
 
 #: ids in one query
 BATCH = 50
+#: ids in one query that counts properties
+COUNTED_AT_ONCE = 500
 RANKS = {"PreferredRank": "preferred", "DeprecatedRank": "deprecated"}
 _YEAR = re.compile(r"(-?)(\d{4,})(-.*)")
 _ID = re.compile(r"[QP]\d{1,18}")
@@ -404,6 +416,7 @@ def read_service(
         },
         population={name: one.population for name, one in domains.items()},
         properties={name: one.properties for name, one in domains.items()},
+        counted={name: sum(map(len, one.strata)) for name, one in domains.items()},
         kinds=kinds,
         names=names,
         namesakes={id: n for one in domains.values() for id, n in one.namesakes.items()},
@@ -450,11 +463,13 @@ def _domain(
 ) -> _ServiceMembers:
     tell(f"{name}: members")
     members = _members(service.needed_rows(members_query(domain, language)), wrong)
+    if domain.frequency == "properties":
+        members = _with_properties(service, members, wrong, tell, name)
     labels = Counter(plain_name(entity.labels[""]) for entity in members)
     strata = [Stratum(domain.entities) for _ in range(len(domain.edges) + 1)]
     population = [0] * len(strata)
     for entity in members:
-        number = domain.stratum(entity.count, entity.sitelinks)
+        number = domain.stratum(entity)
         population[number] += 1
         strata[number].put(ticket(seed, entity.id), entity.id, msgspec.msgpack.encode(entity))
     kept = [[msgspec.msgpack.decode(data, type=Entity) for *_, data in s.rows()] for s in strata]
@@ -502,6 +517,33 @@ def _members(rows: Sequence[Row], wrong: Counter[str]) -> list[Entity]:
         else:
             wrong["rows of members that cannot be read"] += 1
     return [members[id] for id in sorted(members)]
+
+
+def _with_properties(
+    service: Service,
+    members: Sequence[Entity],
+    wrong: Counter[str],
+    tell: Callable[[str], None],
+    name: str,
+) -> list[Entity]:
+    """Return members with the number of their properties; one that nobody counted is left out."""
+    numbers: dict[str, int] = {}
+    ids = [entity.id for entity in members]
+    for at in range(0, len(ids), COUNTED_AT_ONCE):
+        tell(f"{name}: properties of {at:,} of {len(ids):,}")
+        for row in service.rows_about(ids[at : at + COUNTED_AT_ONCE], properties_query):
+            id, number = _id(row, "item"), _text(row, "properties")
+            if id and number.isascii() and number.isdecimal():
+                numbers[id] = int(number)
+            else:
+                wrong["counts of properties that cannot be read"] += 1
+    if uncounted := sum(id not in numbers for id in ids):
+        wrong["members whose properties were not counted"] += uncounted
+    return [
+        msgspec.structs.replace(entity, properties=numbers[entity.id])
+        for entity in members
+        if entity.id in numbers
+    ]
 
 
 def _statements(
