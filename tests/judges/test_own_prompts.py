@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 
 from sayso.engines import open_model
 from sayso.engines.scripted import ScriptedEngine
+from sayso.judges.claim_questions import LlmQuestions
 from sayso.judges.contradiction import LlmContradict
 from sayso.judges.decisiveness import LlmDecisive
 from sayso.judges.judge import Item
 from sayso.judges.model.judge import LlmJudge
 from sayso.judges.model.prompts import OWN, own_vocabulary
-from sayso.judges.model.replies import read_number, read_own
+from sayso.judges.model.replies import read_number, read_own, read_pair, read_scored
 from sayso.judges.support import LlmSupport
 from sayso.prompts.fence import visible_text
 from sayso.prompts.templates import WHOLE, Template, read_template
@@ -376,6 +377,150 @@ def test_pairs_wording_and_support_in_a_papers_own_form(tmp_path: Path) -> None:
     found = LlmSupport(checker, tmp_path).read(claims)
     assert [(f.label, f.evidence) for f in found] == [("S", ("a", "b")), ("NS", ("a", "b"))]
     assert all("passage p1| Ada" in r.messages[0].content for r in checker.requests)
+
+
+# ---- replies that hold more than a word
+
+
+def test_a_grader_that_does_not_see_the_question(tmp_path: Path) -> None:
+    text = "---\nreply: word\nlabels: 1 = correct, 0 = incorrect\n---\nTrue: {golds}\nNow: {answer}"
+    (tmp_path / "judge_short.txt").write_text(text, encoding="utf-8")
+    model = engine(lambda prompt: "1" if "answer| In Ripley" in prompt else "0")
+    verdicts = LlmJudge(model, prompt_folder=tmp_path).grade(shorts())
+    assert values(verdicts) == ["correct", "incorrect", "incorrect"]
+    assert [v.asked for v in verdicts] == ["q0", "q1", "q2"]
+    assert len(model.requests) == 3  # one call for each, though all are of one entity
+    assert not any("Mira Toll" in r.messages[0].content for r in model.requests)
+
+
+@pytest.mark.parametrize(
+    ("reply", "body", "says"),
+    [
+        ("word", "{golds}", r"must contain \{answer\}"),
+        ("blocks", "{answer}", r"must contain \{question\}"),  # a block repeats its question
+    ],
+)
+def test_what_a_grader_must_see(reply: str, body: str, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        read_template("judge_short", f"---\nreply: {reply}\nlabels: S, NS\n---\n{body}", "file")
+
+
+@pytest.mark.parametrize(
+    ("header", "says"),
+    [
+        ("reply: assertions 0 to 1", "no labels"),
+        ("reply: assertions 0 to 1\nlabels: Claim = assertion", "two labels"),
+        ("reply: assertions 0 to 1\nlabels: A = score, B = score", "two labels"),
+        ("reply: assertions\nlabels: A = assertion, B = score", "assertions 0 to 1"),
+        ("reply: number 0 to 1\nlabels: A = assertion, B = score", "leave them out"),
+        ("reply: question#answer", "number LOW to HIGH or assertions LOW to HIGH"),
+    ],
+)
+def test_headers_of_assertions_that_cannot_be_used(header: str, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        read_template("decisive", f"---\n{header}\n---\n{{answer}}", "file")
+
+
+SCORED = """---
+reply: assertions 0 to 1
+labels: Taken claim = assertion, Firmness = score
+---
+Take the claim out and rate it.
+Asked: {question}
+Said: {answer}
+Taken claim:"""
+
+
+@pytest.mark.parametrize(
+    ("said", "read"),
+    [
+        ("Taken claim: Ada wrote it.\nFirmness: 0.8", [["Ada wrote it.", 0.8]]),
+        ("**Taken claim:** Ada.\n\n- Firmness: **0.80**.", [["Ada.", 0.8]]),
+        (
+            "Why: two.\n1. Taken claim: A\nFirmness: 1\n2. Taken claim: B: so\nfirmness: 0",
+            [["A", 1.0], ["B: so", 0.0]],
+        ),
+        ("Taken claim: none\nFirmness: 1.0", []),  # a punt; its number says nothing
+        ("Taken claim:\nFirmness: 1.0", []),
+        ("Taken claim: n/a", []),
+        ("Taken claim: A\nFirmness: high", None),
+        ("Taken claim: A\nFirmness: 1.2", None),
+        ("Taken claim: A", None),
+        ("Firmness: 0.8", None),
+        ("Firmness: 0.8\nTaken claim: A", None),
+        ("Taken claim: A\nTaken claim: B\nFirmness: 0.4", None),
+        ("Taken claim: A\nFirmness: 0.4\nFirmness: 0.9", None),
+        ("A\n0.8", None),
+        ("", None),
+    ],
+)
+def test_assertions_with_their_numbers(said: str, read: list[list[object]] | None) -> None:
+    own = read_template("decisive", SCORED, "file")
+    assert own is not None
+    assert read_scored(said, own) == read
+
+
+def test_every_assertion_keeps_its_own_number(tmp_path: Path) -> None:
+    (tmp_path / "decisive.txt").write_text(SCORED, encoding="utf-8")
+    two = "Taken claim: Ada wrote it\nFirmness: 0.9\nTaken claim: in 1843\nFirmness: 0.4"
+    replies = {"Ada": two, "No idea": "Taken claim: \nFirmness: 1", "Hm": "It is firm."}
+    model = engine(lambda prompt: next(r for a, r in replies.items() if f"answer| {a}" in prompt))
+    reader = LlmDecisive(model, tmp_path)
+    read = reader.read([("Who?", answer) for answer in ("Ada.", "No idea.", "Hm.")])
+    assert read["Who?", "Ada."].assertions == (("Ada wrote it", 0.9), ("in 1843", 0.4))
+    assert read["Who?", "No idea."] == ((), None)  # a punt
+    assert read["Who?", "Hm."] == ((), "unread")
+    assert "1 of 3 readings are missing (unread)" in reader.notices[0]
+    assert len(model.requests) == 4  # the unread one was asked once more
+
+
+ASKED = "---\nreply: question#answer\n---\nAbout: {topic}\nTurn this into a question.\n{claim}\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "within", "read"),
+    [
+        ("Where was she born?#Ripley", "born in Ripley", ["Where was she born?", "Ripley"]),
+        ("Here it is:\n\n1. Where?# Ripley\n", "Ripley", ["Where?", "Ripley"]),
+        ("Which #1 hit did she sing?#Halo", "sang Halo", ["Which #1 hit did she sing?", "Halo"]),
+        ("Which language?#C#", "wrote in C# then", ["Which language?", "C#"]),
+        ("A#B#C", "nothing of it", ["A#B", "C"]),
+        ("### Where?#Ripley", "Ripley", ["Where?", "Ripley"]),
+        ("#", "Ripley", ["", ""]),
+        ("Where was she born? Ripley", "Ripley", None),
+        ("#Ripley", "Ripley", None),
+        ("Where?#", "Ripley", None),
+        ("Where?#Ripley\nWhen?#1950", "Ripley 1950", None),
+        ("", "Ripley", None),
+    ],
+)
+def test_a_question_and_its_answer(said: str, within: str, read: list[str] | None) -> None:
+    assert read_pair(said, within) == read
+
+
+def test_questions_of_claims_in_a_papers_own_form(tmp_path: Path) -> None:
+    (tmp_path / "claim_question.txt").write_text(ASKED, encoding="utf-8")
+    replies = {
+        "Mira was born in Ripley.": "Where was Mira born?#Ripley",
+        "Mira baked.": "What did Mira do?#She wrote",
+        "Mira sang.": "Did Mira sing",
+        "Mira flew in May.": "In May, when did Mira fly?#May",
+    }
+    model = engine(lambda p: next(r for c, r in replies.items() if f"claim| {c}" in p))
+    reader = LlmQuestions(model, tmp_path)
+    read = reader.read([("Mira", claim) for claim in replies])
+    assert list(read.values()) == [
+        ("Where was Mira born?", "Ripley", None),
+        ("", "", "not in claim"),
+        ("", "", "unread"),
+        ("", "", "leak"),
+    ]
+    assert len(model.requests) == 5  # one claim a call, and one asked once more
+    sent = model.requests[0].messages[0].content
+    assert "About: \n<<<" in sent
+    assert "topic| Mira\n" in sent
+    assert "\nTurn this into a question.\n<<<" in sent
+    assert LlmQuestions(model).signature != reader.signature
 
 
 # ---- over a server

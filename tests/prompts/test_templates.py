@@ -57,7 +57,7 @@ BLOCKS = "reply: blocks; labels: S"
         ("judge_short", headed("reply: word; heat: 1"), "'heat: 1' in its header; expected"),
         ("judge_short", headed("reply: word; reply: word"), "each once"),
         ("judge_short", headed(WORD, "{question}"), r"must contain \{answer\}"),
-        ("judge_short", headed(WORD, PAIR + "{gold}"), r"nothing fills \{gold\}; its places: \{q"),
+        ("judge_short", headed(WORD, PAIR + "{gold}"), r"nothing fills \{gold\}; its places: \{a"),
         ("judge_long", headed(BLOCKS, "{question} {paragraph}"), r"\{paragraph\} stands among"),
         ("decisive", headed("reply: word; labels: a"), "'word'; expected number LOW to HIGH"),
         ("decisive", headed("reply: number 1 to 0"), "expected such as 'number 0 to 1'"),

@@ -139,7 +139,11 @@ def read_question(entry: dict[str, Any]) -> list[str] | None:
 class LlmQuestions(NumberedReader):
     """A model that writes questions."""
 
-    task = JudgeTask("claim_question", "claim_question_reply", "claim", 64, read_question)
+    task = JudgeTask(
+        "claim_question", "claim_question_reply", "claim", 64, read_question,
+        own=lambda _, pair: read_question({"question": pair[0], "answer": pair[1]}),
+        about="topic",
+    )  # fmt: skip
     subject = "questions of claims"
 
     def __init__(self, engine: Engine, folder: Path | None = None) -> None:

@@ -696,6 +696,16 @@ def read_assertions(entry: dict[str, Any]) -> list[list[Any]] | None:
     return [[one.text.strip(), one.score] for one in assertions]
 
 
+def _own_assertions(answer: str, said: Any) -> list[list[Any]] | None:
+    """Return what a user's prompt read: the whole answer with a number, or assertions with theirs.
+
+    Assertions are held to the same limits as those of our own prompt.
+    """
+    if not isinstance(said, list):
+        return [[answer, said]]
+    return read_assertions({"assertions": [{"text": text, "score": score} for text, score in said]})
+
+
 class LlmDecisive(NumberedReader):
     """A model that reads wording: the assertions of an answer, stripped of hedges, and scores.
 
@@ -707,7 +717,7 @@ class LlmDecisive(NumberedReader):
 
     task = JudgeTask(
         "decisive", "decisive_reply", "answer", 160, read_assertions,
-        own=lambda answer, score: [[answer, score]],
+        own=_own_assertions,
     )  # fmt: skip
     subject = "decisiveness"
 

@@ -14,10 +14,11 @@ stands, and only what others wrote (question, golds, answer) stands fenced in it
     Gold answer: {golds}
 
 ``reply`` is ``blocks`` (one for each question, begun by ``### `` and the question, with a last
-``$label$``), ``word`` (one of the labels and nothing else) or ``number LOW to HIGH``. ``labels``
-are those of the prompt, each with what it means where that is not its own name: ``yes = correct,
-no = incorrect``. In blocks, the lines from the first to the last place of one question are
-repeated for every question.
+``$label$``), ``word`` (one of the labels and nothing else), ``number LOW to HIGH``, ``assertions
+LOW to HIGH`` (lines ``LABEL: text``, each followed by a line ``LABEL: number``) or
+``question#answer``. ``labels`` are those of the prompt, each with what it means where that is not
+its own name: ``yes = correct, no = incorrect``. In blocks, the lines from the first to the last
+place of one question are repeated for every question.
 """
 
 from __future__ import annotations
@@ -112,13 +113,15 @@ PLACES: dict[str, Places] = {
 class Whole(NamedTuple):
     """What a judge prompt that is taken whole may be: replies, places, what a label may mean.
 
-    ``once`` are places that all questions of a call share.
+    ``once`` are places that all questions of a call share; ``echoed`` those that blocks need,
+    since a block repeats them.
     """
 
     replies: tuple[str, ...]
     places: Places
     once: tuple[str, ...] = ()
     meanings: tuple[str, ...] = ()
+    echoed: tuple[str, ...] = ()
 
 
 _VERDICTS = (
@@ -132,8 +135,9 @@ _SHORTER = ("correct", "incorrect", "S", "NS", "UNC")
 WHOLE: dict[str, Whole] = {
     "judge_short": Whole(
         ("blocks", "word"),
-        Places(("question", "answer"), ("golds",)),
+        Places(("answer",), ("question", "golds")),
         meanings=(*_VERDICTS, *_SHORTER),
+        echoed=("question",),
     ),
     "judge_long": Whole(
         ("blocks", "word"),
@@ -141,10 +145,15 @@ WHOLE: dict[str, Whole] = {
         once=("paragraph",),
         meanings=(*_VERDICTS, *_SHORTER, "OMIT"),
     ),
+    "claim_question": Whole(("question#answer",), Places(("claim",), ("topic",))),
     "contradict": Whole(
         ("word",), Places(("claim", "sample"), ("question",)), meanings=("yes", "no")
     ),
-    "decisive": Whole(("number",), Places(("answer",), ("question",))),
+    "decisive": Whole(
+        ("number", "assertions"),
+        Places(("answer",), ("question",)),
+        meanings=("assertion", "score"),
+    ),
     "support": Whole(
         ("word",),
         Places(("claim", "passages"), ("topic",)),
@@ -153,7 +162,9 @@ WHOLE: dict[str, Whole] = {
 }
 
 _PLACE = re.compile(r"\{([a-z_]+)\}")
-_NUMBER_LINE = re.compile(r"number\s+(-?\d+(?:\.\d+)?)\s+to\s+(-?\d+(?:\.\d+)?)")
+#: formats of a reply that count from LOW to HIGH, and those without labels
+RANGED, UNLABELED = ("number", "assertions"), ("number", "question#answer")
+_RANGE = re.compile(r"\w+\s+(-?\d+(?:\.\d+)?)\s+to\s+(-?\d+(?:\.\d+)?)")
 _LABEL = re.compile(r"[^$,=#{}]{1,40}")
 _RULE = "---"
 
@@ -204,15 +215,23 @@ def read_template(name: str, text: str, file: object) -> Template | None:
     whole = WHOLE[name]
     head, body = _split(text, file)
     reply, low, high = _reply(head.get("reply", ""), whole, file)
+    if head.get("labels") and reply in UNLABELED:
+        raise InputError(f"{file}: a reply of the form {reply} has no labels; leave them out")
     labels = _labels(head.get("labels", ""), whole, file)
-    if whole.meanings and not labels:
+    if whole.meanings and not labels and reply not in UNLABELED:
         raise InputError(
             f"{file}: its header has no labels; expected a line such as 'labels: "
             f"{', '.join(f'{word} = {word}' for word in whole.meanings[:2])}'"
         )
-    if labels and not whole.meanings:
-        raise InputError(f"{file}: its reply is a number, which has no labels; leave them out")
-    _check_places(whole.places, body, file)
+    if reply == "assertions" and sorted(m for _, m in labels.values()) != ["assertion", "score"]:
+        raise InputError(
+            f"{file}: a reply of assertions has two labels; expected a line such as 'labels: "
+            "Claim = assertion, Score = score'"
+        )
+    places = whole.places
+    if reply == "blocks":
+        places = places._replace(must=(*whole.echoed, *places.must))
+    _check_places(places, body, file)
     pieces = _repeated(body, whole, file) if reply == "blocks" else ("", body, "")
     return Template(reply, labels, *pieces, low, high)
 
@@ -241,15 +260,15 @@ def _split(text: str, file: object) -> tuple[dict[str, str], str]:
 def _reply(value: str, whole: Whole, file: object) -> tuple[str, float, float]:
     """Return the format of a reply, with the ends of a number."""
     kind = value.split(" ", 1)[0]
-    expected = " or ".join("number LOW to HIGH" if r == "number" else r for r in whole.replies)
+    expected = " or ".join(f"{r} LOW to HIGH" if r in RANGED else r for r in whole.replies)
     low, high = 0.0, 1.0
-    if kind not in whole.replies or (kind != "number" and value != kind):
+    if kind not in whole.replies or (kind not in RANGED and value != kind):
         raise InputError(f"{file}: reply is {value!r}; expected {expected}")
-    if kind == "number":
-        ends = _NUMBER_LINE.fullmatch(value)
+    if kind in RANGED:
+        ends = _RANGE.fullmatch(value)
         low, high = (float(ends[1]), float(ends[2])) if ends else (1.0, 0.0)
         if low >= high:
-            raise InputError(f"{file}: reply is {value!r}; expected such as 'number 0 to 1'")
+            raise InputError(f"{file}: reply is {value!r}; expected such as '{kind} 0 to 1'")
     return kind, low, high
 
 
@@ -277,7 +296,7 @@ def _check_places(places: Places, text: str, file: object) -> None:
     lacking = [f"{{{name}}}" for name in places.must if name not in found]
     if lacking:
         raise InputError(f"{file}: must contain {', '.join(lacking)}")
-    known = (*places.must, *places.may)
+    known = dict.fromkeys((*places.must, *places.may))
     strange = sorted(found - set(known))
     if strange:
         takes = ", ".join(f"{{{name}}}" for name in known) or "none"

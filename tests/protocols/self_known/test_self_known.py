@@ -12,8 +12,10 @@ import pytest
 
 import sayso
 from sayso import records
+from sayso.datasets.topics import topic_dataset
 from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import self_known, settings
+from sayso.protocols.self_known.collect import topic_prompt
 from sayso.protocols.self_known.rows import PEOPLE, SUPPORT, claim_verdicts
 from sayso.records import Claim, Generation, InputError, Verdict, signature_text
 from sayso.runs.result import Result
@@ -418,6 +420,23 @@ def test_every_setting_changes_every_signature(tmp_path: Path) -> None:
         pairs = {(e.name, e.where): e.signature for e in with_it.estimates}
         same = [e for e in again.estimates if pairs.get((e.name, e.where)) == e.signature]
         assert not same, (name, same[:1])
+
+
+def test_an_own_prompt_of_topics_is_sent_for_topics_and_biographies(tmp_path: Path) -> None:
+    (tmp_path / "self_open.txt").write_text("Now tell me of {topic}.", encoding="utf-8")
+    rows = [{"topic": "Mira Toll"}, {"topic": "Orm Bask", "prompt": "Tell me a bio of Orm Bask."}]
+    asked = topic_dataset(enumerate(rows, 1), "rows", name="topics").questions
+    facts = records.Question(
+        id="p", dataset="d", text="Tell of Ada Quill: birthplace, trade.", golds=(), parts=("a",)
+    )  # fmt: skip
+    own = self_known.Settings(prompt_folder=str(tmp_path))
+    assert [topic_prompt(q, own) for q in asked] == [
+        "Now tell me of Mira Toll.",
+        "Now tell me of Orm Bask.",
+    ]
+    assert topic_prompt(facts, own) == facts.text  # it asks for facts of its own
+    for kept in (dataclasses.replace(own, ask="item"), self_known.Settings()):
+        assert [topic_prompt(q, kept) for q in asked] == [q.text for q in asked]
 
 
 def test_people_outvote_a_checker_where_they_gave_a_label() -> None:

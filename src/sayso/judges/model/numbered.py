@@ -22,6 +22,8 @@ from sayso.judges.model.replies import (
     coded_entries,
     read_number,
     read_own,
+    read_pair,
+    read_scored,
     refuses,
     verdict_problem,
 )
@@ -44,7 +46,8 @@ class JudgeTask(NamedTuple):
 
     ``read`` returns ``None`` for an entry that says nothing valid; its results can be compared.
     ``own`` makes such a result of a text and what a user's prompt with a header says of it (the
-    meaning of a label, or a number); in it the question stands as ``about``.
+    meaning of a label, a number, its assertions with numbers, or a question and its answer); in
+    it the question stands as ``about``.
     """
 
     prompt: str
@@ -251,10 +254,16 @@ def _read_own(
     task: JudgeTask, own: Template, text: str, reply: str, cut: bool
 ) -> tuple[dict[int, Any], dict[int, str]]:
     """Return what a reply in the format of a user's own prompt says of its one text."""
-    said: Any = read_number(reply, own) if not cut and own.reply == "number" else None
-    if own.reply != "number":
+    said: Any = None
+    if own.reply == "word":
         labels = read_own(reply, own, [text], cut=cut).labels
         said = own.labels[labels[0].casefold()][1] if labels else None
+    elif not cut and own.reply == "number":
+        said = read_number(reply, own)
+    elif not cut and own.reply == "assertions":
+        said = read_scored(reply, own)
+    elif not cut:
+        said = read_pair(reply, text)
     value = None if said is None or task.own is None else task.own(text, said)
     return ({0: value}, {}) if value is not None else ({}, {0: "unread"})
 

@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -182,6 +182,66 @@ def read_number(text: str, own: Template) -> float | None:
     return (value - own.low) / (own.high - own.low)
 
 
+def read_scored(text: str, own: Template) -> list[list[Any]] | None:
+    """Return [assertion, share of the range] of each pair of lines that a reply holds.
+
+    Lines ``LABEL: text`` and ``LABEL: number`` must take turns, the assertion first; other lines
+    say nothing. An empty assertion (nothing, ``none``, ``n/a``) is a punt and needs no number.
+    ``None`` for a reply without such lines, and for one with a line too many, out of turn, or
+    whose number cannot be read.
+    """
+    pairs: list[list[Any]] = []
+    waits: str | None = None  # an assertion whose number comes next
+    seen = False
+    for line in text.split("\n"):
+        label, colon, value = line[:LONGEST_HEAD].partition(":")
+        known = own.labels.get(_BEFORE_LABEL.sub("", label).strip(" *_`").casefold())
+        if not colon or known is None:
+            continue
+        if known[1] == "assertion":
+            if waits:
+                return None
+            waits, seen = _asserted(value), True
+            continue
+        if waits is None:
+            return None
+        number = read_number(value, own)
+        if waits and number is None:
+            return None
+        if waits:
+            pairs.append([waits, number])
+        waits = None
+    return None if waits or not seen else pairs
+
+
+def _asserted(value: str) -> str:
+    """Return an assertion of a reply, "" for words that stand for none."""
+    bare = value.strip().strip(" *_`\"'“”‘’")
+    return "" if bare.casefold().strip(" .()[]<>-–—") in _NO_ASSERTION else bare
+
+
+def read_pair(text: str, within: str) -> list[str] | None:
+    """Return [question, answer] of a reply ``question#answer`` about a text.
+
+    One line of the reply holds the pair; several such lines, or none, are ``None``. With several
+    ``#`` the pair is cut at the first one behind which stands words of the text ``within``, else
+    at the last. A line of nothing but ``#`` says that there is no pair: both are empty.
+    """
+    lines = [_BEFORE_PAIR.sub("", line.strip(' \t\r*_`"“”')) for line in text.split("\n")]
+    pairs = {line for line in lines if "#" in line.strip("#") or (line and not line.strip("#"))}
+    if len(pairs) != 1:
+        return None
+    (pair,) = pairs
+    if not pair.strip("#"):
+        return ["", ""]
+    folded = " ".join(within.casefold().split())
+    cuts = [n for n, letter in enumerate(pair) if letter == "#" and 0 < n < len(pair) - 1]
+    parts = [[pair[:n].strip(" *_`#"), pair[n + 1 :].strip(' *_`"“”')] for n in cuts]
+    parts = [part for part in parts if all(part)]
+    fits = [part for part in parts if " ".join(part[1].casefold().split()) in folded]
+    return next(iter([*fits, *reversed(parts)]), None)
+
+
 def bare_reply(text: str) -> str:
     """Return a reply without white space, quotes, emphasis and the stop around it."""
     around = " \t\r\n*_`\"'“”‘’:;!()[]$"
@@ -216,6 +276,10 @@ def _by_part(entries: Iterable[ReplyEntry], questions: Sequence[str]) -> ReadRep
 #: Characters of a line that may open a block: a question has at most 2,000 of them.
 LONGEST_HEAD = 5000
 _NUMBER = regex(r"(-?\d+(?:\.\d+)?)\s*%?")
+#: What may stand before a label or a pair on its line: a list's mark or number, a heading's mark.
+_BEFORE_LABEL = regex(r"^[\s>*_`#-]*(?:\d{1,3}[.)]\s*)?[\s*_`]*")
+_BEFORE_PAIR = regex(r"^(?:#{2,6}\s+|[-•]\s+|\d{1,3}[.)]\s+)")
+_NO_ASSERTION = ("", "none", "n/a", "empty", "null", "no assertion")
 #: Data have no such line: cleaning leaves one ``#`` of several.
 _HEADING = regex(r"[\s>*_]*#{2,}")
 

@@ -201,9 +201,17 @@ def claim_source(questions: Sequence[Question], settings: Settings) -> str:
 
 
 def topic_prompt(question: Question, settings: Settings) -> str:
-    """Return what is asked for: the data's own prompt, or its subject alone."""
-    if settings.ask == "open" or (settings.ask == "auto" and not question.text.strip()):
-        template = load_prompt("self_open", folder_setting(settings.prompt_folder))
+    """Return what is asked for: the data's own prompt, or its subject alone.
+
+    A user's ``self_open`` replaces the prompts of topics and biographies, which want no fact.
+    """
+    folder = folder_setting(settings.prompt_folder)
+    own = folder is not None and (folder / "self_open.txt").exists()
+    bare = not (question.parts or question.golds) and bool(topic_of(question))
+    if settings.ask == "open" or (
+        settings.ask == "auto" and (not question.text.strip() or (own and bare))
+    ):
+        template = load_prompt("self_open", folder)
         return template.replace("{topic}", topic_of(question) or question.text)
     return f"{question.context}\n\n{question.text}" if question.context else question.text
 

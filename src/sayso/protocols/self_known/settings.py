@@ -66,7 +66,7 @@ class Settings:
     ask: Literal["auto", "item", "open"] = collect_field(
         "auto",
         "prompt for a text: the data's own (item), or one that names only the subject, tell me "
-        "about X (open); auto: the data's own, if there is one",
+        "about X (open); auto: the data's own, if there is one; for topics your self_open.txt",
     )
     knowledge: str = collect_field(
         "auto",
