@@ -405,7 +405,8 @@ class Comparison(NamedTuple):
 class LayoutRuns(NamedTuple):
     """What a layout may show: finished runs of one protocol, by (model, data).
 
-    ``numbers`` computes what is resampled for all of them together, when it is called.
+    ``numbers`` computes what is resampled for all of them together, when it is called. ``folders``
+    are those of the runs, for layouts that show answers.
     """
 
     models: list[str]
@@ -413,6 +414,7 @@ class LayoutRuns(NamedTuple):
     results: Mapping[tuple[str, str], Results]
     manifests: Mapping[tuple[str, str], Manifest]
     numbers: Callable[[], list[JointNumber]]
+    folders: Mapping[tuple[str, str], Path]
 
     @property
     def heads(self) -> tuple[str, ...]:
@@ -427,14 +429,27 @@ class LayoutRuns(NamedTuple):
                     labels = (model, data)[: len(self.heads)]
                     yield labels, self.results[model, data], self.manifests[model, data]
 
+    def each_folder(self) -> Iterator[tuple[tuple[str, ...], Path]]:
+        """Yield labels and folder of every run, in the order of :meth:`each`."""
+        for model in self.models:
+            for data in self.data:
+                if (model, data) in self.folders:
+                    labels = (model, data)[: len(self.heads)]
+                    yield labels, self.folders[model, data]
+
+
+#: how the reference of a layout begins that no paper has
+OURS = "ours"
+
 
 class PaperLayout(NamedTuple):
-    """A table or figure of a protocol's paper: its name, what it shows, and where it stands.
+    """A table or figure of a paper, or of ours: its name, what it shows, and where it stands.
 
-    ``make`` returns its tables, without rows where the runs lack what it ``needs``. ``parts`` name
-    the abstention gap and its two parts where a study writes a board (:mod:`sayso.studies.board`).
-    ``possible`` tells from a run's settings and questions, before it begins, whether it can have
-    rows.
+    One of a paper is called by its number there, and ``reference`` ends in it; the reference of one
+    that no paper has begins with :data:`OURS`. ``make`` returns its tables, without rows where the
+    runs lack what it ``needs``. ``parts`` name the abstention gap and its two parts where a study
+    writes a board (:mod:`sayso.studies.board`). ``possible`` tells from a run's settings and
+    questions, before it begins, whether it can have rows.
     """
 
     name: str

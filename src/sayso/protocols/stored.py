@@ -29,6 +29,9 @@ class _StoredTables:
     def _read(self, table: str, kind: type[Record]) -> list[Record]:
         return self._folder.read(table, kind) if self._folder.has(table) else []
 
+    def table(self, table: str, kind: type[Record]) -> list[Record]:
+        return self._read(table, kind)
+
     def generations(self, stage: str) -> list[Generation]:
         return self._read(f"generations/{stage}", Generation)
 

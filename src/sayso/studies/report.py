@@ -548,6 +548,7 @@ def layout_tables(study: Study, name: str) -> list[NumberTable]:
         {place: run.results for place, run in runs.items()},
         {place: run.manifest for place, run in runs.items()},
         lambda: study.numbers(protocol),
+        {place: run.path for place, run in runs.items()},
     )
     plan = PROTOCOLS[protocol]
     tables = layout.make(shown)

@@ -6,13 +6,18 @@ from collections.abc import Iterator
 from functools import partial
 from statistics import mean
 
+from sayso.harmless import line
 from sayso.judges.decisiveness import decisiveness
 from sayso.judges.hedge_survey import PHRASES
 from sayso.protocols.faithfulness.report import method_label
-from sayso.protocols.protocol import LayoutRuns, PaperLayout
+from sayso.protocols.faithfulness.rows import load_rows
+from sayso.protocols.faithfulness.settings import Settings
+from sayso.protocols.protocol import OURS, LayoutRuns, PaperLayout
+from sayso.protocols.stored import settings_of_run, stored_run
 from sayso.records import Estimate, Results
 from sayso.report import charts
 from sayso.report.number_tables import Entry, NumberTable
+from sayso.storage.run_folder import RunFolder
 
 PAPER = "Yona et al. 2024 (arXiv 2405.16908)"
 #: scores of the paper, and ours beside them: cMFG of constant words is .5 to .75
@@ -23,6 +28,8 @@ OWN_BINS = (
     "cMFG and skill are means over the bins of confidence that each run fills, so a small run may "
     "score higher. The study's own tables use the bins that all models fill."
 )
+#: plain answers, and how many examples a run gives
+VANILLA, MOST_EXAMPLES = "vanilla", 6
 NOT_THEIRS = "The metacognitive prompt and UNCLE's instruction are not in the paper."
 
 
@@ -92,7 +99,69 @@ def figure2(shown: LayoutRuns) -> list[NumberTable]:
     return [NumberTable("", caption, ("phrase",), columns, rows, chart=drawn)]
 
 
+def figure1(shown: LayoutRuns) -> list[NumberTable]:
+    """Return examples: confidence beside decisiveness, answer by answer, from far to close.
+
+    Each run gives at most :data:`MOST_EXAMPLES` plain short answers, evenly spread over the
+    distance between the two numbers.
+    """
+    tables = []
+    for (labels, _, manifest), (_, folder) in zip(shown.each(), shown.each_folder(), strict=True):
+        rows = _examples(RunFolder.open(folder), settings_of_run(manifest, Settings()))
+        if rows:
+            columns = "confidence", "decisiveness"
+            caption = f"{' · '.join(labels)}: plain answers, confidence beside decisiveness."
+            tables.append(NumberTable("", caption, ("question", "answer"), columns, rows))
+    return tables
+
+
+def _examples(
+    folder: RunFolder, settings: Settings
+) -> list[tuple[tuple[str, ...], tuple[Entry, ...]]]:
+    run = stored_run(folder)
+    plain = [r for r in load_rows(run, settings) if (r.form, r.method) == ("short", VANILLA)]
+    texts = {g.id: g for g in run.generations("short")}
+    asked = {q.id: q.text for q in run.questions}
+    found = []
+    for rows in plain:
+        for n in range(len(rows.answers)):
+            d, c = float(rows.d[n]), float(rows.c[n])
+            if d == d and c == c and (answer := texts.get(rows.answers[n])) is not None:
+                found.append((abs(d - c), asked[rows.question[n]], answer.text, c, d))
+    found.sort(key=lambda one: (-one[0], one[1]))
+    step = max(len(found) - 1, 1) / max(MOST_EXAMPLES - 1, 1)
+    chosen = sorted({round(n * step) for n in range(min(MOST_EXAMPLES, len(found)))})
+    return [
+        (
+            (line(question, 120), line(text, 200)),
+            (Estimate("confidence", value=c, n=1), Estimate("decisiveness", value=d, n=1)),
+        )
+        for _, question, text, c, d in (found[n] for n in chosen)
+    ]
+
+
 def figure3(shown: LayoutRuns) -> list[NumberTable]:
+    """Return mean accuracy, confidence and decisiveness of the plain answers, by model."""
+    rows: list[tuple[tuple[str, ...], tuple[Entry, ...]]] = []
+    points: list[charts.Row] = []
+    kinds = {
+        "accuracy": "accuracy", "confidence": "mean_confidence",
+        "decisiveness": "mean_decisiveness",
+    }  # fmt: skip
+    for labels, results, _ in shown.each():
+        numbers = {kind: _number(results, name, VANILLA) for kind, name in kinds.items()}
+        rows.append((labels, tuple(numbers.values())))
+        points += [charts.chart_row(" · ".join(labels), kind, e) for kind, e in numbers.items()]
+
+    def drawn(width: int) -> charts.Drawing | None:
+        order = list(dict.fromkeys(str(row["row"]) for row in points))
+        return charts.forest_plot(points, order, width, "mean", [], tuple(kinds), 0.5)
+
+    caption = f"Plain answers ({method_label(VANILLA)}), by model: means of three numbers."
+    return [NumberTable("", caption, shown.heads, tuple(kinds), rows, chart=drawn)]
+
+
+def by_method(shown: LayoutRuns) -> list[NumberTable]:
     """Return mean decisiveness and mean confidence of each method, a table for each run."""
     tables = []
     for labels, results, _ in shown.each():
@@ -125,7 +194,7 @@ def _bins(results: Results, method: str) -> Iterator[tuple[str, Estimate, Estima
         yield name, results.get("bin_confidence", form="short", method=method, bin=name), e
 
 
-def figure4(shown: LayoutRuns) -> list[NumberTable]:
+def by_confidence(shown: LayoutRuns) -> list[NumberTable]:
     """Return decisiveness by confidence, a table for each run: faithful words rise with it."""
     tables = []
     for labels, results, _ in shown.each():
@@ -164,11 +233,19 @@ LAYOUTS = (
         f"{PAPER}, Figure 2", "runs of faithfulness", figure2,
     ),
     PaperLayout(
-        "faithfulness-figure3", "Mean decisiveness against mean confidence, by method",
+        "faithfulness-figure1", "Examples: decisiveness beside confidence, answer by answer",
+        f"{PAPER}, Figure 1", "runs of faithfulness", figure1,
+    ),
+    PaperLayout(
+        "faithfulness-figure3", "Accuracy, confidence and decisiveness of plain answers, by model",
         f"{PAPER}, Figure 3", "runs of faithfulness", figure3,
     ),
     PaperLayout(
-        "faithfulness-figure4", "Decisiveness by confidence", f"{PAPER}, Figure 4",
-        "runs of faithfulness", figure4,
+        "faithfulness-by-method", "Mean decisiveness against mean confidence, by method",
+        f"{OURS}, after {PAPER}", "runs of faithfulness", by_method,
+    ),
+    PaperLayout(
+        "faithfulness-by-confidence", "Decisiveness by confidence", f"{OURS}, after {PAPER}",
+        "runs of faithfulness", by_confidence,
     ),
 )  # fmt: skip

@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 
+import numpy as np
+from numpy.typing import NDArray
+
+from sayso.metrics.arrays import Floats
 from sayso.metrics.joint import JointNumber
-from sayso.protocols.protocol import LayoutRuns, PaperLayout
+from sayso.protocols.protocol import OURS, LayoutRuns, PaperLayout
 from sayso.protocols.selective.measure import ABSTENTIONS, REFERENCES
-from sayso.protocols.selective.report import metric_label, score_label
-from sayso.protocols.selective.rows import OTHER_DATA
-from sayso.protocols.selective.settings import Settings
+from sayso.protocols.selective.report import (
+    RIGHT_OR_WRONG,
+    metric_label,
+    rows_of_folder,
+    score_label,
+)
+from sayso.protocols.selective.rows import OTHER_DATA, FormRows
+from sayso.protocols.selective.settings import BERT, Settings
 from sayso.records import Estimate, Question, part_of
 from sayso.report import charts
 from sayso.report.number_tables import Entry, NumberTable, rank_text
+from sayso.report.numbers import capital
+from sayso.report.scatter import cloud, scatter_plot
+from sayso.storage.run_folder import RunFolder
 
 PAPER = "Santilli et al. 2024 (arXiv 2504.13677)"
 Row = tuple[tuple[str, ...], tuple[Entry, ...]]
+#: where the paper cuts every answer metric (Figures 3 to 5)
+THRESHOLD = 0.5
 
 
 def _aurocs(shown: LayoutRuns, form: str = "short") -> dict[tuple[str, str], JointNumber]:
@@ -93,8 +108,10 @@ def table1(shown: LayoutRuns) -> list[NumberTable]:
     return [NumberTable("", caption, (*shown.heads, "judge"), columns, rows)]
 
 
-def _by_fifth(shown: LayoutRuns, name: str, key: str, title: str, y: str) -> NumberTable:
-    """Return a number by fifths of answer length, a row for each series."""
+def _by_fifth(
+    shown: LayoutRuns, name: str, key: str, title: str, y: str, only: str = ""
+) -> NumberTable:
+    """Return a number by fifths of answer length, a row for each series; ``only`` one metric's."""
     rows: list[Row] = []
     points: list[charts.Row] = []
     there = {part_of(e.where, "fifth") for _, r, _ in shown.each() for e in r.each(name)}
@@ -103,7 +120,7 @@ def _by_fifth(shown: LayoutRuns, name: str, key: str, title: str, y: str) -> Num
         series: dict[str, dict[str, Estimate]] = {}
         for e in results.each(name, form="short"):
             parts = dict(e.where)
-            if "fifth" in parts:
+            if "fifth" in parts and (not only or parts.get("against", "").startswith(only)):
                 what = " · ".join(parts[k] for k in key.split("+") if k in parts)
                 series.setdefault(what, {})[parts["fifth"]] = e
         for what, by_fifth in series.items():
@@ -129,24 +146,97 @@ def _by_fifth(shown: LayoutRuns, name: str, key: str, title: str, y: str) -> Num
     return NumberTable("", title, heads, columns, rows, tuple(notes), chart=drawn)
 
 
+def _answers(shown: LayoutRuns) -> Iterator[tuple[tuple[str, ...], FormRows]]:
+    """Yield labels and short answers of every run."""
+    for (labels, results, manifest), (_, folder) in zip(
+        shown.each(), shown.each_folder(), strict=True
+    ):
+        forms, _ = rows_of_folder(RunFolder.open(folder), manifest, results.all)
+        if "short" in forms:
+            yield labels, forms["short"]
+
+
+def _mean(name: str, values: Floats, use: NDArray[np.bool_]) -> Estimate:
+    """Return the mean of some values; those that are NaN are left out."""
+    some = values[use & ~np.isnan(values)]
+    if not len(some):
+        return Estimate(name, problem="no such answer")
+    return Estimate(name, value=float(some.mean()), n=len(some))
+
+
+def _spread(
+    labels: tuple[str, ...],
+    rows: FormRows,
+    x: Floats,
+    y: Floats,
+    titles: tuple[str, str],
+    columns: tuple[str, str],
+    limit: float | None = None,
+) -> NumberTable:
+    """Return the means of two numbers of right and of wrong answers, and a point for each answer.
+
+    ``x`` counts words (n,), ``y`` is any number (n,). Who says what is right is the run's judge.
+    """  # fmt: skip
+    wrong = rows.wrong[rows.judge]
+    kinds: list[Row] = []
+    for kind, name in enumerate(RIGHT_OR_WRONG):
+        use = wrong == kind
+        entries = (f"{int(use.sum()):,}", _mean(columns[0], x, use), _mean(columns[1], y, use))
+        kinds.append(((name,), entries))
+    points = cloud(x, y, wrong, RIGHT_OR_WRONG)
+
+    def drawn(width: int) -> charts.Drawing | None:
+        return scatter_plot(points, RIGHT_OR_WRONG, width, titles, limit)
+
+    caption = (
+        f"{' · '.join(labels)}: {titles[1]} by {titles[0]}, one point for each short answer, "
+        f"colored by the verdict of the judge ({metric_label(rows.judge)}). "
+        f"{capital(points.thinned)}"
+    )
+    heads = ("answers that are", "answers", *columns)
+    return NumberTable("", caption, heads[:1], heads[1:], kinds, chart=drawn)
+
+
 def figure2(shown: LayoutRuns) -> list[NumberTable]:
+    """Return points: words of the reference against words of the answer, by verdict."""
+    titles = "words of the reference answer", "words of the model's answer"
+    columns = "words of the reference, mean", "words of the answer, mean"
+    return [
+        _spread(labels, rows, rows.reference_words, rows.words, titles, columns)
+        for labels, rows in _answers(shown)
+        if rows.reference_words is not None
+    ]
+
+
+def by_length(metric: str, shown: LayoutRuns) -> list[NumberTable]:
+    """Return (a) points: an answer metric against words, and (b) whom it rejects, by length.
+
+    ``metric`` is the beginning of its name. A false negative is an answer that the run's judge
+    calls right and the metric wrong.
+    """
+    tables = []
+    for labels, rows in _answers(shown):
+        for by, values in rows.values.items():
+            if by.startswith(metric):
+                title = metric_label(by)
+                titles = "words of the answer", title
+                columns = "words, mean", f"{title}, mean"
+                table = _spread(labels, rows, rows.words, values, titles, columns, THRESHOLD)
+                tables.append(table._replace(caption=f"(a) {table.caption}"))
+    title = "(b) Right answers that the metric rejects, by fifths of their length."
+    name = "false_negatives_fifth"
+    tables.append(_by_fifth(shown, name, "against", title, "share rejected", metric))
+    return [table for table in tables if table.rows]
+
+
+def scores_by_length(shown: LayoutRuns) -> list[NumberTable]:
     """Return the mean rank of scores by answer length."""
     title = "Mean rank of a score (0 to 1) by fifths of answer length, for right and wrong answers."
     return [_by_fifth(shown, "score_rank", "score+answers", title, "mean rank of the score")]
 
 
-def figure3(shown: LayoutRuns) -> list[NumberTable]:
-    """Return what answer metrics give to right answers, and whom they refuse, by length."""
-    first = "Value of an answer metric for right answers, by fifths of their length."
-    second = "Right answers that an answer metric rejects, by fifths of their length."
-    return [
-        _by_fifth(shown, "metric_of_right", "against", first, "value of the metric"),
-        _by_fifth(shown, "false_negatives_fifth", "against", second, "share rejected"),
-    ]
-
-
-#: where a layout stands that no paper has
-OURS = "sayso's own, with metrics from arXiv 2509.04664 and arXiv 2511.13029"
+#: where the numbers of declining come from
+DECLINING = f"{OURS}, with metrics from arXiv 2509.04664 and arXiv 2511.13029"
 ABSTENTION = (
     ("abstention_gap", "abstention gap (G)"),
     ("abstains_unanswerable", "unanswerable declined"),
@@ -202,12 +292,12 @@ def _both_kinds(settings: Settings, questions: Sequence[Question]) -> bool:
 LAYOUTS = (
     PaperLayout(
         "board", "Many systems on one page: both parts of G, thinking, dates and costs",
-        OURS, "answerable and unanswerable questions", abstention,
+        DECLINING, "answerable and unanswerable questions", abstention,
         ("abstention_gap", *ABSTENTIONS), _both_kinds,
     ),
     PaperLayout(
         "selective-abstention", "Which models decline what cannot be answered: G and utility",
-        OURS,
+        DECLINING,
         "answerable and unanswerable questions, or passages taken away", abstention,
         possible=lambda settings, questions: (
             _both_kinds(settings, questions)
@@ -223,11 +313,23 @@ LAYOUTS = (
         "runs of selective", table1,
     ),
     PaperLayout(
-        "selective-figure2", "Scores by answer length", f"{PAPER}, Figure 2",
-        "runs of selective", figure2,
+        "selective-figure2", "Words of the reference and of the answer, by verdict",
+        f"{PAPER}, Figure 2", "short answers with references", figure2,
+    ),
+    *(
+        PaperLayout(
+            f"selective-figure{number}", f"{title} and the right answers it rejects, by length",
+            f"{PAPER}, Figure {number}", needs, partial(by_length, metric),
+            possible=lambda settings, questions: any(q.golds for q in questions),
+        )
+        for number, metric, title, needs in (
+            (3, "rouge_l", "ROUGE-L", "short answers with references"),
+            (4, "squad_f1", "SQuAD F1", "short answers with references"),
+            (5, BERT, "BERTScore", "runs of selective that computed BERTScore"),
+        )
     ),
     PaperLayout(
-        "selective-figure3", "Answer metrics and rejected right answers by answer length",
-        f"{PAPER}, Figures 3 to 5", "runs of selective", figure3,
+        "selective-scores-by-length", "Scores by answer length",
+        f"{OURS}, after {PAPER}", "runs of selective", scores_by_length,
     ),
 )  # fmt: skip

@@ -362,7 +362,7 @@ def examples(
     of the commonest kind. Else a wrong answer that the best score finds, one that it misses, and
     the answer of median score.
     """
-    rows, _ = _rows(folder, manifest, estimates)
+    rows, _ = rows_of_folder(folder, manifest, estimates)
     return _examples(folder, rows, SelectiveResults(estimates))
 
 
@@ -1053,7 +1053,7 @@ class RunScatter(NamedTuple):
     caption: str
 
 
-def _rows(
+def rows_of_folder(
     folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]
 ) -> tuple[dict[str, SelectiveRows], Settings]:
     """Return the rows of a finished run by form, and its settings."""
@@ -1633,7 +1633,7 @@ def _with_scatters(
 ) -> tuple[dict[str, Any], dict[str, SelectiveRows]]:
     """Return what the template needs, with the scatters, and the rows that these are made of."""
     shown = context(manifest, estimates)
-    rows, chosen = _rows(folder, manifest, estimates)
+    rows, chosen = rows_of_folder(folder, manifest, estimates)
     for form in shown["forms"]:
         # Figures 2 and 3a of Santilli et al., and the like with BERTScore where it was computed
         name = form["name"]

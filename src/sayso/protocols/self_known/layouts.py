@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from sayso.protocols.protocol import LayoutRuns, PaperLayout
+from sayso.harmless import line
+from sayso.protocols.protocol import OURS, LayoutRuns, PaperLayout
 from sayso.protocols.self_known.report import part_label
+from sayso.protocols.self_known.rows import SUPPORTED, LongAnswers, checkers, load_long_answers
 from sayso.protocols.self_known.settings import ASKED, MAIN, MODES, Settings, modes_of
-from sayso.records import Estimate, Question, Results, part_of
+from sayso.protocols.stored import stored_run
+from sayso.records import Estimate, Generation, Question, Results, part_of
 from sayso.report import charts
 from sayso.report.number_tables import Entry, NumberTable
+from sayso.storage.run_folder import RunFolder
 
 PAPER = "Tu et al. 2024 (arXiv 2411.15993)"
 Row = tuple[tuple[str, ...], tuple[Entry, ...]]
 #: (name, slice) of numbers by what they are called
 Series = Mapping[str, tuple[str, Mapping[str, str]]]
 PLACE = "part of the text"
+#: the method of texts that were written with passages
+RETRIEVED = "retrieval"
+#: who checked claims that people labeled
+PEOPLE = "people"
 
 
 def _methods(results: Results) -> list[str]:
@@ -24,10 +32,17 @@ def _methods(results: Results) -> list[str]:
     return list(dict.fromkeys(name for name in named if name))
 
 
-def _each(shown: LayoutRuns) -> Iterator[tuple[tuple[str, ...], str, Results]]:
+def _written(results: Results) -> list[str]:
+    """Return the methods of a run but the texts that were written once more with passages."""
+    return [method for method in _methods(results) if method != RETRIEVED]
+
+
+def _each(
+    shown: LayoutRuns, methods: Callable[[Results], list[str]] = _written
+) -> Iterator[tuple[tuple[str, ...], str, Results]]:
     """Yield labels, method and numbers of every run and method."""
     for labels, results, _ in shown.each():
-        for method in _methods(results):
+        for method in methods(results):
             yield (*labels, part_label("method", method)), method, results
 
 
@@ -91,27 +106,39 @@ def _curves(
     return NumberTable("", caption, heads, tuple(parts), rows, chart=drawn)
 
 
+#: kinds of claims, and the beginning of the names of their numbers
+KINDS = ("supported", "unsupported", "irrelevant")
+FACTUALITY = "factuality"
+
+
 def figure1(shown: LayoutRuns) -> list[NumberTable]:
-    """Return the share of supported and unsupported claims along the text."""
-    series: Series = {
-        "supported": ("supported_share", {}),
-        "unsupported": ("unsupported_share", {}),
-        "irrelevant": ("irrelevant_share", {}),
-    }
-    caption = (
-        "Supported and unsupported claims along the text: share of a sentence's claims, mean over "
-        "sentences."
-    )
-    return _by_part(shown, series, caption, "share of a sentence's claims")
+    """Return shares of supported, unsupported, irrelevant claims along the text; their numbers."""
+    shares: Series = {kind: (f"{kind}_share", {}) for kind in KINDS}
+    numbers: Series = {kind: (f"{kind}_per_sentence", {}) for kind in KINDS}
+    of_shares = "(a) Claims along the text: share of a sentence's claims, mean over sentences."
+    return [
+        *_by_part(shown, shares, of_shares, "share of a sentence's claims"),
+        *_by_part(
+            shown, numbers, "(b) Number of claims in a sentence along the text.",
+            "claims of a sentence", share=False,
+        ),
+    ]  # fmt: skip
 
 
-def figure8(shown: LayoutRuns) -> list[NumberTable]:
-    """Return the number of supported and unsupported claims of a sentence along the text."""
-    series: Series = {
-        what: (f"{what}_per_sentence", {}) for what in ("supported", "unsupported", "irrelevant")
-    }
-    caption = "Number of claims in a sentence along the text."
-    return _by_part(shown, series, caption, "claims of a sentence", share=False)
+def figure5(shown: LayoutRuns) -> list[NumberTable]:
+    """Return the number of unsupported claims of a sentence along the text, by model."""
+    series: Series = {"unsupported": ("unsupported_per_sentence", {})}
+    caption = "Number of unsupported claims in a sentence along the text."
+    return _by_part(shown, series, caption, "unsupported claims of a sentence", share=False)
+
+
+#: the lines of a panel
+PANEL: Series = {
+    FACTUALITY: ("factuality", {}),
+    "unsupported share": ("unsupported_share", {}),
+    "Self-Known": ("SK", {"mode": MAIN}),
+    "Self-Unknown": ("SU", {"mode": MAIN}),
+}
 
 
 def figure2(shown: LayoutRuns) -> list[NumberTable]:
@@ -132,7 +159,7 @@ def figure2(shown: LayoutRuns) -> list[NumberTable]:
     return [table for table in tables if table.rows]
 
 
-def figure6(shown: LayoutRuns) -> list[NumberTable]:
+def figure3(shown: LayoutRuns) -> list[NumberTable]:
     """Return Equation 3 along the text in both readings, beside what labels say."""
     series = {
         "labeled": ("labeled_factuality", {"mode": MAIN}),
@@ -147,21 +174,156 @@ def figure6(shown: LayoutRuns) -> list[NumberTable]:
     return _by_part(shown, series, caption, "factuality")
 
 
-def table1(shown: LayoutRuns) -> list[NumberTable]:
-    """Return how many prompts were answered, and how many claims an answer makes."""
-    names = {
-        "response_rate": "answered", "claims_per_answer": "claims per text",
-        "factscore": "supported, mean over texts",
-    }  # fmt: skip
-    rows: list[Row] = [
-        (labels, tuple(results.get(name, method=method) for name in names))
-        for labels, method, results in _each(shown)
-    ]
-    caption = "Share of prompts answered, claims per text, and share of supported claims."
-    return [NumberTable("", caption, _heads(shown), tuple(names.values()), rows)]
+def figure4(shown: LayoutRuns) -> list[NumberTable]:
+    """Return a panel for each model: factuality, share unsupported, SK and SU along the text."""
+    tables = []
+    for labels, method, results in _each(shown):
+        tables += _panels(shown, labels, method, results)
+    return tables
+
+
+def _panels(
+    shown: LayoutRuns, labels: tuple[str, ...], method: str, results: Results, head: str = ""
+) -> list[NumberTable]:
+    found = []
+    for what, (name, where) in PANEL.items():
+        curve = _curve(results, name, method=method, **where)
+        if any(e.value is not None for e in curve.values()):
+            found.append(((*labels, what), curve))
+    if len(found) < len(PANEL):
+        return []
+    caption = f"{head}{' · '.join(labels)}: claims, and what the model says of them, by part."
+    return [_curves(found, caption, "share", shown, share=True)]
+
+
+def figure6(shown: LayoutRuns) -> list[NumberTable]:
+    """Return what passages before the prompt do: a panel for each model, unsupported claims."""
+    tables, curves = [], []
+    for labels, method, results in _each(shown, _methods):
+        if method == RETRIEVED:
+            tables += _panels(shown, labels, method, results, "(a) ")
+        curve = _curve(results, "unsupported_per_sentence", method=method)
+        if RETRIEVED in _methods(results) and any(e.value is not None for e in curve.values()):
+            curves.append(((*labels, "unsupported"), curve))
+    if tables and curves:
+        caption = "(b) Number of unsupported claims in a sentence, without and with passages."
+        tables.append(_curves(curves, caption, "unsupported claims", shown, share=False))
+    return tables
+
+
+def figure7(shown: LayoutRuns) -> list[NumberTable]:
+    """Return claims and factuality along the text as different checkers label the same texts.
+
+    A run whose claims people labeled, and one of the same texts whose claims sayso finds and
+    checks. Runs that people did not label, or that are alone, show nothing.
+    """
+    checked = {checkers(stored_run(RunFolder.open(folder))) for _, folder in shown.each_folder()}
+    if len(checked) < 2 or PEOPLE not in checked:
+        return []
+    shares: Series = {FACTUALITY: ("factuality", {})}
+    numbers: Series = {kind: (f"{kind}_per_sentence", {}) for kind in KINDS[:2]}
+    return [
+        *_by_part(shown, shares, "(a) Factuality along the text, by who checked.", FACTUALITY),
+        *_by_part(
+            shown, numbers, "(b) Number of claims in a sentence, by who checked.",
+            "claims of a sentence", share=False,
+        ),
+    ]  # fmt: skip
+
+
+def _others(shown: LayoutRuns) -> LayoutRuns:
+    """Return the runs without their first system: a model, else a file, else a data set."""
+    if len(shown.models) > 1:
+        first = shown.models[0]
+        results = {place: r for place, r in shown.results.items() if place[0] != first}
+        return shown._replace(models=shown.models[1:], results=results)
+    names = dict.fromkeys(m for _, r, _ in shown.each() for m in _written(r))
+    if len(names) > 1:
+        first = next(iter(names))
+        results = {
+            place: Results(e for e in r.all if part_of(e.where, "method") != first)
+            for place, r in shown.results.items()
+        }
+        return shown._replace(results=results)
+    results = {place: r for place, r in shown.results.items() if place[1] != shown.data[0]}
+    return shown._replace(data=shown.data[1:], results=results)
+
+
+def figure8(shown: LayoutRuns) -> list[NumberTable]:
+    """Return Figure 1 of the systems behind the first."""
+    return figure1(_others(shown))
+
+
+def figure9(shown: LayoutRuns) -> list[NumberTable]:
+    """Return Figure 2 of the systems behind the first."""
+    return figure2(_others(shown))
 
 
 def table2(shown: LayoutRuns) -> list[NumberTable]:
+    """Return one worked example of retrieval from each run: passages, and both answers.
+
+    It is the text whose share of supported claims changed most, as it was written without and with
+    passages.
+    """
+    tables = []
+    for labels, folder in shown.each_folder():
+        run = RunFolder.open(folder)
+        texts = {one.method: one for one in load_long_answers(stored_run(run))}
+        if {"plain", RETRIEVED} <= set(texts):
+            tables += _example(labels, texts["plain"], texts[RETRIEVED])
+    return tables
+
+
+def _example(
+    labels: tuple[str, ...], plain: LongAnswers, retrieved: LongAnswers
+) -> list[NumberTable]:
+    """Return the table of one example; none where no text was answered both ways."""
+    shares = [_supported(plain), _supported(retrieved)]
+    both = shares[0].keys() & shares[1].keys()
+    if not both:
+        return []
+    most = max(sorted(both), key=lambda q: abs(shares[1][q][1] - shares[0][q][1]))
+    rows: list[Row] = []
+    for name, (answer, share, claims) in (
+        ("without passages", shares[0][most]), ("with passages", shares[1][most]),
+    ):  # fmt: skip
+        asked = answer.request.messages[-1].content
+        supported = Estimate("supported", value=share, n=claims)
+        rows.append(((name, line(asked, 600), line(answer.text, 600)), (f"{claims}", supported)))
+    caption = f"{' · '.join(labels)}: the text that passages changed most."
+    heads = ("text", "prompt", "answer")
+    return [NumberTable("", caption, heads, ("claims", "supported"), rows)]
+
+
+def _supported(texts: LongAnswers) -> dict[str, tuple[Generation, float, int]]:
+    """Return the answer to each question, the share of its rated claims supported, their number."""
+    found = {}
+    for n, answer in enumerate(texts.kept):
+        labels = texts.label[(texts.text == n) & texts.rated]
+        if len(labels):
+            found[answer.question] = (answer, float((labels == SUPPORTED).mean()), len(labels))
+    return found
+
+
+def table1(shown: LayoutRuns) -> list[NumberTable]:
+    """Return how many prompts were answered, and how many claims an answer makes."""
+    rows: list[Row] = []
+    for labels, method, results in _each(shown):
+        answered = results.get("response_rate", method=method)
+        claims = results.get("claims_per_answer", method=method)
+        rows.append((labels, (claims, _other_share("filtered", answered))))
+    caption = "Claims per text, and share of texts filtered out as not answering."
+    columns = "claims per text", "filtered share"
+    return [NumberTable("", caption, _heads(shown), columns, rows)]
+
+
+def _other_share(name: str, e: Estimate) -> Estimate:
+    """Return 1 minus a share, with its interval."""
+    value, low, high = (None if x is None else 1 - x for x in (e.value, e.high, e.low))
+    return Estimate(name, (), value, low, high, n=e.n, problem=e.problem)
+
+
+def correlations(shown: LayoutRuns) -> list[NumberTable]:
     """Return how SK, SU and Equation 3 go with labeled factuality along the text."""
     columns = {"SK": "SK", "SU": "SU", "equation3_in_sample": "Equation 3"}
     rows: list[Row] = []
@@ -184,32 +346,62 @@ def _asks_again(settings: Settings, questions: Sequence[Question]) -> bool:
     return bool(modes_of(settings))
 
 
+def _retrieves(settings: Settings, questions: Sequence[Question]) -> bool:
+    return settings.retrieval
+
+
+LABELED = "texts whose claims are labeled or checked"
+ASKED_AGAIN = "claims that the model was asked about"
 LAYOUTS = (
     PaperLayout(
-        "self-known-figure1", "Supported and unsupported claims along the text",
-        f"{PAPER}, Figure 1", "texts whose claims are labeled or checked", figure1,
+        "self-known-figure1", "Supported, unsupported and irrelevant claims along the text",
+        f"{PAPER}, Figure 1", LABELED, figure1,
     ),
     PaperLayout(
         "self-known-figure2", "Self-Known, Self-Unknown and flips along the text",
-        f"{PAPER}, Figure 2", "claims that the model was asked about", figure2,
-        possible=_asks_again,
+        f"{PAPER}, Figure 2", ASKED_AGAIN, figure2, possible=_asks_again,
     ),
     PaperLayout(
-        "self-known-figure6", "Equation 3 along the text, in both readings, and the labels",
-        f"{PAPER}, Figure 6", "claims that the model was asked about", figure6,
-        possible=_asks_again,
+        "self-known-figure3", "Equation 3 along the text, in both readings, and the labels",
+        f"{PAPER}, Figure 3", ASKED_AGAIN, figure3, possible=_asks_again,
     ),
     PaperLayout(
-        "self-known-figure8", "Claims per sentence along the text", f"{PAPER}, Figure 8",
-        "texts whose claims are labeled or checked", figure8,
-    ),
-    PaperLayout(
-        "self-known-table1", "Prompts answered and claims per text", f"{PAPER}, Table 1",
+        "self-known-table1", "Claims per text and prompts answered", f"{PAPER}, Table 1",
         "runs of self_known", table1,
     ),
     PaperLayout(
-        "self-known-table2", "Correlation of SK, SU and Equation 3 with factuality",
-        f"{PAPER}, Table 2", "claims that the model was asked about again, in ten texts or more",
-        table2, possible=_asks_again,
+        "self-known-figure4", "Factuality, unsupported share, SK and SU along the text, by model",
+        f"{PAPER}, Figure 4", ASKED_AGAIN, figure4, possible=_asks_again,
+    ),
+    PaperLayout(
+        "self-known-figure5", "Number of unsupported claims along the text, by model",
+        f"{PAPER}, Figure 5", LABELED, figure5,
+    ),
+    PaperLayout(
+        "self-known-figure6", "What passages do along the text", f"{PAPER}, Figure 6",
+        "runs of self_known with --retrieval", figure6, possible=_retrieves,
+    ),
+    PaperLayout(
+        "self-known-table2", "An example of retrieval", f"{PAPER}, Table 2",
+        "runs of self_known with --retrieval", table2, possible=_retrieves,
+    ),
+    PaperLayout(
+        "self-known-figure7", "Claims and factuality along the text, by who checked",
+        f"{PAPER}, Figure 7", "two runs of the same texts, one of them labeled by people", figure7,
+    ),
+    PaperLayout(
+        "self-known-figure8", "Figure 1 of further systems", f"{PAPER}, Figure 8",
+        "two systems or more", figure8,
+    ),
+    PaperLayout(
+        "self-known-figure9", "Figure 2 of further systems", f"{PAPER}, Figure 9",
+        "two systems or more whose claims the model was asked about", figure9,
+        possible=_asks_again,
+    ),
+    PaperLayout(
+        "self-known-correlations", "Correlation of SK, SU and Equation 3 with factuality",
+        f"{OURS}, after the text of {PAPER}",
+        "claims that the model was asked about again, in ten texts or more",
+        correlations, possible=_asks_again,
     ),
 )  # fmt: skip

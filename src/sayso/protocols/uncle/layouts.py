@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from sayso.protocols.protocol import LayoutRuns, PaperLayout
+from sayso.harmless import line
+from sayso.protocols.protocol import OURS, LayoutRuns, PaperLayout
 from sayso.protocols.uncle.report import part_label
 from sayso.protocols.uncle.settings import FORMS, Settings
 from sayso.records import Estimate, Question, Results
 from sayso.report import charts
 from sayso.report.number_tables import Entry, NumberTable
-from sayso.storage.run_folder import Manifest
+from sayso.storage.run_folder import Manifest, RunFolder
 
 PAPER = "UNCLE (arXiv 2505.16922)"
-RATES = ("FA", "UA", "UUR", "KCR", "EA")
 #: the paper's columns stand in this order
+RATES = ("FA", "UA", "KCR", "UUR", "EA")
+#: and these are its column groups
 LONG_FIRST = tuple(reversed(FORMS))
 PAIRS = charts.PAIR_NAMES
 #: the plain answers and the instruction, which every run has
@@ -43,6 +45,57 @@ def _table(
 
 def _rates(shown: LayoutRuns, results: Results, **where: str) -> tuple[Entry, ...]:
     return tuple(results.get(rate, form=form, **where) for form in _forms(shown) for rate in RATES)
+
+
+def _count(e: Estimate) -> Entry:
+    return e if e.value is None else f"{e.value:,.0f}"
+
+
+def table2(shown: LayoutRuns) -> list[NumberTable]:
+    """Return the matrix of each model: known or unknown by correct, incorrect, uncertain."""
+    forms = _forms(shown)
+    rows = [
+        (
+            (*labels, known),
+            tuple(
+                _count(results.get(f"cell_{row}{column}", form=form))
+                for form in forms
+                for column in "ciu"
+            ),
+        )
+        for labels, results, _ in shown.each()
+        for row, known in (("k", "known"), ("u", "unknown"))
+    ]
+    words = ("correct", "incorrect", "uncertain")
+    columns = tuple(f"{word} {form}" for form in forms for word in words)
+    table = NumberTable("", "Facts by what the model knows and says.", (*shown.heads, "fact"),
+                        columns, rows)  # fmt: skip
+    groups = tuple((f"{form} form", len(words)) for form in forms)
+    return [table._replace(groups=groups, short=words * len(forms))]
+
+
+def table5(shown: LayoutRuns) -> list[NumberTable]:
+    """Return what each data set holds, by domain: entities, long and short questions."""
+    rows: list[tuple[tuple[str, ...], tuple[Entry, ...]]] = []
+    seen: set[tuple[str, ...]] = set()
+    for labels, folder in shown.each_folder():
+        data = labels[1:]
+        if data in seen:
+            continue
+        seen.add(data)
+        questions = RunFolder.open(folder).read("questions", Question)
+        domains = dict.fromkeys(q.domain for q in questions)
+        for domain in (*domains, None) if len(domains) > 1 else domains:
+            some = [q for q in questions if domain in (None, q.domain)]
+            long = [q for q in some if q.parts]
+            entities = {q.entity for q in some if q.entity}
+            example = next(iter(sorted(entities)), "-")
+            counts = len(entities), len(long), len(some) - len(long)
+            name = "all" if domain is None else domain or "no domain"
+            rows.append(((*data, line(name, 60)), (line(example, 60), *map("{:,}".format, counts))))
+    columns = "an entity", "entities", "long questions", "short questions"
+    heads = (*shown.heads[1:], "domain")
+    return [NumberTable("", "What was asked, by domain.", heads, columns, rows)]
 
 
 def table3(shown: LayoutRuns) -> list[NumberTable]:
@@ -207,6 +260,14 @@ LAYOUTS = (
         f"{PAPER}, Table 4", "runs of uncle (--methods for more prompting methods)", table4,
     ),
     PaperLayout(
+        "uncle-table2", "The matrix: known or unknown by correct, incorrect, uncertain",
+        f"{PAPER}, Table 2", "runs of uncle", table2,
+    ),
+    PaperLayout(
+        "uncle-table5", "The benchmark: entities and questions by domain", f"{PAPER}, Table 5",
+        "runs of uncle", table5,
+    ),
+    PaperLayout(
         "uncle-figure3", "Short and long answers compared, by prompting method",
         f"{PAPER}, Figure 3", "runs of uncle with paragraphs", figure3,
         possible=_with_paragraphs,
@@ -217,7 +278,7 @@ LAYOUTS = (
         possible=_with_paragraphs,
     ),
     PaperLayout(
-        "uncle-domains", "Five rates of each domain", f"{PAPER}, results by domain",
+        "uncle-domains", "Five rates of each domain", f"{OURS}, after {PAPER}",
         "data with domains", domain_rates,
         possible=lambda settings, questions: any(q.domain for q in questions),
     ),
@@ -226,7 +287,7 @@ LAYOUTS = (
         "a judge that sayso judge-check checked before the runs", judge,
     ),
     PaperLayout(
-        "uncle-cost", "Tokens and dollars for 100 aspects", f"{PAPER}, cost of the judge",
+        "uncle-cost", "Tokens and dollars for 100 aspects", f"{PAPER}, Appendix D",
         "runs of uncle", cost_table,
     ),
 )  # fmt: skip
