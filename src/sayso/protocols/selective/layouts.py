@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sayso.metrics.arrays import Floats
 from sayso.metrics.joint import JointNumber
+from sayso.metrics.length_audit import length_bins
 from sayso.protocols.protocol import OURS, LayoutRuns, PaperLayout
 from sayso.protocols.selective.measure import ABSTENTIONS, REFERENCES
 from sayso.protocols.selective.report import (
@@ -25,10 +26,15 @@ from sayso.report import charts
 from sayso.report.number_tables import Entry, NumberTable, rank_text
 from sayso.report.numbers import capital
 from sayso.report.scatter import cloud, scatter_plot
+from sayso.scores import SCORES
+from sayso.scores.p_ik import P_IK
+from sayso.scores.text_only import TEXT_ONLY
 from sayso.storage.run_folder import RunFolder
 
 PAPER = "Santilli et al. 2024 (arXiv 2504.13677)"
 Row = tuple[tuple[str, ...], tuple[Entry, ...]]
+#: how the name of a judge begins that passes on people's verdicts
+BY_PEOPLE = "people+"
 #: where the paper cuts every answer metric (Figures 3 to 5)
 THRESHOLD = 0.5
 
@@ -52,23 +58,42 @@ def figure1(shown: LayoutRuns) -> list[NumberTable]:
         order = sorted(
             numbers, key=lambda s: -(sum(values[s]) / len(values[s]) if values[s] else 0)
         )
-        rows: list[Row] = [((score_label(s),), tuple(numbers[s].means)) for s in order]
+        rows: list[Row] = [
+            ((score_label(s), _made_from(s)), tuple(numbers[s].means)) for s in order
+        ]
         over = f"mean over {len(shown.data)} data sets" if len(shown.data) > 1 else "one data set"
         caption = (
             f"AUROC of scores against {metric_label(against)}, short answers, {over}, with joint "
             "95 % intervals. The paper uses ROUGE-L and a judge. The chart shows the best scores "
-            "and the baselines."
+            "and the baselines, and marks scores of several samples and trained ones."
         )
         points = [
-            charts.chart_row(score_label(score), model, mean)
+            charts.chart_row(_marked(score), model, mean)
             for score in _drawn(order)
             for model, mean in zip(shown.models, numbers[score].means, strict=True)
         ]
         chart = _bars(points, shown.models)
-        tables.append(NumberTable("", caption, ("score",), tuple(shown.models), rows, chart=chart))
+        heads = "score", "made from"
+        tables.append(NumberTable("", caption, heads, tuple(shown.models), rows, chart=chart))
     return tables
 
 
+def _made_from(score: str) -> str:
+    """Return what a score takes, as the paper's figure tells scores apart."""
+    if score in LEARNED:
+        return "training"
+    method = SCORES.get(score)
+    return "samples" if method and "draws" in method.needs else "the answer"
+
+
+def _marked(score: str) -> str:
+    """Return the name of a score in the chart, with a mark where it is more than the answer's."""
+    source = _made_from(score)
+    return score_label(score) + ("" if source == "the answer" else f" ({source})")
+
+
+#: scores that are trained
+LEARNED = (P_IK, OTHER_DATA, TEXT_ONLY)
 #: scores that a chart shows however they do: what others are held against, and the learned ones
 ALWAYS = ("p_true", "p_ik", OTHER_DATA, *REFERENCES)
 
@@ -86,32 +111,60 @@ def _bars(points: list[charts.Row], models: list[str]) -> charts.Maker:
 
 
 def table1(shown: LayoutRuns) -> list[NumberTable]:
-    """Return how often each answer metric agrees with the run's judge."""
-    rows: list[Row] = []
-    metrics: dict[str, None] = {}
-    for _, results, _ in shown.each():
-        for e in results.each("metric_agreement", form="short"):
-            metrics.setdefault(dict(e.where)["metric"])
+    """Return how often answer metrics agree with each other and with the run's judge, a matrix.
+
+    The judge of a file with people's verdicts is people.
+    """
+    tables = []
     for labels, results, _ in shown.each():
-        judges = {dict(e.where)["against"] for e in results.each("error_rate", form="short")}
-        judge = next((j for j in judges if j not in metrics), "rules")
-        rows.append((
-            (*labels, metric_label(judge)),
-            tuple(
-                results.find("metric_agreement", form="short", against=judge, metric=metric)
-                or results.get("metric_agreement", form="short", against=metric, metric=judge)
-                for metric in metrics
-            ),
-        ))  # fmt: skip
-    caption = "Share of short answers on which an answer metric and the judge agree."
-    columns = tuple(metric_label(metric) for metric in metrics)
-    return [NumberTable("", caption, (*shown.heads, "judge"), columns, rows)]
+        pairs: dict[tuple[str, str], Estimate] = {}
+        for e in results.each("metric_agreement", form="short"):
+            first, second = part_of(e.where, "against"), part_of(e.where, "metric")
+            pairs[first, second] = pairs[second, first] = e
+        if not pairs:
+            continue
+        metrics = dict.fromkeys(metric for pair in pairs for metric in pair)
+        judges = (part_of(e.where, "against") for e in results.each("error_rate", form="short"))
+        judge = next(judges, "")
+        order = sorted(metrics, key=lambda metric: metric != judge)
+        names = [_who(metric) if metric == judge else metric_label(metric) for metric in order]
+        rows: list[Row] = [
+            ((name,), tuple("" if one == two else pairs.get((one, two)) for two in order))
+            for name, one in zip(names, order, strict=True)
+        ]
+        caption = (
+            f"{' · '.join(labels)}: share of short answers on which two answer metrics agree. "
+            f"{_judge_note(judge)}"
+        )
+        tables.append(NumberTable("", caption, ("metric",), tuple(names), rows))
+    return tables
+
+
+def _who(judge: str) -> str:
+    """Return who said which answers are right: people, or a judge by its name."""
+    return "people" if judge.startswith(BY_PEOPLE) else f"{metric_label(judge)} (judge)"
+
+
+def _judge_note(judge: str) -> str:
+    """Return who said which answers are right, as a sentence."""
+    if judge.startswith(BY_PEOPLE):
+        return "People said which answers are right."
+    return f"The judge ({metric_label(judge)}) said which answers are right, and no person."
 
 
 def _by_fifth(
-    shown: LayoutRuns, name: str, key: str, title: str, y: str, only: str = ""
+    shown: LayoutRuns,
+    name: str,
+    key: str,
+    title: str,
+    y: str,
+    only: str = "",
+    words: Mapping[tuple[str, ...], Sequence[float]] | None = None,
 ) -> NumberTable:
-    """Return a number by fifths of answer length, a row for each series; ``only`` one metric's."""
+    """Return a number by fifths of answer length, a row for each series; ``only`` one metric's.
+
+    ``words`` are the mean words of each fifth by labels of the run: the chart is drawn over them.
+    """
     rows: list[Row] = []
     points: list[charts.Row] = []
     there = {part_of(e.where, "fifth") for _, r, _ in shown.each() for e in r.each(name)}
@@ -129,12 +182,15 @@ def _by_fifth(
                 score, _, answers = what.partition(" · ")
                 shownas = f"{score_label(score)}, {answers}"
             rows.append(((*labels, shownas), tuple(by_fifth.get(n) for n in fifths)))
+            at = words[labels] if words else range(1, 6)
             points += [
-                charts.point(" · ".join((*labels, shownas)), int(n), e) for n, e in by_fifth.items()
+                charts.point(" · ".join((*labels, shownas)), at[int(n) - 1], e)
+                for n, e in by_fifth.items()
             ]
 
     def drawn(width: int) -> charts.Drawing | None:
-        return charts.series_chart(points, width, ("fifth of the answers by length", y))
+        x = "words of the answer, mean of each fifth" if words else "fifth of the answers by length"
+        return charts.series_chart(points, width, (x, y))
 
     columns = tuple(f"fifth {n}" for n in fifths)
     notes = []
@@ -176,7 +232,7 @@ def _spread(
     """Return the means of two numbers of right and of wrong answers, and a point for each answer.
 
     ``x`` counts words (n,), ``y`` is any number (n,). Who says what is right is the run's judge.
-    """  # fmt: skip
+    """
     wrong = rows.wrong[rows.judge]
     kinds: list[Row] = []
     for kind, name in enumerate(RIGHT_OR_WRONG):
@@ -190,8 +246,7 @@ def _spread(
 
     caption = (
         f"{' · '.join(labels)}: {titles[1]} by {titles[0]}, one point for each short answer, "
-        f"colored by the verdict of the judge ({metric_label(rows.judge)}). "
-        f"{capital(points.thinned)}"
+        f"colored by verdict. {_judge_note(rows.judge)} {capital(points.thinned)}"
     )
     heads = ("answers that are", "answers", *columns)
     return NumberTable("", caption, heads[:1], heads[1:], kinds, chart=drawn)
@@ -215,7 +270,9 @@ def by_length(metric: str, shown: LayoutRuns) -> list[NumberTable]:
     calls right and the metric wrong.
     """
     tables = []
+    words: dict[tuple[str, ...], list[float]] = {}
     for labels, rows in _answers(shown):
+        words[labels] = _words_of_fifths(rows)
         for by, values in rows.values.items():
             if by.startswith(metric):
                 title = metric_label(by)
@@ -225,8 +282,17 @@ def by_length(metric: str, shown: LayoutRuns) -> list[NumberTable]:
                 tables.append(table._replace(caption=f"(a) {table.caption}"))
     title = "(b) Right answers that the metric rejects, by fifths of their length."
     name = "false_negatives_fifth"
-    tables.append(_by_fifth(shown, name, "against", title, "share rejected", metric))
+    tables.append(_by_fifth(shown, name, "against", title, "share rejected", metric, words))
     return [table for table in tables if table.rows]
+
+
+def _words_of_fifths(rows: FormRows) -> list[float]:
+    """Return the mean words of the right answers in each fifth of their length."""
+    held = rows.words[(rows.wrong[rows.judge] == 0) & ~np.isnan(rows.words)]
+    fifth = length_bins(held, 5)
+    return [
+        float(held[fifth == n].mean()) if (fifth == n).any() else float("nan") for n in range(5)
+    ]
 
 
 def scores_by_length(shown: LayoutRuns) -> list[NumberTable]:
@@ -309,7 +375,8 @@ LAYOUTS = (
         f"{PAPER}, Figure 1", "runs of selective", figure1,
     ),
     PaperLayout(
-        "selective-table1", "Agreement of answer metrics with the judge", f"{PAPER}, Table 1",
+        "selective-table1", "Agreement of people or a judge and answer metrics with each other",
+        f"{PAPER}, Table 1",
         "runs of selective", table1,
     ),
     PaperLayout(

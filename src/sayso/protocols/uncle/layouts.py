@@ -19,6 +19,11 @@ RATES = ("FA", "UA", "KCR", "UUR", "EA")
 #: and these are its column groups
 LONG_FIRST = tuple(reversed(FORMS))
 PAIRS = charts.PAIR_NAMES
+#: what Figures 3 and 5 show; the first letter is the short answer's
+ALIGNED = (
+    "Facts that the short and the long answer both state (C-C), both hedge (U-U), or that only the "
+    "short (U-C) or only the long answer (C-U) hedges"
+)
 #: the plain answers and the instruction, which every run has
 PLAIN, INSTRUCTED = "no instruction", "instruction (Unc-Zero)"
 
@@ -159,7 +164,7 @@ def figure3(shown: LayoutRuns) -> list[NumberTable]:
         for labels, results, _ in shown.each()
         for name, shares in _alignment(results)
     ]
-    caption = "Whether short and long answers state or hedge the same facts, in percent."
+    caption = f"{ALIGNED}, in percent, for each prompting method."
     return _align_table(rows, (*shown.heads, "method"), caption)
 
 
@@ -168,10 +173,7 @@ def figure5(shown: LayoutRuns) -> list[NumberTable]:
     rows: list[tuple[tuple[str, ...], tuple[Entry, ...]]] = []
     for labels, results, _ in shown.each():
         rows += [(labels, tuple(s)) for name, s in _alignment(results) if name == INSTRUCTED]
-    caption = (
-        "Whether short and long answers state or hedge the same facts, in percent; models in the "
-        "order of the study."
-    )
+    caption = f"{ALIGNED}, in percent, by model in the order of the study."
     return _align_table(rows, shown.heads, caption)
 
 
@@ -283,11 +285,11 @@ LAYOUTS = (
         possible=lambda settings, questions: any(q.domain for q in questions),
     ),
     PaperLayout(
-        "uncle-judge", "Accuracy of the judge", f"{PAPER}, Appendix B",
+        "uncle-judge", "Accuracy of the judge", f"{OURS}, in place of the annotators of {PAPER}",
         "a judge that sayso judge-check checked before the runs", judge,
     ),
     PaperLayout(
-        "uncle-cost", "Tokens and dollars for 100 aspects", f"{PAPER}, Appendix D",
+        "uncle-cost", "Tokens and dollars for 100 aspects", f"{OURS}, after {PAPER}",
         "runs of uncle", cost_table,
     ),
 )  # fmt: skip
