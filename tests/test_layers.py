@@ -367,7 +367,7 @@ SHARED_NAMES = {
     "what a protocol measures and compares": "estimates cautions compare numbers",
     "how a protocol, a training, a study or scored answers are shown": "context examples figures "
     "heading headline main_numbers opening pages part_label plain_sentence render summary",
-    "numbers of the papers' tables and figures": "table1 figure1 figure2 figure3",
+    "numbers of the papers' tables and figures": "table1 table2 figure1 figure2 figure3 figure5",
     "a command, and what it calls": "compare export factuality fit judge_check main measure score "
     "show study",
     "one metric, with and without a model that is loaded": "bert_score",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import textwrap
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import altair as alt
@@ -229,11 +229,18 @@ def lines_and_points(
 
 
 def series_chart(
-    points: list[Row], width: int, titles: tuple[str, str], *, share: bool = False
+    points: list[Row],
+    width: int,
+    titles: tuple[str, str],
+    *,
+    share: bool = False,
+    bold: Collection[str] = (),
+    dashed: Collection[str] = (),
 ) -> Drawing | None:
     """Return up to six series (:func:`point`) over numbers or names, with intervals.
 
-    ``titles`` are those of the two axes; of a ``share`` the whole range is shown, 0 to 1.
+    ``titles`` are those of the two axes; of a ``share`` the whole range is shown, 0 to 1. Lines of
+    the series ``bold`` are thick, lines of ``dashed`` are dashed.
     """
     drawn = [row for row in points if row["y"] is not None]
     names = list(dict.fromkeys(row["series"] for row in drawn))
@@ -253,7 +260,14 @@ def series_chart(
         "color": styled(alt.Color, names, COLORS, legend),
         "shape": styled(alt.Shape, names, SHAPES, legend),
     }
+    if dashed:
+        dashes = [[5, 4] if name in dashed else [1, 0] for name in names]
+        styles["strokeDash"] = styled(alt.StrokeDash, names, dashes)
     layers = lines_and_points(drawn, (x, y), styles, few=0, size=60, opacity=0.8)
+    thick = [row for row in drawn if row["series"] in bold]
+    if thick:
+        line = alt.Chart(data_of(thick)).mark_line(strokeWidth=3.5)
+        layers.insert(0, line.encode(x=x, y=y, color=styles["color"]))
     return finish(alt.layer(*layers), width, 320 if width > NARROW else 280)
 
 

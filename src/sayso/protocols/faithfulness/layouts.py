@@ -161,7 +161,7 @@ def figure3(shown: LayoutRuns) -> list[NumberTable]:
     return [NumberTable("", caption, shown.heads, tuple(kinds), rows, chart=drawn)]
 
 
-def by_method(shown: LayoutRuns) -> list[NumberTable]:
+def words_of_methods(shown: LayoutRuns) -> list[NumberTable]:
     """Return mean decisiveness and mean confidence of each method, a table for each run."""
     tables = []
     for labels, results, _ in shown.each():
@@ -242,7 +242,7 @@ LAYOUTS = (
     ),
     PaperLayout(
         "faithfulness-by-method", "Mean decisiveness against mean confidence, by method",
-        f"{OURS}, after {PAPER}", "runs of faithfulness", by_method,
+        f"{OURS}, after {PAPER}", "runs of faithfulness", words_of_methods,
     ),
     PaperLayout(
         "faithfulness-by-confidence", "Decisiveness by confidence", f"{OURS}, after {PAPER}",

@@ -263,7 +263,7 @@ def figure2(shown: LayoutRuns) -> list[NumberTable]:
     ]
 
 
-def by_length(metric: str, shown: LayoutRuns) -> list[NumberTable]:
+def rejected_by_length(metric: str, shown: LayoutRuns) -> list[NumberTable]:
     """Return (a) points: an answer metric against words, and (b) whom it rejects, by length.
 
     ``metric`` is the beginning of its name. A false negative is an answer that the run's judge
@@ -386,7 +386,7 @@ LAYOUTS = (
     *(
         PaperLayout(
             f"selective-figure{number}", f"{title} and the right answers it rejects, by length",
-            f"{PAPER}, Figure {number}", needs, partial(by_length, metric),
+            f"{PAPER}, Figure {number}", needs, partial(rejected_by_length, metric),
             possible=lambda settings, questions: any(q.golds for q in questions),
         )
         for number, metric, title, needs in (

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
 
 from sayso.harmless import line
-from sayso.protocols.protocol import OURS, LayoutRuns, PaperLayout
+from sayso.judges.english.tokens import STOP, tokens
+from sayso.metrics.factuality import Closed
+from sayso.protocols.protocol import OURS, LayoutRuns, PaperLayout, Run
 from sayso.protocols.self_known.report import part_label
-from sayso.protocols.self_known.rows import SUPPORTED, LongAnswers, checkers, load_long_answers
+from sayso.protocols.self_known.rows import (
+    STAGE,
+    SUPPORTED,
+    LongAnswers,
+    checkers,
+    load_long_answers,
+)
 from sayso.protocols.self_known.settings import ASKED, MAIN, MODES, Settings, modes_of
-from sayso.protocols.stored import stored_run
-from sayso.records import Estimate, Generation, Question, Results, part_of
+from sayso.protocols.stored import settings_of_run, stored_run
+from sayso.records import Claim, Estimate, Generation, Passage, Question, Results, part_of
 from sayso.report import charts
 from sayso.report.number_tables import Entry, NumberTable
 from sayso.storage.run_folder import RunFolder
@@ -87,8 +98,10 @@ def _curves(
     y: str,
     shown: LayoutRuns,
     share: bool,
+    bold: str = "",
+    dashed: Sequence[str] = (),
 ) -> NumberTable:
-    """Return a table of curves and their chart."""
+    """Return a table of curves and their chart; ``bold`` and ``dashed`` are names of series."""
     parts = list(dict.fromkeys(part for _, curve in found for part in curve))
     rows: list[Row] = [
         (labels, tuple(curve.get(part) for part in parts)) for labels, curve in found
@@ -100,7 +113,9 @@ def _curves(
         points += [charts.point(" · ".join(told), part, e) for part, e in curve.items()]
 
     def drawn(width: int) -> charts.Drawing | None:
-        return charts.series_chart(points, width, (PLACE, y), share=share)
+        return charts.series_chart(
+            points, width, (PLACE, y), share=share, bold=(bold,), dashed=dashed
+        )
 
     heads = (*_heads(shown), "what")
     return NumberTable("", caption, heads, tuple(parts), rows, chart=drawn)
@@ -132,6 +147,10 @@ def figure5(shown: LayoutRuns) -> list[NumberTable]:
     return _by_part(shown, series, caption, "unsupported claims of a sentence", share=False)
 
 
+#: what a model says of its own claims
+OPINIONS = ("Self-Known", "Self-Unknown")
+#: characters of a claim or a prompt in a table
+MOST = 600
 #: the lines of a panel
 PANEL: Series = {
     FACTUALITY: ("factuality", {}),
@@ -176,59 +195,134 @@ def figure3(shown: LayoutRuns) -> list[NumberTable]:
 
 def figure4(shown: LayoutRuns) -> list[NumberTable]:
     """Return a panel for each model: factuality, share unsupported, SK and SU along the text."""
-    tables = []
-    for labels, method, results in _each(shown):
-        tables += _panels(shown, labels, method, results)
-    return tables
+    caption = "factuality, share of unsupported claims, SK and SU along the text."
+    return [
+        table
+        for labels, method, results in _each(shown)
+        for table in _panel(shown, labels, method, results, PANEL, caption)
+    ]
 
 
-def _panels(
-    shown: LayoutRuns, labels: tuple[str, ...], method: str, results: Results, head: str = ""
+def _panel(
+    shown: LayoutRuns,
+    labels: tuple[str, ...],
+    method: str,
+    results: Results,
+    series: Series,
+    caption: str,
 ) -> list[NumberTable]:
-    found = []
-    for what, (name, where) in PANEL.items():
-        curve = _curve(results, name, method=method, **where)
-        if any(e.value is not None for e in curve.values()):
-            found.append(((*labels, what), curve))
-    if len(found) < len(PANEL):
+    """Return the curves of one model; nothing where it was not asked about its claims."""
+    found = {
+        what: curve
+        for what, (name, where) in series.items()
+        for curve in [_curve(results, name, method=method, **where)]
+        if any(e.value is not None for e in curve.values())
+    }
+    if FACTUALITY not in found or not found.keys() & set(OPINIONS):
         return []
-    caption = f"{head}{' · '.join(labels)}: claims, and what the model says of them, by part."
-    return [_curves(found, caption, "share", shown, share=True)]
+    curves = [((*labels, what), curve) for what, curve in found.items()]
+    named = f"{' · '.join(labels)}: {caption}"
+    return [_curves(curves, named, "share", shown, True, FACTUALITY, OPINIONS)]
 
 
 def figure6(shown: LayoutRuns) -> list[NumberTable]:
-    """Return what passages before the prompt do: a panel for each model, unsupported claims."""
-    tables, curves = [], []
+    """Return factuality, SK and SU of texts written with passages; numbers of their errors."""
+    tables: list[NumberTable] = []
+    curves = []
+    series = {what: PANEL[what] for what in (FACTUALITY, *OPINIONS)}
     for labels, method, results in _each(shown, _methods):
+        if RETRIEVED not in _methods(results):
+            continue
         if method == RETRIEVED:
-            tables += _panels(shown, labels, method, results, "(a) ")
+            caption = "(a) Factuality, SK and SU along the text."
+            tables += _panel(shown, labels, method, results, series, caption)
         curve = _curve(results, "unsupported_per_sentence", method=method)
-        if RETRIEVED in _methods(results) and any(e.value is not None for e in curve.values()):
+        if any(e.value is not None for e in curve.values()):
             curves.append(((*labels, "unsupported"), curve))
-    if tables and curves:
-        caption = "(b) Number of unsupported claims in a sentence, without and with passages."
-        tables.append(_curves(curves, caption, "unsupported claims", shown, share=False))
+    caption = "(b) Number of unsupported claims in a sentence, without and with passages."
+    for at in range(0, len(curves), len(charts.COLORS)):
+        some = curves[at : at + len(charts.COLORS)]
+        tables.append(_curves(some, caption, "unsupported claims of a sentence", shown, False))
     return tables
 
 
-def figure7(shown: LayoutRuns) -> list[NumberTable]:
-    """Return claims and factuality along the text as different checkers label the same texts.
+class _Checked(NamedTuple):
+    """Texts of a run, and who found and checked their claims."""
 
-    A run whose claims people labeled, and one of the same texts whose claims sayso finds and
-    checks. Runs that people did not label, or that are alone, show nothing.
+    labels: tuple[str, ...]
+    texts: LongAnswers
+    results: Results
+    by: str
+    bins: int
+    closed: Closed
+
+    @property
+    def words(self) -> set[str]:
+        """The texts themselves."""
+        return {g.text.strip() for g in self.texts.kept}
+
+    def claims(self) -> dict[str, Estimate]:
+        """Return the mean number of claims of a sentence that has some, by part of the text."""
+        number = self.texts.counts().sum(axis=1)
+        place = self.texts.places(self.bins, self.closed)
+        curve = {}
+        for part in range(self.bins):
+            here = number[(place == part) & (number > 0)]
+            curve[f"{part + 1}/{self.bins}"] = Estimate(
+                "claims",
+                value=float(here.mean()) if len(here) else None,
+                n=len(here),
+                problem=None if len(here) else "no sentence with claims",
+            )
+        return curve
+
+
+def figure7(shown: LayoutRuns) -> list[NumberTable]:
+    """Return claims and factuality along the text as people and as sayso find and check them.
+
+    Shown are runs whose claims people labeled, and runs of the same texts without these labels.
     """
-    checked = {checkers(stored_run(RunFolder.open(folder))) for _, folder in shown.each_folder()}
-    if len(checked) < 2 or PEOPLE not in checked:
+    every = list(_checked(shown))
+    labeled = [one for one in every if one.by == PEOPLE]
+    rows: list[tuple[_Checked, int]] = []
+    for people in labeled:
+        tools = [one for one in every if one.by != PEOPLE and one.words & people.words]
+        if tools:
+            rows.append((people, 0))
+        rows += [(tool, len(tool.words & people.words)) for tool in tools]
+    if not rows:
         return []
-    shares: Series = {FACTUALITY: ("factuality", {})}
-    numbers: Series = {kind: (f"{kind}_per_sentence", {}) for kind in KINDS[:2]}
+    notes = tuple(
+        f"{one.labels[0]}: {same:,} of {len(one.words):,} texts are among those that people labeled"
+        for one, same in rows
+        if one.by != PEOPLE
+    )
+    numbers = [((*one.labels, one.by), one.claims()) for one, _ in rows]
+    shares = [
+        ((*one.labels, one.by), _curve(one.results, FACTUALITY, method=one.texts.method))
+        for one, _ in rows
+    ]
+    by_whom = "by who found and checked the claims."
     return [
-        *_by_part(shown, shares, "(a) Factuality along the text, by who checked.", FACTUALITY),
-        *_by_part(
-            shown, numbers, "(b) Number of claims in a sentence, by who checked.",
-            "claims of a sentence", share=False,
-        ),
-    ]  # fmt: skip
+        _curves(curves, f"{caption}, {by_whom}", y, shown, share)._replace(notes=notes)
+        for curves, caption, y, share in (
+            (numbers, "(a) Number of claims of a sentence along the text", "claims", False),
+            (shares, "(b) Factuality along the text", FACTUALITY, True),
+        )
+    ]
+
+
+def _checked(shown: LayoutRuns) -> Iterator[_Checked]:
+    """Yield the texts of every run that were not written once more with passages."""
+    for (labels, results, manifest), (_, folder) in zip(
+        shown.each(), shown.each_folder(), strict=True
+    ):
+        run = stored_run(RunFolder.open(folder))
+        by, chosen = checkers(run).partition("+")[0], settings_of_run(manifest, Settings())
+        for texts in load_long_answers(run):
+            if texts.method != RETRIEVED:
+                name = (*labels, part_label("method", texts.method))
+                yield _Checked(name, texts, results, by, chosen.bins, chosen.closed)
 
 
 def _others(shown: LayoutRuns) -> LayoutRuns:
@@ -260,49 +354,73 @@ def figure9(shown: LayoutRuns) -> list[NumberTable]:
 
 
 def table2(shown: LayoutRuns) -> list[NumberTable]:
-    """Return one worked example of retrieval from each run: passages, and both answers.
+    """Return an example of each run: a claim without and with passages before the prompt.
 
-    It is the text whose share of supported claims changed most, as it was written without and with
-    passages.
+    It is an unsupported claim, and the supported claim of the text with passages that shares most
+    of its words. Where no text has both, it is the two claims that share most words.
     """
     tables = []
     for labels, folder in shown.each_folder():
-        run = RunFolder.open(folder)
-        texts = {one.method: one for one in load_long_answers(stored_run(run))}
-        if {"plain", RETRIEVED} <= set(texts):
-            tables += _example(labels, texts["plain"], texts[RETRIEVED])
+        run = stored_run(RunFolder.open(folder))
+        texts = {one.method: one for one in load_long_answers(run)}
+        if not {"plain", RETRIEVED} <= set(texts):
+            continue
+        pairs = list(_claim_pairs(texts["plain"], texts[RETRIEVED]))
+        if not pairs:
+            continue
+        _, _, plain, retrieved = max(pairs, key=lambda pair: pair[:2])
+        own = {v.target: v.label for v in run.verdicts(f"self-{MAIN}")}
+        rows: list[Row] = []
+        for name, one in (("claim without passages", plain), ("claim with passages", retrieved)):
+            entries = ("yes" if one.supported else "no", own.get(one.claim.id) or "not asked")
+            rows.append(((name, line(one.claim.text, MOST)), entries))
+        prompt = retrieved.answer.request.messages[-1].content
+        rows += [
+            ((f"passage {n}", line(text, MOST)), (None, None))
+            for n, text in enumerate(_passages_in(run, prompt), 1)
+        ]
+        caption = (
+            f"{' · '.join(labels)}: a claim, the claim closest to it in words in the text written "
+            "with passages, and passages of that text's prompt."
+        )
+        columns = ("supported", "is it right? The model says")
+        tables.append(NumberTable("", caption, ("answer", "text"), columns, rows))
     return tables
 
 
-def _example(
-    labels: tuple[str, ...], plain: LongAnswers, retrieved: LongAnswers
-) -> list[NumberTable]:
-    """Return the table of one example; none where no text was answered both ways."""
-    shares = [_supported(plain), _supported(retrieved)]
-    both = shares[0].keys() & shares[1].keys()
-    if not both:
-        return []
-    most = max(sorted(both), key=lambda q: abs(shares[1][q][1] - shares[0][q][1]))
-    rows: list[Row] = []
-    for name, (answer, share, claims) in (
-        ("without passages", shares[0][most]), ("with passages", shares[1][most]),
-    ):  # fmt: skip
-        asked = answer.request.messages[-1].content
-        supported = Estimate("supported", value=share, n=claims)
-        rows.append(((name, line(asked, 600), line(answer.text, 600)), (f"{claims}", supported)))
-    caption = f"{' · '.join(labels)}: the text that passages changed most."
-    heads = ("text", "prompt", "answer")
-    return [NumberTable("", caption, heads, ("claims", "supported"), rows)]
+def _passages_in(run: Run, prompt: str) -> list[str]:
+    """Return the passages that were looked up for claims and stand in a prompt."""
+    texts = (p.text.strip() for p in run.table(f"passages/{STAGE}", Passage))
+    return [text for text in dict.fromkeys(texts) if text and text[:MOST] in prompt]
 
 
-def _supported(texts: LongAnswers) -> dict[str, tuple[Generation, float, int]]:
-    """Return the answer to each question, the share of its rated claims supported, their number."""
-    found = {}
-    for n, answer in enumerate(texts.kept):
-        labels = texts.label[(texts.text == n) & texts.rated]
-        if len(labels):
-            found[answer.question] = (answer, float((labels == SUPPORTED).mean()), len(labels))
-    return found
+class _RatedClaim(NamedTuple):
+    answer: Generation
+    claim: Claim
+    supported: bool
+    words: frozenset[str]
+
+
+def _claim_pairs(
+    plain: LongAnswers, retrieved: LongAnswers
+) -> Iterator[tuple[bool, float, _RatedClaim, _RatedClaim]]:
+    """Yield claims of two texts about one topic: whether the second corrects the first, and the
+    share of their words that both have."""
+    others: dict[str, list[_RatedClaim]] = {}
+    for one in _rated(retrieved):
+        others.setdefault(one.answer.question, []).append(one)
+    for one in _rated(plain):
+        for other in others.get(one.answer.question, ()):
+            shared = len(one.words & other.words) / max(len(one.words | other.words), 1)
+            yield not one.supported and other.supported, shared, one, other
+
+
+def _rated(texts: LongAnswers) -> Iterator[_RatedClaim]:
+    """Yield the claims that are supported or not."""
+    for n in np.flatnonzero(texts.rated).tolist():
+        claim, answer = texts.claims[n], texts.kept[int(texts.text[n])]
+        words = frozenset(t.stem for t in tokens(claim.text) if t.text not in STOP)
+        yield _RatedClaim(answer, claim, bool(texts.label[n] == SUPPORTED), words)
 
 
 def table1(shown: LayoutRuns) -> list[NumberTable]:
@@ -323,7 +441,7 @@ def _other_share(name: str, e: Estimate) -> Estimate:
     return Estimate(name, (), value, low, high, n=e.n, problem=e.problem)
 
 
-def correlations(shown: LayoutRuns) -> list[NumberTable]:
+def correlation_rows(shown: LayoutRuns) -> list[NumberTable]:
     """Return how SK, SU and Equation 3 go with labeled factuality along the text."""
     columns = {"SK": "SK", "SU": "SU", "equation3_in_sample": "Equation 3"}
     rows: list[Row] = []
@@ -386,12 +504,12 @@ LAYOUTS = (
         "runs of self_known with --retrieval", table2, possible=_retrieves,
     ),
     PaperLayout(
-        "self-known-figure7", "Claims and factuality along the text, by who checked",
+        "self-known-figure7", "Number of claims and factuality along the text, by who checked",
         f"{PAPER}, Figure 7", "two runs of the same texts, one of them labeled by people", figure7,
     ),
     PaperLayout(
         "self-known-figure8", "Figure 1 of further systems", f"{PAPER}, Figure 8",
-        "two systems or more", figure8,
+        "texts of two systems or more, whose claims are labeled or checked", figure8,
     ),
     PaperLayout(
         "self-known-figure9", "Figure 2 of further systems", f"{PAPER}, Figure 9",
@@ -402,6 +520,6 @@ LAYOUTS = (
         "self-known-correlations", "Correlation of SK, SU and Equation 3 with factuality",
         f"{OURS}, after the text of {PAPER}",
         "claims that the model was asked about again, in ten texts or more",
-        correlations, possible=_asks_again,
+        correlation_rows, possible=_asks_again,
     ),
 )  # fmt: skip
