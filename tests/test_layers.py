@@ -258,6 +258,7 @@ ALONE = {
     "sayso.engines.ray.classifier": "comparing meanings in actors, apart from asking",
     "sayso.judges.cascade": "a judge, opened by name",
     "sayso.judges.rules.alignment": "which sentence speaks of which aspect",
+    "sayso.protocols.prompt_folder": "what sayso prompts new calls",
     "sayso.score_files.page": "the page of sayso score, beside its tables",
     "sayso.scores.claim": "scores of a claim, beside those of an answer",
     "sayso.storage.renamed": "names that numbers had, which goes away as a whole",
@@ -363,7 +364,7 @@ def test_contributing_names_places_that_exist() -> None:
 SHARED_NAMES = {
     "a protocol's settings": "check further_models",
     "what a protocol asks": "collect prompts prompts_signature requests instructions is_judged "
-    "unpriced load_rows",
+    "unpriced load_rows prompt_uses",
     "what a protocol measures and compares": "estimates cautions compare numbers",
     "how a protocol, a training, a study or scored answers are shown": "context examples figures "
     "heading headline main_numbers opening pages part_label plain_sentence render summary",

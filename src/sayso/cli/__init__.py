@@ -149,6 +149,11 @@ _command(
     "Inspect question sets.",
 )
 _command(
+    "data:prompts_app",
+    SOURCES,
+    "Write a folder for prompts of your own, such as a paper's.",
+)
+_command(
     "build:build",
     SOURCES,
     "Build a benchmark from a Wikidata dump or a query service.",

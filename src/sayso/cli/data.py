@@ -1,4 +1,5 @@
-"""``sayso data``: the question sets, the questions of one, and what is wrong with them."""
+"""``sayso data``: the question sets, the questions of one, and what is wrong with them; and
+``sayso prompts``: a folder for prompts of your own."""
 
 from __future__ import annotations
 
@@ -23,6 +24,8 @@ from sayso.datasets.uncle import published_records
 from sayso.harmless import line
 from sayso.judges.contradiction import contradicts
 from sayso.later import Later
+from sayso.protocols import protocol_named
+from sayso.protocols.prompt_folder import README, write_prompt_folder
 from sayso.records import Generation, Gold, InputError, Question, Verdict
 from sayso.storage.run_folder import RunFolder
 from sayso.wikidata.quality import KINDS, card_near, findings
@@ -290,3 +293,30 @@ def export(
             ".parquet have no limit"
         )
     print(safe_one_line(f"{done.rows:,} rows written to {done.path}"))
+
+
+prompts_app = cyclopts.App(
+    name="prompts",
+    help="Write a folder for prompts of your own, such as a paper's.",
+    group_parameters=OPTIONS,
+)
+
+
+@prompts_app.command(
+    name="new",
+    help_epilogue=help_examples("sayso prompts new mine --for uncle"),
+)
+def new_prompts(
+    folder: Annotated[Path, Parameter(help="folder to create; it must not exist, or be empty")],
+    /,
+    *,
+    protocol: Annotated[
+        str, Parameter(name="--for", help="protocol whose prompts you want to replace")
+    ],
+) -> None:
+    """Write a folder with every prompt that a protocol can send, and explain how to replace it.
+
+    A run with --prompt-folder FOLDER sends the same as a run without it until you rename a file.
+    """
+    number = write_prompt_folder(folder, protocol_named(protocol))
+    print(safe_one_line(f"{folder}: {number} prompts, and {README} that explains them"))

@@ -37,7 +37,7 @@ from sayso.runs.compare import number_words, sides_of
 from sayso.runs.dry_run import RunEstimate, estimate_job, plan_text, total_of, total_text
 from sayso.runs.from_files import TextsOf, lacking_claims, measure_texts, texts_by_model
 from sayso.runs.from_files import estimate_texts as price_texts
-from sayso.runs.job import Job, check, with_period
+from sayso.runs.job import Job, check, with_period, with_prompts_elsewhere
 from sayso.runs.measure import measure as measure_run
 from sayso.runs.measure import settings_kind
 from sayso.runs.recorded import RecordedEngine, slug
@@ -370,7 +370,7 @@ def run_every(common: RunFlags) -> int:
     left_out: list[str] = []
     plans: list[RunEstimate] = []
     seen: set[bytes] = set()
-    jobs, period = with_period(list(_job_of_each(common)))
+    jobs, period = with_period(with_prompts_elsewhere(list(_job_of_each(common))))
     for job in jobs:
         name = job.protocol
         try:

@@ -6,6 +6,7 @@ The hash of every prompt that a run used enters the signature of its numbers.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from difflib import get_close_matches
 from importlib import resources
 from pathlib import Path
@@ -33,22 +34,35 @@ def load_prompt(name: str, folder: Path | None = None) -> str:
     return resources.files(__package__).joinpath(f"{name}.txt").read_text(encoding="utf-8").strip()
 
 
-def check_folder(folder: Path | None) -> None:
+#: How a file that only shows a prompt ends: nothing reads it.
+EXAMPLE = ".example"
+
+
+def check_folder(
+    folder: Path | None, used: Collection[str] | None = None, hint: Callable[[str], str] = str
+) -> None:
     """Refuse a folder of overrides that does not exist, or a file of it that no step can use.
 
-    Its name must be that of a prompt, and its text must have the places of that prompt.
+    Its name must be that of a prompt, and its text must have the places of that prompt. With
+    ``used``, the prompts that a command sends, it must be among them; ``hint`` says of another what
+    would send it.
     """
     if folder is None:
         return
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder of prompts")
     known = prompt_names()
+    for file in sorted(folder.iterdir()):
+        if file.stem in known and file.suffix not in (".txt", EXAMPLE) and file.is_file():
+            raise InputError(f"{file}: is not read; name it {file.stem}.txt")
     for file in sorted(folder.glob("*.txt")):
         if file.stem not in known:
             near = get_close_matches(file.stem, known, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
-            raise InputError(f"{file}: no step uses this prompt; {hint}")
+            meant = f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
+            raise InputError(f"{file}: no step uses this prompt; {meant}")
         load_prompt(file.stem, folder)
+        if used is not None and file.stem not in used:
+            raise InputError(f"{file}: this command never sends it; {hint(file.stem)}")
 
 
 def prompt_names() -> list[str]:

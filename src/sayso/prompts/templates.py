@@ -123,6 +123,14 @@ class Whole(NamedTuple):
     meanings: tuple[str, ...] = ()
     echoed: tuple[str, ...] = ()
 
+    def example(self, reply: str) -> list[str]:
+        """Return the lines of a header for one of the replies."""
+        head = [_RULE, f"reply: {reply} 0 to 1" if reply in RANGED else f"reply: {reply}"]
+        if self.meanings and reply not in UNLABELED:
+            labels = self.meanings[:2]
+            head.append(f"labels: {', '.join(f'{label.upper()} = {label}' for label in labels)}")
+        return [*head, _RULE]
+
 
 _VERDICTS = (
     "committed-correct", "committed-incorrect", "hedged-correct", "hedged-incorrect", "hedged-none",

@@ -545,6 +545,9 @@ class Protocol:
     metrics: MetricTable = dataclasses.field(hash=False)
     check: Callable[[Any], None]
     prompts: Callable[[Any], dict[str, str]]
+    #: the prompts that a user can replace, by settings and whether a model judges: each with "", or
+    #: with the flag that it needs; those of the judge aside
+    prompt_uses: Callable[[Any, bool], dict[str, str]]
     requests: Callable[[Sequence[Question], Any, int], list[Ask]]
     collect: Callable[[Sequence[Question], Engine, Judge, Run, Any, int], None]
     measure: Callable[[Run, Any], list[Estimate]]

@@ -12,6 +12,7 @@ import os
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,8 @@ from sayso.engines.engine import Engine, check_engine
 from sayso.engines.named import AnswerLimits, limits_of
 from sayso.engines.ray.engine import RaySettings
 from sayso.harmless import line
-from sayso.judges.judge import Judge
+from sayso.judges.judge import Judge, engine_of
+from sayso.judges.model.prompts import judge_prompt_uses
 from sayso.options import (
     AskingOptions,
     CacheOptions,
@@ -46,7 +48,7 @@ from sayso.records import InputError, Question, content_id
 from sayso.runs.asking import REQUEST_SETTINGS, request_shaper, thinking_settings
 from sayso.runs.costs import is_endpoint, is_local
 from sayso.runs.freshness.ages import Period, ago
-from sayso.runs.judge import JudgeOptions, check_given, check_judge
+from sayso.runs.judge import JudgeOptions, check_given, check_judge, is_judge
 from sayso.runs.measure import check_settings_mapping
 from sayso.runs.recorded import PEOPLE, RecordedEngine, check_record, recorded_settings, slug
 from sayso.runs.stages import now, prompt_parts
@@ -83,6 +85,8 @@ class Job(
     #: when the command of several jobs began, and since when it asks everything anew
     begun: float | None = None
     period: Period | None = None
+    #: prompts that other jobs of the same command send
+    prompts_elsewhere: tuple[str, ...] = ()
     #: options of its kind of model that no flag has
     model_options: Mapping[str, object] = dataclasses.field(default_factory=dict)
     command: str = ""
@@ -200,7 +204,12 @@ def check(job: Job) -> None:
         check_types(part(kind, job), flags=True)
     _check_ray(job)
     folder = job.settings.prompt_folder
-    prompts.check_folder(Path(folder) if folder else None)
+    if isinstance(job.model, RecordedEngine):  # only its judge is asked, in any protocol
+        prompts.check_folder(Path(folder) if folder else None)
+    elif folder:
+        uses = prompt_uses_of(job)
+        used = {name for name, flag in uses.items() if not flag} | set(job.prompts_elsewhere)
+        prompts.check_folder(Path(folder), used, partial(_what_sends, uses))
     request_shaper(job.thinking, job.chat_template_kwargs)
     further = job.plan.further_models(job.settings)
     if isinstance(job.judge, str) and not (job.judge == PEOPLE and is_recorded(job)):
@@ -224,6 +233,41 @@ def check(job: Job) -> None:
                 f"{name.replace('_', '-')} is for models that run in this process (hf:NAME, "
                 "builtin), and this run has none; leave it out"
             )
+
+
+def prompt_uses_of(job: Job) -> dict[str, str]:
+    """Return the prompts that a job can send: each with "", or the flag that it needs."""
+    judge = job.judge
+    by_model = judge not in ("rules", PEOPLE) if isinstance(judge, str) else True
+    if not isinstance(judge, str) and is_judge(judge):
+        by_model = engine_of(judge) is not None
+    grading = judge_prompt_uses(job.judge_labels, job.judge_mode == "two_pass", by_model)
+    return grading | job.plan.prompt_uses(job.options or job.plan.Settings(), by_model)
+
+
+def with_prompts_elsewhere(jobs: Sequence[Job]) -> list[Job]:
+    """Return jobs that know which prompts the others send: one folder may serve several.
+
+    Settings that are refused later send nothing.
+    """
+    sent: list[set[str]] = []
+    for job in jobs:
+        sent.append(set())
+        with contextlib.suppress(InputError):
+            sent[-1] |= {name for name, flag in prompt_uses_of(job).items() if not flag}
+    every = tuple(sorted(set[str]().union(*sent)))
+    return [dataclasses.replace(job, prompts_elsewhere=every) for job in jobs]
+
+
+def _what_sends(uses: Mapping[str, str], name: str) -> str:
+    """Return what would send a prompt that a job does not send."""
+    if uses.get(name):
+        return f"it is for {uses[name]}; delete the file, or change the command"
+    for other, plan in PROTOCOLS.items():
+        flag = plan.prompt_uses(plan.Settings(), True).get(name)
+        if flag is not None:
+            return f"`sayso run {' '.join([other, flag]).strip()}` does; delete the file"
+    return "no run does; delete the file"
 
 
 def _check_ray(job: Job) -> None:
@@ -342,7 +386,7 @@ def with_settings(job: Job, changes: Mapping[str, object]) -> Job:
 
 
 #: fields of a job that a command sets
-OF_COMMANDS = ("begun", "period")
+OF_COMMANDS = ("begun", "period", "prompts_elsewhere")
 
 
 #: fields of a job that change nothing of what it asks

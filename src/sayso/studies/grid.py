@@ -38,7 +38,7 @@ from sayso.options import AskingOptions, ModelOptions, QuestionOptions, option_n
 from sayso.protocols import PROTOCOLS, protocol_named, settings
 from sayso.records import InputError, content_id, suggestion
 from sayso.runs.from_files import TextsOf, lacking_claims, texts_by_model
-from sayso.runs.job import LONGEST_NAME, OF_COMMANDS, Job, job_of
+from sayso.runs.job import LONGEST_NAME, OF_COMMANDS, Job, job_of, with_prompts_elsewhere
 from sayso.runs.recorded import ASKS_NOBODY, RecordedEngine, open_answers, slug
 from sayso.studies.board import About, check_date
 
@@ -148,6 +148,8 @@ def read_grid(spec: Mapping[str, Any], place: str = "study", command: str = "") 
                 )  # fmt: skip
                 cell = GridCell(model.title, source.title, name, job)
                 cells.append(_with_model(cell, model.value))
+    jobs = with_prompts_elsewhere([cell.job for cell in cells])
+    cells = [cell._replace(job=job) for cell, job in zip(cells, jobs, strict=True)]
     names = [entry.title for entry in models], [entry.title for entry in data]
     return Grid(out, *names, [n for n, _ in protocols], cells, shared.get("max_cost"), systems)
 

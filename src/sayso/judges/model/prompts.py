@@ -179,13 +179,37 @@ MOST_ALIASES = 8
 #: Characters of a question or a gold.
 LONGEST_LINE = 2000
 
-_TASKS = {
+_TASKS: dict[tuple[Labels, Step], str] = {
     ("stance", "one"): "judge_stance",
     ("stance", "first"): "judge_stance_first",
     ("stance", "second"): "judge_second",
     ("uncle", "one"): "judge_uncle",
     ("uncle", "first"): "judge_uncle_first",
     ("uncle", "second"): "judge_second",
+}
+
+
+#: what a hint says of prompts that only a model is sent
+BY_MODEL = "--judge MODEL"
+
+
+def judge_prompt_uses(labels: Labels, two_pass: bool, by_model: bool) -> dict[str, str]:
+    """Return the prompts that a judge can be sent: each with "", or the flag that it needs."""
+    steps: tuple[Step, ...] = ("first", "second") if two_pass else ("one",)
+    sent = {_TASKS[labels, step] for step in steps}
+    uses = {
+        name: "" if name in sent else f"--judge-labels {kind}{MODES[step]}"
+        for (kind, step), name in reversed(_TASKS.items())
+    } | dict.fromkeys(sent, "")
+    common = ("short", "long", "omitted", "fence", "blocks", "json", "retry", "again")
+    uses |= {f"judge_{name}": "" for name in common}
+    return uses if by_model else dict.fromkeys(uses, BY_MODEL)
+
+
+MODES: dict[Step, str] = {
+    "one": " --judge-mode one_pass",
+    "first": " --judge-mode two_pass",
+    "second": " --judge-mode two_pass",
 }
 
 

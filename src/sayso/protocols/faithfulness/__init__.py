@@ -48,6 +48,7 @@ FAITHFULNESS = Protocol(
     metrics=NUMBERS,
     check=settings.check,
     prompts=_collect.prompts,
+    prompt_uses=_collect.prompt_uses,
     requests=_collect.requests,
     collect=_collect.collect,
     measure=_measure.estimates,

@@ -309,7 +309,27 @@ def certain_and_uncertain(
     return choices
 
 
-# ---- prompts that a manifest keeps
+# ---- prompts that a manifest keeps, and those that can be a user's own
+
+
+def prompt_uses(settings: Settings, by_model: bool) -> dict[str, str]:
+    """Return the files that a prompt folder can hold: each with "", or the flag that it needs."""
+    chosen = methods.methods_in_list(settings.methods)
+    paper = settings.prompts == "paper"
+    uses = {
+        "method_vanilla": "" if paper and "vanilla" in chosen else "--prompts paper",
+        "method_hedged": "--methods uncertainty_plus",
+    }
+    for name, method in methods.METHODS.items():
+        for prompt in filter(None, (method.short, method.long)):
+            if uses.get(prompt) != "":
+                uses[prompt] = "" if name in chosen else f"--methods {name}"
+        if method.demonstrations and name in chosen:
+            uses["method_hedged"] = ""
+    for step, how in (("decisive", settings.decisive), ("contradict", settings.contradict)):
+        flag = "" if by_model and how in ("auto", "judge") else f"--judge MODEL --{step} judge"
+        uses |= {step: flag, f"{step}_reply": flag}
+    return uses
 
 
 def prompts(settings: Settings) -> dict[str, str]:

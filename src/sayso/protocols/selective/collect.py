@@ -100,6 +100,22 @@ def prompts(settings: Settings) -> dict[str, str]:
     }
 
 
+def prompt_uses(settings: Settings, by_model: bool) -> dict[str, str]:
+    """Return the files that a prompt folder can hold: each with "", or the flag that it needs."""
+    paper = settings.prompts == "paper"
+    uses = {
+        f"selective_{mode}": ""
+        if paper and settings.mode == mode
+        else f"--prompts paper --mode {mode}"
+        for mode in ("sentence", "short")
+    }
+    words = "" if settings.words and not paper else "--words --prompts shared"
+    uses |= {f"uncle_{form}_instruction": words for form in ("short", "long")}
+    uses |= dict.fromkeys(("confidence", "confidence_reasoned"), "--elicit")
+    uses |= {SAID_TRUE: "--elicit", SUPPORTED: "--elicit --scores", "blind": "--answer-metrics"}
+    return uses | dict.fromkeys(questions_about_answers(settings), "")
+
+
 def questions_about_answers(settings: Settings) -> dict[str, str]:
     """Return the texts of what is asked about answers, by the names of their files."""
     names = ["blind"] * any(name.startswith(BLIND) for name in further_metrics(settings))

@@ -171,6 +171,30 @@ def instructions(settings: Settings) -> dict[str, str]:
     return {name: load_prompt(name, folder_setting(settings.prompt_folder)) for name in names}
 
 
+def prompt_uses(settings: Settings, by_model: bool) -> dict[str, str]:
+    """Return the files that a prompt folder can hold: each with "", or the flag that it needs."""
+    modes = modes_of(settings)
+    asked_back = bool({"qa", "qa_none"} & set(modes))
+    uses = {
+        "self_open": "--ask open" if settings.ask == "item" else "",
+        "self_direct": "" if "direct" in modes else "--modes direct",
+        "self_qa": "" if asked_back else "--modes qa",
+        "self_retrieval": "" if settings.retrieval else "--retrieval",
+        "self_revise": "" if settings.remedy == "revise" else "--remedy revise",
+    }
+    steps = [
+        ("claims", "claims", settings.claims),
+        ("support", "support", settings.support),
+        ("claim_question", "questions", settings.questions),
+    ]
+    for prompt, name, how in steps:
+        flag = "" if by_model and how in ("auto", "judge") else f"--judge MODEL --{name} judge"
+        if prompt == "claim_question" and not asked_back:
+            flag = "--modes qa"
+        uses |= {prompt: flag, f"{prompt}_reply": flag}
+    return uses
+
+
 def prompts_signature(settings: Settings) -> str:
     """Return a short name of the texts in use."""
     texts = instructions(settings)

@@ -42,6 +42,7 @@ UNCLE = Protocol(
     metrics=NUMBERS,
     check=settings.check,
     prompts=_collect.prompts,
+    prompt_uses=_collect.prompt_uses,
     requests=_collect.requests,
     collect=_collect.collect,
     is_judged=_collect.is_judged,

@@ -20,6 +20,7 @@ from sayso.engines.engine import Engine
 from sayso.judges.judge import Judge
 from sayso.prompts import load_prompt, methods, prompt_hash
 from sayso.protocols.pool import (
+    MOST_WORDINGS,
     PromptWording,
     item_of,
     load_wording_texts,
@@ -37,6 +38,7 @@ from sayso.protocols.protocol import Ask, Run
 from sayso.protocols.settings import folder_setting
 from sayso.protocols.uncle.settings import (
     ANSWER_SAMPLE,
+    ASKED_ALREADY,
     FORMS,
     PARAGRAPHS,
     PROPENSITY_SAMPLE,
@@ -140,6 +142,30 @@ def prompts(settings: Settings) -> dict[str, str]:
         **load_wording_texts(settings.wordings, settings.prompt_folder),
         **further,
     }
+
+
+def prompt_uses(settings: Settings, by_model: bool) -> dict[str, str]:
+    """Return the files that a prompt folder can hold: each with "", or the flag that it needs."""
+    forms = FORMS[:1] if settings.short_only else FORMS
+    uses = {f"uncle_{form}_instruction": "" if form in forms else LONG for form in FORMS}
+    uses[PARAGRAPH] = "" if "long" in forms else LONG
+    for number in range(2, MOST_WORDINGS + 1):
+        flag = "" if number <= settings.wordings else f"--wordings {number}"
+        uses[f"uncle_frame_{number}"] = flag
+        for form in FORMS:
+            uses[f"uncle_{form}_instruction_{number}"] = flag or ("" if form in forms else LONG)
+    chosen = names_of(settings)
+    for name, method in methods.METHODS.items():
+        if name not in ASKED_ALREADY and not method.demonstrations:
+            for form, prompt in zip(FORMS, (method.short, method.long), strict=True):
+                needs = "" if form in forms else LONG
+                flag = needs if name in chosen else f"--methods {name}"
+                uses[prompt] = "" if uses.get(prompt) == "" else flag
+    return uses
+
+
+#: what a hint says of prompts of paragraphs
+LONG = "paragraphs: leave --short-only out"
 
 
 def instructions(settings: Settings) -> dict[str, str]:

@@ -1,0 +1,203 @@
+"""A folder of a paper's prompts in whole runs: sent byte by byte, and no file of it unused."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import sayso
+from sayso.cli import execute
+from sayso.engines.scripted import ScriptedEngine
+from sayso.prompts import EXAMPLE, check_folder, load_prompt
+from sayso.protocols import PROTOCOLS
+from sayso.records import InputError, Request
+from sayso.runs.job import check, job_of, prompt_uses_of, with_prompts_elsewhere, with_settings
+from sayso.studies.grid import read_grid
+
+
+def written(folder: Path, **texts: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    for name, text in texts.items():
+        (folder / f"{name}.txt").write_text(text, encoding="utf-8")
+    return folder
+
+
+def checked(folder: Path, protocol: str, judge: str = "rules", **settings: object) -> None:
+    job = job_of(protocol=protocol, model="builtin", judge=judge)
+    check(with_settings(job, {**settings, "prompt_folder": str(folder)}))
+
+
+@pytest.mark.parametrize(
+    ("protocol", "name", "says", "needs"),
+    [
+        ("uncle", "uncle_frame_3", "--wordings 3", {"wordings": 3}),
+        ("uncle", "method_unc_few", "--methods unc_few", {"methods": "unc_few"}),
+        ("faithfulness", "method_vanilla", "--prompts paper", {"prompts": "paper"}),
+        ("faithfulness", "method_pair_few", "--methods pair_few", {"methods": "pair_few"}),
+        ("selective", "selective_short", "--mode short", {"prompts": "paper", "mode": "short"}),
+        ("selective", "is_true", "--elicit", {"elicit": True}),
+        ("self_known", "self_revise", "--remedy revise", {"remedy": "revise"}),
+        ("self_known", "self_retrieval", "--retrieval", {"retrieval": True}),
+    ],
+)
+def test_a_file_that_these_settings_never_send_is_refused(
+    tmp_path: Path, protocol: str, name: str, says: str, needs: dict[str, object]
+) -> None:
+    folder = written(tmp_path / "mine", **{name: load_prompt(name)})
+    with pytest.raises(InputError, match=f"{name}.txt: this command never sends it.*{says}"):
+        checked(folder, protocol)
+    checked(folder, protocol, **needs)
+
+
+def test_a_judges_file_needs_a_model(tmp_path: Path) -> None:
+    folder = written(tmp_path / "mine", judge_short=load_prompt("judge_short"))
+    with pytest.raises(InputError, match=r"judge_short.txt: .*--judge MODEL"):
+        checked(folder, "uncle")
+    checked(folder, "uncle", judge="openai:gpt-4o")
+    written(folder, judge_uncle=load_prompt("judge_uncle"))
+    with pytest.raises(InputError, match=r"judge_uncle.txt: .*--judge-labels uncle"):
+        checked(folder, "uncle", judge="openai:gpt-4o")
+
+
+def test_a_file_of_another_protocol_names_it(tmp_path: Path) -> None:
+    folder = written(tmp_path / "mine", self_direct=load_prompt("self_direct"))
+    with pytest.raises(InputError, match=r"self_direct.txt: .*`sayso run self_known` does"):
+        checked(folder, "uncle")
+    with pytest.raises(InputError, match=r"rows_facts.txt: .*no run does"):
+        checked(written(tmp_path / "rows", rows_facts=load_prompt("rows_facts")), "uncle")
+
+
+def test_a_file_with_another_ending_is_no_silent_example(tmp_path: Path) -> None:
+    (tmp_path / "self_open.md").write_text("Of {topic}.", encoding="utf-8")
+    with pytest.raises(InputError, match=r"self_open.md: is not read; name it self_open.txt"):
+        check_folder(tmp_path)
+
+
+def test_a_study_needs_one_protocol_that_sends_a_file(tmp_path: Path) -> None:
+    folder = written(tmp_path / "mine", self_direct=load_prompt("self_direct"))
+    options = {"prompt_folder": str(folder)}
+    both = [{name: options} for name in ("uncle", "self_known")]
+    spec = {"models": ["builtin"], "out": str(tmp_path / "out")}
+    for cell in read_grid({**spec, "protocols": both}).cells:
+        check(cell.job)
+    (alone,) = read_grid({**spec, "protocols": both[:1]}).cells
+    with pytest.raises(InputError, match=r"self_direct.txt: this command never"):
+        check(alone.job)
+    jobs = [job_of(protocol=name, model="builtin") for name in PROTOCOLS]
+    assert all("self_direct" in job.prompts_elsewhere for job in with_prompts_elsewhere(jobs))
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_a_new_folder_changes_nothing_until_a_file_is_renamed(
+    tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "mine"
+    assert execute(["prompts", "new", str(folder), "--for", name]) == 0
+    held = {file.name.removesuffix(EXAMPLE) for file in folder.glob(f"*{EXAMPLE}")}
+    job = job_of(protocol=name, model="builtin", judge="openai:gpt-4o")
+    assert held == set(prompt_uses_of(job))
+    checked(folder, name)
+    read_me = (folder / "README.md").read_text(encoding="utf-8")
+    for prompt in held:
+        assert load_prompt(prompt, folder) == load_prompt(prompt)
+        assert f"| `{prompt}` |" in read_me
+        (folder / f"{prompt}{EXAMPLE}").rename(folder / f"{prompt}.txt")
+        check_folder(folder)  # what is written can be used
+    assert execute(["prompts", "new", str(folder), "--for", name]) == 2
+    assert "exists already" in capsys.readouterr().err
+
+
+# ---- request logs
+
+
+class Log:
+    """A model that logs what it is sent and answers each prompt in the form that it asks for."""
+
+    def __init__(self, *replies: tuple[str, str]) -> None:
+        self.replies = replies
+        self.engine = ScriptedEngine(self.reply, "logged")
+
+    def reply(self, request: Request) -> str:
+        text = request.messages[-1].content
+        town = f"Ada was born in Ripley {request.sample or ''}"  # draws that differ are compared
+        return next((said for part, said in self.replies if part in text), town)
+
+    def holds(self, file: Path) -> bool:
+        """Whether a text of the log is a file's, with something in each of its places."""
+        text = file.read_text(encoding="utf-8")
+        body = text.split("---\n", 2)[2] if text.startswith("---\n") else text
+        pieces = re.split(r"\{[a-z_]+\}", body.strip())
+        end = r"\Z" if len(pieces) > 1 else ""  # an instruction stands before its question
+        shape = re.compile(".+?".join(re.escape(p.strip("\n")) for p in pieces) + end, re.S)
+        sent = [r.messages[-1].content for r in self.engine.requests]
+        return any(shape.search(text) for text in sent)
+
+
+JUDGED = (
+    "---\nreply: word\nlabels: 1 = correct, 0 = incorrect\n---\nGRADE.\nTrue:  {golds}\n\nNew: "
+)
+FOLDERS: dict[str, tuple[dict[str, str], dict[str, object]]] = {
+    "uncle": (
+        {
+            "uncle_short_instruction": "Say  if you doubt.\n\nQ: {question}\nA:",
+            "judge_short": JUDGED + "{question} -> {answer}\tVerdict:",
+        },
+        {"probe.k": 1},
+    ),
+    "faithfulness": (
+        {
+            "method_uncertainty": "Hedge  where unsure.\nQuestion: {question}\nAnswer:",
+            "decisive": "---\nreply: assertions 0 to 1\nlabels: Claim = assertion, Firm = score\n"
+            "---\nEXTRACT.\n\nQ: {question}\nA: {answer}\nClaim:",
+            "contradict": "---\nreply: word\nlabels: Yes = yes, No = no\n---\nCOMPARE  {claim}\n"
+            "with {sample} for {question}\nAnswer:",
+            "judge_short": JUDGED + "{answer}\tVerdict:",
+        },
+        {"methods": "vanilla,uncertainty", "draws.k": 5},
+    ),
+    "selective": (
+        {
+            "selective_sentence": "Be brief,  one sentence.",
+            "judge_short": JUDGED + "{answer}\tVerdict:",
+        },
+        {"prompts": "paper", "draws.k": 1},
+    ),
+    "self_known": (
+        {
+            "self_open": "Tell  me of {topic}, please.",
+            "self_direct": "Preamble.\n\n{claim}  Is it {options}?",
+            "claim_question": "---\nreply: question#answer\n---\nASK.\n\n{claim}\nPair:",
+        },
+        {"modes": "direct,qa", "claims": "rules", "support": "rules", "knowledge": "none"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_the_log_holds_a_papers_prompts_byte_by_byte(tmp_path: Path, name: str) -> None:
+    texts, settings = FOLDERS[name]
+    folder = written(tmp_path / "mine", **texts)
+    rows = [{"question": f"Where was Ada {n} born?", "gold": "Ripley"} for n in range(3)]
+    data = "file:" + str(tmp_path / "q.jsonl")
+    if name == "self_known":
+        rows = [{"topic": f"Ada {n}"} for n in range(3)]
+        data = "topics:" + str(tmp_path / "q.jsonl")
+    (tmp_path / "q.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    log = Log(
+        ("GRADE.", "1"),
+        ("COMPARE", "No"),
+        *((f"Ripley {n}", f"Claim: born in Ripley {n}\nFirm: 0.9") for n in range(1, 5)),
+        ("EXTRACT.", "Claim: Ada was born in Ripley\nFirm: 0.9"),
+        ("ASK.", "Where was Ada born?#Ripley"),
+        ("Tell  me", "Ada 1 was born in Ripley. She was a baker."),
+    )
+    result = sayso.run(
+        name, model=log.engine, judge=log.engine, data=data, out=tmp_path / "run",
+        cache=tmp_path / "cache", settings={**settings, "prompt_folder": str(folder)},
+    )  # fmt: skip
+    assert result.estimates
+    for file in folder.glob("*.txt"):
+        assert log.holds(file), file.stem
