@@ -20,6 +20,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -350,7 +351,7 @@ def faithfulness(run: Run) -> Numbers:
                 found.at(form=form, method=str(method), **dict(where))(**{name: value})
             for choice, part in parts if len(parts) > 1 else ():
                 at = found.at(form=form, method=str(method), choice=str(choice))
-                at(**faithful_scores(part[part.use]))
+                at(**faithful_scores(part[part.use]), **answer_scores(part[part.use]))
         groups = {at: own[own.use] for at, own in rows.groupby(["method", "choice"])}
         values = on_shared_bins(groups)
         for method, own in values.items():
@@ -407,6 +408,17 @@ def dealt(dec: Array, conf: Array) -> Array:
     return np.array([1 - np.abs(dec - c).mean() for c in conf])
 
 
+def answer_scores(rows: pd.DataFrame) -> dict[str, Value]:
+    """Return cMFG and MFG with one vote and one bin, that of the mean confidence, for an answer."""
+    faithful, place = [], []
+    for _, own in rows.groupby("target"):
+        pairs = zip(own.agree, own.k, strict=True)
+        sure = sum(Fraction(int(j), int(k)) for j, k in pairs) / len(own)
+        place.append(max(math.ceil(10 * sure) - 1, 0))
+        faithful.append(1 - float((own.number - own.conf).abs().mean()))
+    return {"cmfg": by_bin(np.array(faithful), np.array(place)), "mfg": mean(faithful)}
+
+
 def faithful_scores(rows: pd.DataFrame, common: set[int] | None = None) -> dict[str, Value]:
     """Return skill, cMFG, MFG and mean decisiveness, on some bins or on all."""
     dec, conf, place = rows.number.to_numpy(float), rows.conf.to_numpy(float), bins(rows)
@@ -416,8 +428,8 @@ def faithful_scores(rows: pd.DataFrame, common: set[int] | None = None) -> dict[
     gain = less(value, blind)
     return {
         "skill": None if gain is None or blind in (None, 1) else gain / (1 - blind),
-        "cmfg": value,
-        "mfg": mean(faithful),
+        "cmfg_aspects": value,
+        "mfg_aspects": mean(faithful),
         "mean_decisiveness": mean(dec),
     }
 
@@ -431,6 +443,7 @@ def _one_method(rows: pd.DataFrame, plain: pd.DataFrame) -> Numbers:
     faithful, blind = 1 - np.abs(dec - conf), dealt(dec, conf)
     found.at()(
         **faithful_scores(own),
+        **answer_scores(own),
         mean_confidence=mean(conf),
         spearman=spearman(dec, conf),
         kendall=kendall(dec, conf),
@@ -464,11 +477,11 @@ def _one_method(rows: pd.DataFrame, plain: pd.DataFrame) -> Numbers:
             at(bin_skill=(value - chance) / (1 - chance))
     for by in ("domain", "position"):  # a short answer has no position
         for part, some in own.groupby(by):
-            found.at(**{by: str(part)})(**faithful_scores(some))
+            found.at(**{by: str(part)})(**faithful_scores(some), **answer_scores(some))
     # a punt is decisiveness 0, against the confidence of the plain answer
     punts = plain[plain.use].reindex(rows.asked[rows.said == "punt"]).dropna(subset=["conf"])
     values = faithful_scores(pd.concat([own, punts.assign(number=0.0)])[own.columns.drop("asked")])
-    found.at()(skill_dec0=values["skill"], cmfg_dec0=values["cmfg"])
+    found.at()(skill_dec0=values["skill"], cmfg_dec0=values["cmfg_aspects"])
     spoken = rows[rows.said == "assertion"]
     if len(spoken):
         truth = spoken.right.to_numpy(float)
@@ -514,7 +527,8 @@ def on_shared_bins(groups: dict[Any, pd.DataFrame]) -> dict[str, dict[str, Value
     for name in {at[0] for at in groups} if common else ():
         each = [faithful_scores(own, common) for at, own in groups.items() if at[0] == name]
         values[str(name)] = {
-            n: mean(v for one in each if (v := one[n]) is not None) for n in ("skill", "cmfg")
+            n.removesuffix("_aspects"): mean(v for one in each if (v := one[n]) is not None)
+            for n in ("skill", "cmfg_aspects")
         }
     return values
 

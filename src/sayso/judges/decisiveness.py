@@ -572,6 +572,11 @@ def _level(items: Sequence[DecisivenessWord], shares: Sequence[float]) -> float:
     return min(0.995, max(0.005, level)) / count
 
 
+def plain_decisiveness() -> float:
+    """Return what the offline reader gives to a statement in which no word speaks of certainty."""
+    return _level((), ())
+
+
 def decisiveness(answer: str, assertion: str | None = None) -> float | None:
     """Return the probability, 0..1, that a reader gives to an answer from its wording alone.
 

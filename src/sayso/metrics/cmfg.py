@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -25,7 +26,8 @@ from sayso.metrics.ranking import auroc
 from sayso.records import InputError
 
 __all__ = [
-    "Binning", "ConfidenceBin", "Filling", "LinguisticCalibration", "cmfg", "cmfg_bins",
+    "Binning", "ConfidenceBin", "Filling", "LinguisticCalibration", "answer_confidence", "cmfg",
+    "cmfg_answers", "cmfg_bins",
     "cmfg_corrected", "cmfg_parts", "cmfg_permuted", "cmfg_references", "cmfg_star",
     "cmfg_star_error", "confidence", "confidence_bin", "faithfulness", "filling", "kendall",
     "linguistic_calibration", "mfg", "noise_floor", "over_claim", "over_hedge", "shared_bins",
@@ -37,6 +39,8 @@ Punt = Literal["exclude", "dec0"]
 #: the setting ``bins`` of the faithfulness protocol, and in the skill that proves a training. Only
 #: docs/faithfulness.md repeats the number; of the tests only tests/test_frozen.py depends on it.
 BINS = 10
+#: largest denominator of an answer's mean confidence: exact in floats, also times 1,000 bins
+MOST_PARTS = 10**9
 
 
 def confidence(contradictions: int, k: int) -> float | None:
@@ -57,6 +61,22 @@ def faithfulness(decisiveness: ArrayLike, confidence: ArrayLike) -> float | None
     gap = np.abs(d - c)
     gap = gap[~np.isnan(gap)]
     return float(1 - gap.mean()) if gap.size else None
+
+
+def answer_confidence(agreeing: Sequence[float], k: Sequence[float]) -> tuple[int, int]:
+    """Return the mean confidence of an answer's assertions as a fraction (j, k).
+
+    Exact, since the fraction is binned: 1/20 and 3/20 are 4/40, on the edge of a bin. It is not
+    reduced, since ``k`` says which values can be reached. ``agreeing`` and ``k`` are whole counts,
+    one of each for every assertion; at least one, and k > 0.
+    """
+    pairs = [(int(j), int(n)) for j, n in zip(agreeing, k, strict=True)]
+    common = math.lcm(*(n for _, n in pairs))
+    total, whole = sum(j * (common // n) for j, n in pairs), common * len(pairs)
+    if whole <= MOST_PARTS:
+        return total, whole
+    nearest = Fraction(total, whole).limit_denominator(MOST_PARTS)
+    return nearest.numerator, nearest.denominator
 
 
 def mfg(faithfulness: ArrayLike, weights: ArrayLike | None = None) -> Result:
@@ -236,6 +256,25 @@ def cmfg(
     inside = _inside(rows)
     faithful = 1 - np.abs(inside.d - inside.c)
     return as_result(_over_bins(inside, faithful, binning.empty), rows.single)
+
+
+def cmfg_answers(
+    faithfulness: ArrayLike,
+    agreeing: ArrayLike,
+    k: ArrayLike,
+    binning: Binning = BINNING,
+    use: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+) -> Result:
+    """Return cMFG of answers, 0..1: their :func:`faithfulness` averaged in bins of confidence.
+
+    Definition 2 conditions the faithfulness of an *answer* on confidence, so an answer has one vote
+    and stands in one bin: that of its assertions' mean confidence, ``agreeing`` / ``k``
+    (:func:`answer_confidence`). With one assertion an answer this is :func:`cmfg`. NaN rows are
+    left out; ``None`` without rows.
+    """
+    inside = _inside(usable_rows(faithfulness, agreeing, k, binning, use, weights))
+    return as_result(_over_bins(inside, inside.d, binning.empty), inside.single)
 
 
 def cmfg_parts(

@@ -7,7 +7,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from sayso.metrics.cmfg import cmfg, faithfulness, skill
+from sayso.judges.decisiveness import decisiveness, plain_decisiveness
+from sayso.metrics.cmfg import answer_confidence, cmfg, confidence_bin, faithfulness, skill
 from sayso.metrics.intervals import UNMOVED, bootstrap
 from sayso.protocols.faithfulness.measure import (
     CONSTANT,
@@ -280,14 +281,16 @@ def test_gains_of_several_methods_are_corrected_together() -> None:
 
 
 def test_pooled_assertions_count_once_each() -> None:
-    """Answer a0 has three claims with f = 1, a1 one with f = 0: 1/2 by answers, 3/4 pooled."""
+    """Fact q0 has three claims with f = 1, q1 one with f = 0: 1/2 by fact, 3/4 pooled."""
     made = choice_rows([(0, 1.0, 10), (0, 1.0, 10), (0, 1.0, 10), (0, 0.0, 10)])
     made = made._replace(answers=["a0", "a0", "a0", "a1"], question=["q0", "q0", "q0", "q1"])
     settings = replace(Settings(), {"resamples": 100})
 
     def of(pooled: bool) -> float | None:
         return next(
-            e.value for e in score_estimates(made.scored(pooled), settings) if e.name == "cmfg"
+            e.value
+            for e in score_estimates(made.scored(pooled), settings)
+            if e.name == "cmfg_aspects"
         )
 
     assert of(False) == pytest.approx(1 / 2)
@@ -360,3 +363,44 @@ def test_what_stands_beside_cmfg_has_the_same_weights() -> None:
 
 def test_nothing_scored_is_nothing() -> None:
     assert len(weighted_rows([("a0", np.nan, np.nan)]).scored().d) == 0
+
+
+def test_a_paragraph_has_one_vote_in_the_papers_numbers_and_a_fact_one_in_ours() -> None:
+    """Three paragraphs of 3, 1 and 2 facts, by hand.
+
+    a: gaps .5, 0, .3, so f = 1 - .8/3, mean confidence 2/3; b: f = 1 at .2; c: gaps .3, .2, so
+    f = .75 at .65. MFG is their mean. a and c share the bin (.6, .7], b has its own. By fact the
+    bins of .5, 1, .2, .6 and .7 hold .6, 1, 1, .7 and .8.
+    """
+    words = [(0, 1.0, 5), (0, 1.0, 10), (0, 0.8, 5), (0, 0.2, 2), (0, 0.9, 6), (0, 0.5, 7)]
+    made = choice_rows(words)._replace(
+        answers=["a", "a", "a", "b", "c", "c"], question=[f"q{i}" for i in range(6)]
+    )
+    settings = replace(Settings(), {"resamples": 100})
+    found = {e.name: e for e in score_estimates(made.scored(), settings)}
+    a, b, c = 1 - 0.8 / 3, 1.0, 0.75
+    assert found["mfg"].value == pytest.approx((a + b + c) / 3)
+    assert found["cmfg"].value == pytest.approx(((a + c) / 2 + b) / 2)
+    assert (found["mfg"].n, found["cmfg"].n) == (3, 3)
+    assert found["mfg_aspects"].value == pytest.approx(4.7 / 6)
+    assert found["cmfg_aspects"].value == pytest.approx((0.6 + 1 + 1 + 0.7 + 0.8) / 5)
+    assert found["mfg_aspects"].n == 6
+
+
+def test_the_mean_confidence_of_an_answer_is_binned_exactly() -> None:
+    """1/20 and 3/20 are 1/10, the closed edge of the first bin; as floats they may be above it."""
+    assert answer_confidence([1, 3], [20, 20]) == (4, 40)
+    assert answer_confidence([2, 5, 7], [20, 10, 10]) == (26, 60)
+    assert answer_confidence([5], [10]) == (5, 10)  # 5 of 10 reach eleven values, 1 of 2 three
+    assert int(confidence_bin(*answer_confidence([1, 3], [20, 20]))) == 0
+    assert int(confidence_bin(*answer_confidence([1, 3], [20, 20]), closed="left")) == 1
+
+
+def test_plain_statements_read_as_certain_move_cmfg_and_nothing_else() -> None:
+    """A plain statement at confidence 1 has f = .975, and 1 if it is certain; a hedge stays."""
+    plain = decisiveness("It is Lyon.")
+    assert plain == plain_decisiveness() == 0.975
+    made = choice_rows([(0, 0.975, 10), (0, 0.6, 5)])
+    settings = replace(Settings(), {"resamples": 100})
+    found = {e.name: e.value for e in reference_estimates(made.scored(), settings)}
+    assert found["cmfg_plain"] == pytest.approx((1 + 0.9) / 2)

@@ -8,11 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sayso.metrics.cmfg import cmfg, mfg, skill
+from sayso.metrics.cmfg import cmfg, cmfg_answers, mfg, skill
 from sayso.metrics.intervals import bootstrap_difference
 from sayso.metrics.joint import Number
 from sayso.prompts.methods import METHOD_LABELS
 from sayso.protocols.faithfulness.measure import (
+    IN_BINS,
+    OF_ANSWERS,
     bins_in_common,
     bins_of_equal_width,
     mean_over_choices,
@@ -20,7 +22,7 @@ from sayso.protocols.faithfulness.measure import (
     signed_slice,
 )
 from sayso.protocols.faithfulness.numbers import NUMBERS
-from sayso.protocols.faithfulness.rows import MethodRows, load_rows
+from sayso.protocols.faithfulness.rows import AnswerRows, MethodRows, load_rows
 from sayso.protocols.faithfulness.settings import Settings
 from sayso.protocols.protocol import (
     ComparedRun,
@@ -70,8 +72,8 @@ def compare(
                 r.take(np.array([q in both for q in r.question], dtype=bool))
                 for r in (first, second)
             )
-            bins = bins_in_common([r.scored(settings.pooled) for r in (first, second)], settings)
-            shared.append((key, int(bins.sum())))
+            bins = _shared([r.scored(settings.pooled) for r in (first, second)], settings)
+            shared.append((key, int(bins.claims.sum())))
             yield from _differences((first, second), settings, bins, resamples, seed)
 
     if not sides[0].rows.keys() & sides[1].rows.keys():
@@ -106,8 +108,22 @@ def _bins_told(shared: Sequence[tuple[tuple[str, str], int]], settings: Settings
     )
 
 
-#: means over bins of confidence, which differ from run to run
-IN_BINS = ("skill", "cmfg")
+class _SharedBins(NamedTuple):
+    """The bins of confidence that every run fills: with claims, and with whole answers (cMFG)."""
+
+    claims: NDArray[np.bool_]
+    answers: NDArray[np.bool_]
+
+    def of(self, name: str) -> NDArray[np.bool_]:
+        """Return the bins in which a number is compared."""
+        return self.answers if name in OF_ANSWERS else self.claims
+
+
+def _shared(used: Sequence[MethodRows], settings: Settings) -> _SharedBins:
+    return _SharedBins(
+        bins_in_common(used, settings),
+        bins_in_common([rows.by_answer() for rows in used], settings),
+    )
 
 
 def numbers(sides: Sides, allow: Sequence[str]) -> tuple[list[list[Numbers]], list[str]]:
@@ -126,8 +142,8 @@ def numbers(sides: Sides, allow: Sequence[str]) -> tuple[list[list[Numbers]], li
             of = {m: side for m, side in there.items() if key in side.rows}
             settings = next(iter(of.values())).settings
             used = {m: side.rows[key].scored(settings.pooled) for m, side in of.items()}
-            bins = bins_in_common(used.values(), settings)
-            shared.append((key, int(bins.sum())))
+            bins = _shared(list(used.values()), settings)
+            shared.append((key, int(bins.claims.sum())))
             for m, rows in used.items():
                 every = of[m].rows[key]  # a punt has no confidence, and is wrong
                 judged = every.take(~np.isnan(every.right))
@@ -138,13 +154,17 @@ def numbers(sides: Sides, allow: Sequence[str]) -> tuple[list[list[Numbers]], li
 
 
 def _numbers(
-    key: tuple[str, str], used: MethodRows, judged: MethodRows, settings: Settings, bins: Any
+    key: tuple[str, str],
+    used: MethodRows,
+    judged: MethodRows,
+    settings: Settings,
+    bins: _SharedBins,
 ) -> Numbers:
     where = slice_of(form=key[0], method=key[1])
     found: Numbers = {}
     for name, (metric, columns) in _metrics(settings, bins).items():
-        rows = judged if name == "accuracy" else used
-        if len(rows.d):
+        rows = _rows_of(name, used, judged)
+        if len(rows.entity):
             declared = NUMBERS[name]
             found[name, where] = Number(
                 metric, columns(rows), rows.name.tolist(), declared.limits, declared.higher
@@ -166,24 +186,34 @@ def _open(side: ComparedRun) -> _FaithfulnessSide:
 
 
 def _metrics(
-    settings: Settings, bins: Any
-) -> dict[str, tuple[Callable[..., Any], Callable[[MethodRows], tuple[Any, ...]]]]:
-    """Return each number's metric, and the columns of rows that it takes."""
-    keywords = {"binning": bins_of_equal_width(settings), "use": bins}
+    settings: Settings, bins: _SharedBins
+) -> dict[str, tuple[Callable[..., Any], Callable[[Any], tuple[Any, ...]]]]:
+    """Return each number's metric, and the columns of rows that it takes (:func:`_rows_of`)."""
+    keywords = {"binning": bins_of_equal_width(settings), "use": bins.claims}
+    of_answers = keywords | {"use": bins.answers}
     return {
         "skill": (mean_over_choices(skill, **keywords), lambda r: r.counts),
-        "cmfg": (mean_over_choices(cmfg, **keywords), lambda r: r.counts),
-        "mfg": (mean_over_choices(mfg), lambda r: (1 - np.abs(r.d - r.c), r.weight, r.choice)),
+        "cmfg": (mean_over_choices(cmfg_answers, **of_answers), lambda r: r.counts),
+        "mfg": (mean_over_choices(mfg), lambda r: (r.f, r.weight, r.choice)),
+        "cmfg_aspects": (mean_over_choices(cmfg, **keywords), lambda r: r.counts),
+        "mfg_aspects": (mean_over_choices(mfg), lambda r: (1 - abs(r.d - r.c), r.weight, r.choice)),
         "mean_decisiveness": (mean_over_choices(mfg), lambda r: (r.d, r.weight, r.choice)),
         "mean_confidence": (mean_over_choices(mfg), lambda r: (r.c, r.weight, r.choice)),
         "accuracy": (mean_over_choices(mfg), lambda r: (r.right, r.weight, r.choice)),
     }
 
 
+def _rows_of(name: str, used: MethodRows, judged: MethodRows) -> MethodRows | AnswerRows:
+    """Return the rows that a number is counted over."""
+    if name == "accuracy":
+        return judged
+    return used.by_answer() if name in OF_ANSWERS else used
+
+
 def _differences(
     pair: tuple[MethodRows, MethodRows],
     settings: Settings,
-    bins: NDArray[np.bool_],
+    bins: _SharedBins,
     resamples: int,
     seed: int,
 ) -> Iterator[Estimate]:
@@ -191,24 +221,25 @@ def _differences(
     used = one.scored(settings.pooled), two.scored(settings.pooled)
     judged = one.take(~np.isnan(one.right)), two.take(~np.isnan(two.right))
     for name, (metric, columns) in _metrics(settings, bins).items():
-        if name in IN_BINS and not bins.any():
-            why = f"no bin of confidence has {settings.shared_least} claims in both runs"
+        if name in IN_BINS and not bins.of(name).any():
+            what = "answers" if name in OF_ANSWERS else "claims"
+            why = f"no bin of confidence has {settings.shared_least} {what} in both runs"
             yield Estimate(name, n=len(used[1].d), problem=why)
             continue
-        rows = judged if name == "accuracy" else used
+        rows = _rows_of(name, used[0], judged[0]), _rows_of(name, used[1], judged[1])
         yield _difference(name, metric, columns, rows, resamples, seed)
 
 
 def _difference(
     name: str,
     metric: Callable[..., Any],
-    columns: Callable[[MethodRows], tuple[Any, ...]],
-    pair: tuple[MethodRows, MethodRows],
+    columns: Callable[[Any], tuple[Any, ...]],
+    pair: tuple[MethodRows | AnswerRows, MethodRows | AnswerRows],
     resamples: int,
     seed: int,
 ) -> Estimate:
     """Return B - A; entities are joined by name, not by their number in a run."""
-    if not all(len(r.d) for r in pair):
+    if not all(len(r.entity) for r in pair):
         return Estimate(name, problem="no usable answer in one of the runs")
     return bootstrap_difference(
         metric,

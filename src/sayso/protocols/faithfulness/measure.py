@@ -18,6 +18,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from sayso.judges.decisiveness import plain_decisiveness
 from sayso.metrics.arrays import divide
 from sayso.metrics.calibration import brier
 from sayso.metrics.cmfg import (
@@ -25,6 +26,7 @@ from sayso.metrics.cmfg import (
     Binning,
     ConfidenceBin,
     cmfg,
+    cmfg_answers,
     cmfg_bins,
     cmfg_corrected,
     cmfg_parts,
@@ -54,7 +56,13 @@ from sayso.metrics.intervals import (
 from sayso.metrics.ranking import spearman
 from sayso.prompts import methods
 from sayso.prompts.methods import METHOD_LABELS
-from sayso.protocols.faithfulness.rows import PARTS, Floats, MethodRows, load_rows
+from sayso.protocols.faithfulness.rows import (
+    PARTS,
+    AnswerRows,
+    Floats,
+    MethodRows,
+    load_rows,
+)
 from sayso.protocols.faithfulness.settings import Settings, ambiguous_questions, held_out
 from sayso.protocols.pool import clusters_of
 from sayso.protocols.probes import count_draws
@@ -233,8 +241,12 @@ def _in_words(where: Slice) -> str:
 # ---- scores with their intervals, overall and in slices
 
 #: means over claims, and scores of each domain, place in a paragraph, and choice of demonstrations
-MEANS = ("mfg", "mean_decisiveness", "mean_confidence")
-SLICED = ("skill", "cmfg", "mfg", "mean_decisiveness")
+MEANS = ("mfg", "mfg_aspects", "mean_decisiveness", "mean_confidence")
+SLICED = ("skill", "cmfg", "mfg", "cmfg_aspects", "mfg_aspects", "mean_decisiveness")
+#: means over bins of confidence
+IN_BINS = ("skill", "cmfg", "cmfg_aspects")
+#: the paper's numbers, in which an answer's claims have one vote together (Definitions 1 and 2)
+OF_ANSWERS = ("cmfg", "mfg")
 
 
 def mean_over_choices(metric: Callable[..., Any], **keywords: Any) -> Callable[..., Any]:
@@ -294,7 +306,7 @@ def _at_most_one(skill: Estimate, words: Floats) -> Estimate:
 
 
 def _interval(
-    name: str, metric: Callable[..., Any], rows: MethodRows, *arrays: NDArray[Any],
+    name: str, metric: Callable[..., Any], rows: MethodRows | AnswerRows, *arrays: NDArray[Any],
     settings: Settings, limits: tuple[float, float] | None = (0.0, 1.0),
     freedom: float | None = None,
 ) -> Estimate:  # fmt: skip
@@ -313,12 +325,19 @@ def score_estimates(
     # assertions or answers that have no reading; punts and omissions are none of those
     missing = sum(n for reason, n in used.lost.items() if reason not in ("asked", "omitted"))
     counts = (used.d, used.j, used.k)
+    answers = used.by_answer()
     metrics: dict[
         str, tuple[Callable[..., Any], tuple[Floats, ...], tuple[float, float] | None]
     ] = {
         "skill": (mean_over_choices(skill, binning=binning), counts, None),
-        "cmfg": (mean_over_choices(cmfg, binning=binning), counts, (0.0, 1.0)),
-        "mfg": (mean_over_choices(mfg), (1 - np.abs(used.d - used.c),), (0.0, 1.0)),
+        "cmfg": (
+            mean_over_choices(cmfg_answers, binning=binning),
+            (answers.f, answers.j, answers.k),
+            (0.0, 1.0),
+        ),
+        "mfg": (mean_over_choices(mfg), (answers.f,), (0.0, 1.0)),
+        "cmfg_aspects": (mean_over_choices(cmfg, binning=binning), counts, (0.0, 1.0)),
+        "mfg_aspects": (mean_over_choices(mfg), (1 - np.abs(used.d - used.c),), (0.0, 1.0)),
         "mean_decisiveness": (mean_over_choices(mfg), (used.d,), (0.0, 1.0)),
         "mean_confidence": (mean_over_choices(mfg), (used.c,), (0.0, 1.0)),
         "spearman": (mean_over_choices(spearman), (used.d, used.c), (-1.0, 1.0)),
@@ -329,23 +348,29 @@ def score_estimates(
         if not len(used.d):
             yield Estimate(name, problem=NOTHING, missing=missing)
             continue
+        rows = answers if name in OF_ANSWERS else used
         freedom = None
         if name in MEANS:  # the few entities decide that are not at the end of the range
-            freedom = mean_freedom(arrays[0] * used.weight, used.weight, used.entity)
+            freedom = mean_freedom(arrays[0] * rows.weight, rows.weight, rows.entity)
         e = _interval(
-            name, metric, used, *arrays, used.weight, used.choice,
+            name, metric, rows, *arrays, rows.weight, rows.choice,
             settings=settings, limits=limits, freedom=freedom,
         )  # fmt: skip
         e = _at_most_one(e, used.d) if name == "skill" else e
-        thin = _thin(used, binning) if name in ("skill", "cmfg") and e.problem != CONSTANT else None
+        thin = _thin(rows, binning) if name in IN_BINS and e.problem != CONSTANT else None
         if thin:
             e = msgspec.structs.replace(e, low=None, high=None, problem=thin)
         yield msgspec.structs.replace(e, missing=missing)
 
 
-def _thin(used: MethodRows, binning: Binning) -> str | None:
+def binned(rows: MethodRows | AnswerRows) -> tuple[Floats, Floats, Floats]:
+    """Return what says which rows stand in which bins: decisiveness or faithfulness, j, k."""
+    return (rows.d if isinstance(rows, MethodRows) else rows.f), rows.j, rows.k
+
+
+def _thin(rows: MethodRows | AnswerRows, binning: Binning) -> str | None:
     """Return why means over bins have no interval: in a choice of demonstrations one is thin."""
-    notes = (thin_bins(one.d, one.j, one.k, binning) for one in used.choices())
+    notes = (thin_bins(*binned(one), binning) for one in rows.choices())
     return next(filter(None, notes), None)
 
 
@@ -446,6 +471,9 @@ def _references(used: MethodRows, settings: Settings) -> Iterator[Estimate]:
         yield Estimate(f"cmfg_{name}", value=value, n=n, problem=None if n else NOTHING)
     for name, value in cmfg_parts(*counts, **keywords).items():
         yield Estimate(name, value=value, n=n)
+    plain = np.isclose(used.d, plain_decisiveness())
+    certain = cmfg(np.where(plain, 1.0, used.d), used.j, used.k, **keywords)
+    yield Estimate("cmfg_plain", value=_finite(certain), n=n)
     yield Estimate("cmfg_corrected", value=cmfg_corrected(*counts, **keywords), n=n)
     yield Estimate("skill_corrected", value=skill_corrected(*counts, **keywords), n=n)
     by_level = cmfg(*counts, Binning(levels=True), weights=used.weight)
@@ -571,10 +599,12 @@ def _bin(
 GAINS = ("skill_gain", "cmfg_gain")
 
 
-def bins_in_common(sides: Iterable[MethodRows], settings: Settings) -> NDArray[np.bool_]:
+def bins_in_common(
+    sides: Iterable[MethodRows | AnswerRows], settings: Settings
+) -> NDArray[np.bool_]:
     """Return which bins of confidence every side fills, in each choice of demonstrations."""
     return shared_bins(
-        [(r.d, r.j, r.k) for side in sides for r in side.choices()],
+        [binned(one) for side in sides for one in side.choices()],
         bins_of_equal_width(settings),
         settings.shared_least,
     )

@@ -12,8 +12,8 @@ NUMBERS = MetricTable(
         "skill",
         "words match the draws (0 blind, 1 perfect)",
         (
-            "How far cMFG gets from the value of the same words assigned to answers at random "
-            "(0) to a perfect match (1). Below 0, the words mislead."
+            "How far cMFG by fact gets from the value of the same words assigned to answers at "
+            "random (0) to a perfect match (1). Below 0, the words mislead."
         ),
         symbol="skill",
         notation="signed",
@@ -56,8 +56,9 @@ NUMBERS = MetricTable(
         "cmfg",
         "faithfulness, mean over bins of confidence",
         (
-            "Faithfulness of a claim is 1 minus the distance between decisiveness and confidence. "
-            "Its mean is taken within each bin of confidence, then over the bins."
+            "Faithfulness of an answer is 1 minus the mean distance between decisiveness and "
+            "confidence of its claims. Its mean is taken within each bin of confidence (an "
+            "answer's is the mean of its claims'), then over the bins."
         ),
         symbol="cMFG",
         source=YONA,
@@ -68,13 +69,35 @@ NUMBERS = MetricTable(
         "mfg",
         "faithfulness, mean over answers",
         (
-            "Mean of 1 minus the distance between decisiveness and confidence, over the answers "
-            "that assert something."
+            "Mean of 1 minus the mean distance between decisiveness and confidence of an answer's "
+            "claims, over the answers that assert something. An answer has one vote."
         ),
         symbol="MFG",
         source=YONA,
         higher=True,
         study=3,
+    ),
+    Metric(
+        "cmfg_aspects",
+        "faithfulness by fact, mean over bins of confidence",
+        (
+            "cMFG with a vote and a bin for each fact of a paragraph (claims about the same fact "
+            "share the vote). Not in the paper. Skill and the baselines are counted this way."
+        ),
+        symbol="cMFG by fact",
+        higher=True,
+        study=7,
+    ),
+    Metric(
+        "mfg_aspects",
+        "faithfulness by fact, mean over facts",
+        (
+            "MFG with a vote for each fact of a paragraph (claims about the same fact share the "
+            "vote). Not in the paper."
+        ),
+        symbol="MFG by fact",
+        higher=True,
+        study=8,
     ),
     Metric(
         "punting",
@@ -190,6 +213,15 @@ NUMBERS = MetricTable(
         "cmfg_permuted",
         "cMFG of its words assigned at random",
         "Expected cMFG if the same decisiveness values were assigned to the claims at random.",
+    ),
+    Metric(
+        "cmfg_plain",
+        "cMFG with plain statements read as certain",
+        (
+            "cMFG by fact if a statement without words of certainty or doubt had decisiveness 1, "
+            "as in the paper. The offline reader gives it .975."
+        ),
+        higher=True,
     ),
     Metric(
         "cmfg_oracle",

@@ -739,6 +739,9 @@ COLUMNS = {
 #: what cMFG is read against
 BASELINES = {
     "cmfg": "this model",
+    "cmfg_aspects": "this model, by fact",
+    "mfg_aspects": "this model, MFG by fact",
+    "cmfg_plain": "this model, plain statements read as 1",
     "cmfg_corrected": "corrected for the noise of k draws",
     "cmfg_permuted": "its wordings, shuffled",
     "cmfg_constant": "always its mean decisiveness",

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sayso.metrics.cmfg import answer_confidence, faithfulness
 from sayso.prompts import methods
 from sayso.protocols.faithfulness.settings import STAGES, Settings, dropped
 from sayso.protocols.pool import Cluster, cluster_name, clusters_of
@@ -85,6 +86,24 @@ class MethodRows(NamedTuple):
         _, place, count = np.unique(pairs, return_inverse=True, return_counts=True)
         return used._replace(weight=1 / count[place.reshape(-1)] if len(pairs) else used.weight)
 
+    def by_answer(self) -> AnswerRows:
+        """Return the answers of these rows, each with its assertions' one vote (Definition 1)."""
+        names, at, group = np.unique(
+            np.array(self.answers, dtype=np.str_), return_index=True, return_inverse=True
+        )
+        order = np.argsort(group, kind="stable")
+        parts = np.split(order, np.cumsum(np.bincount(group, minlength=len(names)))[:-1])
+        pairs = [answer_confidence(self.j[p].tolist(), self.k[p].tolist()) for p in parts if len(p)]
+        faithful = [faithfulness(self.d[p], self.c[p]) for p in parts if len(p)]
+        return AnswerRows(
+            f=np.array(faithful, dtype=np.float64),
+            j=np.array([j for j, _ in pairs], dtype=np.float64),
+            k=np.array([k for _, k in pairs], dtype=np.float64),
+            choice=self.choice[at],
+            entity=self.entity[at],
+            name=self.name[at],
+        )
+
     def choices(self) -> list[MethodRows]:
         """Return the rows of each choice of demonstrations; all of them where there is none."""
         return [self.take(self.choice == c) for c in np.unique(self.choice)]
@@ -102,6 +121,38 @@ class MethodRows(NamedTuple):
             question=[self.question[i] for i in at],
             answers=[self.answers[i] for i in at],
         )
+
+
+class AnswerRows(NamedTuple):
+    """Answers with a claim that has decisiveness and confidence; arrays have one entry for each.
+
+    ``f`` faithfulness (Definition 1), ``j`` / ``k`` the claims' mean confidence as a fraction,
+    ``choice``, ``entity`` and ``name`` as in :class:`MethodRows`.
+    """
+
+    f: Floats
+    j: Floats
+    k: Floats
+    choice: NDArray[np.int64]
+    entity: NDArray[np.int64]
+    name: NDArray[np.str_]
+
+    @property
+    def weight(self) -> Floats:
+        """One vote for each answer."""
+        return np.ones(len(self.f))
+
+    @property
+    def counts(self) -> tuple[NDArray[Any], ...]:
+        """What cMFG of answers takes, averaged over choices: f, j, k, weight, choice."""
+        return self.f, self.j, self.k, self.weight, self.choice
+
+    def choices(self) -> list[AnswerRows]:
+        """Return the answers of each choice of demonstrations; all of them where there is none."""
+        return [
+            AnswerRows(*(column[self.choice == c] for column in self))
+            for c in np.unique(self.choice)
+        ]
 
 
 class AssertionRow(NamedTuple):

@@ -137,8 +137,8 @@ class Settings:
     )
     pooled: bool = measure_field(
         False,
-        "count every assertion once, so that answers with several assertions weigh more; otherwise "
-        "the assertions of an answer share one vote (Definition 1)",
+        "in numbers by fact, count every assertion once; otherwise assertions about the same fact "
+        "share one vote (MFG and cMFG always give an answer one vote: Definition 1)",
     )
     least: Annotated[int, Meta(ge=1, le=MOST_DRAWS)] = measure_field(
         5, "smallest number of answered samples from which a confidence is computed"
