@@ -65,7 +65,9 @@ def test_scores_and_differences_are_the_frozen_ones(
     selective = runs.of("selective")
     monkeypatch.setenv("SAYSO_CACHE", str(runs.cache("selective")))
     other = tmp_path / "other"
-    sayso.run("selective", limit=frozen.ENTITIES, seed=1, out=other, report=False)
+    sayso.run(
+        "selective", limit=frozen.ENTITIES, seed=1, out=other, dtype=frozen.DTYPE, report=False
+    )
     held("score", frozen.scored(selective, tmp_path))
     held("selective.compared", frozen.compared(selective, other))
 
@@ -73,10 +75,10 @@ def test_scores_and_differences_are_the_frozen_ones(
 def test_training_rows_are_the_frozen_ones(
     runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    uncle = runs.of("uncle")
     monkeypatch.setenv("SAYSO_CACHE", str(runs.cache("uncle")))
+    base = frozen.training_base(tmp_path)
     for recipe in ("mix", "calibrated"):
-        held(f"train.{recipe}", frozen.exported(uncle, tmp_path / recipe, recipe))
+        held(f"train.{recipe}", frozen.exported(base, tmp_path / recipe, recipe))
 
 
 def test_a_moved_number_is_seen() -> None:

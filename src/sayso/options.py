@@ -46,8 +46,8 @@ class ModelOptions:
     )
     dtype: str | None = option(
         None,
-        "number format of the model: auto (float32 on a CPU, else as stored), float32, bfloat16 or "
-        "float16; changing it repeats every request",
+        "number format of the model: auto (float32 on a CPU, else as stored), float64, float32, "
+        "bfloat16 or float16; changing it repeats every request",
         "answering",
     )
     batch_size: Annotated[int, Meta(ge=1, le=100_000)] | None = option(

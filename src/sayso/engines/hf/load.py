@@ -343,7 +343,10 @@ def choose_dtype(wanted: str, device: torch.device) -> torch.dtype | str:
     log-probabilities by 5e-4 under padding, and the stored dtype elsewhere."""
     if wanted == "auto":
         return torch.float32 if device.type == "cpu" else "auto"
-    known = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
+    known = {
+        "float64": torch.float64, "float32": torch.float32, "float16": torch.float16,
+        "bfloat16": torch.bfloat16,
+    }  # fmt: skip
     if wanted not in known:
         raise InputError(f"dtype {wanted!r} is unknown: expected auto, {', '.join(known)}")
     return known[wanted]
