@@ -178,7 +178,7 @@ def _answers(selective: Path) -> Iterator[dict[str, object]]:
 
 
 def training_base(folder: Path) -> Path:
-    """Run uncle in float32, as trainings open a model on a CPU, and return the folder of the run."""
+    """Run uncle in float32, as trainings open a model on a CPU; return the run's folder."""
     sayso.run("uncle", limit=ENTITIES, out=folder / "base", report=False)
     return folder / "base"
 
