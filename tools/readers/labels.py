@@ -13,6 +13,7 @@ A row of real text belongs to ``train`` or ``aside`` by a hash of its question; 
 
 from __future__ import annotations
 
+import csv
 import gzip
 import hashlib
 import json
@@ -22,6 +23,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from cue_texts import made_texts
 
 from sayso.judges.rules.reading import STANCES
 from sayso.records import Aspect, Question
@@ -184,6 +187,51 @@ def wording_rows() -> list[Row]:
         )
         rows.append(Row(f"wp{at}", "wordings_paragraphs", "train", "long", row["text"], "", labels))
     return rows
+
+
+#: the level that was asked of the model -> stance; "moderate" holds both hedges and sources
+LEVELS = {
+    "high": "committed", "low": "hedged", "lowest": "hedged", "completely uncertain": "abstained",
+}  # fmt: skip
+
+
+def assistant_rows(half: str, folder: Path | None = None) -> list[Row]:
+    """Return answers of 2025's assistants in words of a level that was asked for.
+
+    Of the file ``linguistic_uncertainty/full.csv`` in ``SAYSO_TEST_DATA``; halves are of questions,
+    as those of :mod:`decisiveness`. A moderate answer is left out: it hedges or names a source.
+    """
+    if folder is None:
+        if "SAYSO_TEST_DATA" not in os.environ:
+            return []
+        folder = Path(os.environ["SAYSO_TEST_DATA"])
+    rows = []
+    with (folder / "linguistic_uncertainty" / "full.csv").open(encoding="utf-8", newline="") as f:
+        for at, row in enumerate(csv.DictReader(f)):
+            stance = LEVELS.get(row["llm_confidence_level"])
+            mine = "train" if even_half(row["question"]) else "aside"
+            if stance is not None and mine == half:
+                golds = (row["ground_truth_answer"].strip(),)
+                label = Label(row["question"], golds, "", stance)
+                text = row["uncertainty_expression"].strip()
+                rows.append(Row(f"as{at}", "assistants", half, "short", text, "", (label,)))
+    return rows
+
+
+def even_half(question: str) -> bool:
+    """Whether a question belongs to the half that is trained on."""
+    return int(hashlib.sha256(question.encode()).hexdigest(), 16) % 2 == 0
+
+
+def made_rows() -> list[Row]:
+    """Return the short answers of :mod:`cue_texts`."""
+    return [
+        Row(
+            f"made{at}", "made", "train", "short", made.text, "",
+            (Label(made.question, (made.gold,), "", made.stance),),
+        )
+        for at, made in enumerate(made_texts())
+    ]  # fmt: skip
 
 
 def training_rows() -> list[Row]:
