@@ -370,20 +370,23 @@ def table2(shown: LayoutRuns) -> list[NumberTable]:
             continue
         _, _, plain, retrieved = max(pairs, key=lambda pair: pair[:2])
         own = {v.target: v.label for v in run.verdicts(f"self-{MAIN}")}
+        shown_passages = _passages_in(run, retrieved.answer.request.messages[-1].content)
         rows: list[Row] = []
-        for name, one in (("claim without passages", plain), ("claim with passages", retrieved)):
-            entries = ("yes" if one.supported else "no", own.get(one.claim.id) or "not asked")
-            rows.append(((name, line(one.claim.text, MOST)), entries))
-        prompt = retrieved.answer.request.messages[-1].content
+        for name, one, before in (
+            ("claim without passages", plain, 0),
+            ("claim with passages", retrieved, len(shown_passages)),
+        ):
+            verdict, said = "yes" if one.supported else "no", own.get(one.claim.id) or "not asked"
+            rows.append(((name, line(one.claim.text, MOST)), (verdict, said, str(before))))
         rows += [
-            ((f"passage {n}", line(text, MOST)), (None, None))
-            for n, text in enumerate(_passages_in(run, prompt), 1)
+            ((f"passage {n}", line(text, MOST)), (None, None, None))
+            for n, text in enumerate(shown_passages, 1)
         ]
         caption = (
             f"{' · '.join(labels)}: a claim, the claim closest to it in words in the text written "
             "with passages, and passages of that text's prompt."
         )
-        columns = ("supported", "is it right? The model says")
+        columns = ("supported", "is it right? The model says", "passages before the prompt")
         tables.append(NumberTable("", caption, ("answer", "text"), columns, rows))
     return tables
 
