@@ -277,3 +277,12 @@ def test_a_compact_table_keeps_the_intervals_of_j(capsys: pytest.CaptureFixture[
     assert text.count("[.41,\N{NO-BREAK SPACE}.59]") == 1
     assert "[.60" not in text
     assert all(len(row) <= 80 for row in text.splitlines())
+
+
+def test_a_text_among_numbers_stands_in_the_file_and_moves_no_column() -> None:
+    agreed = Estimate("agreed", value=0.5, low=0.25, high=0.75, n=8)
+    rows = [(("a",), ("", agreed)), (("b",), (agreed, ""))]
+    lines = csv_text(NumberTable("", "", ("metric",), ("a", "b"), rows)).splitlines()
+    assert lines[0] == ("metric,a,a low,a high,a n,a problem,b,b low,b high,b n,b problem")
+    assert lines[1] == "a,,,,,,0.5,0.25,0.75,8,"
+    assert lines[2] == "b,0.5,0.25,0.75,8,,,,,,"

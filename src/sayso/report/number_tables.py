@@ -245,10 +245,14 @@ def csv_text(table: NumberTable) -> str:
 
 
 def _flat(table: NumberTable) -> list[list[Any]]:
-    """Return the head and the rows of a table in which a number takes five columns."""
+    """Return the head and the rows of a table in which a number takes five columns.
+
+    A column of numbers may hold a text, such as "" where nothing is compared.
+    """
+    columns = [[entries[place] for _, entries in table.rows] for place in range(len(table.columns))]
     of_numbers = [
-        not any(isinstance(entries[place], str) for _, entries in table.rows)
-        for place in range(len(table.columns))
+        any(isinstance(e, Estimate) for e in column) or not any(isinstance(e, str) for e in column)
+        for column in columns
     ]
     head = [*table.labels]
     for column, numbers in zip(table.columns, of_numbers, strict=True):
