@@ -99,13 +99,19 @@ def gap_question(topic: str, claim: str) -> QuestionAnswer:
     return check_pair(topic, question, answer)
 
 
-def _value(topic: str, text: str) -> Span | None:
-    """Return the last date, number or name that is not the topic's, else how the claim ends."""
+def named_values(topic: str, text: str) -> list[Span]:
+    """Return the dates, numbers and names of a text that are not the topic's."""
     known = frozenset(t.text for t in tokens(topic))
     values = [Span(d.start, d.end) for d in find_dates(text)]
     values += [Span(q.start, q.end) for q in find_quantities(text)]
     values += list(names(text, 0, len(text), known))
-    values = [s for s in values if s.start > 0 and text[s.start : s.end].strip()]
+    return [s for s in values if text[s.start : s.end].strip()]
+
+
+def _value(topic: str, text: str) -> Span | None:
+    """Return the last date, number or name that is not the topic's, else how the claim ends."""
+    known = frozenset(t.text for t in tokens(topic))
+    values = [s for s in named_values(topic, text) if s.start > 0]
     if values:
         return max(values, key=lambda s: (s.end, s.end - s.start))
     end = len(text[:-1].rstrip()) if text[-1] in ".!" else len(text)

@@ -125,6 +125,21 @@ def equal_length(labels: Sequence[Sequence[str]], first: int) -> tuple[list[int]
     return [a.count("S") for a in kept], [a.count("NS") for a in kept]
 
 
+def unsupported_before(labels: Sequence[Sequence[str]], wanted: Sequence[int]) -> list[int]:
+    """Return how many NS each answer has before its ``wanted``-th S, in order of the text.
+
+    0 where none is wanted. Two methods with as many wanted supported claims have the same recall:
+    of S NS S NS S and S S both have 2, the first at the price of one NS (2/3), the other of none.
+    """
+    prices = []
+    for answer, number in zip(labels, wanted, strict=True):
+        places = [at for at, label in enumerate(answer) if label == "S"]
+        if number > len(places):
+            raise InputError(f"{number} supported claims wanted of an answer with {len(places)}")
+        prices.append(list(answer[: places[number - 1]]).count("NS") if number else 0)
+    return prices
+
+
 # ---- positions in the text
 
 Closed = Literal["right", "left"]

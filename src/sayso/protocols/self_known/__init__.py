@@ -53,7 +53,15 @@ SELF_KNOWN = Protocol(
     compare=_compare.compare,
     numbers=_compare.numbers,
     reads_texts=True,
-    off_by_default=("retrieval", "open_book", "remedy", "draws.k"),
+    off_by_default=(
+        "retrieval",
+        "open_book",
+        "remedy",
+        "draws.k",
+        "answer.decoding",
+        "answer.candidates",
+        "answer.sure",
+    ),
     is_judged=_collect.is_judged,
     unpriced=_collect.unpriced,
 )

@@ -1,6 +1,7 @@
 """What a self_known run asks and checks: long texts, their claims, and the model's word on them.
 
-Texts are asked plainly, with passages before the prompt (method "retrieval"), or revised.
+Texts are asked plainly, with passages before the prompt (method "retrieval"), revised, or decoded
+cautiously.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from sayso.judges.self_judgement import orders
 from sayso.prompts import load_prompt, prompt_hash
 from sayso.prompts.fence import visible_text
 from sayso.protocols.protocol import Ask, Run
+from sayso.protocols.self_known.cautious import SENTENCE_TOKENS, cautious_texts, check_model
 from sayso.protocols.self_known.claims import (
     Checker,
     QuestionMaker,
@@ -69,6 +71,8 @@ def collect(
     seed: int = 0,
 ) -> None:
     """Write texts, take them apart, check every claim, then ask the model about its claims."""
+    if settings.answer.decoding == "cautious":
+        check_model(model)
     by_id = {q.id: q for q in questions}
     source = claim_source(questions, settings)
     run.tell([THIN] if source == GOLDS else [] if source else [BARE])
@@ -80,8 +84,15 @@ def collect(
     shown = (
         passages_for(run, text_questions(questions), source, settings) if settings.retrieval else {}
     )
-    answers = run.stage(text_requests(questions, settings, seed, shown), model)
+    asks = text_requests(questions, settings, seed, shown)
+    answers = run.stage(asks, model)
     texts = answers[STAGE]
+    if settings.answer.decoding == "cautious":
+        plain = [one for one in asks if one.stage == STAGE and one.method == "plain"]
+        written, notices = cautious_texts(plain, run.shaped(model), settings.answer)
+        run.tell(notices)
+        texts = [*texts, *written]
+        run.put(f"generations/{STAGE}", texts, Generation)
     if settings.remedy == "revise":
         texts = revised_texts(work, texts)
     kept = keep_responsive(run, texts)
@@ -158,6 +169,12 @@ def unpriced(questions: Sequence[Question], settings: Settings, judge: Judge) ->
         notes.append(
             f"not in the table: the calls to the judge's model for {', '.join(by_model)} (one per "
             "12 sentences or claims)"
+        )
+    if settings.answer.decoding == "cautious":
+        notes.append(
+            f"not in the table: {settings.answer.candidates} requests for every sentence of the "
+            "cautious texts, each for the text so far and at most "
+            f"{SENTENCE_TOKENS} tokens"
         )
     if settings.remedy == "revise":
         notes.append("not in the table: one more request for every text with a rejected claim")

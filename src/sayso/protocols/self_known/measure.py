@@ -30,6 +30,7 @@ from sayso.metrics.factuality import (
     judged_counts,
     length_penalty,
     position_trend,
+    unsupported_before,
 )
 from sayso.metrics.factuality import precision as supported_share
 from sayso.metrics.intervals import (
@@ -124,12 +125,15 @@ def signed_method(
 ) -> Estimate:
     """Return an estimate of a method, or with "" of all, with every setting that made it."""
     s = settings
+    answer = f"{s.ask}-T{s.answer.temperature:g}/{tokens_for(s.answer, 'long')}"
+    if method == "cautious":
+        answer += f"/cautious-{s.answer.candidates}@{s.answer.sure:g}"
     signature = run.signature(
         method=method or "all",
         **(claim_signers(run) if by is None else by),
         asked_by=f"{s.claims}/{s.support}/{s.nli if s.support == 'nli' else '-'}",
         knowledge=f"{s.knowledge}-top{s.passages}",
-        answer=f"{s.ask}-T{s.answer.temperature:g}/{tokens_for(s.answer, 'long')}",
+        answer=answer,
         position=f"{s.bins}-{s.closed}-{s.average}",
         self_asked=f"{s.modes}/{s.orders}/{s.questions}/{'open' if s.open_book else 'closed'}",
         noa=s.noa,
@@ -1037,7 +1041,7 @@ def _verifier_slices(
 # side's own, so shares of claims are differences of two ratios, not of matched claims.
 
 #: methods that are texts of the same model on the same topics, written in another way
-AGAINST_PLAIN = ("retrieval", "revised")
+AGAINST_PLAIN = ("retrieval", "revised", "cautious")
 #: differences without a smallest and largest value
 OPEN_ENDED = ("claims_per_answer", "trend")
 
@@ -1091,6 +1095,52 @@ def gains_over_plain(
         pair = common(plain, texts, (own_answers(run, plain), own_answers(run, texts)))
         for e in differences_of_methods(pair, settings, settings.resamples, settings.ci_seed):
             yield texts, msgspec.structs.replace(e, name=f"{e.name}_minus_plain")
+        for e in at_equal_recall(pair, settings):
+            yield texts, e
+
+
+def at_equal_recall(
+    pair: tuple[SharedTexts, SharedTexts], settings: Settings
+) -> Iterator[Estimate]:
+    """Yield the precision of both sides at equal recall, and second minus first.
+
+    Of each topic m is the smaller number of supported claims, and each side's text is cut behind
+    its m-th: sum of m / sum of (m + unsupported claims before the cut), over topics.
+    """
+    every = []
+    for side in pair:
+        labels = zip(side.texts.kept, _labels(side.texts), side.kept.tolist(), strict=True)
+        every.append({g.question: own for g, own, kept in labels if kept})
+    first, second = every
+    wanted = {q: min(first[q].count("S"), own.count("S")) for q, own in second.items()}
+    columns = []
+    for side, labels_of in zip(pair, every, strict=True):
+        name_of = dict(zip((g.question for g in side.texts.kept), side.name, strict=True))
+        m = np.array([wanted[q] for q in labels_of], dtype=np.float64)
+        wrong = unsupported_before(list(labels_of.values()), [wanted[q] for q in labels_of])
+        names = np.array([name_of[q] for q in labels_of], dtype=np.str_)
+        columns.append(RatioColumns((m, m + np.array(wrong, dtype=np.float64)), names))
+    if not sum(wanted.values()):
+        for name in ("precision_at_recall", "precision_at_recall_minus_plain"):
+            yield Estimate(name, problem="no topic has a supported claim on both sides")
+        return
+    for method, side_columns in zip(("plain", ""), columns, strict=True):
+        share = bootstrap_ratio(
+            "precision_at_recall", *side_columns.values, side_columns.name, **_again(settings)
+        )
+        yield msgspec.structs.replace(share, where=slice_of(of=method) if method else ())
+    plain, other = columns
+    difference = bootstrap_difference(
+        ratio_of_sums,
+        other.values,
+        plain.values,
+        clusters=other.name,
+        second_clusters=plain.name,
+        n=settings.resamples,
+        seed=settings.ci_seed,
+        name="precision_at_recall_minus_plain",
+    )
+    yield within(difference)
 
 
 def differences_of_methods(

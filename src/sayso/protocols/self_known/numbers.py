@@ -184,6 +184,15 @@ NUMBERS = MetricTable(
         higher=True,
     ),
     Metric(
+        "precision_at_recall",
+        "supported claims at equal recall",
+        (
+            "Share supported of the claims up to the last of as many supported claims of a topic "
+            "as both the method's text and the plain one have. With of:plain, of the plain text."
+        ),
+        higher=True,
+    ),
+    Metric(
         "irrelevant_share",
         "irrelevant claims",
         (
@@ -447,6 +456,14 @@ NUMBERS = MetricTable(
         "factuality_micro_minus_plain",
         "supported claims, all texts together, minus plain",
         "Share of all claims that are supported, minus that of the plain texts.",
+        notation="signed",
+        higher=True,
+        limits=(-1.0, 1.0),
+    ),
+    Metric(
+        "precision_at_recall_minus_plain",
+        "supported claims at equal recall, minus plain",
+        "Precision at equal recall of the method's texts minus that of the plain texts.",
         notation="signed",
         higher=True,
         limits=(-1.0, 1.0),

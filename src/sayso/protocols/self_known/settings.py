@@ -45,6 +45,19 @@ class SelfKnownDecoding:
 
     temperature: Temperature = collect_field(0.0, "temperature of the long answers")
     long_tokens: Tokens = most_tokens("long_tokens", "an answer")
+    decoding: Literal["plain", "cautious"] = collect_field(
+        "plain",
+        "cautious: write every text once more, sentence by sentence, and keep the candidate whose "
+        "names, dates and numbers the model finds most probable (a model in this process only)",
+    )
+    candidates: Annotated[int, Meta(ge=1, le=100)] = collect_field(
+        4, "cautious: candidates for each sentence, the greedy one and draws at T=1"
+    )
+    sure: Annotated[float, Meta(ge=0, le=1)] = collect_field(
+        0.5,
+        "cautious: probability of a sentence's least probable value below which the text ends; 0: "
+        "it never ends for this",
+    )
 
 
 @dataclasses.dataclass(frozen=True)
