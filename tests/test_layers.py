@@ -258,11 +258,8 @@ ALONE = {
     "sayso.engines.ray.classifier": "comparing meanings in actors, apart from asking",
     "sayso.judges.cascade": "a judge, opened by name",
     "sayso.judges.rules.alignment": "which sentence speaks of which aspect",
-<<<<<<< HEAD
     "sayso.protocols.prompt_folder": "what sayso prompts new calls",
-=======
     "sayso.protocols.self_known.cautious": "decoding of a text, apart from what a run asks",
->>>>>>> c0688c9b (Cautious decoding of long answers with a local model (--answer.decoding cautious), and precision at equal recall)
     "sayso.score_files.page": "the page of sayso score, beside its tables",
     "sayso.storage.renamed": "names that numbers had, which goes away as a whole",
     "sayso.train.draws": "the draws that rows are made of",
