@@ -27,6 +27,11 @@ Record: TypeAlias = dict[str, Any]
 #: ids of ours in the dump, far above Wikidata's: entities, values, and properties of A/B form
 ENTITIES, VALUES, PROPERTIES = 9_000_000_000, 8_000_000_000, 9_000_000
 FEWEST = 2
+#: how `world` asks for a paragraph; another wording would be another set
+PROMPTS = {
+    "prompt": "Write a paragraph about the {type} {entity}, covering {aspects}.",
+    "untyped": "Write a paragraph about {entity}, covering {aspects}.",
+}
 
 
 def build(every: Sequence[Entity], table: Mapping[str, Domain], folder: Path) -> list[Record]:
@@ -113,7 +118,7 @@ def _templates(table: Mapping[str, Domain], ids: Mapping[str, str]) -> Record:
     }
     return {
         "changing": sorted(ids[p] for p in changing),
-        "languages": {"en": {"domains": wordings}},
+        "languages": {"en": {**PROMPTS, "domains": wordings}},
     }
 
 

@@ -197,6 +197,8 @@ _ASKED_FOR = regex(
     r"(?:describe|introduce|explain)) +(?P<name>[^\s].*)",
     re.IGNORECASE | re.DOTALL,
 )
+#: how long the text is to be, before what is asked
+_LENGTH_FIRST = regex(r"^in (?:a|one)(?: short| single)? paragraph,? ", re.IGNORECASE)
 #: where a name in such a request ends: a stop after a word (no initial, no "St."), a next wish
 _NAME_ENDS = regex(
     r"[?!;:]|(?<=[a-z]{3})\.(?: |$)|,? {1,3}(?:covering|including|focusing|in (?:at "
@@ -211,10 +213,13 @@ def prompted_topic(prompt: str) -> str:
 
     >>> prompted_topic("Write a paragraph about Ada Lovelace, covering date of birth.")
     'Ada Lovelace'
+    >>> prompted_topic("In a paragraph, introduce Ada Lovelace, including date of birth.")
+    'Ada Lovelace'
     >>> prompted_topic("Who was the first president of France?")
     ''
     """
-    hit = _ASKED_FOR.match(" ".join(prompt[:1_000].split()))
+    asked = " ".join(prompt[:1_000].split())
+    hit = _ASKED_FOR.match(_LENGTH_FIRST.sub("", asked))
     if hit is None:
         return ""
     end = _NAME_ENDS.search(hit["name"])
