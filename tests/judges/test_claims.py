@@ -346,7 +346,7 @@ def test_work_grows_no_faster_than_the_text(piece: str) -> None:
     holds((piece * 16_000)[:16_000], "Bo Ek")
     texts = {length: text(length) for length in (2_000, 16_000, 50_000)}
     check_growth(lambda length: read_claims("Bo Ek", texts[length]), 2_000, 16_000, 0.4)
-    assert seconds(lambda: read_claims("Bo Ek", texts[50_000]), enough=0.1) < 0.1
+    assert seconds(lambda: read_claims("Bo Ek", texts[50_000]), enough=0.3) < 0.3
 
 
 @pytest.mark.parametrize(("text", "topic"), [(None, ""), (5, "Ada"), ("She wrote.", None)])
