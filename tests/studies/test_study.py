@@ -719,7 +719,7 @@ def test_p_ik_learns_from_the_other_data_sets(tmp_path: Path) -> None:
 
 
 #: numbers that are compared on what all models have in common: bins of confidence
-SHARED = ("skill", "cmfg")
+SHARED = ("skill", "cmfg", "cmfg_aspects")
 
 
 def test_numbers_of_every_protocol_are_those_of_its_runs(built: Path) -> None:
