@@ -38,7 +38,7 @@ import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -423,19 +423,15 @@ class LayoutRuns(NamedTuple):
 
     def each(self) -> Iterator[tuple[tuple[str, ...], Results, Manifest]]:
         """Yield labels, numbers and manifest of every run, model by model."""
-        for model in self.models:
-            for data in self.data:
-                if (model, data) in self.results:
-                    labels = (model, data)[: len(self.heads)]
-                    yield labels, self.results[model, data], self.manifests[model, data]
+        for labels, results, manifest, _ in self.each_with_folder():
+            yield labels, results, manifest
 
-    def each_folder(self) -> Iterator[tuple[tuple[str, ...], Path]]:
-        """Yield labels and folder of every run, in the order of :meth:`each`."""
-        for model in self.models:
-            for data in self.data:
-                if (model, data) in self.folders:
-                    labels = (model, data)[: len(self.heads)]
-                    yield labels, self.folders[model, data]
+    def each_with_folder(self) -> Iterator[tuple[tuple[str, ...], Results, Manifest, Path]]:
+        """Yield the same and the folder of every run."""
+        for place in product(self.models, self.data):
+            if place in self.results:
+                labels = place[: len(self.heads)]
+                yield labels, self.results[place], self.manifests[place], self.folders[place]
 
 
 #: how the reference of a layout begins that no paper has

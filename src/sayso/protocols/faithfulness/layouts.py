@@ -106,7 +106,7 @@ def figure1(shown: LayoutRuns) -> list[NumberTable]:
     distance between the two numbers.
     """
     tables = []
-    for (labels, _, manifest), (_, folder) in zip(shown.each(), shown.each_folder(), strict=True):
+    for labels, _, manifest, folder in shown.each_with_folder():
         rows = _examples(RunFolder.open(folder), settings_of_run(manifest, Settings()))
         if rows:
             columns = "confidence", "decisiveness"

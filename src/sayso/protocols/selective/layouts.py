@@ -18,6 +18,7 @@ from sayso.protocols.selective.report import (
     metric_label,
     rows_of_folder,
     score_label,
+    threshold_of,
 )
 from sayso.protocols.selective.rows import OTHER_DATA, FormRows
 from sayso.protocols.selective.settings import BERT, Settings
@@ -35,8 +36,6 @@ PAPER = "Santilli et al. 2024 (arXiv 2504.13677)"
 Row = tuple[tuple[str, ...], tuple[Entry, ...]]
 #: how the name of a judge begins that passes on people's verdicts
 BY_PEOPLE = "people+"
-#: where the paper cuts every answer metric (Figures 3 to 5)
-THRESHOLD = 0.5
 
 
 def _aurocs(shown: LayoutRuns, form: str = "short") -> dict[tuple[str, str], JointNumber]:
@@ -202,14 +201,12 @@ def _by_fifth(
     return NumberTable("", title, heads, columns, rows, tuple(notes), chart=drawn)
 
 
-def _answers(shown: LayoutRuns) -> Iterator[tuple[tuple[str, ...], FormRows]]:
-    """Yield labels and short answers of every run."""
-    for (labels, results, manifest), (_, folder) in zip(
-        shown.each(), shown.each_folder(), strict=True
-    ):
-        forms, _ = rows_of_folder(RunFolder.open(folder), manifest, results.all)
+def _answers(shown: LayoutRuns) -> Iterator[tuple[tuple[str, ...], FormRows, Settings]]:
+    """Yield labels, short answers and settings of every run."""
+    for labels, results, manifest, folder in shown.each_with_folder():
+        forms, chosen = rows_of_folder(RunFolder.open(folder), manifest, results.all)
         if "short" in forms:
-            yield labels, forms["short"]
+            yield labels, forms["short"], chosen
 
 
 def _mean(name: str, values: Floats, use: NDArray[np.bool_]) -> Estimate:
@@ -258,7 +255,7 @@ def figure2(shown: LayoutRuns) -> list[NumberTable]:
     columns = "words of the reference, mean", "words of the answer, mean"
     return [
         _spread(labels, rows, rows.reference_words, rows.words, titles, columns)
-        for labels, rows in _answers(shown)
+        for labels, rows, _ in _answers(shown)
         if rows.reference_words is not None
     ]
 
@@ -271,14 +268,15 @@ def rejected_by_length(metric: str, shown: LayoutRuns) -> list[NumberTable]:
     """
     tables = []
     words: dict[tuple[str, ...], list[float]] = {}
-    for labels, rows in _answers(shown):
+    for labels, rows, chosen in _answers(shown):
         words[labels] = _words_of_fifths(rows)
         for by, values in rows.values.items():
             if by.startswith(metric):
                 title = metric_label(by)
                 titles = "words of the answer", title
                 columns = "words, mean", f"{title}, mean"
-                table = _spread(labels, rows, rows.words, values, titles, columns, THRESHOLD)
+                limit = threshold_of(by, chosen)
+                table = _spread(labels, rows, rows.words, values, titles, columns, limit)
                 tables.append(table._replace(caption=f"(a) {table.caption}"))
     title = "(b) Right answers that the metric rejects, by fifths of their length."
     name = "false_negatives_fifth"

@@ -1063,6 +1063,13 @@ def rows_of_folder(
     return load_rows(stored_run(folder), chosen, judge), chosen
 
 
+def threshold_of(metric: str, chosen: Settings) -> float:
+    """Return where a run cuts a metric that has values: ROUGE-L, SQuAD F1 or BERTScore."""
+    if metric.startswith(BERT):
+        return chosen.bert_threshold
+    return {"rouge_l": chosen.rouge_threshold, "squad_f1": chosen.f1_threshold}[metric]
+
+
 def _scatters(form: str, rows: SelectiveRows, chosen: Settings) -> Iterator[RunScatter]:
     """Yield scores by length, and what metrics give to right answers.
 
@@ -1076,7 +1083,7 @@ def _scatters(form: str, rows: SelectiveRows, chosen: Settings) -> Iterator[RunS
         yield from _drawn(points, RIGHT_OR_WRONG, drawing)
     for by, values_ in rows.values.items():
         if by == "rouge_l" or by.startswith(BERT):
-            limit = chosen.rouge_threshold if by == "rouge_l" else chosen.bert_threshold
+            limit = threshold_of(by, chosen)
             right = np.where(wrong == 0, values_, np.nan)
             points = cloud(words, right, rows.wrong[by], TAKEN)
             about = (

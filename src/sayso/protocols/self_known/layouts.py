@@ -314,9 +314,7 @@ def figure7(shown: LayoutRuns) -> list[NumberTable]:
 
 def _checked(shown: LayoutRuns) -> Iterator[_Checked]:
     """Yield the texts of every run that were not written once more with passages."""
-    for (labels, results, manifest), (_, folder) in zip(
-        shown.each(), shown.each_folder(), strict=True
-    ):
+    for labels, results, manifest, folder in shown.each_with_folder():
         run = stored_run(RunFolder.open(folder))
         by, chosen = checkers(run).partition("+")[0], settings_of_run(manifest, Settings())
         for texts in load_long_answers(run):
@@ -360,7 +358,7 @@ def table2(shown: LayoutRuns) -> list[NumberTable]:
     of its words. Where no text has both, it is the two claims that share most words.
     """
     tables = []
-    for labels, folder in shown.each_folder():
+    for labels, _, _, folder in shown.each_with_folder():
         run = stored_run(RunFolder.open(folder))
         texts = {one.method: one for one in load_long_answers(run)}
         if not {"plain", RETRIEVED} <= set(texts):

@@ -83,7 +83,7 @@ def table5(shown: LayoutRuns) -> list[NumberTable]:
     """Return what each data set holds, by domain: entities, long and short questions."""
     rows: list[tuple[tuple[str, ...], tuple[Entry, ...]]] = []
     seen: set[tuple[str, ...]] = set()
-    for labels, folder in shown.each_folder():
+    for labels, _, _, folder in shown.each_with_folder():
         data = labels[1:]
         if data in seen:
             continue
