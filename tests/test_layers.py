@@ -259,7 +259,6 @@ ALONE = {
     "sayso.judges.cascade": "a judge, opened by name",
     "sayso.judges.rules.alignment": "which sentence speaks of which aspect",
     "sayso.protocols.prompt_folder": "what sayso prompts new calls",
-    "sayso.protocols.self_known.cautious": "decoding of a text, apart from what a run asks",
     "sayso.score_files.page": "the page of sayso score, beside its tables",
     "sayso.storage.renamed": "names that numbers had, which goes away as a whole",
     "sayso.train.draws": "the draws that rows are made of",

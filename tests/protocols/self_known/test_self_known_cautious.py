@@ -151,18 +151,37 @@ def test_a_model_without_probabilities_is_refused_before_it_is_asked(tmp_path: P
     assert engine.requests == []
 
 
-def test_a_dry_run_tells_of_the_candidates(tmp_path: Path) -> None:
-    world = World({"Mira Toll": "tf"})
-    job = Job(
-        protocol="self_known",
-        model=world.engine(logprob=-0.5),
-        data=world.topics(tmp_path),
-        cache=tmp_path / "cache",
-        options=self_known.Settings(answer=DECODING),
-    )
-    assert "2 requests for every sentence of the cautious texts" in " ".join(
-        estimate_job(job).notes
-    )
+def dry(tmp_path: Path, model: str) -> list[str]:
+    """Return what a dry run tells of cautious texts about one topic."""
+    data = World({"Mira Toll": "tf"}).topics(tmp_path)
+    options = self_known.Settings(answer=DECODING)
+    cache = tmp_path / "cache"
+    job = Job(protocol="self_known", model=model, data=data, cache=cache, options=options)
+    return [note for note in estimate_job(job).notes if "cautious" in note]
+
+
+def test_a_dry_run_refuses_an_endpoint_as_the_run_does(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"decoding cautious .* does not offer: use a model in"):
+        dry(tmp_path, "openai:http://127.0.0.1:9/v1#some-model")
+    (note,) = dry(tmp_path, "builtin")  # of which no weights are loaded
+    assert "2 requests for every sentence of the cautious texts" in note
+
+
+def test_a_difference_in_no_topic_has_no_interval(tmp_path: Path) -> None:
+    # the stop alone: every cautious text is the beginning of the plain one
+    settings = {"answer.decoding": "cautious", "answer.candidates": 1, "modes": "none"}
+    result = sayso.run(
+        "self_known", model="builtin", limit=12, out=tmp_path / "run", settings=settings,
+        cache=str(tmp_path / "cache"), report=False,
+    )  # fmt: skip
+    gap = result.get("precision_at_recall_minus_plain", "method:cautious")
+    assert (gap.value, gap.low, gap.high) == (0.0, None, None)
+    assert gap.problem == "no interval: no topic differs between the two methods"
+    # their lengths do differ, and have one
+    shorter = result.get("claims_per_answer_minus_plain", "method:cautious")
+    assert shorter.high is not None
+    assert (shorter.value or 0) < 0
+    assert not [e.name for e in result.estimates if e.low is not None and e.low == e.high]
 
 
 def test_wrong_claims_before_as_many_right_ones() -> None:

@@ -27,12 +27,13 @@ from sayso.protocols.self_known.settings import SelfKnownDecoding, SelfKnownDraw
 __all__ = ["SELF_KNOWN", "SelfKnownDecoding", "SelfKnownDraws", "Settings"]
 
 if TYPE_CHECKING:
+    from sayso.protocols.self_known import cautious as _cautious
     from sayso.protocols.self_known import collect as _collect
     from sayso.protocols.self_known import compare as _compare
     from sayso.protocols.self_known import measure as _measure
 else:  # they load much, and a page of help needs nothing of them
-    _collect, _compare = Later(f"{__name__}.collect"), Later(f"{__name__}.compare")
-    _measure = Later(f"{__name__}.measure")
+    _cautious, _collect = Later(f"{__name__}.cautious"), Later(f"{__name__}.collect")
+    _compare, _measure = Later(f"{__name__}.compare"), Later(f"{__name__}.measure")
 
 
 SELF_KNOWN = Protocol(
@@ -44,6 +45,7 @@ SELF_KNOWN = Protocol(
     Settings=Settings,
     metrics=NUMBERS,
     check=settings.check,
+    check_model=_cautious.check_continues,
     prompts=_collect.prompts,
     prompt_uses=_collect.prompt_uses,
     requests=_collect.requests,

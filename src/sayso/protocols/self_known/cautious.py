@@ -19,7 +19,7 @@ from sayso.judges.claim_questions import named_values
 from sayso.judges.english.sentences import Span, split_sentences
 from sayso.protocols.protocol import Ask
 from sayso.protocols.self_known.claims import topic_of
-from sayso.protocols.self_known.settings import SelfKnownDecoding
+from sayso.protocols.self_known.settings import SelfKnownDecoding, Settings
 from sayso.protocols.settings import tokens_for
 from sayso.records import Generation, InputError, Request, Usage, content_id
 from sayso.scores.claim import span_nll
@@ -31,10 +31,10 @@ SENTENCE_TOKENS = 64
 FIRST_DRAW = 4000
 
 
-def check_model(model: Engine) -> None:
+def check_continues(model: Engine, settings: Settings) -> None:
     """Refuse a model whose text cannot be continued with its probabilities. Raises InputError."""
     can = model.capabilities
-    if not (can.force and can.logprobs):
+    if settings.answer.decoding == "cautious" and not (can.force and can.logprobs):
         raise InputError(
             f"answer.decoding cautious continues a text and reads token probabilities, which "
             f"{model.name} does not offer: use a model in this process (builtin, smollm2 or "

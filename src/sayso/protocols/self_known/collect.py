@@ -17,7 +17,7 @@ from sayso.judges.self_judgement import orders
 from sayso.prompts import load_prompt, prompt_hash
 from sayso.prompts.fence import visible_text
 from sayso.protocols.protocol import Ask, Run
-from sayso.protocols.self_known.cautious import SENTENCE_TOKENS, cautious_texts, check_model
+from sayso.protocols.self_known.cautious import SENTENCE_TOKENS, cautious_texts
 from sayso.protocols.self_known.claims import (
     Checker,
     QuestionMaker,
@@ -71,8 +71,6 @@ def collect(
     seed: int = 0,
 ) -> None:
     """Write texts, take them apart, check every claim, then ask the model about its claims."""
-    if settings.answer.decoding == "cautious":
-        check_model(model)
     by_id = {q.id: q for q in questions}
     source = claim_source(questions, settings)
     run.tell([THIN] if source == GOLDS else [] if source else [BARE])

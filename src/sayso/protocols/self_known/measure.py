@@ -1042,6 +1042,7 @@ def _verifier_slices(
 
 #: methods that are texts of the same model on the same topics, written in another way
 AGAINST_PLAIN = ("retrieval", "revised", "cautious")
+SAME_IN_ALL = "no interval: no topic differs between the two methods"
 #: differences without a smallest and largest value
 OPEN_ENDED = ("claims_per_answer", "trend")
 
@@ -1094,9 +1095,20 @@ def gains_over_plain(
             continue
         pair = common(plain, texts, (own_answers(run, plain), own_answers(run, texts)))
         for e in differences_of_methods(pair, settings, settings.resamples, settings.ci_seed):
-            yield texts, msgspec.structs.replace(e, name=f"{e.name}_minus_plain")
+            yield texts, _of_differing(msgspec.structs.replace(e, name=f"{e.name}_minus_plain"))
         for e in at_equal_recall(pair, settings):
-            yield texts, e
+            yield texts, _of_differing(e)
+
+
+def _of_differing(difference: Estimate) -> Estimate:
+    """Return a difference without its interval where that has no width, as no topic differs.
+
+    Two methods that count the same in every topic of a sample need not on others: a text that only
+    stops early has the plain text's claims up to any cut, and [0, 0] would be certainty from that.
+    """
+    if difference.low is None or difference.low != difference.high:
+        return difference
+    return msgspec.structs.replace(difference, low=None, high=None, problem=SAME_IN_ALL)
 
 
 def at_equal_recall(
