@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -28,6 +24,7 @@ from sayso.prompts.fence import visible_text
 from sayso.prompts.templates import WHOLE, Template, read_template
 from sayso.records import Generation, Gold, InputError, Passage, Question, Request, Verdict, ask
 from support.attacks import CANARY, attacks, outside
+from support.endpoint import endpoint
 
 QUESTIONS = tuple(
     Question(id=f"q{n}", dataset="d", text=text, golds=(Gold(gold),), entity="Mira Toll")
@@ -526,46 +523,8 @@ def test_questions_of_claims_in_a_papers_own_form(tmp_path: Path) -> None:
 # ---- over a server
 
 
-@contextmanager
-def server(say: Callable[[str], str]) -> Iterator[str]:
-    """A loopback endpoint whose model answers with ``say`` of the last message."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            text = say(body["messages"][-1]["content"])
-            choice = {
-                "index": 0,
-                "message": {"role": "assistant", "content": text},
-                "finish_reason": "stop",
-            }
-            usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-            sent = json.dumps(
-                {"id": "1", "object": "chat.completion", "created": 0, "model": "m",
-                 "choices": [choice], "usage": usage}
-            ).encode()  # fmt: skip
-            self.send_response(200)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(sent)))
-            self.end_headers()
-            self.wfile.write(sent)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    running = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=running.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{running.server_port}/v1"
-    finally:
-        running.shutdown()
-        running.server_close()
-        thread.join()
-
-
 def test_a_papers_prompt_over_a_server(folder: Path) -> None:
-    with server(reply) as url:
+    with endpoint(lambda body: reply(body["messages"][-1]["content"])) as url:
         model = open_model(f"{url}#judge")
         try:
             judge = LlmJudge(model, prompt_folder=folder)

@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import sayso
 from sayso.cli import execute
-from sayso.engines.scripted import ScriptedEngine
 from sayso.prompts import EXAMPLE, check_folder, load_prompt
 from sayso.protocols import PROTOCOLS
-from sayso.records import InputError, Request
+from sayso.records import InputError
 from sayso.runs.job import check, job_of, prompt_uses_of, with_prompts_elsewhere, with_settings
 from sayso.studies.grid import read_grid
+from support.endpoint import endpoint
 
 
 def written(folder: Path, **texts: str) -> Path:
@@ -90,6 +91,23 @@ def test_a_study_needs_one_protocol_that_sends_a_file(tmp_path: Path) -> None:
     assert all("self_direct" in job.prompts_elsewhere for job in with_prompts_elsewhere(jobs))
 
 
+def test_a_prompt_of_topics_is_refused_where_the_data_ask_for_facts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = written(tmp_path / "mine", self_open="Tell me of {topic}.")
+    command = ["run", "self_known", "--model", "builtin", "--limit", "1", "--dry-run"]
+    command += ["--prompt-folder", str(folder)]
+    assert execute(command) == 2
+    assert re.search(r"self_open.txt: .*data's own.*--ask open", capsys.readouterr().err)
+    assert execute([*command, "--ask", "open"]) == 0
+
+
+def test_prompts_that_are_not_sent_do_not_sign_a_run() -> None:
+    plan = PROTOCOLS["self_known"]
+    held = plan.prompts(plan.Settings(modes="direct", ask="item"))
+    assert set(held) == {"signature", "self_known_self_direct"}
+
+
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_a_new_folder_changes_nothing_until_a_file_is_renamed(
     tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
@@ -114,15 +132,17 @@ def test_a_new_folder_changes_nothing_until_a_file_is_renamed(
 
 
 class Log:
-    """A model that logs what it is sent and answers each prompt in the form that it asks for."""
+    """An endpoint's log of what it is sent; it answers each prompt in the form that it wants."""
 
     def __init__(self, *replies: tuple[str, str]) -> None:
         self.replies = replies
-        self.engine = ScriptedEngine(self.reply, "logged")
+        self.sent: list[str] = []
 
-    def reply(self, request: Request) -> str:
-        text = request.messages[-1].content
-        town = f"Ada was born in Ripley {request.sample or ''}"  # draws that differ are compared
+    def reply(self, body: dict[str, Any]) -> str:
+        text = str(body["messages"][-1]["content"])
+        self.sent.append(text)
+        number = body.get("seed", 0) % 5 or ""  # draws that differ are compared
+        town = f"Ada was born in Ripley {number}"
         return next((said for part, said in self.replies if part in text), town)
 
     def holds(self, file: Path) -> bool:
@@ -132,8 +152,7 @@ class Log:
         pieces = re.split(r"\{[a-z_]+\}", body.strip())
         end = r"\Z" if len(pieces) > 1 else ""  # an instruction stands before its question
         shape = re.compile(".+?".join(re.escape(p.strip("\n")) for p in pieces) + end, re.S)
-        sent = [r.messages[-1].content for r in self.engine.requests]
-        return any(shape.search(text) for text in sent)
+        return any(shape.search(text) for text in self.sent)
 
 
 JUDGED = (
@@ -194,10 +213,11 @@ def test_the_log_holds_a_papers_prompts_byte_by_byte(tmp_path: Path, name: str) 
         ("ASK.", "Where was Ada born?#Ripley"),
         ("Tell  me", "Ada 1 was born in Ripley. She was a baker."),
     )
-    result = sayso.run(
-        name, model=log.engine, judge=log.engine, data=data, out=tmp_path / "run",
-        cache=tmp_path / "cache", settings={**settings, "prompt_folder": str(folder)},
-    )  # fmt: skip
+    with endpoint(log.reply) as url:
+        result = sayso.run(
+            name, model=f"{url}#asked", judge=f"{url}#judge", data=data, out=tmp_path / "run",
+            cache=tmp_path / "cache", settings={**settings, "prompt_folder": str(folder)},
+        )  # fmt: skip
     assert result.estimates
     for file in folder.glob("*.txt"):
         assert log.holds(file), file.stem

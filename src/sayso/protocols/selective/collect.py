@@ -112,7 +112,11 @@ def prompt_uses(settings: Settings, by_model: bool) -> dict[str, str]:
     words = "" if settings.words and not paper else "--words --prompts shared"
     uses |= {f"uncle_{form}_instruction": words for form in ("short", "long")}
     uses |= dict.fromkeys(("confidence", "confidence_reasoned"), "--elicit")
-    uses |= {SAID_TRUE: "--elicit", SUPPORTED: "--elicit --scores", "blind": "--answer-metrics"}
+    uses |= {
+        SAID_TRUE: "--elicit",
+        SUPPORTED: "--elicit",
+        "blind": f"--answer-metrics {BLIND}:MODEL",
+    }
     return uses | dict.fromkeys(questions_about_answers(settings), "")
 
 

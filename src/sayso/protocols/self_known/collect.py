@@ -181,7 +181,10 @@ def unpriced(questions: Sequence[Question], settings: Settings, judge: Judge) ->
 
 def instructions(settings: Settings) -> dict[str, str]:
     """Return the prompts in use by name."""
-    names = ["self_direct", "self_qa", "self_open"]
+    modes = modes_of(settings)
+    names = ["self_direct"] * ("direct" in modes)
+    names += ["self_qa"] * bool({"qa", "qa_none"} & set(modes))
+    names += ["self_open"] * (settings.ask != "item")
     names += ["self_retrieval"] * settings.retrieval + ["self_revise"] * (settings.remedy != "off")
     return {name: load_prompt(name, folder_setting(settings.prompt_folder)) for name in names}
 
@@ -244,15 +247,24 @@ def topic_prompt(question: Question, settings: Settings) -> str:
 
     A user's ``self_open`` replaces the prompts of topics and biographies, which want no fact.
     """
-    folder = folder_setting(settings.prompt_folder)
-    own = folder is not None and (folder / "self_open.txt").exists()
-    bare = not (question.parts or question.golds) and bool(topic_of(question))
-    if settings.ask == "open" or (
-        settings.ask == "auto" and (not question.text.strip() or (own and bare))
-    ):
-        template = load_prompt("self_open", folder)
+    if _is_open(question, settings):
+        template = load_prompt("self_open", folder_setting(settings.prompt_folder))
         return template.replace("{topic}", topic_of(question) or question.text)
     return f"{question.context}\n\n{question.text}" if question.context else question.text
+
+
+def _has_open(settings: Settings) -> bool:
+    """Return whether the prompt of topics is a user's."""
+    folder = folder_setting(settings.prompt_folder)
+    return folder is not None and (folder / "self_open.txt").exists()
+
+
+def _is_open(question: Question, settings: Settings) -> bool:
+    """Return whether a text is asked for by its topic alone."""
+    if settings.ask != "auto" or not question.text.strip():
+        return settings.ask != "item"
+    bare = not (question.parts or question.golds) and bool(topic_of(question))
+    return bare and _has_open(settings)
 
 
 def text_requests(
@@ -264,8 +276,14 @@ def text_requests(
     """Return the request for every text, its draws, and the text with passages ``shown``."""
     heat, tokens = settings.answer.temperature, tokens_for(settings.answer, "long")
     own = ANSWER_SAMPLE if heat > 0 else 0
+    texts = text_questions(questions)
+    if _has_open(settings) and not any(_is_open(q, settings) for q in texts):
+        raise InputError(
+            f"{settings.prompt_folder}/self_open.txt: no text is asked for with it, since the "
+            "data's own prompts are sent; delete the file, or add --ask open"
+        )
     asks = []
-    for q in text_questions(questions):
+    for q in texts:
         text = topic_prompt(q, settings)
         given = {"max_tokens": tokens, "seed": seed}
         plain = ask(text, temperature=heat, sample=own, **given)

@@ -1,0 +1,47 @@
+"""An endpoint on loopback whose replies a test writes."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@contextmanager
+def endpoint(say: Callable[[dict[str, Any]], str]) -> Iterator[str]:
+    """Serve a model that answers with ``say`` of a request's body, and return its address."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            choice = {
+                "index": 0,
+                "message": {"role": "assistant", "content": say(body)},
+                "finish_reason": "stop",
+            }
+            usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+            sent = json.dumps(
+                {"id": "1", "object": "chat.completion", "created": 0, "model": "m",
+                 "choices": [choice], "usage": usage}
+            ).encode()  # fmt: skip
+            self.send_response(200)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(sent)))
+            self.end_headers()
+            self.wfile.write(sent)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    running = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=running.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{running.server_port}/v1"
+    finally:
+        running.shutdown()
+        running.server_close()
+        thread.join()
