@@ -271,6 +271,11 @@ def _opened(
     options = settings.with_limits(job.options or SELF_KNOWN.Settings(), job.limits)
     if options.knowledge == "golds":
         raise InputError("knowledge golds: texts have no gold answers; name a source")
+    if options.keep_answered:
+        raise InputError(
+            "keep_answered draws among the texts that a model writes; these are written already, "
+            "so leave it out, or give a file of fewer texts"
+        )
     if job.model and not modes_of(options):
         raise InputError(
             "modes none asks the model nothing, but --model names one; leave one of the two out"

@@ -15,7 +15,9 @@ from sayso import records
 from sayso.datasets.topics import topic_dataset
 from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import self_known, settings
-from sayso.protocols.self_known.collect import topic_prompt
+from sayso.protocols.self_known.claims import drawn_topics
+from sayso.protocols.self_known.collect import told_of_drawn, topic_prompt
+from sayso.protocols.self_known.report import SelfKnownResults, self_known_sentences
 from sayso.protocols.self_known.rows import PEOPLE, SUPPORT, claim_verdicts
 from sayso.records import Claim, Generation, InputError, Verdict, signature_text
 from sayso.runs.result import Result
@@ -317,6 +319,47 @@ def test_revised_texts_leave_doubtful_claims_out(tmp_path: Path) -> None:
     assert len({g.id for g in texts}) == 6
     claims = folder.read("claims/long", Claim)
     assert len({c.id for c in claims}) == len(claims) == 16 + 10
+
+
+def test_some_of_the_texts_that_answer_are_drawn(tmp_path: Path) -> None:
+    names = [f"Person {letter}ara" for letter in "ABCDEFGHIJKL"]
+    refusing = set(names[::3])
+    world = World(dict.fromkeys(names, "tf"))
+    told = world.text
+
+    def text(name: str, letters: str | None = None) -> str:
+        return "I don't have information about this." if name in refusing else told(name, letters)
+
+    world.text = text  # type: ignore[method-assign]
+    result = world.run(tmp_path, modes="direct", keep_answered=5, remedy="revise")
+    folder = RunFolder.open(tmp_path / "run")
+    label = {v.target: v.label for v in folder.read("verdicts/long", Verdict)}
+    texts = folder.read("generations/long", Generation)
+    plain = [g for g in texts if g.method == "plain"]
+    assert len(plain) == 12
+    # 8 of 12 answer, 5 of them are drawn: only these are checked, asked back about and revised
+    rate, kept = (result.get(n, "method:plain") for n in ("response_rate", "kept_answers"))
+    assert (rate.numerator, rate.denominator) == (8, 12)
+    assert (kept.numerator, kept.denominator) == (5, 8)
+    assert result.get("factscore", "method:plain").n == 5
+    drawn = {g.question for g in plain if label[g.id] == "answered"}
+    assert len(drawn) == 5
+    assert {g.question for g in texts if g.method == "revised"} == drawn
+    by_id = {g.id: g.question for g in texts}
+    assert {by_id[c.generation] for c in folder.read("claims/long", Claim)} == drawn
+    notices = " ".join(result.manifest.notices)
+    assert "of 12 texts asked for, 8 answer; 5 of these were drawn, and every number" in notices
+    assert "/kept-5" in signature_text(result.get("factscore", "method:plain").signature)
+    page = " ".join(self_known_sentences(SelfKnownResults(result.estimates), "plain"))
+    assert "67 % of the texts answer, and 5 of these 8 were drawn." in page
+    # by a seed: the same draw again and in another order, another draw with another seed
+    asked = list(plain)
+    assert drawn_topics(asked[::-1], 5, 0) == drawn
+    assert any(drawn_topics(asked, 5, seed) != drawn for seed in range(1, 5))
+    assert len(drawn_topics(asked, 50, 0) or ()) == 8
+    assert drawn_topics(asked, 0, 0) is None
+    more = told_of_drawn(asked, drawn_topics(asked, 50, 0), 50)
+    assert "8 of these were drawn, fewer than the 50 of --keep-answered" in more[0]
 
 
 def test_draws_give_a_frequency_of_each_claim(tmp_path: Path) -> None:

@@ -60,6 +60,7 @@ SELF_KNOWN = Protocol(
         "open_book",
         "remedy",
         "draws.k",
+        "keep_answered",
         "answer.decoding",
         "answer.candidates",
         "answer.sure",

@@ -21,7 +21,7 @@ from sayso.judges.decisiveness import decisiveness
 from sayso.judges.judge import Item, Judge, engine_of
 from sayso.judges.support import LlmSupport, NliSupport, RulesSupport, Supported
 from sayso.protocols.protocol import Run
-from sayso.protocols.self_known.rows import RESPONSIVE, STAGE, SUPPORT
+from sayso.protocols.self_known.rows import RESPONSIVE, SET_ASIDE, STAGE, SUPPORT
 from sayso.protocols.self_known.settings import CLAIM_SCORES, MAIN, Settings, modes_of
 from sayso.protocols.settings import folder_setting
 from sayso.records import (
@@ -131,8 +131,23 @@ def topic_of(question: Question) -> str:
     return question.entity or prompted_topic(question.text)
 
 
-def keep_responsive(run: Run, generations: Iterable[Generation]) -> list[Generation]:
-    """Store which answers answer, and return those that do."""
+def drawn_topics(texts: Sequence[Generation], most: int, seed: int) -> frozenset[str] | None:
+    """Return the questions drawn among those whose plain text answers; ``None``: all are kept.
+
+    Each question has its place in the draw by itself, so that neither the order of the data nor
+    another text that answers changes who comes first.
+    """
+    if not most:
+        return None
+    answer = [g for g in texts if g.method == "plain" and g.problem is None]
+    ids = {g.question for g in answer if unresponsive(g.text) is None}
+    return frozenset(sorted(ids, key=lambda one: content_id([one, "kept", seed]))[:most])
+
+
+def keep_responsive(
+    run: Run, generations: Iterable[Generation], drawn: frozenset[str] | None = None
+) -> list[Generation]:
+    """Store which answers answer, and return those that do: of the questions ``drawn``, if any."""
     verdicts, kept = [], []
     for g in generations:
         if g.problem is not None:
@@ -140,8 +155,10 @@ def keep_responsive(run: Run, generations: Iterable[Generation]) -> list[Generat
         else:
             phrase = unresponsive(g.text)
             label = "unresponsive" if phrase else RESPONSIVE
+            if phrase is None and drawn is not None and g.question not in drawn:
+                label = SET_ASIDE
             verdict = Verdict(g.id, g.question, FILTER, label=label, raw=phrase)
-            if phrase is None:
+            if label == RESPONSIVE:
                 kept.append(g)
         verdicts.append(verdict)
     run.put(f"verdicts/{STAGE}", verdicts, Verdict)

@@ -24,6 +24,7 @@ from sayso.protocols.self_known.claims import (
     Splitter,
     check_claims,
     checker_of,
+    drawn_topics,
     judge_aspects,
     keep_responsive,
     maker_of,
@@ -85,15 +86,18 @@ def collect(
     asks = text_requests(questions, settings, seed, shown)
     answers = run.stage(asks, model)
     texts = answers[STAGE]
+    drawn = drawn_topics(texts, settings.keep_answered, seed)
+    run.tell(told_of_drawn(texts, drawn, settings.keep_answered))
     if settings.answer.decoding == "cautious":
         plain = [one for one in asks if one.stage == STAGE and one.method == "plain"]
+        plain = [one for one in plain if drawn is None or one.question.id in drawn]
         written, notices = cautious_texts(plain, run.shaped(model), settings.answer)
         run.tell(notices)
         texts = [*texts, *written]
         run.put(f"generations/{STAGE}", texts, Generation)
     if settings.remedy == "revise":
-        texts = revised_texts(work, texts)
-    kept = keep_responsive(run, texts)
+        texts = revised_texts(work, texts, drawn)
+    kept = keep_responsive(run, texts, drawn)
     question_of = {g.id: by_id[g.question] for g in kept}
     claims = take_apart(run, kept, by_id, splitter)
     if source:
@@ -128,6 +132,21 @@ def _judge_own(
     judge_own(work.run, work.model, own, work.settings, work.seed)
 
 
+def told_of_drawn(
+    texts: Sequence[Generation], drawn: frozenset[str] | None, most: int
+) -> list[str]:
+    """Return how many plain texts were asked for, answer and were drawn; nothing where all are."""
+    if drawn is None:
+        return []
+    plain = [g for g in texts if g.method == "plain"]
+    answer = len(drawn_topics(plain, len(plain), 0) or ())
+    fewer = "" if len(drawn) == most else f", fewer than the {most:,} of --keep-answered"
+    return [
+        f"self_known: of {len(plain):,} texts asked for, {answer:,} answer; {len(drawn):,} of "
+        f"these were drawn{fewer}, and every number but the share that answers is of them"
+    ]
+
+
 # ---- requests and prompts
 
 #: the draw that a text at T > 0 is: none of the draws in which its claims are looked for
@@ -150,6 +169,11 @@ def unpriced(questions: Sequence[Question], settings: Settings, judge: Judge) ->
     """Return what a dry run does not price: how many claims texts have is not known before."""
     per_claim = sum(len(orders(mode, settings.orders)) for mode in modes_of(settings))
     notes = []
+    if settings.keep_answered:
+        notes.append(
+            f"keep_answered: claims of at most {settings.keep_answered:,} of the "
+            f"{len(text_questions(questions)):,} texts are checked and asked about"
+        )
     if per_claim:
         notes.append(
             f"not in the table: {per_claim} requests to the model about each claim in its texts "
@@ -320,14 +344,16 @@ def passages_for(
 # ---- the remedy: texts without the claims that their model rejects
 
 
-def revised_texts(work: _Work, texts: Sequence[Generation]) -> list[Generation]:
-    """Have each text rewritten without the claims that the model itself rejects.
+def revised_texts(
+    work: _Work, texts: Sequence[Generation], drawn: frozenset[str] | None
+) -> list[Generation]:
+    """Have each text (of the questions ``drawn``) rewritten without the claims the model rejects.
 
     Returns the texts and, as method "revised", one more for each that answers: a text without a
     rejected claim stays as it is and is not asked for again. So both methods have the same topics.
     """
     run, settings = work.run, work.settings
-    kept = keep_responsive(run, [g for g in texts if g.method == "plain"])
+    kept = keep_responsive(run, [g for g in texts if g.method == "plain"], drawn)
     claims = take_apart(run, kept, work.by_id, work.splitter)
     _judge_own(work, kept, claims, {})
     mode = MAIN if MAIN in modes_of(settings) else modes_of(settings)[-1]

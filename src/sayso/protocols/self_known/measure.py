@@ -126,6 +126,8 @@ def signed_method(
     """Return an estimate of a method, or with "" of all, with every setting that made it."""
     s = settings
     answer = f"{s.ask}-T{s.answer.temperature:g}/{tokens_for(s.answer, 'long')}"
+    if s.keep_answered:
+        answer += f"/kept-{s.keep_answered}"
     if method == "cautious":
         answer += f"/cautious-{s.answer.candidates}@{s.answer.sure:g}"
     signature = run.signature(
@@ -328,9 +330,12 @@ def part_slice(part: int, settings: Settings) -> Slice:
 def answer_counts(texts: LongAnswers) -> Iterator[Estimate]:
     """Yield how many answers there are and why some do not count."""
     kept, claims = len(texts.kept), len(texts.claims)
-    rate = _count_share("response_rate", kept, texts.answers - texts.failed)
+    answering = kept + texts.aside
+    rate = _count_share("response_rate", answering, texts.answers - texts.failed)
     problem = rate.problem and "no answer came"
     yield msgspec.structs.replace(rate, missing=texts.failed, problem=problem)
+    if texts.aside:
+        yield _count_share("kept_answers", kept, answering)
     if texts.empty:
         yield _count_share("empty_texts", texts.empty, texts.answers - texts.failed)
     if kept:

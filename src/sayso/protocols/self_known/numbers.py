@@ -43,6 +43,12 @@ NUMBERS = MetricTable(
         "Share of the texts that are not empty and do not decline to answer.",
     ),
     Metric(
+        "kept_answers",
+        "texts drawn, of those that answer",
+        "Share of the texts that answer that were drawn (--keep-answered). All other numbers but "
+        "the share that answers are of these.",
+    ),
+    Metric(
         "claims_per_answer",
         "claims per answer",
         "Mean number of claims in a text, with those that have no label.",

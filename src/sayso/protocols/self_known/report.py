@@ -451,9 +451,12 @@ def self_known_sentences(results: SelfKnownResults, method: str) -> Iterator[str
         wanted, f1 = next(results.by("k", "f1_at_k", method=method), ("K", Estimate("f1_at_k")))
         empty = get("empty_texts")
         without = f" ({counted_empty(empty)})" if empty.numerator else ""
+        aside = get("kept_answers")
+        kept, answering = int(aside.numerator or 0), int(aside.denominator or 0)
+        drawn = f", and {kept:,} of these {answering:,} were drawn" if answering else ""
         yield (
             f"{plain_number(per.value, 1)} claims per text; {percent(rate.value, 0)} of the texts "
-            f"answer{without}. FActScore with length penalty: {number(penalized)}; "
+            f"answer{without}{drawn}. FActScore with length penalty: {number(penalized)}; "
             f"F1@{wanted}: {number(f1)}."
         )
     recall = get("recall")
@@ -870,6 +873,7 @@ AVERAGES = (
     ("sentences_per_answer", "sentences per answer", 1, False),
     ("irrelevant_share", "irrelevant claims", 1, True),
     ("response_rate", "texts that answer the prompt", 1, True),
+    ("kept_answers", "texts drawn, of those that answer", 1, True),
     ("recall", "requested facts stated correctly", 1, True),
     ("aspects_hedged", "requested facts hedged", 1, True),
     ("aspects_omitted", "requested facts left out", 1, True),

@@ -24,13 +24,16 @@ SUPPORTED, UNSUPPORTED = 0, 1
 STAGE = "long"
 PEOPLE, SUPPORT = "long-people", "long-support"
 RESPONSIVE = "answered"
+#: the label of a text that answers and was not drawn (setting ``keep_answered``)
+SET_ASIDE = "set aside"
 
 
 class LongAnswers(NamedTuple):
     """The long answers of one method (or system), with their sentences and claims.
 
     t answers that answer, m sentences of them, c claims. ``answers`` are all, also those that do
-    not answer (``unresponsive`` of them, of which ``empty`` have no text) or failed (``failed``).
+    not answer (``unresponsive`` of them, of which ``empty`` have no text), failed (``failed``) or
+    were not drawn (``aside``).
     ``text`` of a sentence or claim
     is the answer's row, ``sentence`` of a claim the sentence's row or -1, ``label`` its code in
     :data:`LABELS` or -1, with the reason in ``problem``.
@@ -41,6 +44,7 @@ class LongAnswers(NamedTuple):
     unresponsive: int
     empty: int
     failed: int
+    aside: int
     kept: Sequence[Generation]
     entity: Ints  # (t,)
     domain: NDArray[np.str_]  # (t,)
@@ -119,7 +123,7 @@ def load_long_answers(run: Run) -> list[LongAnswers]:
     by_method: dict[str, list[Generation]] = defaultdict(list)
     for g in run.generations(STAGE):
         by_method[g.method].append(g)
-    answered = {v.target for v in run.verdicts(STAGE) if v.label == RESPONSIVE}
+    label = {v.target: v.label for v in run.verdicts(STAGE)}
     sentences: dict[str, list[Sentence]] = defaultdict(list)
     for s in run.table(f"sentences/{STAGE}", Sentence):
         sentences[s.generation].append(s)
@@ -130,7 +134,8 @@ def load_long_answers(run: Run) -> list[LongAnswers]:
     by_id, clusters = {q.id: q for q in run.questions}, clusters_of(run.questions)
     texts = []
     for method, answers in by_method.items():
-        kept = [g for g in answers if g.id in answered]
+        kept = [g for g in answers if label.get(g.id) == RESPONSIVE]
+        aside = sum(label.get(g.id) == SET_ASIDE for g in answers)
         questions = [by_id[g.question] for g in kept]
         names = [cluster_name(clusters[q.id]) for q in questions]
         failed = sum(g.problem is not None for g in answers)
@@ -139,9 +144,10 @@ def load_long_answers(run: Run) -> list[LongAnswers]:
             LongAnswers(
                 method=method,
                 answers=len(answers),
-                unresponsive=len(answers) - len(kept) - failed,
+                unresponsive=len(answers) - len(kept) - failed - aside,
                 empty=empty,
                 failed=failed,
+                aside=aside,
                 kept=kept,
                 entity=codes(names) if kept else np.zeros(0, np.int64),
                 domain=np.array([q.domain for q in questions], dtype=np.str_),

@@ -81,6 +81,11 @@ class Settings:
         "prompt for a text: the data's own (item), or one that names only the subject, tell me "
         "about X (open); auto: the data's own, if there is one; for topics your self_open.txt",
     )
+    keep_answered: Annotated[int, Meta(ge=0, le=1_000_000)] = collect_field(
+        0,
+        "keep so many of the texts that answer, drawn at random by --seed; 0: all (the paper keeps "
+        "100)",
+    )
     knowledge: str = collect_field(
         "auto",
         "source for checking claims: a file or folder of passages, a file in UNCLE's format, an "
