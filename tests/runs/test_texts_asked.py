@@ -277,6 +277,7 @@ def test_what_cannot_be_asked_is_told_before_anything_is(tmp_path: Path) -> None
             {"model": asked, "options": {"modes": "guess"}},
             "modes 'guess': expected direct",
         ),
+        (labeled, {"options": {"keep_answered": 5}}, "these are written already, so leave it out"),
         (labeled, {"model": "gpt-4o"}, "gpt-4o"),
         (labeled, {"concurrency": 3}, "concurrency is for endpoints"),
         (labeled, {"price": "1,2"}, "price is for a model that is asked"),
