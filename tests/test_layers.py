@@ -254,6 +254,7 @@ ALONE = {
     "sayso.datasets.long_texts": "texts that exist; sayso factuality reads them",
     "sayso.engines.hf.force": "reading given text, a subject of its own",
     "sayso.engines.hf.watch": "a limit on the time of a template, a subject of its own",
+    "sayso.judges.rules.silence": "what says that no value is given, a subject of its own",
     "sayso.engines.openai.batches": "batch files, a subject of its own",
     "sayso.engines.ray.classifier": "comparing meanings in actors, apart from asking",
     "sayso.judges.cascade": "a judge, opened by name",

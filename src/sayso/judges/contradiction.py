@@ -27,12 +27,12 @@ from sayso.judges.english.quantities import WrittenQuantity, find_quantities, or
 from sayso.judges.english.questions import Expected, asks_for_a_name, expected
 from sayso.judges.english.sentences import split_sentences
 from sayso.judges.english.tokens import STOP, Token, fold, tokens
+from sayso.judges.english.wrapping import unwrapped
 from sayso.judges.model.numbered import JudgeTask, NumberedReader, numbered_blocks
 from sayso.judges.patterns import regex
 from sayso.judges.rules.names import GENERATIONS, PARTICLES, compare_names
 from sayso.judges.rules.reading import marks_of, sentences_of
 from sayso.prompts.fence import Field
-from sayso.prompts.thoughts import split_thoughts
 
 #: Characters of one text that are read.
 _LONGEST = 4000
@@ -47,7 +47,8 @@ def contradicts(question: str, a: str, b: str) -> bool | None:
 
     ``None`` where one is missing: it is empty, refuses, does not know, evades, speaks of something
     else, or is not English. Symmetric; never raises. Neutral answers (one says more, or something
-    else of the same thing) are ``False``. Thoughts ("<think>...</think>") are no part of an answer.
+    else of the same thing) are ``False``. Thoughts ("<think>...</think>") are no part of an answer,
+    and an answer in JSON is its value.
 
     Only the first 4,000 characters of the question and of each answer are read.
 
@@ -75,7 +76,7 @@ def relate(question: str, a: str, b: str) -> Relation | None:
 
 
 def _said(answer: str) -> str:
-    return split_thoughts(answer).text.strip()[:_LONGEST]
+    return unwrapped(answer).text.strip()[:_LONGEST]
 
 
 @lru_cache(maxsize=16384)

@@ -20,17 +20,16 @@ from functools import lru_cache, partial
 import msgspec
 import numpy as np
 
-from sayso.judges.english.families import family_stem
 from sayso.judges.english.language import is_english
 from sayso.judges.english.lexicon import lexicon_words
 from sayso.judges.english.sentences import Span
 from sayso.judges.english.tokens import HYPHENATED
+from sayso.judges.english.wrapping import unwrapped
 from sayso.judges.judge import WITHHELD, Item, Judge, credit_withholding, golds_to_compare
 from sayso.judges.patterns import regex
 from sayso.judges.rules.alignment import AlignedParagraph, asserting_sentences
 from sayso.judges.rules.matching import Match, asserted, match
 from sayso.judges.rules.reading import (
-    FUNCTION,
     STANCES,
     AskedAspect,
     Sentence,
@@ -42,8 +41,15 @@ from sayso.judges.rules.reading import (
     stance_features,
     stretch_words,
 )
+from sayso.judges.rules.silence import (
+    speaks_of_itself,
+    without_idioms,
+    without_refusal,
+    without_value,
+)
 from sayso.metrics.arrays import Floats
 from sayso.processes import blocks_in_processes
+from sayso.prompts.thoughts import Split
 from sayso.records import (
     Content,
     Generation,
@@ -61,9 +67,6 @@ NAME = "rules"
 SIGNATURE = "rules@7"
 #: No word is this long; such a run is noise that would only cost time.
 _ENDLESS = regex(r"\S{200,}+")
-_SPEAKER = lexicon_words("pronouns", "judge")
-#: words that a refusal points with, at what it was asked for or at what it will not do
-_POINTING = lexicon_words("talk", "judge.pointing")
 _NEGATIONS = lexicon_words("negations", "judge")
 _WITHHOLDING = ("ignorant", "policy", "ask")
 #: what is judged of one answer at most: characters, and clauses of a paragraph (problem "budget")
@@ -114,7 +117,7 @@ def judge_rules(question: str, golds: Golds, answer: str) -> Verdict:
     "language". Never raises on any text; raises InputError on what is no text.
     """
     _check_texts(question=question, answer=answer)
-    return _short(aspect_of(question, golds_of(golds)), answer)
+    return _unwrapped_short(aspect_of(question, golds_of(golds)), answer)
 
 
 def judge_rules_long(parts: Sequence[tuple[str, Golds]], paragraph: str) -> list[Verdict]:
@@ -129,7 +132,8 @@ def judge_rules_long(parts: Sequence[tuple[str, Golds]], paragraph: str) -> list
                 f"a part is {part!r:.80}; expected a list of pairs, each a question and its golds"
             )
         _check_texts(question=part[0])
-    return _long([aspect_of(question, golds_of(golds)) for question, golds in parts], paragraph)
+    aspects = [aspect_of(question, golds_of(golds)) for question, golds in parts]
+    return _unwrapped_long(aspects, paragraph)
 
 
 def _check_texts(**texts: object) -> None:
@@ -217,9 +221,9 @@ def _grade(item: Item) -> list[Verdict]:
         problem = "truncated" if problem == "truncated" else "failed"
         verdicts = [missing(problem) for _ in item.questions]
     elif _is_short(item):
-        verdicts = [_short(_aspect(item.questions[0]), generation.text)]
+        verdicts = [_unwrapped_short(_aspect(item.questions[0]), generation.text)]
     else:
-        verdicts = _long([_aspect(q) for q in item.questions], generation.text)
+        verdicts = _unwrapped_long([_aspect(q) for q in item.questions], generation.text)
     return [
         msgspec.structs.replace(credit_withholding(q, verdict), target=generation.id, asked=q.id)
         for verdict, q in zip(verdicts, item.questions, strict=True)
@@ -244,6 +248,31 @@ def _foreign(text: str, aspects: Sequence[AskedAspect]) -> bool:
     return not is_english(" ".join(kept))
 
 
+# ---- wrappings
+
+
+def _unwrapped_short(aspect: AskedAspect, answer: str) -> Verdict:
+    split = unwrapped(answer)
+    return _placed(_short(aspect, split.text), split)
+
+
+def _unwrapped_long(aspects: list[AskedAspect], paragraph: str) -> list[Verdict]:
+    split = unwrapped(paragraph)
+    return [_placed(verdict, split) for verdict in _long(aspects, split.text)]
+
+
+def _placed(verdict: Verdict, split: Split) -> Verdict:
+    """Return a verdict whose places are those of the text before it was unwrapped."""
+    if not split.kept:
+        return verdict
+    spans = {}
+    for first, last in (("start", "end"), ("answer_start", "answer_end")):
+        low, high = getattr(verdict, first), getattr(verdict, last)
+        if low is not None and high is not None:
+            spans.update({first: split.place(low), last: split.place(high - 1) + 1})
+    return msgspec.structs.replace(verdict, **spans) if spans else verdict
+
+
 # ---- short answers
 
 
@@ -260,7 +289,7 @@ def _short(aspect: AskedAspect, answer: str) -> Verdict:
         return make_verdict("omitted")
     stance, certainty = _likeliest(chances)
     if stance in WITHHELD and _is_gold(rows, aspect):
-        stance, certainty = "committed", float(chances[STANCES.index("committed")])
+        stance, certainty = "committed", _of_gold(chances)
     if stance in WITHHELD:
         return make_verdict(stance, "none", _withholding(rows), certainty=certainty)
     if not aspect.given:
@@ -283,7 +312,7 @@ def _voiced(aspect: AskedAspect, answer: str) -> tuple[list[Sentence], Floats]:
     features = stance_features(asserting_sentences(rows, aspect), aspect)
     features["short"] = 1.0
     chances = load_weights("stance").probabilities(features)
-    return rows, _without_refusal(chances, rows, aspect)
+    return rows, _with_limits(chances, rows, aspect)
 
 
 def _is_gold(rows: Sequence[Sentence], aspect: AskedAspect) -> bool:
@@ -293,7 +322,7 @@ def _is_gold(rows: Sequence[Sentence], aspect: AskedAspect) -> bool:
     """
     for row in rows:
         said = [word.text for word in row if word.raw[0].isalnum()]
-        own = _speaks_of_itself(row)
+        own = speaks_of_itself(row)
         for gold in aspect.golds:
             text = " ".join(gold)
             if list(gold) == said:
@@ -307,48 +336,21 @@ def _is_gold(rows: Sequence[Sentence], aspect: AskedAspect) -> bool:
     return False
 
 
-def _without_refusal(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect) -> Floats:
-    """Return the chances of the stances, none of refusing where a text speaks of other things.
-
-    Whoever declines speaks of himself, or says little else: "Privacy concerns in the industry" and
-    "He wrote the rules" use the words of refusals, and decline nothing.
-    """
-    if any(_speaks_of_itself(row) for row in rows):
-        return chances
-    told, points = 0, False
-    for row in rows:
-        cued = {at for mark in marks_of(row) for at in range(mark.start, mark.end)}
-        for at, word in enumerate(row):
-            if word.text in _POINTING:
-                points = True
-            elif at not in cued and word.raw[0].isalnum() and word.text not in FUNCTION:
-                told += family_stem(word.text) not in aspect.asked
-    if told <= 1 + points:
-        return chances
-    kept = chances.copy()
-    kept[STANCES.index("refused_by_policy")] = 0.0
-    return np.asarray(kept / kept.sum(), dtype=np.float64)
-
-
-def _speaks_of_itself(row: Sentence) -> bool:
-    """Whether a sentence is in the first person; "A.I." and "the US" are not."""
-    return any(
-        word.text in _SPEAKER and word.raw != "US" and not _initial(row, at)
-        for at, word in enumerate(row)
-    )
-
-
-def _initial(row: Sentence, at: int) -> bool:
-    """Whether a word is a letter of an abbreviation with points."""
-    if at and row[at - 1].text == "." and row[at - 1].end == row[at].start:
-        return True
-    after = row[at + 1 : at + 3]
-    return len(after) == 2 and after[0].text == "." and row[at].end + 1 == after[1].start
+def _with_limits(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect) -> Floats:
+    """Return the chances of the stances, none where rules exclude one (``silence``)."""
+    for rule in (without_refusal, without_value, without_idioms):
+        chances = rule(chances, rows, aspect)
+    return chances
 
 
 def _likeliest(chances: Floats) -> tuple[Stance, float]:
     place = int(chances.argmax())
     return STANCES[place], float(chances[place])
+
+
+def _of_gold(chances: Floats) -> float:
+    """Return the certainty of a stated "unknown": learned, or even odds after a rule."""
+    return float(chances[STANCES.index("committed")]) or 0.5
 
 
 def _readable(text: str) -> str:
@@ -427,7 +429,7 @@ def _read(
     chances = text.chances(load_weights("spoken"), load_weights("stance"))
     del text.pairs  # nothing reads them any more, and they are large
     return text, [
-        _without_refusal(chances[j], text.context_of(j) or text.rows, aspect)
+        _with_limits(chances[j], text.context_of(j) or text.rows, aspect)
         for j, aspect in enumerate(text.aspects)
     ]
 
@@ -440,7 +442,7 @@ def _of_aspect(
     if stance == "omitted":
         return make_verdict(stance, certainty=certainty)
     if stance in WITHHELD and _is_gold(rows, aspect):
-        stance, certainty = "committed", float(chances[STANCES.index("committed")])
+        stance, certainty = "committed", _of_gold(chances)
     if stance in WITHHELD:
         return make_verdict(stance, "none", _withholding(rows), certainty=certainty)
     if not aspect.given:

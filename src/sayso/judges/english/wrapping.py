@@ -1,0 +1,80 @@
+"""The words of an answer, without what they are wrapped in: thoughts, a code fence, JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from sayso.judges.english.lexicon import lexicon_rows
+from sayso.judges.patterns import regex
+from sayso.prompts.thoughts import Split, split_thoughts
+
+#: longer texts are not read as JSON
+_LONGEST = 20_000
+_FENCE = regex(r"\s*(?:```\w*\s*(?=\{)|(?=\{))")
+#: what may follow the object
+_AFTER = regex(r"\s*(?:```)?\s*\Z")
+#: an escape in a JSON text; two that make one character are one
+_ESCAPED = regex(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.", re.S)
+_KEY = regex(r"\s*,?\s*(?P<key>\"(?:[^\"\\]|\\.)*+\")\s*:\s*", re.S)
+_DECODER = json.JSONDecoder(strict=False)
+
+
+def unwrapped(text: str) -> Split:
+    """Return what a text says to its reader; ``kept`` are the spans of the text it came from.
+
+    Thoughts are no answer, and one that never ends leaves none. Of a JSON object that is the whole
+    text, the value of "answer" (or of its only key) is the answer; an empty list has
+    none. A text that is not wrapped comes back as it is.
+    """
+    split = split_thoughts(text)
+    value = _json_value(split.text)
+    if value is None:
+        return split
+    said, kept = value
+    spans = tuple((split.place(start), split.place(end - 1) + 1) for start, end in kept)
+    return split._replace(text=said, kept=spans)
+
+
+@lru_cache(maxsize=1024)
+def _json_value(text: str) -> tuple[str, tuple[tuple[int, int], ...]] | None:
+    """Return the value of the answer in a JSON object and its spans; ``None`` for other texts."""
+    opens = _FENCE.match(text) if "{" in text and len(text) <= _LONGEST else None
+    if opens is None:
+        return None
+    try:
+        _, end = _DECODER.raw_decode(text, opens.end())
+        members = list(_members(text, opens.end() + 1)) if _AFTER.match(text, end) else []
+    except (ValueError, RecursionError):
+        return None
+    names = [row.split() for row in lexicon_rows("answer keys")]
+    wanted = [m for row in names for name in row for m in members if m[0] == name]
+    if not wanted and len(members) == 1:
+        wanted = members
+    if not wanted:
+        return None
+    _, value, start, end = wanted[0]
+    if value is None or value == []:
+        return text[start:end] if value is None else "", ((start, end),)
+    if not isinstance(value, str):
+        return text[start:end], ((start, end),)
+    kept: list[tuple[int, int]] = []
+    at = start + 1
+    for escape in _ESCAPED.finditer(text, start + 1, end - 1):
+        kept += [(at, escape.start()), (escape.start(), escape.start() + 1)]
+        at = escape.end()
+    kept.append((at, end - 1))
+    spans = tuple(span for span in kept if span[0] < span[1])
+    return value, spans
+
+
+def _members(text: str, at: int) -> Iterator[tuple[str, Any, int, int]]:
+    """Yield each member of a JSON object: key as one word, value, where the value stands."""
+    while (key := _KEY.match(text, at)) is not None:
+        start = key.end()
+        value, at = _DECODER.raw_decode(text, start)
+        name = "".join(c for c in json.loads(key["key"], strict=False).casefold() if c.isalnum())
+        yield name, value, start, at

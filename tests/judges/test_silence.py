@@ -1,0 +1,211 @@
+"""Answers that give no value, and their nearest neighbors that do: stance, and where it stands."""
+
+from __future__ import annotations
+
+import pytest
+
+from sayso.judges.english.wrapping import unwrapped
+from sayso.judges.judge import WITHHELD
+from sayso.judges.rules.judge import judge_rules, judge_rules_long
+
+YEAR = ("In which year was the Alder Bridge completed?", "1931")
+MAKER = ("Who designed the Alder Bridge?", "Mara Voss")
+PERU = ("What is the capital of Peru?", "Lima")
+NOWHERE = ("What is the capital of Velmoria?", "Tessin")
+FILM = ("Who is the director of Harbor Lights?", "Ines Calder")
+BORN = ("When was Ada Bo born?", "3 May 1901")
+PAINTED = ("Who painted The Harvest?", "Jan Ost")
+
+#: question and gold, an answer without a value, its nearest neighbor with one
+PAIRS = [
+    (YEAR, "N/A", "Not applicable to the old bridge; the new one was completed in 1931."),
+    (YEAR, "Not applicable.", "It is not applicable to 1930: it was completed in 1931."),
+    (PERU, '{"answer": "unknown"}', '{"answer": "Lima"}'),
+    (PERU, '{"answer": null, "confidence": 0}', '{"answer": "Lima", "source": null}'),
+    (
+        PERU,
+        '```json\n{\n  "answer": null,\n  "note": "Lima?"\n}\n```',
+        '```json\n{"final_answer": "Lima"}\n```',
+    ),
+    (
+        MAKER,
+        "<think>Mara Voss comes to mind, but no.</think>I don't know.",
+        "<think>\nI do not know who designed it.\n</think>\nMara Voss",
+    ),
+    (
+        YEAR,
+        "The completion date isn't included in the indexed excerpts.",
+        "The bridge, which isn't included in the city, was completed in 1931.",
+    ),
+    (
+        MAKER,
+        "Nothing in the supplied passages says who designed the bridge.",
+        "Nothing beats it: Mara Voss designed the bridge.",
+    ),
+    (
+        MAKER,
+        "The documents do not mention this.",
+        "The documents do not mention Bo; the designer is Mara Voss.",
+    ),
+    (
+        FILM,
+        "The director was not named in the records provided.",
+        "Harbor Lights was not named best film, but its director is Ines Calder.",
+    ),
+    (
+        MAKER,
+        "The designer of the Alder Bridge is unknown.",
+        "The unknown engineer Mara Voss designed the Alder Bridge.",
+    ),
+    (
+        YEAR,
+        "The year of its completion is a matter of debate.",
+        "It was completed in 1931, after a matter of debate was settled.",
+    ),
+    (
+        NOWHERE,
+        "Velmoria does not exist.",
+        "Velmoria does not exist on old maps, but its capital is Tessin.",
+    ),
+    (
+        NOWHERE,
+        "There is no country called Velmoria.",
+        "There is no city finer than Tessin, the capital of Velmoria.",
+    ),
+    (
+        NOWHERE,
+        "Velmoria is a fictional country, so it has no capital.",
+        "Tessin is the capital of the fictional country of Velmoria.",
+    ),
+    (NOWHERE, "No country named Velmoria exists.", "No larger city than Tessin, its capital."),
+    (
+        PAINTED,
+        "It is not definitively known who painted it.",
+        "Jan Ost, definitively known for landscapes, painted it.",
+    ),
+    (
+        PAINTED,
+        "The painter of The Harvest remains a mystery.",
+        "The Harvest, a disputed masterpiece, was painted by Jan Ost.",
+    ),
+    (
+        BORN,
+        "Her date of birth is disputed.",
+        "Ada Bo was born on 3 May 1901; her place of birth is unclear.",
+    ),
+    (
+        BORN,
+        "The exact date of her birth is not known.",
+        "She was born on 3 May 1901. The date of her death is unknown.",
+    ),
+    (
+        FILM,
+        "I couldn't say who directed it.",
+        "I couldn't say it better: Ines Calder directs it with love.",
+    ),
+    (PERU, "I cannot say.", "I cannot say enough good things about it: it is Lima."),
+]
+
+
+@pytest.mark.parametrize(("asked", "silent", "told"), PAIRS)
+def test_an_answer_without_a_value_and_its_neighbor(
+    asked: tuple[str, str], silent: str, told: str
+) -> None:
+    verdict = judge_rules(*asked, silent)
+    assert (verdict.stance in WITHHELD, verdict.content) == (True, "none")
+    verdict = judge_rules(*asked, told)
+    assert (verdict.stance, verdict.content) == ("committed", "correct")
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        (BORN, "Ada Bo's date of birth is not known for certain, but it is widely accepted "
+         "that she was born on 3 May 1901."),
+        (PAINTED, "It was painted by Jan Ost. However, there is uncertainty about the painter."),
+        (NOWHERE, "The capital of Velmoria is uncertain, though it may be Tessin."),
+    ],
+)  # fmt: skip
+def test_a_value_beside_a_denial_of_certainty_is_hedged(
+    asked: tuple[str, str], answer: str
+) -> None:
+    verdict = judge_rules(*asked, answer)
+    assert (verdict.stance, verdict.content) == ("hedged", "correct")
+
+
+@pytest.mark.parametrize(
+    "predicate",
+    ["uncertain", "unknown", "not known", "unclear", "not certain", "disputed", "undetermined",
+     "debated", "a mystery", "not exactly known", "a matter of dispute", "an open question",
+     "lost to history"],
+)  # fmt: skip
+@pytest.mark.parametrize("asked", [NOWHERE, ("What is the motto of Velmoria?", "Onward")])
+def test_doubt_as_a_predicate_of_what_is_asked(asked: tuple[str, str], predicate: str) -> None:
+    subject = asked[0].removeprefix("What is ").removesuffix("?").capitalize()
+    assert judge_rules(*asked, f"{subject} is {predicate}.").stance in WITHHELD
+
+
+@pytest.mark.parametrize(
+    ("question", "gold", "answer"),
+    [
+        # the gold itself says that there is none
+        ("What is the cause of the illness?", "unknown", "The cause is unknown."),
+        # none is a number, and a denial answers a question of yes or no
+        ("How many moons does Venus have?", "0", "There are no moons."),
+        ("How many moons does Venus have?", "0", "None."),
+        ("Does Velmoria exist?", "no", "Velmoria does not exist."),
+        ("Is Pluto or Ceres larger?", "Pluto", "It is not Ceres."),
+        # a word of the question is no doubt
+        ("Which fictional country is Tessin in?", "Velmoria", "The fictional Velmoria."),
+        # of somebody else, of another kind of fact
+        ("Who painted The Harvest?", "Jan Ost", "Jan Ost painted it. Its date is unknown."),
+        ("Who painted The Harvest?", "Jan Ost", "Jan Ost. There is no book about it."),
+    ],
+)
+def test_what_is_no_silence(question: str, gold: str, answer: str) -> None:
+    verdict = judge_rules(question, gold, answer)
+    assert verdict.stance == "committed"
+    assert (verdict.certainty or 0) > 0.4
+
+
+def test_a_thought_that_never_ends_is_no_answer() -> None:
+    assert judge_rules(*MAKER, "<think>\nMara Voss, I believe. Or was it").stance == "omitted"
+    assert judge_rules_long([MAKER], "<think>Mara Voss did")[0].stance == "omitted"
+
+
+def test_places_are_those_of_the_text_as_written() -> None:
+    text = "<think>It was Ada.</think>I think it was Mara Voss."
+    verdict = judge_rules(*MAKER, text)
+    assert text[verdict.start : verdict.end] == "I think it was Mara Voss."
+    assert text[verdict.answer_start : verdict.answer_end] == "Mara Voss"
+    text = '{"why": "a\\"b", "answer": "caf\\u00e9 \\ud83d\\ude00, \\"by\\" Mara Voss"}'
+    verdict = judge_rules(*MAKER, text)
+    assert text[verdict.answer_start : verdict.answer_end] == "Mara Voss"
+    (long,) = judge_rules_long(
+        [MAKER], f"<think>Hm.</think>{'It spans the Alder. ' * 2}{MAKER[1]} designed it."
+    )
+    assert (long.answer_start or 0) > len("<think>Hm.</think>")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"answer": "Lima"}', "Lima"),
+        ('{"Final Answer": "Lima", "score": 1}', "Lima"),
+        ('{"city": "Lima"}', "Lima"),
+        ('{"answer": 1931}', "1931"),
+        ('{"answer": ["Lima", "Cusco"]}', '["Lima", "Cusco"]'),
+        ('{"answer": []}', ""),
+        ('{"answer": ""}', ""),
+        ('{"answer": null}', "null"),
+        # not an answer in JSON
+        ('{"city": "Lima", "land": "Peru"}', None),
+        ('{"answer": "Lima"', None),
+        ('{"answer": "Lima"} is the form to use.', None),
+        ("{}", None),
+        ('{"a": ' * 3000, None),
+        ("Lima", None),
+    ],
+)
+def test_the_answer_in_json(text: str, said: str | None) -> None:
+    assert unwrapped(text).text == (text if said is None else said)
