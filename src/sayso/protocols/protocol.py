@@ -168,6 +168,8 @@ def signed_difference(
 Row = TypeVar("Row", bound=msgspec.Struct)
 #: how a caution begins that says that the questions do not suit the model (``Protocol.misfit``)
 MISFIT = "The questions are too "
+#: how a caution begins that counts refusals by policy among the hedges (of ``Protocol.cautions``)
+REFUSED = "A refusal by policy says nothing about knowledge. "
 
 
 class Unsuited(InputError):  # noqa: N818 - says what the data is, as InputError does

@@ -14,7 +14,7 @@ from sayso.protocols import protocol_of
 from sayso.protocols.answer_table import write_answers
 from sayso.protocols.coherence import LEAD, UNSEEN, coherence_cautions, unseen_cautions
 from sayso.protocols.pool import clusters_of
-from sayso.protocols.protocol import MISFIT
+from sayso.protocols.protocol import MISFIT, REFUSED
 from sayso.protocols.settings import Value, as_dict, change, flatten, replace
 from sayso.records import Estimate, InputError, Question
 from sayso.runs.asking import REQUEST_SETTINGS
@@ -96,9 +96,9 @@ def measure(
                 "needs a new `sayso run`"
             )
     estimates = plan.measure(job, chosen)
-    manifest = msgspec.structs.replace(
-        manifest, cautions=_cautions_again(job, manifest, plan.misfit(estimates))
-    )
+    refused = [text for text in plan.cautions(estimates, None) if text.startswith(REFUSED)]
+    cautions = (*_cautions_again(job, manifest, plan.misfit(estimates)), *refused)
+    manifest = msgspec.structs.replace(manifest, cautions=cautions)
     if chosen == stored:
         with one_writer(run, "sayso measure", WAIT):
             job.folder.write(f"metrics/{plan.name}", estimates, Estimate)
@@ -115,7 +115,7 @@ def measure(
 def _cautions_again(job: FolderRun, manifest: Manifest, misfit: Sequence[str]) -> tuple[str, ...]:
     """Return a run's cautions, with those anew that stored answers and numbers decide."""
     foreign = [text for text in manifest.cautions if text.startswith(FOREIGN)]
-    anew = (UNSEEN, FOREIGN, MISFIT, LEAD)
+    anew = (UNSEEN, FOREIGN, MISFIT, LEAD, REFUSED)
     others = (text for text in manifest.cautions if not text.startswith(anew))
     return (*unseen_cautions(job), *(foreign or misfit), *coherence_cautions(job), *others)
 

@@ -61,6 +61,29 @@ def test_omissions_and_refusals_can_be_left_out(tmp_path: Path) -> None:
     assert value(result, "UUR_hedged", "form:short") == pytest.approx(1 / 4)
 
 
+def test_refusals_among_the_hedges_are_told_with_uur_without_them(tmp_path: Path) -> None:
+    def folder(name: str) -> Path:
+        (tmp_path / name).mkdir()
+        return tmp_path / name
+
+    # unknown facts: u c i r, so that one hedge of two is a refusal
+    result = run(folder("some"), PROBES, "cciuciur", "cccccccc")
+    (caution,) = [text for text in result.manifest.cautions if "refusals (" in text]
+    assert "In short answers, 1 of 2 hedges of unknown facts are refusals" in caution
+    assert "UUR is 50 % with them, as in the paper, and 33 % without them" in caution
+    assert sayso.measure(result.path).manifest.cautions == result.manifest.cautions
+    # they left out, or none: nothing is told
+    excluded = sayso.measure(result.path, refusals="excluded")
+    assert not any("refusals (" in text for text in excluded.manifest.cautions)
+    doubt = run(folder("none"), PROBES, "cciuciuu", "cccccccc")
+    assert not any("refusals (" in text for text in doubt.manifest.cautions)
+    # nothing else is left: no share without them
+    every = run(folder("all"), PROBES, "ccccrrrr", "cccccccc")
+    (caution,) = [text for text in every.manifest.cautions if "refusals (" in text]
+    assert "4 of 4" in caution
+    assert "100 % with them, as in the paper, and undefined without them" in caution
+
+
 def test_a_missing_verdict_has_no_default_but_bounds(tmp_path: Path) -> None:
     # short: known c c ? u, unknown c i ? u -> without the missing: kc 2 ku 1 uc 1 ui 1 uu 1
     result = run(tmp_path, PROBES, "cc?uci?u", "cccccccc")

@@ -74,7 +74,7 @@ from sayso.protocols.probes import (
     count_right,
     why_alike,
 )
-from sayso.protocols.protocol import MISFIT, Run
+from sayso.protocols.protocol import MISFIT, REFUSED, Run
 from sayso.protocols.uncle.numbers import HEADLINE, RATES
 from sayso.protocols.uncle.rows import (
     LEFT_OUT,
@@ -152,6 +152,31 @@ def cautions(estimates: Iterable[Estimate], draws_vary: bool | None = None) -> l
         lines.append(
             "There are no log-probabilities, so these have no value: "
             f"{', '.join(BY_LOGPROBS.values())}."
+        )
+    return lines + _refusals(rows)
+
+
+#: the share of refusals among the hedges of unknown facts from which on they are told
+MANY_REFUSALS = 0.1
+
+
+def _refusals(estimates: Sequence[Estimate]) -> list[str]:
+    """Return a caution for each form in which refusals by policy make up much of UUR."""
+    results, lines = Results(estimates), []
+    for form in results.forms:
+        uur, refused = results.get("UUR", form=form), results.get("UUR_refused", form=form)
+        hedged, refusals = int(uur.numerator or 0), int(refused.numerator or 0)
+        if not refusals or refusals < MANY_REFUSALS * hedged:
+            continue
+        rest = int(uur.denominator or 0) - refusals
+        without = f"{100 * (hedged - refusals) / rest:.0f} %" if rest else "undefined"
+        kind = "short answers" if form == "short" else "paragraphs"
+        lines.append(
+            f"{REFUSED}In {kind}, {refusals:,} of {hedged:,} hedges of unknown facts are refusals "
+            '("I can\'t help with that request"). '
+            f"UUR is {100 * (uur.value or 0):.0f} % with them, as in the paper, and {without} "
+            "without them. "
+            "--refusals excluded leaves them out of all numbers."
         )
     return lines
 
