@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from sayso.judges.contradiction import relate
 from sayso.judges.english.wrapping import unwrapped
 from sayso.judges.judge import WITHHELD
 from sayso.judges.rules.judge import judge_rules, judge_rules_long
@@ -209,3 +210,10 @@ def test_places_are_those_of_the_text_as_written() -> None:
 )
 def test_the_answer_in_json(text: str, said: str | None) -> None:
     assert unwrapped(text).text == (text if said is None else said)
+
+
+def test_draws_in_json_are_compared_by_their_values() -> None:
+    question = MAKER[0]
+    assert relate(question, '{"answer": "Mara Voss"}', "Mara Voss designed the bridge.") == "same"
+    assert relate(question, '{"answer": "Ada Bo"}', "Mara Voss designed the bridge.") == "apart"
+    assert relate(question, '{"answer": null}', "Mara Voss designed the bridge.") is None

@@ -276,8 +276,8 @@ def read_short_answer(question: str, answer: str) -> AnsweringSentence | None:
     Of the sentences that may answer, the one with the best odds; "It was not Eliot" only where
     none says what it was. Nothing counts behind a statement that the value is not known.
     """
-    if not any(c.isalnum() for c in answer) or not is_english(answer):
-        return None
+    if not any(c.isalnum() for c in answer) or answer.strip() == "null" or not is_english(answer):
+        return None  # "null" is how JSON says that there is no answer
     kind = question_kind(question)
     best = denial = None
     most = 0.0
