@@ -444,7 +444,8 @@ def test_golds_of_the_data_are_a_source(tmp_path: Path) -> None:
 
 OTHER: dict[str, Any] = {
     "answer.temperature": 0.5, "answer.long_tokens": 900, "draws.k": 1, "draws.temperature": 0.5,
-    "ask": "open", "passages": 4, "claims": "rules", "support": "rules", "questions": "rules",
+    "ask": "open", "keep_answered": 2, "passages": 4,
+    "claims": "rules", "support": "rules", "questions": "rules",
     "modes": "qa_none", "orders": "first", "retrieval": True, "open_book": True,
     "remedy": "revise", "noa": "b_only", "bins": 4, "closed": "left", "average": "micro",
     "gamma": 5.0, "k": 7, "folds": 3, "alpha": 0.2, "resamples": 150, "ci_seed": 1,
