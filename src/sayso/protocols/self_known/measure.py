@@ -1185,8 +1185,10 @@ def differences_of_methods(
             topics = min(len(set(first.name)), len(set(second.name)))
             difference = _of_enough(difference, min(len(first.name), len(second.name)), topics)
         difference = difference if name in OPEN_ENDED else within(difference)
-        return msgspec.structs.replace(difference, where=where)
+        difference = msgspec.structs.replace(difference, where=where)
+        return difference if shared >= LEAST_TOPICS else _without_parts(difference)
 
+    shared = min(len(set(side.name[side.kept].tolist())) for side in pair)
     both = set.intersection(*(_rated_questions(side) for side in pair))
     yield gap("factscore", lambda side: _precisions(side, both))
     yield gap("factuality_micro", _rated_claims)
