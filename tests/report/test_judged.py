@@ -11,11 +11,15 @@ from rich.console import Console
 
 from sayso.checks.judge import JudgeTables, judge_check, render_judge
 from sayso.checks.model import Check, LeftOut, ModelFinding, render_check
-from sayso.judges.reliability import stored
-from sayso.protocols.uncle.report import render
+from sayso.judges.reliability import share, stored
+from sayso.judges.rules.accuracy import NearestTexts
+from sayso.judges.rules.judge import SIGNATURE
+from sayso.protocols.uncle.report import pull_of, render
+from sayso.records import Estimate, Results, slice_of
 from sayso.report import terminal
+from sayso.report.terminal import Pull
 from sayso.storage.run_folder import Manifest
-from support.report_folders import estimates
+from support.report_folders import estimates, estimates_of
 
 HOSTILE = "\x1b[31mred\x1b]0;title\x07 [bold]x[/bold] \u202eevil \ud800"
 CHECKED = {
@@ -159,3 +163,77 @@ def test_the_tables_of_both_commands_hold_hostile_text() -> None:
     assert "[bold]x[/bold]" in text
     assert "not stored" in text
     assert "/a/file" in text
+
+
+# ---- how well the judge sees doubt, beside the numbers
+
+
+def test_the_numbers_say_how_well_their_doubt_was_read() -> None:
+    rules = msgspec.convert(
+        {"judge": "rules", "judge_signature": SIGNATURE, "model": "hf:Qwen/Qwen2.5-0.5B"}, Manifest
+    )
+    text = printed(rules)
+    for form in ("short answers", "paragraphs"):
+        assert f"Doubt in {form}: {SIGNATURE} sees" in text
+    assert "short answers by small models" in text
+    assert "J too close to 0" in text
+    assert "sampling error only" in text
+    assert "sayso judge-check --from RUN" in text
+
+
+def test_a_judge_whose_errors_nobody_counted_is_called_so() -> None:
+    for judge, signature in (("openai:gpt-4o", "gpt-4o#p9c1"), ("rules+hf:x", "rules@7+c1#p9")):
+        found = msgspec.convert({"judge": judge, "judge_signature": signature}, Manifest)
+        text = printed(found)
+        assert f"How well {signature} sees doubt in answers like these is not known" in text
+        assert "judge-check --from" in text
+    # the figures of today's reader are not those of an older one
+    older = msgspec.convert({"judge": "rules", "judge_signature": "rules@4"}, Manifest)
+    assert "How well rules@4 sees doubt in short answers is not known" in printed(older)
+    for nobody in (Manifest(), msgspec.convert({"judge": "people"}, Manifest)):
+        assert "sampling error only: they" not in printed(nobody)
+
+
+def texts(found: tuple[int, int], invented: tuple[int, int]) -> NearestTexts:
+    return NearestTexts(
+        share(*found), share(*invented), share(0, 0), share(0, 0), "", "", "", False
+    )
+
+
+def pulled(cells: tuple[int, ...], right: float, *shares: tuple[int, int]) -> Pull:
+    known = [*estimates_of("short", cells)]
+    known.append(Estimate("hedged_and_correct", slice_of(form="short"), right))
+    return pull_of(Results(known), "short", texts(*shares))
+
+
+def test_missed_doubt_lowers_hedging_and_draws_j_to_0() -> None:
+    # many hedges, four of five seen, hardly any invented; hedged answers are seldom right
+    pull = pulled((200, 20, 80, 10, 50, 240), 0.1, (800, 1000), (0, 1000))
+    assert pull.toward_0 == ["J"]
+    assert {"UUR", "EA"} <= set(pull.low)
+    assert "FA" in pull.low  # missed hedges are mostly wrong
+    assert "KCR" in pull.high  # some of them are right
+    # hedges that are right more often than what is stated raise FA
+    assert "FA" in pulled((100, 120, 80, 0, 60, 240), 0.95, (800, 1000), (0, 1000)).high
+
+
+def test_invented_doubt_raises_hedging_that_hardly_occurs() -> None:
+    pull = pulled((300, 60, 4, 10, 200, 10), 0.5, (990, 1000), (100, 1000))
+    assert {"UUR"} <= set(pull.high)
+    assert {"KCR"} <= set(pull.low)
+    assert pull.toward_0 == ["J"]
+
+
+def test_a_way_is_not_told_where_the_counts_allow_both() -> None:
+    # some doubt missed, some invented: UUR can be too low or too high
+    pull = pulled((300, 60, 40, 10, 200, 30), 0.5, (8, 10), (1, 20))
+    assert "UUR" in pull.either
+    assert "J" not in (*pull.either, *pull.high)
+    assert "UUR" in pull.sentence.rpartition("can be off either way")[0]
+
+
+def test_a_perfect_reader_moves_nothing_and_negative_j_moves_up() -> None:
+    assert pulled((0, 0, 0, 0, 0, 0), 0.0, (90, 100), (1, 100)).sentence == ""
+    assert Pull().sentence == ""
+    wrong_way = pulled((100, 20, 180, 100, 150, 50), 0.1, (800, 1000), (0, 1000))
+    assert wrong_way.toward_0 == ["J"]

@@ -447,7 +447,7 @@ def _labelled(row: AnswerRow, named: Mapping[str, str]) -> LabelledAnswer | str:
         raise InputError(f"{row.place}: {unread}")
     if not row.question.strip():
         raise InputError(f"{row.place}: the question is empty")
-    label = _label(row, named)
+    label = label_of(row, named)
     if label is None:
         return "no label"
     if row.answerable is False:
@@ -463,7 +463,7 @@ def _labelled(row: AnswerRow, named: Mapping[str, str]) -> LabelledAnswer | str:
     return LabelledAnswer(item, (label,), _cell(row, named, "group") or "all")
 
 
-def _label(row: AnswerRow, named: Mapping[str, str]) -> HumanLabel | None:
+def label_of(row: AnswerRow, named: Mapping[str, str]) -> HumanLabel | None:
     """Return the label of a row; ``None`` without one. Raises InputError for one that is none."""
     if is_exported(row.own):  # its labels are verdicts of a judge
         return None if row.human is None else HumanLabel(right=row.human > 0)
@@ -664,6 +664,19 @@ def _pairs(judge: Any) -> tuple[int, int, int]:
 
 def render_judge(text: JudgeTables, kept: str | None, console: Console) -> None:
     """Print a check of a judge; ``kept`` is the file that later reports cite."""
+    render_tables(text, console)
+    if kept is None:
+        say(
+            console,
+            "not stored: --limit left answers out, and reports cite only complete checks",
+            "",
+        )
+    else:
+        say(console, f"stored; every later report with this judge will cite it: {kept}", "", True)
+
+
+def render_tables(text: JudgeTables, console: Console) -> None:
+    """Print head lines, tables, warnings and closing lines."""
     for place, sentence in enumerate(text.head):
         say(console, sentence, "" if place else "bold")
     for title, columns, rows in text.tables:
@@ -677,14 +690,6 @@ def render_judge(text: JudgeTables, kept: str | None, console: Console) -> None:
         say(console, f"! {sentence}", "yellow")
     for sentence in text.tail:
         say(console, sentence, "")
-    if kept is None:
-        say(
-            console,
-            "not stored: --limit left answers out, and reports cite only complete checks",
-            "",
-        )
-    else:
-        say(console, f"stored; every later report with this judge will cite it: {kept}", "", True)
 
 
 class JudgeTables(NamedTuple):

@@ -142,6 +142,7 @@ _command(
     "Check a judge against labels and attacks, before you pay for it.",
     "sayso judge-check rules",
     "sayso judge-check openai:gpt-4o-mini --labelled mine.jsonl --max-cost 1",
+    "sayso judge-check --from runs/first",
 )
 _command(
     "data:data_app",

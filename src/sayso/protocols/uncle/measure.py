@@ -412,7 +412,7 @@ def _boot(context: Context, name: str, metric: Any, *arrays: Any, **kw: Any) -> 
 
 
 def _shares(context: Context, form: str, instructed: bool = True) -> Iterator[Estimate]:
-    """Yield accuracy, omissions, UUR by stance, and hedges that were right after all."""
+    """Yield accuracy, omissions, UUR by stance, hedges that were right after all, and length."""
     label = context.labels(form, instructed)
     verdicts = context.aspects.views[form, instructed].verdicts
     stance = np.array([(v.stance if v else None) or "" for v in verdicts], dtype=np.str_)
@@ -424,6 +424,15 @@ def _shares(context: Context, form: str, instructed: bool = True) -> Iterator[Es
         yield _share(context, name, stance == wanted, unknown)
     right = np.array([bool(v and v.content == "correct") for v in verdicts], dtype=bool)
     yield _share(context, "hedged_and_correct", right, label == UNCERTAIN)
+    yield _median_words(context.aspects.views[form, instructed].words)
+
+
+def _median_words(words: Floats) -> Estimate:
+    """Return the median length of the answers, which says how well their doubt is read."""
+    given = words[~np.isnan(words)]
+    if not given.size:
+        return Estimate("answer_words", problem="no answer was given")
+    return Estimate("answer_words", value=float(np.median(given)), n=int(given.size))
 
 
 def _hedges_that_hit(context: Context, form: str) -> Iterator[Estimate]:

@@ -333,6 +333,14 @@ NUMBERS = MetricTable(
         section="more",
     ),
     Metric(
+        "answer_words",
+        "words per answer",
+        "Median number of words of an answer. Doubt is read less well in long answers.",
+        notation="count",
+        section="more",
+        limits=(0.0, math.inf),
+    ),
+    Metric(
         "instruction_cost",
         "cost of the instruction",
         "How much KCR falls when the model is told to express uncertainty.",

@@ -11,13 +11,18 @@ from functools import partial
 from pathlib import Path
 
 import altair as alt
+import numpy as np
 from msgspec.structs import replace
 from rich import table as rich_table
 from rich.console import Console
 from rich.text import Text
 
 from sayso.harmless import line
+from sayso.judges.rules.accuracy import NearestTexts, kind_of_writer, nearest_texts, stance_accuracy
+from sayso.judges.rules.judge import SIGNATURE
 from sayso.metric import Metric
+from sayso.metrics.arrays import Floats
+from sayso.metrics.uncle_rates import CELLS, cell_rates
 from sayso.prompts.methods import METHOD_LABELS
 from sayso.protocols.uncle.numbers import NUMBERS
 from sayso.records import Estimate, Question, Results, part_of, tier_order
@@ -72,7 +77,16 @@ from sayso.report.tables import (
     why_undefined,
     with_interval_only,
 )
-from sayso.report.terminal import plain_table, print_beginning, safe_text, say
+from sayso.report.terminal import (
+    DoubtRead,
+    Pull,
+    doubt_sentences,
+    doubt_texts,
+    plain_table,
+    print_beginning,
+    safe_text,
+    say,
+)
 from sayso.storage.run_folder import Manifest, RunFolder
 
 RATES, MORE = NUMBERS.section("rates"), NUMBERS.section("more")
@@ -506,6 +520,85 @@ def run_warnings(numbers: Results) -> list[str]:
     return lines
 
 
+# ---- how well the judge sees doubt, and which way its errors move the numbers
+
+#: a change by less than this is none
+UNMOVED = 0.001
+
+
+def doubt_read(numbers: Results, manifest: Manifest | None) -> list[DoubtRead]:
+    """Return how well doubt is read in each form of the answers; nothing without a manifest."""
+    if manifest is None:
+        return []
+    counts = stance_accuracy() if manifest.judge_signature == SIGNATURE else None
+    read = []
+    for form in numbers.forms:
+        near = None
+        if counts is not None:
+            words = numbers.get("answer_words", form=form).value
+            writer = kind_of_writer(manifest.model) or kind_of_writer(manifest.shown_model)
+            if manifest.model.startswith("builtin"):
+                writer = "small"
+            near = nearest_texts(counts, "long" if form == "long" else "short", words, writer)
+        read.append(DoubtRead(FORMS[form], near, pull_of(numbers, form, near) if near else Pull()))
+    return read
+
+
+def pull_of(numbers: Results, form: str, texts: NearestTexts) -> Pull:
+    """Return which way the judge's errors move the rates, by reading the answers once more.
+
+    A judge that sees a share s of the doubt and a share f where there is none turns a rate r into
+    f + r (s - f). Doing the same to the rate that was measured moves it the same way, so the six
+    counts are misread a second time. A hedge that is missed is right as often as the hedges of the
+    run are. A way is told if it is the same at the four ends of the ranges of s and f.
+    """
+    values = [numbers.get(f"cell_{cell}", form=form).value for cell in CELLS]
+    found, invented = texts.found, texts.invented
+    if any(value is None for value in values) or found.value is None or invented.value is None:
+        return Pull()
+    cells = np.array(values, dtype=np.float64)
+    right = numbers.get("hedged_and_correct", form=form).value or 0.0
+    ends = [
+        (s, f)
+        for s in (found.value, found.low, found.high)
+        for f in (invented.value, invented.low, invented.high)
+        if s is not None and f is not None
+    ]
+    before = cell_rates(cells)
+    after = [cell_rates(_misread(cells, s, f, right)) for s, f in ends]
+    moves = {name: [float(rates[name] - before[name]) for rates in after] for name in RATES}
+    ways: dict[str, list[str]] = {"toward_0": [], "low": [], "high": [], "either": []}
+    for name, changes in moves.items():
+        if not np.isfinite(changes).all() or max(map(abs, changes)) < UNMOVED:
+            continue
+        signs = {np.sign(change) for change in changes if abs(change) >= UNMOVED}
+        if len(signs) > 1:
+            ways["either"].append(name)
+        elif is_gap(name) and float(before[name]) * changes[0] < 0:
+            ways["toward_0"].append(name)
+        else:
+            ways["low" if -1 in signs else "high"].append(name)
+    return Pull(**ways)
+
+
+def _misread(cells: Floats, found: float, invented: float, right: float) -> Floats:
+    """Return the counts as a judge reads them that sees ``found`` of the hedges.
+
+    It takes ``invented`` of the other answers for hedges; ``right`` of the hedges state the truth.
+    """
+    rows = []
+    for correct, wrong, hedged in cells.reshape(2, 3):
+        missed = hedged * (1 - found)
+        rows.append(
+            (
+                correct * (1 - invented) + missed * right,
+                wrong * (1 - invented) + missed * (1 - right),
+                hedged * found + (correct + wrong) * invented,
+            )
+        )
+    return np.array(rows).reshape(6)
+
+
 # ---- tables of the page
 
 #: rows of slices that a page shows; the table of the run has them all
@@ -549,19 +642,23 @@ def definitions(numbers: Results) -> dict[str, Metric]:
     return RATES | {"FA": replace(accuracy, meaning=accuracy.meaning + LEFT_OUT)}
 
 
+#: what the cells of a table hold
+VALUES = "Value, 95 % interval (sampling error only), count"
+
+
 def rates_table(numbers: Results) -> Table:
     """The six headline metrics by form."""
     rows = {
         name: (f"{name} – {metric.label}", metric.meaning)
         for name, metric in definitions(numbers).items()
     }
-    return _by_form(numbers, "Value, 95 % interval, count", rows)
+    return _by_form(numbers, VALUES, rows)
 
 
 def more_table(numbers: Results) -> Table:
     """The numbers that the paper does not have."""
     rows = {name: metric for name, metric in MORE.items() if name not in WITHIN or _typed(numbers)}
-    return _by_form(numbers, "Value, 95 % interval, count", labelled(rows), computed=True)
+    return _by_form(numbers, VALUES, labelled(rows), computed=True)
 
 
 #: numbers that are others once more where the data tell no types of fact apart
@@ -1058,8 +1155,15 @@ def render(
         *_undefined(numbers),
     ):
         say(console, text, "dim")
+    for text in doubt_sentences(manifest, doubt_read(numbers, manifest), _folder_of(page)):
+        say(console, text, "dim")
     notes = *missing_lines(numbers), *run_warnings(numbers)
     terminal.end(console, manifest, first, numbers.all, page, notes)
+
+
+def _folder_of(page: Path | None) -> str:
+    """Return the run folder of a page, as a command names it."""
+    return str(page.parent) if page is not None else "RUN"
 
 
 def summary(estimates: Sequence[Estimate]) -> list[Estimate]:
@@ -1214,6 +1318,7 @@ def context(
     numbers = Results(estimates)
     entities = {q.entity for q in tables.questions if q.entity}
     names = _type_names(tables.questions)
+    doubt = doubt_read(numbers, manifest)
     own: dict[str, object] = {}
     if numbers.forms == ["short"]:  # of what was not asked nothing need be said
         own["facts"] = [
@@ -1226,6 +1331,8 @@ def context(
         "headline": headline(numbers, len(entities) or None),
         "tiles": _tiles(numbers),
         "figures": drawings(numbers, names),
+        "doubt": doubt_sentences(manifest, doubt),
+        "doubt_texts": doubt_texts(doubt),
         "metrics": rates_table(numbers),
         "compared": [compared_table(numbers, form) for form in numbers.forms],
         "beside": [methods_table(numbers, form) for form in numbers.forms],

@@ -53,12 +53,14 @@ class View(NamedTuple):
     paragraph or a hedge; ``length`` counts tokens of the same stretch. Both are NaN where no value
     was placed. ``placed`` tells whether values were looked for: answers without the instruction
     are, in runs that store where (``verdicts/<form>-spans``, by :mod:`sayso.protocols.probes`).
-    ``outside`` marks the aspects that this form does not ask about, if there are any.
+    ``outside`` marks the aspects that this form does not ask about, if there are any. ``words``
+    counts those of the whole answer, NaN where there is none.
     """
 
     verdicts: list[Verdict | None]
     logprob: Floats
     length: Floats
+    words: Floats
     placed: bool = False
     outside: NDArray[np.bool_] | None = None
 
@@ -270,8 +272,10 @@ def view_of(
     outside = alone if alone.any() else None
     verdicts_of = [read.get((g.id, short)) if g else None for g, short in rows]
     logprob, length = np.full(len(rows), np.nan), np.full(len(rows), np.nan)
+    counts = [len(g.text.split()) if g and not g.problem else np.nan for g, _ in rows]
+    words = np.array(counts, dtype=np.float64)
     if spans is None:
-        return View(verdicts_of, logprob, length, outside=outside)
+        return View(verdicts_of, logprob, length, words, outside=outside)
     places = {(v.target, v.asked): v for v in spans}
     for row, (generation, short) in enumerate(rows):
         verdict = places.get((generation.id, short)) if generation else None
@@ -280,7 +284,7 @@ def view_of(
         values = _stated_logprobs(generation, verdict, whole=form == "short")
         if values:
             logprob[row], length[row] = float(np.mean(values)), len(values)
-    return View(verdicts_of, logprob, length, placed=True, outside=outside)
+    return View(verdicts_of, logprob, length, words, placed=True, outside=outside)
 
 
 def _stated_logprobs(generation: Generation, verdict: Verdict, *, whole: bool) -> list[float]:

@@ -1,0 +1,134 @@
+"""How well the offline reader sees doubt: the shipped counts, and which are nearest to a run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from sayso.judges.rules import accuracy
+from sayso.judges.rules.accuracy import (
+    Readings,
+    StanceAccuracy,
+    TextSource,
+    kind_of_writer,
+    length_of,
+    nearest_texts,
+    stance_accuracy,
+    weights_hash,
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+WRITE = "run SAYSO_TEST_DATA=… python tools/readers/accuracy.py"
+
+
+def test_the_counts_are_of_the_shipped_weights() -> None:
+    counts = stance_accuracy()
+    assert counts is not None, f"the reader changed since it was measured: {WRITE}"
+    assert counts.weights == weights_hash()
+    for row in counts.readings:
+        for name in ("doubts", "assertions", "withheld", "stated"):
+            assert 0 <= getattr(row, f"{name}_seen") <= getattr(row, name)
+        assert row.doubts + row.assertions == row.withheld + row.stated
+        assert row.source in counts.sources
+
+
+def test_the_file_is_what_the_tool_writes(test_data: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "tools" / "readers" / "accuracy.py"), "--check"],
+        env=os.environ | {"SAYSO_TEST_DATA": str(test_data)},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, f"{done.stdout[-300:]}{done.stderr[-300:]}: {WRITE}"
+
+
+def test_counts_of_other_weights_are_not_cited(monkeypatch: pytest.MonkeyPatch) -> None:
+    stance_accuracy.cache_clear()
+    monkeypatch.setattr(accuracy, "weights_hash", lambda: "trained again")
+    try:
+        assert stance_accuracy() is None
+    finally:
+        stance_accuracy.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("name", "writer"),
+    [
+        ("smollm2", "small"),
+        ("hf:HuggingFaceTB/SmolLM2-135M-Instruct", "small"),
+        ("hf:Qwen/Qwen2.5-0.5B", "small"),
+        ("hf:Qwen/Qwen3-4B", "assistant"),
+        ("hf:mistralai/Mixtral-8x0.5B", "assistant"),
+        ("hf:meta-llama/Llama-2-7b-chat-hf", "chat"),
+        ("openai:gpt-3.5-turbo", "chat"),
+        ("openai:gpt-4o-mini", "assistant"),
+        ("http://localhost:8000/v1#claude-sonnet-4", "assistant"),
+        ("http://localhost:8000/v1#mine", None),
+        ("", None),
+    ],
+)
+def test_a_name_says_what_kind_of_model_wrote(name: str, writer: str | None) -> None:
+    assert kind_of_writer(name) == writer
+
+
+@pytest.mark.parametrize(("words", "length"), [(1, 0), (8, 0), (8.5, 1), (20, 1), (50, 2), (51, 3)])
+def test_lengths(words: float, length: int) -> None:
+    assert length_of(words) == length
+
+
+def counted(source: str, length: int, seen: int, of: int, form: str = "short") -> Readings:
+    return msgspec.convert(
+        {
+            "source": source, "form": form, "length": length,
+            "doubts": of, "doubts_seen": seen, "assertions": 40, "assertions_seen": 38,
+            "withheld": 0, "withheld_seen": 0, "stated": of + 40, "stated_seen": of + 40,
+        },
+        Readings,
+    )  # fmt: skip
+
+
+COUNTS = StanceAccuracy(
+    "w",
+    {
+        "tiny": TextSource("Tiny", "small", False, "A"),
+        "talk": TextSource("Talk", "chat", True, "B"),
+    },
+    (
+        counted("tiny", 0, 3, 4),
+        counted("tiny", 1, 10, 20),
+        counted("talk", 0, 15, 16),
+        counted("talk", 3, 2, 10),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "writer", "seen", "of", "why"),
+    [
+        (12, "small", 10, 20, "short answers by small models, 9 to 20 words"),
+        # four are too few: those of the same writer
+        (5, "small", 13, 24, "; too few are of at most 8 words"),
+        (90, "chat", 2, 10, "short answers by chat models of 2022-2023, more than 50 words"),
+        # nobody of this kind: those of this length, whoever wrote them
+        (5, "assistant", 18, 20, "; too few are by assistants of 2025"),
+        (5, None, 18, 20, "short answers by models of all kinds, at most 8 words"),
+        (30, "assistant", 30, 50, "; too few are by assistants of 2025 and of 21 to 50 words"),
+        (None, "small", 13, 24, "short answers by small models"),
+    ],
+)  # fmt: skip
+def test_the_nearest_texts(
+    words: float | None, writer: accuracy.Writer | None, seen: int, of: int, why: str
+) -> None:
+    near = nearest_texts(COUNTS, "short", words, writer)
+    assert near is not None
+    assert (near.found.count, near.found.of) == (seen, of)
+    assert near.why.endswith(why)
+    assert near.invented.count * 20 == near.invented.of  # 2 of 40 in every row
+
+
+def test_no_texts_of_the_form_is_no_figure() -> None:
+    assert nearest_texts(COUNTS, "long", 80, "small") is None
