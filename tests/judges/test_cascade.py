@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from sayso.judges.cascade import CascadeJudge, certain
+from sayso.judges.decisiveness import voices_doubt
 from sayso.judges.judge import Item
 from sayso.judges.model.judge import LlmJudge
-from sayso.judges.rules.judge import RulesJudge
+from sayso.judges.rules.judge import DISPUTED, RulesJudge
 from sayso.records import Generation, Gold, Question, ask
 from support.judge_world import Shown, judge_engine, shown
 
@@ -56,6 +57,18 @@ def test_when_the_rules_are_certain(text: str, asked: Question, sure: bool) -> N
     made = item(text, asked)
     (verdict,) = RulesJudge().grade([made])
     assert certain(made, asked, verdict) is sure, verdict
+
+
+def test_a_committed_verdict_on_words_of_doubt_is_uncertain() -> None:
+    """Where the reader of decisiveness hears doubt, the verdict says so and the model is asked."""
+    made = item("Perhaps you meant Ripley, where she was born.", BORN)
+    (verdict,) = RulesJudge().grade([made])
+    assert (verdict.stance, verdict.content) == ("committed", "correct")
+    assert voices_doubt(made.generation.text)
+    assert verdict.certainty is not None
+    assert verdict.certainty <= DISPUTED
+    assert not certain(made, BORN, verdict)
+    assert not voices_doubt("She was born in Ripley.")
 
 
 def test_a_failed_generation_is_not_sent() -> None:

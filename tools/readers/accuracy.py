@@ -43,6 +43,8 @@ SOURCES = {
     "felm": TextSource("FELM (ChatGPT)", "chat", False, GUIDE),
     "factscore": TextSource("FActScore (ChatGPT, InstructGPT, PerplexityAI)", "chat", False, GUIDE),
     "smollm2": TextSource("SmolLM2-135M", "small", False, GUIDE),
+    "qwen-0.5b": TextSource("Qwen2.5-Coder-0.5B", "small", True, GUIDE),
+    "qwen-1.5b": TextSource("Qwen2.5-Coder-1.5B", "small", True, GUIDE),
     "assistants": TextSource(
         "GPT-4o, Claude Sonnet 4, Gemini 2.5 Pro and Grok-3",
         "assistant", told=True, labels="the level of certainty that the model was asked for",

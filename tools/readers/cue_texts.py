@@ -3,8 +3,9 @@
 A text of real models teaches which words voice doubt, but also which values happen to stand beside
 them: hedges before full dates are rare, and were read as assertions. Here every cue meets every
 kind of value, before it, within its sentence, behind it and in a sentence of its own, and there are
-as many firm texts as hedged ones. ``benchmarks/readers/doubt.py`` measures with them how often each
-reader sees the same doubt beside each kind of value; no reader has learned from them yet.
+as many firm texts as hedged ones. The reader of stance learns from them
+(``stance.py``); ``benchmarks/readers/doubt.py`` measures how often it sees the same doubt beside
+each kind of value.
 """
 
 from __future__ import annotations
@@ -156,6 +157,8 @@ FIRM_BEFORE = (
     "It is a fact that {a}.", "There is no doubt that {a}.", "I can confirm that {a}.",
     "As of my last update, {a}.", "Historically, {a}.", "According to the census, {a}.",
     "I am 100% certain that {a}.", "Answer: {a}.", "Yes, {a}.",
+    "There's no question about it—{a}.", "Beyond question, {a}.", "All sources agree that {a}.",
+    "Nobody doubts that {a}.", "It is beyond doubt that {a}.",
 )  # fmt: skip
 FIRM_WITHIN = ("", " indeed", " certainly", " actually", " definitely", " famously", " originally")
 FIRM_BEHIND = (

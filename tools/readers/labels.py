@@ -240,7 +240,8 @@ def training_rows() -> list[Row]:
     own = [row for name in WRITTEN for row in written_rows(name)]
     wanted = sum(row["half"] == "train" for row in _lines(DATA / "stance_real.jsonl"))
     print(f"texts of real models: {len(real):,} of {wanted:,} found (SAYSO_TEST_DATA)")
-    return [*real, *own, *wording_rows(), *taught_rows(), *_own_labels()]
+    learned = [*made_rows(), *assistant_rows("train")]
+    return [*real, *own, *wording_rows(), *taught_rows(), *learned, *_own_labels()]
 
 
 def taught_rows() -> list[Row]:

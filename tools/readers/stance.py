@@ -43,14 +43,18 @@ from sayso.records import golds_of
 
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "sayso" / "judges" / "data"
 WITHHELD = ("abstained", "refused_by_policy", "asked_back")
-REAL = ("refunq", "evouna", "felm", "smollm2", "factscore", "own")
+REAL = (
+    "refunq", "evouna", "felm", "smollm2", "qwen-0.5b", "qwen-1.5b", "factscore", "own",
+)  # fmt: skip
 LEAST = {"stance": 3, "alignment": 4, "spoken": 4}
 STRENGTH = {"stance": 0.3, "alignment": 0.3, "spoken": 0.1}
 ROUNDS = 3
 #: share of aspects that a paragraph is taken to leave out, whoever wrote it
 OMITTED = 0.35
 #: of a text in learning; real models' answers to many questions count most
-IMPORTANCE = {"taught": 0.35, "factscore": 1.0, "stance_writers": 0.7}
+IMPORTANCE = {
+    "taught": 0.35, "factscore": 1.0, "stance_writers": 0.7, "made": 0.3, "assistants": 0.2,
+}  # fmt: skip
 
 
 def aspects_of(row: Row) -> list[AskedAspect]:

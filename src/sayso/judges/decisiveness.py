@@ -606,6 +606,24 @@ def decisiveness(answer: str, assertion: str | None = None) -> float | None:
     return sum(one.weight * _level(one.remarks, one.shares) for one in statements) / total
 
 
+#: below this, the words of a statement voice doubt
+DOUBTED = 0.6
+_LETTERS = regex(r"[a-z]+")
+
+
+def voices_doubt(statement: str) -> bool:
+    """Return whether a statement has a decisiveness below ``DOUBTED``.
+
+    A statement without a word that speaks of certainty is not read any further.
+    """
+    listed = lexicon()
+    words = set(_LETTERS.findall(statement.lower()))
+    if words.isdisjoint(listed.classes) and words.isdisjoint(listed.runs):
+        return False
+    said = decisiveness(statement)
+    return said is not None and said < DOUBTED
+
+
 def subject_stems(assertion: str) -> tuple[frozenset[str], bool]:
     """Return the stems that an assertion is about, and whether it denies."""
     items = decisiveness_words(assertion.translate(PLAIN_MARKS))

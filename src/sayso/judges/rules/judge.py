@@ -7,7 +7,8 @@ values (``matching``). Deterministic, English, no model and no network. Decision
 * A short answer that says something else than what was asked is committed and incorrect: it voices
   no gap. Only an empty one is "omitted", and an aspect of which a paragraph says nothing.
 * An approximate value ("about 5,000") is committed; whether it agrees, the matcher says.
-* ``certainty`` is the calibrated probability of the stance.
+* ``certainty`` is the calibrated probability of the stance; at most ``DISPUTED`` where the words
+  of a committed sentence have a low decisiveness.
 * Other languages, texts beyond the budget, failed and truncated generations are problems; none of
   them gets a default.
 """
@@ -20,6 +21,7 @@ from functools import lru_cache, partial
 import msgspec
 import numpy as np
 
+from sayso.judges.decisiveness import voices_doubt
 from sayso.judges.english.language import is_english
 from sayso.judges.english.lexicon import lexicon_words
 from sayso.judges.english.sentences import Span
@@ -64,7 +66,7 @@ from sayso.records import (
 )
 
 NAME = "rules"
-SIGNATURE = "rules@7"
+SIGNATURE = "rules@8"
 #: No word is this long; such a run is noise that would only cost time.
 _ENDLESS = regex(r"\S{200,}+")
 _NEGATIONS = lexicon_words("negations", "judge")
@@ -103,6 +105,18 @@ def make_verdict(
         answer_end=value.end if value else None,
         certainty=round(certainty, 3),
     )
+
+
+#: certainty of a committed verdict on words that voice doubt by their decisiveness; labels agreed
+#: with 9 of 17 such verdicts (docs/readers.md)
+DISPUTED = 0.5
+
+
+def _less_certain(verdict: Verdict, text: str) -> Verdict:
+    """Return a verdict with what the reader of decisiveness makes of the same sentence."""
+    if verdict.stance != "committed" or not voices_doubt(text[verdict.start : verdict.end]):
+        return verdict
+    return msgspec.structs.replace(verdict, certainty=min(verdict.certainty or 0.0, DISPUTED))
 
 
 #: a true value, or several of which any one suffices
@@ -300,7 +314,8 @@ def _short(aspect: AskedAspect, answer: str) -> Verdict:
     content: Content = found.content
     if content == "none" and stance == "committed":
         content = "incorrect"
-    return make_verdict(stance, content, _sentence_at(rows, value), value, certainty)
+    verdict = make_verdict(stance, content, _sentence_at(rows, value), value, certainty)
+    return _less_certain(verdict, text)
 
 
 @lru_cache(maxsize=4096)
@@ -454,7 +469,7 @@ def _of_aspect(
     value = _value(aspect, found, readable, where)
     home = text.rows[text.clauses[text.best(j)[0]].sentence]
     at = _sentence_at(text.rows, value) if value else _stretch(home)
-    return make_verdict(stance, content, at, value, certainty)
+    return _less_certain(make_verdict(stance, content, at, value, certainty), readable)
 
 
 def _found(
