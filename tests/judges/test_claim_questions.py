@@ -22,32 +22,110 @@ from sayso.judges.claim_questions import (
     leaks,
     read_question,
 )
+from sayso.judges.rules.natural_questions import natural_question
 
 TOPIC = "Mira Toll"
+
+
+NATURAL = [
+    ("Mira Toll was born in Ripley.", "Where was Mira Toll born?", "Ripley"),
+    ("Mira Toll was born in Ripley, Ohio.", "Where was Mira Toll born?", "Ripley, Ohio"),
+    ("She was born on 4 May 1951.", "On what date was Mira Toll born?", "4 May 1951"),
+    ("Toll was born in 1951.", "In what year was Toll born?", "1951"),
+    ("Toll died in March 2001.", "In what month and year did Toll die?", "March 2001"),
+    ("She died at the age of 75.", "At what age did Mira Toll die?", "75"),
+    ("Mira Toll was a Dutch painter.", "What was Mira Toll?", "Dutch painter"),
+    ("Mira Toll is Dutch.", "What nationality is Mira Toll?", "Dutch"),
+    ("Toll is the founder of Orm House.", "What is Toll the founder of?", "Orm House"),
+    ("Toll was the wife of Bor Ek.", "Who was Toll the wife of?", "Bor Ek"),
+    ("Toll is best known for her maps.", "What is Toll best known for?", "her maps"),
+    ("Toll works as a diplomat.", "What does Toll work as?", "diplomat"),
+    ("Toll has worked with Bor Ek.", "Who has Toll worked with?", "Bor Ek"),
+    ("Toll studied at Uppsala University.", "Where did Toll study?", "Uppsala University"),
+    ("Toll studied law at Lund.", "Where did Toll study law?", "Lund"),
+    ("Toll graduated from Lund.", "Which institution did Toll graduate from?", "Lund"),
+    ("Toll attended Lund College.", "Which institution did Toll attend?", "Lund College"),
+    ("Toll won the Orm Prize.", "Which award did Toll win?", "Orm Prize"),
+    (
+        "Mira Toll won the Prix Femina in 1990.",
+        "In what year did Mira Toll win the Prix Femina?",
+        "1990",
+    ),
+    ("Toll has won two Emmy Awards.", "How many Emmy Awards has Toll won?", "two"),
+    ("Toll won the cup three times.", "How many times did Toll win the cup?", "three"),
+    ("Mira Toll has 12,000 employees.", "How many employees does Mira Toll have?", "12,000"),
+    ("Toll House was founded in 1980.", "In what year was Toll House founded?", "1980"),
+    ("Toll House was built by Bor Ek.", "Who was Toll House built by?", "Bor Ek"),
+    ("Toll married Bor Ek.", "Who did Toll marry?", "Bor Ek"),
+    ("Toll lives in Ohio.", "Where does Toll live?", "Ohio"),
+    ("Her first novel was titled Orm.", "What was Mira Toll's first novel titled?", "Orm"),
+    ("The novel appeared in 1981.", "About Mira Toll: In what year did the novel appear?", "1981"),
+    (
+        "The Rise of Orm is a film.",
+        "About Mira Toll: What is The Rise of Orm?",
+        "film",
+    ),
+    ("She taught from 1990 to 1995.", "From what year to what year did Mira Toll teach?",
+     "1990 to 1995"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("claim", "question", "answer"), NATURAL)
+def test_frequent_claims_are_asked_in_natural_words(claim: str, question: str, answer: str) -> None:
+    assert gap_question(TOPIC, claim) == QuestionAnswer(question, answer)
 
 
 @pytest.mark.parametrize(
     ("claim", "answer"),
     [
-        ("Mira Toll was born in Ripley.", "Ripley"),
-        ("Mira Toll was born on 4 May 1951.", "4 May 1951"),
-        ("Mira Toll was a Dutch painter.", "Dutch"),
-        ("Mira Toll won the Prix Femina in 1990.", "1990"),  # the last value
-        ("Mira Toll has 12,000 employees.", "12,000"),
+        ("Toll was not born in Ripley.", "Ripley"),  # what is denied is not asked for
+        ("Toll wrote Orm and was born in Ripley.", "Ripley"),  # two verbs
+        ("Toll wrote a book published in 1990.", "1990"),  # the date is the book's
+        ("Toll is the woman who sang in Ripley.", "Ripley"),
+        ("In Ripley Toll met Bor Ek.", "Bor Ek"),
+        ("Toll, who lived in Ripley, admired Bor Ek.", "Bor Ek"),
+        ("Toll received the from Queen Elizabeth.", "Queen Elizabeth"),
+        ("Toll was praised throughout Ripley.", "Ripley"),
+        ("Toll admired Bor Ek.", "Bor Ek"),  # a verb of no list
+        ("Toll (a painter) was born in Ripley.", "Ripley"),
     ],
 )
-def test_the_last_value_is_asked_for(claim: str, answer: str) -> None:
+def test_other_claims_keep_the_gap_for_their_last_value(claim: str, answer: str) -> None:
     made = gap_question(TOPIC, claim)
-    assert made.problem is None
-    assert made.answer == answer
-    assert made.answer in claim
-    assert f'"{claim.replace(answer, "____")}"' in made.question
+    assert made == QuestionAnswer(
+        f'Which words belong in the gap of "{claim.replace(answer, "____")}"?', answer
+    )
 
 
-def test_a_claim_without_a_name_gets_its_topic() -> None:
-    made = gap_question(TOPIC, "The novel appeared in 1981.")
-    assert made.question.startswith("About Mira Toll: ")
-    assert made.answer == "1981"
+TAILS = (
+    "a the of in at on from as 1990 two Orm Ripley, painter films May 4, her debut and by with age"
+    ' for times "Orm"'
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.sampled_from(["Mira Toll", "She", "Her father", "The band", "One of her films", "Toll"]),
+    st.sampled_from(["is", "was", "has", "won", "studied", "was born", "has been", "made"]),
+    st.lists(st.sampled_from(TAILS.split()), max_size=8),
+)
+def test_a_natural_question_takes_one_span_out(subject: str, verb: str, rest: list[str]) -> None:
+    claim = " ".join([subject, verb, *rest]) + "."
+    asked = natural_question(TOPIC, claim)
+    if asked is None:
+        return
+    answer = claim[asked.start : asked.end]
+    assert answer.strip() == answer != ""
+    assert asked.question.endswith("?")
+    made = gap_question(TOPIC, claim)
+    assert made.problem is not None or not leaks(made.question, made.answer)
+    # nothing is asked with words that the claim and its grammar do not have
+    said = set(re.findall(r"\w+", f"{claim} {TOPIC}"))
+    added = set(re.findall(r"\w+", asked.question.partition("?")[0])) - said
+    grammar = "what who where when which how many at in on from by since until during for as to"
+    allowed = f"{grammar} did does do s year years date month and age decade institution award with"
+    stems = ["win", "study", "live", "make", "have", "nationality", "her", "the", "one"]
+    assert {word.lower() for word in added} <= {*allowed.split(), *stems}
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ READERS = (
     *("support", "model.replies"),
     *("english.dates", "english.families", "english.language", "english.quantities"),
     *("english.questions", "english.sentences", "english.tokens"),
-    *("rules.judge", "rules.matching", "rules.names", "rules.reading"),
+    *("rules.judge", "rules.matching", "rules.names", "rules.natural_questions", "rules.reading"),
 )
 
 

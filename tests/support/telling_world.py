@@ -114,6 +114,10 @@ def told(prompt: str) -> tuple[str, str]:
     if "Is this statement" in prompt:
         (claim,) = re.findall(r"^(.*)\nIs this statement", prompt, re.M)
         return claim.rstrip("."), "direct"
-    (gapped,) = re.findall(r'gap of "(.*)"\?$', prompt, re.M)
+    (question,) = re.findall(r"^Question: (.*)$", prompt, re.M)
     (answer,) = re.findall(r"^Proposed answer: (.*)$", prompt, re.M)
+    winner = re.fullmatch(r"Which award did (.*) win\?", question)
+    if winner is not None:
+        return f"{winner[1]} won the {answer}", mode
+    (gapped,) = re.findall(r'gap of "(.*)"\?$', question)
     return gapped.replace("____", answer).rstrip("."), mode

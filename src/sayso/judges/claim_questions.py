@@ -1,9 +1,10 @@
 """A claim as a question and its answer, so that a model can be asked whether it knows it.
 
-Tu et al., arXiv 2411.15993, section 4 (setting b): the answer is a phrase of the claim. Offline the
-claim's last value is taken out and asked for as a gap, which no grammar can get wrong; a language
-model asks in better words (the prompt is ours). Either way the question must not hold its answer,
-and must name what it is about; a pair that fails is kept with its problem.
+Tu et al., arXiv 2411.15993, section 4 (setting b): the answer is a phrase of the claim. Offline,
+claims of frequent kinds are asked about in natural words (``judges/rules/natural_questions.py``).
+In all others the last value is taken out and asked for as a gap. A language model writes questions
+about any claim (the prompt is ours). A question must not hold its answer, and must name what it is
+about; a pair that fails is kept with its problem.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from sayso.judges.english.tokens import STOP, tokens
 from sayso.judges.model.numbered import JudgeTask, NumberedReader, TextOutcome, numbered_blocks
 from sayso.judges.patterns import regex
 from sayso.judges.rules.matching import names
+from sayso.judges.rules.natural_questions import natural_question
 
 
 class QuestionAnswer(NamedTuple):
@@ -54,7 +56,7 @@ def _shares_word(topic: str, text: str) -> bool:
     return not wanted or bool(wanted & {t.stem for t in tokens(text)})
 
 
-# ---- offline: the last value as a gap
+# ---- offline: in natural words, else the last value as a gap
 
 GAP = "____"
 #: The tail of "X was a Dutch painter", "X works as a diplomat".
@@ -73,7 +75,7 @@ SHORTEST = 3
 class GapQuestions:
     """The offline author of questions."""
 
-    signature = "gap@1"
+    signature = "gap@2"
 
     def read(self, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], QuestionAnswer]:
         """Return question and answer of each (topic, claim)."""
@@ -81,7 +83,7 @@ class GapQuestions:
 
 
 def gap_question(topic: str, claim: str) -> QuestionAnswer:
-    """Return the claim with its last value as a gap, and the value."""
+    """Return a claim's question in natural words, else the claim with a gap, and the answer."""
     text = claim.strip()
     if not text:
         return QuestionAnswer("", "", "no value")
@@ -89,14 +91,24 @@ def gap_question(topic: str, claim: str) -> QuestionAnswer:
         return QuestionAnswer("", "", "budget")
     if not is_english(text):
         return QuestionAnswer("", "", "language")
+    asked = natural_question(topic, text)
+    if asked is not None:
+        question = f"{_about(topic, asked.question)}{asked.question}"
+        made = check_pair(topic, question, text[asked.start : asked.end])
+        if made.problem is None:
+            return made
     span = _value(topic, text)
     if span is None:
         return QuestionAnswer("", "", "no value")
     answer = text[span.start : span.end].strip()
     gapped = f"{text[: span.start]}{GAP}{text[span.end :]}".strip()
-    about = f"About {topic}: " if topic and not _shares_word(topic, gapped) else ""
-    question = f'{about}Which words belong in the gap of "{gapped}"?'
+    question = f'{_about(topic, gapped)}Which words belong in the gap of "{gapped}"?'
     return check_pair(topic, question, answer)
+
+
+def _about(topic: str, text: str) -> str:
+    """Return the words that tell the topic, for a text that does not name it."""
+    return f"About {topic}: " if topic and not _shares_word(topic, text) else ""
 
 
 def named_values(topic: str, text: str) -> list[Span]:

@@ -102,7 +102,7 @@ def test_a_run_on_facts_keeps_who_made_each_question(tmp_path: Path) -> None:
     folder = RunFolder.open(tmp_path / "run")
     rows = folder.read("asked/long", ClaimQuestion)
     own = [row for row in rows if row.by == "data"]
-    assert {row.by for row in rows} <= {"data", "gap@1"}
+    assert {row.by for row in rows} <= {"data", "gap@2"}
     assert own
     questions = {q.text for q in folder.read("questions", Question)}
     texts = " ".join(g.text for g in folder.read("generations/long", Generation))
