@@ -84,5 +84,7 @@ def test_a_file_that_no_step_uses_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no step uses this prompt; did you mean judge_short\?"):
         check_folder(tmp_path)
     (tmp_path / "judge_shrt.txt").rename(tmp_path / "0123456.txt")
-    with pytest.raises(InputError, match="no step uses this prompt; known: blind, build_question,"):
+    with pytest.raises(
+        InputError, match="no step uses this prompt; known: ambiguous, ambiguous_reply,"
+    ):
         check_folder(tmp_path)

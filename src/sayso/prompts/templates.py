@@ -46,6 +46,8 @@ _EXAMPLES = Places(("question",))
 #: prompt -> its places. In an instruction the question's place is optional: without one the
 #: instruction goes with the question as its method says, with one it is the whole prompt.
 PLACES: dict[str, Places] = {
+    "ambiguous": Places(),
+    "ambiguous_reply": Places(("code",)),
     "blind": _JUDGED,
     "build_question": Places(("aspect", "entity"), ("type", "language", "example")),
     "build_question_check": Places(("question", "options")),
@@ -153,6 +155,7 @@ WHOLE: dict[str, Whole] = {
         once=("paragraph",),
         meanings=(*_VERDICTS, *_SHORTER, "OMIT"),
     ),
+    "ambiguous": Whole(("word",), Places(("question",), ("answers",)), meanings=("yes", "no")),
     "claim_question": Whole(("question#answer",), Places(("claim",), ("topic",))),
     "contradict": Whole(
         ("word",), Places(("claim", "sample"), ("question",)), meanings=("yes", "no")

@@ -429,7 +429,7 @@ def test_mistakes_are_told(change: dict[str, Any], said: str) -> None:
 
 def test_a_judge_without_a_model_cannot_read_wording(tmp_path: Path) -> None:
     model = engine(plain, "p")
-    for setting in ("decisive", "contradict"):
+    for setting in ("decisive", "contradict", "ambiguous"):
         with pytest.raises(InputError, match="pass --judge MODEL"):
             run(tmp_path, model, entities=2, **{setting: "judge"})
     assert not model.requests  # refused before anything is asked

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from sayso.engines.engine import Engine
+from sayso.judges.ambiguity import LlmAmbiguous
 from sayso.judges.judge import Item, Judge, engine_of
 from sayso.prompts import methods, prompt_hash
 from sayso.protocols.faithfulness.settings import (
@@ -22,15 +23,19 @@ from sayso.protocols.faithfulness.settings import (
     ambiguous_notice,
     dropped,
     held_out,
+    read_by_model,
 )
 from sayso.protocols.faithfulness.verdicts import (
+    AMBIGUOUS,
     ContradictionJudge,
     DrawText,
     ReadsContradiction,
     ReadsWording,
     ThoughtJudge,
     WordingJudge,
+    ambiguity_verdicts,
     draws_of,
+    open_ambiguity,
     open_contradiction,
     open_wording,
 )
@@ -38,7 +43,7 @@ from sayso.protocols.pool import clusters_of
 from sayso.protocols.probes import BlindRules
 from sayso.protocols.protocol import Ask, Run
 from sayso.protocols.settings import folder_setting, tokens_for
-from sayso.records import Generation, Question, ask, content_id
+from sayso.records import Generation, Question, Verdict, ask, content_id
 
 FORMS: tuple[methods.Form, ...] = ("short", "long")
 #: the draw that an answer at T > 0 is: none of those that it is compared with
@@ -57,22 +62,28 @@ def collect(
 ) -> None:
     """Ask everything in one call (demonstrations in a second), judge, read wording, compare."""
     # who cannot be opened is refused before anything is asked
+    ambiguity = open_ambiguity(settings.ambiguous, judge, folder_setting(settings.prompt_folder))
     wording = open_wording(settings.decisive, judge, folder_setting(settings.prompt_folder))
     meaning = run.tools(settings.nli).meaning if settings.contradict == "nli" else None
     contradiction = open_contradiction(
         settings.contradict, judge, meaning, folder_setting(settings.prompt_folder)
     )
-    answers = run.stage(list(answer_requests(questions, settings, seed)), model)
+    read = read_ambiguity(questions, run, settings, ambiguity)
+    answers = run.stage(list(answer_requests(questions, settings, seed, read)), model)
     draws: dict[tuple[str, str], list[DrawText]] = draws_of(answers.get("draws", ()))
     by_id = {q.id: q for q in questions}
     apart = held_out(questions, settings)
     if apart:
-        usable = [by_id[q] for q in apart if q not in dropped(questions, settings)]
+        usable = [by_id[q] for q in apart if q not in dropped(questions, settings, read)]
         shown = certain_and_uncertain(usable, draws, wording, contradiction, settings, seed)
-        answers |= run.stage(list(demonstrated_requests(questions, settings, seed, shown)), model)
+        answers |= run.stage(
+            list(demonstrated_requests(questions, settings, seed, shown, read)), model
+        )
     drafts = {g.question: g.text for f in FORMS for g in answers.get(f"drafts-{f}", ()) if g.text}
     if drafts:
-        answers |= run.stage(list(revision_requests(questions, settings, seed, drafts)), model)
+        answers |= run.stage(
+            list(revision_requests(questions, settings, seed, drafts, read)), model
+        )
     words = WordingJudge(wording, draws, by_id)
     pairs = ContradictionJudge(
         contradiction, draws, by_id, words, same=settings.sample_prompt == "same"
@@ -91,7 +102,18 @@ def collect(
             run.grade(f"{stage}-contradict", items, pairs)
             if any(i.generation.thinking for i in items):
                 run.grade(f"{stage}-thought", items, ThoughtJudge(wording))
-    run.tell([*words.notices, *pairs.notices, *ambiguous_notice(questions, settings)])
+    run.tell([*words.notices, *pairs.notices, *ambiguous_notice(questions, settings, read)])
+
+
+def read_ambiguity(
+    questions: Sequence[Question], run: Run, settings: Settings, model: LlmAmbiguous | None
+) -> list[Verdict]:
+    """Let a model say which questions are ambiguous, before anything is asked, and store it."""
+    wanted = read_by_model(questions, settings) if model is not None else []
+    verdicts = ambiguity_verdicts(model, wanted) if model is not None and wanted else []
+    if verdicts:
+        run.put(f"verdicts/{AMBIGUOUS}", verdicts, Verdict)
+    return verdicts
 
 
 def _item(generation: Generation, by_id: dict[str, Question]) -> Item:
@@ -120,25 +142,40 @@ def is_judged(ask: Ask, settings: Settings) -> bool:
 def unpriced(questions: Sequence[Question], settings: Settings, judge: Judge) -> list[str]:
     """Return what a dry run does not price: how many calls, at most, the judge's model gets
     besides grading. Nothing for a judge without a model."""
-    offline = settings.decisive == "rules" and settings.contradict in ("rules", "nli")
-    if offline or engine_of(judge) is None:
+    if engine_of(judge) is None:
         return []
+    told = []
+    if questioned := len(read_by_model(questions, settings)):
+        told = [
+            "Not in the price: the judge's model also reads which questions are ambiguous "
+            f"({questioned:,} calls, and one more for each reply that cannot be read). The price "
+            "holds all questions, also those that will be dropped. With --ambiguous keep none is "
+            "read or dropped."
+        ]
+    if settings.decisive == "rules" and settings.contradict in ("rules", "nli"):
+        return told
     # a draft stands for its revision
     answers = sum(a.stage != "draws" for a in answer_requests(questions, settings, 0))
     out = dropped(questions, settings)
     shorts = sum(not q.parts and q.id not in out for q in questions)
     calls = -(-settings.draws.k // IN_CALL)
     return [
+        *told,
         "Not in the price: the judge's model also reads wording (up to "
         f"{answers + shorts * calls:,} calls) and compares answers (up to {answers * calls:,} "
-        "calls; equal texts are free). With --decisive rules --contradict rules it does neither."
+        "calls; equal texts are free). With --decisive rules --contradict rules it does neither.",
     ]
 
 
-def evaluated(questions: Sequence[Question], settings: Settings) -> list[Question]:
-    """Return the questions that are measured, short and long."""
+def evaluated(
+    questions: Sequence[Question], settings: Settings, read: Sequence[Verdict] = ()
+) -> list[Question]:
+    """Return the questions that are measured, short and long.
+
+    Here and below, ``read`` are a model's verdicts on which questions are ambiguous.
+    """
     held = set(held_out(questions, settings))
-    out = held | dropped(questions, settings)
+    out = held | dropped(questions, settings, read)
     clusters = clusters_of(questions)
     apart = {clusters[id] for id in held}
     return [
@@ -149,10 +186,12 @@ def evaluated(questions: Sequence[Question], settings: Settings) -> list[Questio
     ]
 
 
-def answer_requests(questions: Sequence[Question], settings: Settings, seed: int) -> Iterator[Ask]:
+def answer_requests(
+    questions: Sequence[Question], settings: Settings, seed: int, read: Sequence[Verdict] = ()
+) -> Iterator[Ask]:
     """Yield draws of every short question in use, and each method's answer to those measured."""
-    measured = {q.id for q in evaluated(questions, settings)}
-    out = dropped(questions, settings)
+    measured = {q.id for q in evaluated(questions, settings, read)}
+    out = dropped(questions, settings, read)
     same = settings.sample_prompt == "same"
     for question in questions:
         if question.id in out:
@@ -184,9 +223,10 @@ def demonstrated_requests(
     settings: Settings,
     seed: int,
     shown: Sequence[Sequence[methods.Demonstration]],
+    read: Sequence[Verdict] = (),
 ) -> Iterator[Ask]:
     """Yield the requests for short answers with each choice of demonstrations."""
-    for question in evaluated(questions, settings) if shown else ():
+    for question in evaluated(questions, settings, read) if shown else ():
         for number, choice in enumerate(() if question.parts else shown, 1):
             text = _text("uncertainty_plus", question, settings, choice)
             name = f"uncertainty_plus-{number}"
@@ -194,10 +234,14 @@ def demonstrated_requests(
 
 
 def revision_requests(
-    questions: Sequence[Question], settings: Settings, seed: int, drafts: Mapping[str, str]
+    questions: Sequence[Question],
+    settings: Settings,
+    seed: int,
+    drafts: Mapping[str, str],
+    read: Sequence[Verdict] = (),
 ) -> Iterator[Ask]:
     """Yield the revision of every draft (texts by question id), for methods that revise."""
-    for question in evaluated(questions, settings):
+    for question in evaluated(questions, settings, read):
         for name in methods.methods_in_list(settings.methods):
             if methods.METHODS[name].kind != "revision" or question.id not in drafts:
                 continue
@@ -329,7 +373,8 @@ def prompt_uses(settings: Settings, by_model: bool) -> dict[str, str]:
     for step, how in (("decisive", settings.decisive), ("contradict", settings.contradict)):
         flag = "" if by_model and how in ("auto", "judge") else f"--judge MODEL --{step} judge"
         uses |= {step: flag, f"{step}_reply": flag}
-    return uses
+    flag = "" if by_model and settings.ambiguous == "judge" else "--judge MODEL --ambiguous judge"
+    return uses | {"ambiguous": flag, "ambiguous_reply": flag}
 
 
 def prompts(settings: Settings) -> dict[str, str]:

@@ -63,7 +63,13 @@ from sayso.protocols.faithfulness.rows import (
     MethodRows,
     load_rows,
 )
-from sayso.protocols.faithfulness.settings import Settings, ambiguous_questions, held_out
+from sayso.protocols.faithfulness.settings import (
+    Settings,
+    ambiguous_questions,
+    held_out,
+    said_ambiguous,
+)
+from sayso.protocols.faithfulness.verdicts import stored_ambiguity
 from sayso.protocols.pool import clusters_of
 from sayso.protocols.probes import count_draws
 from sayso.protocols.protocol import Run
@@ -123,16 +129,19 @@ def _of_run(run: Run, settings: Settings) -> Iterator[Estimate]:
     entities = clusters_of(run.questions)
     apart, every = len({entities[id] for id in held}), len(set(entities.values()))
     yield Estimate("entities_set_apart", value=apart, numerator=apart, denominator=every, n=every)
-    ids = ambiguous_questions(run.questions)
-    shorts = sum(not q.parts for q in run.questions)
-    fate = "dropped" if settings.ambiguous == "drop" else "kept"
+    read = stored_ambiguity(run)
+    ids = said_ambiguous(read) if read else ambiguous_questions(run.questions)
+    shorts = len(read) or sum(not q.parts for q in run.questions)
+    fate = "dropped" if read or settings.ambiguous == "drop" else "kept"
+    why = f"ambiguous according to {read[0].by}" if read else "golds contradict each other"
     yield Estimate(
         "ambiguous_questions",
         value=float(len(ids)),
         numerator=float(len(ids)),
         denominator=float(shorts),
         n=shorts,
-        problem=f"{fate}: golds contradict each other" if ids else None,
+        missing=sum(v.problem is not None for v in read),
+        problem=f"{fate}: {why}" if ids else None,
     )
     for question in ids:
         yield Estimate("ambiguous", slice_of(question=question), value=1.0, n=1)
@@ -146,6 +155,8 @@ def _of_run(run: Run, settings: Settings) -> Iterator[Estimate]:
 def reader_signers(run: Run, every: Sequence[MethodRows]) -> dict[str, str]:
     """Return who read wording and who compared, as the verdicts say."""
     by: dict[str, str] = {}
+    if read := stored_ambiguity(run):
+        by["ambiguous"] = read[0].by
     for form in dict.fromkeys(rows.form for rows in every):
         for name in ("decisive", "contradict"):
             for stage in (form, f"methods-{form}", f"refined-{form}", f"demos-{form}"):
@@ -175,7 +186,7 @@ def signed_slice(
         answer=f"T{s.answer.temperature:g}/{short}/{long}",
         methods=s.methods,
         demos=f"{demos.m}x{demos.choices}/{demos.entities}/{demos.certain:g}/{demos.uncertain:g}",
-        ambiguous=s.ambiguous,
+        ambiguous=by.get("ambiguous", "keep" if s.ambiguous == "auto" else s.ambiguous),
         bins=f"{levels}{s.bins}-{s.closed}-{s.empty}",
         high=f"{s.high:g}",
         shared=str(s.shared_least),

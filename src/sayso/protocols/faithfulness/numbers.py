@@ -177,14 +177,16 @@ NUMBERS = MetricTable(
     Metric(
         "ambiguous_questions",
         "ambiguous questions",
-        "Number of short questions whose gold answers contradict each other.",
+        "Number of short questions whose gold answers contradict each other, or which the judge's "
+        "model calls ambiguous.",
         notation="count",
         limits=(0.0, math.inf),
     ),
     Metric(
         "ambiguous",
         "an ambiguous question",
-        "1 for each question whose gold answers contradict each other. The slice names it.",
+        "1 for each question whose gold answers contradict each other, or which the judge's model "
+        "calls ambiguous. The slice names it.",
         notation="count",
         limits=(1.0, 1.0),
     ),

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sayso.metrics.cmfg import answer_confidence, faithfulness
 from sayso.prompts import methods
 from sayso.protocols.faithfulness.settings import STAGES, Settings, dropped
+from sayso.protocols.faithfulness.verdicts import stored_ambiguity
 from sayso.protocols.pool import Cluster, cluster_name, clusters_of
 from sayso.protocols.protocol import Run
 from sayso.records import Generation, Question, Verdict
@@ -218,7 +219,7 @@ _CHOICE = re.compile(r"-(\d+)$")
 def load_rows(run: Run, settings: Settings) -> list[MethodRows]:
     """Return the rows of every method and form that the run asked for, short before long."""
     by_id = {q.id: q for q in run.questions}
-    out = dropped(run.questions, settings)
+    out = dropped(run.questions, settings, stored_ambiguity(run))
     clusters = clusters_of(run.questions)
     every = []
     for form, stages in _stages(run, settings).items():

@@ -25,7 +25,7 @@ from sayso.protocols.settings import (
     measure_field,
     most_tokens,
 )
-from sayso.records import InputError, Question, content_id
+from sayso.records import InputError, Question, Verdict, content_id
 
 if TYPE_CHECKING:
     from sayso.judges import contradiction
@@ -112,9 +112,11 @@ class Settings:
     nli: str = collect_field(
         "auto", "NLI model for --contradict nli: a folder, a hub id, or llm:MODEL"
     )
-    ambiguous: Literal["keep", "drop"] = collect_field(
-        "keep",
-        "keep or drop questions whose gold answers contradict each other; their ids are listed",
+    ambiguous: Literal["auto", "keep", "drop", "judge"] = collect_field(
+        "auto",
+        "ambiguous questions: keep them; drop those whose gold answers contradict each other; "
+        "judge: drop those that the judge's model calls ambiguous; auto: as judge for nq_open "
+        "with a model as judge, otherwise keep. Their ids are listed",
     )
     prompt_folder: str = collect_field("", "folder with your own prompts")
     bins: Annotated[int, Meta(ge=1, le=1000)] = measure_field(
@@ -178,6 +180,12 @@ def check(settings: Settings) -> None:
 # ---- ambiguous questions, which a run may leave out
 # The papers removed them by rules that are not in their texts. A model that gives
 # now one right answer and now another is not uncertain, so our rule looks at the gold answers.
+# The judge's model reads the question as well; its verdicts are a table of the run.
+
+#: the data set whose ambiguous questions the judge's model drops by default
+BY_MODEL = "nq_open"
+#: the label of a question that the judge's model calls ambiguous, and of any other
+LABELS = {True: "ambiguous", False: "clear"}
 
 #: what the manifest of a run says
 RULE = (
@@ -208,13 +216,50 @@ def ambiguous_questions(questions: Sequence[Question]) -> list[str]:
     return ids
 
 
-def dropped(questions: Sequence[Question], settings: Settings) -> set[str]:
-    """Return ids of the questions that a run leaves out: the ambiguous ones, if it drops them."""
+def read_by_model(questions: Sequence[Question], settings: Settings) -> list[Question]:
+    """Return the questions that a judge's model, if there is one, reads: short ones."""
+    if settings.ambiguous not in ("auto", "judge"):
+        return []
+    every = settings.ambiguous == "judge"
+    return [q for q in questions if not q.parts and (every or q.dataset == BY_MODEL)]
+
+
+def right_answers(question: Question) -> str:
+    """Return the right answers of a question and their other names, as a model reads them."""
+    names = [name for gold in question.golds or () for name in gold.names]
+    return "; ".join(list(dict.fromkeys(names))[:MOST_NAMES])
+
+
+def said_ambiguous(read: Sequence[Verdict]) -> list[str]:
+    """Return ids of the questions that the judge's model calls ambiguous."""
+    return [v.asked for v in read if v.label == LABELS[True]]
+
+
+def dropped(
+    questions: Sequence[Question], settings: Settings, read: Sequence[Verdict] = ()
+) -> set[str]:
+    """Return ids of the questions that a run leaves out: the ambiguous ones, if it drops them.
+
+    ``read`` are the verdicts of the judge's model, where it read the questions. One without a
+    verdict that could be read stays.
+    """
+    if read:
+        return set(said_ambiguous(read))
     return set(ambiguous_questions(questions)) if settings.ambiguous == "drop" else set()
 
 
-def ambiguous_notice(questions: Sequence[Question], settings: Settings) -> list[str]:
+def ambiguous_notice(
+    questions: Sequence[Question], settings: Settings, read: Sequence[Verdict] = ()
+) -> list[str]:
     """Return the sentence of the manifest: the rule, how many questions, what became of them."""
+    if read:
+        unread = sum(v.problem is not None for v in read)
+        kept = f" {unread:,} readings are missing; these questions were kept." if unread else ""
+        return [
+            f"{len(said_ambiguous(read)):,} of {len(read):,} questions are ambiguous according to "
+            f"{read[0].by} and were left out (--ambiguous keep keeps them).{kept} The numbers "
+            "named ambiguous list their ids."
+        ]
     number, shorts = len(ambiguous_questions(questions)), sum(not q.parts for q in questions)
     if not number:
         return []

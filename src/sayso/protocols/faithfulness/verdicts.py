@@ -11,6 +11,9 @@ entailed; p: missing, the draw gives no answer; ?: not read; x: no draw.
 
 ``<stage>-thought`` holds the decisiveness of each short answer's last thought.
 
+``ambiguous`` holds a verdict for each question that a model read before anything was asked:
+``target`` and ``asked`` are the question, ``label`` "ambiguous" or "clear".
+
 Wording and contradiction are read by rules, an NLI model or a language model. None of them has a
 default for what it could not read.
 """
@@ -24,12 +27,15 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from sayso.judges.ambiguity import LlmAmbiguous
 from sayso.judges.contradiction import LlmContradict, answers, contradicts
 from sayso.judges.decisiveness import Asserted, LlmDecisive, decisiveness, subject_stems
 from sayso.judges.english.language import is_english
 from sayso.judges.english.sentences import split_sentences
 from sayso.judges.judge import Item, engine_of
 from sayso.judges.meaning import Meaning
+from sayso.protocols.faithfulness.settings import LABELS, right_answers
+from sayso.protocols.protocol import Run
 from sayso.records import Generation, InputError, Question, Verdict, is_blank
 
 Pair = tuple[str, str]  # question, answer
@@ -151,6 +157,42 @@ def open_contradiction(
             f"contradict judge: the judge {judge.name} is not a model; pass --judge MODEL"
         )
     return LlmContradict(engine, folder)
+
+
+# ---- ambiguous: which questions have several right answers
+
+AMBIGUOUS = "ambiguous"
+
+
+def open_ambiguity(how: str, judge: Any, folder: Path | None) -> LlmAmbiguous | None:
+    """Return the model that reads questions, if any. Raises InputError where it has to be one."""
+    engine = engine_of(judge)
+    if how not in ("auto", "judge") or (how == "auto" and engine is None):
+        return None
+    if engine is None:
+        raise InputError(
+            f"ambiguous judge: the judge {judge.name} is not a model; pass --judge MODEL"
+        )
+    return LlmAmbiguous(engine, folder)
+
+
+def ambiguity_verdicts(model: LlmAmbiguous, questions: Sequence[Question]) -> list[Verdict]:
+    """Return a verdict for each question, as a run stores it."""
+    pairs = [(q.text, right_answers(q)) for q in questions]
+    readings = model.read(pairs)
+    verdicts = []
+    for question, pair in zip(questions, pairs, strict=True):
+        value, problem = readings[pair]
+        label = None if value is None else LABELS[value]
+        verdicts.append(
+            Verdict(question.id, question.id, model.signature, label=label, problem=problem)
+        )
+    return verdicts
+
+
+def stored_ambiguity(run: Run) -> list[Verdict]:
+    """Return what a model read before this run asked; empty where none did."""
+    return run.verdicts(AMBIGUOUS) if run.has(f"verdicts/{AMBIGUOUS}") else []
 
 
 # ---- <stage>-decisive: how surely each assertion is worded
