@@ -43,6 +43,7 @@ TABLES: dict[str, type[msgspec.Struct]] = {
     "passages": Passage,
     "scores": Score,
     "metrics": Estimate,
+    "demos": Question,
 }
 INSIDE = (Gold, Aspect, Request, Message, Usage, Alternative)
 NAMES = {

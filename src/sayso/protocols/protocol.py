@@ -562,6 +562,8 @@ class Protocol:
     asks_anew: bool = False
     #: without draws there is nothing to measure
     needs_draws: bool = False
+    #: fills in settings that depend on the name of the data set and on ``limit``
+    fit_to_data: Callable[[Any, str, int | None], Any] = lambda settings, data, limit: settings
     #: its page can show other runs beside the own one
     beside: bool = False
     #: its answers on record are long texts, with a reader of their own

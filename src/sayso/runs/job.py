@@ -103,9 +103,10 @@ class Job(
 
     @property
     def settings(self) -> Any:
-        """The protocol's settings, with what they leave to the model (the longest answers) and to
-        this machine (``nli``) filled in."""
+        """The protocol's settings, with what they leave to the model (the longest answers), to the
+        data and to this machine (``nli``) filled in."""
         chosen = settings.with_limits(self.options or self.plan.Settings(), self.limits)
+        chosen = self.plan.fit_to_data(chosen, self.data_set, self.limit)
         if getattr(chosen, "nli", None) == "auto":
             chosen = dataclasses.replace(chosen, nli=chosen_nli())
         if isinstance(self.model, RecordedEngine):

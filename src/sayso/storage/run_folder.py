@@ -41,6 +41,7 @@ class ArrayHead(msgspec.Struct, frozen=True):
 FORMAT = 2
 KINDS = (
     "generations", "verdicts", "sentences", "claims", "asked", "passages", "scores", "metrics",
+    "demos",
 )  # fmt: skip
 #: tables that are one file
 ALONE = ("questions", "answers")
@@ -117,8 +118,9 @@ class RunFolder:
 
     Tables are ``questions``, ``answers``, ``generations/<stage>``, ``verdicts/<stage>``,
     ``sentences/<stage>``, ``claims/<stage>``, ``asked/<stage>``, ``passages/<stage>``,
-    ``scores/<stage>`` and ``metrics/<protocol>``; hidden states are ``arrays/<name>.npy``. Every
-    mistake and every full disk raises :class:`InputError` with one line.
+    ``scores/<stage>``, ``metrics/<protocol>`` and ``demos/questions``; hidden states are
+    ``arrays/<name>.npy``. Every mistake and every full disk raises :class:`InputError` with one
+    line.
     """
 
     def __init__(self, path: Path) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +21,10 @@ from sayso.prompts import methods
 from sayso.protocols import faithfulness, settings, uncle
 from sayso.protocols.faithfulness import collect as faithfulness_collect
 from sayso.protocols.faithfulness.collect import evaluated
+from sayso.protocols.faithfulness.demonstrations import held_out
 from sayso.protocols.faithfulness.measure import CONSTANT
-from sayso.protocols.faithfulness.rows import draw_agreement
-from sayso.protocols.faithfulness.settings import ambiguous_questions, held_out
+from sayso.protocols.faithfulness.rows import draw_agreement, load_rows
+from sayso.protocols.faithfulness.settings import ambiguous_questions
 from sayso.protocols.faithfulness.verdicts import in_paragraph
 from sayso.protocols.settings import replace
 from sayso.protocols.uncle import collect as uncle_collect
@@ -35,8 +39,9 @@ from sayso.records import (
     slice_of,
     slice_text,
 )
-from sayso.runs.measure import measure
+from sayso.runs.measure import load_run, measure
 from sayso.runs.result import Result
+from sayso.studies.results import of_folders
 from support.scripted_world import Fact, chance, facts, records, word, write
 
 ENTITIES = 50
@@ -376,7 +381,7 @@ def test_every_setting_changes_the_signature(tmp_path: Path) -> None:
         "methods": "vanilla", "prompts": "paper", "sample_prompt": "same", "decisive": "rules",
         "contradict": "rules", "nli": "some", "ambiguous": "drop", "closed": "left",
         "empty": "zero", "sample_punt": "literal", "relation": "inconsistency",
-        "prompt_folder": "x",
+        "prompt_folder": "x", "demos.data": "builtin",
     }  # fmt: skip
     found = run(tmp_path, engine(faithful, "signed"), entities=2, methods="vanilla")
     from sayso.protocols.faithfulness.measure import signed_slice
@@ -450,6 +455,53 @@ def test_measure_counts_fewer_draws_and_other_bins(runs: dict[str, Result]) -> N
     assert same.estimates == runs["faithful"].estimates
 
 
+def by_hand(path: Path, bins: list[set[int]] | None = None) -> tuple[float | None, list[set[int]]]:
+    """Return cMFG of plain paragraphs in some bins (all), and the answers in each bin."""
+    (rows,) = [
+        r for r in load_rows(*load_run(path)[::2]) if (r.form, r.method) == ("long", "vanilla")
+    ]
+    used: dict[str, list[tuple[float, Fraction]]] = {}
+    for d, j, k, answer in zip(rows.d, rows.j, rows.k, rows.answers, strict=True):
+        if d == d and k == k:
+            used.setdefault(answer, []).append((float(d), Fraction(int(j), int(k))))
+    assert any(len(claims) > 1 for claims in used.values())
+    held: list[list[float]] = [[] for _ in range(10)]
+    for claims in used.values():
+        mean = sum((c for _, c in claims), Fraction(0)) / len(claims)
+        faithful = 1 - sum(abs(d - float(c)) for d, c in claims) / len(claims)
+        held[max(math.ceil(mean * 10) - 1, 0)].append(faithful)
+    full = {n for n, values in enumerate(held) if len(values) >= 10}
+    use = set.intersection(full, *(bins or []))
+    means = [sum(held[n]) / len(held[n]) for n in use]
+    return sum(means) / len(means) if means else None, [full]
+
+
+def test_paragraphs_of_two_runs_are_compared_with_one_vote_for_each_answer(
+    runs: dict[str, Result],
+) -> None:
+    """cMFG of `compare` and of a study is that of whole answers, in the bins that both fill."""
+    a, b = runs["constant"].path, runs["faithful"].path
+    shared = [*by_hand(a)[1], *by_hand(b)[1]]
+    first, second = by_hand(a, shared)[0], by_hand(b, shared)[0]
+    assert first is not None
+    assert second is not None
+    found = sayso.compare(a, b, resamples=200)
+    place = {("form", "long"), ("method", "vanilla")}
+    of = {e.name: e for e in found.estimates if place <= set(e.where)}
+    assert of["cmfg"].value == pytest.approx(second - first, abs=1e-12)
+    answers = len(set.intersection(*shared))
+    (told,) = found.compared
+    number = re.search(r"(\S+) by claims and (\S+) by answers \(paragraphs, Vanilla\)", told)
+    assert number is not None
+    assert int(number[2]) == answers != int(number[1])
+    study = of_folders([a, b], resamples=100)
+    cells = {n.name: n.cells for n in study.numbers("faithfulness") if place == set(n.where)}
+    assert [row[0].value for row in cells["cmfg"]] == pytest.approx([first, second])
+    # by fact it is another number in other bins
+    assert cells["cmfg_aspects"][0][0].value != pytest.approx(first)
+    assert any(told[:40] in note for note in study.notes("faithfulness"))
+
+
 def test_compare_finds_what_differs_and_nothing_between_equals(
     runs: dict[str, Result], tmp_path: Path
 ) -> None:
@@ -465,7 +517,8 @@ def test_compare_finds_what_differs_and_nothing_between_equals(
     # in words: on which bins, and where there are none
     found = sayso.compare(runs["constant"].path, runs["faithful"].path, resamples=200)
     (told,) = found.compared
-    assert "in which both runs have at least 10 claims. Of 10 bins these are" in told
+    assert "in which both runs have at least 10 claims (skill, cMFG by fact) or " in told
+    assert "answers (cMFG). Of 10 bins these are" in told
     assert "(short answers, Uncertainty)" in told
     second = run(tmp_path, engine(faithful, "second"), entities=2, sample_prompt="same")
     alone = sayso.compare(second.path, second.path, resamples=200)

@@ -17,6 +17,7 @@ from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.judge import Item
 from sayso.judges.rules.judge import RulesJudge
 from sayso.protocols import faithfulness
+from sayso.protocols.faithfulness.measure import NOT_OFFLINE
 from sayso.protocols.faithfulness.verdicts import RulesContradiction, RulesWording
 from sayso.protocols.settings import replace
 from sayso.records import Request, Verdict, slice_text
@@ -206,6 +207,9 @@ def test_an_honest_reader_misses_nothing(tmp_path: Path) -> None:
         for f in WORLD
     ) / len(WORLD)
     assert result.get("mean_confidence", where).value == pytest.approx(expected)
+    # a model read the wording, so .975 marks no plain statement
+    plain = result.get("cmfg_plain", where)
+    assert (plain.value, plain.problem) == (None, NOT_OFFLINE)
 
 
 def test_rules_tell_what_they_could_not_compare(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from sayso.metrics.intervals import UNMOVED, bootstrap
 from sayso.protocols.faithfulness.measure import (
     CONSTANT,
     FEW_IN_BIN,
+    NOT_OFFLINE,
     bin_fill,
     compared,
     corrected,
@@ -22,6 +23,7 @@ from sayso.protocols.faithfulness.measure import (
     score_estimates,
     share_estimates,
     slice_estimates,
+    without_plain,
 )
 from sayso.protocols.faithfulness.rows import AssertionRow, MethodRows, row_arrays
 from sayso.protocols.faithfulness.settings import Settings
@@ -404,3 +406,9 @@ def test_plain_statements_read_as_certain_move_cmfg_and_nothing_else() -> None:
     settings = replace(Settings(), {"resamples": 100})
     found = {e.name: e.value for e in reference_estimates(made.scored(), settings)}
     assert found["cmfg_plain"] == pytest.approx((1 + 0.9) / 2)
+    read = {e.name: e for e in map(without_plain, reference_estimates(made.scored(), settings))}
+    assert read["cmfg_plain"].value is None
+    assert read["cmfg_plain"].problem == NOT_OFFLINE
+    assert {n: e.value for n, e in read.items() if n != "cmfg_plain"} == {
+        n: value for n, value in found.items() if n != "cmfg_plain"
+    }

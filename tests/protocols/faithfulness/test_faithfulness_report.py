@@ -133,6 +133,10 @@ def test_entities_that_only_give_examples_are_told() -> None:
     ]
     none = Estimate("entities_set_apart", value=0.0, numerator=0, denominator=8, n=8)
     assert list(report.set_apart_sentences(FaithfulnessResults([none]))) == []
+    other = Estimate("demonstration_questions", value=100.0, n=100)
+    assert list(report.set_apart_sentences(FaithfulnessResults([none, other]))) == [
+        "The examples for the prompts come from 100 other questions, which are not measured."
+    ]
 
 
 def test_a_gain_that_no_resample_moves_is_not_clear() -> None:

@@ -35,10 +35,11 @@ __all__ = ["FAITHFULNESS", "Demos", "FaithfulnessDecoding", "FaithfulnessDraws",
 if TYPE_CHECKING:
     from sayso.protocols.faithfulness import collect as _collect
     from sayso.protocols.faithfulness import compare as _compare
+    from sayso.protocols.faithfulness import demonstrations as _demonstrations
     from sayso.protocols.faithfulness import measure as _measure
 else:  # they load much, and a page of help needs nothing of them
     _collect, _compare = Later(f"{__name__}.collect"), Later(f"{__name__}.compare")
-    _measure = Later(f"{__name__}.measure")
+    _measure, _demonstrations = Later(f"{__name__}.measure"), Later(f"{__name__}.demonstrations")
 
 
 FAITHFULNESS = Protocol(
@@ -47,6 +48,7 @@ FAITHFULNESS = Protocol(
     Settings=Settings,
     metrics=NUMBERS,
     check=settings.check,
+    fit_to_data=_demonstrations.fit_to_data,
     prompts=_collect.prompts,
     prompt_uses=_collect.prompt_uses,
     requests=_collect.requests,

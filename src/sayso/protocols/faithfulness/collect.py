@@ -1,14 +1,11 @@
 """What a faithfulness run asks and judges: draws of the plain question, an answer of each method.
 
-Uncertainty+ shows the model its own certain and uncertain answers as demonstrations. They come from
-whole entities that are set apart by a hash of their names, so that no paragraph and no other
-question about these entities is measured either. A certain answer is shown as it is, an uncertain
-one hedged; the paper does not give the cut-offs.
+Uncertainty+ shows the model its own certain and uncertain answers as demonstrations: see
+:mod:`sayso.protocols.faithfulness.demonstrations`.
 """
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
@@ -17,20 +14,25 @@ from sayso.engines.engine import Engine
 from sayso.judges.ambiguity import LlmAmbiguous
 from sayso.judges.judge import Item, Judge, engine_of
 from sayso.prompts import methods, prompt_hash
+from sayso.protocols.faithfulness.demonstrations import (
+    TABLE,
+    certain_and_uncertain,
+    held_out,
+    placeholders,
+    searched,
+)
 from sayso.protocols.faithfulness.settings import (
     STAGES,
     Settings,
     ambiguous_notice,
+    demonstrates,
     dropped,
-    held_out,
     read_by_model,
 )
 from sayso.protocols.faithfulness.verdicts import (
     AMBIGUOUS,
     ContradictionJudge,
     DrawText,
-    ReadsContradiction,
-    ReadsWording,
     ThoughtJudge,
     WordingJudge,
     ambiguity_verdicts,
@@ -43,7 +45,7 @@ from sayso.protocols.pool import clusters_of
 from sayso.protocols.probes import BlindRules
 from sayso.protocols.protocol import Ask, Run
 from sayso.protocols.settings import folder_setting, tokens_for
-from sayso.records import Generation, Question, Verdict, ask, content_id
+from sayso.records import Generation, Question, Verdict, ask
 
 FORMS: tuple[methods.Form, ...] = ("short", "long")
 #: the draw that an answer at T > 0 is: none of those that it is compared with
@@ -69,13 +71,22 @@ def collect(
         settings.contradict, judge, meaning, folder_setting(settings.prompt_folder)
     )
     read = read_ambiguity(questions, run, settings, ambiguity)
-    answers = run.stage(list(answer_requests(questions, settings, seed, read)), model)
+    examples = searched(questions, settings, read)
+    if examples:
+        run.put(TABLE, examples, Question)
+    first = [
+        *answer_requests(questions, settings, seed, read),
+        *example_requests(examples, settings, seed),
+    ]
+    answers = run.stage(first, model)
     draws: dict[tuple[str, str], list[DrawText]] = draws_of(answers.get("draws", ()))
     by_id = {q.id: q for q in questions}
-    apart = held_out(questions, settings)
-    if apart:
-        usable = [by_id[q] for q in apart if q not in dropped(questions, settings, read)]
-        shown = certain_and_uncertain(usable, draws, wording, contradiction, settings, seed)
+    if demonstrates(settings):
+        tried = draws_of(answers.get("demos-draws", ()))
+        found = certain_and_uncertain(examples, tried, wording, contradiction, settings)
+        shown = found.choices(settings, seed)
+        if not shown:
+            run.tell([found.notice(settings)])
         answers |= run.stage(
             list(demonstrated_requests(questions, settings, seed, shown, read)), model
         )
@@ -127,16 +138,19 @@ def _item(generation: Generation, by_id: dict[str, Question]) -> Item:
 def requests(questions: Sequence[Question], settings: Settings, seed: int) -> list[Ask]:
     """Return every request; demonstrations, not known yet, have their usual size."""
     drafts = {q.id: "a draft of the usual length" for q in questions}
+    examples = searched(questions, settings)
+    shown = placeholders(examples, settings)
     return [
         *answer_requests(questions, settings, seed),
-        *demonstrated_requests(questions, settings, seed, placeholders(questions, settings)),
+        *example_requests(examples, settings, seed),
+        *demonstrated_requests(questions, settings, seed, shown),
         *revision_requests(questions, settings, seed, drafts),
     ]
 
 
 def is_judged(ask: Ask, settings: Settings) -> bool:
     """Tell whether an answer goes to the judge of right and wrong: draws and drafts do not."""
-    return not ask.stage.startswith(("draws", "drafts"))
+    return not ask.stage.startswith(("draws", "drafts", "demos-draws"))
 
 
 def unpriced(questions: Sequence[Question], settings: Settings, judge: Judge) -> list[str]:
@@ -154,16 +168,18 @@ def unpriced(questions: Sequence[Question], settings: Settings, judge: Judge) ->
         ]
     if settings.decisive == "rules" and settings.contradict in ("rules", "nli"):
         return told
-    # a draft stands for its revision
-    answers = sum(a.stage != "draws" for a in answer_requests(questions, settings, 0))
-    out = dropped(questions, settings)
-    shorts = sum(not q.parts and q.id not in out for q in questions)
+    asks = requests(questions, settings, 0)
+    answers = sum(is_judged(a, settings) for a in asks)
+    shorts, examples = (
+        len({a.question.id for a in asks if a.stage == stage}) for stage in ("draws", "demos-draws")
+    )
     calls = -(-settings.draws.k // IN_CALL)
     return [
         *told,
         "Not in the price: the judge's model also reads wording (up to "
-        f"{answers + shorts * calls:,} calls) and compares answers (up to {answers * calls:,} "
-        "calls; equal texts are free). With --decisive rules --contradict rules it does neither.",
+        f"{answers + shorts * calls + examples:,} calls) and compares answers (up to "
+        f"{(answers + examples) * calls:,} calls; equal texts are free). With "
+        "--decisive rules --contradict rules it does neither.",
     ]
 
 
@@ -189,20 +205,16 @@ def evaluated(
 def answer_requests(
     questions: Sequence[Question], settings: Settings, seed: int, read: Sequence[Verdict] = ()
 ) -> Iterator[Ask]:
-    """Yield draws of every short question in use, and each method's answer to those measured."""
-    measured = {q.id for q in evaluated(questions, settings, read)}
-    out = dropped(questions, settings, read)
+    """Yield draws of every short question that is measured, and each method's answers."""
     same = settings.sample_prompt == "same"
-    for question in questions:
-        if question.id in out:
-            continue
+    for question in evaluated(questions, settings, read):
         form = "long" if question.parts else "short"
         plain = _text("vanilla", question, settings)
         for sample in range(0 if question.parts else settings.draws.k):
             yield _request(question, plain, "draws", "plain", settings, seed, sample)
         for name in methods.methods_in_list(settings.methods):
             method = methods.METHODS[name]
-            if question.id not in measured or method.demonstrations:
+            if method.demonstrations:
                 continue
             if form == "long" and settings.prompts == "paper":
                 continue  # the paper's form of the prompt is for short answers
@@ -216,6 +228,14 @@ def answer_requests(
             if same and form == "short" and name != "vanilla":
                 for sample in range(settings.draws.k):
                     yield _request(question, text, "draws", own, settings, seed, sample)
+
+
+def example_requests(examples: Sequence[Question], settings: Settings, seed: int) -> Iterator[Ask]:
+    """Yield draws of the questions in which examples are searched."""
+    for question in examples:
+        plain = _text("vanilla", question, settings)
+        for sample in range(settings.draws.k):
+            yield _request(question, plain, "demos-draws", "plain", settings, seed, sample)
 
 
 def demonstrated_requests(
@@ -290,67 +310,6 @@ def _request(
     tokens = tokens_for(settings.answer, "long" if question.parts else "short")
     request = ask(text, temperature=heat, max_tokens=tokens, stop=stop, seed=seed, sample=sample)
     return Ask(question, request, stage, form, method, instructed=method != "plain")
-
-
-# ---- demonstrations of Uncertainty+
-
-
-def placeholders(
-    questions: Sequence[Question], settings: Settings
-) -> list[list[methods.Demonstration]]:
-    """Return demonstrations of the usual size, for pricing a run before there are any."""
-    held = set(held_out(questions, settings))
-    examples = [q for q in questions if q.id in held][: 2 * settings.demos.m]
-    choice = [methods.Demonstration(q.text, "an answer of the usual length") for q in examples]
-    return [choice] * settings.demos.choices if choice else []
-
-
-def certain_and_uncertain(
-    questions: Sequence[Question],
-    draws: Mapping[tuple[str, str], list[DrawText]],
-    wording: ReadsWording,
-    contradiction: ReadsContradiction,
-    settings: Settings,
-    seed: int,
-) -> list[list[methods.Demonstration]]:
-    """Return ``choices`` lists of m certain and m uncertain answers; none if there are too few.
-
-    The first draw of a question is its answer, and the other draws say how certain it is.
-    """
-    texts = [
-        (q, [d.text for d in draws.get((q.id, "plain"), ()) if d.text is not None])
-        for q in questions
-    ]
-    triples = [(q.text, own[0], other) for q, own in texts for other in own[1:]]
-    letter = contradiction.read(triples)
-    readings = wording.read([(question, answer) for question, answer, _ in triples])
-    certain, uncertain = [], []
-    for q, own in texts:
-        if len(own) <= settings.least or not readings[q.text, own[0]].assertions:
-            continue
-        letters = [letter[q.text, own[0], other] for other in own[1:]]
-        letters = [one for one in letters if one != "?"]
-        if len(letters) < settings.least:
-            continue
-        confidence = 1 - letters.count("c") / len(letters)
-        if confidence >= settings.demos.certain:
-            certain.append(methods.Demonstration(q.text, own[0].strip()))
-        elif confidence <= settings.demos.uncertain:
-            uncertain.append(
-                methods.Demonstration(
-                    q.text, methods.hedged_wording(own[0], folder_setting(settings.prompt_folder))
-                )
-            )
-    m = settings.demos.m
-    if len(certain) < m or len(uncertain) < m:
-        return []
-    choices = []
-    for number in range(settings.demos.choices):
-        generator = random.Random(content_id(["demonstrations", seed, number]))
-        choice = [*generator.sample(certain, m), *generator.sample(uncertain, m)]
-        generator.shuffle(choice)
-        choices.append(choice)
-    return choices
 
 
 # ---- prompts that a manifest keeps, and those that can be a user's own

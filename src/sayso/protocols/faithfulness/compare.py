@@ -59,7 +59,7 @@ def compare(
     a, b = (side.name for side in runs)
     sides = _open(runs[0]), _open(runs[1])
     settings = sides[0].settings
-    shared: list[tuple[tuple[str, str], int]] = []
+    shared: list[tuple[tuple[str, str], _SharedBins]] = []
 
     def differ(key: tuple[str, str], notes: list[str]) -> Iterator[Estimate]:
         first, second = (side.rows[key] for side in sides)
@@ -73,7 +73,7 @@ def compare(
                 for r in (first, second)
             )
             bins = _shared([r.scored(settings.pooled) for r in (first, second)], settings)
-            shared.append((key, int(bins.claims.sum())))
+            shared.append((key, bins))
             yield from _differences((first, second), settings, bins, resamples, seed)
 
     if not sides[0].rows.keys() & sides[1].rows.keys():
@@ -89,23 +89,33 @@ def compare(
     return Comparison(differences, notes, (_bins_told(shared, settings, "both runs have"),))
 
 
-def _bins_told(shared: Sequence[tuple[tuple[str, str], int]], settings: Settings, runs: str) -> str:
+def _bins_told(
+    shared: Sequence[tuple[tuple[str, str], _SharedBins]], settings: Settings, runs: str
+) -> str:
     """Say on how many bins of confidence skill and cMFG of ``runs`` are compared.
 
-    ``shared`` are forms and methods with the number of bins, once for each data set.
+    ``shared`` are forms and methods with their bins, once for each data set. Skill and cMFG by fact
+    have the bins with enough claims, cMFG those with enough answers.
     """
-    by_key: dict[tuple[str, str], list[int]] = {}
-    for key, count in shared:
-        by_key.setdefault(key, []).append(count)
+    by_key: dict[tuple[str, str], list[_SharedBins]] = {}
+    for key, bins in shared:
+        by_key.setdefault(key, []).append(bins)
     texts = []
-    for (form, method), counts in by_key.items():
-        low, high = min(counts), max(counts)
-        number = f"{low}" if low == high else f"{low} to {high}"
+    for (form, method), every in by_key.items():
+        claims = _span([int(bins.claims.sum()) for bins in every])
+        answers = _span([int(bins.answers.sum()) for bins in every])
+        number = claims if claims == answers else f"{claims} by claims and {answers} by answers"
         texts.append(f"{number} ({FORMS[form]}, {METHOD_LABELS.get(method, method)})")
     return (
-        f"skill and cMFG are compared in the bins of confidence in which {runs} at least "
-        f"{settings.shared_least} claims. Of {settings.bins} bins these are {', '.join(texts)}."
+        f"Scores are compared in the bins of confidence in which {runs} at least "
+        f"{settings.shared_least} claims (skill, cMFG by fact) or answers (cMFG). Of "
+        f"{settings.bins} bins these are {', '.join(texts)}."
     )
+
+
+def _span(counts: Sequence[int]) -> str:
+    low, high = min(counts), max(counts)
+    return f"{low}" if low == high else f"{low} to {high}"
 
 
 class _SharedBins(NamedTuple):
@@ -135,7 +145,7 @@ def numbers(sides: Sides, allow: Sequence[str]) -> tuple[list[list[Numbers]], li
     opened = {side.name: _open(side) for row in sides for side in row if side is not None}
     notes = check_opened(sides, opened, FREE, allow)
     table: list[list[Numbers]] = [[{} for _ in row] for row in sides]
-    shared: list[tuple[tuple[str, str], int]] = []
+    shared: list[tuple[tuple[str, str], _SharedBins]] = []
     for s, column in enumerate(zip(*sides, strict=True)):
         there = {m: opened[side.name] for m, side in enumerate(column) if side is not None}
         for key in dict.fromkeys(key for side in there.values() for key in side.rows):
@@ -143,7 +153,7 @@ def numbers(sides: Sides, allow: Sequence[str]) -> tuple[list[list[Numbers]], li
             settings = next(iter(of.values())).settings
             used = {m: side.rows[key].scored(settings.pooled) for m, side in of.items()}
             bins = _shared(list(used.values()), settings)
-            shared.append((key, int(bins.claims.sum())))
+            shared.append((key, bins))
             for m, rows in used.items():
                 every = of[m].rows[key]  # a punt has no confidence, and is wrong
                 judged = every.take(~np.isnan(every.right))

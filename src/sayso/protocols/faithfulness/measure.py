@@ -12,12 +12,14 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import PurePath
 from typing import Any
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from sayso.datasets.dataset import questions_hash
 from sayso.judges.decisiveness import plain_decisiveness
 from sayso.metrics.arrays import divide
 from sayso.metrics.calibration import brier
@@ -56,6 +58,7 @@ from sayso.metrics.intervals import (
 from sayso.metrics.ranking import spearman
 from sayso.prompts import methods
 from sayso.prompts.methods import METHOD_LABELS
+from sayso.protocols.faithfulness.demonstrations import TABLE, held_out
 from sayso.protocols.faithfulness.rows import (
     PARTS,
     AnswerRows,
@@ -64,9 +67,10 @@ from sayso.protocols.faithfulness.rows import (
     load_rows,
 )
 from sayso.protocols.faithfulness.settings import (
+    AUTO,
+    HELD_OUT,
     Settings,
     ambiguous_questions,
-    held_out,
     said_ambiguous,
 )
 from sayso.protocols.faithfulness.verdicts import stored_ambiguity
@@ -74,14 +78,12 @@ from sayso.protocols.pool import clusters_of
 from sayso.protocols.probes import count_draws
 from sayso.protocols.protocol import Run
 from sayso.protocols.settings import tokens_for
-from sayso.records import Estimate, Slice, part_of, signature_of, slice_of
+from sayso.records import Estimate, Question, Slice, part_of, signature_of, slice_of
 from sayso.report.numbers import FORMS
 
 NOTHING = "no answer has both decisiveness and confidence"
-FEW_EXAMPLES = (
-    "not asked: too few certain or uncertain answers among the questions set aside for examples; "
-    "raise --demos.entities or --limit"
-)
+NOT_OFFLINE = "only for wording that the offline reader read"
+FEW_EXAMPLES = "not asked: too few certain or uncertain answers to serve as examples; raise "
 
 
 def estimates(run: Run, settings: Settings) -> list[Estimate]:
@@ -95,14 +97,30 @@ def estimates(run: Run, settings: Settings) -> list[Estimate]:
         for rows in of_form:
             where = slice_of(form=form, method=rows.method)
             of_rows = (*of_method(rows, settings), *gains[rows.method])
-            numbers += [signed_slice(run, settings, e, where, form, by) for e in of_rows]
+            offline = by.get("decisive", "").startswith("rules")
+            numbers += [
+                signed_slice(run, settings, e if offline else without_plain(e), where, form, by)
+                for e in of_rows
+            ]
     for name in methods.methods_in_list(settings.methods) if every else ():
         if not any(rows.method == name for rows in every):
             where = slice_of(form="short", method=name)
-            unasked = Estimate("skill", problem=FEW_EXAMPLES)
+            own = settings.demos.data in (AUTO, HELD_OUT)
+            more = "--demos.entities or --limit" if own else "--demos.questions"
+            unasked = Estimate("skill", problem=f"{FEW_EXAMPLES}{more}")
             numbers.append(signed_slice(run, settings, unasked, where, "short", by))
     numbers += [signed_slice(run, settings, e, (), "all", by) for e in _of_run(run, settings)]
     return numbers
+
+
+def without_plain(estimate: Estimate) -> Estimate:
+    """Return an estimate of a run whose wording a model read: ``cmfg_plain`` has no value there.
+
+    Only the offline reader gives plain statements a value that it gives nothing else.
+    """
+    if estimate.name != "cmfg_plain":
+        return estimate
+    return Estimate(estimate.name, estimate.where, problem=NOT_OFFLINE)
 
 
 def of_method(rows: MethodRows, settings: Settings) -> Iterator[Estimate]:
@@ -125,7 +143,8 @@ def of_method(rows: MethodRows, settings: Settings) -> Iterator[Estimate]:
 def _of_run(run: Run, settings: Settings) -> Iterator[Estimate]:
     """Yield what the whole run is about: questions left out, draws that never differ."""
     held = held_out(run.questions, settings)
-    yield Estimate("demonstration_questions", value=float(len(held)), n=len(held))
+    searched = len(run.table(TABLE, Question)) or len(held)
+    yield Estimate("demonstration_questions", value=float(searched), n=searched)
     entities = clusters_of(run.questions)
     apart, every = len({entities[id] for id in held}), len(set(entities.values()))
     yield Estimate("entities_set_apart", value=apart, numerator=apart, denominator=every, n=every)
@@ -153,10 +172,13 @@ def _of_run(run: Run, settings: Settings) -> Iterator[Estimate]:
 
 
 def reader_signers(run: Run, every: Sequence[MethodRows]) -> dict[str, str]:
-    """Return who read wording and who compared, as the verdicts say."""
+    """Return who read wording and who compared, as the verdicts say, and the examples' set."""
     by: dict[str, str] = {}
     if read := stored_ambiguity(run):
         by["ambiguous"] = read[0].by
+    if searched := run.table(TABLE, Question):
+        names = "+".join(sorted({q.dataset for q in searched}))
+        by["demos"] = f"{names}-{questions_hash(tuple(searched))[:4]}"
     for form in dict.fromkeys(rows.form for rows in every):
         for name in ("decisive", "contradict"):
             for stage in (form, f"methods-{form}", f"refined-{form}", f"demos-{form}"):
@@ -171,7 +193,8 @@ def signed_slice(
 ) -> Estimate:
     """Return an estimate with its slice and every setting that made it."""
     s = settings
-    demos, levels = s.demos, f"{'pooled-' * s.pooled}{'levels-' * s.levels}"
+    demos, examples = s.demos, by.get("demos", PurePath(s.demos.data).name)
+    levels = f"{'pooled-' * s.pooled}{'levels-' * s.levels}"
     short, long = (tokens_for(s.answer, kind) for kind in ("short", "long"))
     signature = run.signature(
         form=form,
@@ -185,7 +208,8 @@ def signed_slice(
         asked_by=f"{s.decisive}/{s.contradict}/{s.nli if s.contradict == 'nli' else '-'}",
         answer=f"T{s.answer.temperature:g}/{short}/{long}",
         methods=s.methods,
-        demos=f"{demos.m}x{demos.choices}/{demos.entities}/{demos.certain:g}/{demos.uncertain:g}",
+        demos=f"{demos.m}x{demos.choices}/{demos.questions}/{demos.entities}/{demos.certain:g}"
+        f"/{demos.uncertain:g}/{examples}",
         ambiguous=by.get("ambiguous", "keep" if s.ambiguous == "auto" else s.ambiguous),
         bins=f"{levels}{s.bins}-{s.closed}-{s.empty}",
         high=f"{s.high:g}",

@@ -162,8 +162,8 @@ NUMBERS = MetricTable(
     ),
     Metric(
         "demonstration_questions",
-        "questions set aside for examples",
-        "Number of questions that only supply examples for prompts and are not measured.",
+        "questions searched for examples",
+        "Number of questions in which examples for prompts are searched. They are not measured.",
         notation="count",
         limits=(0.0, math.inf),
     ),
@@ -221,7 +221,7 @@ NUMBERS = MetricTable(
         "cMFG with plain statements read as certain",
         (
             "cMFG by fact if a statement without words of certainty or doubt had decisiveness 1, "
-            "as in the paper. The offline reader gives it .975."
+            "as in the paper. Only if the offline reader read the wording: it gives them .975."
         ),
         higher=True,
     ),

@@ -379,6 +379,11 @@ def set_apart_sentences(results: FaithfulnessResults) -> Iterator[str]:
             f"{every - apart:,} of {every:,} entities are measured; the other {apart:,} "
             f"{'supplies' if apart == 1 else 'supply'} the examples for the prompts."
         )
+    elif searched := int(results.get("demonstration_questions").value or 0):
+        yield (
+            f"The examples for the prompts come from {searched:,} other questions, which are not "
+            "measured."
+        )
 
 
 def _first(results: FaithfulnessResults, form: str) -> str:

@@ -14,7 +14,6 @@ from msgspec import Meta
 from sayso.later import Later
 from sayso.options import check_types
 from sayso.prompts.methods import METHODS, methods_in_list
-from sayso.protocols.pool import clusters_of
 from sayso.protocols.settings import (
     Resamples,
     Seed,
@@ -25,7 +24,7 @@ from sayso.protocols.settings import (
     measure_field,
     most_tokens,
 )
-from sayso.records import InputError, Question, Verdict, content_id
+from sayso.records import InputError, Question, Verdict
 
 if TYPE_CHECKING:
     from sayso.judges import contradiction
@@ -39,6 +38,8 @@ STAGES = {
 }
 
 MOST_DRAWS = 1000
+#: values of ``demos.data`` that name no data set
+AUTO, HELD_OUT = "auto", "held-out"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,6 +69,16 @@ class FaithfulnessDecoding:
 class Demos:
     """Demonstrations of Uncertainty+: the model's own answers to questions not measured."""
 
+    data: str = collect_field(
+        AUTO,
+        "data set of the examples: a name or a file, without the entities that are measured; "
+        "held-out: entities of the measured set, which are then not measured; auto: other "
+        "entities of builtin and, with --limit, of world; triviaqa (for triviaqa, nq_open) for "
+        "sets on the hub; held-out for files",
+    )
+    questions: Annotated[int, Meta(ge=4, le=100_000)] = collect_field(
+        100, "number of questions of demos.data in which examples are searched"
+    )
     m: Annotated[int, Meta(ge=1, le=20)] = collect_field(
         2, "number of certain examples, and also of uncertain ones"
     )
@@ -75,7 +86,9 @@ class Demos:
         3, "number of random sets of examples; all are measured"
     )
     entities: Annotated[int, Meta(ge=1, le=10_000)] = collect_field(
-        20, "number of entities set aside for examples and not measured; at most a fifth of all"
+        20,
+        "with held-out: number of entities set aside for examples and not measured; at most a "
+        "fifth of all",
     )
     certain: Share = collect_field(0.9, "lowest confidence of a certain example")
     uncertain: Share = collect_field(0.5, "highest confidence of an uncertain example")
@@ -175,6 +188,11 @@ def check(settings: Settings) -> None:
         raise InputError(
             "contradict nli needs a model: name one with --nli (a folder, a hub id, or llm:MODEL)"
         )
+
+
+def demonstrates(settings: Settings) -> bool:
+    """Tell whether one of the methods shows demonstrations."""
+    return any(METHODS[m].demonstrations for m in methods_in_list(settings.methods))
 
 
 # ---- ambiguous questions, which a run may leave out
@@ -285,18 +303,3 @@ def _several(question: str, answers: tuple[tuple[str, ...], ...]) -> bool:
         if any(contradiction.contradicts(question, a, b) for a, b in pairs):
             return True
     return False
-
-
-def held_out(questions: Sequence[Question], settings: Settings) -> list[str]:
-    """Return ids of the short questions set apart for demonstrations; none if no method shows any.
-
-    They are all questions about some entities.
-    """
-    if not any(METHODS[m].demonstrations for m in methods_in_list(settings.methods)):
-        return []
-    short = [q for q in questions if not q.parts]
-    clusters = clusters_of(questions)
-    entities = {clusters[q.id] for q in short}
-    most = min(settings.demos.entities, len(entities) // 5)
-    apart = sorted(entities, key=lambda e: content_id(["demonstrations", *e]))[:most]
-    return [q.id for q in short if clusters[q.id] in apart]

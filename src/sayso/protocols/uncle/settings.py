@@ -163,7 +163,7 @@ def names_of(settings: Settings) -> tuple[str, ...]:
         if name in ASKED_ALREADY:
             why = f"is in every run already ({ASKED_ALREADY[name]}); leave it out"
         elif METHODS[name].demonstrations:
-            why = "uses draws of entities set aside, which only `sayso run faithfulness` has"
+            why = "shows answers to other questions, which only `sayso run faithfulness` asks"
         else:
             continue
         raise InputError(f"methods {settings.methods!r}: {name} {why}")

@@ -1,0 +1,210 @@
+"""Demonstrations of Uncertainty+: the model's own certain and uncertain answers.
+
+The paper takes them from TriviaQA, never from the set that is measured, and does not give the
+cut-offs. Here they come from another set, or from entities that the run does not measure. A certain
+answer is shown as it is, an uncertain one hedged.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from sayso import datasets
+from sayso.prompts.methods import Demonstration, hedged_wording
+from sayso.protocols.faithfulness.settings import AUTO, HELD_OUT, Settings, demonstrates, dropped
+from sayso.protocols.faithfulness.verdicts import DrawText, ReadsContradiction, ReadsWording
+from sayso.protocols.pool import clusters_of, said_by
+from sayso.protocols.settings import folder_setting
+from sayso.records import InputError, Question, Verdict, content_id
+
+#: the table of a run that holds the questions in which examples were searched
+TABLE = "demos/questions"
+#: names shorter than this stand in many questions by chance
+SHORTEST_NAME = 4
+
+
+# ---- the questions
+
+
+def fit_to_data(settings: Settings, data: str, limit: int | None) -> Settings:
+    """Return settings in which ``demos.data``, where it is "auto", fits the set that is measured.
+
+    ``limit`` is the number of entities that are asked; ``None`` is the set's own, 0 all. Raises
+    InputError for a name that is no set's.
+    """
+    if settings.demos.data != AUTO:
+        if settings.demos.data != HELD_OUT and demonstrates(settings):
+            try:
+                datasets.check_data_name(settings.demos.data)
+            except InputError as error:
+                raise InputError(f"demos.data: {error}; or {HELD_OUT}") from None
+        return settings
+    demos = dataclasses.replace(settings.demos, data=_set_for(data, limit))
+    return dataclasses.replace(settings, demos=demos)
+
+
+def _set_for(data: str, limit: int | None) -> str:
+    """Return the set of the examples: never the measured entities, and never the hub for a file."""
+    entry = datasets.CATALOGUE.get(data)
+    if entry is not None and entry.hub:
+        return "triviaqa" if data != "triviaqa" else "nq_open"
+    if data == datasets.INVENTED or (data == datasets.REAL and limit):
+        return data
+    return HELD_OUT
+
+
+def other_questions(questions: Sequence[Question], settings: Settings) -> list[Question]:
+    """Return the questions of ``demos.data`` in which examples are searched, in a fixed order.
+
+    Left out are measured questions and entities, questions that name a measured entity, and
+    questions without an answer or with a passage. Empty for held-out entities, and if no method
+    shows examples. Raises InputError for a set that cannot be read.
+    """
+    name = settings.demos.data
+    if name in (AUTO, HELD_OUT) or not demonstrates(settings):
+        return []
+    # of the invented world, all splits: a run may measure the whole of one
+    split = "all" if name == datasets.INVENTED else "test"
+    try:
+        short = datasets.load_dataset(name, split=split, limit=0).short
+    except InputError as error:
+        raise InputError(
+            f"demos.data {name}: {error}. Name another set for the examples, or pass --demos.data "
+            f"{HELD_OUT}"
+        ) from None
+    usable = [q for q in short if not q.context and q.answerable is not False]
+    if not usable:
+        raise InputError(
+            f"demos.data {name}: it has no question that can be asked alone and has an answer; "
+            f"name another set for the examples, or pass --demos.data {HELD_OUT}"
+        )
+    asked = {said_by(q) for q in questions}
+    entities = {_words(q.entity) for q in questions} - {""}
+    named = [f" {entity} " for entity in entities if len(entity) >= SHORTEST_NAME]
+    found: list[Question] = []
+    for q in sorted(usable, key=lambda q: content_id(["demonstrations", q.text])):
+        text = f" {_words(q.text)} "
+        if said_by(q) in asked or _words(q.entity) in entities or any(n in text for n in named):
+            continue
+        found.append(q)
+        if len(found) == settings.demos.questions:
+            break
+    out = dropped(found, settings)
+    return [q for q in found if q.id not in out]
+
+
+def _words(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.casefold()))
+
+
+def held_out(questions: Sequence[Question], settings: Settings) -> list[str]:
+    """Return ids of the short questions set apart for demonstrations.
+
+    They are all questions about some entities; none if no method shows demonstrations, or if these
+    come from another set.
+    """
+    if not demonstrates(settings) or settings.demos.data not in (AUTO, HELD_OUT):
+        return []
+    short = [q for q in questions if not q.parts]
+    clusters = clusters_of(questions)
+    entities = {clusters[q.id] for q in short}
+    most = min(settings.demos.entities, len(entities) // 5)
+    apart = sorted(entities, key=lambda e: content_id(["demonstrations", *e]))[:most]
+    return [q.id for q in short if clusters[q.id] in apart]
+
+
+def searched(
+    questions: Sequence[Question], settings: Settings, read: Sequence[Verdict] = ()
+) -> list[Question]:
+    """Return the short questions in which examples are searched, of another set or held out.
+
+    ``read`` are a model's verdicts on which of the measured questions are ambiguous.
+    """
+    held = set(held_out(questions, settings)) - dropped(questions, settings, read)
+    return [q for q in questions if q.id in held] or other_questions(questions, settings)
+
+
+# ---- the answers
+
+
+def placeholders(searched: Sequence[Question], settings: Settings) -> list[list[Demonstration]]:
+    """Return demonstrations of the usual size, for pricing a run before there are any."""
+    examples = searched[: 2 * settings.demos.m]
+    choice = [Demonstration(q.text, "an answer of the usual length") for q in examples]
+    return [choice] * settings.demos.choices if choice else []
+
+
+class Examples(NamedTuple):
+    """Answers that can be shown, and the number of questions in which they were searched."""
+
+    certain: list[Demonstration]
+    uncertain: list[Demonstration]
+    searched: int
+
+    def choices(self, settings: Settings, seed: int) -> list[list[Demonstration]]:
+        """Return ``choices`` lists of m certain and m uncertain answers; none if too few."""
+        m = settings.demos.m
+        if len(self.certain) < m or len(self.uncertain) < m:
+            return []
+        choices = []
+        for number in range(settings.demos.choices):
+            generator = random.Random(content_id(["demonstrations", seed, number]))
+            choice = [*generator.sample(self.certain, m), *generator.sample(self.uncertain, m)]
+            generator.shuffle(choice)
+            choices.append(choice)
+        return choices
+
+    def notice(self, settings: Settings) -> str:
+        """Return the sentence that says why there are no demonstrations, and what to do."""
+        demos = settings.demos
+        own = demos.data in (AUTO, HELD_OUT)
+        of = "the entities held out" if own else f"demos.data {demos.data}"
+        more = "--demos.entities or --limit" if own else "--demos.questions"
+        return (
+            f"Uncertainty+ was not asked. Of {self.searched:,} questions of {of}, the model "
+            f"answered {len(self.certain):,} with a confidence of at least {demos.certain:g} and "
+            f"{len(self.uncertain):,} with at most {demos.uncertain:g}; it needs {demos.m} of "
+            f"each. Raise {more}, or name another set with --demos.data."
+        )
+
+
+def certain_and_uncertain(
+    questions: Sequence[Question],
+    draws: Mapping[tuple[str, str], list[DrawText]],
+    wording: ReadsWording,
+    contradiction: ReadsContradiction,
+    settings: Settings,
+) -> Examples:
+    """Return the certain answers and the uncertain ones, hedged.
+
+    The first draw of a question is its answer, and the other draws say how certain it is.
+    """
+    texts = [
+        (q, [d.text for d in draws.get((q.id, "plain"), ()) if d.text is not None])
+        for q in questions
+    ]
+    triples = [(q.text, own[0], other) for q, own in texts for other in own[1:]]
+    letter = contradiction.read(triples)
+    readings = wording.read([(question, answer) for question, answer, _ in triples])
+    certain, uncertain = [], []
+    for q, own in texts:
+        if len(own) <= settings.least or not readings[q.text, own[0]].assertions:
+            continue
+        letters = [letter[q.text, own[0], other] for other in own[1:]]
+        letters = [one for one in letters if one != "?"]
+        if len(letters) < settings.least:
+            continue
+        confidence = 1 - letters.count("c") / len(letters)
+        if confidence >= settings.demos.certain:
+            certain.append(Demonstration(q.text, own[0].strip()))
+        elif confidence <= settings.demos.uncertain:
+            uncertain.append(
+                Demonstration(
+                    q.text, hedged_wording(own[0], folder_setting(settings.prompt_folder))
+                )
+            )
+    return Examples(certain, uncertain, len(questions))
