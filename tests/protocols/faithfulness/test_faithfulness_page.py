@@ -119,8 +119,9 @@ def test_a_dry_run_says_what_it_does_not_price(tmp_path: Path) -> None:
     judge = ScriptedEngine(evil, name="j", logprob=-0.5)
     job = Job(protocol="faithfulness", model=engine, data=str(data), cache=tmp_path / "c")
     plan = estimate_job(job)
-    draws = next(s for s in plan.stages if s.name == "draws")
-    assert draws.requests.low == draws.requests.high == 36 * 20
+    draws = {s.name: s.requests for s in plan.stages if s.who == "model"}
+    assert draws["draws"].low == draws["draws"].high == 30 * 20
+    assert draws["demos-draws"].low == draws["demos-draws"].high == 6 * 20  # of two held out
     assert not any("Not in the price" in note for note in plan.notes)
     priced = estimate_job(
         Job(
