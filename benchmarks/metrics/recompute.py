@@ -1207,7 +1207,9 @@ def _of_whole_run(found: Numbers, run: Run) -> None:
     shorts = run.questions[[not len(parts) for parts in run.questions.parts]]
     entities = run.clusters().nunique()
     asked = run.table("generations/demos-short")
-    if len(asked):  # of which entities they are is decided by a hash
+    if len(examples := run.table("demos/questions")):  # of another data set
+        found.at()(demonstration_questions=float(len(examples)))
+    elif len(asked):  # of which entities they are is decided by a hash
         apart = float(min(run.settings["demos.entities"], run.clusters()[shorts.id].nunique() // 5))
         found.at()(demonstration_questions=float(len(set(shorts.id) - set(asked.question))))
         found.at()(entities_set_apart=Range(apart, None, None, apart, float(entities)))
