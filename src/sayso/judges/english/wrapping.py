@@ -16,10 +16,10 @@ from sayso.prompts.thoughts import Split, split_thoughts
 _LONGEST = 20_000
 _FENCE = regex(r"\s*(?:```\w*\s*(?=\{)|(?=\{))")
 #: what may follow the object
-_AFTER = regex(r"\s*(?:```)?\s*\Z")
+_AFTER = regex(r"\s*+(?:```\s*+)?\Z")
 #: an escape in a JSON text; two that make one character are one
 _ESCAPED = regex(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.", re.S)
-_KEY = regex(r"\s*,?\s*(?P<key>\"(?:[^\"\\]|\\.)*+\")\s*:\s*", re.S)
+_KEY = regex(r"\s*+,?\s*+(?P<key>\"(?:[^\"\\]|\\.)*+\")\s*+:\s*+", re.S)
 _DECODER = json.JSONDecoder(strict=False)
 
 
