@@ -403,7 +403,7 @@ def alignment_figure(training: Training, width: int) -> Drawing | None:
 
 
 def tradeoff(training: Training, setting: str, width: int) -> Drawing | None:
-    """Draw UUR against KCR of each setting of a sweep, joined in its order (UNCLE, Figure 4)."""
+    """Draw UUR against KCR of each setting of a sweep, joined in its order; ours."""
     rows: list[Row] = []
     for one in sorted(training.sweep, key=lambda p: p.value):
         for form in numbers.FORMS:
