@@ -94,7 +94,10 @@ def test_events_without_an_answer_are_decades_away() -> None:
 
 
 #: a quotation without marks, which the offline reader takes for a hedge
-MISREAD = {"It is That's one small step for a man, one giant leap for mankind."}
+MISREAD = {
+    "It is That's one small step for man, one giant leap for mankind.",
+    "It is That's one small step for a man, one giant leap for mankind.",
+}
 
 
 @pytest.mark.parametrize("question", TWINS.values(), ids=lambda q: q.text)
