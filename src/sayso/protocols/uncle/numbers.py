@@ -335,7 +335,7 @@ NUMBERS = MetricTable(
     Metric(
         "answer_words",
         "words per answer",
-        "Median number of words of an answer. Doubt is read less well in long answers.",
+        "Median number of words of an answer. Doubt is read best in answers of few words.",
         notation="count",
         section="more",
         limits=(0.0, math.inf),
