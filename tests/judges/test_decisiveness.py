@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -14,16 +15,21 @@ from hypothesis import strategies as st
 import sayso
 from sayso import metrics
 from sayso.judges.decisiveness import (
+    DOUBTED,
     analyze,
     count_alternatives,
     decisiveness,
     decisiveness_words,
     hedge_words,
+    lexicon,
     stated_probabilities,
+    voices_doubt,
 )
+from sayso.judges.english.lexicon import hedge_phrases
 from support.effort import check_growth, seconds
 
 GOLDEN = Path(__file__).parent.parent / "golden"
+ROWS = Path(__file__).parents[2] / "benchmarks" / "data"
 SURVEY: dict[str, Any] = json.loads((GOLDEN / "hedge_survey.json").read_text(encoding="utf-8"))
 CARRIERS: dict[str, Any] = json.loads((GOLDEN / "hedge_carriers.json").read_text(encoding="utf-8"))
 PAIRS: dict[str, Any] = json.loads((GOLDEN / "decisive_pairs.json").read_text(encoding="utf-8"))
@@ -260,6 +266,23 @@ def test_time_grows_with_the_length(unit: str) -> None:
 
     check_growth(read, 2_000, 16_000, 0.4)
     assert seconds(lambda: read(50_000), enough=0.1) < 0.1
+
+
+def test_a_plain_statement_is_not_read_to_know_that_it_voices_no_doubt() -> None:
+    lines = (ROWS / "stance_real.jsonl").read_text(encoding="utf-8").splitlines()
+    texts = [row["text"] for row in map(json.loads, lines) if "text" in row][:800]
+    phrases = [phrase for _, phrase in hedge_phrases("decisiveness")]
+    texts += [text for p in phrases for text in (f"It is {p} Lyon.", f"{p} Lyon or Nice?")]
+    texts += ["It cannot be Lyon.", "A 50/50 chance.", "One in three times, Lyon.", "Lyon or Nice."]
+    listed = lexicon()
+    doubted = 0
+    for text in texts:
+        words = set(re.findall(r"[a-z]+", text.lower()))
+        cued = bool(words & listed.classes.keys() or words & listed.runs.keys())
+        said = sayso.decisiveness(text) if cued else None
+        assert voices_doubt(text) == (said is not None and said < DOUBTED), text
+        doubted += voices_doubt(text)
+    assert 100 < doubted < len(texts) - 100
 
 
 def test_public_name() -> None:

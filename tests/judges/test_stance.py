@@ -9,6 +9,13 @@ from __future__ import annotations
 import pytest
 
 from sayso.judges.rules.judge import judge_rules
+from sayso.judges.rules.reading import (
+    aspect_of,
+    load_weights,
+    sentences_of,
+    stance_chances,
+    stance_features,
+)
 
 WHERE = ("Where was Mira Toll born?", ["Ripley"])
 WHEN = ("When was Mira Toll born?", ["1950-05-03T00:00:00Z"])
@@ -115,3 +122,32 @@ def test_only_who_speaks_of_himself_or_of_little_else_declines(text: str, refuse
     for question in ("What was it about?", "Where does Mira Toll live?"):
         verdict = judge_rules(question, ["Ripley"], text)
         assert (verdict.stance == "refused_by_policy") is refused
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Ripley",
+        "Derby",
+        "ripley",
+        "In Ripley.",
+        "Ripley?",
+        "4 May 1901",
+        "It stands in Ripley. It was built in 1901.",
+        "Was it Ripley? Or the town of Derby?",
+        "Perhaps Ripley",
+        "I do not know.",
+        "The house was built on the hill above the old town of Ripley, in the county of Derby.",
+    ],
+)
+@pytest.mark.parametrize("question", ["Where was Ada Bo born?", "When did it open?", "What is it?"])
+def test_answers_that_look_alike_have_the_chances_of_their_features(
+    question: str, answer: str
+) -> None:
+    rows, aspect = sentences_of(answer), aspect_of(question)
+    features = stance_features(rows, aspect) | {"short": 1.0}
+    (expected,) = load_weights("stance").of_each([features])
+    assert stance_chances(rows, aspect).tolist() == expected.tolist()
+    changed = stance_chances(rows, aspect)
+    changed[:] = 0.0  # whoever gets them may change them
+    assert stance_chances(rows, aspect).tolist() == expected.tolist()

@@ -29,7 +29,13 @@ import msgspec
 
 from sayso.engines.engine import Engine
 from sayso.judges.english.language import is_english
-from sayso.judges.english.lexicon import hedge_phrases, judge_data, lexicon_words, written_out
+from sayso.judges.english.lexicon import (
+    contractions,
+    hedge_phrases,
+    judge_data,
+    lexicon_words,
+    written_out,
+)
 from sayso.judges.english.numbers import PARTS, TENS, UNITS
 from sayso.judges.english.tokens import plain_marks, uninflected
 from sayso.judges.model.numbered import JudgeTask, NumberedReader, numbered_blocks
@@ -378,6 +384,11 @@ _TURNED = regex(
     r"\s?(?:that\s)?(?:i'm|i\sam|this\sis|it's|it\sis)\s(?:wrong|mistaken|not|incorrect)"
 )
 _WINDOW = 48
+#: what every text that gives a probability holds
+_LIKELIHOOD = regex(
+    r"sure|certain|confiden|chance|likel|prob|possib|positiv|odds|times|fift|50|whether|"
+    r"(?:give|put|rate|call)\s(?:it|this|that)"
+)
 
 
 class StatedProbability(NamedTuple):
@@ -400,6 +411,8 @@ def stated_probabilities(text: str) -> list[StatedProbability]:
     """
     low = text.lower()
     shares: list[StatedProbability] = []  # by place, none over another
+    if not _LIKELIHOOD.search(low):
+        return shares
 
     def add(share: float, start: int, end: int) -> None:
         denied = _DENIED.search(low[max(0, start - _WINDOW) : start])
@@ -611,14 +624,34 @@ DOUBTED = 0.6
 _LETTERS = regex(r"[a-z]+")
 
 
+@cache
+def _doubting() -> frozenset[str]:
+    """Return the words of which a text has one that is worded less surely than a plain statement.
+
+    Words of likelihood, belief and doubt, first words of such runs, and the "or" of alternatives.
+    """
+    listed = lexicon()
+    ones = {word for word, kinds in listed.classes.items() if set(kinds) - listed.modifiers}
+    ones |= {
+        word for word, runs in listed.runs.items() if {kind for _, kind in runs} - listed.modifiers
+    }
+    # "cannot" is written out, and a hyphen divides the words that are looked for
+    ones |= {short for short, whole in contractions("decisiveness").items() if ones & {*whole}}
+    return frozenset(["or", *(part for word in ones for part in _LETTERS.findall(word)[:1])])
+
+
 def voices_doubt(statement: str) -> bool:
     """Return whether a statement has a decisiveness below ``DOUBTED``.
 
     A statement without a word that speaks of certainty is not read any further.
     """
-    listed = lexicon()
-    words = set(_LETTERS.findall(statement.lower()))
+    listed, low = lexicon(), statement.lower()
+    words = set(_LETTERS.findall(low))
     if words.isdisjoint(listed.classes) and words.isdisjoint(listed.runs):
+        return False
+    # most statements are plain: without cues, numbers and alternatives they are all worded alike
+    plain = low.isascii() and "'" not in low and "?" not in low and words.isdisjoint(_doubting())
+    if plain and not stated_probabilities(low):
         return False
     said = decisiveness(statement)
     return said is not None and said < DOUBTED

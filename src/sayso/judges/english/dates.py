@@ -199,7 +199,8 @@ def find_dates(text: str) -> tuple[Date, ...]:
 
     A date such as 03/04/1946 is returned twice, once for each reading.
     """
-    if not (_DIGIT.search(text) or _WORDY.search(text) or any(map(str.isdigit, text))):
+    raised = not text.isascii() and any(map(str.isdigit, text))
+    if not (_DIGIT.search(text) or raised or _WORDY.search(text)):
         return ()
     folded = text.casefold()
     held = {needed: needed.search(folded) for needed in _NEEDED}

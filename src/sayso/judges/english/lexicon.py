@@ -72,7 +72,8 @@ _ENDINGS = {"ve": "have", "d": "would", "ll": "will", "re": "are", "m": "am"}
 
 
 @cache
-def _contractions(reader: str) -> dict[str, tuple[str, ...]]:
+def contractions(reader: str) -> dict[str, tuple[str, ...]]:
+    """Return what a reader writes out, and how: "cannot" as "can", "not"."""
     columns = [row.partition(": ") for row in lexicon_rows("contractions")]
     rows = [row for readers, _, row in columns if reader in readers.split()]
     pairs = [pair.split(" = ") for row in rows for pair in row.split(" | ")]
@@ -87,7 +88,7 @@ def written_out(word: str, reader: str = "stance") -> tuple[str, ...]:
     what they know without its apostrophe; a possessive is taken off.
     """
     word = word.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
-    listed = _contractions(reader)
+    listed = contractions(reader)
     if word in listed:
         return listed[word]
     head, mark, tail = word.rpartition("'")

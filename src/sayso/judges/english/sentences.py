@@ -88,6 +88,8 @@ def _paragraphs(text: str) -> list[Span]:
 
 
 def _cut(text: str, span: Span) -> list[Span]:
+    if text.find(".", span.start, span.end - 1) < 0:
+        return _cut_last(text, span)  # no stop that something follows
     whole: list[Span] = []
     for stop in _BRACKET_STOP.finditer(text, *span):
         whole += _cut_long(text, Span(span.start, stop.start()))

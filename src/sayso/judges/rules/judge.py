@@ -40,7 +40,7 @@ from sayso.judges.rules.reading import (
     load_weights,
     marks_of,
     sentences_of,
-    stance_features,
+    stance_chances,
     stretch_words,
 )
 from sayso.judges.rules.silence import (
@@ -324,9 +324,7 @@ def _voiced(aspect: AskedAspect, answer: str) -> tuple[list[Sentence], Floats]:
     rows = sentences_of(answer)
     if not rows:
         return rows, np.zeros(0)
-    features = stance_features(asserting_sentences(rows, aspect), aspect)
-    features["short"] = 1.0
-    chances = load_weights("stance").probabilities(features)
+    chances = stance_chances(asserting_sentences(rows, aspect), aspect)
     return rows, _with_limits(chances, rows, aspect)
 
 
@@ -380,12 +378,17 @@ def _value(aspect: AskedAspect, found: Match, text: str, where: Span) -> Span | 
         span = Span(low + found.start, low + found.end)
         if found.content == "correct" or aspect.kind in ("date", "number"):
             return span
-    known = frozenset(w.lower() for w in HYPHENATED.findall(aspect.question[:2000]))
+    known = _words_of(aspect.question)
     value = asserted(text, low, high, aspect.kind, known, aspect.cues)
     words = list(HYPHENATED.finditer(text, low, high)) if value is None else []
     if words and len(words) <= 6:
         return Span(words[0].start(), words[-1].end())
     return value
+
+
+@lru_cache(maxsize=8192)
+def _words_of(question: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in HYPHENATED.findall(question[:2000]))
 
 
 def _sentence_at(rows: Sequence[Sentence], value: Span | None) -> Span:

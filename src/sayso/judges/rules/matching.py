@@ -190,6 +190,11 @@ class MatchedText:
         return [t.start for t in self.tokens]
 
     @cached_property
+    def words(self) -> frozenset[str]:
+        """The words as they are compared."""
+        return frozenset(t.text for t in self.tokens)
+
+    @cached_property
     def bare(self) -> str:
         """The text without blanks and marks around it, ``folded`` as words are compared."""
         return _bare(self.text)
@@ -237,6 +242,12 @@ class MatchedText:
 def matched_text(text: str) -> MatchedText:
     """Take a text apart (cached, as a text is compared with several golds)."""
     return MatchedText(text)
+
+
+@lru_cache(maxsize=512)
+def matched_question(question: str) -> MatchedText:
+    """Take a question apart (cached, as it has many answers, and others between them)."""
+    return MatchedText(question)
 
 
 def _other_keys(word: Token) -> Iterator[str]:
@@ -732,7 +743,7 @@ class MatchedCase:
 
     def __init__(self, question: str, text: str) -> None:
         self.question, self.text = question, text
-        self.asked, self.said = matched_text(question), matched_text(text)
+        self.asked, self.said = matched_question(question), matched_text(text)
         self.choice = "or" in self.asked.places  # the question itself offers the answers
 
         self._regions: dict[str, tuple[int, int]] = {}
@@ -812,7 +823,7 @@ def _initials(form: GoldForm) -> frozenset[str] | None:
 
 def _same_name(said: MatchedText, asked: MatchedText, form: GoldForm) -> list[Hit]:
     """Return where the same name is written in another shape: "JFK", "Ninth Symphony"."""
-    if "," in form.value or LISTED.search(form.value):
+    if not said.names or "," in form.value or LISTED.search(form.value):
         return []
     named = all(t.capital or t.number or t.text in NAME_WORDS for t in form.tokens)
     initials = _initials(form)
@@ -851,26 +862,47 @@ def _candidate(case: MatchedCase, form: GoldForm, hit: Hit, why: str) -> Candida
     return Candidate(first.start, last.end, OTHER_NAME)
 
 
-def _words(case: MatchedCase, value: str, part: bool, few: bool) -> Iterator[Candidate]:
-    """Yield where a text gold is said; with ``part``, also by a part of it."""
-    said = case.said
-    forms = []
-    asked = {t.text for t in case.asked.tokens}
+class AskedForm(NamedTuple):
+    """A reading of a gold and a question: the words that the question does not say.
+
+    ``keys`` are what its words are looked up by. A text with none of them holds no word of it.
+    """
+
+    form: GoldForm
+    new: tuple[Token, ...]
+    keys: frozenset[str]
+
+
+@lru_cache(maxsize=4096)
+def _asked_forms(question: str, value: str, part: bool) -> tuple[AskedForm, ...]:
+    """Return the readings of a gold's name that count for a question."""
+    asked, found = matched_question(question), []
     for form in readings(value):
-        new = [t for t in form.content if not case.asked.locate(t)]
+        new = tuple(t for t in form.content if not asked.locate(t))
         dated = gold_dates(form.value) or all(t.text in MONTHS for t in form.content)
         if form.whole or (part and new and not dated):
-            forms.append((form, new))
-    for form, new in forms:
-        hits = phrase(form, said) or glued(form, said)
-        if not part and len(said.tokens) > 3:
+            words = (key for t in form.tokens for key in (*keys(t.text, t.stem), *_other_keys(t)))
+            found.append(AskedForm(form, new, frozenset(words)))
+    return tuple(found)
+
+
+def _words(case: MatchedCase, value: str, part: bool, few: bool) -> Iterator[Candidate]:
+    """Yield where a text gold is said; with ``part``, also by a part of it."""
+    said, asked = case.said, case.asked.words
+    forms = _asked_forms(case.question, value, part)
+    here = said.places.keys()
+    for form, new, known in forms:
+        silent = here.isdisjoint(known)  # none of its words stands here
+        hits = (not silent and phrase(form, said)) or glued(form, said)
+        if hits and not part and len(said.tokens) > 3:
             hits = [hit for hit in hits if not is_ambiguous_name(form, said.tokens[hit.first])]
-        hits = [*hits, *binomial(form, said)]
-        if part or len(new) > 1:
-            hits = [*hits, *spread_words(form, new, said, case.asked)]
-        placed = value.startswith(form.value + ",")
+        if not silent:
+            hits = [*hits, *binomial(form, said)]
+            if part or len(new) > 1:
+                hits = [*hits, *spread_words(form, new, said, case.asked)]
+        placed = bool(hits) and value.startswith(form.value + ",")
         for hit in hits:
-            if placed and continued(said, hit, forms[0][0]):
+            if placed and continued(said, hit, forms[0].form):
                 continue
             inside = said.tokens[hit.first : hit.last + 1]
             family = not {t.stem for t in inside} & {t.stem for t in form.tokens}
@@ -879,13 +911,14 @@ def _words(case: MatchedCase, value: str, part: bool, few: bool) -> Iterator[Can
             yield _candidate(case, form, hit, hit.why + " of a part" * (not form.whole))
     if not part:
         return
-    for form, new in forms:
+    for form, new, known in forms:
         if form.whole:
+            silent = here.isdisjoint(known)
             # "Darwin" alone, of whom the question speaks, is no answer for "Emma Darwin"
-            told = not (form.person and new) or any(said.locate(t) for t in new)
+            told = not silent and (not (form.person and new) or any(said.locate(t) for t in new))
             hits = is_bare_gold(form, said) if told else []
             hits = hits or (_same_name(said, case.asked, form) if few else [])
-            if form.person and form.person[-1] in new:
+            if not silent and form.person and form.person[-1] in new:
                 hits = [*hits, *surname(form, said)]
             for hit in hits:
                 yield _candidate(case, form, hit, hit.why)
@@ -911,6 +944,7 @@ class GoldComparison(NamedTuple):
     kind: str
 
 
+@lru_cache(maxsize=4096)
 def _wanted(
     question: str, gold: Gold, value: str, part: bool
 ) -> tuple[tuple[Date, ...], WrittenQuantity | None]:
@@ -970,6 +1004,8 @@ _ANSWER = regex(
     r"|\\boxed\{",
     re.IGNORECASE,
 )
+#: what every plain text with such a conclusion holds
+_CONCLUDES = regex(r"answer|####|</think>|\\boxed")
 _EQUATION = regex(r"[-+*/x\u00d7\u00f7\u2212] {0,2}[$\u20ac\u00a3]?\d[^=\n]{0,40}=")
 
 
@@ -978,8 +1014,10 @@ def concluded(text: str, numeric: bool) -> int:
 
     That is after the last "the answer is"; for numbers also after the last equals sign of a sum.
     """
-    at = max((m.end() for m in _ANSWER.finditer(text)), default=0)
-    if not at and numeric:
+    at = 0
+    if not text.isascii() or _CONCLUDES.search(text.lower()):
+        at = max((m.end() for m in _ANSWER.finditer(text)), default=0)
+    if not at and numeric and "=" in text:
         at = max((m.end() for m in _EQUATION.finditer(text)), default=0)
     return at
 
@@ -993,6 +1031,8 @@ def direct(case: MatchedCase) -> int:
 
     "The capital of Australia is Sydney." is the answer, whatever is said later.
     """
+    if case.said.words.isdisjoint(_COPULAS):
+        return 0
     start = len(case.text) - len(case.text.lstrip())
     end = sentence_span(case.text, start, start)[1]
     items = case.said.tokens[: span_tokens(case.said, 0, end)[1]]
@@ -1078,9 +1118,12 @@ def _bare(text: str) -> str:
     return text.strip(_EDGES) or text.strip()
 
 
-def _literal(value: str, text: str) -> Match | None:
-    """Match what needs no reading: the gold as the whole answer, or a gold of symbols alone."""
-    bare, said = _bare(value), _bare(text)
+def _literal(value: str, text: str, said: str) -> Match | None:
+    """Match what needs no reading: the gold as the whole answer, or a gold of symbols alone.
+
+    ``said`` is the text without blanks and marks around it.
+    """
+    bare = _bare(value)
     if not said or not bare:
         return None
     whole = said == bare or (len(said) < 200 and fold(said) == fold(bare))
@@ -1098,8 +1141,9 @@ def match(question: str, golds: Sequence[Gold], text: str) -> Match:
     nothing: empty, or only the question's own words. The span indexes ``text``: the value that
     agreed, or the wrong value where it can be told. Never raises, whatever the text.
     """
+    said = _bare(text)
     for name in (name for gold in golds for name in gold.names):
-        if (literal := _literal(name, text)) is not None:
+        if (literal := _literal(name, text, said)) is not None:
             return literal
     case = MatchedCase(question, text)
     rejected: Match | None = None
@@ -1202,7 +1246,7 @@ def agreeing(question: str, golds: Sequence[Gold], texts: Sequence[MatchedText])
     For many texts about something else, of which next to none agrees.
     """
     traces = [_trace(question, gold, value) for gold in golds for value in gold.names]
-    asked = matched_text(question)
+    asked = matched_question(question)
     return [
         any(_traced(trace, said, asked) for trace in traces)
         and match(question, golds, said.text).content == "correct"
@@ -1261,17 +1305,18 @@ def typed(text: str, start: int, end: int, kind: Expected, known: frozenset[str]
 
 def names(text: str, start: int, end: int, known: frozenset[str]) -> Iterator[Span]:
     """Yield runs of capitalized words that are neither ``known`` nor sentence openers."""
-    first_out = _NOT_A_NAME | known
-    last_out = first_out | {"and", "of", "the"}
+
+    def out(word: str) -> bool:
+        first = _APOSTROPHE.split(word.lower())[0]
+        return first in _NOT_A_NAME or first in known
+
     for hit in _NAMES.finditer(text, start, end):
         words = list(HYPHENATED.finditer(hit[0]))
         if len(words) > 1 and _opens(text, hit.start(), hit.start() + words[0].end(), start):
             words.pop(0)
-        while words and (
-            words[0][0][0].isdigit() or _APOSTROPHE.split(words[0][0].lower())[0] in first_out
-        ):
+        while words and (words[0][0][0].isdigit() or out(words[0][0])):
             words.pop(0)
-        while words and _APOSTROPHE.split(words[-1][0].lower())[0] in last_out:
+        while words and out(words[-1][0]):
             words.pop()
         if not words:
             continue

@@ -72,8 +72,9 @@ def stretch_words(text: str, low: int = 0, high: int | None = None) -> Sentence:
     for match in _WORD.finditer(text, low, len(text) if high is None else high):
         raw = match.group()[:60]
         start, end = match.span()
+        capital = raw[0].isupper()
         for part in written_out(raw.lower()):
-            found.append(StanceWord(part, raw, start, end, raw[0].isupper(), not found))
+            found.append(StanceWord(part, raw, start, end, capital, not found))
     if found and found[0].capital and found[0].text not in phrases("hedges"):
         rest = [word for word in found[1:] if word.raw[0].isalnum()]
         if not rest or (len(found) > 1 and found[1].name and found[0].text not in FUNCTION):
@@ -176,9 +177,10 @@ def mask(row: Sentence, aspect: AskedAspect) -> list[str | None]:
     last: str | None = None
     for word in row:
         text = word.text
-        if not word.raw[0].isalnum():
+        letters = text.isalpha()
+        if not letters and not word.raw[0].isalnum():
             symbol = text
-        elif any(c.isdigit() for c in text):
+        elif not letters and any(map(str.isdigit, text)):
             symbol = "#"
         elif text in MONTH_NAMES and word.name:
             symbol = "MONTH"
@@ -270,7 +272,7 @@ def values_in(row: Sentence, kind: Expected) -> frozenset[str]:
         return frozenset(w.text for w in row if w.text[0].isdigit())
     if kind in ("place", "person"):
         names = [w.text for w in row if w.name and w.text not in MONTH_NAMES]
-        return frozenset(text for text in names if not any(c.isdigit() for c in text))
+        return frozenset(t for t in names if t.isalpha() or not any(map(str.isdigit, t)))
     cued = {at for mark in marks_of(row) for at in range(mark.start, mark.end)}
     return frozenset(
         family_stem(w.text)
@@ -291,6 +293,8 @@ _EDGES = frozenset(",;:()—–").union(
 _COUNTED = (
     "doubt", "modal", "hearsay", "ignorant", "policy", "ask", "denial", "whole", "firm", "contrast",
 )  # fmt: skip
+#: how a class of cues is called among the features: its count, whether there is any, and none
+_COUNTS = tuple((kind, f"cue:{kind}", f"some:{kind}", f"none:{kind}") for kind in _COUNTED)
 _NEGATIONS = lexicon_words("negations", "stance")
 _SPEAKER = lexicon_words("pronouns", "stance")
 
@@ -299,10 +303,11 @@ def add_ngrams(symbols: Iterable[str | None], prefix: str, into: Features, most:
     """Add the n-grams of one to ``most`` symbols, the ends of the sentence among them."""
     kept = ["^", *filter(None, symbols), "$"]
     grams = [prefix + symbol for symbol in kept]
-    into.update(dict.fromkeys(grams, 1.0))
+    every = grams
     for n in range(1, most):
         grams = [f"{gram} {symbol}" for gram, symbol in zip(grams, kept[n:], strict=False)]
-        into.update(dict.fromkeys(grams, 1.0))
+        every = every + grams
+    into.update(dict.fromkeys(every, 1.0))
 
 
 def word_groups_of(symbols: Iterable[str | None]) -> list[str]:
@@ -365,28 +370,81 @@ def stance_features(
     They know nothing of the golds: a reading of doubt that went by what is true would credit a
     model that hedges blindly with knowing itself.
     """
-    into: Features = {}
-    values = [has_kind(row, aspect) for row in rows]
+    masked = [_masked(row, aspect) for row in rows]
     if home is None:
-        home = next((i for i, value in enumerate(values) if value), 0)
-    new = 0
-    for i, row in enumerate(rows):
-        symbols, marks = mask(row, aspect), marks_of(row)
-        told = [s for s in symbols if s and (s[0].isalnum() or s == "#")]
-        new += sum(s not in FUNCTION and s != "ASKED" for s in told)
-        add_ngrams(symbols, "", into)
-        add_ngrams(word_groups_of(symbols), "like:", into, 2)
+        home = _home_of(masked)
+    marks = [marks_of(row) for row in rows]
+    into = _features_of_masked(masked, marks, home)
+    for i, (row, own) in enumerate(zip(rows, marks, strict=True)):
+        if own and i == home:
+            _around_value(row, masked[i].symbols, own, aspect, into)
+        if own:
+            _cues_of(row, own, ("before", "home", "after")[(i >= home) + (i > home)], into)
         if i == 0:
-            add_ngrams(symbols[:6], "first:", into)
-        if i == home:
-            add_ngrams(symbols, "home:", into, 2)
-            add_ngrams(collapsed(symbols, marks), "cues:", into)
-            _around_value(row, symbols, marks, aspect, into)
-        _cues_of(row, marks, ("before", "home", "after")[(i >= home) + (i > home)], into)
-        if i == 0:
-            into.update({f"cue1:{mark.kind}": 1.0 for mark in marks})
-    _whole(rows, aspect, any(values), new, into)
+            into.update({f"cue1:{mark.kind}": 1.0 for mark in own})
+    _whole(masked, aspect.kind, into)
     return into
+
+
+class MaskedSentence(NamedTuple):
+    """What the reader sees of a sentence without a cue: its words as they are masked, and lengths.
+
+    ``value``: it holds a value of the expected kind; ``asks``: it ends with a question mark.
+    """
+
+    symbols: tuple[str | None, ...]
+    value: bool
+    length: int
+    asks: bool
+
+
+def _masked(row: Sentence, aspect: AskedAspect) -> MaskedSentence:
+    symbols = tuple(mask(row, aspect))
+    return MaskedSentence(symbols, has_kind(row, aspect), len(row), row[-1].text == "?")
+
+
+def _home_of(rows: Sequence[MaskedSentence]) -> int:
+    return next((i for i, row in enumerate(rows) if row.value), 0)
+
+
+def _features_of_masked(
+    rows: Sequence[MaskedSentence], marks: Sequence[Sequence[CueMark]], home: int
+) -> Features:
+    """Return the features of words, with cue phrases by their class in the sentence ``home``."""
+    into: Features = {}
+    for i, row in enumerate(rows):
+        add_ngrams(row.symbols, "", into)
+        add_ngrams(word_groups_of(row.symbols), "like:", into, 2)
+        if i == 0:
+            add_ngrams(row.symbols[:6], "first:", into)
+        if i == home:
+            add_ngrams(row.symbols, "home:", into, 2)
+            add_ngrams(collapsed(row.symbols, marks[i]), "cues:", into)
+    return into
+
+
+#: answers of so many words are often alike but for names and numbers
+FEW_WORDS = 16
+
+
+def stance_chances(rows: Sequence[Sentence], aspect: AskedAspect) -> Floats:
+    """Return the chances of the stances of the sentences of a short answer.
+
+    Few words without a cue are weighed once for all answers that look alike: "Ripley" and "Derby".
+    """
+    if sum(map(len, rows)) > FEW_WORDS or any(map(marks_of, rows)):
+        features = stance_features(rows, aspect)
+        features["short"] = 1.0
+        return load_weights("stance").probabilities(features)
+    return _chances_of_masked(tuple(_masked(row, aspect) for row in rows), aspect.kind).copy()
+
+
+@lru_cache(maxsize=4096)
+def _chances_of_masked(rows: tuple[MaskedSentence, ...], kind: Expected) -> Floats:
+    into = _features_of_masked(rows, [()] * len(rows), _home_of(rows))
+    _whole(rows, kind, into)
+    into["short"] = 1.0
+    return load_weights("stance").probabilities(into)
 
 
 def _cues_of(row: Sentence, marks: Sequence[CueMark], place: str, into: Features) -> None:
@@ -435,26 +493,28 @@ _LENGTHS = tuple((n, f"length>{n}") for n in (3, 6, 12, 25, 50, 100))
 _NEW = tuple((n, f"new>{n}") for n in (0, 1, 2, 4, 8, 16))
 
 
-def _whole(
-    rows: Sequence[Sentence], aspect: AskedAspect, value: bool, new: int, into: Features
-) -> None:
+def _whole(rows: Sequence[MaskedSentence], kind: Expected, into: Features) -> None:
     """Add what holds of all sentences together."""
-    for kind in _COUNTED:
-        count = into.get(f"cue:{kind}", 0.0)
+    told = (s for row in rows for s in row.symbols if s and (s[0].isalnum() or s == "#"))
+    new = sum(s not in FUNCTION and s != "ASKED" for s in told)
+    value = any(row.value for row in rows)
+    some = {}
+    for name, cue, any_cue, no_cue in _COUNTS:
+        count = into.get(cue, 0.0)
+        some[name] = bool(count)
         if count:
-            into[f"cue:{kind}"], into[f"some:{kind}"] = min(count, 3) / 3, 1.0
+            into[cue], into[any_cue] = min(count, 3) / 3, 1.0
         else:
-            into[f"none:{kind}"] = 1.0
-    into["value"], into[f"kind:{aspect.kind}"] = float(value), 1.0
-    into[f"value:{aspect.kind}:{value:d}"] = 1.0
-    length = sum(map(len, rows))
+            into[no_cue] = 1.0
+    into["value"], into[f"kind:{kind}"] = float(value), 1.0
+    into[f"value:{kind}:{value:d}"] = 1.0
+    length = sum(row.length for row in rows)
     into.update({name: 1.0 for n, name in _LENGTHS if length > n})
     into.update({name: 1.0 for n, name in _NEW if new > n})
     into[f"sentences:{min(len(rows), 4)}"] = 1.0
-    asks = [row[-1].text == "?" for row in rows]
+    asks = [row.asks for row in rows]
     into["asks last"], into["asks"] = float(bool(asks) and asks[-1]), float(any(asks))
     into["only asks"] = float(bool(asks) and all(asks))
-    some = {kind: f"some:{kind}" in into for kind in _COUNTED}
     withheld = f"{some['ignorant']:d}{some['policy']:d}{some['ask']:d}"
     into[f"withheld:{withheld}:{value:d}"] = 1.0
     doubt = some["doubt"] or some["modal"]
@@ -466,9 +526,10 @@ def _whole(
 #: Weights and values are whole multiples of these, so that their sums are exact: probabilities do
 #: not depend on the order of the features, nor on how a processor adds.
 WEIGHT_STEP, VALUE_STEP = 2.0**-24, 2.0**-20
+_ONE = round(1 / VALUE_STEP)
 
 
-def in_steps(values: Floats) -> NDArray[np.int64]:
+def in_steps(values: Floats | np.float64) -> NDArray[np.int64]:
     """Return the values of features as multiples of VALUE_STEP."""
     return np.rint(values / VALUE_STEP).astype(np.int64)
 
@@ -487,7 +548,12 @@ class StanceWeights(NamedTuple):
 
     def probabilities(self, features: Features) -> Floats:
         """Return the probability of each class, (classes,)."""
-        return np.asarray(self.of_each([features])[0], dtype=np.float64)
+        known = [row for row in map(self.rows.get, features) if row is not None]
+        sums = self.table.take(known, axis=0).sum(axis=0) * _ONE  # as if all values were 1
+        for name, value in features.items():
+            if value != 1.0 and (row := self.rows.get(name)) is not None:
+                sums += self.table[row] * (in_steps(np.float64(value)) - _ONE)
+        return np.asarray(self.shares(sums[np.newaxis])[0], dtype=np.float64)
 
     def of_each(self, examples: Sequence[Features]) -> Floats:
         """Return the probability of each class for each of the examples, (examples, classes)."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -67,6 +67,8 @@ def _sayings(name: str) -> dict[str, tuple[tuple[str, ...], ...]]:
 def _said(row: Sentence, name: str) -> Iterator[CueMark]:
     """Yield where phrases of a row of [silence] stand; "not" may stand before an adverb."""
     table, at = _sayings(name), 0
+    if table.keys().isdisjoint([word.text for word in row]):
+        return
     while at < len(row):
         ends = (_end_of(row, at, phrase) for phrase in table.get(row[at].text, ()))
         end = next((end for end in ends if end is not None), None)
@@ -95,11 +97,13 @@ def without_value(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect
     Where another clause gives a value, the one that calls it unknown makes it a hedge. A text that
     first says that what is asked about does not exist states nothing by what it adds.
     """
-    if _CLOSED.search(aspect.question):
+    if _is_closed(aspect.question):
+        return chances
+    if len(rows) == 1 and _is_null(rows[0], aspect):
+        return _only(chances, _withheld(rows))
+    if _telling_nothing().isdisjoint([word.text for row in rows for word in row]):
         return chances
     withheld = _withheld(rows)
-    if len(rows) == 1 and _is_null(rows[0], aspect):
-        return _only(chances, withheld)
     parts = [(clause, row) for row in rows for clause in _clauses(row)]
     clauses = [clause for clause, _ in parts]
     kinds = [_silent(clause, row, aspect) for clause, row in parts]
@@ -117,6 +121,18 @@ def without_value(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect
             return chances  # "Ada Bo wrote it. There is no book of hers besides."
         told = [c for c in told if _asked_in(c, aspect) and not _denies(c)]
     return _only(chances, ("hedged", *withheld) if told else withheld)
+
+
+@lru_cache(maxsize=8192)
+def _is_closed(question: str) -> bool:
+    return _CLOSED.search(question) is not None
+
+
+@cache
+def _telling_nothing() -> frozenset[str]:
+    """Return the words of which a text has one that says nothing of what is asked."""
+    first = [*_sayings("doubted"), *_sayings("absent")]
+    return _listed("existing") | _listed("sources") | frozenset(first)
 
 
 def _withheld(rows: Sequence[Sentence]) -> list[Stance]:
@@ -194,14 +210,24 @@ def _is_asked(clause: Sentence, mark: CueMark, aspect: AskedAspect) -> bool:
     return any(w.text not in FUNCTION and family_stem(w.text) in aspect.asked for w in words)
 
 
+@cache
+def _plain_words(kind: str, things: bool) -> frozenset[str]:
+    """Return words that say nothing beside a phrase, where a kind of value is asked for."""
+    plain = _listed("plain") | _listed(kind)
+    return plain | _listed("things") if things else plain
+
+
+@cache
+def _other_nouns() -> frozenset[str]:
+    """Return the nouns for kinds of things."""
+    others = ("date", "place", "person", "number", "others")
+    return frozenset[str]().union(*map(_listed, others))
+
+
 def _rest(clause: Sentence, marks: Sequence[CueMark], aspect: AskedAspect, kind: str) -> list[str]:
     """Return what a clause says besides some phrases that could be a value or another subject."""
     cued = {at for mark in marks for at in range(mark.start, mark.end)}
-    plain = _listed("plain") | _listed(aspect.kind)
-    others = ("date", "place", "person", "number", "others")
-    of_others = frozenset[str]().union(*map(_listed, others))
-    if kind == "absent":
-        plain |= _listed("things")
+    plain, of_others = _plain_words(aspect.kind, kind == "absent"), _other_nouns()
     rest = []
     for at, word in enumerate(clause):
         if at in cued or not word.raw[0].isalnum() or word.text in plain:
@@ -285,6 +311,10 @@ def without_idioms(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspec
     return _only(chances, ("committed", "hedged"))
 
 
+#: a text with more words of its own speaks of other things, whatever it points at
+_ENOUGH = 2
+
+
 def without_refusal(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect) -> Floats:
     """Return the chances of the stances, none of refusing where a text speaks of other things.
 
@@ -301,6 +331,8 @@ def without_refusal(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspe
                 points = True
             elif at not in cued and word.raw[0].isalnum() and word.text not in FUNCTION:
                 told += family_stem(word.text) not in aspect.asked
+        if told > _ENOUGH:
+            break
     if told <= 1 + points:
         return chances
     kept = chances.copy()
