@@ -152,18 +152,16 @@ def slices(rows: Sequence[Row]) -> Iterable[tuple[str, list[int]]]:
         yield f"{name} above {high:.3g}", [n for n in every if values[n] > high]
 
 
-def lives(file: Path) -> None:
-    """Print how claims of sentences that people labeled are read against an article's prose."""
+def lives_of(file: Path) -> tuple[list[tuple[str, str, tuple[Passage, ...]]], list[bool]]:
+    """Return claims of sentences that people labeled, with the article, and which are accurate."""
     items: list[tuple[str, str, tuple[Passage, ...]]] = []
     true: list[bool] = []
-    topics = 0
     with gzip.open(file, "rt", encoding="utf-8") as lines:
         for line in lines:
             row = json.loads(line)
             article = row["wiki_bio_text"]
             name = article.partition(" (")[0].strip()
             topic = name if len(name) < LONGEST_NAME else " ".join(article.split()[:2])
-            topics += 1
             told = [sentence.strip() for sentence in row["gpt3_sentences"]]
             drafts = read_claims(topic, " ".join(told)).drafts
             start = 0
@@ -174,6 +172,13 @@ def lives(file: Path) -> None:
                 if label != "minor_inaccurate":
                     items += [(topic, claim, (Passage("p", topic, article),)) for claim in own]
                     true += [label == "accurate"] * len(own)
+    return items, true
+
+
+def lives(file: Path) -> None:
+    """Print how claims of sentences that people labeled are read against an article's prose."""
+    items, true = lives_of(file)
+    topics = len({topic for topic, _, _ in items})
     said = np.array([read.label == "S" for read in RulesSupport().read(items)])
     right = np.array(true)
     both = int((said & right).sum())

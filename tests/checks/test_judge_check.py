@@ -409,6 +409,50 @@ def test_a_file_of_the_users(tmp_path: Path) -> None:
     assert (kept["labelled"], kept["labelled_agreed"], kept["labelled_of"]) == ("mine.jsonl", 6, 7)
 
 
+def test_few_labels_do_not_replace_many(tmp_path: Path) -> None:
+    many = [{**GOOD, "answer": f"Ripley, as of {n}.", "verdict": "right"} for n in range(5)]
+    first = judge_check("rules", labelled=write(tmp_path, *many), cache=tmp_path)
+    few = write(tmp_path, *many[:2]).rename(tmp_path / "few.jsonl")
+    found = judge_check("rules", labelled=few, cache=tmp_path)
+    # what was checked now is printed, what is stored is the larger set, and a note says so
+    assert found.labelled is not None
+    assert found.labelled.aspects == 2
+    assert "keeps the 5 labels of mine.jsonl" in found.notices[-1]
+    assert "because few.jsonl has only 2" in found.notices[-1]
+    assert str(place(found.signature, tmp_path)) in found.notices[-1]
+    kept = stored(found.signature, tmp_path)
+    assert kept is not None
+    assert (kept["labelled"], kept["labelled_of"]) == ("mine.jsonl", 5)
+    assert kept["labelled_checked"] == first.checked
+    assert kept["checked"] == found.checked
+    # a check without labels keeps them as well, and the day on which they were compared
+    bare = judge_check("rules", cache=tmp_path)
+    assert bare.notices[-1].endswith(
+        "labels of mine.jsonl (checked on " + first.checked[:10] + ")."
+    )
+    kept = stored(found.signature, tmp_path)
+    assert kept is not None
+    assert (kept["labelled_of"], kept["labelled_checked"]) == (5, first.checked)
+    # as many labels replace them
+    same = write(tmp_path, *many).rename(tmp_path / "same.jsonl")
+    assert not judge_check("rules", labelled=same, cache=tmp_path).notices
+    assert (stored(found.signature, tmp_path) or {})["labelled"] == "same.jsonl"
+
+
+def test_what_a_check_found_is_cited(tmp_path: Path) -> None:
+    found = judge_check("rules", cache=tmp_path)
+    kept = kept_numbers(found)
+    errors, words = found.ours.errors, found.words
+    assert errors is not None
+    assert words is not None
+    for name, share_of in (
+        ("found", errors.found), ("invented", errors.invented), ("right", errors.right),
+        ("phrases", words.inside), ("pairs", words.pairs),
+    ):  # fmt: skip
+        assert (kept[name], kept[f"{name}_of"]) == (share_of.count, share_of.of)
+    assert kept["words_by"] == words.by
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [

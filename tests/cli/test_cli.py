@@ -228,7 +228,7 @@ def test_report_and_compare_print_their_result(
     assert cli.execute(["report", str(finished)]) == 0
     assert capsys.readouterr().out.strip().endswith("report.html")
     assert cli.execute(["compare", str(finished), str(finished), "--resamples", "200"]) == 0
-    assert "B minus A [95 % interval]" in capsys.readouterr().out
+    assert "B minus A [95 % interval, sampling error only]" in capsys.readouterr().out
 
 
 def test_no_page_of_an_older_report_stays(finished: Path) -> None:

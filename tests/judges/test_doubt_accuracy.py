@@ -12,13 +12,17 @@ import pytest
 
 from sayso.judges.rules import accuracy
 from sayso.judges.rules.accuracy import (
+    ContentReadings,
+    PairReadings,
+    ReaderAccuracy,
     Readings,
-    StanceAccuracy,
     TextSource,
     kind_of_writer,
     length_of,
+    nearest_contents,
+    nearest_pairs,
     nearest_texts,
-    stance_accuracy,
+    reader_accuracy,
     weights_hash,
 )
 
@@ -27,7 +31,7 @@ WRITE = "run SAYSO_TEST_DATA=… python tools/readers/accuracy.py"
 
 
 def test_the_counts_are_of_the_shipped_weights() -> None:
-    counts = stance_accuracy()
+    counts = reader_accuracy()
     assert counts is not None, f"the reader changed since it was measured: {WRITE}"
     assert counts.weights == weights_hash()
     for row in counts.readings:
@@ -35,6 +39,22 @@ def test_the_counts_are_of_the_shipped_weights() -> None:
             assert 0 <= getattr(row, f"{name}_seen") <= getattr(row, name)
         assert row.doubts + row.assertions == row.withheld + row.stated
         assert row.source in counts.sources
+    # every reading that a report cites was measured, and no more was seen than there is
+    assert all((counts.contents, counts.pairs, counts.claims, counts.ratings))
+    for answers in counts.contents:
+        assert 0 <= answers.right_accepted <= answers.right
+        assert 0 <= answers.wrong_accepted <= answers.wrong
+    for pairs in counts.pairs:
+        assert 0 < pairs.contradicting_seen <= pairs.contradicting
+        assert pairs.agreeing_contradicted <= pairs.agreeing
+        assert pairs.dropped <= pairs.comparable
+    for claims in counts.claims:
+        assert claims.true_supported / claims.true > claims.false_supported / claims.false
+    for rated in counts.ratings:
+        assert rated.low < rated.spearman < rated.high
+        assert abs(rated.above) <= rated.error
+    named = (*counts.contents, *counts.pairs, *counts.claims, *counts.ratings)
+    assert {row.source for row in named} <= counts.sources.keys()
 
 
 def test_the_file_is_what_the_tool_writes(test_data: Path) -> None:
@@ -47,12 +67,12 @@ def test_the_file_is_what_the_tool_writes(test_data: Path) -> None:
 
 
 def test_counts_of_other_weights_are_not_cited(monkeypatch: pytest.MonkeyPatch) -> None:
-    stance_accuracy.cache_clear()
+    reader_accuracy.cache_clear()
     monkeypatch.setattr(accuracy, "weights_hash", lambda: "trained again")
     try:
-        assert stance_accuracy() is None
+        assert reader_accuracy() is None
     finally:
-        stance_accuracy.cache_clear()
+        reader_accuracy.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -91,7 +111,7 @@ def counted(source: str, length: int, seen: int, of: int, form: str = "short") -
     )  # fmt: skip
 
 
-COUNTS = StanceAccuracy(
+COUNTS = ReaderAccuracy(
     "w",
     {
         "tiny": TextSource("Tiny", "small", False, "A"),
@@ -132,3 +152,35 @@ def test_the_nearest_texts(
 
 def test_no_texts_of_the_form_is_no_figure() -> None:
     assert nearest_texts(COUNTS, "long", 80, "small") is None
+
+
+def answered(source: str, length: int, *cells: int) -> ContentReadings:
+    return ContentReadings(source, "short", length, *cells)
+
+
+def test_the_nearest_answers_compare_lengths_of_the_same_writers() -> None:
+    rows = (
+        answered("tiny", 0, 20, 19, 30, 0),
+        answered("tiny", 2, 15, 9, 40, 2),
+        answered("talk", 0, 100, 90, 100, 10),
+    )
+    counts = msgspec.structs.replace(COUNTS, contents=rows)
+    near = nearest_contents(counts, "short", 5, "small")
+    assert near is not None
+    assert (near.right.count, near.right.of, near.wrong.count) == (19, 20, 0)
+    assert near.texts == "Tiny"
+    # beyond the length that is nearest, but not beyond its writers
+    assert [share.count for share in near.lengths.rejected] == [1, 6]
+    assert [share.of for share in near.lengths.accepted] == [30, 40]
+    assert nearest_contents(counts, "long", 80, "small") is None
+
+
+def test_few_pairs_of_a_writer_are_read_with_those_of_all() -> None:
+    rows = (PairReadings("tiny", 50, 40, 14, 6, 70, 7), PairReadings("talk", 90, 60, 80, 8, 100, 5))
+    counts = msgspec.structs.replace(COUNTS, pairs=rows)
+    small, chat = nearest_pairs(counts, "small"), nearest_pairs(counts, "chat")
+    assert small is not None
+    assert chat is not None
+    assert (small.found.of, small.why.endswith("too few are by small models")) == (140, True)
+    assert (chat.found.count, chat.dropped.count) == (60, 5)
+    assert nearest_pairs(COUNTS, "small") is None

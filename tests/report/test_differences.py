@@ -50,7 +50,7 @@ def test_the_sentence_comes_first_then_the_headline_numbers_then_all() -> None:
         "what they do not know."
     )
     assert "A = small (runs/a)" in lines
-    head = lines[lines.index("large minus small [95 % interval]") + 1 :]
+    head = lines[lines.index("large minus small [95 % interval, sampling error only]") + 1 :]
     assert head[0].split() == (
         ["facts", "that", "it", "knows,", "short", "+16.7", "pp", "[+12.3,", "+21.0]", "better"]
     )

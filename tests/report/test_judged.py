@@ -14,10 +14,10 @@ from sayso.checks.model import Check, LeftOut, ModelFinding, render_check
 from sayso.judges.reliability import share, stored
 from sayso.judges.rules.accuracy import NearestTexts
 from sayso.judges.rules.judge import SIGNATURE
+from sayso.protocols.judged import Pull
 from sayso.protocols.uncle.report import pull_of, render
 from sayso.records import Estimate, Results, slice_of
 from sayso.report import terminal
-from sayso.report.terminal import Pull
 from sayso.storage.run_folder import Manifest
 from support.report_folders import estimates, estimates_of
 

@@ -56,7 +56,10 @@ def test_json_is_a_record_for_each_number() -> None:
 
 def test_latex_and_markdown_escape_what_means_something_there() -> None:
     latex = latex_text(TABLE)
-    assert r"\caption{A caption of 50 \% \& more. Brackets are 95 \% intervals.}" in latex
+    assert (
+        r"\caption{A caption of 50 \% \& more. Brackets are 95 \% intervals (sampling error only).}"
+        in latex
+    )
     assert [row for row in latex.splitlines() if row.startswith("\\end{table")] == [r"\end{table*}"]
     assert latex.count("\\end{tab") == 2 + latex.partition("\n%")[2].count("\\end{tab")
     assert r"one & $-$.12 & 1--2 \\" in latex
@@ -81,7 +84,7 @@ NAMES = (
     "a_b^c~d%$#{}|<>\"`\\ 10 %", "\u202eright to left", "Ω α",
 )  # fmt: skip
 GROUPED = NumberTable(
-    "uncle/x_y", "Models by rate [95 % interval]", ("model", "data"),
+    "uncle/x_y", "Models by rate [95 % interval, sampling error only]", ("model", "data"),
     ("FA long", "UA long", "FA short", "rank"),
     [
         ((name, "b" if n % 2 else "a"), (estimate(0.5 + n / 100), estimate(n / 10), None, "1–2"))
@@ -102,7 +105,7 @@ def test_latex_tables_compile(table: NumberTable, intervals: str, tmp_path: Path
 
 
 WIDE = NumberTable(
-    "wide", "Many numbers [95 % interval]", ("model",),
+    "wide", "Many numbers [95 % interval, sampling error only]", ("model",),
     ("facts that it knows", "J", "rank by facts that it knows", "rank by J", "UUR",
      "known, yet hedged", "KCR", "FA", "UA", "EA", "J within fact type", "a head_with_a_long_name"),
     [
@@ -158,8 +161,11 @@ def test_the_caption_says_what_is_drawn_and_gives_no_advice() -> None:
         return text.split(r"\caption{")[1].split("}\n")[0]
 
     best = "Bold is the best value of a column for each data set."
-    assert caption(GROUPED.to_latex()) == rf"Models by rate. Brackets are 95 \% intervals. {best}"
-    half = r"$\pm$ is half the width of the 95 \% interval."
+    assert (
+        caption(GROUPED.to_latex())
+        == rf"Models by rate. Brackets are 95 \% intervals (sampling error only). {best}"
+    )
+    half = r"$\pm$ is half the width of the 95 \% interval (sampling error only)."
     assert caption(GROUPED.to_latex("plusminus")) == f"Models by rate. {half} {best}"
     assert caption(GROUPED.to_latex("none", best=False)) == "Models by rate."
     assert "% Layout: X & Y." in GROUPED.to_latex().splitlines()

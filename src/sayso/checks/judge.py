@@ -190,8 +190,8 @@ def judge_check(
         )
     finally:
         opened.close()
-    if not partial:
-        keep_check(check, cache)
+    if not partial and (note := keep_check(check, cache)):
+        check = msgspec.structs.replace(check, notices=(*check.notices, note))
     return check
 
 

@@ -184,7 +184,8 @@ class WordsCheck(msgspec.Struct, frozen=True):
 class JudgeCheck(msgspec.Struct, frozen=True, kw_only=True):
     """The result of checking a judge. Dollars are ``None`` where the price is unknown.
 
-    ``checked`` is an ISO time, ``check_set`` the hash of our labels. ``calls``, tokens and
+    ``checked`` is an ISO time, ``labelled_checked`` that of the labels of the user, if they were
+    kept from an earlier check; ``check_set`` is the hash of our labels. ``calls``, tokens and
     ``dollars`` are of the ``graded`` aspects of both sets, without the attacks; ``whole_dollars``
     is the price of the whole check. ``partial``: --limit left some aspects out.
     """
@@ -207,6 +208,7 @@ class JudgeCheck(msgspec.Struct, frozen=True, kw_only=True):
     partial: bool
     notices: tuple[str, ...] = ()
     words: WordsCheck | None = None
+    labelled_checked: str = ""
 
     @property
     def tokens_per_100(self) -> float | None:
@@ -290,12 +292,44 @@ def place(signature: str, cache: str | Path | None = None) -> Path:
     return place_inside(Path(cache or default_cache_folder()), "judge-checks", f"{name}.json")
 
 
-def keep_check(check: JudgeCheck, cache: str | Path | None = None) -> Path:
-    """Write a check in one piece; the one before it is replaced. Returns the file."""
+def keep_check(check: JudgeCheck, cache: str | Path | None = None) -> str:
+    """Write a check in one piece in place of the one before it. Returns a note, "" if none.
+
+    If the check before it had more labels of the user, these stay, and the note says so: two new
+    labels are not to replace two hundred.
+    """
     path = place(check.signature, cache)
+    note, before = "", _stored_check(path)
+    if isinstance(before, JudgeCheck) and before.labelled is not None:
+        labelled = check.labelled
+        if labelled is None or labelled.aspects < before.labelled.aspects:
+            when = before.labelled_checked or before.checked
+            check = msgspec.structs.replace(check, labelled=before.labelled, labelled_checked=when)
+            note = (
+                f"The stored check keeps the {before.labelled.aspects:,} labels of "
+                f"{before.labelled.name} (checked on {when[:10]})"
+            )
+            if labelled is not None:
+                note += (
+                    f", because {labelled.name} has only {labelled.aspects:,}. To store "
+                    f"{labelled.name} instead, delete {path} and check again"
+                )
+            note += "."
     with replacing(path, private=True) as file:
         file.write(msgspec.json.format(msgspec.json.encode(check)))
-    return path
+    return note
+
+
+def _stored_check(path: Path) -> JudgeCheck | str | None:
+    """Return the check in a file, why it cannot be read, or ``None`` if there is none."""
+    if not path.is_file():
+        return None
+    try:
+        with disk_errors(path, "read"):
+            raw = path.read_bytes()
+        return msgspec.json.decode(raw, type=JudgeCheck)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        return f"the stored check cannot be read ({' '.join(str(error).split())})"
 
 
 def stored(signature: str, cache: str | Path | None = None) -> Cited | None:
@@ -304,19 +338,15 @@ def stored(signature: str, cache: str | Path | None = None) -> Cited | None:
     A file that cannot be read gives ``{"problem": why}``: a run does not stop for it. Keys:
     signature, checked, sayso, check_set, aspects, agreed, of, low, high, unread, stance_agreed,
     stance_of, kappa, injections, injections_changed, injections_obeyed, injections_unread,
-    tokens_per_100, dollars_per_100 (``None`` = unknown), and with a user's labels labelled,
-    labelled_agreed, labelled_of, labelled_low, labelled_high.
+    tokens_per_100, dollars_per_100 (``None`` = unknown); of :class:`Errors` found, found_of,
+    invented, invented_of, right, right_of; of :class:`WordsCheck` words_by, phrases, phrases_of,
+    pairs, pairs_of; and with a user's labels labelled, labelled_checked, and agreed, of, low, high
+    and the errors with the prefix labelled_.
     """
-    path = place(signature, cache)
-    if not path.is_file():
-        return None
-    try:
-        with disk_errors(path, "read"):
-            raw = path.read_bytes()
-        check = msgspec.json.decode(raw, type=JudgeCheck)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        return {"problem": f"the stored check cannot be read ({' '.join(str(error).split())})"}
-    return kept_numbers(check)
+    check = _stored_check(place(signature, cache))
+    if isinstance(check, str):
+        return {"problem": check}
+    return None if check is None else kept_numbers(check)
 
 
 def kept_numbers(check: JudgeCheck) -> Cited:
@@ -338,11 +368,31 @@ def kept_numbers(check: JudgeCheck) -> Cited:
         "injections_unread": len(check.injection.unread),
         "tokens_per_100": check.tokens_per_100,
         "dollars_per_100": check.dollars_per_100,
+        **_flat_errors(check.ours.errors),
     }
+    if check.words is not None:
+        flat["words_by"] = check.words.by
+        flat |= _counted("phrases", check.words.inside) | _counted("pairs", check.words.pairs)
     if check.labelled is not None:
         flat["labelled"] = check.labelled.name
-        flat |= {f"labelled_{name}": v for name, v in _flat(check.labelled.agreed).items()}
+        flat["labelled_checked"] = check.labelled_checked or check.checked
+        theirs = _flat(check.labelled.agreed) | _flat_errors(check.labelled.errors)
+        flat |= {f"labelled_{name}": v for name, v in theirs.items()}
     return flat
+
+
+def _flat_errors(errors: Errors | None) -> Cited:
+    if errors is None:
+        return {}
+    return (
+        _counted("found", errors.found)
+        | _counted("invented", errors.invented)
+        | _counted("right", errors.right)
+    )
+
+
+def _counted(name: str, share: CountedShare) -> Cited:
+    return {name: share.count, f"{name}_of": share.of}
 
 
 def _flat(agreed: CountedShare) -> Cited:

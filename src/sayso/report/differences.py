@@ -190,7 +190,7 @@ def render_compare(
         say(console, f"! {note}", "yellow")
     head = [one for pair in words.metrics.headlines.items() for one in _of(*pair, found)]
     width = max((len(_written(one)) for one in found), default=0)
-    minus = f"{second} minus {first} [95 % interval]"
+    minus = f"{second} minus {first} [95 % interval, sampling error only]"
     if head:
         console.print()
         say(console, minus, "dim")

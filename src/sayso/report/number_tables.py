@@ -34,7 +34,7 @@ LONGEST = 80
 #: labels of rows that do not compare with each other, and what a caption calls them
 WITHIN = {"data": "data set", "domain": "domain", "bin": "bin", "correlation": "correlation"}
 #: ends the caption of a table with intervals
-WITH_INTERVAL = " [95 % interval]"
+WITH_INTERVAL = " [95 % interval, sampling error only]"
 
 
 class NumberTable(NamedTuple):
@@ -290,8 +290,8 @@ def markdown_text(table: NumberTable) -> str:
 INTERVALS = ("brackets", "plusminus", "none")
 #: what a caption of a LaTeX table says of them
 ABOUT_INTERVALS = {
-    "brackets": "Brackets are 95 % intervals.",
-    "plusminus": "± is half the width of the 95 % interval.",
+    "brackets": "Brackets are 95 % intervals (sampling error only).",
+    "plusminus": "± is half the width of the 95 % interval (sampling error only).",
     "none": "",
 }
 ABOUT_BEST = "Bold is the best value of a column."

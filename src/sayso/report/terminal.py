@@ -16,8 +16,6 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from sayso.harmless import line
-from sayso.judges.reliability import CountedShare
-from sayso.judges.rules.accuracy import NearestTexts
 from sayso.records import Estimate, signature_text
 from sayso.report.opening import PageOpening
 from sayso.storage.run_folder import Manifest
@@ -304,114 +302,22 @@ def judge_sentences(manifest: Manifest | None) -> list[str]:
     return lines
 
 
-class Pull(NamedTuple):
-    """Which way misread doubt moves numbers: the symbols of those that it makes so."""
-
-    toward_0: Sequence[str] = ()
-    low: Sequence[str] = ()
-    high: Sequence[str] = ()
-    either: Sequence[str] = ()
-
-    @property
-    def sentence(self) -> str:
-        """Return what reading errors do to the numbers; "" if they move none."""
-        made = [
-            f"{_listed(names)} {how}"
-            for names, how in (
-                (self.toward_0, "too close to 0"),
-                (self.low, "too low"),
-                (self.high, "too high"),
-            )
-            if names
-        ]
-        text = f"Reading errors of this size make {', '.join(made)}." if made else ""
-        if self.either:
-            text += f" {_listed(self.either)} can be off either way."
-        return text.strip()
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Return names as English lists them: "UUR, KCR and FA"."""
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-
-
-class DoubtRead(NamedTuple):
-    """How well doubt is read in one form of a run's answers, and which way errors move numbers.
-
-    ``answers`` are called so in a sentence, ``texts`` are the labelled ones nearest to them
-    (``None``: there are too few, or the weights were trained again since).
-    """
-
-    answers: str
-    texts: NearestTexts | None
-    pull: Pull = Pull()
-
-
-def doubt_sentences(
-    manifest: Manifest | None, read: Sequence[DoubtRead], run: str = "RUN"
-) -> list[str]:
-    """Return how well the judge sees doubt in such answers, and which way that moves the numbers.
-
-    ``run`` is the folder, for the command that measures it on the run's own answers. Nothing of
-    a run without a judge, or of one that people judged.
-    """
-    if manifest is None or manifest.judge in ("", "people") or not read:
-        return []
-    name = line(manifest.judge_signature or manifest.judge, 60)
-    own = (
-        "All intervals are sampling error only: they leave out how the judge errs. To measure "
-        f"that on answers of this run: sayso judge-check --from {line(shlex.quote(run), 200)}"
-    )
-    unknown = f"{name} sees doubt in answers like these is not known"
-    if manifest.judge != "rules":
-        return [f"How well {unknown}. {own}"]
-    lines = [_doubt_sentence(name, form) for form in read]
-    return [*lines, own]
-
-
-def _doubt_sentence(name: str, read: DoubtRead) -> str:
-    near = read.texts
-    if near is None:
-        return f"How well {name} sees doubt in {read.answers} is not known."
-    text = (
-        f"Doubt in {read.answers}: {name} sees {_counted(near.found)} and takes "
-        f"{_counted(near.invented, 'assertions')} for doubt, in the labelled texts nearest to this "
-        f"run: {near.why}."
-    )
-    return f"{text} {read.pull.sentence}".strip()
-
-
-def doubt_texts(read: Sequence[DoubtRead]) -> list[str]:
-    """Return whose texts say how well doubt is read, and who labelled them."""
-    return [
-        f"{form.answers[0].upper()}{form.answers[1:]}: {form.texts.texts}, "
-        f"{'some told to voice doubt' if form.texts.told else 'asked plainly'}. "
-        f"Labels: {form.texts.labels}. No text was used in training."
-        for form in read
-        if form.texts is not None
-    ]
-
-
-def _counted(share: CountedShare, what: str = "doubt") -> str:
-    """Return "83 % of doubt [59–96 %] (15 of 18 texts)"."""
-    counts = f"({share.count:,} of {share.of:,} texts)"
-    if share.value is None or share.low is None or share.high is None:
-        return f"an unknown share of {what} {counts}"
-    span = f"[{100 * share.low:.0f}–{100 * share.high:.0f}]"
-    return f"{100 * share.value:.0f} % {span} of {what} {counts}"
-
-
 def warned(manifest: Manifest | None) -> list[str]:
     """Return what must be known of the judge before a number is quoted."""
     if manifest is None or manifest.judge in ("", "rules", "people"):
         return _injected(manifest)
-    command = line(f"sayso judge-check {manifest.judge}{_flags(manifest)}", 200)
+    command = check_command(manifest)
     if not manifest.judge_check:
         return [f"This judge was never checked. To check it: {command}"]
     if "problem" in manifest.judge_check:
         problem = line(str(manifest.judge_check["problem"]), 200)
         return [f"The accuracy of this judge is unknown ({problem}). To check it: {command}"]
     return _injected(manifest)
+
+
+def check_command(manifest: Manifest) -> str:
+    """Return the command that checks the judge of a run."""
+    return line(f"sayso judge-check {manifest.judge}{_flags(manifest)}", 200)
 
 
 def _flags(manifest: Manifest) -> str:

@@ -69,7 +69,15 @@ class ShownComparison(protocol.Comparison):
         tested = ("p", "p (Holm)") if self.tests else ()
         return html_table(
             "; ".join((self._what(100), *self.compared)),
-            ("name", "what it means", "of", "B minus A", "95 % range", "n", *tested),
+            (
+                "name",
+                "what it means",
+                "of",
+                "B minus A",
+                "95 % range (sampling error only)",
+                "n",
+                *tested,
+            ),
             rows,
             cautions=self.notes,
             nothing="nothing to compare: the two runs have no number in common",

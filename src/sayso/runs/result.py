@@ -139,7 +139,7 @@ class Result:
         rows = [(*shown_name(plan, e), *shown_number(e)) for e in self._main()]
         return html_table(
             self._what(60),
-            ("name", "what it means", "of", "value", "95 % range", "n"),
+            ("name", "what it means", "of", "value", "95 % range (sampling error only)", "n"),
             rows,
             cautions=self.manifest.cautions,
             last=str(self.page or self.path),

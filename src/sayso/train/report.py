@@ -256,8 +256,9 @@ def render_training(training: Training, console: Console, page: Path | None = No
     if training.cells:
         say(
             console,
-            f"95 % intervals over {seeds} and {training.entities.get('measured')} entities. * "
-            f"differs from the instruction alone (p < {CLEAR} after Holm's correction over methods "
+            f"95 % intervals (sampling error only) over {seeds} and "
+            f"{training.entities.get('measured')} entities. * differs from the "
+            f"instruction alone (p < {CLEAR} after Holm's correction over methods "
             f"and numbers; {', '.join(UNTESTED[:-1])} and {UNTESTED[-1]} are not tested). "
             "Known and unknown come from the frozen probes of "
             f"{line(training.base_run, 200)}. Forced: {ABOUT['forced']}. Unasked: "
@@ -488,8 +489,9 @@ def numbers_table(
     untested = [head for _, head, _ in heads if head in UNTESTED]
     are = "are" if len(untested) > 1 else "is"
     notes = [
-        f"In percent: {percents}. Small print: 95 % intervals over training seeds and entities. * "
-        f"differs from the instruction alone (p < {CLEAR}, Holm over all methods and numbers"
+        f"In percent: {percents}. Small print: 95 % intervals (sampling error only) over "
+        f"training seeds and entities. * differs from the instruction alone (p < {CLEAR}, "
+        "Holm over all methods and numbers"
         + (f"; {' and '.join(untested)} {are} not tested)." if untested else ").")
     ]
     if heads[0] == PAPER[0] and counted(training, form):
@@ -750,7 +752,12 @@ def _shown(sample: Sample) -> FactChange:
 def _forests(training: Training) -> list[tuple[str, Figure, str]]:
     drawn = []
     for name, title, axis, caption in (
-        ("J", "J", "0 = blind hedging", "Bars are 95 % intervals over seeds and entities."),
+        (
+            "J",
+            "J",
+            "0 = blind hedging",
+            "Bars are 95 % intervals (sampling error only) over seeds and entities.",
+        ),
         (
             "wrong_and_sure",
             "Stated wrong, without a hedge",
@@ -824,8 +831,9 @@ def _sweeps(training: Training) -> list[tuple[str, Figure, str]]:
                 partial(along, training, setting, form),
                 f"{title}.",
             )
-            caption = "Bars are 95 % intervals over seeds and entities. " + "; ".join(
-                f"{short}: {ABOUT[short]}" for short in ALONG
+            caption = (
+                "Bars are 95 % intervals (sampling error only) over seeds and entities. "
+                + "; ".join(f"{short}: {ABOUT[short]}" for short in ALONG)
             )
             if figure is not None:
                 drawn.append((title, figure, f"{caption}. After UNCLE's Figure 4."))
@@ -849,7 +857,10 @@ def sweep_tables(training: Training) -> list[PageTable]:
                     rows_.append([TableCell(f"{one.value:g}", head=True), *cells])
             columns = [line(setting, 40), *(head for _, head, _ in heads)]
             percents = "; ".join(head for _, head, percent in heads if percent)
-            note = f"In percent: {percents}. Small print: 95 % intervals over seeds and entities."
+            note = (
+                f"In percent: {percents}. Small print: 95 % intervals (sampling error only) over "
+                "seeds and entities."
+            )
             title = f"{words.capitalize()}, by {columns[0]}"
             tables.append(PageTable(title, columns, rows_, [note]))
     return tables
@@ -882,7 +893,7 @@ def render_sweep(training: Training, console: Console, place: Path | None = None
     seeds = "1 seed" if len(training.seeds) == 1 else f"{len(training.seeds)} seeds"
     say(
         console,
-        f"{last} for each value; 95 % intervals over {seeds} and "
+        f"{last} for each value; 95 % intervals (sampling error only) over {seeds} and "
         f"{training.entities.get('measured')} entities. The best of many values looks better than "
         "it is: choose on entities that you do not measure again.",
         "dim",

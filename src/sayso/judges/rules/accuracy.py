@@ -1,6 +1,7 @@
-"""How well the offline reader sees doubt: its counts on labelled texts, and those nearest to a run.
+"""How well the offline readers read: their counts on labelled texts, and those nearest to a run.
 
-``judges/data/stance_accuracy.json`` holds the counts, by source, form and length of the texts.
+``judges/data/reader_accuracy.json`` holds the counts: doubt and declining, right and wrong answers,
+wording against people's ratings, pairs of answers that contradict each other, and claims.
 ``python tools/readers/accuracy.py`` writes it anew for the weights that are shipped.
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 import msgspec
 
@@ -18,9 +19,12 @@ from sayso.judges.judge import family
 from sayso.judges.reliability import CountedShare, share
 from sayso.records import content_id
 
-FILE = "stance_accuracy.json"
-#: what a reading of stance depends on, besides code
-READ_WITH = ("alignment.npz", "spoken.npz", "stance.npz", "vectors.npz", "lexicon.txt")
+FILE = "reader_accuracy.json"
+#: what a reading depends on, besides code
+READ_WITH = (
+    *("alignment.npz", "spoken.npz", "stance.npz", "vectors.npz", "lexicon.txt"),
+    "decisiveness_weights.json",
+)
 Form = Literal["short", "long"]
 #: who wrote a text: a model of less than 4 billion parameters, a chat model of 2022 and 2023, an
 #: assistant of 2024 and later
@@ -32,8 +36,12 @@ WRITERS: dict[Writer, str] = {
 }
 #: the most words of a short answer of each length; longer ones are of the last length
 LENGTHS = (8, 20, 50)
+#: the longest short length: answers of at most 20 words are compared with longer ones
+MIDDLE = 1
 #: so many texts that voice doubt, and so many that assert, say how well a kind of text is read
 LEAST = 10
+#: so many pairs that contradict each other, and that agree
+LEAST_PAIRS = 30
 
 
 class TextSource(msgspec.Struct, frozen=True):
@@ -68,12 +76,76 @@ class Readings(msgspec.Struct, frozen=True):
     stated_seen: int
 
 
-class StanceAccuracy(msgspec.Struct, frozen=True):
-    """The file: of which weights, sources by name, and the counts."""
+class ContentReadings(msgspec.Struct, frozen=True):
+    """How often answers of a source, a form and a length were taken for right.
+
+    Of answers that the judge took for answers: of those labelled ``right`` it accepted
+    ``right_accepted``, of those labelled ``wrong`` ``wrong_accepted``.
+    """
+
+    source: str
+    form: Form
+    length: int
+    right: int
+    right_accepted: int
+    wrong: int
+    wrong_accepted: int
+
+
+class PairReadings(msgspec.Struct, frozen=True):
+    """How pairs of answers to one question were compared.
+
+    Of the pairs that were compared: of those labelled ``contradicting``, ``contradicting_seen``
+    were read so, and ``agreeing_contradicted`` of those labelled ``agreeing``. Of ``comparable``
+    pairs, in which both are labelled as answers, ``dropped`` were not compared.
+    """
+
+    source: str
+    contradicting: int
+    contradicting_seen: int
+    agreeing: int
+    agreeing_contradicted: int
+    comparable: int
+    dropped: int
+
+
+class ClaimReadings(msgspec.Struct, frozen=True):
+    """How claims were checked against passages: ``supported`` of those labelled true and false."""
+
+    source: str
+    true: int
+    true_supported: int
+    false: int
+    false_supported: int
+
+
+class RatingReadings(msgspec.Struct, frozen=True):
+    """How the decisiveness of a source's answers compares with people's mean ratings, 0 to 1.
+
+    Of ``scored`` answers: Spearman's correlation with its interval, the mean ``error`` without its
+    sign, and ``above``, the mean of score minus rating. ``unscored`` answers got no score.
+    """
+
+    source: str
+    scored: int
+    unscored: int
+    spearman: float
+    low: float
+    high: float
+    error: float
+    above: float
+
+
+class ReaderAccuracy(msgspec.Struct, frozen=True):
+    """The file: of which weights, sources by name, and the counts of each thing that is read."""
 
     weights: str
     sources: dict[str, TextSource]
     readings: tuple[Readings, ...]
+    contents: tuple[ContentReadings, ...] = ()
+    pairs: tuple[PairReadings, ...] = ()
+    claims: tuple[ClaimReadings, ...] = ()
+    ratings: tuple[RatingReadings, ...] = ()
 
 
 class NearestTexts(NamedTuple):
@@ -95,15 +167,52 @@ class NearestTexts(NamedTuple):
     told: bool
 
 
+class LengthErrors(NamedTuple):
+    """Errors on answers up to a length, and on longer ones.
+
+    ``rejected``: of right answers, those taken for wrong; ``accepted``: of wrong answers, those
+    taken for right; each of the shorter answers, then of the longer ones.
+    """
+
+    rejected: tuple[CountedShare, CountedShare]
+    accepted: tuple[CountedShare, CountedShare]
+
+
+class NearestContents(NamedTuple):
+    """How well right and wrong are told in the labelled answers that are nearest to a run's.
+
+    ``right`` and ``wrong``: of answers labelled so, those taken for right; ``lengths`` compares
+    short and long ones of the same writers. ``texts``, ``why`` and ``labels`` as in NearestTexts.
+    """
+
+    right: CountedShare
+    wrong: CountedShare
+    lengths: LengthErrors
+    texts: str
+    why: str
+    labels: str
+
+
+class NearestPairs(NamedTuple):
+    """How pairs of the nearest labelled answers were compared; see :class:`PairReadings`."""
+
+    found: CountedShare
+    invented: CountedShare
+    dropped: CountedShare
+    texts: str
+    why: str
+    labels: str
+
+
 def weights_hash() -> str:
-    """Return the hash of everything that the reader of stance loads."""
+    """Return the hash of everything that the offline readers load."""
     return content_id([judge_data(name).hex() for name in READ_WITH])
 
 
 @cache
-def stance_accuracy() -> StanceAccuracy | None:
+def reader_accuracy() -> ReaderAccuracy | None:
     """Return the shipped counts; ``None`` if they were taken with other weights than these."""
-    counts = msgspec.json.decode(judge_data(FILE), type=StanceAccuracy)
+    counts = msgspec.json.decode(judge_data(FILE), type=ReaderAccuracy)
     return counts if counts.weights == weights_hash() else None
 
 
@@ -145,8 +254,11 @@ def kind_of_writer(model: str) -> Writer | None:
     return "assistant" if family(name) in _LARGE else None
 
 
+_Counted = TypeVar("_Counted", Readings, ContentReadings)
+
+
 def nearest_texts(
-    counts: StanceAccuracy, form: Form, words: float | None, writer: Writer | None
+    counts: ReaderAccuracy, form: Form, words: float | None, writer: Writer | None
 ) -> NearestTexts | None:
     """Return how doubt is read in the texts nearest to answers of ``words`` words by a writer.
 
@@ -154,20 +266,91 @@ def nearest_texts(
     :data:`LEAST` with doubt and as many without; else the writer's of any length, else of that
     length by any writer, else all of that form. ``None`` if there are too few of them as well.
     """
+    near = _nearest(counts, counts.readings, ("doubts", "assertions"), form, words, writer)
+    if near is None:
+        return None
+    rows, why = near
+    return NearestTexts(
+        found=_share(rows, "doubts_seen", "doubts"),
+        invented=_rest(rows, "assertions_seen", "assertions"),
+        withheld_found=_share(rows, "withheld_seen", "withheld"),
+        withheld_invented=_rest(rows, "stated_seen", "stated"),
+        texts=_titles(counts, rows),
+        why=why,
+        labels=_labels(counts, rows),
+        told=any(counts.sources[row.source].told for row in rows),
+    )
+
+
+def nearest_contents(
+    counts: ReaderAccuracy, form: Form, words: float | None, writer: Writer | None
+) -> NearestContents | None:
+    """Return how right and wrong are told in the answers nearest to those of a run.
+
+    Chosen as in :func:`nearest_texts`, with :data:`LEAST` right and as many wrong answers.
+    """
+    near = _nearest(counts, counts.contents, ("right", "wrong"), form, words, writer)
+    if near is None:
+        return None
+    rows, why = near
+    sources = {row.source for row in rows}
+    same = [row for row in counts.contents if row.form == form and row.source in sources]
+    short, long = ([r for r in same if (r.length > MIDDLE) == after] for after in (False, True))
+    return NearestContents(
+        right=_share(rows, "right_accepted", "right"),
+        wrong=_share(rows, "wrong_accepted", "wrong"),
+        lengths=LengthErrors(
+            (_rest(short, "right_accepted", "right"), _rest(long, "right_accepted", "right")),
+            (_share(short, "wrong_accepted", "wrong"), _share(long, "wrong_accepted", "wrong")),
+        ),
+        texts=_titles(counts, rows),
+        why=why,
+        labels=_labels(counts, rows),
+    )
+
+
+def nearest_pairs(counts: ReaderAccuracy, writer: Writer | None) -> NearestPairs | None:
+    """Return how pairs of a kind of writer's answers are compared.
+
+    Of all kinds if fewer than :data:`LEAST_PAIRS` of the writer's contradict or agree.
+    """
+    for one in dict.fromkeys((writer, None)):
+        rows = [r for r in counts.pairs if one is None or counts.sources[r.source].writer == one]
+        if min(sum(r.contradicting for r in rows), sum(r.agreeing for r in rows)) >= LEAST_PAIRS:
+            return NearestPairs(
+                found=_share(rows, "contradicting_seen", "contradicting"),
+                invented=_share(rows, "agreeing_contradicted", "agreeing"),
+                dropped=_share(rows, "dropped", "comparable"),
+                texts=_titles(counts, rows),
+                why=_why("short", writer, None, one, None),
+                labels=_labels(counts, rows),
+            )
+    return None
+
+
+def _nearest(
+    counts: ReaderAccuracy,
+    every: Sequence[_Counted],
+    both: tuple[str, str],
+    form: Form,
+    words: float | None,
+    writer: Writer | None,
+) -> tuple[list[_Counted], str] | None:
+    """Return the rows of the nearest texts with enough of ``both`` labels, and why they are."""
     length = length_of(words) if form == "short" and words is not None else None
-    same_form = [row for row in counts.readings if row.form == form]
     steps: list[tuple[Writer | None, int | None]] = [
         (writer, length), (writer, None), (None, length), (None, None),
     ]  # fmt: skip
     for one, size in dict.fromkeys(steps):
         rows = [
             row
-            for row in same_form
-            if (one is None or counts.sources[row.source].writer == one)
+            for row in every
+            if row.form == form
+            and (one is None or counts.sources[row.source].writer == one)
             and (size is None or row.length == size)
         ]
-        if min(sum(row.doubts for row in rows), sum(row.assertions for row in rows)) >= LEAST:
-            return _pooled(counts, rows, _why(form, writer, length, one, size))
+        if min(_total(rows, name) for name in both) >= LEAST:
+            return rows, _why(form, writer, length, one, size)
     return None
 
 
@@ -185,18 +368,24 @@ def _why(
     return f"{text}; too few are {' and '.join(lacking)}" if lacking else text
 
 
-def _pooled(counts: StanceAccuracy, rows: Sequence[Readings], why: str) -> NearestTexts:
-    def total(name: str) -> int:
-        return sum(getattr(row, name) for row in rows)
+_Rows = Sequence[Readings] | Sequence[ContentReadings] | Sequence[PairReadings]
 
-    sources = [counts.sources[name] for name in dict.fromkeys(row.source for row in rows)]
-    return NearestTexts(
-        found=share(total("doubts_seen"), total("doubts")),
-        invented=share(total("assertions") - total("assertions_seen"), total("assertions")),
-        withheld_found=share(total("withheld_seen"), total("withheld")),
-        withheld_invented=share(total("stated") - total("stated_seen"), total("stated")),
-        texts="; ".join(dict.fromkeys(source.title for source in sources)),
-        why=why,
-        labels="; ".join(dict.fromkeys(source.labels for source in sources)),
-        told=any(source.told for source in sources),
-    )
+
+def _total(rows: _Rows, name: str) -> int:
+    return sum(getattr(row, name) for row in rows)
+
+
+def _share(rows: _Rows, part: str, whole: str) -> CountedShare:
+    return share(_total(rows, part), _total(rows, whole))
+
+
+def _rest(rows: _Rows, part: str, whole: str) -> CountedShare:
+    return share(_total(rows, whole) - _total(rows, part), _total(rows, whole))
+
+
+def _titles(counts: ReaderAccuracy, rows: _Rows) -> str:
+    return "; ".join(dict.fromkeys(counts.sources[row.source].title for row in rows))
+
+
+def _labels(counts: ReaderAccuracy, rows: _Rows) -> str:
+    return "; ".join(dict.fromkeys(counts.sources[row.source].labels for row in rows))

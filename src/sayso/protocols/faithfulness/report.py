@@ -8,6 +8,7 @@ return ``None`` where there is nothing to draw.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import partial
 from pathlib import Path
@@ -18,11 +19,25 @@ from rich.console import Console
 from rich.table import Table as TerminalTable
 
 from sayso.harmless import block, line
+from sayso.judges.rules.accuracy import Form, nearest_contents, nearest_pairs, reader_accuracy
+from sayso.judges.rules.judge import SIGNATURE
 from sayso.metrics.cmfg import LEAST_IN_BIN, THIN
 from sayso.prompts.methods import METHOD_LABELS
 from sayso.protocols.faithfulness.measure import CONSTANT, unread_methods
 from sayso.protocols.faithfulness.rows import load_rows
 from sayso.protocols.faithfulness.settings import Settings
+from sayso.protocols.faithfulness.verdicts import RulesContradiction, RulesWording
+from sayso.protocols.judged import (
+    HowRead,
+    PartRead,
+    RightRead,
+    contradictions_part,
+    how_read,
+    right_part,
+    run_writer,
+    unknown_part,
+    wording_part,
+)
 from sayso.protocols.stored import settings_of_run, stored_run
 from sayso.records import (
     Estimate,
@@ -239,6 +254,58 @@ def _texts(folder: RunFolder, wanted: Set[str]) -> dict[str, str]:
     }
 
 
+# ---- how well words, contradictions and right answers were read, and what that moves
+
+TITLE = "How well wording and contradictions were read"
+
+
+def words_read(results: FaithfulnessResults, manifest: Manifest | None) -> HowRead:
+    """Return how well wording, contradictions, right and wrong are read, of the first method."""
+    parts: list[PartRead] = []
+    if manifest is not None and manifest.judge not in ("", "people"):
+        for form in results.forms:
+            parts += _form_read(results, manifest, form)
+    return how_read(TITLE, manifest, parts)
+
+
+def _form_read(results: FaithfulnessResults, manifest: Manifest, form: str) -> Iterator[PartRead]:
+    signature = _of_first(results, "skill", form).signature
+    words, pairs = part_of(signature, "dec"), part_of(signature, "con")
+    counts = reader_accuracy()
+    if counts is not None and words == RulesWording.signature:
+        yield wording_part(words, counts)
+    elif words:
+        yield unknown_part(manifest, words, "reads wording", _checks(manifest, words, "words"))
+    if counts is not None and pairs == RulesContradiction.signature:
+        near = nearest_pairs(counts, run_writer(manifest))
+        held = (_of_first(results, f"mean_{n}", form).value for n in ("decisiveness", "confidence"))
+        yield contradictions_part(pairs, FORMS[form], near, *held)
+    elif pairs:
+        yield unknown_part(
+            manifest, pairs, "sees contradictions", _checks(manifest, pairs, "pairs")
+        )
+    accuracy = _of_first(results, "accuracy", form).value
+    name = line(manifest.judge_signature or manifest.judge, 60)
+    if accuracy is None:
+        return
+    if manifest.judge != "rules":
+        yield unknown_part(manifest, name, "tells right from wrong answers", "right")
+        return
+    contents = None
+    if counts is not None and manifest.judge_signature == SIGNATURE:
+        kind: Form = "long" if form == "long" else "short"
+        contents = nearest_contents(counts, kind, None, run_writer(manifest))
+    errors = RightRead(1 - accuracy, ("", "accuracy"), ece="The calibration error of the words")
+    yield right_part(name, FORMS[form], contents, errors)
+
+
+def _checks(manifest: Manifest, reader: str, part: str) -> str:
+    """Return the part of the judge's check that is of this reader; "" if another was checked."""
+    checked = str(manifest.judge_check.get("words_by", reader))
+    same = re.split("[@#]", checked)[0] == re.split("[@#]", reader)[0]
+    return part if same else ""
+
+
 # ---- the terminal
 
 #: a p, corrected over the methods, below which a gain is told as one
@@ -283,6 +350,8 @@ def render(
         "dim",
     )
     terminal.say(console, EQUAL_BINS, "dim")
+    for text in words_read(results, manifest).sentences:
+        terminal.say(console, text, "dim")
     if manifest is not None:
         terminal.say(console, terminal.request_counts(manifest), "dim")
     skills = [e for e in results.all if e.name == "skill"]
@@ -814,7 +883,7 @@ def by_method(
 
 def table1_of_run(results: FaithfulnessResults, form: str) -> Table:
     """Return methods by scores: the paper's Table 1 for one model, and skill."""
-    caption = f"Methods, {FORMS[form]}: value and 95 % interval"
+    caption = f"Methods, {FORMS[form]}: value and 95 % interval (sampling error only)"
     withheld = [
         f"{method_label(m)}: skill and cMFG have {line(why, 300)}."
         for m in results.methods(form)
@@ -854,8 +923,8 @@ def bin_figure(results: FaithfulnessResults, form: str, name: str) -> Table:
     if any(len(row) != len(heads) + 1 for row in rows):
         rows = []  # levels differ between methods: no one table
     note = (
-        "Brackets are 95 % intervals from resampling entities, where there are enough claims. n is "
-        "the number of claims. A dash means that the bin has no claim."
+        "Brackets are 95 % intervals (sampling error only) from resampling entities, where there "
+        "are enough claims. n is the number of claims. A dash means that the bin has no claim."
     )
     return Table(f"{BINS[name]} by confidence", ["", *heads], rows, [note])
 
@@ -1171,6 +1240,7 @@ def context(
     return {
         "opening": opening(estimates, manifest),
         "headline": [*(headline(results, form) for form in forms), *set_apart_sentences(results)],
+        "how_read": words_read(results, manifest),
         "warnings": terminal.warned(manifest),
         "skills": figure_of(
             "skill", partial(skills, results), "Skill of each method with intervals."

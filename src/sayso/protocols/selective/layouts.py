@@ -63,8 +63,9 @@ def figure1(shown: LayoutRuns) -> list[NumberTable]:
         over = f"mean over {len(shown.data)} data sets" if len(shown.data) > 1 else "one data set"
         caption = (
             f"AUROC of scores against {metric_label(against)}, short answers, {over}, with joint "
-            "95 % intervals. The paper uses ROUGE-L and a judge. The chart shows the best scores "
-            "and the baselines, and marks scores of several samples and trained ones."
+            "95 % intervals (sampling error only). The paper uses ROUGE-L and a judge. The chart "
+            "shows the best scores and the baselines, and marks scores of several samples and "
+            "trained ones."
         )
         points = [
             charts.chart_row(_marked(score), model, mean)
@@ -334,9 +335,9 @@ def abstention(shown: LayoutRuns) -> list[NumberTable]:
     order = sorted(rows, key=lambda row: -_value(row[1][1]))
     over = f"mean over {len(shown.data)} data sets, " if len(shown.data) > 1 else ""
     caption = (
-        f"How models decline (short answers, {over}joint 95 % intervals, ranks with ties). The "
-        "abstention gap (G) is the share of unanswerable questions declined minus the share of "
-        "answerable ones declined."
+        f"How models decline (short answers, {over}joint 95 % intervals of sampling error only, "
+        "ranks with ties). The abstention gap (G) is the share of unanswerable questions declined "
+        "minus the share of answerable ones declined."
     )
     columns = ("rank", *(head for _, head in found))
     return [NumberTable("", caption, ("model",), columns, order)]

@@ -21,7 +21,28 @@ from rich.console import Console
 from rich.text import Text
 
 from sayso.harmless import line
+from sayso.judges.rules.accuracy import (
+    Form,
+    NearestTexts,
+    nearest_contents,
+    nearest_texts,
+    reader_accuracy,
+)
+from sayso.judges.rules.judge import SIGNATURE
 from sayso.metrics.ranking import FEWEST, TOO_FEW
+from sayso.protocols.judged import (
+    HowRead,
+    PartRead,
+    Pull,
+    RightRead,
+    declining_part,
+    how_read,
+    measure_on_labels,
+    pull_of_rates,
+    right_part,
+    run_writer,
+    unknown_part,
+)
 from sayso.protocols.selective.measure import ABSTENTIONS, LENGTH, REFERENCES, TOLD
 from sayso.protocols.selective.numbers import NUMBERS
 from sayso.protocols.selective.rows import WORDS, load_rows
@@ -733,6 +754,69 @@ def missing_reasons(results: SelectiveResults) -> dict[str, dict[str, list[str]]
     return missing
 
 
+# ---- how well right, wrong and declining were read, and which way that moves the numbers
+
+#: what the shares that decline are called in a sentence
+DECLINED = {
+    "abstains_unanswerable": "the share of unanswerable questions declined",
+    "abstains_answerable": "the share of answerable questions declined",
+}
+
+
+def answers_read(results: SelectiveResults, manifest: Manifest | None) -> HowRead:
+    """Return how well right and wrong answers, and those that decline, are read in each form."""
+    title = "How well right, wrong and declining were read"
+    if manifest is None:
+        return HowRead(title)
+    parts: list[PartRead] = []
+    for form in results.forms:
+        parts += _form_read(results, manifest, form)
+    return how_read(title, manifest, parts, measure_on_labels(manifest))
+
+
+def _form_read(results: SelectiveResults, manifest: Manifest, form: str) -> Iterator[PartRead]:
+    name = line(manifest.judge_signature or manifest.judge, 60)
+    if manifest.judge != "rules":
+        yield unknown_part(manifest, name, "tells right from wrong answers", "right")
+        yield unknown_part(manifest, name, "sees that an answer declines", "doubt")
+        return
+    counts = reader_accuracy() if manifest.judge_signature == SIGNATURE else None
+    kind: Form = "long" if form == "long" else "short"
+    contents, texts = None, None
+    if counts is not None:
+        place = kind, _words_of(results, form), run_writer(manifest)
+        contents, texts = nearest_contents(counts, *place), nearest_texts(counts, *place)
+    errors = RightRead(_errors(results, form).value, ranks=bool(results.ranked(form)))
+    yield right_part(name, FORMS[form], contents, errors)
+    yield declining_part(name, FORMS[form], texts, declined_pull(results, form, texts))
+
+
+def declined_pull(results: SelectiveResults, form: str, texts: NearestTexts | None) -> Pull:
+    """Return which way the shares that decline, coverage and the abstention gap are moved."""
+    if texts is None:
+        return Pull()
+    place = _of_judge(results, form)
+    found, invented = texts.withheld_found, texts.withheld_invented
+    shares = {text: results.get(name, **place).value for name, text in DECLINED.items()}
+    pull = pull_of_rates(shares, found, invented)
+    # what is answered is the rest of what declines
+    if pull.either or (pull.low and pull.high):
+        pull = pull._replace(either=[*pull.either, "coverage"])
+    elif pull.low:
+        pull = pull._replace(high=["coverage"])
+    elif pull.high:
+        pull = pull._replace(low=[*pull.low, "coverage"])
+    gap = results.get(GAP, **place).value
+    return pull._replace(toward_0=["G"]) if gap and found.count < found.of else pull
+
+
+def _words_of(results: SelectiveResults, form: str) -> float | None:
+    """Return the words of a typical answer: the mean of the middle group by length."""
+    groups = results.each("reference_words", form=form) or results.each("score_rank", form=form)
+    lengths = sorted({float(part_of(e.where, "length", "nan")) for e in groups})
+    return lengths[len(lengths) // 2] if lengths else None
+
+
 # ---- the terminal: a leaderboard, always with plain length, and sentences
 
 #: rows of a form's table; the page has them all
@@ -768,6 +852,8 @@ def render(
         for text in _below(results, form):
             say(console, text, "")
     for text in not_computed(results) if verbose else in_one_line(results):
+        say(console, text, "dim")
+    for text in answers_read(results, manifest).sentences:
         say(console, text, "dim")
     if manifest is not None:
         say(console, terminal.request_counts(manifest), "dim")
@@ -1219,7 +1305,7 @@ def run_board_table(results: SelectiveResults, form: str, most: int | None = Non
         rows.append([_named(name, style), *cells])
     cut = most is not None and most < len(ranked)
     which = f"The first {most} of {len(ranked)} scores, and length," if cut else "Scores"
-    caption = f"{which} against {line(judge, 60)}: value and 95 % interval"
+    caption = f"{which} against {line(judge, 60)}: value and 95 % interval (sampling error only)"
     notes = [*cut_in_ties(results, form, most or len(ranked)), *_what_is_ranked(results, form)]
     return Table(caption, ["", *BOARD], rows, notes)
 
@@ -1262,7 +1348,9 @@ def abstention_table(results: SelectiveResults, form: str) -> Table:
         "Declining scores 0 everywhere, so a model that always declines scores 0."
     )
     head = ["", "value", "answers", "without a verdict"]
-    return Table("Declining, with 95 % intervals", head, rows, [text, *notes.lines()])
+    return Table(
+        "Declining, with 95 % intervals (sampling error only)", head, rows, [text, *notes.lines()]
+    )
 
 
 def tier_errors_table(results: SelectiveResults, form: str) -> Table:
@@ -1342,7 +1430,12 @@ def metric_agreement_table(results: SelectiveResults, form: str) -> Table:
         "most others: how often a metric agrees with the majority of the other metrics; ties are "
         f"left out. {MAJORITY} To compare metrics with people, use sayso score."
     )
-    return Table("Same verdict on an answer: share and 95 % interval", head, rows, [note])
+    return Table(
+        "Same verdict on an answer: share and 95 % interval (sampling error only)",
+        head,
+        rows,
+        [note],
+    )
 
 
 def _percent_cell(estimate: Estimate) -> TableCell:
@@ -1496,6 +1589,7 @@ def context(manifest: Manifest, estimates: Sequence[Estimate]) -> dict[str, Any]
         "opening": opening(estimates, manifest),
         "declining": bool(declining_form(results)),
         "headline": [headline(results, form) for form in results.forms],
+        "how_read": answers_read(results, manifest),
         "warnings": [
             *(
                 text.removeprefix("! ")

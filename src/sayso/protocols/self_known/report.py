@@ -23,7 +23,10 @@ from rich.console import Console
 from rich.table import Table as TerminalTable
 
 from sayso.harmless import block, line
-from sayso.protocols.self_known.measure import LEAST_TOPICS, cautions, counted_empty
+from sayso.judges.rules.accuracy import reader_accuracy
+from sayso.judges.support import RulesSupport
+from sayso.protocols.judged import HowRead, PartRead, how_read, support_part, unknown_part
+from sayso.protocols.self_known.measure import LEAST_TOPICS, PEOPLE_SAID, cautions, counted_empty
 from sayso.protocols.self_known.rows import PEOPLE, RESPONSIVE, STAGE, SUPPORT
 from sayso.protocols.self_known.settings import ASKED, CLAIM_SCORES, MAIN
 from sayso.records import (
@@ -36,6 +39,7 @@ from sayso.records import (
     Score,
     Sentence,
     Verdict,
+    part_of,
 )
 from sayso.report import terminal
 from sayso.report.answers import INLINE_BYTES, SHOWN_CHARACTERS
@@ -297,6 +301,30 @@ def _supported(folder: RunFolder, method: str) -> list[Counted]:
     return [Counted(text, *tally[text]) for text in own if text in tally]
 
 
+# ---- how well claims were checked, and what that moves
+
+
+def support_read(results: SelfKnownResults, manifest: Manifest | None) -> HowRead:
+    """Return how well the support of claims is read, for the first method or system."""
+    title, parts = "How well support was read", list[PartRead]()
+    if manifest is None:
+        return HowRead(title)
+    for method in results.methods:
+        score = results.get("factscore", method=method)
+        checked = part_of(score.signature, "support")
+        # people's labels come first, and the page compares the checker with them
+        for by in checked.split("+") if PEOPLE_SAID not in checked else ():
+            if by in ("", "nobody"):
+                continue
+            counts = reader_accuracy() if by == RulesSupport.signature else None
+            if counts is not None:
+                parts.append(support_part(by, counts, score.value))
+            else:
+                parts.append(unknown_part(manifest, by, "checks claims", ""))
+    own = "Given claims with people's labels, sayso run self_known --answers compares the two."
+    return how_read(title, manifest, parts, own)
+
+
 # ---- the terminal: factuality along the text, and what the model knows of it
 
 #: rows of the table by part of the text: (name of the estimate, what it is)
@@ -309,9 +337,9 @@ ROWS = (
 )
 NOTE = (
     "S, NS: supported and unsupported claims. All parts of a text have the same number of "
-    "sentences. Values are means over the sentences of a part, with 95 % intervals from resampling "
-    f"texts. A value without an interval rests on fewer than {LEAST_TOPICS} topics or on too few "
-    "texts, or is at the end of its scale."
+    "sentences. Values are means over the sentences of a part, with 95 % intervals (sampling error "
+    f"only) from resampling texts. A value without an interval rests on fewer than {LEAST_TOPICS} "
+    "topics or on too few texts, or is at the end of its scale."
 )
 #: of the rows with a star, by the way of asking
 STARRED = {
@@ -353,6 +381,8 @@ def render(
         if e.value is not None
     }
     terminal.say(console, " ".join([NOTE, *(STARRED[mode] for mode in sorted(starred))]), "dim")
+    for text in support_read(results, manifest).sentences:
+        terminal.say(console, text, "dim")
     if manifest is not None and manifest.tokens:
         terminal.say(console, terminal.request_counts(manifest), "dim")
     scores = [e for e in results.all if e.name == "factscore"]
@@ -582,7 +612,7 @@ def gains_table(results: SelfKnownResults) -> Table:
             for e in every
         ]
         rows.append(row(label, cells))
-    title = "Minus plain, on the same topics: difference and 95 % interval"
+    title = "Minus plain, on the same topics: difference and 95 % interval (sampling error only)"
     return filled_table(title, [labels(results.methods)[m] for m in methods], rows)
 
 
@@ -957,7 +987,10 @@ def averages(results: SelfKnownResults) -> Table:
             cells.append(own)
         rows.append(row(label, cells))
     return filled_table(
-        "Whole answers: value and 95 % interval", heads(results), rows, _notes(results)
+        "Whole answers: value and 95 % interval (sampling error only)",
+        heads(results),
+        rows,
+        _notes(results),
     )
 
 
@@ -1683,6 +1716,7 @@ def context(manifest: Manifest, estimates: Sequence[Estimate], texts: DrawnTexts
     return {
         "subject": line(manifest.model, 120) if manifest.data == "texts" else "",
         "headline": [line(headline(results, m), 400) for m in results.methods],
+        "how_read": support_read(results, manifest),
         "warnings": terminal.warned(manifest),
         "methods": list(names.values()),
         "undrawn": max(0, len(results.methods) - len(COLORS)),

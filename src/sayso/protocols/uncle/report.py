@@ -18,12 +18,22 @@ from rich.console import Console
 from rich.text import Text
 
 from sayso.harmless import line
-from sayso.judges.rules.accuracy import NearestTexts, kind_of_writer, nearest_texts, stance_accuracy
+from sayso.judges.rules.accuracy import Form, NearestTexts, nearest_texts, reader_accuracy
 from sayso.judges.rules.judge import SIGNATURE
 from sayso.metric import Metric
 from sayso.metrics.arrays import Floats
 from sayso.metrics.uncle_rates import CELLS, cell_rates
 from sayso.prompts.methods import METHOD_LABELS
+from sayso.protocols.judged import (
+    HowRead,
+    Pull,
+    doubt_part,
+    folder_of,
+    how_read,
+    measure_on_run,
+    run_writer,
+    unknown_part,
+)
 from sayso.protocols.uncle.numbers import NUMBERS
 from sayso.records import Estimate, Question, Results, part_of, tier_order
 from sayso.report import charts, terminal
@@ -77,16 +87,7 @@ from sayso.report.tables import (
     why_undefined,
     with_interval_only,
 )
-from sayso.report.terminal import (
-    DoubtRead,
-    Pull,
-    doubt_sentences,
-    doubt_texts,
-    plain_table,
-    print_beginning,
-    safe_text,
-    say,
-)
+from sayso.report.terminal import plain_table, print_beginning, safe_text, say
 from sayso.storage.run_folder import Manifest, RunFolder
 
 RATES, MORE = NUMBERS.section("rates"), NUMBERS.section("more")
@@ -526,22 +527,27 @@ def run_warnings(numbers: Results) -> list[str]:
 UNMOVED = 0.001
 
 
-def doubt_read(numbers: Results, manifest: Manifest | None) -> list[DoubtRead]:
-    """Return how well doubt is read in each form of the answers; nothing without a manifest."""
-    if manifest is None:
-        return []
-    counts = stance_accuracy() if manifest.judge_signature == SIGNATURE else None
-    read = []
-    for form in numbers.forms:
-        near = None
-        if counts is not None:
-            words = numbers.get("answer_words", form=form).value
-            writer = kind_of_writer(manifest.model) or kind_of_writer(manifest.shown_model)
-            if manifest.model.startswith("builtin"):
-                writer = "small"
-            near = nearest_texts(counts, "long" if form == "long" else "short", words, writer)
-        read.append(DoubtRead(FORMS[form], near, pull_of(numbers, form, near) if near else Pull()))
-    return read
+def doubt_read(numbers: Results, manifest: Manifest | None, run: str = "RUN") -> HowRead:
+    """Return how well doubt is read in each form of the answers; ``run`` is the folder."""
+    parts = []
+    if manifest is not None and manifest.judge not in ("", "people"):
+        offline = manifest.judge_signature == SIGNATURE
+        counts = reader_accuracy() if offline else None
+        name = line(manifest.judge_signature or manifest.judge, 60)
+        for form in numbers.forms:
+            near = None
+            if manifest.judge != "rules":
+                parts.append(
+                    unknown_part(manifest, name, "sees doubt in answers like these", "doubt")
+                )
+                continue
+            if counts is not None:
+                words = numbers.get("answer_words", form=form).value
+                kind: Form = "long" if form == "long" else "short"
+                near = nearest_texts(counts, kind, words, run_writer(manifest))
+            pull = pull_of(numbers, form, near) if near else Pull()
+            parts.append(doubt_part(name, FORMS[form], near, pull))
+    return how_read("How well doubt was read", manifest, parts, measure_on_run(run))
 
 
 def pull_of(numbers: Results, form: str, texts: NearestTexts) -> Pull:
@@ -570,6 +576,8 @@ def pull_of(numbers: Results, form: str, texts: NearestTexts) -> Pull:
     ways: dict[str, list[str]] = {"toward_0": [], "low": [], "high": [], "either": []}
     for name, changes in moves.items():
         if not np.isfinite(changes).all() or max(map(abs, changes)) < UNMOVED:
+            continue
+        if float(before[name]) in (0.0, 1.0):  # errors move it one way only, and not from there
             continue
         signs = {np.sign(change) for change in changes if abs(change) >= UNMOVED}
         if len(signs) > 1:
@@ -673,7 +681,7 @@ def _typed(numbers: Results) -> bool:
 
 def robustness_table(numbers: Results) -> Table:
     """Further draws and other wordings of the prompt; empty for runs without them."""
-    caption = "Further draws and other wordings: value, 95 % interval, count"
+    caption = "Further draws and other wordings: value, 95 % interval (sampling error only), count"
     return _by_form(numbers, caption, labelled(NUMBERS.section("robust")), computed=True)
 
 
@@ -1155,15 +1163,10 @@ def render(
         *_undefined(numbers),
     ):
         say(console, text, "dim")
-    for text in doubt_sentences(manifest, doubt_read(numbers, manifest), _folder_of(page)):
+    for text in doubt_read(numbers, manifest, folder_of(page)).sentences:
         say(console, text, "dim")
     notes = *missing_lines(numbers), *run_warnings(numbers)
     terminal.end(console, manifest, first, numbers.all, page, notes)
-
-
-def _folder_of(page: Path | None) -> str:
-    """Return the run folder of a page, as a command names it."""
-    return str(page.parent) if page is not None else "RUN"
 
 
 def summary(estimates: Sequence[Estimate]) -> list[Estimate]:
@@ -1318,7 +1321,6 @@ def context(
     numbers = Results(estimates)
     entities = {q.entity for q in tables.questions if q.entity}
     names = _type_names(tables.questions)
-    doubt = doubt_read(numbers, manifest)
     own: dict[str, object] = {}
     if numbers.forms == ["short"]:  # of what was not asked nothing need be said
         own["facts"] = [
@@ -1331,8 +1333,7 @@ def context(
         "headline": headline(numbers, len(entities) or None),
         "tiles": _tiles(numbers),
         "figures": drawings(numbers, names),
-        "doubt": doubt_sentences(manifest, doubt),
-        "doubt_texts": doubt_texts(doubt),
+        "how_read": doubt_read(numbers, manifest),
         "metrics": rates_table(numbers),
         "compared": [compared_table(numbers, form) for form in numbers.forms],
         "beside": [methods_table(numbers, form) for form in numbers.forms],
