@@ -386,7 +386,7 @@ def _value(aspect: AskedAspect, found: Match, text: str, where: Span) -> Span | 
     return value
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=1024)
 def _words_of(question: str) -> frozenset[str]:
     return frozenset(word.lower() for word in HYPHENATED.findall(question[:2000]))
 
