@@ -260,6 +260,7 @@ ALONE = {
     "sayso.engines.ray.classifier": "comparing meanings in actors, apart from asking",
     "sayso.judges.cascade": "a judge, opened by name",
     "sayso.judges.rules.alignment": "which sentence speaks of which aspect",
+    "sayso.judges.english.imperatives": "which sentences tell a reader to do something",
     "sayso.judges.rules.natural_questions": "word order, apart from who makes questions",
     "sayso.protocols.prompt_folder": "what sayso prompts new calls",
     "sayso.score_files.page": "the page of sayso score, beside its tables",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -20,10 +22,11 @@ from sayso.judges.claims import (
     is_talk,
     prompted_topic,
     read_claims,
+    told_unclaimed,
     unframed,
     unresponsive,
 )
-from sayso.judges.english.sentences import parts
+from sayso.judges.english.markup import parts
 from sayso.records import InputError
 from support.effort import check_growth, seconds
 
@@ -443,3 +446,121 @@ def test_the_example_prints_what_is_shown(tmp_path: Path) -> None:
 def test_what_says_nothing_does_not_respond(blank: str) -> None:
     assert unresponsive(blank) == "empty"
     assert claims(blank) == []
+
+
+# ---- lists, tables, data, instructions, verse, code: few whole claims, and the rest is counted
+
+
+def counted(text: str, topic: str = "") -> dict[str, int]:
+    return dict(read_claims(topic, text).unclaimed)
+
+
+@pytest.mark.parametrize(
+    ("text", "topic", "expected"),
+    [
+        # bold lead-ins and label-value lines
+        ("**Birth:** 1911 in Paris\n**Known for:** her odes\n- **Father**: Bo Doe", "Jane Doe",
+         ["Jane Doe was born in 1911 in Paris", "Jane Doe is known for her odes",
+          "Jane Doe's father is Bo Doe"]),
+        # items behind what opens their list, and under a heading
+        ("Here are the three largest moons:\n1. **Orm** – the largest one\n2. **Sarn**: It has "
+         "ice. It was seen by Bo Ek.", "",
+         ["The largest moons include Orm", "Orm is the largest one", "Sarn has ice",
+          "Sarn was seen by Bo Ek"]),
+        ("There are two types of rock:\n- Igneous\n- Sedimentary", "",
+         ["There are two types of rock", "Types of rock include Igneous",
+          "Types of rock include Sedimentary"]),
+        ("She won two prizes:\n- Physics in 1903\n- Chemistry in 1911", "Jane Doe",
+         ["Jane Doe won two prizes", "Jane Doe won two prizes: Physics in 1903",
+          "Jane Doe won two prizes: Chemistry in 1911"]),
+        ("Jane Doe sang.\n\n## Notable works\n- Odes (1990)\n- Essays\n  - The Wall", "Jane Doe",
+         ["Jane Doe sang", "Jane Doe's notable works include Odes (1990)",
+          "Jane Doe's essays include The Wall"]),
+        # a heading ends the list above it
+        ("The causes are:\n- heat\n\nResults:\n- Ice melts the wall", "",
+         ["The causes are heat", "Ice melts the wall"]),
+        # tables: each cell of the thing that its row is of
+        ("| City | Population | Notes |\n|--|--|--|\n| Orm | 2 million | It lies on the Sarn. |\n"
+         "| Ekby | 5,000 | - |", "",
+         ["Orm's population is 2 million", "Orm lies on the Sarn", "Ekby's population is 5,000"]),
+        ("| # | City | Founded |\n|--|--|--|\n| 1 | Orm | 1200 |", "", ["Orm was founded in 1200"]),
+        ("| Attribute | Value |\n|--|--|\n| Spouse | Bo Ek |", "Jane Doe",
+         ["Jane Doe's spouse is Bo Ek"]),
+        # data: the plain values of the outermost object, wherever its lines break
+        ('{"name": "Jane Doe", "born": "1815", "works": ["Odes", "Plays"], "bio": "She sang.", '
+         '"spouse": {"born": 1805}}', "Jane Doe",
+         ["Jane Doe was born in 1815", "Jane Doe's works are Odes, Plays", "Jane Doe sang"]),
+        ('```json\n{\n  "place_of_birth": "Orm"\n}\n```', "Jane Doe",
+         ["Jane Doe's place of birth is Orm"]),
+        # formulas: joined to what gives them, or with numbers alone
+        ("The area of a circle is given by:\n$$A = \\pi r^2$$", "",
+         ["The area of a circle is given by $$A = \\pi r^2$$"]),
+        ("Orm has 3 * 5 = 15 towers. We simplify it:\n\n$12 + 12 = 24$\n\nx = 24", "",
+         ["Orm has 3 * 5 = 15 towers", "$12 + 12 = 24$"]),
+        # a clause that is whole before a colon stays a claim
+        ("There are two ways to write it, of which one is short:\n\n```\nx = 1\n```", "",
+         ["There are two ways to write it, of which one is short"]),
+        ("6 yams x 1.5 = 9\n\nSo it is 9.", "", ["6 yams x 1.5 = 9", "So it is 9"]),
+        # a name is carried to "it" out of a prompt that wraps it, and over an apposition
+        ("The Orm Wall is old. It stretches far.", "the history of the Orm Wall",
+         ["The Orm Wall is old", "The Orm Wall stretches far"]),
+        ("Jane Doe, also known as Jay, was a poet. She sang.", "",
+         ["Jane Doe, also known as Jay, was a poet", "Jane Doe sang"]),
+        ("Sure! Here's a short text about Jane Doe.\n\nJane Doe was a poet. She sang.", "",
+         ["Jane Doe was a poet", "Jane Doe sang"]),
+    ],
+)  # fmt: skip
+def test_what_lists_tables_and_data_claim(text: str, topic: str, expected: list[str]) -> None:
+    assert said(text, topic) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "rest"),
+    [
+        ("Orm is a town.\n\n```python\nx = 1\nprint(x)\n```\nIt is old.",
+         ["Orm is a town", "Orm is old"], {"code": 2}),
+        # a fence that holds prose, and one that a token limit left open
+        ("```markdown\nOrm is a town.\n```", ["Orm is a town"], {}),
+        ("Orm is a town.\n```\ndef f(x):\n    return x", ["Orm is a town"], {"code": 2}),
+        ("Orm is a town.\ndef f(x):\n    return x + 1", ["Orm is a town"], {"code": 2}),
+        ('[{"a": {"b": 1}}]', [], {"data": 1}),
+        ("Orm is a town.\n\nThe sun sets over the quiet wall,\nThe leaves of autumn fall,\n"
+         "And all the birds are on their way,\nTo meet the ending of the day.",
+         ["Orm is a town"], {"verse": 4}),
+        ("Ann: How are you?\n\nBo: I am well. Are you?\n\nAnn: I am, Bo!", [], {"speech": 3}),
+        ("1. Dice the onion.\n2. Next, add it to the pan until it is soft.\n3. Season with salt.\n"
+         "4. To serve, plate the rice.\n5. Rice is a grain.", ["Rice is a grain"],
+         {"instruction": 4}),
+        ("Ingredients:\n- 2 cups flour\n- 1 egg", [], {"phrase": 2}),
+        ("1. Orm Tavern\n2. The Wall\n3. Bo's", [], {"phrase": 3}),
+        ("Is Orm old? Let n be its age:\n\nn = 3(x + 1)", [], {"instruction": 1, "remark": 1,
+                                                              "formula": 1}),
+        # facts in lists stay facts, whatever their verb
+        ("1. Multilingualism enhances the memory.\n2. The longest nails ever seen belonged to Ek.",
+         ["Multilingualism enhances the memory", "The longest nails ever seen belonged to Ek"], {}),
+        ("Q: Where is Orm?\nA: Orm is in Sarn.\nQ: How old is it?\nA: It is old.",
+         ["A: Orm is in Sarn", "A: It is old"], {"remark": 2}),
+    ],
+)  # fmt: skip
+def test_what_claims_nothing_is_counted(
+    text: str, expected: list[str], rest: dict[str, int]
+) -> None:
+    assert said(text, "") == expected
+    assert counted(text) == rest
+
+
+def test_what_claims_nothing_is_told_in_words() -> None:
+    counts = {"verse": 1, "code": 1_200, "remark": 2, "data": 0}
+    assert told_unclaimed(counts) == "1,200 lines of code, 1 line of verse, 2 remarks or questions"
+    assert told_unclaimed({}) == ""
+
+
+def test_no_line_of_a_life_is_verse_code_or_an_instruction(test_data: Path) -> None:
+    """Three systems' lives of people, which hold none."""
+    counts: Counter[str] = Counter()
+    for name in ("ChatGPT", "InstructGPT", "PerplexityAI"):
+        for line in (test_data / "factscore" / f"{name}.jsonl").read_text("utf-8").splitlines():
+            row = json.loads(line)
+            if row["annotations"]:
+                counts.update(dict(read_claims(row["topic"], row["output"]).unclaimed))
+    assert not {"code", "data", "verse", "speech", "formula", "instruction"} & counts.keys()

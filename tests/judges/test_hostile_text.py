@@ -257,7 +257,7 @@ def steep(run: Callable[[str], object], attack: Attack) -> str | None:
 def test_patterns_are_found_with_the_way_they_are_used() -> None:
     found = {(one.module, one.name): one.method for one in patterns()}
     assert len(found) > 200
-    assert found["sayso.judges.english.sentences", "_ROW"] == "match"
+    assert found["sayso.judges.english.markup", "_ROW"] == "match"
     assert found["sayso.prompts.thoughts", "_MARK"] == "finditer"
     assert {*WINDOWS} <= found.keys()
 

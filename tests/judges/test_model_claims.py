@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.claims import Claimed, LlmClaims, claim_blocks, locate, read_entry
-from sayso.judges.english.sentences import Span, parts
+from sayso.judges.english.markup import parts
+from sayso.judges.english.sentences import Span
 from sayso.records import Generation, InputError, Request
 
 TOPIC = "Orm Bek"

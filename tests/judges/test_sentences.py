@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sayso.judges.english.sentences import parts
+from sayso.judges.english.markup import parts
 
 
 def cut(text: str) -> list[str]:

@@ -11,8 +11,9 @@ from sayso.judges.claims import claim_blocks, claims, unresponsive
 from sayso.judges.contradiction import contradicts
 from sayso.judges.decisiveness import decisiveness
 from sayso.judges.english.dates import find_dates
+from sayso.judges.english.markup import parts
 from sayso.judges.english.quantities import find_quantities
-from sayso.judges.english.sentences import parts, split_sentences
+from sayso.judges.english.sentences import split_sentences
 from sayso.judges.meaning import RulesMeaning, relation_in
 from sayso.judges.model.numbered import read_numbered
 from sayso.judges.model.prompts import vocabulary

@@ -18,13 +18,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
 from sayso.engines.engine import Engine
+from sayso.judges.english.imperatives import is_instruction
 from sayso.judges.english.language import is_english
 from sayso.judges.english.lexicon import (
     alternatives,
@@ -32,8 +33,16 @@ from sayso.judges.english.lexicon import (
     lexicon_rows,
     lexicon_words,
 )
+from sayso.judges.english.markup import (
+    LongText,
+    SentencePart,
+    has_variable,
+    long_text,
+    parts,
+    row_cells,
+)
 from sayso.judges.english.numbers import MONTH_NAMES
-from sayso.judges.english.sentences import SentencePart, Span, parts, plain_text
+from sayso.judges.english.sentences import Span, plain_text
 from sayso.judges.english.tokens import ALPHANUMERIC, plain_marks
 from sayso.judges.model.numbered import JudgeTask, NumberedReader, TextBlock, TextOutcome
 from sayso.judges.patterns import regex
@@ -56,7 +65,8 @@ class Claimed(NamedTuple):
     """Sentences of a text and its claims, in order. ``problem``: why claims are missing, or None.
 
     No claims and no problem: the text claims nothing. ``repeated`` counts the claims left out
-    because the text had made them before, ``unfinished`` those it breaks off in.
+    because the text had made them before, ``unfinished`` those it breaks off in. ``unclaimed``
+    counts what claims nothing, by the names of :data:`UNCLAIMED`.
     """
 
     sentences: tuple[Span, ...]
@@ -64,6 +74,30 @@ class Claimed(NamedTuple):
     problem: str | None = None
     repeated: int = 0
     unfinished: int = 0
+    unclaimed: tuple[tuple[str, int], ...] = ()
+
+
+#: what of a text claims nothing, in the order in which it is told: one of it, and several
+UNCLAIMED = {
+    "code": ("line of code", "lines of code"),
+    "data": ("line of data", "lines of data"),
+    "verse": ("line of verse", "lines of verse"),
+    "speech": ("line of dialogue or quotation", "lines of dialogue or quotation"),
+    "formula": ("formula with unexplained letters", "formulas with unexplained letters"),
+    "instruction": ("instruction", "instructions"),
+    "phrase": ("phrase without a statement", "phrases without a statement"),
+    "remark": ("remark or question", "remarks or questions"),
+}
+
+
+def told_unclaimed(counts: Mapping[str, int]) -> str:
+    """Return "12 lines of code, 1 instruction": what of a text claims nothing; "" for no count."""
+    named = [
+        f"{counts[kind]:,} {several if counts[kind] != 1 else one}"
+        for kind, (one, several) in UNCLAIMED.items()
+        if counts.get(kind)
+    ]
+    return ", ".join(named)
 
 
 def drafts_once(drafts: Iterable[ClaimDraft]) -> tuple[ClaimDraft, ...]:
@@ -102,7 +136,7 @@ _OPENER = rf"(?:{_BEGINS}|(?:{alternatives(lexicon_words('openers', 'claims'))})
 _CAPITAL = r"[^\W\da-z_][\w.'&/-]{0,30}+"
 _NAME = (
     rf"(?!{_OPENER})(?:[Tt]he )?(?!The [a-z]|An? ){_CAPITAL}"
-    rf"(?: (?:(?:of|the|de|van|von|der|di|da|du|la|le|al|bin|and|&|for|in) ){{0,2}}"
+    rf"(?: (?:(?:of|the|de|del|dos|das|van|von|der|di|da|du|la|le|al|bin|and|&|for|in) ){{0,2}}"
     rf"(?:{_CAPITAL}|\d{{1,4}}+(?!\w))){{0,7}}(?: \x01+)?"
 )
 _OWNED = r"(?:(?<='s)|(?<=s'))(?: (?!and |who |which |that )[a-z][\w'-]{0,30}+){1,4}?"
@@ -149,7 +183,12 @@ _KIND = regex(
 _HEADS = regex(r"([a-z-]{1,30}+)(?=,| and | or |$)")
 #: the pronoun that opens a sentence first
 _FIRST = regex(r"(?:^|[.!?\]\n] )\s{0,3}+(He|His|She|Her|It|Its|They|Their)\b")
-_OPENED = regex(rf"({_NAME})(?:'s [a-z ]{{3,40}}+)?,? (?:is|was|are|were|has|had|born)\b")
+_OPENED = regex(
+    rf"({_NAME})(?:'s [a-z ]{{3,40}}+)?(?:, [^,.!?]{{1,80}}){{0,3}},? "
+    r"(?:is|was|are|were|has|had|born)\b"
+)
+#: a heading over the whole text, and how a topic's name may be wrapped in a prompt
+_TITLED = regex(rf"\s*# +(?P<name>{_NAME})\s*\n")
 
 
 class Topic(NamedTuple):
@@ -165,8 +204,12 @@ def find_topic(topic: str, text: str) -> Topic:
     """Return the topic of a text (of plain quotes); its name is "" where none is known."""
     opening = " ".join(text[:500].split())
     name = " ".join(topic.partition(" (")[0].split()).rstrip(".,;:!?… ") or topic.strip()
-    if not name and (opened := _OPENED.match(_masked(opening))) is not None:
-        name = opening[: opened.end(1)].partition(" (")[0].strip('"')
+    opened = _OPENED.match(_masked(opening))
+    first_name = opening[: opened.end(1)].partition(" (")[0].strip('" ') if opened else ""
+    # "the history of Orm" in a prompt, of a text that opens with "Orm is"
+    within = name.lower().endswith(f" of {first_name.lower()}")
+    if first_name and (not name or within):
+        name = first_name
     uses = Counter(_PRONOUNS[m.lower()] for m in _USED.findall(text[:20_000]))
     kind = _KIND.search(opening[:400].partition(". ")[0])
     nouns = set(_HEADS.findall(kind[1].lower().rstrip())) if kind is not None else set()
@@ -530,7 +573,8 @@ _TALK = regex(
     r"lack of) (?:\w{1,20}+ ){0,3}?(?:information|details?|data|records?|context|documentation)\b|"
     r"\b(?:information|details?) (?:[\w']{1,20}+ ){0,8}?(?:not|limited|scarce|unavailable|n't)\b|"
     r"\bit is (?:unclear|not clear|difficult to say)\b|\b(?:is|are|remains?) unclear\b|"
-    r"\bhere (?:is|are) (?:some|an?|the|what|more)\b|\b(?:do|would) you (?:want|like|mean|have)\b|"
+    r"\bhere(?: is|'s| are) (?:some|an?|the|what|more)\b|"
+    r"\b(?:do|would) you (?:want|like|mean|have)\b|"
     r"\bthere (?:are|may be) (?:multiple|several|many) (?:people|individuals|persons)\b|"
     r"\byou (?:can|could|may|might|should|want)\b"
 )
@@ -597,10 +641,19 @@ _BEST = regex(
     r"mainly) known (?:for|as) .{1,1000}+)"
 )
 _LABEL = regex(r"(?P<label>[^\W\d_][\w' -]{1,40}?) ?[:|] (?P<value>\S.*)$")
-_LIFTED = {"born": "was born", "died": "died", "founded": "was founded", "released": "was released"}
+_LIFTED = {"born": "was born", "birth": "was born", "died": "died", "death": "died"}
+#: "Founded: 1950", "Directed by: Ann Ek", "Known for: her odes"
+_PASSIVE = regex(
+    r"(?:built|known|made|written|held|led|set|found|[a-z]{2,20}(?<=ed))"
+    r"(?: (?P<word>by|in|on|for|as|at|to|from|with))?$"
+)
 _KEEPS_STOP = regex(
     rf"(?:\b[A-Z]\.[A-Z]|\b(?:{alternatives(lexicon_words('abbreviations', 'claims'))}))\.$"
 )
+
+
+#: "n = 10" keeps its small letter
+_EQUATION = regex(r"[a-z]\w{0,2} ?[=<>≤≥(^+*/-]|(?!a\b)[a-z] (?:is|are)\b")
 
 
 def _facts(text: str) -> list[str]:
@@ -619,7 +672,7 @@ def _finished(text: str) -> str:
     """Return a claim with a capital, and without the marks that close a sentence."""
     text = text.strip().rstrip(" ,;:!")
     text = text if _KEEPS_STOP.search(text) else text.rstrip(" .,;:!")
-    return text[:1].upper() + text[1:]
+    return text if _EQUATION.match(text) else text[:1].upper() + text[1:]
 
 
 def _claims_of(text: str, topic: Topic, earlier: Sequence[str]) -> list[tuple[int, int, str]]:
@@ -629,7 +682,7 @@ def _claims_of(text: str, topic: Topic, earlier: Sequence[str]) -> list[tuple[in
     subject = topic.name in head or head.partition(" ")[0].lower() in _PRONOUNS
     if label is not None and head and not subject and not has_verb(head):  # "Born", "Early life"
         if not has_verb(label["value"]):
-            return [(0, len(text), _labelled(label["label"], label["value"], topic))]
+            return [(0, len(text), _labelled(label["label"], label["value"], topic.name))]
         text = " " * label.start("value") + label["value"]
     mask = _masked(text)
     drafts: list[tuple[int, int, str]] = []
@@ -659,21 +712,27 @@ def _claims_of(text: str, topic: Topic, earlier: Sequence[str]) -> list[tuple[in
     return [one for one in drafts if one[2]]
 
 
-def _labelled(label: str, value: str, topic: Topic) -> str:
-    """Return "Born: 1942" and other lines of a table as a sentence."""
-    verb = _LIFTED.get(label.strip().lower())
+def _labelled(label: str, value: str, name: str) -> str:
+    """Return "Born: 1942" and other lines and cells of a table as a sentence about ``name``."""
+    low = label.strip().lower()
+    verb = _LIFTED.get(low)
+    passive = _PASSIVE.fullmatch(low)
+    if verb is None and passive is not None:
+        verb = f"{'is' if low.startswith('known') else 'was'} {low}"
+        if passive["word"]:
+            return _finished(f"{name} {verb} {value}")
     if verb is None:
-        plural = re.search(r"[^s]s$|children$|people$", label.lower()) is not None
+        plural = re.search(r"[^s]s$|children$|people$", low) is not None
         label = label[:1].lower() + label[1:] if label[1:2].islower() else label
-        return _finished(_owner(topic.name, f"{label} {'are' if plural else 'is'} {value}"))
+        return _finished(_owner(name, f"{label} {'are' if plural else 'is'} {value}"))
     word = "on " if re.search(r"\b\d{1,2} [A-Z]|[a-z]\.? \d{1,2}\b", value) else "in "
-    return _finished(f"{topic.name} {verb} {word if value[:1] not in 'iobaf' else ''}{value}")
+    return _finished(f"{name} {verb} {word if value[:1] not in 'iobaf' else ''}{value}")
 
 
 class RulesClaims:
     """Claims by clauses, offline and deterministic."""
 
-    signature = "claims-rules@2"
+    signature = "claims-rules@3"
 
     def read(self, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Claimed]:
         """Return the claims of each distinct (topic, text)."""
@@ -686,7 +745,8 @@ def claims(text: str, topic: str = "") -> list[ClaimDraft]:
     ``topic`` is whom or what the text is about; without it the name that opens the text is taken.
     ``start:end`` of a claim is the clause it comes from, hedges included, while its ``text`` is
     without "It is believed that" and the like. Remarks in the first person, talk about missing
-    information, questions, headings and thoughts claim nothing. Never raises on any text.
+    information, questions, instructions, verse, code, headings and thoughts claim nothing. Never
+    raises on any text.
 
     Limits: English (a sentence in another language is one claim, as it stands); a claim may say
     several things of its subject; a text of more than 3,000 sentences has none. For numbers that
@@ -715,31 +775,27 @@ MOST_READ = 3_000
 
 def read_claims(topic: str, text: str) -> Claimed:
     """Return sentences and claims of a text about ``topic`` ("" where it is not known)."""
-    sentences = parts(text)
-    if not sentences:
-        return Claimed((), ())
-    if len(sentences) > MOST_READ:
-        return Claimed(tuple(Span(part.start, part.end) for part in sentences), (), "budget")
-    shown = plain_text(text)
-    about = find_topic(plain_text(topic), shown[sentences[0].start :])
+    document = long_text(text)
+    sentences = document.parts
+    spans = tuple(Span(p.start, p.end) for p in sentences)
+    if not sentences or len(sentences) > MOST_READ:
+        problem = "budget" if sentences else None
+        return Claimed(spans, (), problem, unclaimed=_counted(document.lines))
+    shown = _shown(text)
     english = is_english(text)
+    reading = _TextReading(document, shown, _topic_of(topic, shown, document))
     drafts: list[ClaimDraft] = []
-    earlier: list[str] = []
     for number, part in enumerate(sentences, 1):
         sentence = shown[part.start : part.end]
         flat = " ".join(sentence.split())
-        opening = _lead_of(part, number, sentences, shown, about)
-        if english and not opening and _is_fragment(flat, part, about):
-            continue
         if not english:
             drafts.append(ClaimDraft(number, part.start, part.end, flat))
-        elif opening is not None:
-            exact = len(flat) == len(sentence)
-            for low, high, words in _claims_of(opening + flat, about, earlier):
-                low, high = max(0, low - len(opening)), high - len(opening)
-                span = (part.start + low, part.start + high) if exact and high > low else part[:2]
-                drafts.append(ClaimDraft(number, *span, words))
-            earlier.append(flat)
+            continue
+        exact = len(flat) == len(sentence)
+        for low, high, words in reading.claims(number, part, flat):
+            placed = exact and 0 <= low < high <= len(flat)
+            span = (part.start + low, part.start + high) if placed else part[:2]
+            drafts.append(ClaimDraft(number, *span, words))
     distinct = drafts_once(drafts)
     # the last claim is what a long text breaks off in
     last = sentences[-1]
@@ -747,15 +803,51 @@ def read_claims(topic: str, text: str) -> Claimed:
     stops = shown[last.end - 1] in ".!?…:)\"'" and not quoted
     closed = last.item or last.end < _LONG_TEXT or stops
     cut = int(english and not closed and bool(distinct) and distinct[-1].sentence == len(sentences))
-    spans = tuple(Span(p.start, p.end) for p in sentences)
     kept = distinct[: len(distinct) - cut]
-    return Claimed(spans, kept, None, len(drafts) - len(distinct), cut)
+    counts = _counted(document.lines + reading.counts)
+    return Claimed(spans, kept, None, len(drafts) - len(distinct), cut, counts)
+
+
+def _counted(counts: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+    return tuple((kind, counts[kind]) for kind in UNCLAIMED if counts.get(kind))
+
+
+#: a mark of multiplication, which is no emphasis: "3 * 5"
+_TIMES = regex(r"(?<=[\w)\]}] )\*(?= [\w(\[$\\])|(?<=[\d\"])\*(?=[\d\"])")
+
+
+def _shown(text: str) -> str:
+    """Return a text with plain marks and without emphasis, of equal length."""
+    shown = plain_text(text)
+    times = [m.start() for m in _TIMES.finditer(text)]
+    if not times:
+        return shown
+    marks = list(shown)
+    for at in times:
+        marks[at] = "*"
+    return "".join(marks)
+
+
+def _topic_of(topic: str, shown: str, document: LongText) -> Topic:
+    """Return whom a text is about: as told, as its first sentence opens, or as it is headed."""
+    named = plain_text(topic)
+    first = document.parts[0]
+    for part in document.parts[:3]:
+        if not is_talk(shown[part.start : part.end]):
+            first = part
+            break
+    found = find_topic(named, shown[first.start :])
+    titled = None if found.name else _TITLED.match(shown)
+    return found if titled is None else find_topic(titled["name"], shown[first.start :])
 
 
 def _is_fragment(sentence: str, part: SentencePart, topic: Topic) -> bool:
     """Whether a few words without a verb claim nothing: "A life in Orm."."""
-    if part.item or not topic.name or topic.name in sentence or has_verb(sentence):
+    if part.item or (topic.name and topic.name in sentence) or has_verb(sentence):
         return False
+    if not topic.name:
+        closed = sentence[-1:] in ".!?:\"'" or ":" in sentence or "=" in sentence
+        return not closed and len(sentence.split()) <= 8
     words = sentence.split()
     verb = any(w.islower() and w.rstrip(".,;:!").endswith("s") for w in words[1:])
     first = words[0].lower().partition("'")[0]
@@ -763,21 +855,312 @@ def _is_fragment(sentence: str, part: SentencePart, topic: Topic) -> bool:
     return len(words) <= 5 and not verb and not opens and not re.search(r"[\d:]", sentence)
 
 
-def _lead_of(
-    part: SentencePart, number: int, sentences: Sequence[SentencePart], shown: str, topic: Topic
-) -> str | None:
-    """Return what opens the list of an item, "Her roles include "; ``None``: it opens one."""
-    opens = part.lead is None and shown[part.end - 1] == ":" and number < len(sentences)
-    if opens and sentences[number].lead == number - 1:
-        return None
-    if part.lead is None or has_verb(shown[part.start : part.end]):
+# ---- lists, tables and formulas
+
+_PROPERTY = lexicon_words("headings", "claims.property")
+_INSTRUCTIONS = lexicon_words("headings", "claims.instructions")
+_LISTING = lexicon_words("headings", "claims.listing")
+#: "Here are some famous graduates of Orm:", "There are three kinds of rock:"
+_LISTED = regex(
+    r"(?i:(?:(?:sure|certainly|of course|absolutely|yes|okay|ok)[,!.]? )?(?:here(?:'s| is| are)|"
+    r"these are|(?:the )?following (?:is|are)|below (?:is|are)|there (?:is|are|were)|some of)"
+    r"(?: (?:a|an|the|my|our))?(?: (?:short |brief |quick |complete |full |sample )?(?:list|"
+    r"selection|overview|summary|table) of)?) (?P<nouns>[^:.!?]{3,120}?)"
+    r"(?= (?:that|which|who|you|for you|to help|to get|below|with (?:their|its))\b|:?$)"
+)
+_COUNTING = regex(
+    r"(?i:(?:some|a few|few|several|many|various|the|just|other|more|of|my|top|\d{1,3}|two|three|"
+    r"four|five|six|seven|eight|nine|ten|twelve|twenty)(?: |$)){1,5}"
+)
+#: words behind which more must come: "Her roles include", "is given by"
+_OPEN_END = regex(
+    r"\b(?:includ(?:e|es|ed|ing)|is|are|was|were|be|by|as|in|of|with|for|to|and|that|from|like|has|have|"
+    r"had|contains?|equals?)$"
+)
+_FOLLOWS = regex(r" ?(?:(?:as follows|the following|below)) ?:?$")
+_PLURAL = regex(
+    r"(?i:\b[a-z-]{1,40}(?<!s)s|people|children|men|women)"
+    r"(?=$| (?:of|in|on|at|for|by|from|with|about)\b)"
+)
+#: "Ann Ek - a poet", "Orm: a town in the north"
+_ENTRY = regex(r"(?P<name>[^:–—]{2,60}?)(?:(?P<mark>:)| [–—-]| ?[–—]|-) (?P<said>\S.*)$")
+_SMALL = lexicon_words("function words", "tokens")
+_COMMANDS = frozenset(" ".join(lexicon_rows("commands")).split())
+_NO_CELL = frozenset(["", "-", "–", "—", "?", "n/a", "na", "none", "..."])
+_LETTER = regex(r"[^\W\d_]")
+#: the head of a column that only counts rows
+_INDEX = regex(r"#|no\.?|nr\.?|id|index|rank|")
+#: no form that may be a participle: "author based in Orm", "Implementing automated tests"
+_SURE_VERB = regex(rf"(?<![\w-])(?:{_AUXILIARY}|{_PAST}|{_PRESENT})(?=[\s,;:.!?)]|$)")
+#: "Multilingualism enhances the memory": an unknown word in -s before what opens an object
+_THIRD = regex(r" [a-z]{3,20}(?<![su])s (?:an?|the|its|their|his|her)\b")
+
+
+def _states(words: str) -> bool:
+    """Whether the words of an item are a sentence of their own: a subject with its verb.
+
+    One of six words and a full stop that does not begin with a participle counts as one: no list of
+    verbs is complete, and a fact must not be lost.
+    """
+    entry = _ENTRY.match(words)
+    said = entry["said"] if entry is not None else words
+    if _SURE_VERB.search(said) or _HEAD.match(_masked(said)) or _THIRD.search(said):
+        return True
+    if entry is not None:
+        return False
+    first, *others = words.split()
+    return words[-1:] in ".!" and len(others) > 4 and not first.lower().endswith(("ing", "ed"))
+
+
+def _nouns(lead: str) -> str:
+    """Return what a list is of, "Graduates of Orm", by the words above it, or ""."""
+    listed = _LISTED.match(lead)
+    nouns = listed["nouns"] if listed is not None else "" if has_verb(lead) else lead
+    counted = _COUNTING.match(nouns)
+    before = f" {counted[0].lower()} " if counted else ""
+    nouns = (nouns[counted.end() :] if counted else nouns).strip(" :")
+    plural = _PLURAL.search(nouns)
+    if plural is None or (listed is None and len(nouns.split()) < 3):
         return ""
-    lead = " ".join(shown[sentences[part.lead].start : sentences[part.lead].end].split()).rstrip(
-        " :"
-    )
-    if len(lead) > 200 or (not has_verb(lead) and not lead.endswith("include")) or is_talk(lead):
+    head = plural[0].lower()
+    if head in _INSTRUCTIONS or (head in _LISTING and head != "examples"):
         return ""
-    return _named(lead, topic, ()) + " "
+    opening = listed[0][: -len(nouns)] if listed is not None else ""
+    definite = " the " in before or " the " in opening
+    return f"The {nouns}" if definite else nouns[:1].upper() + nouns[1:]
+
+
+#: what says nothing without what it points to: "The output is the following:"
+_POINTS = regex(r"(?i:\b(?:following|follows|below|outputs?|prints?|this|these)\b)")
+#: a writer's next step, which says nothing by itself
+_OUR_STEPS = regex(r"(?i:(?:\w{2,12},? )?(?:we|you|i|let|to)\b)")
+
+
+def _gives(lead: str) -> bool:
+    """Whether words before a formula say what it is: "The area is given by"."""
+    return has_verb(lead) and not is_talk(lead) and not _OUR_STEPS.match(lead)
+
+
+def _complete(words: str) -> bool:
+    """Whether words before a colon say something by themselves: "She won two prizes:"."""
+    open_end = _OPEN_END.search(words) is not None or _POINTS.search(words) is not None
+    return _gives(words) and not open_end
+
+
+class _TextReading:
+    """The claims of one text, sentence after sentence; ``counts`` of what claims nothing."""
+
+    def __init__(self, document: LongText, shown: str, topic: Topic) -> None:
+        self.parts = document.parts
+        self.shown = shown
+        self.topic = topic
+        self.counts: Counter[str] = Counter()
+        self.earlier: list[str] = []
+        #: whom the item is about in which the last sentence stood, and whether it told to do
+        self.entry: Topic | None = None
+        self.instructing = False
+        #: the number of the last formula that stands behind the words that open it
+        self.last_behind = 0
+
+    def claims(self, number: int, part: SentencePart, flat: str) -> list[tuple[int, int, str]]:
+        """Return the claims of a sentence; one without any is counted."""
+        before = self.parts[number - 2] if number > 1 else None
+        begins = before is None or "\n" in self.shown[before.end : part.start]
+        begins = begins or (len(part.head) == 1 and before is not None and before.head != part.head)
+        if begins:
+            self.entry = None
+        if len(part.head) > 1:
+            return self._kept(self._row(part), "phrase")
+        if part.head and begins and not _states(flat):
+            key = self._words(part.head[0]).replace("_", " ")
+            name = self.topic.name
+            value = flat.replace('"', "")
+            said = [(0, len(flat), _labelled(key, value, name))] if name not in ("", value) else []
+            return self._kept(said, "phrase")
+        if self._opens(number, part):
+            return []
+        bare = unframed(flat)[0]
+        own = self.topic.name and bare.startswith(self.topic.name)
+        # "heat" in a list of causes
+        listed = len(bare.split()) < 3 and part.item and self._lead(part)
+        told = not (own or listed) and is_instruction(bare, self.instructing)
+        self.instructing = told
+        if told:
+            return self._kept([], "instruction")
+        if part.formula:
+            return self._formula(number, part, flat)
+        if part.item and begins:
+            return self._item(part, flat)
+        fragment = len(self.parts) > 1 and _is_fragment(flat, part, self.topic)
+        fragment = fragment or flat.startswith(("- ", "– ", "— ")) or flat.endswith(("…", "..."))
+        if self._dangles(number, part) or fragment:
+            return self._kept([], "phrase")
+        about = self.entry or self.topic
+        drafts = _claims_of(flat, about, self.earlier)
+        self.earlier.append(flat)
+        return self._kept(drafts, "remark")
+
+    def _kept(self, drafts: list[tuple[int, int, str]], kind: str) -> list[tuple[int, int, str]]:
+        self.counts[kind] += not drafts
+        return drafts
+
+    def _opens(self, number: int, part: SentencePart) -> bool:
+        """Whether a sentence only opens the list that comes next, or the formula."""
+        opens = part.lead is None and self.shown[part.end - 1] == ":" and number < len(self.parts)
+        if not opens or self.parts[number].lead != number - 1:
+            return False
+        words = self._words((part.start, part.end - 1))
+        if self.parts[number].formula:
+            return _gives(words)
+        return not _complete(words)
+
+    def _dangles(self, number: int, part: SentencePart) -> bool:
+        """Whether a sentence opens something that is no sentence: "The output is:"."""
+        if self.shown[part.end - 1] != ":" or _complete(self._words((part.start, part.end - 1))):
+            return False
+        end = self.parts[number].start if number < len(self.parts) else len(self.shown)
+        lead = number < len(self.parts) and self.parts[number].lead == number - 1
+        rest = ALPHANUMERIC.search(self.shown, part.end, end) is not None
+        return lead or rest or end == len(self.shown)
+
+    def _words(self, span: Sequence[int]) -> str:
+        return " ".join(self.shown[span[0] : span[1]].replace("*", " ").split())
+
+    def _row(self, part: SentencePart) -> list[tuple[int, int, str]]:
+        """Return a claim for each cell of a row, of the thing that the row is of."""
+        spans = list(row_cells(self.shown, Span(part.start, part.end)))
+        heads = list(part.head)
+        cells = [self._words(one) for one in spans]
+        names = [self._words(one).replace("_", " ") for one in heads]
+        counts = _INDEX.fullmatch(names[0].lower()) and not _LETTER.search(cells[0])
+        if len(cells) > 2 and len(names) > 2 and counts:
+            spans, cells, names = spans[1:], cells[1:], names[1:]
+        subject = cells[0]
+        generic = not names[0] or names[0].lower() in _PROPERTY
+        if self.topic.name and len(cells) == 2 and generic and subject:
+            return [(0, part.end - part.start, _labelled(subject, cells[1], self.topic.name))]
+        if not _LETTER.search(subject) and _LETTER.search(names[0]) and " " not in names[0]:
+            subject = f"{names[0]} {subject}"  # "Year 2009"
+        drafts = []
+        for span, name, cell in zip(spans[1:], names[1:], cells[1:], strict=False):
+            if not _LETTER.search(subject):
+                break
+            if cell.lower() in _NO_CELL or not name or subject.lower() in _NO_CELL:
+                continue
+            about = find_topic(subject, cell)
+            person = cell.partition(" ")[0].lower() in ("he", "she", "his", "her")
+            about = self.topic if person and self.topic.name else about
+            words = _named(cell, about, ()) if has_verb(cell) else ""
+            words = words or _labelled(name, cell, subject)
+            if subject.casefold() not in words.casefold():
+                words = f"{subject}: {words}"
+            drafts.append((span.start - part.start, span.end - part.start, _finished(words)))
+        return drafts
+
+    def _lead(self, part: SentencePart) -> str:
+        """Return the words that open an item's list, of a sentence or a heading."""
+        if part.lead is not None:
+            lead = self.parts[part.lead]
+            words = self._words((lead.start, lead.end))
+            return _FOLLOWS.sub("", words).rstrip(" :") if len(words) <= 200 else ""
+        return self._words(part.title) if part.title is not None else ""
+
+    def _item(self, part: SentencePart, flat: str) -> list[tuple[int, int, str]]:
+        """Return the claims of the first sentence of an item."""
+        lead, whole = self._lead(part), (0, len(flat))
+        nouns = _nouns(lead)
+        joins = part.lead is not None and (has_verb(lead) or lead.endswith("include"))
+        joins = joins and not is_talk(lead) and _LISTED.match(lead) is None
+        first = lead.partition(" ")[0].lower()
+        joins = joins and (first not in _PRONOUNS or _agrees(first, self.topic))
+        if is_talk(flat) or flat.endswith(("…", "...")):
+            return self._kept([], "remark" if is_talk(flat) else "phrase")
+        if _states(flat):
+            return self._stated(flat, nouns)
+        if joins:
+            return [(*whole, _finished(self._behind(lead, flat)))]
+        return self._kept(
+            [(*whole, _finished(one)) for one in self._entry(part, flat, nouns)], "phrase"
+        )
+
+    def _behind(self, lead: str, words: str) -> str:
+        """Return an item behind what opens its list; a colon stays where that could end."""
+        open_end = _OPEN_END.search(lead) is not None
+        return f"{_named(lead, self.topic, ())}{' ' if open_end else ': '}{words}"
+
+    def _formula(self, number: int, part: SentencePart, flat: str) -> list[tuple[int, int, str]]:
+        """Return a formula with the words that lead to it, or one without letters by itself."""
+        lead = self._lead(part) if part.lead is not None else ""
+        before = self.parts[number - 2].end if number > 1 else 0
+        follows = number - 1 in (self.last_behind, (part.lead or 0) + 1)
+        follows = follows and not ALPHANUMERIC.search(self.shown, before, part.start)
+        if follows and _gives(lead):
+            self.last_behind = number
+            words = self._behind(lead, flat)
+        else:
+            words = "" if has_variable(flat) else flat
+        return self._kept([(0, len(flat), _finished(words))] if words else [], "formula")
+
+    def _stated(self, flat: str, nouns: str) -> list[tuple[int, int, str]]:
+        """Return the claims of an item that is a sentence, or has one behind its name."""
+        entry = _ENTRY.match(flat)
+        label = entry["name"] if entry is not None and entry["mark"] else ""
+        person = self.topic.pronoun in ("he", "she")
+        topical = bool(self.topic.name) and self.topic.name in label
+        if entry is None or not label or topical or has_verb(label) or (person and not nouns):
+            drafts = _claims_of(flat, self.topic, self.earlier)
+            self.earlier.append(flat)
+            return self._kept(drafts, "remark")
+        own = find_topic(label, entry["said"])
+        if nouns or not self.topic.name or not _agrees(own.pronoun or "it", self.topic):
+            self.entry = own
+        value = " " * entry.start("said") + entry["said"]
+        drafts = []
+        for low, high, words in _claims_of(value, self.entry or self.topic, self.earlier):
+            known = label.lower() in words.lower() or drafts
+            drafts.append((low, high, words if known else f"{label}: {words}"))
+        self.earlier.append(entry["said"])
+        return self._kept(drafts, "remark")
+
+    def _entry(self, part: SentencePart, flat: str, nouns: str) -> list[str]:
+        """Return what an item without a verb says by its place in a list; nothing by itself."""
+        title = self._words(part.title) if part.title is not None else ""
+        kinds = set(title.lower().split())
+        if kinds & _INSTRUCTIONS:
+            return []
+        entry = _ENTRY.match(flat)
+        name, topic = entry["name"].strip() if entry is not None else flat, self.topic.name
+        if nouns:
+            of = [f"{nouns} include {name}"]
+            if entry is not None:
+                self.entry = find_topic(name, "")
+                of.append(_said(name, entry["said"]))
+            return of
+        if topic and entry is not None and entry["mark"] and _LETTER.search(name):
+            return [_labelled(name, entry["said"], topic)]
+        said = not (flat[:1].islower() and flat.partition(" ")[0] in _SMALL)
+        if topic and title and topic not in title and said and not kinds & (_PROPERTY | _LISTING):
+            title = title[:1].lower() + title[1:] if title[1:2].islower() else title
+            verb = "include" if _PLURAL.search(title) else "includes"
+            return [_owner(topic, f"{title} {verb} {flat}")]
+        if entry is not None and not entry["mark"] and name[:1].isupper():
+            return [_said(name, entry["said"])]
+        return [f"{topic}: {flat}"] if topic and said and len(flat.split()) > 1 else []
+
+
+def _said(name: str, said: str) -> str:
+    """Return "Ann Ek is a poet", "Orm offers baths": an item's name and what it says of it."""
+    first, _, rest = said.partition(" ")
+    low = first.lower()
+    if low.endswith("s") and low.removesuffix("s") in _COMMANDS:
+        return f"{name} {low} {rest}"
+    passive = _PASSIVE.fullmatch(low) is not None
+    if not (passive or low in ("a", "an", "the") or first[:1].islower()):
+        return f"{name}: {said}"  # it may be a name: "Introduction to Logic - Orm University"
+    many = name[-1:] == "s" and name[-2:] not in ("ss", "us", "is") and name.split()[-1].islower()
+    verb = ("were" if many else "was") if passive and low != "known" else "are" if many else "is"
+    verb = ("serve" if many else "serves") if low == "to" else verb
+    return f"{name} {verb} {low} {rest}"
 
 
 # ---- by a language model
@@ -862,7 +1245,8 @@ class LlmClaims(NumberedReader):
                     self.unlocated += place is None
                     drafts.append(ClaimDraft(number, *(place or span), claim))
         distinct = drafts_once(drafts)
-        return Claimed(tuple(spans), distinct, problem, len(drafts) - len(distinct))
+        counts = _counted(long_text(text).lines)
+        return Claimed(tuple(spans), distinct, problem, len(drafts) - len(distinct), 0, counts)
 
     @property
     def notices(self) -> list[str]:

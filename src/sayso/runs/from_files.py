@@ -33,7 +33,7 @@ from sayso.datasets.tables import stem_of
 from sayso.engines.engine import Engine
 from sayso.judges.claim_questions import GapQuestions, LlmQuestions, QuestionAnswer
 from sayso.judges.claims import RulesClaims, unresponsive
-from sayso.judges.english.sentences import parts
+from sayso.judges.english.markup import parts
 from sayso.judges.english.tokens import content, tokens
 from sayso.judges.judge import Judge
 from sayso.judges.self_judgement import orders

@@ -101,6 +101,8 @@ def loader_class() -> Any:
     import yaml
 
     class Loader(yaml.SafeLoader):
+        """A safe loader that reads plain values by the core schema."""
+
         #: the line of the value that is read
         value_line = 0
 

@@ -11,7 +11,7 @@ import sayso
 from sayso.judges.claim_questions import QuestionAnswer
 from sayso.judges.claims import read_claims
 from sayso.protocols import self_known
-from sayso.protocols.self_known.claims import own_questions, repetition_cautions
+from sayso.protocols.self_known.claims import own_questions, splitting_notices
 from sayso.protocols.self_known.measure import cautions
 from sayso.protocols.self_known.self_verdicts import _disjoint
 from sayso.records import (
@@ -265,6 +265,16 @@ def test_a_notice_tells_of_claims_that_count_once() -> None:
     loop = read_claims("Mira Toll", "Mira Toll sang. She sang. She sang. She died.")
     plain = read_claims("Mira Toll", "Mira Toll sang.")
     assert [d.text for d in loop.drafts] == ["Mira Toll sang", "Mira Toll died"]
-    assert repetition_cautions([plain]) == []
-    (notice,) = repetition_cautions([loop, plain])
+    assert splitting_notices([plain]) == []
+    (notice,) = splitting_notices([loop, plain])
     assert notice.startswith("claims: 1 of 2 texts repeat themselves; 2 of their 5 claims")
+
+
+def test_a_notice_tells_of_what_claims_nothing() -> None:
+    recipe = read_claims(
+        "", "Rice is a grain.\n\n1. Wash the rice.\n2. Boil it.\n\n```\nx = 1\n```"
+    )
+    plain = read_claims("Mira Toll", "Mira Toll sang.")
+    assert splitting_notices([recipe, plain]) == [
+        "claims: 1 line of code, 2 instructions in 1 of 2 texts claim nothing and are left out"
+    ]

@@ -2,10 +2,11 @@
 through.
 
 ``verdicts/long`` says of each answer whether it answers; ``sentences/long`` and ``claims/long``
-hold what it is made of, ``verdicts/long-claims`` how the splitting went; ``passages/long`` holds
-what was retrieved for the claims, ``verdicts/long-support`` whether it supports them,
-``verdicts/long-aspects`` the facts that the data ask for, ``verdicts/long-decisive`` how surely
-each claim is worded, ``scores/claims`` every uncertainty score of a claim.
+hold what it is made of, ``verdicts/long-claims`` how the splitting went (``raw``: what of the text
+claims nothing, counted); ``passages/long`` holds what was retrieved for the claims,
+``verdicts/long-support`` whether it supports them, ``verdicts/long-aspects`` the facts that the
+data ask for, ``verdicts/long-decisive`` how surely each claim is worded, ``scores/claims`` every
+uncertainty score of a claim.
 """
 
 from __future__ import annotations
@@ -16,7 +17,14 @@ from typing import Any, Protocol
 
 from sayso.engines.engine import Engine
 from sayso.judges.claim_questions import GapQuestions, LlmQuestions, QuestionAnswer, check_pair
-from sayso.judges.claims import Claimed, LlmClaims, RulesClaims, prompted_topic, unresponsive
+from sayso.judges.claims import (
+    Claimed,
+    LlmClaims,
+    RulesClaims,
+    prompted_topic,
+    told_unclaimed,
+    unresponsive,
+)
 from sayso.judges.decisiveness import decisiveness
 from sayso.judges.judge import Item, Judge, engine_of
 from sayso.judges.support import LlmSupport, NliSupport, RulesSupport, Supported
@@ -181,19 +189,25 @@ def take_apart(
         for number, d in enumerate(text.drafts):
             key = content_id([g.id, "claim", number, d.text])
             claims.append(Claim(key, g.id, d.sentence, d.start, d.end, d.text))
-        label = None if text.problem else "read"
         verdicts.append(
-            Verdict(g.id, g.question, splitter.signature, label=label, problem=text.problem)
+            Verdict(
+                g.id,
+                g.question,
+                splitter.signature,
+                label=None if text.problem else "read",
+                raw=told_unclaimed(dict(text.unclaimed)) or None,
+                problem=text.problem,
+            )
         )
     run.put(f"sentences/{STAGE}", sentences, Sentence)
     run.put(f"claims/{STAGE}", claims, Claim)
     run.put(f"verdicts/{STAGE}-claims", verdicts, Verdict)
-    run.tell(repetition_cautions([split[pair] for pair in pairs]))
+    run.tell(splitting_notices([split[pair] for pair in pairs]))
     return claims
 
 
-def repetition_cautions(texts: Sequence[Claimed]) -> list[str]:
-    """Return what a reader must know of texts that repeat their claims or break off."""
+def splitting_notices(texts: Sequence[Claimed]) -> list[str]:
+    """Return what a reader must know: repeated claims, texts cut off, and what claims nothing."""
     repeats = sum(text.repeated for text in texts)
     every = repeats + sum(len(text.drafts) for text in texts)
     looping = sum(text.repeated > 0 for text in texts)
@@ -208,6 +222,15 @@ def repetition_cautions(texts: Sequence[Claimed]) -> list[str]:
         notices.append(
             f"claims: {cut:,} of {len(texts):,} texts end in an unfinished sentence, which yields "
             "no claims; allow more tokens"
+        )
+    counts: Counter[str] = Counter()
+    for text in texts:
+        counts.update(dict(text.unclaimed))
+    if counts:
+        some = sum(bool(text.unclaimed) for text in texts)
+        notices.append(
+            f"claims: {told_unclaimed(counts)} in {some:,} of {len(texts):,} texts claim nothing "
+            "and are left out"
         )
     return notices
 

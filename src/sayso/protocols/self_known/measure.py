@@ -223,8 +223,9 @@ def cautions(estimates: Sequence[Estimate], draws_vary: bool | None = None) -> l
         if e.name == "answers_without_a_claim" and (e.value or 0) >= UNCHECKED:
             lines.append(
                 f"{method}: {_percent(e.value)} of the texts claim nothing. These texts are "
-                "refusals that the filter's phrases miss, or their claims could not be read. They "
-                "count as 0 claims and are left out of factuality."
+                "refusals that the filter's phrases miss, hold only code, verse, instructions and "
+                "the like, or could not be read. They count as 0 claims and are left out of "
+                "factuality."
             )
         if e.name == "empty_texts":
             empty[method] = e.value or 0

@@ -26,7 +26,7 @@ from typing import Literal, NamedTuple, TypeVar
 
 from sayso.judges.claims import claims as split_claims
 from sayso.judges.contradiction import contradicts
-from sayso.judges.english.sentences import parts as sentences_of
+from sayso.judges.english.markup import parts as sentences_of
 from sayso.records import InputError, Question, content_id
 from sayso.train.config import VARIANTS, RowSettings
 from sayso.train.rows import (
