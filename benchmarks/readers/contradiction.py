@@ -1,13 +1,16 @@
 """Do contradictions among samples tell right answers from wrong ones? SAC3 and UQ-NLG.
 
-    python benchmarks/readers/contradiction.py [DATA] [--half dev|aside|both|fresh] [--show]
+    python benchmarks/readers/contradiction.py [DATA] [--half dev|aside|both|HALF] [--show]
 
 First, two labelled sets that need no ``DATA``. ``data/contradiction_draws.jsonl``: pairs of draws
 of SmolLM2-135M-Instruct at T=1 (``sampling`` says how), labelled by a language model that read both
 before the rules were written: contradict, not, or missing (one of them gives no answer to the
 question); halves by a hash of the question. The rules were changed once more with both halves in
 view, so a third part, "fresh", was drawn and labelled after that (80 of its 110 pairs are missing);
-it was read again after each of five later changes, none of which it chose. ``data/names.jsonl``:
+it was read again after each of five later changes, none of which it chose. Three more parts pair
+answers of SmolLM2 and Qwen2.5-Coder (0.5B, 1.5B) at T=0 and T=1 to one question, kept where two
+blind readings agree, half of the questions aside: "models-dev" (trained on), "models-aside" (totals
+read three times), and "models-fresh" (the 1.5B alone, read after the code). ``data/names.jsonl``:
 two names contradict unless they are of one thing. ``--show`` prints what is read otherwise.
 
 Then, how many of 1,500 answers of chat models that people called right (EVOUNA, in ``DATA``) are
@@ -129,6 +132,7 @@ def table(name: str, rows: list[Row]) -> None:
 
 
 HERE = Path(__file__).parents[1] / "data"
+HALVES = ("dev", "aside", "both", "fresh", "models-dev", "models-aside", "models-fresh")
 LETTERS = {True: "contradict", False: "not", None: "missing"}
 FRAMES = (("Who or what is meant?", "{}"), ("What is its name?", "It is {}."))
 
@@ -145,6 +149,9 @@ def draws(half: str, show: bool) -> None:
             print(f"  {row['label']} read as {read}: {row}")
     right = sum(n for (label, read), n in pairs.items() if label == read)
     print(f"draws ({half}): {right}/{len(rows)} = {right / len(rows):.3f} as labelled")
+    valued = sum(n for (label, _), n in pairs.items() if label != "missing")
+    dropped = sum(n for (label, read), n in pairs.items() if label != "missing" == read)
+    print(f"  dropped though comparable: {dropped}/{valued} = {dropped / max(1, valued):.3f}")
     for (label, read), n in pairs.most_common():
         print(f"  {n:4} {label:10} read as {read}")
 
@@ -196,12 +203,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     given = os.environ.get("SAYSO_TEST_DATA")
     parser.add_argument("data", type=Path, nargs="?" if given else None, default=given)
-    parser.add_argument("--half", choices=("dev", "aside", "both", "fresh"), default="both")
+    parser.add_argument("--half", choices=HALVES, default="both")
     parser.add_argument("--show", action="store_true")
     arguments = parser.parse_args()
     draws(arguments.half, arguments.show)
     names(arguments.show)
-    if arguments.half == "fresh":
+    if arguments.half not in ("dev", "aside", "both"):
         return
     data = Path(arguments.data)
     answered(data)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sayso
-from sayso.judges.contradiction import answers, contradicts
+from sayso.judges.contradiction import answers, contradicts, question_kind
 from sayso.judges.meaning import RulesMeaning
 from support.effort import check_growth, seconds
 
@@ -316,3 +316,117 @@ def test_time_grows_with_the_length(piece: str) -> None:
 
     check_growth(read, 2_000, 16_000, 0.1)
     assert seconds(lambda: read(50_000), enough=0.1) < 0.1
+
+
+TALK = [
+    "As an AI language model, I do not have access to records, but the bridge opened in {}.",
+    "As an AI, I cannot verify this. However, it is believed that the bridge opened in {}.",
+    "I don't have information about this bridge, but it was probably opened in {}.",
+    "I'm not sure, but maybe {}.",
+    "I don't know the exact date, but it was around {}.",
+    "I don't know for sure, but my best guess is {}.",
+    "If I had to guess, I would say {}.",
+    "Sorry for the confusion, but the bridge opened in {}.",
+    "As of my last update in 2023 the bridge opened in {}.",
+]
+
+
+@pytest.mark.parametrize("text", TALK)
+def test_a_value_behind_talk_is_an_answer(text: str) -> None:
+    question = "When did the bridge open?"
+    assert contradicts(question, text.format(1961), "It opened in 1935.") is True
+    assert contradicts(question, text.format(1961), "It opened in 1961.") is False
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Who wrote the novel?", "I'm sorry, but I can't assist with that."),
+        ("Who wrote the novel?", "I'm not sure, but I'm pretty sure I'm not sure."),
+        ("Who wrote the novel?", "I apologize, but I can't provide that information."),
+        ("Who wrote the novel?", "I am not sure of the answer."),
+        ("Who wrote the novel?", "No one knows who the author of the novel was."),
+        ("Who wrote the novel?", "To tell who wrote it, I would need the Oslo records."),
+        ("What genre is Home?", "I am not sure whether Home is a certain genre."),
+        ("What genre is Home?", "Uncertain."),
+        ("When did it open?", "The date is unknown, but the town is a famous place."),
+    ],
+)
+def test_talk_alone_is_no_answer(question: str, answer: str) -> None:
+    assert not answers(question, answer)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "In which city, town or village was Ada Bo born?",
+        "In which town or at which observatory was Ada Bo seen?",
+        "Which microbe (species or virus) causes it?",
+        "After whom or what is Bo named?",
+        "Which film is the winner of the Palme d'Or?",
+    ],
+)
+def test_two_names_for_what_is_asked_are_no_choice(question: str) -> None:
+    assert question_kind(question) != "choice"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which is larger, Mars or Venus?",
+        "Which came first, the chicken or the egg?",
+        "What is better, tea or coffee?",
+        "Was it built before or after 1900?",
+    ],
+)
+def test_a_choice_is_one(question: str) -> None:
+    assert question_kind(question) == "choice"
+
+
+@pytest.mark.parametrize(
+    ("question", "a", "b", "wanted"),
+    [
+        ("In which city or town was it founded?", "In the city of Boston.", "In Lyon.", True),
+        # qualifiers
+        ("Where is it?", "Paris, Texas", "Paris, France", True),
+        ("Where is it?", "It is in Paris, Texas.", "It is in Paris, France.", True),
+        ("Where is it?", "Springfield, Illinois", "Springfield, Missouri", True),
+        ("Where is it?", "Paris", "Paris, France", False),
+        ("Where is it?", "London, England", "London, UK", False),
+        ("Where is it?", "London, Ontario", "London, England", True),
+        ("Where is it?", "New York", "New York City", False),
+        ("Where is it?", "Atlanta, Georgia", "Atlanta, USA", False),
+        # a country beside other places
+        (
+            "Which country is Mount Orr in?",
+            "Mount Orr, the highest mountain in Africa, is situated in Kenya.",
+            "Mount Orr stands in the Blue Mountains of Kenya.",
+            False,
+        ),
+        # longer names, and words of one meaning
+        ("Who was he?", "Martin Luther King", "Martin Luther King Jr.", False),
+        ("What did she drive?", "a car", "an automobile", False),
+        ("What did she drive?", "a car", "a bicycle", True),
+        ("What does he do?", "He is a lawyer.", "He is an attorney.", False),
+        ("What does he do?", "He is a lawyer.", "He is a teacher.", True),
+        ("What sport does he play?", "He plays soccer.", "He plays football.", False),
+        ("What sport does he play?", "He plays tennis.", "He plays golf.", True),
+        ("What is the religion of Bo?", "Bo is Muslim.", "The religion of Bo is Islam.", False),
+        # "it" behind words that name nothing
+        ("How high is Orr?", "Not much. It is 19,225 meters tall, by the map.", "900 meters", True),
+        # "No," before a statement denies nothing of it
+        ("Where was Bo born?", "No, Bo was born in Oslo.", "Bo was born in Lyon.", True),
+        # the value is a word of the question
+        (
+            "What is the capital of Orr Province?",
+            "The capital of Orr Province is Orr.",
+            "Lin",
+            True,
+        ),
+        # a measure with a word before it
+        ("What is the mean diameter of Orr?", "About 30 km.", "It is 90 km.", True),
+    ],
+)
+def test_values_are_compared(question: str, a: str, b: str, wanted: bool) -> None:
+    assert contradicts(question, a, b) is wanted
+    assert contradicts(question, b, a) is wanted
