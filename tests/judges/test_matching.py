@@ -10,12 +10,15 @@ from __future__ import annotations
 import importlib.util
 import json
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from sayso.datasets import load_dataset
 from sayso.judges.rules.matching import MatchedText, agreeing, match
-from sayso.records import Gold
+from sayso.records import Gold, Question
+from sayso.records import golds_of as golds_of_question
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "readers" / "judge_rules.py"
 WORDINGS = SCRIPT.parents[1] / "data" / "wordings_matching.jsonl"
@@ -73,6 +76,10 @@ TABLE = [
     (WHERE, ["New York"], "York", W),
     (WHERE, ["Niger"], "Nigeria", W),
     (WHERE, ["US"], "It was given to us.", W),
+    # lost spaces: at a capital, and then also behind the name
+    (WHERE, ["Marl"], "She was born in the cityMarlwhich lies inland.", C),
+    (WHERE, ["Marl"], "She was born in the city Marlwhite by the sea.", W),
+    (WHERE, ["Bay"], "She was born where eBaywhich is well known began.", W),
     (WHERE, ["Colombia"], "She is Colombian.", C),
     (WHERE, ["Marl"], "It was not Ripley but Marl.", C),
     (WHERE, ["Ripley"], "Ripley is not her birthplace.", W),
@@ -377,6 +384,86 @@ def test_the_quick_look_at_many_texts_finds_what_the_matcher_finds() -> None:
     assert agreeing(WHEN, golds, [MatchedText(text) for text in said]) == [
         match(WHEN, golds, text).content == C for text in said
     ]
+
+
+TIMBER = ("What did the Brenn act do?", ["it split the royal timber company"])
+
+
+@pytest.mark.parametrize(
+    ("question", "golds", "answer", "expected"),
+    [
+        (
+            *TIMBER,
+            "The Brenn act of that year broke up the royal timber company into four parts.",
+            C,
+        ),
+        (*TIMBER, "Nobody knows what it did, but it did not split the royal timber company.", W),
+        (*TIMBER, "The Brenn act of that year gave a pension to every widow of the company.", W),
+        (
+            "What was the hall first used for?",
+            ["a grain store for poor farmers"],
+            "The hall was first used as a store of grain, which was given away in bad years.",
+            C,
+        ),
+        # something else of the same kind
+        (
+            "What causes Vardoma ataxia?",
+            ["Nusket virus"],
+            "According to most of the doctors who saw it, it is caused by the Nusket fungus.",
+            W,
+        ),
+        (
+            "What are the symptoms of Norvyth disease?",
+            ["loss of appetite"],
+            "Most people who have Norvyth disease report a loss of smell in the first week.",
+            W,
+        ),
+        (
+            "What genre is Wolves of Voskon?",
+            ["comedy film"],
+            "Most of those who wrote about Wolves of Voskon call it a very slow prison film.",
+            W,
+        ),
+        # another number, one name of two, another person
+        (
+            "What stands there?",
+            ["a 12 metre bronze statue"],
+            "What stands there is a bronze statue of about 15 metres, which is often painted.",
+            W,
+        ),
+        (
+            "Which two groups won?",
+            ["The Red Foxes and The Blue Owls"],
+            "The two groups that won were The Red Foxes and The Grey Geese, as far as we know.",
+            W,
+        ),
+        (WHO, ["Ada Mary Quill"], "It was directed by Mary Brook, who came there years before.", W),
+    ],
+)
+def test_a_part_of_a_long_gold(question: str, golds: list[str], answer: str, expected: str) -> None:
+    found = match(question, golds_of(golds), answer)
+    assert found.content == expected, found
+    quick = agreeing(question, golds_of(golds), [MatchedText(answer)])
+    assert quick == [expected == C]
+
+
+@pytest.mark.parametrize("model_world", ["builtin", "world"])
+def test_no_part_makes_another_value_of_a_type_right(model_world: str) -> None:
+    by_type: dict[str, list[Question]] = {}
+    for question in load_dataset(model_world).questions:
+        if question.golds and not question.parts:
+            by_type.setdefault(question.type, []).append(question)
+    compared = 0
+    for questions in by_type.values():
+        for question, other in pairwise(questions[:60]):
+            value = golds_of_question(other.golds)[0].value
+            text = (
+                f"As far as most sources tell us of {question.entity}, it was {value}, at the time."
+            )
+            compared += 1
+            found = match(question.text, golds_of_question(question.golds), text)
+            assert found.why != "part", (question.text, text)
+    assert compared > 300
 
 
 def _names(value: str) -> list[str]:

@@ -49,6 +49,8 @@ def test_normal_form(written: str, key: tuple[str, ...]) -> None:
         ("University of Oxford", "Oxford University", "same"),
         ("Mexico City", "Mexico", "different"),
         ("Paul Smith", "Paula Smith", "different"),
+        ("Jesse Bennett", "Jesse Bennet", "same"),
+        ("Ann Lee", "Ann Leed", "different"),
         ("Sao Paulo", "São Paulo", "same"),
         ("Super Bowl L", "Super Bowl 50", "same"),
         ("Super Bowl L", "Super Bowl V", "different"),

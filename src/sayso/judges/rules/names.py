@@ -214,7 +214,10 @@ def _alike(a: str, b: str) -> bool:
         return True
     if min(len(a), len(b)) > 4 and _BREATH.sub("", a) == _BREATH.sub("", b):
         return True
-    return not a.startswith(b) and not b.startswith(a) and slip(a, b)
+    short, long = sorted((a, b), key=len)
+    if long.startswith(short):
+        return len(short) > 3 and long == short + short[-1]  # "Bennet", but not "Paula"
+    return slip(a, b)
 
 
 def _words(x: Sequence[str], y: Sequence[str]) -> Comparison:
