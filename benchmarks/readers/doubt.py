@@ -1,6 +1,7 @@
 """How much doubt does the offline reader see, and does that depend on the value it stands beside?
 
     python benchmarks/readers/doubt.py
+    python benchmarks/readers/doubt.py --paragraphs  # only what paragraphs say of each aspect
 
 Two questions about short answers: of what share that voice doubt does ``rules`` read doubt (hedged
 or withheld), and of what share that assert does it read an assertion?
@@ -14,6 +15,9 @@ or withheld), and of what share that assert does it read an assertion?
   least, and says each kind of value in its own format: J is 0, and what is read beyond the J of the
   words that were chosen is the reader's error.
 
+Of paragraphs it prints the share of aspects that are read right (stance, and stance with content
+where the content is labeled), and which stance is taken for which, by source.
+
 Needs ``SAYSO_TEST_DATA`` for the first two. One CPU minute.
 """
 
@@ -21,7 +25,7 @@ from __future__ import annotations
 
 import random
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -30,7 +34,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools" / "readers"
 from cue_texts import PLACES, VALUES, made_texts
 from labels import Row, assistant_rows, real_rows
 
-from sayso.judges.rules.judge import judge_rules
+from sayso.judges.judge import Item
+from sayso.judges.rules.judge import RulesJudge, judge_rules
+from sayso.records import Aspect, Generation, Question, Request, golds_of
 
 ASSERTED = ("committed", "omitted")
 
@@ -59,8 +65,42 @@ def labeled(rows: Iterable[Row]) -> list[tuple[str, str, Sequence[str], str]]:
     ]
 
 
+def paragraphs(rows: Iterable[Row]) -> str:
+    """Return a line: aspects of paragraphs that are read right, and the commonest misreadings."""
+    right: list[bool] = []
+    both: list[bool] = []
+    wrong: Counter[tuple[str, str]] = Counter()
+    for row in rows:
+        asked = tuple(
+            Question(
+                str(at), "", a.question, golds_of(a.golds or ("?",)), entity=row.entity,
+                aspect=Aspect(a.hint),
+            )
+            for at, a in enumerate(row.labels)
+        )  # fmt: skip
+        item = Item(Generation(Request(()), id="", form="long", text=row.text), asked)
+        for label, verdict in zip(row.labels, RulesJudge().grade([item]), strict=True):
+            if label.stance is None:
+                continue
+            right.append(verdict.stance == label.stance)
+            if label.content is not None:
+                both.append(right[-1] and verdict.content == label.content)
+            if not right[-1]:
+                wrong[label.stance, str(verdict.stance)] += 1
+    shares = [f"stance {sum(right) / len(right):.3f} of {len(right)}"]
+    if both:
+        shares.append(f"stance and content {sum(both) / len(both):.3f} of {len(both)}")
+    shares += [f"{a} read as {b} {n}" for (a, b), n in wrong.most_common(4)]
+    return "   ".join(shares)
+
+
 def main() -> None:
     real = [row for row in real_rows() if row.half == "aside"]
+    long = [row for row in real if row.form == "long"]
+    for source in sorted({row.source for row in long}):
+        print(f"{source + ' paragraphs':24} {paragraphs(r for r in long if r.source == source)}")
+    if sys.argv[1:] == ["--paragraphs"]:
+        return
     for source in sorted({row.source for row in real if row.form == "short"}):
         print(f"{source:24} {seen(labeled(row for row in real if row.source == source))}")
     chat = labeled(row for row in real if row.source != "smollm2")

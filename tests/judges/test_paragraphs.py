@@ -57,7 +57,8 @@ Mira Toll was born in Ripley. Throughout her working life she kept bees. || wher
 Mira Toll died in Derby in 1999. Her funeral drew a large crowd. || where=o when=o work=o spouse=o prize=o
 Mira Toll, born on 3 May 1950, was possibly a singer. || when=c+ work=h+
 After graduating from Tarn College or possibly Orr School, Mira Toll went on to receive the Orlo Medal. || school=h+ prize=c+
-Mira Toll was a singer. The sources available to me do not say when she was born. || work=c+ when=a
+Mira Toll was a singer. The sources available to me do not say when she was born. || work=c+ when=a where=o
+Mira Toll was a singer. I do not know when or where she was born. || work=c+ when=a where=a
 Mira Toll was a singer. It would be guesswork to say when she was born. || work=c+ when=a
 Mira Toll was a singer. Spouse: withheld for privacy. || work=c+ spouse=r
 No source doubts that Mira Toll was born in Ripley. || where=c+

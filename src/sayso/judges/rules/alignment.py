@@ -592,7 +592,8 @@ class AlignedParagraph:
         """Return the probability of each of STANCES towards each aspect, (aspects, stances).
 
         A text whose every sentence withholds something omits nothing; one without a date that
-        withholds nothing omits every date. So is what has a name, where none stands beside it.
+        withholds nothing omits every date. So is what has a name, where none stands beside it, and
+        what no sentence speaks of but one that withholds another kind of thing.
         """
         features = [self.features(j) for j in range(len(self.aspects))]
         rest = stance.of_each(features)
@@ -603,7 +604,8 @@ class AlignedParagraph:
         timeless = not self._gaps() and not any(times)
         for j, aspect in enumerate(self.aspects):
             gives = STANCES[int(np.argmax(rest[j]))] in ("committed", "hedged")
-            if (aspect.kind == "date" and timeless) or (gives and self._nameless(j)):
+            silent = self._nameless(j) if gives else self._withholds_another(j)
+            if (aspect.kind == "date" and timeless) or silent:
                 unspoken[j] = 1.0
             elif not self.withholds:
                 unsure.append(j)
@@ -624,6 +626,16 @@ class AlignedParagraph:
         near = {self.clauses[i].sentence for i in np.flatnonzero(speaking)}
         words_near = [word for n in near for word in self.rows[n]]
         return not any(word.name and word.text not in self.names for word in words_near)
+
+    def _withholds_another(self, j: int) -> bool:
+        """Whether what is withheld is of another kind: "I do not know when she was born"."""
+        i, _ = self.best(j)
+        general = any(kinds & {"whole", "all", "rest"} for kinds in self.row_kinds)
+        part = self.words(self.clauses[i])
+        asks = any(word.text in _QUESTIONS for word in part)
+        if self.withholds or general or not asks or not self.kinds_of[i] & _GAPS:
+            return False
+        return _other_kind(part, self.aspects[j].kind)
 
     def _gaps(self) -> bool:
         """Whether any sentence withholds or doubts something."""
