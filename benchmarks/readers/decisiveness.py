@@ -135,6 +135,7 @@ def nothing(data: Path, half: str) -> None:
     assert spec.loader is not None
     labels = importlib.util.module_from_spec(spec)
     sys.modules["labels"] = labels
+    sys.path.insert(0, str(LABELS.parent))
     spec.loader.exec_module(labels)
     counts: Counter[tuple[str, bool, bool]] = Counter()
     halves = ("train", "aside") if half == "both" else (half,)

@@ -175,7 +175,7 @@ def _silent(clause: Sentence, row: Sentence, aspect: AskedAspect) -> str:
     It says no more: besides the phrase only words of the question, small words, and nouns for the
     kind of thing that is asked for.
     """
-    if not _is_whole(clause, row):
+    if not _is_whole(clause, row) or any(_no_doubt(clause, mark) for mark in marks_of(clause)):
         return ""
     for kind in ("doubted", "absent"):
         marks = [m for m in _said(clause, kind) if not _is_asked(clause, m, aspect)]
@@ -190,6 +190,11 @@ def _silent(clause: Sentence, row: Sentence, aspect: AskedAspect) -> str:
         if marks and not _rest(clause, marks, aspect, kind):
             return kind
     return ""
+
+
+def _no_doubt(clause: Sentence, mark: CueMark) -> bool:
+    """Whether a cue denies doubt, not a thing: "There's no question about it"."""
+    return mark.kind == "firm" and _denies(clause[mark.start : mark.end])
 
 
 def _no_such(clause: Sentence) -> list[CueMark]:
