@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -43,6 +44,11 @@ _CLOSED = regex(
     r"\bor\b|^\W*(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b",
     re.I,
 )
+
+_YES_OR_NO = regex(
+    r"^\W*(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b", re.I
+)
+_NONE = frozenset({"no", "zero"})
 
 
 @cache
@@ -97,6 +103,8 @@ def without_value(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect
     Where another clause gives a value, the one that calls it unknown makes it a hedge. A text that
     first says that what is asked about does not exist states nothing by what it adds.
     """
+    if _answers_by_denial(rows, aspect):
+        return _only(chances, ("committed", "hedged"))
     if _is_closed(aspect.question):
         return chances
     if len(rows) == 1 and _is_null(rows[0], aspect):
@@ -126,6 +134,22 @@ def without_value(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect
 @lru_cache(maxsize=8192)
 def _is_closed(question: str) -> bool:
     return _CLOSED.search(question) is not None
+
+
+def _answers_by_denial(rows: Sequence[Sentence], aspect: AskedAspect) -> bool:
+    """Whether "no" is the answer: to a question of yes or no, or to how many there are.
+
+    A text that also speaks of not knowing, of what it may say, or asks back, answers nothing by it.
+    """
+    if any(m.kind in ("ignorant", "policy", "ask") for row in rows for m in marks_of(row)):
+        return False
+    if _YES_OR_NO.search(aspect.question):
+        return any(map(_denies, rows))
+    return aspect.kind == "number" and any(
+        word.text in _NONE and not after.name and family_stem(after.text) in aspect.cues
+        for row in rows
+        for word, after in pairwise(row)
+    )
 
 
 @cache
