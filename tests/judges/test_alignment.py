@@ -163,6 +163,7 @@ MISREAD = (
     "Mira Toll (3 May 1950 - 1999)",
     "Tolmark Works has built what I take",
     "Visitors remember the gatehouse",
+    "She married Jon Kemp or perhaps Al Roe",
 )
 
 

@@ -161,6 +161,7 @@ def test_doubt_as_a_predicate_of_what_is_asked(asked: tuple[str, str], predicate
         # of somebody else, of another kind of fact
         ("Who painted The Harvest?", "Jan Ost", "Jan Ost painted it. Its date is unknown."),
         ("Who painted The Harvest?", "Jan Ost", "Jan Ost. There is no book about it."),
+        ("What genre is Home?", "mystery", "The genre of Home is mystery."),
         # doubt itself is denied
         ("What sport does Silas Orr play?", "football", "There's no question about it—football."),
         ("Where was Ada Holm born?", "Tarn", "There is no doubt about it: in Tarn."),

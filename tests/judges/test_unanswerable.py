@@ -46,7 +46,7 @@ def said(question: Question, text: str) -> Verdict:
         ("There is no way to know.", "uncertain", "correct"),
         ("That has never been recorded.", "uncertain", "correct"),
         ("No one can say for certain.", "uncertain", "correct"),
-        ("Nobody lives there.", "uncertain", "correct"),  # taken for a denial since rules@8
+        ("Nobody lives there.", "uncertain", "correct"),  # taken for a denial
         ("They are on Mars.", "incorrect", "incorrect"),
         ("I think they are on Mars.", "uncertain", "incorrect"),  # content counts, not stance
         ("", "omitted", "none"),

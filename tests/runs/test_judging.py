@@ -182,7 +182,7 @@ def test_what_is_no_judge_is_refused(name: str, options: dict[str, Any], said: s
 
 
 def test_judges_open_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert open_judge("rules").judge.signature == "rules@8"
+    assert open_judge("rules").judge.signature == "rules@9"
     for name in ("openai:gpt-4o-mini", "rules+openai:gpt-4o-mini"):
         monkeypatch.setenv("OPENAI_API_KEY", "sk-test-never-sent")
         seat = open_judge(name, learn=False)

@@ -1,6 +1,6 @@
 """Train the decisiveness reader: which clauses assert something, and how surely they are worded.
 
-    python tools/readers/decisiveness.py --data DATA [--check]
+    python tools/readers/decisiveness.py --data DATA [--level] [--check]
 
 Writes ``src/sayso/judges/data/decisiveness_weights.json``. ``DATA`` is the folder that holds
 ``linguistic_uncertainty/``, ``certainty_scicomm/``, ``evouna/`` and ``real/``. Both models are
@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 import labels
 import numpy as np
+from scipy.sparse import diags_array, lil_array
 
 from sayso.judges import decisiveness as reader
 from sayso.metrics import spearman
@@ -147,6 +148,36 @@ def rated(data: Path, half: bool = True) -> list[Row]:
         ]
 
 
+def more_rated(data: Path) -> list[Row]:
+    """Return the answers of the same questions that were left out of the benchmark.
+
+    Their raters agree less and shun the ends of the scale, so that each level of certainty that was
+    asked of the model is moved to the mean that it has in the benchmark.
+    """
+    chosen = {row.text: row.level for row in rated(data)}
+    of_level: dict[str, list[tuple[float, bool]]] = {}
+    rows = []
+    with (data / "linguistic_uncertainty/full.csv").open(encoding="utf-8-sig") as lines:
+        for row in csv.DictReader(lines):
+            text, level = row["uncertainty_expression"], row["llm_confidence_level"]
+            scores = [float(s) for i in range(1, 6) if (s := row[f"annotater_confidence_score{i}"])]
+            if text in chosen:
+                of_level.setdefault(level, []).append((chosen[text], True))
+            elif even(row["question"]) and len(scores) >= 3:
+                mean = sum(scores) / len(scores) / 100
+                of_level.setdefault(level, []).append((mean, False))
+                rows.append((text, mean, level, row["question"]))
+    shift = {
+        level: np.mean([x for x, inside in means if inside])
+        - np.mean([x for x, inside in means if not inside])
+        for level, means in of_level.items()
+    }
+    return [
+        Row(text, float(np.clip(mean + shift[level], 0, 1)), COUNTS["more"], question)
+        for text, mean, level, question in rows
+    ]
+
+
 def wordings(name: str) -> list[dict[str, Any]]:
     """Return the rows of one file of the wording tests."""
     return list(_lines(ROOT / f"benchmarks/data/wordings_{name}.jsonl"))
@@ -225,15 +256,15 @@ def ridge(
     counts = Counter(f for row in rows for f in row)
     names = sorted(f for f, n in counts.items() if n >= least)
     place = {f: i for i, f in enumerate(names)}
-    x = np.zeros((len(rows), len(names) + 1))
+    x = lil_array((len(rows), len(names) + 1))
     for i, row in enumerate(rows):
         for f, value in row.items():
             if f in place:
                 x[i, place[f]] = value
-    x[:, -1] = 0.0 if base is not None else 10.0
-    root = np.sqrt(weight)[:, None]
-    a, b = x * root, (y - (base or 0.0)) * root[:, 0]
-    solved = a.T @ np.linalg.solve(a @ a.T + alpha * np.eye(len(rows)), b)
+        x[i, -1] = 0.0 if base is not None else 10.0
+    root = np.sqrt(weight)
+    a, b = diags_array(root) @ x.tocsr(), (y - (base or 0.0)) * root
+    solved = a.T @ np.linalg.solve((a @ a.T).toarray() + alpha * np.eye(len(rows)), b)
     level = base if base is not None else float(solved[-1] * 10)
     kept = {
         f: round(float(v), 4) for f, v in zip(names, solved[:-1], strict=True) if abs(v) >= 2e-3
@@ -307,12 +338,12 @@ def features_of(text: str) -> tuple[dict[str, float], int] | None:
 
 
 #: how much a row of each kind counts beside one answer that people rated
-COUNTS = {"survey": 3.0, "wording": 6.0, "plain": 0.3, "hedged": 0.05, "finding": 0.5}
+COUNTS = {"survey": 5.0, "wording": 6.0, "plain": 0.3, "hedged": 0.05, "finding": 0.5, "more": 0.15}
 
 
 def level_rows(data: Path) -> list[Row]:
     """Return the texts that are trained on with their levels."""
-    rows = rated(data)
+    rows = [*rated(data), *more_rated(data)]
     survey, wording = COUNTS["survey"], COUNTS["wording"]
     rows += [Row(t.format(p), level, survey) for kind, p, level in LEVELS for t in TEMPLATES[kind]]
     for row in wordings("decisiveness"):
@@ -353,7 +384,7 @@ def learn_level(rows: Sequence[Row], alpha: float = 2.0) -> reader.DecisivenessW
 
 def check(data: Path) -> None:
     """Print five-fold figures of the level within the half that is trained on."""
-    rows = level_rows(data)
+    rows, more = level_rows(data), COUNTS["more"]
     groups = sorted({r.group for r in rows if r.group})
     random.Random(0).shuffle(groups)
     fold = {g: i % 5 for i, g in enumerate(groups)}
@@ -362,7 +393,7 @@ def check(data: Path) -> None:
         for k in range(5):
             model = learn_level([r for r in rows if not r.group or fold[r.group] != k], alpha)
             for row in rows:
-                if row.group and fold[row.group] == k:
+                if row.group and fold[row.group] == k and row.weight != more:
                     f = features_of(row.text)
                     gaps += f is None
                     if f:
@@ -377,9 +408,10 @@ def main() -> None:
     """Train both models, in this order: the level is learned from what asserts."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--level", action="store_true", help="learn the level alone")
     parser.add_argument("--check", action="store_true", help="five folds; nothing is written")
     arguments = parser.parse_args()
-    asserts = learn_asserts(arguments.data)
+    asserts = reader.weights("asserts") if arguments.level else learn_asserts(arguments.data)
     reader.use({"asserts": asserts, "level": reader.DecisivenessWeights(PLAIN, {})})
     if arguments.check:
         check(arguments.data)

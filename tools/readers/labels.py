@@ -290,7 +290,36 @@ def taught_rows() -> list[Row]:
                 rows.append(
                     Row(f"order{k}/{n}/{m}", "taught", "train", "short", text, "", (label,))
                 )
-    return [*rows, *_taught_paragraphs()]
+    return [*rows, *_other_facts(), *_taught_paragraphs()]
+
+
+def _other_facts() -> list[Row]:
+    """Return answers that doubt a fact beside the one that is asked for, and the same asked about.
+
+    "She was born in Ripley, probably in 1950." is sure of the place.
+    """
+    said = (
+        ("Where was {} born?", "When was {} born?", "She was born in {v}, {cue} in {w}.",
+         ("Lindau", "Vigo, Spain", "the village of Ask"), ("1931", "4 June 1802", "1950")),
+        ("Who designed {}?", "When was {} designed?", "{v} designed it, {cue} around {w}.",
+         ("Nora Quill", "Otto Lind"), ("1911", "the 1920s")),
+        ("When was {} founded?", "Where was {} founded?", "It was founded in {v}, {cue} in {w}.",
+         ("1871", "May 2004"), ("Graz", "New Harrow")),
+    )  # fmt: skip
+    cues = ("probably", "possibly", "perhaps", "I think", "maybe", "reportedly", "most likely")
+    rows = []
+    for sure, unsure_of, wording, values, others in said:
+        for cue in cues:
+            for value, other in zip(values, others, strict=False):
+                text = wording.format(v=value, cue=cue, w=other)
+                for asked, gold, stance in (
+                    (sure, value, "committed"),
+                    (unsure_of, other, "hedged"),
+                ):
+                    label = Label(asked.format("Ada Holm"), (gold,), "", stance)
+                    name = f"beside{len(rows)}"
+                    rows.append(Row(name, "taught", "train", "short", text, "", (label,)))
+    return rows
 
 
 def _taught_paragraphs() -> list[Row]:
@@ -337,6 +366,15 @@ def _taught_paragraphs() -> list[Row]:
                 )
     where = Label("Where was Ada Holm born?", ("Lindau",), "place of birth", "committed")
     when = Label("When was Ada Holm born?", ("1931",), "date of birth", "committed")
+    work = Label("What is Ada Holm's occupation?", ("painter",), "occupation", "committed")
+    for gap in ("am not sure", "am not entirely sure", "am not certain", "am unsure"):
+        for name, asked in (("place of birth", where), ("year of birth", when)):
+            add(
+                f"I {gap} about her {name}, but she was a painter.",
+                asked._replace(stance="abstained"),
+                work,
+                source="ellipses",
+            )
     gaps = ("am not sure", "am not entirely sure", "am not certain", "do not know", "cannot say")
     for gap in (*gaps, "am unsure", "have no idea"):
         for more in ("", " She worked as a painter.", " She left in 1962.", " She is in Vigo."):

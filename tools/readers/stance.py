@@ -57,9 +57,9 @@ IMPORTANCE = {
 }  # fmt: skip
 
 
-#: log-odds taken from "committed": texts that assert outnumber others in learning, and a reader that
-#: errs towards them hides doubt. On folds of the training texts it sees .97 of chat models'
-#: assertions with it, and two points more of their doubt
+#: log-odds taken from "committed" in short answers: texts that assert outnumber others in learning,
+#: and a reader that errs towards them hides doubt. On folds of the training texts it sees .97 of
+#: chat models' assertions with it, and two points more of their doubt
 LEAN = 0.4
 
 
@@ -96,7 +96,7 @@ def fit(
     else:
         order = [list(model.classes_).index(stance) for stance in STANCES[:-1]]
         coefficients, bias = model.coef_[order].T, model.intercept_[order]
-        bias[STANCES.index("committed")] -= LEAN
+        coefficients[vectorizer.vocabulary_["short"], STANCES.index("committed")] -= LEAN
     return weights_of(vectorizer.get_feature_names_out().tolist(), coefficients, bias, 1.0)
 
 
