@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sayso.judges.english.language import is_english
 
 ENGLISH = [
+    "No can do, that's other people's private business.",
     "",
     "1950",
     "Ludwig van Beethoven",

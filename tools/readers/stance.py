@@ -53,7 +53,8 @@ ROUNDS = 3
 OMITTED = 0.35
 #: of a text in learning; real models' answers to many questions count most
 IMPORTANCE = {
-    "taught": 0.35, "factscore": 1.0, "stance_writers": 0.7, "made": 0.3, "assistants": 0.2,
+    "taught": 0.35, "orders": 0.8, "factscore": 1.0, "stance_writers": 0.7, "made": 0.3,
+    "assistants": 0.2,
 }  # fmt: skip
 
 
@@ -376,6 +377,7 @@ def main() -> None:
     save(readers.alignment, "alignment", 1.0)
     save(readers.spoken, "spoken", arguments.temperature)
     save(readers.stance, "stance", arguments.temperature)
+    print(f"written to {PACKAGE}; git checkout {PACKAGE} takes it back")
 
 
 if __name__ == "__main__":

@@ -21,6 +21,9 @@ _OTHERS = tuple(
 )
 _ELSEWHERE = frozenset().union(*_OTHERS)
 
+#: how contractions end in English and rarely elsewhere: "that's", "don't", "they're"
+_CONTRACTED = ("'s", "n't", "'re", "'ve", "'ll", "'m")
+
 #: what makes even a few characters a sentence: "probably", "it is", "I do not know"
 _SENTENCE = regex(
     "です|でした|ます|ません|おそらく|たぶん|かもしれ|思い|"
@@ -58,7 +61,7 @@ def is_english(text: str) -> bool:
         return False
     written = _WORD.findall(sample)
     words = " ".join(written).lower().replace("’", "'").split()
-    english = sum(map(_ENGLISH.__contains__, words))
+    english = sum(word in _ENGLISH or word.endswith(_CONTRACTED) for word in words)
     if len(words) < 4 or english >= 0.25 * len(words):
         return True
     if len(_ELSEWHERE.intersection(words)) < 2:
