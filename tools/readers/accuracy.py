@@ -77,8 +77,8 @@ SOURCES = {
         "answers of two systems to one question of QA-Eval (GPT-3.5, ChatGPT, GPT-4, Bing)",
         "chat", False, "people, who called both right, or only one of them",
     ),
-    "smollm2-draws": TextSource(
-        "draws of SmolLM2-135M", "small", False, "a language model that read both draws"
+    "small-draws": TextSource(
+        "draws of SmolLM2-135M and Qwen2.5-Coder", "small", False, "a language model that read both draws"
     ),
     "ratings": TextSource(
         "GPT-4o, Claude Sonnet 4, Gemini 2.5 Pro and Grok-3",
@@ -211,8 +211,8 @@ def compared_pairs(folder: Path) -> Iterator[tuple[str, str, str, str, str]]:
     )
     for line in draws.open("rb"):
         row = json.loads(line)
-        if row["half"] != "dev" and row["label"] != "missing":
-            yield "smollm2-draws", row["question"], row["a"], row["b"], row["label"]
+        if not row["half"].endswith("dev") and row["label"] != "missing":
+            yield "small-draws", row["question"], row["a"], row["b"], row["label"]
 
 
 def pairs_read(pairs: Iterable[tuple[str, str, str, str, str]]) -> list[PairReadings]:
