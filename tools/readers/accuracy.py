@@ -78,7 +78,8 @@ SOURCES = {
         "chat", False, "people, who called both right, or only one of them",
     ),
     "small-draws": TextSource(
-        "draws of SmolLM2-135M and Qwen2.5-Coder", "small", False, "a language model that read both draws"
+        "draws of SmolLM2-135M and Qwen2.5-Coder", "small", False,
+        "a language model that read both draws",
     ),
     "ratings": TextSource(
         "GPT-4o, Claude Sonnet 4, Gemini 2.5 Pro and Grok-3",

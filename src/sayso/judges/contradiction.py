@@ -251,7 +251,9 @@ _ASIDE = regex(
     re.I,
 )
 #: behind it a sentence may say what it first said that it does not know
-_TURN = regex(r"[\s,;:(—–-]+(?:but|however|though|although|nevertheless|nonetheless)\b,?\s+", re.I)
+_TURN = regex(
+    r"[\s,;:(—–-]{1,4}(?:but|however|though|although|nevertheless|nonetheless)\b,?\s+", re.I
+)
 _QUOTED = regex(r"[\"“][^\"“”]{1,80}[\"”]")
 
 
@@ -970,7 +972,7 @@ _STILL = regex(
 )
 
 
-_FLAT_NO = regex(r"^\W*(?:no|nope)\b[,.!\s]+(?=\S+\s\S+\s\S)", re.I)
+_FLAT_NO = regex(r"^\W{0,8}(?:no|nope)\b[,.!\s]{1,8}(?=\S{1,60}\s\S{1,60}\s\S)", re.I)
 
 
 def _affirms(answer: AnsweringSentence) -> bool:

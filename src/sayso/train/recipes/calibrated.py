@@ -103,6 +103,8 @@ AROUND_SENTENCE = (
 )
 #: wordings this much further from the level than the nearest one are as good
 ALIKE = 0.02
+#: a word that takes less than this from a plain value is none that hedges: "certainly"
+NO_HEDGE = 0.03
 #: an answer that is less decisive by itself is hedged already, and gets no hedge from here
 PLAIN = 0.9
 
@@ -677,6 +679,6 @@ def nearest_word(level: float, words: Sequence[str], generator: random.Random) -
 def level_of(word: str) -> float:
     """Return the decisiveness of a value behind a word. Raises InputError for no hedge."""
     hedged_level, plain = decisiveness(before(word, "Marvania")), decisiveness("Marvania")
-    if hedged_level is None or plain is None or hedged_level >= plain:
+    if hedged_level is None or plain is None or hedged_level > plain - NO_HEDGE:
         raise InputError(f"{word!r} is read as no hedge: expected a word like possibly or probably")
     return hedged_level
