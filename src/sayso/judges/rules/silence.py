@@ -39,15 +39,11 @@ _NEGATIONS = lexicon_words("negations", "silence")
 _TURNS = frozenset({",", ";", ":", "(", ")", "—", "–", ".", "!", "?"}).union(
     lexicon_words("turns", "silence")
 )
-#: a question whose answer is yes, no or one of its own words
-_CLOSED = regex(
-    r"\bor\b|^\W*(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b",
-    re.I,
-)
-
-_YES_OR_NO = regex(
-    r"^\W*(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b", re.I
-)
+_FIRST_VERB = r"^\W*(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b"
+#: a question whose answer is yes or no, and one whose answer may also be one of its own words
+_YES_OR_NO = regex(_FIRST_VERB, re.I)
+_CLOSED = regex(rf"\bor\b|{_FIRST_VERB}", re.I)
+#: words before what is counted that count to zero
 _NONE = frozenset({"no", "zero"})
 
 
