@@ -70,6 +70,7 @@ DOORS = {
     ("sayso.cli", "sayso.runs.measure"): "settings of a run are the defaults of its flags",
     ("sayso.engines", "sayso.engines.hf.encoders"): "open_classifier, open_token_vectors",
     ("sayso.engines", "sayso.engines.hf.engine"): "open_model",
+    ("sayso.engines", "sayso.engines.gguf.engine"): "open_model",
     ("sayso.engines", "sayso.engines.openai.engine"): "open_model",
     ("sayso.engines", "sayso.engines.vllm"): "open_model",
     ("sayso.studies.results", "sayso.studies.report"): "a study gives what its page shows",
@@ -253,8 +254,11 @@ ALONE = {
     "sayso.cli.running": "what the commands of runs do, loaded when one is called",
     "sayso.cli.studying": "what sayso study does, loaded when it is called",
     "sayso.datasets.long_texts": "texts that exist; sayso factuality reads them",
+    "sayso.engines.gguf.cache": "what texts have in common is computed once, a subject of its own",
+    "sayso.engines.gguf.sampling": "what hf.sampling does, in numpy",
+    "sayso.engines.gguf.tokenizer": "a file's vocabulary and template, a subject of its own",
     "sayso.engines.hf.force": "reading given text, a subject of its own",
-    "sayso.engines.hf.watch": "a limit on the time of a template, a subject of its own",
+    "sayso.engines.local.watch": "a limit on the time of a template, a subject of its own",
     "sayso.judges.rules.silence": "what says that no value is given, a subject of its own",
     "sayso.engines.openai.batches": "batch files, a subject of its own",
     "sayso.engines.ray.classifier": "comparing meanings in actors, apart from asking",
@@ -374,6 +378,8 @@ SHARED_NAMES = {
     "numbers of the papers' tables and figures": "table1 table2 figure1 figure2 figure3 figure5",
     "a command, and what it calls": "compare export factuality fit judge_check main measure score "
     "show study",
+    "how next-token distributions are read, in torch and in numpy": "at_once entropies invert "
+    "penalize pick read_logits record shape_weights",
     "one metric, with and without a model that is loaded": "bert_score",
 }
 

@@ -136,3 +136,14 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Path],
     yield start
     for served in started.values():
         served.stop()
+
+
+@pytest.fixture(scope="session")
+def gguf_of_llama(
+    make_folder: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """The tiny Llama model as a GGUF file of float32 weights."""
+    pytest.importorskip("gguf")
+    from gguf_files import write_gguf
+
+    return write_gguf(make_folder(), tmp_path_factory.mktemp("gguf") / "tiny.gguf")

@@ -17,6 +17,7 @@ from sayso.records import Generation, InputError, Request, ask
 
 ENGINES = [
     "scripted", "hf-llama", "hf-gpt2", "hf-mistral", "hf-mamba", "builtin",
+    "gguf", "gguf-state",  # llama.cpp; as it treats architectures that keep a running state
     "bad-server",  # ours: three calls in ten go wrong, in all ways there are
     "vllm",  # a fake with vLLM's documented types
     "real-server",  # `transformers serve` with the built-in model
@@ -50,6 +51,15 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
     if name == "real-server":
         served: Callable[..., str] = request.getfixturevalue("serve")
         opened = open_model(served(builtin_folder()))
+        yield opened
+        opened.close()
+        return
+    if name in ("gguf", "gguf-state"):
+        pytest.importorskip("xllamacpp")
+        pytest.importorskip("torch")  # for the folder that the file is written from
+        opened = open_model(f"gguf:{request.getfixturevalue('gguf_of_llama')}")
+        if name == "gguf-state":
+            opened._keeps_state = lambda: True  # type: ignore[attr-defined]
         yield opened
         opened.close()
         return

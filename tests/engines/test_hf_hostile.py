@@ -12,7 +12,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 from sayso.engines import open_model  # noqa: E402
-from sayso.engines.hf import load, text, trial, watch, weights  # noqa: E402
+from sayso.engines.hf import load, weights  # noqa: E402
+from sayso.engines.local import text, trial, watch  # noqa: E402
 from sayso.records import InputError, ask  # noqa: E402
 
 NESTED = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"

@@ -12,8 +12,8 @@ torch = pytest.importorskip("torch")
 from test_hf_draws import answers, assert_same  # noqa: E402
 
 from sayso.engines import open_model  # noqa: E402
-from sayso.engines.hf.decode import Loop  # noqa: E402
-from sayso.engines.hf.text import Detokenizer, said_once  # noqa: E402
+from sayso.engines.local.decode import Loop  # noqa: E402
+from sayso.engines.local.text import Detokenizer, said_once  # noqa: E402
 from sayso.records import Generation, Request, ask  # noqa: E402
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import CHAT, make_tokenizer
-from sayso.engines.hf.text import (
+from sayso.engines.local.text import (
     PLAIN_STOP,
     Detokenizer,
     plain_prompt,

@@ -13,12 +13,13 @@ from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
 from sayso.engines.hf import sampling  # noqa: E402
+from sayso.engines.local import draws  # noqa: E402
 
 
-def shaping(rows: int = 1, **changed: float) -> sampling.Shaping:
+def shaping(rows: int = 1, **changed: float) -> draws.Shaping:
     """Plain settings for some rows, with changes."""
     values = {"temperature": 1.0, "top_p": 1.0, "top_k": 0, "min_p": 0.0, "penalty": 1.0} | changed
-    return sampling.Shaping(
+    return draws.Shaping(
         *(
             np.full(rows, v, dtype=np.int64 if name == "top_k" else np.float64)
             for name, v in values.items()
@@ -43,21 +44,21 @@ def choose(logits: torch.Tensor, uniform: float, **changed: float) -> int:
 
 
 def test_uniforms_do_not_depend_on_how_they_are_fetched() -> None:
-    whole = sampling.uniforms(123, 7, 4, 0, 256)
-    parts = [sampling.uniforms(123, 7, 4, at, 64) for at in (0, 64, 128, 192)]
+    whole = draws.uniforms(123, 7, 4, 0, 256)
+    parts = [draws.uniforms(123, 7, 4, at, 64) for at in (0, 64, 128, 192)]
     assert np.array_equal(whole, np.concatenate(parts))
     assert whole.min() >= 0
     assert whole.max() < 1
 
 
 def test_uniforms_differ_by_prompt_seed_and_sample() -> None:
-    base = sampling.uniforms(1, 2, 3, 0, 8)
+    base = draws.uniforms(1, 2, 3, 0, 8)
     for other in ((2, 2, 3), (1, 3, 3), (1, 2, 4), (1, -2, 3)):
-        assert not np.array_equal(base, sampling.uniforms(*other, 0, 8))
+        assert not np.array_equal(base, draws.uniforms(*other, 0, 8))
 
 
 def test_uniforms_look_uniform() -> None:
-    drawn = np.concatenate([sampling.uniforms(9, 0, sample, 0, 64) for sample in range(400)])
+    drawn = np.concatenate([draws.uniforms(9, 0, sample, 0, 64) for sample in range(400)])
     # 25,600 numbers: the mean has a standard error of .29 / 160 = .0018
     assert abs(drawn.mean() - 0.5) < 0.008
     assert abs(np.corrcoef(drawn[:-1], drawn[1:])[0, 1]) < 0.03
@@ -132,7 +133,7 @@ def test_repetition_penalty_applies_to_seen_tokens_and_greedy_rows() -> None:
 def test_rows_with_different_settings_share_a_batch() -> None:
     logits = logits_of([0.1, 0.3, 0.4, 0.2]).repeat(2, 1)
     reading = sampling.read_logits(logits)
-    together = sampling.Shaping(
+    together = draws.Shaping(
         np.array([0.0, 1.0, 0.3, 1.0]),
         np.array([1.0, 1.0, 1.0, 0.5]),
         np.array([0, 0, 2, 0]),

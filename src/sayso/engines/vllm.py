@@ -20,9 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sayso.engines.engine import Capabilities, Counts, read_options
-from sayso.engines.hf.decode import DecodeJob, Raw
-from sayso.engines.hf.engine import HfEngine, answered_record, jobs_of, open_hf, unanswered_record
-from sayso.engines.hf.text import prompt_notices
+from sayso.engines.hf.engine import HfEngine, open_hf
+from sayso.engines.local.decode import DecodeJob, Raw
+from sayso.engines.local.records import answered_record, jobs_of, unanswered_record
+from sayso.engines.local.text import prompt_notices
 from sayso.records import Generation, InputError, Request
 
 #: the override of answers whose entropies come from the likeliest tokens alone

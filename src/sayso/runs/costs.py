@@ -186,7 +186,7 @@ def _anywhere(name: str) -> str:
         return f"@{real_path(Path(listed).expanduser())}{mark}{model}"
     kind, _, rest = name.partition(":")
     folder, mark, file = rest.partition("#")
-    local = kind in ("hf", "vllm") and Path(folder).expanduser().exists()
+    local = kind in ("hf", "gguf", "vllm") and Path(folder).expanduser().exists()
     return f"{kind}:{real_path(Path(folder).expanduser())}{mark}{file}" if local else name
 
 

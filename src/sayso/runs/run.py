@@ -126,7 +126,7 @@ def _opening(model: str, learn: bool) -> str:
     """Return what takes its time while a model is opened."""
     if not is_local(model):
         return "connecting to the endpoint"
-    name = line(model.removeprefix("hf:").rstrip("/").rpartition("/")[2], 80)
+    name = line(model.removeprefix("hf:").removeprefix("gguf:").rstrip("/").rpartition("/")[2], 80)
     if not learn:
         return f"reading the files of {name} (no weights are loaded)"
     return f"unpacking {name} (once) and loading it" if is_gguf(model) else "loading the model"

@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal, get_args
 import msgspec
 from cyclopts import Group, Parameter
 
+from sayso.engines.named import KINDS
 from sayso.options import check_types
 from sayso.records import InputError
 from sayso.train.rewards import Name as Reward
@@ -571,7 +572,7 @@ class TrainConfig:
                 check_choice(name, getattr(self, name), allowed)
         stages_of(self.recipe, self.stages)
         kind, _, rest = (self.rows_by or "").partition(":")
-        if self.rows_by and not (kind in ("hf", "vllm", "openai", "http", "https") and rest):
+        if self.rows_by and not (kind in KINDS and rest):
             raise InputError(
                 f"rows-by {self.rows_by!r}: expected a model, hf:…, openai:… or the URL of an "
                 "endpoint; leave it out for rules"

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -23,40 +23,16 @@ from sayso.engines.engine import POSITIONS
 from sayso.engines.hf import sampling
 from sayso.engines.hf.kv_cache import first_pass, padded
 from sayso.engines.hf.load import Runner
-from sayso.engines.hf.text import Rendered
+from sayso.engines.local.records import Arrays, Given
 from sayso.records import InputError
 
-#: Arrays that :func:`force` can give.
-ARRAYS = frozenset({"logprobs", "entropies", "margins", "self_certainty", "renyi", "alternatives"})
 #: Logits held at once: columns are read in chunks so that rows x columns x V stays below this.
 LOGITS = 16_000_000
 #: The largest number that float16 holds: a larger state is stored as this.
 LARGEST = float(np.finfo(np.float16).max)
 #: Bytes of states that wait to be taken; later ones are not kept, and read again.
 WAITING = 64_000_000
-Arrays = dict[str, list[Any]]
 Half = NDArray[np.float16]
-
-
-class Given(NamedTuple):
-    """One continuation to read behind a prompt."""
-
-    number: int
-    prompt: Rendered
-    ids: tuple[int, ...]
-
-
-def continuation_ids(tokenizer: Any, prompt: Rendered, text: str) -> tuple[int, ...]:
-    """Tokenize a continuation as it stands behind its prompt.
-
-    Where the tokenizer would join the prompt's end with the text's beginning into one token, the
-    text is tokenized by itself.
-    """
-    ids = tokenizer(prompt.text + text, add_special_tokens=False)["input_ids"]
-    own = tokenizer(prompt.text, add_special_tokens=False)["input_ids"]
-    if list(ids[: len(own)]) == list(own):
-        return tuple(ids[len(own) :])
-    return tuple(tokenizer(text, add_special_tokens=False)["input_ids"])
 
 
 def force(

@@ -8,52 +8,18 @@ begin later and are masked before that.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from transformers.cache_utils import DynamicCache, DynamicLayer
 
 from sayso.engines.hf.load import Runner
+from sayso.engines.local.decode import AHEAD, PrefixCache, Slots
 
-Slots = NDArray[np.int64]
-#: Columns reserved in addition to those expected, so that most steps write in place.
-AHEAD = 16
 #: Rows that are copied at once. No row is both read and written in one rearrangement.
 MOVED = 32
-
-
-class PrefixCache(Protocol):
-    """What the decoding loop needs of a model's memory.
-
-    ``refills``: prompts may join slots in progress. ``equal_lengths``: prompts of one batch must be
-    equally long.
-    """
-
-    refills: bool
-    equal_lengths: bool
-
-    @property
-    def lengths(self) -> Slots:
-        """Return the tokens in each slot."""
-
-    def prefill(self, prompts: Sequence[Sequence[int]], rows: int, until: int) -> Tensor:
-        """Add a slot for each prompt behind the others; return their next logits (P, V).
-
-        ``rows`` is how many slots there may be in all once draws have parted, ``until`` how many
-        tokens the longest of them is expected to reach.
-        """
-
-    def step(self, tokens: Slots) -> Tensor:
-        """Append one token to each slot; return the next logits (S, V)."""
-
-    def rearrange(self, to: Slots, source: Slots, size: int) -> None:
-        """Copy slots ``source`` over slots ``to``, then keep the first ``size``."""
-
-    def forget(self, slots: Slots) -> None:
-        """Stop counting slots that nobody continues, so that they never outgrow the context."""
 
 
 def padded(prompts: Sequence[Sequence[int]], pad: int, left: bool = True) -> Tensor:

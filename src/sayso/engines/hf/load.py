@@ -33,8 +33,6 @@ from sayso.engines.hf.files import (
     unpack,
     unpacked_folder,
 )
-from sayso.engines.hf.text import ends_of_text
-from sayso.engines.hf.trial import try_template
 from sayso.engines.hf.weights import (
     check_counts,
     check_sizes,
@@ -43,6 +41,9 @@ from sayso.engines.hf.weights import (
     read_object,
     weight_files,
 )
+from sayso.engines.local.decode import BatchLimits
+from sayso.engines.local.text import ends_of_text
+from sayso.engines.local.trial import try_template
 from sayso.engines.named import PACKAGED, SHIPPED, card_of, shipped_folder
 from sayso.records import InputError
 
@@ -530,25 +531,6 @@ FIRST_SHARE = 0.75
 PREFILL = 48 << 20
 #: How CUDA, MPS and the CPU say that memory ran out.
 OUT_OF_MEMORY = ("out of memory", "not enough memory", "can't allocate memory")
-
-
-class BatchLimits(NamedTuple):
-    """How much is computed at once: rows, and token places in the cache.
-
-    Prompts are admitted while their answers would stay within ``most`` if they grew half as long as
-    they may, and are expected to stay within ``first``, or within ``slots`` where they join others
-    in progress; rows whose answers grow longer still are restarted only above ``most``, since that
-    repeats work.
-    """
-
-    rows: int
-    slots: int
-    most: int
-    first: int
-
-    def halved(self) -> BatchLimits:
-        """Return half of it, at least one row."""
-        return BatchLimits(*(max(1, size // 2) for size in self))
 
 
 def first_limits(runner: Runner, options: HfOptions) -> BatchLimits:

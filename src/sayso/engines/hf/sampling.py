@@ -15,7 +15,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-MASK64 = (1 << 64) - 1
+from sayso.engines.local.draws import Shaping
+
 #: Tokens are summed in blocks of this size: a cumulative sum over whole vocabularies in float64
 #: would cost more than the small models that it serves.
 BLOCK = 64
@@ -23,43 +24,6 @@ BLOCK = 64
 READ = {"cpu": 1_000_000, "cuda": 32_000_000}
 #: Logits that are sorted at once: sorting needs several times their memory.
 SHAPED = 8_000_000
-
-
-def uniforms(
-    prompt_key: int, seed: int, sample: int, first: int, count: int
-) -> NDArray[np.float64]:
-    """Return the uniforms in [0, 1) of steps ``first .. first + count`` of one draw.
-
-    Philox-4x64-10 (Salmon et al. 2011) with key (prompt_key, seed) and counter (step // 4, sample);
-    the four words of a block serve four steps. ``first`` is a multiple of 4.
-    """
-    counter = np.array([first // 4, sample & MASK64, 0, 0], dtype=np.uint64)
-    key = np.array([prompt_key & MASK64, seed & MASK64], dtype=np.uint64)
-    raw = np.random.Philox(counter=counter, key=key).random_raw(count)
-    return (raw >> np.uint64(11)).astype(np.float64) * 2.0**-53
-
-
-class Shaping(NamedTuple):
-    """Sampling settings of R rows, each an array of shape (R,)."""
-
-    temperature: NDArray[np.float64]
-    top_p: NDArray[np.float64]
-    top_k: NDArray[np.int64]
-    min_p: NDArray[np.float64]
-    penalty: NDArray[np.float64]
-
-    def take(self, rows: NDArray[np.int64]) -> Shaping:
-        """Return the settings of some rows."""
-        return Shaping._make(values[rows] for values in self)
-
-    @property
-    def plain(self) -> NDArray[np.bool_]:
-        """True for rows that choose from the raw distribution: greedy, or T=1 with all else off."""
-        free = (self.top_p >= 1) & (self.top_k <= 0) & (self.min_p <= 0)
-        plain: NDArray[np.bool_] = (self.penalty == 1) & (
-            (self.temperature == 0) | ((self.temperature == 1) & free)
-        )
-        return plain
 
 
 class NextTokens(NamedTuple):
@@ -112,6 +76,7 @@ def at_once(logits: Tensor) -> int:
     return max(1, READ.get(logits.device.type, READ["cpu"]) // logits.shape[1])
 
 
+@torch.inference_mode()
 def pick(
     logits: Tensor,
     node: NDArray[np.int64],

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sayso.engines.hf.trial import try_patterns
+from sayso.engines.local.trial import try_patterns
 from sayso.harmless import printable
 from sayso.records import InputError
 

@@ -13,7 +13,7 @@ import jinja2
 import numpy as np
 
 from sayso.engines.engine import cut_at_stop
-from sayso.engines.hf.watch import TooSlowError, in_time
+from sayso.engines.local.watch import TooSlowError, in_time
 from sayso.prompts.thoughts import THOUGHTS
 from sayso.records import InputError, Message, Request
 

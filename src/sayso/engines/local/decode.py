@@ -1,7 +1,7 @@
 """The decoding loop: many requests at once, each token chosen by its own request's rules.
 
 Requests with one prompt share its prefill, and draws share a row for as long as they agree
-(:mod:`sayso.engines.hf.kv_cache`). Rows leave when they end; where the architecture allows it,
+(:class:`PrefixCache`). Rows leave when they end; where the architecture allows it,
 waiting prompts take their places. Nothing that is chosen depends on who else is in the batch, but
 for the last digits of sums, which another number of rows may round differently.
 """
@@ -10,20 +10,18 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
-from sayso.engines.hf.kv_cache import AHEAD, PrefixCache
-from sayso.engines.hf.load import BatchLimits
-from sayso.engines.hf.sampling import Shaping, at_once, pick, uniforms
-from sayso.engines.hf.text import Rendered
+from sayso.engines.local.draws import Shaping, uniforms
+from sayso.engines.local.text import Rendered
 from sayso.records import Request
 
-Ints = NDArray[np.int64]
+Slots = NDArray[np.int64]
+#: Columns reserved in addition to those expected, so that most steps write in place.
+AHEAD = 16
 #: A row is expected to grow by this much when places are given out. Of the tokens that it may have
 #: at most, room is kept for this share: small models go on until they are stopped.
 EXPECTED, SHARE = 32, 0.5
@@ -37,6 +35,78 @@ GHOST_SHARE = 0.05
 #: A loop is a block of tokens that stands at least so often in a row and over at least so many
 #: tokens: a refrain comes twice, and a row of a table or of dashes is shorter.
 COPIES, LOOPED = 3, 24
+
+
+class BatchLimits(NamedTuple):
+    """How much is computed at once: rows, and token places in the cache.
+
+    Prompts are admitted while their answers would stay within ``most`` if they grew half as long as
+    they may, and are expected to stay within ``first``, or within ``slots`` where they join others
+    in progress; rows whose answers grow longer still are restarted only above ``most``, since that
+    repeats work.
+    """
+
+    rows: int
+    slots: int
+    most: int
+    first: int
+
+    def halved(self) -> BatchLimits:
+        """Return half of it, at least one row."""
+        return BatchLimits(*(max(1, size // 2) for size in self))
+
+
+class PrefixCache(Protocol):
+    """What the decoding loop needs of a model's memory.
+
+    ``refills``: prompts may join slots in progress. ``equal_lengths``: prompts of one batch must be
+    equally long.
+    """
+
+    refills: bool
+    equal_lengths: bool
+
+    @property
+    def lengths(self) -> Slots:
+        """Return the tokens in each slot."""
+
+    def prefill(self, prompts: Sequence[Sequence[int]], rows: int, until: int) -> Any:
+        """Add a slot for each prompt behind the others; return their next logits (P, V).
+
+        ``rows`` is how many slots there may be in all once draws have parted, ``until`` how many
+        tokens the longest of them is expected to reach.
+        """
+
+    def step(self, tokens: Slots) -> Any:
+        """Append one token to each slot; return the next logits (S, V)."""
+
+    def rearrange(self, to: Slots, source: Slots, size: int) -> None:
+        """Copy slots ``source`` over slots ``to``, then keep the first ``size``."""
+
+    def forget(self, slots: Slots) -> None:
+        """Stop counting slots that nobody continues, so that they never outgrow the context."""
+
+
+class Sampling(Protocol):
+    """How next-token distributions of one kind of array are read."""
+
+    def at_once(self, logits: Any) -> int:
+        """Return how many rows of logits (N, V) to read at once."""
+
+    def pick(
+        self,
+        logits: Any,
+        node: Slots,
+        settings: Shaping,
+        uniform: NDArray[np.float64],
+        seen: dict[int, list[int]],
+        want: frozenset[str],
+    ) -> tuple[list[int], list[bool], dict[str, list[object]]]:
+        """Return R rows' tokens, whether their logits (N, V) are sound, and the wanted arrays.
+
+        Row r continues the prefix ``node[r]``. ``seen`` lists the tokens so far of each row that
+        has a repetition penalty.
+        """
 
 
 class DecodeJob(NamedTuple):
@@ -115,6 +185,7 @@ class Decoder:
     def __init__(
         self,
         cache: PrefixCache,
+        sampling: Sampling,
         limits: BatchLimits,
         ends: frozenset[int],
         stopper: Stopper,
@@ -122,13 +193,14 @@ class Decoder:
         end_loops: bool = False,
     ) -> None:
         self.cache = cache
+        self.sampling = sampling
         self.limits = limits
         self.ends = ends
         self.stopper = stopper
         self.record = record
         self.end_loops = end_loops
         self.lanes: list[DecodeLane] = []
-        self.tokens: Ints = np.zeros(0, dtype=np.int64)
+        self.tokens: Slots = np.zeros(0, dtype=np.int64)
         self.evicted = 0
 
     def run(self, jobs: Iterable[DecodeJob]) -> Iterator[Raw]:
@@ -206,8 +278,7 @@ class Decoder:
         self._tidy(0.0)
         return back
 
-    @torch.inference_mode()
-    def _advance(self, logits: Tensor, base: int, lanes: Sequence[DecodeLane]) -> list[Raw]:
+    def _advance(self, logits: Any, base: int, lanes: Sequence[DecodeLane]) -> list[Raw]:
         """Choose and record the next token of each lane, and settle which lane has which slot."""
         node = np.array([lane.slot - base for lane in lanes], dtype=np.int64)
         tokens, sound, arrays = self._choose(logits, node, lanes)
@@ -237,7 +308,7 @@ class Decoder:
         return done
 
     def _choose(
-        self, logits: Tensor, node: Ints, lanes: Sequence[DecodeLane]
+        self, logits: Any, node: Slots, lanes: Sequence[DecodeLane]
     ) -> tuple[list[int], list[bool], dict[str, list[object]]]:
         """Return each lane's next token, whether its distribution is sound, and the arrays.
 
@@ -254,7 +325,7 @@ class Decoder:
         uniform = np.array([lane.uniform() for lane in lanes])
         tokens, sound = [0] * len(lanes), [False] * len(lanes)
         arrays: dict[str, list[object]] = {}
-        step = at_once(logits)
+        step = self.sampling.at_once(logits)
         for at in range(0, len(logits), step):
             rows = np.flatnonzero((node >= at) & (node < at + step))
             if not len(rows):
@@ -265,7 +336,7 @@ class Decoder:
                 for n, row in enumerate(rows.tolist())
                 if requests[row].repetition_penalty != 1
             }
-            chosen, good, columns = pick(
+            chosen, good, columns = self.sampling.pick(
                 logits[at : at + step], mine, settings.take(rows), uniform[rows], seen, self.record
             )
             for n, row in enumerate(rows.tolist()):
@@ -287,7 +358,7 @@ class Decoder:
                 return "loop"
         return "length" if len(lane.ids) >= request.max_tokens else ""
 
-    def _branch(self, lanes: Sequence[DecodeLane], tokens: Ints, first: int, last: int) -> None:
+    def _branch(self, lanes: Sequence[DecodeLane], tokens: Slots, first: int, last: int) -> None:
         """Give a slot to each distinct continuation of the slots ``first:last``.
 
         The first child of a slot stays in it; the others are copied into ghosts' slots, or

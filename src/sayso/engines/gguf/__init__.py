@@ -1,0 +1,1 @@
+"""Models in GGUF files, run by llama.cpp in this process."""

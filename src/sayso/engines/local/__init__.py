@@ -1,0 +1,1 @@
+"""What engines share whose models run in this process: prompts, decoding, draws, records."""
