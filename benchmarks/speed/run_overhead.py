@@ -1,26 +1,33 @@
 """What a whole ``sayso run uncle`` costs beside generating its tokens.
 
     python benchmarks/speed/run_overhead.py [--limit 100] [--repeat 2] [--instant]
+    python benchmarks/speed/run_overhead.py --command [--beside OTHER/src] [--repeat 3]
 
 In one process and on one thread: the same requests through bare ``generate`` in a batch-sorted
 script (``engine_overhead.bare``), then whole runs with an empty cache: asking, caching, judging,
 measuring, the page. Imports are timed apart. The bar: model stages at most 1.2 x bare, the whole
 run at most 1.5 x bare + 3 CPU seconds. ``--instant`` asks nothing: every reply lies in the cache,
 and what one request more costs is told from runs of two sizes, without the page and with the
-memory of the judge empty; wanted .4 CPU ms.
+memory of the judge empty; wanted .4 CPU ms. ``--command`` runs ``sayso run uncle --limit 5`` in a
+process of its own, imports and page included, also by the ``src`` folder of another version
+(``--beside``), in turn.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
 
+import sayso
+
 
 def instant(limit: int, repeat: int) -> None:
     """Print what a request costs beside the model, by part."""
-    import sayso
     from sayso.engines import open_model
     from sayso.judges.english.tokens import forget_texts
 
@@ -46,13 +53,47 @@ def instant(limit: int, repeat: int) -> None:
             print("  " + ", ".join(f"{name} {value:.2f}" for name, value in each.items()))
 
 
+def whole_command(source: Path) -> float:
+    """Return the CPU seconds of one command, those of its processes included."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = {"PYTHONPATH": str(source), "SAYSO_CACHE": str(Path(folder, "cache"))}
+        command = ("run", "uncle", "--limit", "5", "--out", str(Path(folder, "run")))
+        before = os.times()
+        subprocess.run(
+            [sys.executable, "-m", "sayso", *command],
+            env={**os.environ, **place}, check=True, capture_output=True,
+        )  # fmt: skip
+        after = os.times()
+    return (
+        after.children_user
+        + after.children_system
+        - (before.children_user + before.children_system)
+    )
+
+
+def commands(sources: list[Path], repeat: int) -> None:
+    """Print what the command costs by each version, the least of its turns."""
+    spent: dict[Path, list[float]] = {source: [] for source in sources}
+    for _ in range(repeat):
+        for source, times in spent.items():
+            times.append(whole_command(source))
+    for source, times in spent.items():
+        each = ", ".join(f"{seconds:.1f}" for seconds in times)
+        print(f"{source}: {min(times):.1f} CPU s ({each})")
+
+
 def main() -> None:
     """Print CPU seconds, counts and ratios."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--limit", type=int, default=100)
     parser.add_argument("--repeat", type=int, default=2)
     parser.add_argument("--instant", action="store_true")
+    parser.add_argument("--command", action="store_true")
+    parser.add_argument("--beside", type=Path, nargs="*", default=[])
     arguments = parser.parse_args()
+    if arguments.command:
+        commands([Path(sayso.__file__).parents[1], *arguments.beside], arguments.repeat)
+        return
     if arguments.instant:
         instant(arguments.limit, arguments.repeat)
         return
@@ -60,7 +101,6 @@ def main() -> None:
     import torch
 
     import engine_overhead
-    import sayso
     from sayso import datasets, report
     from sayso.engines import open_model
     from sayso.protocols import uncle

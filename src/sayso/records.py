@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
+from functools import cached_property
 from typing import Literal
 
 import msgspec
@@ -454,7 +455,7 @@ class Results:
             if len(rest) == 1 and rest[0][0] == key:
                 yield rest[0][1], estimate
 
-    @property
+    @cached_property
     def forms(self) -> list[str]:
         """The forms that were measured, short before long."""
         present = {part_of(estimate.where, "form") for estimate in self.all}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from sayso.options import check_types
 from sayso.protocols.faithfulness import Settings
 from sayso.protocols.settings import replace
 from sayso.records import InputError
+from support.endpoint import endpoint
 
 HEAVY = ("altair", "jinja2", "numpy", "pyarrow", "torch", "transformers", "vl_convert", "openai")
 
@@ -30,6 +32,63 @@ def test_help_loads_little(command: str) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "Examples:" in done.stdout
     assert done.stderr.strip() == "[]"
+
+
+#: what no command needs whose answers come from elsewhere
+MODELS = ("torch", "transformers", "tokenizers", "safetensors", "peft", "accelerate", "scipy",
+          "pandas", "sklearn", "datasets", "asyncio", "openai")  # fmt: skip
+
+
+def _loaded_by(*command: str, asks: bool = False) -> list[str]:
+    """Run a command in a process of its own; return what it loaded of :data:`MODELS`."""
+    code = (
+        "import sys; from sayso import cli; code = cli.execute(sys.argv[1:]); "
+        f"print('loaded', *(name for name in {MODELS!r} if name in sys.modules)); sys.exit(code)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *command], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return [
+        name
+        for name in done.stdout.splitlines()[-1].split()[1:]
+        if not (asks and name in ("asyncio", "openai"))
+    ]
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of answers from a file, and the file beside it."""
+    place = tmp_path_factory.mktemp("recorded")
+    rows = [
+        {"question": f"Who wrote play {n}?", "answer": name, "gold": "Ann", "draws": [name, "Bea"]}
+        for n, name in enumerate(("Ann", "Bea", "Ann", "Cas", "I do not know."))
+    ]
+    answers = place / "answers.jsonl"
+    answers.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    command = ("run", "selective", "--answers", str(answers), "--out", str(place / "run"))
+    assert _loaded_by(*command) == []
+    return place / "run"
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["report RUN", "measure RUN", "compare RUN RUN", "export RUN OUT.csv", "score ANSWERS",
+     "study RUN RUN --out OUT", "score ANSWERS --out OUT.csv", "data", "judge-check rules"],
+)  # fmt: skip
+def test_commands_on_answers_that_exist_load_no_model(
+    recorded: Path, command: str, tmp_path: Path
+) -> None:
+    places = {"RUN": recorded, "ANSWERS": recorded.parent / "answers.jsonl"}
+    words = [str(places.get(word, word)) for word in command.split()]
+    words = [word.replace("OUT", str(tmp_path / "out")) for word in words]
+    assert _loaded_by(*words) == []
+
+
+def test_a_run_against_an_endpoint_loads_no_model(tmp_path: Path) -> None:
+    with endpoint(lambda body: f"It was Ann, {len(str(body))}.") as address:
+        command = ("--model", f"{address}#m", "--limit", "2", "--out", str(tmp_path / "run"))
+        assert _loaded_by("run", "uncle", *command, asks=True) == []
 
 
 @pytest.mark.skipif(os.name != "posix", reason="closes handles in a shell of POSIX")

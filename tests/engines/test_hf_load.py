@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
 from sayso import engines  # noqa: E402
 from sayso.engines import open_model  # noqa: E402
 from sayso.engines.hf import load  # noqa: E402
@@ -297,7 +298,7 @@ def test_without_weights_a_model_has_the_same_identity(
     def read(*args: object, **more: object) -> None:
         raise AssertionError("weights are read")
 
-    monkeypatch.setattr(load.transformers.AutoModelForCausalLM, "from_pretrained", read)
+    monkeypatch.setattr(transformers.AutoModelForCausalLM, "from_pretrained", read)
     for engine, dtype in zip(whole, ("auto", "bfloat16"), strict=True):
         empty: Any = open_model(f"hf:{folder}", device="cpu", dtype=dtype, weights=False)
         assert empty.identity == engine.identity

@@ -10,7 +10,7 @@ import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 from rich.console import Console
@@ -25,6 +25,7 @@ from sayso.cli.flags import (
 from sayso.cli.printing import note_figures, print_note, tell
 from sayso.cli.progress import Bars
 from sayso.harmless import line
+from sayso.later import Later
 from sayso.protocols import PROTOCOLS
 from sayso.protocols.protocol import Protocol, Unsuited
 from sayso.records import InputError
@@ -35,8 +36,6 @@ from sayso.report.page import index_page, write_index
 from sayso.report.terminal import plain_table, render_summaries, safe_text, say
 from sayso.runs.compare import number_words, sides_of
 from sayso.runs.dry_run import RunEstimate, estimate_job, plan_text, total_of, total_text
-from sayso.runs.from_files import TextsOf, lacking_claims, measure_texts, texts_by_model
-from sayso.runs.from_files import estimate_texts as price_texts
 from sayso.runs.job import Job, check, with_period, with_prompts_elsewhere
 from sayso.runs.measure import measure as measure_run
 from sayso.runs.measure import settings_kind
@@ -45,11 +44,18 @@ from sayso.runs.result import Result, lost_answers, shown_examples, summary_of
 from sayso.runs.run import execute_job
 from sayso.storage.atomic import place_inside
 from sayso.storage.run_folder import FIGURES, RunFolder
-from sayso.studies.report import render_study
-from sayso.studies.results import of_folders
-from sayso.train.compare import compare as compare_runs
-from sayso.train.report import unfinished, write_training_figures, write_training_page
 from sayso.train.result import is_training, read_training
+
+if TYPE_CHECKING:
+    from sayso.runs import from_files
+    from sayso.studies import report as study_report
+    from sayso.studies import results as study_results
+    from sayso.train import compare as trainings
+    from sayso.train import report as training_report
+else:  # few runs need them
+    from_files = Later("sayso.runs.from_files")
+    study_report, study_results = Later("sayso.studies.report"), Later("sayso.studies.results")
+    trainings, training_report = Later("sayso.train.compare"), Later("sayso.train.report")
 
 
 def run_one(common: RunFlags, plan: Protocol, options: Any) -> int:
@@ -83,7 +89,9 @@ def _run_answers(common: RunFlags, plan: Protocol, options: Any) -> int:
     if several:
         _check_several(common)
     if common.dry_run:
-        plans = [price_texts(own, job) for own, job in texts] + [_estimate(job) for job in jobs]
+        plans = [from_files.estimate_texts(own, job) for own, job in texts] + [
+            _estimate(job) for job in jobs
+        ]
         _show_plans(plans, json=common.json)
         return 0
     done = []
@@ -143,7 +151,9 @@ def _run_all_answers(common: RunFlags) -> int:
         out = place_inside(common.out, name) if common.out is not None else None
         own, options = dataclasses.replace(common, out=out), plan.Settings()
         try:
-            if plan.reads_texts and not any(t.system.labeled for t in texts_by_model(own.answers)):
+            if plan.reads_texts and not any(
+                t.system.labeled for t in from_files.texts_by_model(own.answers)
+            ):
                 raise Unsuited(
                     f"{name} needs labeled claims of long texts, and the files have none"
                 )
@@ -158,14 +168,16 @@ def _run_all_answers(common: RunFlags) -> int:
     return max(codes)
 
 
-def texts_of(common: RunFlags, plan: Protocol, options: Any) -> Iterator[tuple[TextsOf, Job]]:
+def texts_of(
+    common: RunFlags, plan: Protocol, options: Any
+) -> Iterator[tuple[from_files.TextsOf, Job]]:
     """Yield the texts of each model in files of texts, and how they are measured."""
     if common.data:
         raise InputError("--answers replaces --data: leave --data out")
     if not common.model:
         options = dataclasses.replace(options, modes="none")
-    models = texts_by_model(common.answers, common.columns)
-    lacking = [lacking_claims(own, options) for own in models]
+    models = from_files.texts_by_model(common.answers, common.columns)
+    lacking = [from_files.lacking_claims(own, options) for own in models]
     if lacking and all(lacking):
         raise Unsuited(lacking[0])
     job = dataclasses.replace(common.job(plan.name, options), data="texts", model=common.model)
@@ -196,10 +208,10 @@ def _shown(common: RunFlags, several: bool) -> ShowOptions:
     return ShowOptions(common.json, several, common.verbose, not several, common.files)
 
 
-def _measure(texts: TextsOf, job: Job, common: RunFlags, several: bool) -> Result:
+def _measure(texts: from_files.TextsOf, job: Job, common: RunFlags, several: bool) -> Result:
     """Measure the texts of one model."""
     with Bars() as bars:
-        result = measure_texts(texts, job, progress=bars)
+        result = from_files.measure_texts(texts, job, progress=bars)
         page = _page_of(result, bars)
     _finish(result, page, _shown(common, several))
     return result
@@ -320,11 +332,11 @@ def _compare_many(runs: Sequence[Path], flags: Comparing) -> None:
     if flags.stage is not None or flags.base is not None:
         raise InputError("--stage and --base are for two trainings; leave them out")
     options = {"resamples": flags.resamples, "seed": flags.seed, "allow": flags.allow}
-    found = of_folders(runs, **options)
+    found = study_results.of_folders(runs, **options)
     if flags.json:
         print(json_text(found.table()))
     else:
-        render_study(found, Console())
+        study_report.render_study(found, Console())
 
 
 def _page_of(result: Result, bars: Bars) -> Path | None:
@@ -415,10 +427,10 @@ def write_report(run: Path, beside: Sequence[Path], figures: str, figure_width: 
     """Write the page of a run or a training again, and files of its charts."""
     files = wanted(figures, figure_width)
     if is_training(run):
-        print(write_training_page(run))
+        print(training_report.write_training_page(run))
         if files.formats:
-            note_figures(write_training_figures(run, files), run / FIGURES)
-        if text := unfinished(read_training(run)):
+            note_figures(training_report.write_training_figures(run, files), run / FIGURES)
+        if text := training_report.unfinished(read_training(run)):
             print(f"sayso: {text}", file=sys.stderr)
         return
     print(reports.write(run, beside))
@@ -431,7 +443,7 @@ def compare(a: Path, b: Path, more: Sequence[Path], flags: Comparing) -> None:
     if more:
         _compare_many((a, b, *more), flags)
         return
-    result = compare_runs(
+    result = trainings.compare(
         a,
         b,
         allow=flags.allow,
@@ -464,11 +476,11 @@ def factuality(files: Sequence[Path], flags: Factuality) -> int:
         "the next release removes this name"
     )
     if flags.dry_run:
-        plan = price_texts(files, flags.job, flags.columns)
+        plan = from_files.estimate_texts(files, flags.job, flags.columns)
         print(json_text(plan) if flags.json else plan_text(plan))
         return 0
     with Bars() as bars:
-        result = measure_texts(files, flags.job, flags.columns, bars)
+        result = from_files.measure_texts(files, flags.job, flags.columns, bars)
         page = _page_of(result, bars)
     _finish(result, page, ShowOptions(flags.json))
     return _exit_code([result])

@@ -23,12 +23,13 @@ import itertools
 import json
 import types
 import typing
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, Union
 
 import msgspec
+import numpy as np
 
 from sayso.records import InputError
 from sayso.storage.atomic import disk_errors
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 FEW_ROWS, FEW_BYTES, RATIO = 1_000_000, 100_000_000, 1_000
 ROWS = 2000  # rows of a row group ...
 ITEMS = 2_000_000  # ... or entries of their arrays, so that long answers do not fill the memory
+#: integers below are floats without loss
+EXACT = 2**53
 Record = TypeVar("Record", bound=msgspec.Struct)
 
 
@@ -143,27 +146,70 @@ def column_of(shape: Shape, values: list[Any]) -> pa.Array:
                 columns.append(column_of(one, [None if v is None else get(v) for v in values]))
             else:
                 columns.append(column_of(one, list(map(get, values))))
-        mask = pa.array(empty, pa.bool_())
+        mask = _plain_column(pa.bool_(), empty)
         return pa.StructArray.from_arrays(columns, fields=list(kind), mask=mask)
-    if shape.kind == "list" and shape.inner[0].kind not in ("int", "float", "bool"):
-        lengths = [0 if value is None else len(value) for value in values]
-        offsets = pa.array(itertools.accumulate(lengths, initial=0), pa.int32())
+    if shape.kind == "list":
         flat = list(itertools.chain.from_iterable(value for value in values if value))
-        mask = pa.array([value is None for value in values], pa.bool_())
-        return pa.ListArray.from_arrays(
-            offsets, column_of(shape.inner[0], flat), type=kind, mask=mask
-        )
-    try:
-        return pa.array(values, kind)
-    except UnicodeEncodeError:
-        return pa.array([None if value is None else _readable(value) for value in values], kind)
+        buffers, inner = [_holds(values), _ends(values)], column_of(shape.inner[0], flat)
+        return pa.Array.from_buffers(kind, len(values), buffers, children=[inner])
+    if shape.kind == "pairs":
+        flat = list(itertools.chain.from_iterable(value for value in values if value))
+        columns = [_plain_column(pa.string(), [pair[place] for pair in flat]) for place in (0, 1)]
+        pairs = pa.StructArray.from_arrays(columns, fields=[kind.key_field, kind.item_field])
+        buffers = [_holds(values), _ends(values)]
+        return pa.Array.from_buffers(kind, len(values), buffers, children=[pairs])
+    return _plain_column(kind, values)
 
 
-def _readable(value: Any) -> Any:
-    """Return text, or pairs of texts, that UTF-8 can hold."""
-    if isinstance(value, str):
-        return readable(value)
-    return [(readable(key), readable(text)) for key, text in value]
+def _ends(values: Sequence[Any]) -> pa.Buffer:
+    """Return where each text or list of a column begins, and the end of the last."""
+    import pyarrow as pa
+
+    ends = np.cumsum([0, *(0 if value is None else len(value) for value in values)])
+    if ends[-1] > np.iinfo(np.int32).max:
+        raise pa.ArrowInvalid(f"its texts are too long together: {ends[-1]:,} bytes")
+    return pa.py_buffer(ends.astype(np.int32))
+
+
+def _holds(values: list[Any]) -> pa.Buffer | None:
+    """Return which values there are, as bits; ``None``: all."""
+    import pyarrow as pa
+
+    if not any(value is None for value in values):
+        return None
+    return pa.py_buffer(np.packbits([value is not None for value in values], bitorder="little"))
+
+
+def _plain_column(kind: pa.DataType, values: list[Any]) -> pa.Array:
+    """Return ``pa.array(values, kind)``, without what that does first: import pandas.
+
+    Values that are not of the kind are left to it.
+    """
+    import pyarrow as pa
+
+    if pa.types.is_string(kind):
+        try:
+            texts = [b"" if text is None else text.encode() for text in values]
+        except UnicodeEncodeError:
+            texts = [b"" if text is None else readable(text).encode() for text in values]
+        except AttributeError:
+            return pa.array(values, kind)
+        held = [_ends(texts), pa.py_buffer(b"".join(texts))]
+    elif pa.types.is_boolean(kind):
+        bits = np.array([False if value is None else value for value in values], dtype=object)
+        if not all(isinstance(bit, bool) for bit in bits):
+            return pa.array(values, kind)
+        held = [pa.py_buffer(np.packbits(bits.astype(bool), bitorder="little"))]
+    else:
+        real = pa.types.is_floating(kind)
+        blank = 0.0 if real else 0
+        numbers = np.array([blank if value is None else value for value in values])
+        if (real and numbers.dtype == np.int64 and (abs(numbers) < EXACT).all()) or not values:
+            numbers = numbers.astype(np.float64 if real else np.int64)
+        if numbers.dtype != (np.float64 if real else np.int64):
+            return pa.array(values, kind)
+        held = [pa.py_buffer(numbers)]
+    return pa.Array.from_buffers(kind, len(values), [_holds(values), *held])
 
 
 def readable(text: str) -> str:
@@ -208,7 +254,10 @@ def unbuild(shape: Shape, column: pa.Array, *, strict: bool = True) -> list[Any]
     if column.type != kind:
         column = column.cast(kind)
     if shape.kind in ("int", "float", "bool") and not column.null_count:
-        plain: list[Any] = column.to_numpy(zero_copy_only=False).tolist()
+        # to_numpy would import pandas, too
+        plain: list[Any] = (
+            column.to_pylist() if shape.kind == "bool" else np.from_dlpack(column).tolist()
+        )
         return plain
     values: list[Any] = column.to_pylist()
     if pa.types.is_string(kind):  # stages, judges and labels repeat: a text is one object

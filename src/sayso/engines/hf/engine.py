@@ -25,6 +25,7 @@ from sayso.engines.hf.load import (
     first_limits,
     identify,
     load_model,
+    load_shipped,
     ran_out,
 )
 from sayso.engines.local.decode import DecodeJob, PrefixCache
@@ -50,18 +51,18 @@ def open_packaged(name: str, **options: object) -> HfEngine:
 
 def open_shipped(name: str, **options: object) -> HfEngine:
     """Open a model that sayso brings, by its name."""
-    engine = _open(str(shipped_folder(name)), name, options)
+    engine = _open(str(shipped_folder(name)), name, options, shipped=True)
     engine.signature = f"{name}@1{'+end_loops' if engine.options.end_loops else ''}"
     return engine
 
 
-def _open(source: str, name: str, options: Mapping[str, object]) -> HfEngine:
-    """Open a folder, a GGUF file or a hub id as the model of this name."""
+def _open(source: str, name: str, options: Mapping[str, object], shipped: bool = False) -> HfEngine:
+    """Open a folder, a GGUF file or a hub id as the model of this name; ``shipped``: sayso's."""
     checked = read_options(HfOptions, options, "known options")
     check_arrays(checked.record)
     if checked.end_loops is None:
         checked = msgspec.structs.replace(checked, end_loops=limits_of(name).end_loops)
-    model, tokenizer = load_model(source, checked)
+    model, tokenizer = load_shipped(name, checked) if shipped else load_model(source, checked)
     with opening_refused(source):
         identity = identify(source, model, tokenizer, checked)
         engine = HfEngine(name, model, tokenizer, identity, checked)

@@ -8,14 +8,15 @@ begin later and are masked before that.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
-from transformers.cache_utils import DynamicCache, DynamicLayer
 
 from sayso.engines.hf.load import Runner
+from sayso.engines.hf.shipped import PlainCache
 from sayso.engines.local.decode import AHEAD, PrefixCache, Slots
 
 #: Rows that are copied at once. No row is both read and written in one rearrangement.
@@ -34,13 +35,22 @@ def padded(prompts: Sequence[Sequence[int]], pad: int, left: bool = True) -> Ten
     return torch.from_numpy(table)
 
 
+def _empty(runner: Runner) -> Any:
+    """Return a cache that holds nothing yet."""
+    if runner.plain:
+        return PlainCache(runner.model.config)
+    from transformers.cache_utils import DynamicCache
+
+    return DynamicCache(config=runner.model.config)
+
+
 def first_pass(runner: Runner, prompts: Sequence[Sequence[int]]) -> tuple[Tensor, Any]:
     """Run prompts through the model; return their last logits and the cache they leave."""
     lengths = torch.tensor([len(p) for p in prompts])
     ids = padded(prompts, runner.pad)
     width = ids.shape[1]
     positions = (torch.arange(width) - (width - lengths)[:, None]).clamp(min=0)
-    cache = DynamicCache(config=runner.model.config)
+    cache = _empty(runner)
     logits = runner.forward(ids, _mask(runner, lengths, width), positions, cache, keep=1)
     return logits[:, -1], cache
 
@@ -71,8 +81,10 @@ class _Window:
     end = 0
 
 
-class SlotLayer(DynamicLayer):  # type: ignore[misc]  # transformers publishes no types
+class SlotLayer:
     """One layer's keys and values in a buffer that is written in place, not concatenated."""
+
+    is_initialized = False
 
     def __init__(self, window: _Window) -> None:
         super().__init__()
@@ -128,6 +140,19 @@ class SlotLayer(DynamicLayer):  # type: ignore[misc]  # transformers publishes n
                 stored[there, :, w.start : w.end] = stored[here, :, w.start : w.end]
 
 
+@lru_cache(maxsize=2)
+def _slot_layer(plain: bool) -> type[SlotLayer]:
+    """Return the kind of layer that a model takes: transformers asks its own kind for more."""
+    if plain:
+        return SlotLayer
+    from transformers.cache_utils import DynamicLayer
+
+    class DynamicSlotLayer(SlotLayer, DynamicLayer):  # type: ignore[misc]  # it publishes no types
+        """A slot layer inside a cache of transformers."""
+
+    return DynamicSlotLayer
+
+
 class SlotCache:
     """For plain attention in every layer: slots branch and refill in place."""
 
@@ -139,8 +164,9 @@ class SlotCache:
         self.lengths: Slots = np.zeros(0, dtype=np.int64)
         self.window = _Window()
         self.capacity = (0, 0)
-        self.cache = DynamicCache(config=runner.model.config)
-        self.cache.layers = [SlotLayer(self.window) for _ in self.cache.layers]
+        self.cache = _empty(runner)
+        layer = _slot_layer(runner.plain)
+        self.cache.layers = [layer(self.window) for _ in self.cache.layers]
 
     def _reserve(self, rows: int, before: int, after: int) -> None:
         """Make room for ``rows`` rows, ``before`` columns up to the end and ``after`` behind it."""

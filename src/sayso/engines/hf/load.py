@@ -15,10 +15,8 @@ from typing import Annotated, Any, NamedTuple
 
 import msgspec
 import torch
-import transformers
 from safetensors import safe_open
 from torch import Tensor
-from transformers.cache_utils import DynamicCache, DynamicLayer, DynamicSlidingWindowLayer
 
 from sayso.engines import hub_answers
 from sayso.engines.engine import Counts
@@ -33,6 +31,7 @@ from sayso.engines.hf.files import (
     unpack,
     unpacked_folder,
 )
+from sayso.engines.hf.shipped import Llama, open_plain
 from sayso.engines.hf.weights import (
     check_counts,
     check_sizes,
@@ -76,8 +75,23 @@ class HfOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     weights: bool = True
 
 
+def load_shipped(name: str, options: HfOptions) -> tuple[Any, Any]:
+    """Return (model, tokenizer) of a model that sayso ships, without transformers where it can."""
+    folder = shipped_folder(name)
+    device = choose_device(options.device)
+    own = options.chat_template is None and options.revision is None and device.type == "cpu"
+    if not own or base_of(folder) is not None:
+        return load_model(str(folder), options)
+    dtype = choose_dtype(options.dtype, device)
+    assert isinstance(dtype, torch.dtype)  # "auto" is float32 on a CPU
+    with opening_refused(name):
+        return open_plain(folder, dtype, options.weights)
+
+
 def load_model(name: str, options: HfOptions) -> tuple[Any, Any]:
     """Return (model, tokenizer) of a folder, a GGUF file or a hub id."""
+    import transformers
+
     file = gguf_file(name)
     if file is not None and not options.weights and gguf_origin(unpacked_folder(file)) is None:
         return _unread(file, options)
@@ -125,6 +139,8 @@ def load_model(name: str, options: HfOptions) -> tuple[Any, Any]:
 
 def _unread(file: Path, options: HfOptions) -> tuple[Any, Any]:
     """Return a model that takes no memory, and its tokenizer, without unpacking a GGUF file."""
+    import transformers
+
     check_reader(file)
     dtype = choose_dtype(options.dtype, choose_device(options.device))
     here: dict[str, Any] = {"gguf_file": file.name, "local_files_only": True}
@@ -143,6 +159,8 @@ def _without_weights(source: str, dtype: torch.dtype | str, common: Mapping[str,
 
     Raises what the library raises, also for a model whose dtype only its weights tell.
     """
+    import transformers
+
     config = transformers.AutoConfig.from_pretrained(source, **common)
     if dtype == "auto":
         dtype = config.dtype or _stored_dtype(source)
@@ -157,6 +175,8 @@ def _without_weights(source: str, dtype: torch.dtype | str, common: Mapping[str,
 
 def _shape(config: Any, dtype: torch.dtype | str | None, common: Mapping[str, Any]) -> Any:
     """Return the model of a config without memory for weights; ValueError where it has no end."""
+    import transformers
+
     check_counts(config.to_dict())
     with torch.device("meta"):
         return transformers.AutoModelForCausalLM.from_config(
@@ -171,6 +191,8 @@ def _check_memory(
 
     A quantized one is smaller than its config says, and is left to the library.
     """
+    import transformers
+
     config = transformers.AutoConfig.from_pretrained(source, **common)
     if getattr(config, "quantization_config", None):
         return
@@ -459,6 +481,7 @@ class Runner:
         # one thing under three names: from transformers 5.24 on, and before it, plain and Mamba
         names = ("cache", "past_key_values", "cache_params")
         self.cache_name = next((name for name in names if name in accepted), None)
+        self.plain = isinstance(model, Llama)
         self.memory = _memory(model, self.cache_name is not None)
         text = model.config.get_text_config(decoder=True)
         if self.device.type == "cpu":
@@ -506,6 +529,10 @@ class Runner:
 
 def _memory(model: Any, takes_cache: bool) -> str:
     """Tell which kind of cache an architecture has."""
+    if isinstance(model, Llama):
+        return "slots"
+    from transformers.cache_utils import DynamicCache, DynamicLayer, DynamicSlidingWindowLayer
+
     if not takes_cache or not model._supports_default_dynamic_cache():
         return "none"
     kinds = {type(layer) for layer in DynamicCache(config=model.config).layers}
