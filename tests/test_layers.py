@@ -262,7 +262,6 @@ ALONE = {
     "sayso.judges.rules.silence": "what says that no value is given, a subject of its own",
     "sayso.engines.openai.batches": "batch files, a subject of its own",
     "sayso.engines.ray.classifier": "comparing meanings in actors, apart from asking",
-    "sayso.judges.cascade": "a judge, opened by name",
     "sayso.judges.rules.alignment": "which sentence speaks of which aspect",
     "sayso.judges.english.imperatives": "which sentences tell a reader to do something",
     "sayso.judges.rules.natural_questions": "word order, apart from who makes questions",

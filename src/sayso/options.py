@@ -179,6 +179,7 @@ class CacheKeywords(TypedDict, total=False):
 Batch = Literal["item", "entity", "aspect"]
 Mode = Literal["one_pass", "two_pass"]
 Labels = Literal["stance", "uncle"]
+PromptSet = Literal["full", "brief"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -195,7 +196,24 @@ class JudgingOptions:
     judge_labels: Labels = option(
         "stance", "separate stance and content, or UNCLE's three labels", "judge"
     )
+    judge_prompt: PromptSet = option(
+        "full",
+        "full: rules and examples, several questions a call; brief: for small models, one decision "
+        "a call, a reply of one word",
+        "judge",
+    )
     judge_price: str | None = option(None, "like --price, but for the judge", "judge")
+    judge_device: str | None = option(
+        None, "like --device, but for the judge; default: that of --device", "judge"
+    )
+    judge_dtype: str | None = option(
+        None,
+        "like --dtype, but for a judge in this process; changing it repeats every verdict",
+        "judge",
+    )
+    judge_batch_size: Annotated[int, Meta(ge=1, le=100_000)] | None = option(
+        None, "like --batch-size, but for a judge in this process", "judge"
+    )
     judge_anyway: bool = option(
         False, "continue even if the judge's first ten replies were all unreadable", "judge"
     )
@@ -212,7 +230,11 @@ class JudgingKeywords(TypedDict, total=False):
     judge_batch: Batch
     judge_mode: Mode
     judge_labels: Labels
+    judge_prompt: PromptSet
     judge_price: str | None
+    judge_device: str | None
+    judge_dtype: str | None
+    judge_batch_size: int | None
     judge_anyway: bool
     jobs: int | None
 

@@ -31,10 +31,20 @@ from sayso.checks.judge import (
     render_judge,
 )
 from sayso.engines.scripted import ScriptedEngine
-from sayso.judges.cascade import CascadeJudge
+from sayso.judges.cascade import CascadeJudge, left_to_model
 from sayso.judges.judge import Item, Judge
 from sayso.judges.model.judge import LlmJudge
-from sayso.judges.reliability import HumanLabel, kept_numbers, place, result, share, stored
+from sayso.judges.reliability import (
+    HumanLabel,
+    JudgeCheck,
+    LeftToModel,
+    kept_numbers,
+    model_or_rules,
+    place,
+    result,
+    share,
+    stored,
+)
 from sayso.judges.rules.judge import RulesJudge
 from sayso.records import Content, InputError, Stance, Verdict
 from sayso.runs.judge import JudgeOptions
@@ -297,6 +307,87 @@ def test_a_judge_that_flips_some_verdicts_loses_as_many(tmp_path: Path) -> None:
     found = judge_check(judge_engine(knowing(0.2, seed=3)), cache=tmp_path)
     # 20 % of 124 are 24.8 with a standard deviation of 4.5
     assert 124 - 40 < found.ours.agreed.count < 124 - 12
+
+
+def cascade(decide: Callable[[Shown, int], str]) -> CascadeJudge:
+    return CascadeJudge(RulesJudge(1), LlmJudge(judge_engine(decide)))
+
+
+def lines_of(check: JudgeCheck) -> str:
+    return " ".join(judge_check_text(check).head)
+
+
+def test_a_cascade_says_who_decides_better_what_the_rules_leave(tmp_path: Path) -> None:
+    """Counted again here, from the rules' own verdicts and from what the rules are certain of."""
+    found = judge_check(cascade(knowing()), cache=tmp_path)
+    rows = our_set()[0]
+    items = [row.item for row in rows]
+    rules = RulesJudge(1).grade(items)
+    labels = [label for row in rows for label in row.labels]
+    asked = left_to_model(items, rules)
+    right = sum(label.agrees(v) for v, label, a in zip(rules, labels, asked, strict=True) if a)
+    left = found.ours.left
+    assert left is not None
+    assert 0 < left.asked < 124
+    assert (left.asked, left.aspects) == (sum(asked), 124)
+    assert (left.model.count, left.model.of) == (left.asked, left.asked)  # it knows our labels
+    assert (left.rules.count, left.rules.of) == (right, left.asked)
+    assert (left.gained, left.lost) == (left.asked - right, 0)
+    assert "The model decides them better" in lines_of(found)
+    kept = stored(found.signature, tmp_path) or {}
+    assert (kept["left"], kept["left_model"], kept["left_rules"]) == (sum(asked), sum(asked), right)
+    assert judge_check("rules", cache=tmp_path).ours.left is None
+
+
+def test_a_model_that_is_worse_than_the_rules_is_said(tmp_path: Path) -> None:
+    known = knowing()
+
+    def wrong(seen: Shown, number: int) -> str:
+        return "abstained" if known(seen, number).startswith("committed") else "committed-correct"
+
+    found = judge_check(cascade(wrong), cache=tmp_path)
+    assert found.ours.left is not None
+    assert found.ours.left.lost > found.ours.left.gained
+    assert "The model decides them worse: use the judge rules" in lines_of(found)
+
+
+def test_what_the_model_leaves_unread_is_in_neither_share(tmp_path: Path) -> None:
+    known = knowing()
+
+    def decide(seen: Shown, number: int) -> str:
+        return "no label" if "When" in seen.question(number) else known(seen, number)
+
+    left = judge_check(cascade(decide), cache=tmp_path).ours.left
+    assert left is not None
+    assert 0 < left.model.of < left.asked
+    assert left.rules.of == left.model.of
+
+
+def test_the_difference_of_model_and_rules_by_hand() -> None:
+    def of(gained: int, lost: int, both: int, none: int = 0) -> LeftToModel:
+        def said(right: bool) -> Verdict:
+            return verdict("committed", "correct" if right else "incorrect")
+
+        pairs = [(True, False)] * gained + [(False, True)] * lost + [(True, True)] * both
+        pairs += [(False, False)] * none
+        labels = [HumanLabel(right=True)] * len(pairs)
+        return model_or_rules(
+            [said(m) for m, _ in pairs], [said(r) for _, r in pairs], labels, [True] * len(pairs)
+        )
+
+    worse = of(1, 5, 52, 2)  # 53 of 60 against 57
+    assert (worse.model.count, worse.rules.count, worse.model.of) == (53, 57, 60)
+    assert worse.difference is not None
+    # 1 of 6 has the exact range [.0042, .6412]: times 2, less 1, times 6 / 60
+    assert worse.difference == pytest.approx((-4 / 60, -0.09916, 0.02825), abs=1e-4)
+    assert of(0, 0, 60).difference is None
+    assert of(0, 0, 0).difference is None
+    clear = of(0, 8, 12).difference
+    assert clear is not None
+    assert clear[2] < 0
+    skipped = model_or_rules([verdict("committed", "correct")], [verdict("hedged", "none")],
+                             [HumanLabel(right=True)], [False])  # fmt: skip
+    assert (skipped.asked, skipped.aspects, skipped.model.of, skipped.gained) == (0, 1, 0, 0)
 
 
 def test_money_that_ends_stops_the_check(tmp_path: Path) -> None:

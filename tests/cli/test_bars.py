@@ -354,15 +354,23 @@ def test_every_flag_of_a_run_reaches_its_job(monkeypatch: pytest.MonkeyPatch) ->
         "end_loops": True, "fresh": True, "stale_ok": True,
     }  # fmt: skip
     assert {name: getattr(found[1], name) for name in local} == local
+    argv = "run uncle --dry-run --judge hf:z --judge-prompt brief --judge-device cuda:1 "
+    argv += "--judge-dtype bfloat16 --judge-batch-size 2"
+    assert cli.execute(argv.split()) == 0
+    of_judge: dict[str, object] = {
+        "judge_prompt": "brief", "judge_device": "cuda:1", "judge_dtype": "bfloat16",
+        "judge_batch_size": 2,
+    }  # fmt: skip
+    assert {name: getattr(found[2], name) for name in of_judge} == of_judge
     argv = "run uncle --dry-run --engine ray --ray-address head:6379 --ray-actors 3 --jobs 2"
     assert cli.execute(argv.split()) == 0
     spread: dict[str, object] = {
         "engine": "ray", "ray_address": "head:6379", "ray_actors": 3, "jobs": 2,
     }  # fmt: skip
-    assert {name: getattr(found[2], name) for name in spread} == spread
+    assert {name: getattr(found[3], name) for name in spread} == spread
     argv = "run uncle --dry-run --model http://h/v1#m --batch-files"
     assert cli.execute(argv.split()) == 0
-    spread["batch_files"] = found[3].batch_files
+    spread["batch_files"] = found[4].batch_files
     assert spread["batch_files"] is True
     known = {f.name for f in flags.dataclasses.fields(flags.RunFlags)}
     known -= {"asked", "asking", "stored", "opening", "spending", "judging", "ray"}
@@ -370,4 +378,4 @@ def test_every_flag_of_a_run_reaches_its_job(monkeypatch: pytest.MonkeyPatch) ->
     known -= {"json", "dry_run", "verbose", "columns", "out", "split", "cache"}
     known -= {"answers", "logprobs"}  # make a job for each model in files
     known -= {"figures", "figure_width"}  # files beside the page
-    assert known <= wanted.keys() | local.keys() | spread.keys()
+    assert known <= wanted.keys() | local.keys() | of_judge.keys() | spread.keys()

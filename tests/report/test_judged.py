@@ -78,6 +78,7 @@ def test_a_model_that_was_never_checked_is_warned_of() -> None:
             "rules@2+c1+uncle+aspect#p9c1f+uncle+aspect",
             " --judge-labels uncle --judge-batch aspect",
         ),
+        ("gpt-4o#p9c1f+uncle+brief", " --judge-labels uncle --judge-prompt brief"),
         ("uncle+entity#p9c1f", ""),  # the name of a model
     ],
 )
@@ -100,6 +101,38 @@ def test_a_judge_that_was_talked_over_is_warned_of() -> None:
     assert "! In its check, 3 of 12 instructions hidden in answers changed" in printed(found)
     rules = manifest("rules", **{**CHECKED, "injections_changed": 1})
     assert terminal.warned(rules)[0].startswith("In its check, 1 of 12")
+
+
+LEFT = {"left": 60, "left_model": 53, "left_model_of": 60, "left_rules": 57, "left_rules_of": 60}
+
+
+def test_a_cascade_whose_model_is_worse_than_its_rules_is_warned_of() -> None:
+    cascade = manifest("rules+openai:gpt-4o", **CHECKED, **LEFT)
+    text = printed(cascade)
+    assert (
+        "! In the judge's check, on the 60 labeled answers that the rules left to the model, the "
+        "model agreed with 53 labels; the rules alone agreed with 57. Use --judge rules, or "
+        "another model."
+    ) in text
+    better = manifest("rules+openai:gpt-4o", **CHECKED, **{**LEFT, "left_model": 57})
+    assert terminal.warned(better) == []
+    assert "the model agreed with 57 labels; the rules alone agreed with 57." in printed(better)
+
+
+def test_the_users_labels_say_whether_a_cascade_is_worth_it() -> None:
+    theirs = {f"labelled_{name}": number for name, number in LEFT.items()}
+    ours = {**LEFT, "left_model": 60}
+    assert len(terminal.warned(manifest("rules+openai:x", **CHECKED, **ours, **theirs))) == 1
+    theirs["labelled_left_model"] = 58
+    assert not terminal.warned(manifest("rules+openai:x", **CHECKED, **LEFT, **theirs))
+
+
+def test_a_cascade_whose_check_does_not_compare_is_warned_of() -> None:
+    (said,) = terminal.warned(manifest("rules+openai:gpt-4o", **CHECKED))
+    assert said.startswith("The stored check does not say whether the model decides better")
+    assert said.endswith("sayso judge-check rules+openai:gpt-4o")
+    assert terminal.warned(manifest("rules+openai:gpt-4o", **CHECKED, left=0)) == []
+    assert "never checked" in terminal.warned(manifest("rules+openai:gpt-4o"))[0]
 
 
 def test_labels_of_the_user_are_cited_too() -> None:

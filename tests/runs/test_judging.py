@@ -11,6 +11,7 @@ import pytest
 
 import sayso
 from sayso.engines.scripted import ScriptedEngine
+from sayso.options import ModelOptions
 from sayso.progress import Silent
 from sayso.protocols import uncle
 from sayso.records import EMPTY_TEXT, Generation, InputError, Request, Usage, ask, signature_text
@@ -169,6 +170,27 @@ def test_how_a_model_judges_is_in_the_signature(
         ("rules", {"judge_batch": "aspect"}, "judge 'rules' is not a model"),
         ("rules", {"judge_price": "1,2"}, "judge 'rules' is not a model"),
         (
+            "rules",
+            {"judge_prompt": "brief", "judge_dtype": "bfloat16"},
+            "judge 'rules' is not a model: leave --judge-prompt and --judge-dtype out",
+        ),
+        (
+            "openai:x",
+            {"judge_prompt": "short"},
+            "judge-prompt is 'short'; expected one of full, brief",
+        ),
+        (
+            "hf:x",
+            {"judge_prompt": "brief", "judge_batch": "entity", "judge_mode": "two_pass"},
+            "asks for one decision a call: leave --judge-batch and --judge-mode out",
+        ),
+        (
+            "rules+openai:x",
+            {"judge_dtype": "bfloat16"},
+            "--judge-dtype: for a judge that runs in this process (hf:NAME), and 'openai:x' is an",
+        ),
+        ("hf:x", {"judge_batch_size": 0}, "judge-batch-size is 0; expected 1 to 100000"),
+        (
             "openai:x",
             {"judge_mode": "three"},
             "judge-mode is 'three'; expected one of one_pass, two_pass",
@@ -179,6 +201,41 @@ def test_what_is_no_judge_is_refused(name: str, options: dict[str, Any], said: s
     with pytest.raises(InputError) as caught:
         check_judge(name, JudgeOptions(**options))
     assert said in str(caught.value)
+
+
+def test_a_judge_is_opened_with_settings_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Device and, where given, dtype and batch size: the subject's are not the judge's."""
+    opened: list[ModelOptions] = []
+
+    def open_priced(name: str, *more: Any, opening: ModelOptions, **others: Any) -> Any:
+        opened.append(opening)
+        return judge_engine(truthful, name), None
+
+    monkeypatch.setattr("sayso.runs.judge.open_priced", open_priced)
+    subject = ModelOptions(device="cuda", dtype="float16", batch_size=64, revision="main")
+    for options, device, dtype, size in (
+        ({}, "cuda", None, None),
+        ({"judge_dtype": "bfloat16", "judge_batch_size": 4}, "cuda", "bfloat16", 4),
+        ({"judge_device": "cpu"}, "cpu", None, None),
+    ):
+        for name in ("hf:x", "rules+hf:x"):
+            open_judge(name, JudgeOptions(opening=subject, **options)).close()  # type: ignore[arg-type]
+            assert opened.pop() == ModelOptions(device=device, dtype=dtype, batch_size=size)
+
+
+def test_the_dtype_of_a_local_judge_is_in_its_signature() -> None:
+    signatures = {}
+    for dtype in (None, "float64"):
+        seat = open_judge("builtin", JudgeOptions(judge_dtype=dtype), learn=False)
+        signatures[dtype] = seat.judge.signature
+        seat.close()
+    assert "float64" in signatures["float64"]
+    assert "float64" not in signatures[None]
+
+
+def test_an_open_model_takes_no_settings_of_opening() -> None:
+    with pytest.raises(InputError, match="is open already: leave --judge-dtype out"):
+        open_judge(judge_engine(truthful), JudgeOptions(judge_dtype="bfloat16"))
 
 
 def test_judges_open_by_name(monkeypatch: pytest.MonkeyPatch) -> None:

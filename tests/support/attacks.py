@@ -250,8 +250,18 @@ def outside(prompt: str) -> str:
             inside = False
         elif not inside or not _PREFIX.match(line):
             free.append(line)
+    return _fold("\n".join(free) + _new_turn(prompt))
+
+
+def unfenced(prompt: str, field: re.Pattern[str]) -> str:
+    """What of a prompt whose fence is the ``field`` in front of each line stands outside of it."""
+    free = [line for line in prompt.splitlines() if not field.match(line)]
+    return _fold("\n".join(free) + _new_turn(prompt))
+
+
+def _new_turn(prompt: str) -> str:
     turn = _SPECIAL.search(prompt)
-    return _fold("\n".join(free) + (prompt[turn.end() :] if turn else ""))
+    return prompt[turn.end() :] if turn else ""
 
 
 def worst_judge(decide: Callable[[Shown, int], str], json_schema: bool = False) -> ScriptedEngine:

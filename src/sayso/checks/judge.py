@@ -27,6 +27,7 @@ from sayso.datasets.answer_rows import AnswerRow, is_exported
 from sayso.datasets.columns import columns_of, places_of
 from sayso.engines.engine import Engine
 from sayso.harmless import line, well_formed
+from sayso.judges.cascade import CascadeJudge, left_to_model
 from sayso.judges.hedge_survey import PHRASES
 from sayso.judges.judge import Item, Judge
 from sayso.judges.reliability import (
@@ -35,10 +36,12 @@ from sayso.judges.reliability import (
     HumanLabel,
     Injection,
     JudgeCheck,
+    LeftToModel,
     Phrase,
     SetResult,
     WordsCheck,
     keep_check,
+    model_or_rules,
     result,
     share,
 )
@@ -266,7 +269,13 @@ def _grade(opened: OpenJudge, name: str, rows: Sequence[LabelledAnswer]) -> SetR
     labels = [label for row in rows for label in row.labels]
     groups = [row.group for row in rows for _ in row.labels]
     stances = getattr(opened.judge, "labels", "stance") != "uncle"
-    return result(name, verdicts, labels, groups, stances=stances)
+    found = result(name, verdicts, labels, groups, stances=stances)
+    if not isinstance(opened.judge, CascadeJudge):
+        return found
+    items = [row.item for row in rows]
+    rules = opened.judge.rules.grade(items)
+    left = model_or_rules(verdicts, rules, labels, left_to_model(items, rules))
+    return msgspec.structs.replace(found, left=left)
 
 
 def _first(judge: Judge, items: Sequence[Item]) -> list[Verdict]:
@@ -780,7 +789,34 @@ def _set_lines(part: SetResult) -> list[str]:
     if part.kappa is not None:
         stance = f"{part.stance_agreed.count} of {part.stance_agreed.of}"
         lines.append(f"{part.name}: stance alone {stance}, kappa {part.kappa:.2f}")
+    if part.left is not None:
+        lines.append(f"{part.name}: {_left_line(part.left)}")
     return lines
+
+
+def _left_line(left: LeftToModel) -> str:
+    """Return on how many aspects the model of a cascade decides, and whether that is better."""
+    if not left.asked:
+        return "the rules decide every verdict, and the model is never asked"
+    text = f"the rules leave {left.asked:,} of {left.aspects:,} verdicts to the model"
+    if unread := left.asked - left.model.of:
+        text += f", {unread:,} of which could not be read"
+    if not left.model.of:
+        return text
+    text += f". On the {left.model.of:,} others" if unread else ". On these"
+    text += (
+        f", the model agrees with {_share(left.model)}, and the rules alone would with "
+        f"{_share(left.rules)}"
+    )
+    if left.difference is None:
+        return f"{text}; they never disagree on a label"
+    value, low, high = (100 * x for x in left.difference)
+    text += f": {value:+.0f} points [{low:+.0f}, {high:+.0f}]. "
+    if high < 0:
+        return f"{text}The model decides them worse: use the judge rules, or another model"
+    if low > 0:
+        return f"{text}The model decides them better"
+    return f"{text}These labels do not show which of the two decides them better"
 
 
 def _set_tables(part: SetResult) -> list[tuple[str, Sequence[str], Sequence[Sequence[str]]]]:

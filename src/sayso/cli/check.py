@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from sayso.cli.help import ENDPOINT, JUDGE, with_flags
 from sayso.harmless import line, plain_json
 from sayso.later import Later
-from sayso.options import JudgingOptions, ModelOptions, SpendingOptions
+from sayso.options import JudgingOptions, ModelOptions, SpendingOptions, option_names
 from sayso.records import InputError
 
 if TYPE_CHECKING:
@@ -92,7 +92,9 @@ def check(
 @dataclasses.dataclass(frozen=True)
 @with_flags(
     only={
-        JudgingOptions: ("judge_batch", "judge_mode", "judge_labels", "judge_price"),
+        JudgingOptions: [
+            name for name in option_names(JudgingOptions, use="judge") if name != "judge_anyway"
+        ],
         SpendingOptions: ("max_cost", "batch_files"),
         ModelOptions: ("device", "concurrency", "timeout", "patience"),
     },

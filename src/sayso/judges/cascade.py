@@ -59,6 +59,12 @@ def certain(item: Item, question: Question, verdict: Verdict) -> bool:
     return False
 
 
+def left_to_model(items: Sequence[Item], verdicts: Sequence[Verdict]) -> list[bool]:
+    """Return for each of the rules' verdicts whether a model decides in its place."""
+    pairs = [(item, question) for item in items for question in item.questions]
+    return [not certain(*pair, verdict) for pair, verdict in zip(pairs, verdicts, strict=True)]
+
+
 class CascadeJudge:
     """``rules`` first, then ``llm`` for what they are not certain of; a Judge like both.
 
@@ -97,14 +103,14 @@ class CascadeJudge:
         verdicts = self.rules.grade(items)
         undecided: list[Item] = []
         places: list[int] = []
-        place = 0
+        left = enumerate(left_to_model(items, verdicts))
         for item in items:
             questions = []
             for question in item.questions:
-                if not certain(item, question, verdicts[place]):
+                place, to_model = next(left)
+                if to_model:
                     questions.append(question)
                     places.append(place)
-                place += 1
             if questions:
                 answer = item.generation
                 if len(item.questions) != 1 and answer.form != "long":

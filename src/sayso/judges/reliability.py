@@ -109,12 +109,42 @@ class Errors(msgspec.Struct, frozen=True):
     right: CountedShare
 
 
+class LeftToModel(msgspec.Struct, frozen=True):
+    """What the model of a cascade is worth: the labels that its rules leave to it.
+
+    ``asked`` of ``aspects`` were left to the model. ``model`` and ``rules`` are the agreement of
+    either with the labels, on exactly those whose verdict by the model could be read; ``gained``
+    are those on which only the model agrees, ``lost`` those on which only the rules do.
+    """
+
+    asked: int
+    aspects: int
+    model: CountedShare
+    rules: CountedShare
+    gained: int
+    lost: int
+
+    @property
+    def difference(self) -> tuple[float, float, float] | None:
+        """Return agreement of the model minus that of the rules, and its 95 % range.
+
+        Exact given how many aspects the two disagree on (the sign test's interval; McNemar 1947).
+        ``None`` where nothing was read, or where they never disagree.
+        """
+        apart = self.gained + self.lost
+        if not self.model.of or not apart:
+            return None
+        wins = share(self.gained, apart)
+        ends = [(2 * (x or 0.0) - 1) * apart / self.model.of for x in (wins.low, wins.high)]
+        return (self.gained - self.lost) / self.model.of, ends[0], ends[1]
+
+
 class SetResult(msgspec.Struct, frozen=True):
     """How a judge did on one set of labels.
 
     ``agreed`` is over the ``aspects`` whose verdict could be read; ``problems`` counts the others
     by problem. ``kappa`` is Cohen's, of the stances; ``None`` without stance labels. ``errors`` is
-    ``None`` in a check that an older sayso kept.
+    ``None`` in a check that an older sayso kept. ``left`` is ``None`` where no cascade judged.
     """
 
     name: str
@@ -126,6 +156,7 @@ class SetResult(msgspec.Struct, frozen=True):
     kappa: float | None
     stances: tuple[StanceRow, ...]
     errors: Errors | None = None
+    left: LeftToModel | None = None
 
     @property
     def unread(self) -> int:
@@ -257,6 +288,29 @@ def result(
     )
 
 
+def model_or_rules(
+    by_model: Sequence[Verdict],
+    by_rules: Sequence[Verdict],
+    labels: Sequence[HumanLabel],
+    asked: Sequence[bool],
+) -> LeftToModel:
+    """Compare a cascade's verdicts with those of its rules where ``asked``: left to the model."""
+    rows = zip(by_model, by_rules, labels, asked, strict=True)
+    pairs = [
+        (label.agrees(model), label.agrees(rules))
+        for model, rules, label, left in rows
+        if left and model.problem is None
+    ]
+    return LeftToModel(
+        asked=sum(asked),
+        aspects=len(labels),
+        model=share(sum(model for model, _ in pairs), len(pairs)),
+        rules=share(sum(rules for _, rules in pairs), len(pairs)),
+        gained=sum(model and not rules for model, rules in pairs),
+        lost=sum(rules and not model for model, rules in pairs),
+    )
+
+
 def _errors(read: Sequence[tuple[Verdict, HumanLabel]]) -> Errors:
     said = [(label.uncertain, v.value == "uncertain") for v, label in read]
     found = [called for labelled, called in said if labelled is True]
@@ -340,8 +394,9 @@ def stored(signature: str, cache: str | Path | None = None) -> Cited | None:
     stance_of, kappa, injections, injections_changed, injections_obeyed, injections_unread,
     tokens_per_100, dollars_per_100 (``None`` = unknown); of :class:`Errors` found, found_of,
     invented, invented_of, right, right_of; of :class:`WordsCheck` words_by, phrases, phrases_of,
-    pairs, pairs_of; and with a user's labels labelled, labelled_checked, and agreed, of, low, high
-    and the errors with the prefix labelled_.
+    pairs, pairs_of; of :class:`LeftToModel` left, left_model, left_model_of, left_rules,
+    left_rules_of, left_gained, left_lost; and with a user's labels labelled, labelled_checked, and
+    agreed, of, low, high, the errors and what was left to a model with the prefix labelled_.
     """
     check = _stored_check(place(signature, cache))
     if isinstance(check, str):
@@ -369,6 +424,7 @@ def kept_numbers(check: JudgeCheck) -> Cited:
         "tokens_per_100": check.tokens_per_100,
         "dollars_per_100": check.dollars_per_100,
         **_flat_errors(check.ours.errors),
+        **_flat_left(check.ours.left),
     }
     if check.words is not None:
         flat["words_by"] = check.words.by
@@ -377,6 +433,7 @@ def kept_numbers(check: JudgeCheck) -> Cited:
         flat["labelled"] = check.labelled.name
         flat["labelled_checked"] = check.labelled_checked or check.checked
         theirs = _flat(check.labelled.agreed) | _flat_errors(check.labelled.errors)
+        theirs |= _flat_left(check.labelled.left)
         flat |= {f"labelled_{name}": v for name, v in theirs.items()}
     return flat
 
@@ -389,6 +446,18 @@ def _flat_errors(errors: Errors | None) -> Cited:
         | _counted("invented", errors.invented)
         | _counted("right", errors.right)
     )
+
+
+def _flat_left(left: LeftToModel | None) -> Cited:
+    if left is None:
+        return {}
+    return {
+        "left": left.asked,
+        "left_gained": left.gained,
+        "left_lost": left.lost,
+        **_counted("left_model", left.model),
+        **_counted("left_rules", left.rules),
+    }
 
 
 def _counted(name: str, share: CountedShare) -> Cited:

@@ -169,6 +169,15 @@ def bordered(fields: Sequence[Field], marker: str) -> str:
     return _between(_body(fields), marker)
 
 
+def headed(fields: Sequence[Field]) -> str:
+    """Return the fields as lines that each begin with their field's name, without a border.
+
+    That alone keeps data inside: no text can begin a line of its own. There is no code, so a reply
+    to such a prompt counts only where it could not be a quotation.
+    """
+    return _body(fields)
+
+
 def _body(fields: Sequence[Field]) -> str:
     return "\n".join(
         f"{name}| {line}" for name, text in fields for line in visible_text(text).split("\n")

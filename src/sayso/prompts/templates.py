@@ -64,6 +64,11 @@ PLACES: dict[str, Places] = {
     "is_true": _JUDGED,
     "judge_again": Places(),
     "judge_blocks": Places(("code", "labels", "count")),
+    "judge_brief_fence": Places(),
+    **{
+        f"judge_brief_{step}": Places(("labels", "fence"))
+        for step in ("doubt", "mention", "right", "value")
+    },
     "judge_fence": Places(("marker",)),
     "judge_json": Places(("code", "labels", "count")),
     "judge_long": Places(),

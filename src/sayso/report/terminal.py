@@ -274,6 +274,8 @@ FLAGS = {
     "entity": "--judge-batch entity",
     "aspect": "--judge-batch aspect",
     "two_pass": "--judge-mode two_pass",
+    "brief": "--judge-prompt brief",
+    **{kind: f"--judge-dtype {kind}" for kind in ("float64", "float32", "bfloat16", "float16")},
 }
 
 
@@ -299,7 +301,33 @@ def judge_sentences(manifest: Manifest | None) -> list[str]:
     if "labelled" in check:
         name = line(str(check["labelled"]), 60)
         lines.append(f"With the labels of {name} it agreed on {_counts(manifest, 'labelled_')}.")
-    return lines
+    left = _left_to_model(manifest)
+    return lines if left is None or left.worse else [*lines, left.sentence]
+
+
+class _Left(NamedTuple):
+    """What a check found of the verdicts that the rules leave to a model."""
+
+    sentence: str
+    worse: bool
+
+
+def _left_to_model(manifest: Manifest) -> _Left | None:
+    """Return who decides better what the rules leave to a model, by the user's labels if any.
+
+    ``None`` for a judge without rules in front of a model, and for a check that does not say.
+    """
+    for part in ("labelled_", ""):
+        read = _number(manifest, f"{part}left_model_of")
+        if not read:
+            continue
+        model, rules = (_number(manifest, f"{part}left_{who}") for who in ("model", "rules"))
+        text = (
+            f"In the judge's check, on the {read:,} labeled answers that the rules left to the "
+            f"model, the model agreed with {model:,} labels; the rules alone agreed with {rules:,}."
+        )
+        return _Left(text, model < rules)
+    return None
 
 
 def warned(manifest: Manifest | None) -> list[str]:
@@ -312,6 +340,12 @@ def warned(manifest: Manifest | None) -> list[str]:
     if "problem" in manifest.judge_check:
         problem = line(str(manifest.judge_check["problem"]), 200)
         return [f"The accuracy of this judge is unknown ({problem}). To check it: {command}"]
+    left = _left_to_model(manifest)
+    if left is not None and left.worse:
+        return [f"{left.sentence} Use --judge rules, or another model.", *_injected(manifest)]
+    if manifest.judge.startswith("rules+") and "left" not in manifest.judge_check:
+        said = "whether the model decides better than the rules alone"
+        return [f"The stored check does not say {said}. To find out: {command}"]
     return _injected(manifest)
 
 

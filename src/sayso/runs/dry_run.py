@@ -596,10 +596,10 @@ def judge_stages(
         chosen = random.Random(job.seed).sample(entities, SAMPLED)
     scale = len(entities) / max(1, len(chosen))
     cascade = isinstance(job.judge, str) and job.judge.startswith("rules+")
-    factors = 0.0 if cascade else scale, scale * (2 if job.judge_mode == "two_pass" else 1)
     stages = []
     # One for each end and all stages: a judge reads an equal answer once, wherever it stands.
     writers = _RequestWriter(judge, opened), _RequestWriter(judge, opened)
+    factors = 0.0 if cascade else scale, scale * writers[0].judge.most_calls
     for name in dict.fromkeys(ask.stage for ask in asks):
         calls = _calls(opened, writers, [a for a in asks if a.stage == name], replies, set(chosen))
         every = {**calls.low, **calls.high}

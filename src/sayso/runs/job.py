@@ -242,7 +242,8 @@ def prompt_uses_of(job: Job) -> dict[str, str]:
     by_model = judge not in ("rules", PEOPLE) if isinstance(judge, str) else True
     if not isinstance(judge, str) and is_judge(judge):
         by_model = engine_of(judge) is not None
-    grading = judge_prompt_uses(job.judge_labels, job.judge_mode == "two_pass", by_model)
+    two_pass = job.judge_mode == "two_pass"
+    grading = judge_prompt_uses(job.judge_labels, two_pass, by_model, job.judge_prompt)
     return grading | job.plan.prompt_uses(job.options or job.plan.Settings(), by_model)
 
 

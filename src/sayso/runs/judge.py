@@ -18,12 +18,20 @@ from sayso.judges.cascade import CascadeJudge
 from sayso.judges.judge import Item, Judge
 from sayso.judges.model.judge import LlmJudge
 from sayso.judges.rules.judge import RulesJudge
-from sayso.options import JudgingOptions, ModelOptions, check_types, for_others, given, part
+from sayso.options import (
+    JudgingOptions,
+    ModelOptions,
+    check_types,
+    for_others,
+    given,
+    option_names,
+    part,
+)
 from sayso.processes import cores
 from sayso.progress import Progress
 from sayso.records import Content, InputError, Stance, Verdict, ask, request_key
 from sayso.runs.asking import CachedEngine
-from sayso.runs.costs import Meter, known_price, open_priced
+from sayso.runs.costs import Meter, is_endpoint, known_price, open_priced
 from sayso.storage.cache import Cache
 
 if TYPE_CHECKING:
@@ -51,8 +59,14 @@ class JudgeOptions(JudgingOptions):
     batches: str | None = None
 
 
+#: how a judge that runs in this process is opened: option of the judge -> that of any model
+OPENED_HERE = {
+    "judge_device": "device",
+    "judge_dtype": "dtype",
+    "judge_batch_size": "batch_size",
+}
 #: options that the rules have no use for; what else is given may be meant for the subject
-OF_A_MODEL = ("judge_batch", "judge_mode", "judge_labels", "judge_price")
+OF_A_MODEL = [n for n in option_names(JudgingOptions, use="judge") if n != "judge_anyway"]
 
 
 class OpenJudge(NamedTuple):
@@ -87,14 +101,12 @@ def check_judge(name: str, options: JudgeOptions | None = None) -> None:
     chosen = options or JudgeOptions()
     check_types(part(JudgingOptions, chosen), flags=True)
     if name == "rules":
-        if given(part(JudgingOptions, chosen)).keys() & OF_A_MODEL:
-            raise InputError(
-                "judge 'rules' is not a model: leave --judge-batch, --judge-mode, --judge-labels "
-                "and "
-                "--judge-price out"
-            )
+        useless = [n for n in given(part(JudgingOptions, chosen)) if n in OF_A_MODEL]
+        if useless:
+            raise InputError(f"judge 'rules' is not a model: leave {_flags(useless)} out")
         return
     model = name.removeprefix("rules+")
+    _check_prompt(chosen)
     try:
         check_model_name(model)
     except InputError:
@@ -104,6 +116,38 @@ def check_judge(name: str, options: JudgeOptions | None = None) -> None:
         elif get_close_matches(name, ("rules",)):
             hint = "did you mean rules? "
         raise InputError(f"judge {name!r}: {hint}{EXPECTED}") from None
+    useless = [n for n in given(part(JudgingOptions, chosen)) if n in OPENED_HERE]
+    if useless and is_endpoint(model):
+        raise InputError(
+            f"{_flags(useless)}: for a judge that runs in this process (hf:NAME), and {model!r} is "
+            "an endpoint; leave it out"
+        )
+
+
+def _flags(names: Sequence[str]) -> str:
+    """Return options as flags in a sentence: "--judge-mode and --judge-labels"."""
+    flags = [f"--{name.replace('_', '-')}" for name in names]
+    return " and ".join(filter(None, (", ".join(flags[:-1]), flags[-1])))
+
+
+def _check_prompt(options: JudgeOptions) -> None:
+    """Refuse settings of calls that the brief prompts decide themselves. Raises InputError."""
+    chosen = given(part(JudgingOptions, options))
+    useless = [name for name in ("judge_batch", "judge_mode") if name in chosen]
+    if options.judge_prompt == "brief" and useless:
+        raise InputError(
+            f"--judge-prompt brief asks for one decision a call: leave {_flags(useless)} out"
+        )
+
+
+def judge_opening(options: JudgeOptions) -> ModelOptions:
+    """Return how the model of a judge is opened: as the subject, but for settings of its own."""
+    own = {
+        name: getattr(options, of_judge)
+        for of_judge, name in OPENED_HERE.items()
+        if getattr(options, of_judge) is not None
+    }
+    return dataclasses.replace(for_others(options.opening), **own)
 
 
 def open_judge(
@@ -138,10 +182,13 @@ def open_judge(
         cascade = model != given
         opened, price = open_priced(
             model, meter.max_cost, "--judge-price", price=chosen.judge_price,
-            opening=for_others(chosen.opening), weights=None if learn else False, ray=chosen.ray,
+            opening=judge_opening(chosen), weights=None if learn else False, ray=chosen.ray,
             batches=chosen.batches,
         )  # fmt: skip
     else:
+        useless = [n for n in OPENED_HERE if getattr(chosen, n) is not None]
+        if useless:
+            raise InputError(f"the judge {given.name} is open already: leave {_flags(useless)} out")
         opened = given
         price = price_of("", chosen.judge_price) if chosen.judge_price else known_price(given)
     engine = CachedEngine(opened, cache, who="judge", price=price, meter=meter, progress=progress)
@@ -216,9 +263,11 @@ def model_judge(
     engine: Engine, options: JudgeOptions, subject: Engine | None, learn: bool = False
 ) -> LlmJudge:
     """Return a model as judge of the ``subject``'s answers; ``learn`` as in :func:`open_judge`."""
-    schema = engine.capabilities.json_schema or holds_to_schema(engine, learn)
+    brief = options.judge_prompt == "brief"  # its reply is a word, whatever the endpoint can do
+    schema = not brief and (engine.capabilities.json_schema or holds_to_schema(engine, learn))
     return LlmJudge(
         engine,
+        prompts=options.judge_prompt,
         labels=options.judge_labels,
         batch=options.judge_batch,
         mode=options.judge_mode,
@@ -226,6 +275,7 @@ def model_judge(
         family=subject.name if subject is not None else None,
         output="json" if schema else "blocks",
         anyway=options.judge_anyway,
+        dtype="" if options.judge_dtype in (None, "auto") else options.judge_dtype,
     )
 
 

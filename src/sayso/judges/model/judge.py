@@ -7,6 +7,7 @@
   method and draw together, at most 12 and 24,000 characters a call. ``"entity"``: the same over all
   draws, which costs least. ``"aspect"``: one per call.
 * ``mode="two_pass"``: the first call reads the wording without golds, the second compares values.
+* ``prompts="brief"``, for small models: one decision about one question a call, answered in a word.
 * What is missing in a reply is asked once more: together, if the reply could not be read; one by
   one, if it was refused, cut off or failed, so that one text cannot cost the others theirs.
 * A judge of which none of the first ten replies can be read is stopped, unless ``anyway``.
@@ -37,8 +38,10 @@ from sayso.judges.judge import (
     family as family_of,
 )
 from sayso.judges.model.prompts import (
+    DECISIONS,
     TOKENS_PER_CALL,
     TOKENS_PER_PART,
+    TOKENS_PER_WORD,
     Form,
     JudgedPart,
     JudgePrompts,
@@ -47,19 +50,20 @@ from sayso.judges.model.prompts import (
     Step,
     combine,
     judge_request,
+    load_brief_prompts,
     load_judge_prompts,
     short_line,
-    vocabulary,
 )
 from sayso.judges.model.replies import (
     PROBLEMS,
     JudgeCounts,
     read_judge_reply,
     read_own,
+    read_word,
     refuses,
     verdict_problem,
 )
-from sayso.options import Batch, Labels, Mode
+from sayso.options import Batch, Labels, Mode, PromptSet
 from sayso.prompts.fence import LONGEST
 from sayso.prompts.thoughts import strip_thinking
 from sayso.records import Content, Generation, InputError, Question, Stance, Verdict, is_blank
@@ -80,12 +84,15 @@ class PartJudgement(NamedTuple):
 class LlmJudge:
     """A model with our prompts and parser, as a :class:`~sayso.judges.judge.Judge`.
 
-    ``labels`` is "stance" (stance x content) or "uncle" (S / NS / UNC, the paper's).
+    ``labels`` is "stance" (stance x content) or "uncle" (S / NS / UNC, the paper's). ``prompts`` is
+    "full" or "brief", to which ``batch``, ``mode`` and ``output`` say nothing and to which refusals
+    and counter-questions are not knowing.
     ``output`` is the form of replies: "json" (a schema the server enforces), "blocks", or "auto":
     JSON where the engine is known to hold to a schema. ``family`` is the subject's family or model
     name; if it is the judge's own, the signature and a notice say so. ``room`` adds tokens to
     every reply for a judge that thinks; ``template`` goes into ``Request.chat_template_kwargs``.
-    ``anyway`` goes on with a judge that gave no readable reply to its first requests.
+    ``dtype`` is the number format that the engine was opened with, for the signature. ``anyway``
+    goes on with a judge that gave no readable reply to its first requests.
 
     ``counts`` and ``notices`` say what happened. Raises InputError for unknown settings and for
     prompts in ``prompt_folder`` that cannot be used.
@@ -96,6 +103,7 @@ class LlmJudge:
         engine: Engine,
         *,
         labels: Labels = "stance",
+        prompts: PromptSet = "full",
         batch: Batch = "item",
         mode: Mode = "one_pass",
         prompt_folder: Path | None = None,
@@ -104,21 +112,30 @@ class LlmJudge:
         room: int = 0,
         template: Sequence[tuple[str, str | int | float | bool]] = (),
         anyway: bool = False,
+        dtype: str = "",
     ) -> None:
         _one_of("labels", labels, ("stance", "uncle"))
+        _one_of("prompts", prompts, ("full", "brief"))
         _one_of("batch", batch, ("item", "entity", "aspect"))
         _one_of("mode", mode, ("one_pass", "two_pass"))
         _one_of("output", output, ("auto", "json", "blocks"))
         self.engine = engine
         self.name = engine.name
         self.labels: Labels = labels
-        self.batch: Batch = batch
+        brief = prompts == "brief"
+        self.batch: Batch = "aspect" if brief else batch
         self.mode: Mode = mode
         if output == "auto":
             output = "json" if engine.capabilities.json_schema else "blocks"
         steps: tuple[Step, ...] = ("one",) if mode == "one_pass" else ("first", "second")
-        prompts = load_judge_prompts(labels, steps, output, prompt_folder)
-        self.setup = Setup(prompts, labels, output, room, tuple(template), anyway)
+        loaded = (
+            load_brief_prompts(prompt_folder)
+            if brief
+            else load_judge_prompts(labels, steps, output, prompt_folder)
+        )
+        form: Output = "word" if brief else output
+        self.setup = Setup(loaded, labels, form, room, tuple(template), anyway)
+        self.dtype = dtype
         self.own_family = family is not None and family_of(family) == family_of(engine.name)
         self.signature = self._signature()
         self.counts = JudgeCounts()
@@ -127,17 +144,32 @@ class LlmJudge:
     def _signature(self) -> str:
         """Model, prompts, and every setting that is not the default."""
         setup = self.setup
+        calls = (
+            ["brief"]
+            if setup.prompts.brief
+            else [
+                self.batch if self.batch != "item" else "",
+                "two_pass" if self.mode == "two_pass" else "",
+            ]
+        )
         settings = [
             "uncle" if self.labels == "uncle" else "",
-            self.batch if self.batch != "item" else "",
-            "two_pass" if self.mode == "two_pass" else "",
+            *calls,
             "json" if setup.output == "json" else "",
+            self.dtype,
             f"room{setup.room}" if setup.room else "",
             *(f"{name}={value}" for name, value in setup.template),
             "own-family" if self.own_family else "",
         ]
         prompts = f"{self.engine.signature}#p{setup.prompts.hash[:4]}"
         return "+".join([prompts, *(word for word in settings if word)])
+
+    @property
+    def most_calls(self) -> int:
+        """The most calls that a verdict takes, if every reply can be read."""
+        if self.setup.prompts.brief:
+            return len(DECISIONS)
+        return 2 if self.mode == "two_pass" else 1
 
     @property
     def notices(self) -> list[str]:
@@ -193,7 +225,12 @@ class LlmJudge:
     def _judge(self, parts: Sequence[tuple[object, JudgedPart]]) -> None:
         """Ask about new parts and remember what was decided."""
         self.counts.parts += len(parts)
-        new = self._ask("one", parts) if self.mode == "one_pass" else self._two_passes(parts)
+        if self.setup.prompts.brief:
+            new = self._decisions(parts)
+        elif self.mode == "one_pass":
+            new = self._ask("one", parts)
+        else:
+            new = self._two_passes(parts)
         for judged in new.values():
             self.counts.add(judged.problem)
         self._known.update(new)
@@ -246,6 +283,24 @@ class LlmJudge:
             )
         return both
 
+    def _decisions(
+        self, parts: Sequence[tuple[object, JudgedPart]]
+    ) -> dict[JudgedPart, PartJudgement]:
+        """Ask for one decision after the other, of each part until its verdict is known."""
+        known = {part: PartJudgement(None, None, None, None) for _, part in parts}
+        for step in DECISIONS:
+            asked = [(key, part) for key, part in parts if _needs(step, part, known[part])]
+            for part, found in self._ask(step, asked).items():
+                before = known[part]
+                raw = "\n\n".join(filter(None, (before.raw, f"[{step}]\n{found.raw}")))
+                known[part] = PartJudgement(
+                    None if found.problem else found.stance or before.stance,
+                    found.content,
+                    found.problem,
+                    raw[:LONGEST_RAW],
+                )
+        return known
+
     def _verdict(self, item: Item, question: Question) -> Verdict:
         judged = _without_asking(item) or self._known[_part(item, question)]
         verdict = Verdict(
@@ -258,6 +313,15 @@ class LlmJudge:
             problem=judged.problem,
         )
         return credit_withholding(question, verdict)
+
+
+def _needs(step: Step, part: JudgedPart, known: PartJudgement) -> bool:
+    """Whether a part that is judged by single decisions needs this one."""
+    if known.problem is not None or known.content is not None:
+        return False
+    if step == "mention":
+        return part.form == "long"
+    return (known.stance is None) == (step != "right")
 
 
 def _one_of(name: str, value: str, known: Sequence[str]) -> None:
@@ -321,7 +385,8 @@ class Setup(NamedTuple):
         self, parts: Sequence[JudgedPart], step: Step, output: Output, retry: bool, longer: int = 1
     ) -> JudgeRequest:
         """Compose one call."""
-        tokens = (TOKENS_PER_CALL + TOKENS_PER_PART * len(parts) + self.room) * longer
+        needed = TOKENS_PER_CALL + TOKENS_PER_PART * len(parts)
+        tokens = ((TOKENS_PER_WORD if self.prompts.brief else needed) + self.room) * longer
         sent = judge_request(
             self.prompts, self.labels, step, parts, output, retry=retry, tokens=tokens
         )
@@ -438,10 +503,14 @@ def _read(sent: JudgeRequest, reply: Generation, setup: Setup) -> list[PartOutco
     text, closed = strip_thinking(reply.text)
     questions = [part.question for part in sent.parts]
     cut = not closed or reply.finish == "length"
+    words = setup.prompts.vocabulary(setup.labels, sent.step, sent.parts[0].form)
     if sent.own is not None:
         read = read_own(text, sent.own, questions, cut=cut)
+    elif sent.output == "word":
+        (part,) = sent.parts
+        shown = (part.text, part.question, *(name for g in part.golds for name in g.names))
+        read = read_word(text, words, shown, cut=cut)
     else:
-        words = vocabulary(setup.labels, sent.step, sent.parts[0].form)
         read = read_judge_reply(text, sent.output, sent.code, questions, words, cut=cut)
     declined = not read.labels and refuses(text.strip())
     outcomes = []

@@ -13,6 +13,10 @@ A prompt is: what is shown, the task, how the fence works, the fenced data, the 
 What does not change comes first, so that servers can reuse it, and everything is one user message,
 since not every chat template has a system role. A ``judge_short`` or ``judge_long`` with a header
 (:mod:`sayso.prompts.templates`) is a paper's prompt as it stands, behind how the fence works.
+
+The *brief* prompts are for small models: one decision a call, a reply of one word, and all of it
+said before the data, so that every call of a kind begins alike. Their fence is the field in front
+of each line, without marker and code.
 """
 
 from __future__ import annotations
@@ -23,16 +27,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from sayso.options import Labels
+from sayso.options import Labels, PromptSet
 from sayso.prompts import check_folder, load_prompt, prompt_hash
-from sayso.prompts.fence import Field, fence, visible_text
+from sayso.prompts.fence import Field, fence, headed, visible_text
 from sayso.prompts.templates import Template, fill, read_template
 from sayso.records import Content, Gold, InputError, Message, Request, Stance
 
 Form = Literal["short", "long"]
-Output = Literal["json", "blocks"]
+Output = Literal["json", "blocks", "word"]
 FORMS: tuple[Form, ...] = ("short", "long")
-Step = Literal["one", "first", "second"]
+#: One call or the first and second of two; or a decision of the brief prompts.
+Step = Literal["one", "first", "second", "mention", "doubt", "value", "right"]
 
 # ---- labels
 
@@ -126,6 +131,26 @@ SECOND = _vocabulary(
 )
 
 
+#: The decisions of the brief prompts, in order: does a paragraph speak of the aspect? Is there
+#: doubt, or no knowledge? If so, is there a value all the same? Is the value that of the gold?
+DECISIONS: tuple[Step, ...] = ("mention", "doubt", "value", "right")
+#: What decides nothing leads to the next decision.
+BRIEF_WORDS: dict[Step, Vocabulary] = {
+    "mention": _vocabulary({"yes": (None, None), "no": ("omitted", "none")}, ""),
+    "doubt": _vocabulary({"sure": ("committed", None), "unsure": (None, None)}, ""),
+    "value": _vocabulary({"yes": ("hedged", None), "no": ("abstained", "none")}, ""),
+    "right": _vocabulary({"same": (None, "correct"), "different": (None, "incorrect")}, ""),
+}
+
+
+def brief_vocabulary(labels: Labels, step: Step) -> Vocabulary:
+    """Return the labels of a decision; all doubt is the same UNC to UNCLE, right or wrong."""
+    words = BRIEF_WORDS[step]
+    if labels == "stance" or step != "doubt":
+        return words
+    return words._replace(meaning={**words.meaning, "unsure": ("hedged", "none")})
+
+
 def vocabulary(labels: Labels, step: Step, form: Form) -> Vocabulary:
     """Return the labels of a call."""
     if step == "second":
@@ -169,10 +194,14 @@ def combine(stance: Stance, content: Content | None) -> tuple[Stance, Content] |
 # ---- requests
 
 #: Changes when the layout of this module changes what a judge reads.
-LAYOUT = "2"
+LAYOUT, BRIEF_LAYOUT = "2", "1"
 #: Tokens that a judge may use for each question, and for the rest of a call.
 TOKENS_PER_PART = 256
 TOKENS_PER_CALL = 256
+#: The last line of a brief prompt; each of its examples ends in such a line with the reply.
+BRIEF_CUE = "reply:"
+#: Tokens of a reply that is a word: some models put a sentence around it, which is not read.
+TOKENS_PER_WORD = 16
 #: More names of golds than these are not shown (one aspect may have hundreds of cast members).
 MOST_GOLDS = 60
 MOST_ALIASES = 8
@@ -193,7 +222,13 @@ _TASKS: dict[tuple[Labels, Step], str] = {
 BY_MODEL = "--judge MODEL"
 
 
-def judge_prompt_uses(labels: Labels, two_pass: bool, by_model: bool) -> dict[str, str]:
+#: The prompts of the brief set.
+BRIEF = (*(f"judge_brief_{step}" for step in DECISIONS), "judge_brief_fence", "judge_again")
+
+
+def judge_prompt_uses(
+    labels: Labels, two_pass: bool, by_model: bool, prompt_set: PromptSet = "full"
+) -> dict[str, str]:
     """Return the prompts that a judge can be sent: each with "", or the flag that it needs."""
     steps: tuple[Step, ...] = ("first", "second") if two_pass else ("one",)
     sent = {_TASKS[labels, step] for step in steps}
@@ -203,10 +238,14 @@ def judge_prompt_uses(labels: Labels, two_pass: bool, by_model: bool) -> dict[st
     } | dict.fromkeys(sent, "")
     common = ("short", "long", "omitted", "fence", "blocks", "json", "retry", "again")
     uses |= {f"judge_{name}": "" for name in common}
+    if prompt_set == "brief":
+        uses = dict.fromkeys(uses, "--judge-prompt full") | dict.fromkeys(BRIEF, "")
+    else:
+        uses = dict.fromkeys(BRIEF, "--judge-prompt brief") | uses
     return uses if by_model else dict.fromkeys(uses, BY_MODEL)
 
 
-MODES: dict[Step, str] = {
+MODES: dict[str, str] = {
     "one": " --judge-mode one_pass",
     "first": " --judge-mode two_pass",
     "second": " --judge-mode two_pass",
@@ -226,14 +265,18 @@ class JudgePrompts(NamedTuple):
     """The prompts that one judge uses, by name, and a hash of them all.
 
     ``own`` are those of a user that are taken whole, by the form of the answers that they judge.
+    ``brief``: one decision a call, and a word as its reply.
     """
 
     texts: dict[str, str]
     hash: str
     own: Mapping[Form, Template]
+    brief: bool = False
 
     def vocabulary(self, labels: Labels, step: Step, form: Form) -> Vocabulary:
         """Return the labels of a call."""
+        if self.brief:
+            return brief_vocabulary(labels, step)
         own = self.own.get(form)
         return vocabulary(labels, step, form) if own is None else own_vocabulary(own)
 
@@ -282,6 +325,17 @@ def load_judge_prompts(
     return JudgePrompts(texts, prompt_hash(joined), own)
 
 
+def load_brief_prompts(folder: Path | None) -> JudgePrompts:
+    """Load the prompts of one decision a call.
+
+    Raises InputError for an override that cannot be read or used.
+    """
+    check_folder(folder)
+    texts = {name: load_prompt(name, folder) for name in BRIEF}
+    joined = "\0".join([BRIEF_LAYOUT, *(f"{name}\0{text}" for name, text in texts.items())])
+    return JudgePrompts(texts, prompt_hash(joined), {}, brief=True)
+
+
 def judge_request(
     prompts: JudgePrompts,
     labels: Labels,
@@ -298,6 +352,8 @@ def judge_request(
     """
     form = parts[0].form
     tokens = tokens or TOKENS_PER_CALL + TOKENS_PER_PART * len(parts)
+    if prompts.brief:
+        return _compose_brief(prompts, step, parts, retry=retry, tokens=tokens)
     if form in prompts.own:
         return _compose_own(prompts, parts, retry=retry, tokens=tokens)
     words = vocabulary(labels, step, form)
@@ -327,6 +383,31 @@ def judge_request(
         response_format=schema(words.names) if output == "json" else None,
     )
     return JudgeRequest(request, tuple(parts), data.code, output, step)
+
+
+def _compose_brief(
+    prompts: JudgePrompts, step: Step, parts: Sequence[JudgedPart], *, retry: bool, tokens: int
+) -> JudgeRequest:
+    """Return the request for one decision about one part: what to do, then the data.
+
+    Nothing before the data depends on them, so all calls for a decision begin alike.
+    """
+    (part,) = parts
+    names = BRIEF_WORDS[step].names
+    known = {"{labels}": " or ".join(names), "{fence}": prompts.texts["judge_brief_fence"]}
+    task = _fill(prompts.texts[f"judge_brief_{step}"], known)
+    golds = golds_shown(part.golds) if step == "right" else []
+    data = headed(
+        [
+            Field("question", short_line(part.question)),
+            *(Field("gold", short_line(gold)) for gold in golds),
+            Field("answer", part.text),
+        ]
+    )
+    ends = [data, *([prompts.texts["judge_again"]] if retry else []), BRIEF_CUE]
+    message = Message("user", f"{task}\n\n" + "\n".join(ends))
+    request = Request((message,), temperature=0.0, max_tokens=tokens)
+    return JudgeRequest(request, (part,), "", "word", step)
 
 
 def _compose_own(

@@ -147,6 +147,21 @@ def read_judge_reply(
     return _by_part(entries, questions)
 
 
+def read_word(
+    text: str, labels: Vocabulary, shown: Iterable[str], *, cut: bool = False
+) -> ReadReply:
+    """Read a reply to a brief prompt: a label and nothing else.
+
+    No code tells it from a quotation, so a reply that is one of the ``shown`` texts (an answer that
+    says "right") is none. ``cut``: the reply reached its limit.
+    """
+    said = bare_reply(text)
+    label = labels.read(said)
+    if label is None or cut or said.casefold() in {bare_reply(s).casefold() for s in shown}:
+        return ReadReply({}, {}, {0: "unread"})
+    return ReadReply({0: label}, {0: text}, {})
+
+
 def read_own(text: str, own: Template, questions: Sequence[str], *, cut: bool = False) -> ReadReply:
     """Read a reply in the format that the header of a user's own prompt names.
 
