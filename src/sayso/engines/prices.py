@@ -88,7 +88,7 @@ def price_of(model: str, override: str | None = None) -> Price | None:
     if override is not None:
         return _parse(override)
     kind, _, name = model.partition(":")
-    if model in LOCAL_NAMES or kind == "hf":
+    if model in LOCAL_NAMES or kind in ("hf", "gguf"):
         return LOCAL
     if kind != "openai":
         return None
