@@ -68,7 +68,8 @@ Does a language model know what it knows, and does it say so?
   sayso study --models A B             several models: one page, with ranks and intervals
   sayso train RUN                      teach a model to say what it does not know
 
-MODEL is builtin, smollm2, hf:FOLDER-OR-HUB-ID, gguf:FILE, openai:NAME or a URL.
+MODEL is builtin, smollm2, hf:FOLDER-OR-HUB-ID, gguf:FILE, ollama:NAME, openai:NAME
+or a URL.
 All commands: sayso --help"""
 
 
