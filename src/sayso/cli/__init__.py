@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import sys
@@ -182,6 +183,11 @@ _command(
 def main(argv: list[str] | None = None) -> None:
     """Run the command line; a user's mistake is one line and exit code 2, never a traceback."""
     _open_handles()
+    made, *others = gc.get_threshold()
+    if (
+        made
+    ):  # 0: never, as somebody chose. Loading modules makes many objects, hardly any in cycles
+        gc.set_threshold(max(made, 50_000), *others)
     if sys.flags.optimize > 1:
         sys.exit(
             _refuse(
