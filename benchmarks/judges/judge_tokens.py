@@ -1,6 +1,6 @@
 """Judge tokens for 100 verdicts, by mode of the judge; and what they would cost with one model.
 
-    python benchmarks/judges/judge_tokens.py [--price 2.5,10]
+    python benchmarks/judges/judge_tokens.py [--price 2.5,10] [--reader MODEL]
 
 No model is asked. Answers are invented, with the sizes of UNCLE: 3.7 aspects per entity, short
 answers of about fifteen words, paragraphs of about a hundred; five probe draws, one short answer
@@ -12,6 +12,9 @@ approximation (no tokenizer of a judge model is at hand offline; names and figur
 
 `rules+` is the cascade: the model sees only what the rules are not certain of. Prices: gpt-4o of
 sayso's dated table; UNCLE's own judge is reported at 0.46 dollars per 100 answers.
+
+``--reader MODEL`` prints instead how many tokens of these prompts a local model reads, in its own
+tokens: with a beginning that prompts share read once, and without. No weights are loaded.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ import argparse
 import itertools
 import sys
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
@@ -122,13 +126,39 @@ def cost(items: list[Item], cascade: bool, **settings: str) -> tuple[int, int, i
     return len(engine.requests), sent + schema, sum(len(engine.reply(r)) for r in engine.requests)
 
 
+def read_by(model: str, run: dict[str, list[Item]]) -> None:
+    """Print how many prompt tokens a local model reads, each stage being one call."""
+    from sayso.engines import open_model
+    from sayso.engines.hf.kv_cache import PASS, shared_sizes
+
+    reader: Any = open_model(model, weights=False)
+    for stage, items in run.items():
+        engine = judge_engine(decide, analysis=ANALYSIS)
+        LlmJudge(engine).grade(items)
+        prompts = {reader.render(request).ids for request in engine.requests}
+        sizes = shared_sizes(prompts)
+        beginnings = {prompt[:size] for prompt, size in sizes.items() if size}
+        every = sum(map(len, prompts))
+        read = every - sum(sizes.values()) + sum(map(len, beginnings))
+        print(
+            f"{stage}: {len(prompts):,} prompts of {every / len(prompts):,.0f} tokens, of which "
+            f"{sum(sizes.values()) / len(prompts):,.0f} are shared; read {read:,} of {every:,} "
+            f"({read / every:.2f}) in {len(beginnings)} passes more, worth {PASS} tokens each"
+        )
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--price", help="in,out dollars per million tokens instead of gpt-4o's")
-    price = price_of("openai:gpt-4o", parser.parse_args().price)
-    assert price is not None
+    parser.add_argument("--reader", help="a local model whose tokens are counted instead")
+    given = parser.parse_args()
     run = stages()
+    if given.reader:
+        read_by(given.reader, run)
+        return
+    price = price_of("openai:gpt-4o", given.price)
+    assert price is not None
     graded = {name: sum(len(i.questions) for i in items) for name, items in run.items()}
     every = sum(graded.values())
     print(f"{every:,} verdicts: " + ", ".join(f"{n:,} {s}" for s, n in graded.items()))

@@ -1,13 +1,14 @@
 """A real model's answers: CPU seconds against plain batched ``generate``, equal texts, memory.
 
     python benchmarks/speed/smollm2.py [--limit QUESTIONS] [--tokens N] [--rows N] [--fewer N]
+        [--model NAME] [--dtype DTYPE]
 
 SmolLM2-135M-Instruct (``--model smollm2``) answers the short questions of ``--data world-50``, at
 T=0 and in five draws at T=1, on one thread. The plain side is what a careful person would write:
 the same model in the same process, chat template, prompts sorted by length, batches padded on the
-left, draws through ``num_return_sequences``, nothing recorded. Both sides decode as many rows at a
-time: as many as the engine did, or ``--rows``. The ratio of these two is the one to quote.
-``--fewer N`` also times ``generate`` with N rows, which flatters the engine. The engine
+left, draws through ``num_return_sequences``, nothing recorded, the same dtype. Both sides decode as
+many rows at a time: as many as the engine did, or ``--rows``. The ratio of these two is the one to
+quote. ``--fewer N`` also times ``generate`` with N rows, which flatters the engine. The engine
 records log-probabilities and entropies. Greedy texts are compared; memory is the process's peak.
 """
 
@@ -32,6 +33,8 @@ def plain(engine: Any, questions: list[str], tokens: int, rows: int, draws: int)
     """Answer with ``generate``; ``draws`` 0 is greedy. Texts are in the order of the questions."""
     tokenizer, model = engine.tokenizer, engine.runner.model
     tokenizer.padding_side = "left"
+    if tokenizer.pad_token is None:  # some versions of transformers read none from a GGUF file
+        tokenizer.pad_token = tokenizer.eos_token
     prompts = [
         tokenizer.apply_chat_template(
             [{"role": "user", "content": text}], add_generation_prompt=True, tokenize=False
@@ -99,14 +102,18 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=64)
     parser.add_argument("--rows", type=int, default=0)
     parser.add_argument("--fewer", type=int, default=0)
+    parser.add_argument("--model", default="smollm2")
+    parser.add_argument("--dtype", default="auto")
     args = parser.parse_args()
     torch.set_num_threads(1)
     options = {"batch_size": args.rows} if args.rows else {}
-    engine: Any = open_model("smollm2", threads=1, **options)
+    engine: Any = open_model(
+        args.model, threads=1, device="cpu", dtype=args.dtype, end_loops=True, **options
+    )
     widest = Widest(engine.runner.model)
     questions = [q.text for q in load_dataset("world-50").questions if not q.parts][: args.limit]
     ours(engine, questions[:2], 2, 0)  # weights are read from the disk when they are first used
-    print(f"{len(questions)} questions, at most {args.tokens} tokens; {engine.card}")
+    print(f"{len(questions)} questions, at most {args.tokens} tokens; {engine.card or args.model}")
     for name, draws in (("greedy", 0), (f"{DRAWS} draws", DRAWS)):
         widest.rows = 0
         mine, texts = timed(lambda draws=draws: ours(engine, questions, args.tokens, draws))

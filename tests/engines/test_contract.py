@@ -10,6 +10,7 @@ from typing import Any
 import fake_vllm
 import pytest
 from bad_server import BadServer, mixture
+from device import DEVICE
 from serving import builtin_folder
 
 from sayso.engines.engine import Engine
@@ -74,10 +75,10 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
         return
     if name == "builtin":
         builtin_folder()
-        opened = open_model("builtin", device="cpu")
+        opened = open_model("builtin", device=DEVICE)
     else:
         make: Callable[..., Any] = request.getfixturevalue("make_folder")
-        opened = open_model(f"hf:{make(name.removeprefix('hf-'))}", device="cpu")
+        opened = open_model(f"hf:{make(name.removeprefix('hf-'))}", device=DEVICE)
     yield opened
     opened.close()
 

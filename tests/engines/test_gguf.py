@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
 pytest.importorskip("gguf")
 from gguf_files import write_gguf  # noqa: E402
 
@@ -89,6 +90,79 @@ def test_its_identity_is_the_file_wherever_it_lies(
     assert opened(f"hf:{folder}").identity != first.identity
 
 
+def test_weights_never_stay_in_blocks(packed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """transformers keeps them so where kernels for it are installed, and saves no such model."""
+    if not hasattr(transformers, "GgufConfig"):
+        pytest.skip("this transformers always unpacks")
+    asked: list[Any] = []
+    plain = transformers.AutoModelForCausalLM.from_pretrained
+
+    def spied(*args: Any, **given: Any) -> Any:
+        asked.append(given.get("quantization_config"))
+        return plain(*args, **given)
+
+    monkeypatch.setattr(transformers.AutoModelForCausalLM, "from_pretrained", spied)
+    files.unpack(packed)
+    assert [config.dequantize for config in asked] == [True]
+
+
+@pytest.mark.parametrize("half", ["bfloat16", "float16"])
+def test_half_precision_is_unpacked_to_half_the_disk(packed: Path, half: str) -> None:
+    engine = opened(f"hf:{packed}", dtype=half)
+    folder = files.unpacked_folder(packed, half)
+    assert not files.unpacked_folder(packed).exists()
+    kept = (folder / "model.safetensors").stat().st_size
+    exact = opened(f"hf:{packed}")  # from a folder of its own: half precision lost something
+    whole = (files.unpacked_folder(packed) / "model.safetensors").stat().st_size
+    assert 0.4 < kept / whole < 0.6
+    # what is computed is what rounding the exact weights gives, tensor by tensor
+    rounded = exact.runner.model.state_dict()
+    assert engine.runner.model.state_dict().keys() == rounded.keys()
+    for name, value in engine.runner.model.state_dict().items():
+        assert value.dtype is getattr(torch, half)
+        assert torch.equal(value, rounded[name].to(value.dtype)), name
+
+
+def test_the_card_identity_and_signature_name_the_dtype(packed: Path) -> None:
+    half = opened(f"hf:{packed}", dtype="bfloat16")
+    assert half.card.endswith("F32 weights, computed in bfloat16")
+    assert half.identity.endswith("|bfloat16")
+    assert half.signature.endswith("+bfloat16")
+    exact = opened(f"hf:{packed}")
+    assert exact.card.endswith("F32 weights, computed in float32")
+    assert exact.signature == half.signature.removesuffix("+bfloat16")
+    assert exact.identity.removesuffix("float32") == half.identity.removesuffix("bfloat16")
+    dry = opened(f"hf:{packed}", dtype="bfloat16", weights=False)
+    assert (dry.identity, dry.signature) == (half.identity, half.signature)
+    loops = opened(f"hf:{packed}", dtype="bfloat16", end_loops=True)
+    assert loops.signature == f"{half.signature}+end_loops"
+
+
+def test_a_folder_of_half_precision_is_the_file_in_that_dtype_only(packed: Path) -> None:
+    half = opened(f"hf:{packed}", dtype="bfloat16")
+    folder = files.unpacked_folder(packed, "bfloat16")
+    assert opened(f"hf:{folder}", dtype="bfloat16").identity == half.identity
+    # computed in float32 it is neither the file nor what the file gives in float32
+    lossy, exact = opened(f"hf:{folder}", dtype="float32"), opened(f"hf:{packed}")
+    assert lossy.identity.endswith("|float32")
+    assert lossy.identity != exact.identity
+
+
+def test_exact_weights_that_are_there_serve_half_precision(
+    packed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened(f"hf:{packed}")
+    monkeypatch.setattr(files, "_convert", None)
+    engine = opened(f"hf:{packed}", dtype="bfloat16")
+    assert not files.unpacked_folder(packed, "bfloat16").exists()
+    assert engine.runner.model.dtype is torch.bfloat16
+    assert engine.card.endswith("computed in bfloat16")
+    # more than float32 holds what float32 holds
+    double = opened(f"hf:{packed}", dtype="float64")
+    assert double.card.endswith("computed in float64")
+    assert "+" not in double.signature
+
+
 def test_a_dry_run_unpacks_nothing_and_has_the_same_identity(
     packed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,7 +188,7 @@ def test_a_killed_unpacking_is_done_again(packed: Path, monkeypatch: pytest.Monk
 
 
 def test_a_failed_unpacking_leaves_nothing(packed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(file: Path, folder: Path) -> None:
+    def full(file: Path, folder: Path, dtype: str) -> None:
         (folder / "model.safetensors").write_bytes(b"half")
         raise OSError(28, "No space left on device")
 
@@ -127,9 +201,9 @@ def test_two_that_open_at_once_unpack_once(packed: Path, monkeypatch: pytest.Mon
     calls: list[Path] = []
     convert = files._convert
 
-    def counted(file: Path, folder: Path) -> None:
+    def counted(file: Path, folder: Path, dtype: str) -> None:
         calls.append(file)
-        convert(file, folder)
+        convert(file, folder, dtype)
 
     monkeypatch.setattr(files, "_convert", counted)
     made: list[Path] = []
@@ -226,7 +300,7 @@ def test_a_packaged_model_is_found_without_its_import(
 
 def test_the_name_is_known_wherever_a_model_is_named() -> None:
     assert engines.did_you_mean("smolm2") == "did you mean smollm2? "
-    assert engines.did_you_mean("model.gguf") == "did you mean hf:model.gguf? "
+    assert engines.did_you_mean("model.gguf") == "did you mean gguf:model.gguf? "
     judge.check_judge("smollm2")
     judge.check_judge("rules+smollm2")
 

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 torch = pytest.importorskip("torch")
+from device import DEVICE  # noqa: E402
+
 from sayso.engines import open_model  # noqa: E402
 from sayso.records import Generation, Request, ask  # noqa: E402
 
@@ -67,7 +69,7 @@ def assert_same(one: Sequence[Generation], other: Sequence[Generation]) -> None:
 
 
 def opened(folder: Path, **options: object) -> Any:
-    return open_model(f"hf:{folder}", device="cpu", **options)
+    return open_model(f"hf:{folder}", device=DEVICE, **options)
 
 
 @cache
@@ -152,7 +154,7 @@ def test_logprobs_are_those_of_the_bare_model(make_folder: Any, kind: str) -> No
     request = ask("When was the bridge built?", max_tokens=12, sample=2)
     answer = answers(engine, [ask("Hm?", max_tokens=4), request, ask("Who? " * 9)])[1]
     prompt = list(engine.render(request).ids)
-    given = torch.tensor([[*prompt, *(answer.token_ids or ())]])
+    given = torch.tensor([[*prompt, *(answer.token_ids or ())]], device=engine.runner.device)
     with torch.no_grad():
         logits = engine.runner.model(input_ids=given).logits[0, len(prompt) - 1 : -1]
     plain = logits.double().log_softmax(-1)

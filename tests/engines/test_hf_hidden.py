@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from device import DEVICE
 
 from sayso.engines import open_model
 from sayso.engines.engine import POSITIONS, HiddenReader
@@ -31,7 +32,7 @@ ITEMS: list[tuple[Request, Any]] = [
 @pytest.fixture(params=KINDS, scope="module")
 def engine(request: pytest.FixtureRequest) -> Any:
     make = request.getfixturevalue("make_folder")
-    opened = open_model(f"hf:{make(request.param)}", device="cpu")
+    opened = open_model(f"hf:{make(request.param)}", device=DEVICE)
     yield opened
     opened.close()
 
@@ -51,8 +52,9 @@ def expected(engine: Any, item: tuple[Request, Any], layer: int, position: str) 
         + {"last_prompt": 0, "second_last_answer": len(ids) - 1}.get(position, len(ids))
     )
     with torch.inference_mode():
-        out = engine.runner.model(torch.tensor([[*prompt, *ids]]), output_hidden_states=True)
-    return out.hidden_states[layer][0, at].float().numpy()
+        given = torch.tensor([[*prompt, *ids]], device=engine.runner.device)
+        out = engine.runner.model(given, output_hidden_states=True)
+    return out.hidden_states[layer][0, at].float().cpu().numpy()
 
 
 @pytest.mark.parametrize("position", POSITIONS)
@@ -135,7 +137,7 @@ def test_the_states_of_the_built_in_model_tell_what_was_asked() -> None:
     from sayso import datasets, metrics, scores
 
     questions = [q for q in datasets.load_dataset("builtin", limit=40).questions if not q.parts]
-    model = open_model("builtin", device="cpu")
+    model = open_model("builtin", device=DEVICE)
     states = model.hidden([(ask(q.text), "") for q in questions], -1, "last_prompt")  # type: ignore[attr-defined]
     model.close()
     kinds = [q.type for q in questions]

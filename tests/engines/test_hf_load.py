@@ -165,6 +165,41 @@ def test_the_identity_is_of_contents(make_folder: Any, tmp_path: Path) -> None:
     assert half.identity != first.identity
 
 
+def test_the_signature_names_half_precision() -> None:
+    from sayso.engines import open_model
+
+    marks = {
+        dtype: open_model("builtin", device="cpu", dtype=dtype, weights=False).signature
+        for dtype in ("auto", "float64", "float16", "bfloat16")
+    }
+    assert marks == {
+        "auto": "builtin@1",
+        "float64": "builtin@1",
+        "float16": "builtin@1+float16",
+        "bfloat16": "builtin@1+bfloat16",
+    }
+
+
+def test_attention_over_growing_keys_is_not_planned_anew() -> None:
+    def enabled() -> bool:
+        return torch.backends.cuda.cudnn_sdp_enabled()
+
+    before = enabled()
+    try:
+        for mine in (True, False):
+            torch.backends.cuda.enable_cudnn_sdp(mine)
+            with load.growing_attention(torch.device("cuda")):
+                assert not enabled()
+            assert enabled() is mine
+            with pytest.raises(ValueError), load.growing_attention(torch.device("cuda")):
+                raise ValueError
+            assert enabled() is mine
+            with load.growing_attention(torch.device("cpu")):
+                assert enabled() is mine
+    finally:
+        torch.backends.cuda.enable_cudnn_sdp(before)
+
+
 def test_changed_weights_change_the_identity(make_folder: Any, tmp_path: Path) -> None:
     folder = copied(make_folder(), tmp_path)
     before = open_model(f"hf:{folder}", device="cpu").identity

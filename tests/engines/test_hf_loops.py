@@ -9,6 +9,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from device import DEVICE  # noqa: E402
 from test_hf_draws import answers, assert_same  # noqa: E402
 
 from sayso.engines import open_model  # noqa: E402
@@ -18,7 +19,7 @@ from sayso.records import Generation, Request, ask  # noqa: E402
 
 
 def opened(folder: Path, **options: object) -> Any:
-    return open_model(f"hf:{folder}", device="cpu", **options)
+    return open_model(f"hf:{folder}", device=DEVICE, **options)
 
 
 def first_loop(ids: list[int], most: int = 200) -> tuple[int, int] | None:
@@ -117,7 +118,7 @@ def test_another_model_for_the_cache_and_the_same_base(make_folder: Any) -> None
     assert (off.identity, off.signature) == (one.identity, one.signature)
     empty = opened(make_folder(), end_loops="true", weights=False)
     assert (empty.identity, empty.signature) == (other.identity, other.signature)
-    named: Any = open_model("builtin", end_loops=True)
+    named: Any = open_model("builtin", device=DEVICE, dtype="float32", end_loops=True)
     assert named.signature == "builtin@1+end_loops"
 
 

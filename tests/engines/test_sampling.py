@@ -171,6 +171,15 @@ def test_recorded_arrays() -> None:
     assert found["alternatives"].tolist()[0] == pytest.approx(np.log([0.5, 0.25, 0.25]), abs=1e-6)
 
 
+@pytest.mark.parametrize("vocabulary", [380, 49_152, 151_936])
+def test_entropies_are_exact_over_large_vocabularies(vocabulary: int) -> None:
+    torch.manual_seed(3)
+    logits = torch.randn(4, vocabulary) * 4
+    exact = torch.distributions.Categorical(logits=logits.double()).entropy()
+    found = sampling.entropies(sampling.read_logits(logits))
+    assert found.tolist() == pytest.approx(exact.tolist(), abs=3e-6)
+
+
 def test_entropy_of_a_certain_and_of_a_masked_distribution() -> None:
     reading = sampling.read_logits(logits_of([0.0, 1.0, 0.0]))
     assert sampling.entropies(reading).tolist() == [0.0]

@@ -22,6 +22,7 @@ from sayso.engines.hf.load import (
     Runner,
     choose_threads,
     describe,
+    dtype_name,
     first_limits,
     identify,
     load_model,
@@ -52,7 +53,7 @@ def open_packaged(name: str, **options: object) -> HfEngine:
 def open_shipped(name: str, **options: object) -> HfEngine:
     """Open a model that sayso brings, by its name."""
     engine = _open(str(shipped_folder(name)), name, options, shipped=True)
-    engine.signature = f"{name}@1{'+end_loops' if engine.options.end_loops else ''}"
+    engine.signature = f"{name}@1{''.join(engine.signature.partition('+')[1:])}"
     return engine
 
 
@@ -68,7 +69,7 @@ def _open(source: str, name: str, options: Mapping[str, object], shipped: bool =
         engine = HfEngine(name, model, tokenizer, identity, checked)
     card = card_of(Path(source).expanduser())
     engine.base_name, engine.base_run = card.base_name, card.base_run
-    engine.card = gguf_description(source)
+    engine.card = gguf_description(source, dtype_name(engine.runner.model.dtype))
     return engine
 
 
@@ -119,7 +120,7 @@ class HfEngine(LocalEngine):
         return self.runner.vocabulary
 
     def _open_cache(self, jobs: Sequence[DecodeJob]) -> PrefixCache:
-        return open_cache(self.runner)
+        return open_cache(self.runner, [job.prompt.ids for job in jobs])
 
     def _ran_out(self, error: RuntimeError) -> bool:
         return ran_out(error)

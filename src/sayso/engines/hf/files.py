@@ -1,8 +1,9 @@
 """A model's files: their hashes, and files of llama.cpp (GGUF), unpacked once into a folder.
 
 A GGUF file holds quantized weights, tokenizer and chat template. transformers reads it in twenty
-seconds and more, so it is unpacked once into a folder beside the cache, in float32, which loses
-nothing, and everything else opens that folder. Nothing heavy is imported until a file is read.
+seconds and more, so it is unpacked once into a folder beside the cache, and everything else opens
+that folder. It holds float32, which loses nothing, or the half precision that the model computes
+in, which takes half the disk and memory. Nothing heavy is imported until a file is read.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import msgspec
 
 from sayso.engines import quiet_hub
 from sayso.engines.hf.weights import check_fit
-from sayso.engines.named import PACKAGED, begins_as_gguf
+from sayso.engines.named import PACKAGED
 from sayso.harmless import printable
 from sayso.records import InputError
 from sayso.storage.atomic import (
@@ -66,12 +67,15 @@ def file_hashes(files: Sequence[Path]) -> dict[str, str]:
 
 #: what stands beside unpacked weights, written last: a folder without it is not whole
 ORIGIN = "gguf.json"
+#: what weights are unpacked to: float32, unless a model computes in one of the others
+EXACT, HALVES = "float32", ("bfloat16", "float16")
 #: seconds for which a process waits while another one unpacks the same file
 PATIENCE = 1800.0
 
 
 class GgufOrigin(msgspec.Struct, frozen=True):
-    """Which GGUF file a folder was unpacked from, what it says of itself, and what was written."""
+    """Which GGUF file a folder was unpacked from, what it says of itself, and what was written, in
+    which ``dtype``."""
 
     file: str
     sha256: str
@@ -79,22 +83,20 @@ class GgufOrigin(msgspec.Struct, frozen=True):
     license: str
     quantization: str
     files: dict[str, str]
+    dtype: str = EXACT
 
 
-def gguf_file(name: str, *, any_ending: bool = False) -> Path | None:
+def gguf_file(name: str) -> Path | None:
     """Return the file that ``smollm2``, ``FOLDER#file.gguf`` or ``file.gguf`` means, else ``None``.
 
-    With ``any_ending`` any file that is there may be meant, whatever it is called. Raises
-    InputError for a file that is none, and for a package that is not installed.
+    Raises InputError for a file that is none, and for a package that is not installed.
     """
     if name in PACKAGED:
         return _packaged(name)
     folder, sign, file = name.rpartition("#")
-    path = Path(folder if sign else "", file)
-    with contextlib.suppress(RuntimeError):  # "~nobody", which has no home
-        path = path.expanduser()
-    if not file.lower().endswith(".gguf") and not (any_ending and path.is_file()):
+    if not file.lower().endswith(".gguf"):
         return None
+    path = Path(folder if sign else "", file).expanduser()
     if sign and not Path(folder).expanduser().is_dir():
         raise InputError(
             f"model folder {folder} does not exist; download a file from the hub first: "
@@ -102,9 +104,9 @@ def gguf_file(name: str, *, any_ending: bool = False) -> Path | None:
         )
     if not path.is_file():
         raise InputError(f"model file {path} does not exist")
-    with disk_errors(path, "read"):
-        begins = begins_as_gguf(path)
-    if not begins:
+    with disk_errors(path, "read"), path.open("rb") as stream:
+        begins = stream.read(4)
+    if begins != b"GGUF":
         raise InputError(f"model file {path} is not a GGUF file: it does not begin with 'GGUF'")
     return path
 
@@ -133,40 +135,55 @@ def gguf_origin(folder: Path) -> GgufOrigin | None:
     return origin if file_hashes(files) == origin.files else None
 
 
-def unpacked_folder(file: Path) -> Path:
-    """Return the folder that a GGUF file is unpacked into, whether it is there or not."""
+def unpacked_folder(file: Path, dtype: str = EXACT) -> Path:
+    """Return the folder that a GGUF file is unpacked into for a model that computes in ``dtype``,
+    whether it is there or not."""
     digest = file_hashes([file])[file.name]
-    return place_inside(default_cache_folder(), "models", f"{file.stem}-{digest[:12]}")
+    mark = f"-{dtype}" if dtype in HALVES else ""
+    return place_inside(default_cache_folder(), "models", f"{file.stem}-{digest[:12]}{mark}")
 
 
-def unpack(file: Path) -> Path:
-    """Return the folder of a GGUF file, written if it is not there. Raises InputError.
+def unpacked(file: Path, dtype: str = EXACT) -> Path | None:
+    """Return a whole folder of a GGUF file for a model that computes in ``dtype``; ``None`` if none
+    is there.
+
+    That of float32 serves every dtype: rounding its numbers later gives the same ones.
+    """
+    folders = dict.fromkeys((unpacked_folder(file, dtype), unpacked_folder(file)))
+    return next((folder for folder in folders if gguf_origin(folder) is not None), None)
+
+
+def unpack(file: Path, dtype: str = EXACT) -> Path:
+    """Return :func:`unpacked`, written if it is not there. Raises InputError.
 
     One process writes while others wait; what a killed one left, or somebody changed, is written
     again.
     """
-    folder = unpacked_folder(file)
-    if gguf_origin(folder) is not None:
-        return folder
+    there = unpacked(file, dtype)
+    if there is not None:
+        return there
     check_reader(file)
+    folder = unpacked_folder(file, dtype)
     with one_writer(folder, f"unpacking {file.name}", PATIENCE):
         refuse_links(folder)
         if gguf_origin(folder) is None:  # another process may have written it meanwhile
-            _write(file, folder)
+            _write(file, folder, dtype if dtype in HALVES else EXACT)
     return folder
 
 
-def gguf_description(name: str) -> str:
-    """Return what a GGUF file says of itself; "" for other models, and before it is unpacked."""
+def gguf_description(name: str, dtype: str) -> str:
+    """Return what a GGUF file says of itself, and the dtype that its model computes in; "" for
+    other models, and before it is unpacked."""
     file = gguf_file(name)
-    origin = gguf_origin(unpacked_folder(file)) if file is not None else None
+    folder = unpacked(file, dtype) if file is not None else None
+    origin = gguf_origin(folder) if folder is not None else None
     if origin is None:
         return ""
     package = PACKAGED.get(name)
     parts = (
         f"{origin.file} ({origin.name})" if origin.name else origin.file,
         f"license {origin.license or 'not stated'}",
-        f"{origin.quantization} weights, computed in float32" if origin.quantization else "",
+        f"{origin.quantization} weights, computed in {dtype}" if origin.quantization else "",
         f"from the package {package} {metadata.version(package)}" if package else "",
     )
     return ", ".join(filter(None, parts))
@@ -182,12 +199,12 @@ def check_reader(file: Path) -> None:
             )
 
 
-def _write(file: Path, folder: Path) -> None:
+def _write(file: Path, folder: Path, dtype: str) -> None:
     """Write weights, tokenizer, template and configuration, and :data:`ORIGIN` when all stand."""
     try:
         with quiet_loading():
             about = _said_by(file)
-            _convert(file, folder)
+            _convert(file, folder, dtype)
     except BaseException as error:  # of a damaged file the libraries raise all sorts
         for path in folder.iterdir():  # half written; the folder itself goes with its lock
             with contextlib.suppress(OSError):
@@ -203,7 +220,7 @@ def _write(file: Path, folder: Path) -> None:
         with disk_errors(path), path.open("rb") as stream:
             os.fsync(stream.fileno())
     origin = GgufOrigin(
-        file.name, file_hashes([file])[file.name], **about, files=file_hashes(files)
+        file.name, file_hashes([file])[file.name], **about, files=file_hashes(files), dtype=dtype
     )
     with replacing(folder / ORIGIN) as out:
         out.write(msgspec.json.encode(origin))
@@ -227,16 +244,19 @@ def _said_by(file: Path) -> dict[str, str]:
     return dict(zip(("name", "license", "quantization"), shown, strict=True))
 
 
-def _convert(file: Path, folder: Path) -> None:
-    """Dequantize a GGUF file into a folder of transformers. Raises what the libraries raise."""
+def _convert(file: Path, folder: Path, dtype: str) -> None:
+    """Dequantize a GGUF file into a folder of transformers, tensor by tensor. Raises what the
+    libraries raise."""
     import torch
     import transformers
 
     here: dict[str, Any] = {"gguf_file": file.name, "local_files_only": True}
     tokenizer = transformers.AutoTokenizer.from_pretrained(file.parent, **here)
+    if hasattr(transformers, "GgufConfig"):  # where kernels are installed, it would keep blocks
+        here["quantization_config"] = transformers.GgufConfig(dequantize=True)
     with contextlib.redirect_stderr(io.StringIO()):  # a progress bar that no setting turns off
         model, report = transformers.AutoModelForCausalLM.from_pretrained(
-            file.parent, dtype=torch.float32, output_loading_info=True, **here
+            file.parent, dtype=getattr(torch, dtype), output_loading_info=True, **here
         )
     check_fit(model, report)
     # it is no quantized model any more; transformers would refuse to save it as one

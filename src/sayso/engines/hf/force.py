@@ -21,7 +21,7 @@ from torch import Tensor
 
 from sayso.engines.engine import POSITIONS
 from sayso.engines.hf import sampling
-from sayso.engines.hf.kv_cache import first_pass, padded
+from sayso.engines.hf.kv_cache import Beginnings, first_pass, padded
 from sayso.engines.hf.load import Runner
 from sayso.engines.local.records import Arrays, Given
 from sayso.records import InputError
@@ -44,30 +44,44 @@ def force(
 ) -> Iterator[tuple[Given, Arrays]]:
     """Yield the wanted arrays of each continuation, one entry for each of its tokens.
 
-    Continuations of one prompt share its prefill. ``watch`` keeps hidden states that go by.
+    Continuations of one prompt share its prefill, and different prompts the reading of a long
+    beginning. ``watch`` keeps hidden states that go by.
     """
     for item in given:
         if not item.ids:
             yield item, {}
     filled = [item for item in given if item.ids]
-    for batch in _batches(runner, filled, rows):
+    beginnings = Beginnings(runner, (item.prompt.ids for item in filled))
+    for batch in _batches(runner, filled, rows, beginnings):
         with watch.on(runner) if watch is not None else nullcontext():
             if runner.memory in ("none", "state"):
                 arrays = [_read_alone(runner, item, want, watch) for item in batch]
             else:
-                arrays = _read(runner, batch, want, watch)
+                arrays = _read(runner, batch, want, watch, beginnings)
         yield from zip(batch, arrays, strict=True)
 
 
-def _batches(runner: Runner, given: Sequence[Given], rows: int) -> Iterator[list[Given]]:
-    """Yield items of similar length together, those with one prompt side by side."""
-    order = sorted(given, key=lambda g: (len(g.prompt.ids), g.prompt.ids, len(g.ids)))
+def _batches(
+    runner: Runner, given: Sequence[Given], rows: int, beginnings: Beginnings
+) -> Iterator[list[Given]]:
+    """Yield items of similar length together, those with one prompt side by side.
+
+    All prompts of a batch share their beginning, or none does.
+    """
+    shared = beginnings.of
+    order = sorted(
+        given,
+        key=lambda g: (shared(g.prompt.ids), len(g.prompt.ids), g.prompt.ids, len(g.ids)),
+    )
     batch: list[Given] = []
     for item in order:
         size = max(len(g.prompt.ids) + len(g.ids) for g in [*batch, item])
         uneven = (
-            runner.memory == "state" and batch and len(batch[0].prompt.ids) != len(item.prompt.ids)
+            runner.memory == "state"
+            and bool(batch)
+            and len(batch[0].prompt.ids) != len(item.prompt.ids)
         )
+        uneven |= bool(batch) and shared(batch[0].prompt.ids) != shared(item.prompt.ids)
         full = (len(batch) + 1) * size > runner.prefill_slots or len(batch) >= rows
         if batch and (full or uneven):
             yield batch
@@ -79,12 +93,17 @@ def _batches(runner: Runner, given: Sequence[Given], rows: int) -> Iterator[list
 
 @torch.inference_mode()
 def _read(
-    runner: Runner, batch: Sequence[Given], want: frozenset[str], watch: Watch | None
+    runner: Runner,
+    batch: Sequence[Given],
+    want: frozenset[str],
+    watch: Watch | None,
+    beginnings: Beginnings,
 ) -> list[Arrays]:
     """Read one batch: prompts once, then all continuations behind them, chunk by chunk."""
     prompts: dict[tuple[int, ...], int] = {}
     node = torch.tensor([prompts.setdefault(g.prompt.ids, len(prompts)) for g in batch])
-    logits, cache = first_pass(runner, list(prompts))
+    shared = beginnings.states(beginnings.of(batch[0].prompt.ids))
+    logits, cache = first_pass(runner, list(prompts), shared)
     if watch is not None:
         watch.see(batch, node.tolist(), None)
     if len(batch) != len(prompts) or node.tolist() != list(range(len(batch))):

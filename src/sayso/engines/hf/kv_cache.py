@@ -7,7 +7,8 @@ begin later and are masked before that.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -19,8 +20,16 @@ from sayso.engines.hf.load import Runner
 from sayso.engines.hf.shipped import PlainCache
 from sayso.engines.local.decode import AHEAD, PrefixCache, Slots
 
+Prompt = tuple[int, ...]
+#: One layer's keys and values, each (rows, heads, tokens, size).
+States = tuple[Tensor, Tensor]
 #: Rows that are copied at once. No row is both read and written in one rearrangement.
 MOVED = 32
+#: A beginning that prompts share is read by itself if it has so many tokens, and if that saves more
+#: tokens in all than a pass of its own is worth.
+SHORTEST, PASS = 16, 256
+#: Bytes of keys and values of shared beginnings that are kept; an older one is read again.
+KEPT = 64 << 20
 
 
 def padded(prompts: Sequence[Sequence[int]], pad: int, left: bool = True) -> Tensor:
@@ -44,15 +53,122 @@ def _empty(runner: Runner) -> Any:
     return DynamicCache(config=runner.model.config)
 
 
-def first_pass(runner: Runner, prompts: Sequence[Sequence[int]]) -> tuple[Tensor, Any]:
-    """Run prompts through the model; return their last logits and the cache they leave."""
-    lengths = torch.tensor([len(p) for p in prompts])
-    ids = padded(prompts, runner.pad)
+def first_pass(
+    runner: Runner, prompts: Sequence[Sequence[int]], shared: Sequence[States] = ()
+) -> tuple[Tensor, Any]:
+    """Run prompts through the model; return their last logits and the cache they leave.
+
+    All prompts begin with the tokens whose keys and values are ``shared``, layer by layer: only
+    what comes behind is read.
+    """
+    known = shared[0][0].shape[-2] if shared else 0
+    rests = [prompt[known:] for prompt in prompts]
+    lengths = torch.tensor([len(rest) for rest in rests])
+    ids = padded(rests, runner.pad)
     width = ids.shape[1]
-    positions = (torch.arange(width) - (width - lengths)[:, None]).clamp(min=0)
+    positions = known + (torch.arange(width) - (width - lengths)[:, None]).clamp(min=0)
+    mask = _mask(runner, lengths, width)
     cache = _empty(runner)
-    logits = runner.forward(ids, _mask(runner, lengths, width), positions, cache, keep=1)
+    if known and mask is not None:
+        mask = torch.cat([mask.new_ones(len(prompts), known), mask], dim=1)
+        for layer, states in zip(cache.layers, shared, strict=True):
+            layer.update(*(part.expand(len(prompts), -1, -1, -1) for part in states))
+    logits = runner.forward(ids, mask, positions, cache, keep=1)
+    if known:
+        _close_up(cache, width - lengths, shared)
     return logits[:, -1], cache
+
+
+def _close_up(cache: Any, gaps: Tensor, shared: Sequence[States]) -> None:
+    """Move each row's shared beginning over the padding behind it, so that all padding is left."""
+    known = shared[0][0].shape[-2]
+    for gap in sorted(set(gaps.tolist())):
+        if not gap:
+            continue
+        rows = (gaps == gap).nonzero()[:, 0]
+        for layer, states in zip(cache.layers, shared, strict=True):
+            here = rows.to(layer.keys.device)
+            layer.keys[here, :, gap : gap + known] = states[0]
+            layer.values[here, :, gap : gap + known] = states[1]
+
+
+class Beginnings:
+    """The beginnings that different prompts share, each read once where that is worth a pass.
+
+    What is shared depends on the prompts of a call alone. Only plain attention can share: elsewhere
+    no prompt has such a beginning.
+    """
+
+    def __init__(self, runner: Runner, prompts: Iterable[Prompt]) -> None:
+        self.runner = runner
+        self._kept: dict[Prompt, list[States]] = {}
+        sizes = shared_sizes(prompts) if runner.memory == "slots" else {}
+        self._shared = {prompt: prompt[:size] for prompt, size in sizes.items() if size}
+
+    def of(self, prompt: Prompt) -> Prompt:
+        """Return the tokens that a prompt shares; none where it is read alone."""
+        return self._shared.get(prompt, ())
+
+    def together(self, prompts: Sequence[Prompt]) -> list[list[int]]:
+        """Return the places of prompts that share a beginning, group by group."""
+        groups: dict[Prompt, list[int]] = {}
+        for place, prompt in enumerate(prompts):
+            groups.setdefault(self.of(prompt), []).append(place)
+        return list(groups.values())
+
+    def states(self, beginning: Prompt) -> list[States]:
+        """Return the keys and values of a beginning, layer by layer; none of none."""
+        if not beginning:
+            return []
+        if beginning not in self._kept:
+            _, cache = first_pass(self.runner, [beginning])
+            size = len(beginning) * self.runner.place
+            while self._kept and size + self._bytes() > KEPT:
+                del self._kept[next(iter(self._kept))]
+            self._kept[beginning] = [(layer.keys, layer.values) for layer in cache.layers]
+        return self._kept[beginning]
+
+    def _bytes(self) -> int:
+        return sum(map(len, self._kept)) * self.runner.place
+
+
+def shared_sizes(prompts: Iterable[Prompt]) -> dict[Prompt, int]:
+    """Return how many tokens of each prompt to read once for all that share them, 0 for none.
+
+    Each prompt has one beginning at most, which leaves a token of its own. In sorted order prompts
+    that share are side by side, in intervals within intervals. An interval shares one beginning
+    where that reads fewer tokens than its parts do, each of which shares a longer one or none.
+    """
+    order = sorted(set(prompts))
+    ends = np.cumsum([0, *map(len, order)]).tolist()
+    found: list[tuple[int, int, int]] = []
+    open_ = [(0, 0, 0)]  # tokens shared, first prompt, tokens that its parts read so far
+    for last, prompt in enumerate(order):
+        ahead = _in_common(prompt, order[last + 1]) if last + 1 < len(order) else 0
+        ahead = ahead if ahead >= SHORTEST else 0
+        first, cost = last, len(prompt)
+        while open_[-1][0] > ahead:
+            size, first, parts = open_.pop()
+            cost += parts
+            once = ends[last + 1] - ends[first] - (last - first) * size + PASS
+            if once < cost:
+                cost = once
+                found.append((size, first, last))
+        if open_[-1][0] < ahead:
+            open_.append((ahead, first, cost))
+        else:
+            size, start, parts = open_.pop()
+            open_.append((size, start, parts + cost))
+    sizes = dict.fromkeys(order, 0)
+    for size, first, last in found:  # what encloses others comes behind them
+        sizes.update(dict.fromkeys(order[first : last + 1], size))
+    return sizes
+
+
+def _in_common(one: Prompt, other: Prompt) -> int:
+    """Return how many tokens two prompts share, at most all of either but one."""
+    most = min(len(one), len(other)) - 1
+    return bisect_left(range(1, most + 1), True, key=lambda n: one[:n] != other[:n])
 
 
 def _next(runner: Runner, tokens: Slots, lengths: Slots, width: int, cache: Any) -> Tensor:
@@ -104,8 +220,8 @@ class SlotLayer:
         """Return the columns before the newest ones."""
         return self.window.end - self.window.start
 
-    def insert(self, states: tuple[Tensor, Tensor], row: int, capacity: tuple[int, int]) -> None:
-        """Put prefilled states (P, heads, L, size) at rows ``row:`` so that they end at ``end``."""
+    def insert(self, states: States, rows: slice | Tensor, capacity: tuple[int, int]) -> None:
+        """Put prefilled states (P, heads, L, size) into rows so that they end at ``end``."""
         if not self.stored:
             self.stored = [
                 s.new_zeros((capacity[0], s.shape[1], capacity[1], s.shape[3])) for s in states
@@ -113,7 +229,7 @@ class SlotLayer:
             self.is_initialized = True
         end = self.window.end
         for stored, new in zip(self.stored, states, strict=True):
-            stored[row : row + new.shape[0], :, end - new.shape[2] : end] = new
+            stored[rows, :, end - new.shape[2] : end] = new
 
     def regrow(self, capacity: tuple[int, int], start: int) -> None:
         """Move the window to column ``start`` of new buffers of ``capacity`` (rows, columns)."""
@@ -159,8 +275,9 @@ class SlotCache:
     refills = True
     equal_lengths = False
 
-    def __init__(self, runner: Runner) -> None:
+    def __init__(self, runner: Runner, prompts: Iterable[Prompt]) -> None:
         self.runner = runner
+        self.beginnings = Beginnings(runner, prompts)
         self.lengths: Slots = np.zeros(0, dtype=np.int64)
         self.window = _Window()
         self.capacity = (0, 0)
@@ -188,29 +305,44 @@ class SlotCache:
     @torch.inference_mode()
     def prefill(self, prompts: Sequence[Sequence[int]], rows: int, until: int) -> Tensor:
         """Run the prompts in chunks of similar length and put them behind the live slots."""
-        logits = []
-        at = 0
-        widest = max(len(p) for p in prompts)
-        while at < len(prompts):
-            longest, count = 0, 0
-            for prompt in prompts[at:]:
-                longest = max(longest, len(prompt))
-                if count and longest * (count + 1) > self.runner.prefill_slots:
-                    break
-                count += 1
-            chunk = prompts[at : at + count]
-            last, cache = first_pass(self.runner, chunk)
-            row = len(self.lengths)
-            after = until - max(widest, self.window.end - self.window.start)
-            self._reserve(rows, widest, max(1, after))
+        texts = [tuple(prompt) for prompt in prompts]
+        first = len(self.lengths)
+        widest = max(len(p) for p in texts)
+        after = until - max(widest, self.window.end - self.window.start)
+        self._reserve(rows, widest, max(1, after))
+        self.lengths = np.concatenate([self.lengths, [len(p) for p in texts]])
+        self._fit()
+        logits: list[Tensor] = []
+        order: list[int] = []
+        for places in self._chunks(texts):
+            shared = self.beginnings.states(self.beginnings.of(texts[places[0]]))
+            last, cache = first_pass(self.runner, [texts[place] for place in places], shared)
+            at: slice | Tensor = slice(first + places[0], first + places[-1] + 1)
+            if places[-1] - places[0] >= len(places):
+                at = first + torch.tensor(places, device=self.runner.device)
             for layer, fresh in zip(self.cache.layers, cache.layers, strict=True):
                 if fresh.is_initialized:
-                    layer.insert((fresh.keys, fresh.values), row, self.capacity)
-            self.lengths = np.concatenate([self.lengths, [len(p) for p in chunk]])
-            self._fit()
+                    layer.insert((fresh.keys, fresh.values), at, self.capacity)
             logits.append(last)
-            at += count
-        return logits[0] if len(logits) == 1 else torch.cat(logits)
+            order += places
+        found = logits[0] if len(logits) == 1 else torch.cat(logits)
+        if order != sorted(order):
+            found = found[torch.from_numpy(np.argsort(order)).to(found.device)]
+        return found
+
+    def _chunks(self, prompts: Sequence[Prompt]) -> Iterator[list[int]]:
+        """Yield the places of prompts that are read in one pass: they share a beginning, or none
+        does."""
+        for group in self.beginnings.together(prompts):
+            chunk: list[int] = []
+            longest = 0
+            for place in group:
+                longest = max(longest, len(prompts[place]))
+                if chunk and longest * (len(chunk) + 1) > self.runner.prefill_slots:
+                    yield chunk
+                    chunk, longest = [], len(prompts[place])
+                chunk.append(place)
+            yield chunk
 
     def forget(self, slots: Slots) -> None:
         """Stop counting slots that nobody continues."""
@@ -354,10 +486,10 @@ class NoCache:
             self.texts[slot] = [self.runner.pad]
 
 
-def open_cache(runner: Runner) -> PrefixCache:
-    """Return the best memory that this model's architecture allows."""
+def open_cache(runner: Runner, prompts: Iterable[Prompt]) -> PrefixCache:
+    """Return the best memory that this model's architecture allows, for these prompts."""
     if runner.memory == "none":
         return NoCache(runner)
     if runner.memory == "slots":
-        return SlotCache(runner)
+        return SlotCache(runner, prompts)
     return BatchCache(runner, equal_lengths=runner.memory == "state")

@@ -8,7 +8,7 @@ import hashlib
 import inspect
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib import util
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -21,6 +21,8 @@ from torch import Tensor
 from sayso.engines import hub_answers
 from sayso.engines.engine import Counts
 from sayso.engines.hf.files import (
+    EXACT,
+    HALVES,
     check_reader,
     error_reason,
     file_hashes,
@@ -29,7 +31,7 @@ from sayso.engines.hf.files import (
     opening_refused,
     quiet_loading,
     unpack,
-    unpacked_folder,
+    unpacked,
 )
 from sayso.engines.hf.shipped import Llama, open_plain
 from sayso.engines.hf.weights import (
@@ -92,20 +94,23 @@ def load_model(name: str, options: HfOptions) -> tuple[Any, Any]:
     """Return (model, tokenizer) of a folder, a GGUF file or a hub id."""
     import transformers
 
+    device = choose_device(options.device)
+    dtype = choose_dtype(options.dtype, device)
     file = gguf_file(name)
-    if file is not None and not options.weights and gguf_origin(unpacked_folder(file)) is None:
-        return _unread(file, options)
-    source, local = (
-        (str(unpack(file)), True) if file else model_source(name, options, "model folder")
-    )
+    if file is not None:
+        # "auto": of a GGUF file nothing else is stored
+        wanted = dtype if isinstance(dtype, torch.dtype) else torch.float32
+        if not options.weights and unpacked(file, dtype_name(wanted)) is None:
+            return _unread(file, wanted, options)
+        source, local, dtype = str(unpack(file, dtype_name(wanted))), True, wanted
+    else:
+        source, local = model_source(name, options, "model folder")
     bases = bases_of(Path(source), options) if local else ()
     if local and options.revision is not None:
         raise InputError(
             f"revision {options.revision!r} applies only to models from the hub, and {name} is a "
             "folder; leave it out"
         )
-    device = choose_device(options.device)
-    dtype = choose_dtype(options.dtype, device)
     common: dict[str, Any] = {
         "trust_remote_code": options.trust_remote_code,
         "local_files_only": local or not hub_answers(),
@@ -137,21 +142,19 @@ def load_model(name: str, options: HfOptions) -> tuple[Any, Any]:
     return model, tokenizer
 
 
-def _unread(file: Path, options: HfOptions) -> tuple[Any, Any]:
+def _unread(file: Path, dtype: torch.dtype, options: HfOptions) -> tuple[Any, Any]:
     """Return a model that takes no memory, and its tokenizer, without unpacking a GGUF file."""
     import transformers
 
     check_reader(file)
-    dtype = choose_dtype(options.dtype, choose_device(options.device))
     here: dict[str, Any] = {"gguf_file": file.name, "local_files_only": True}
     with quiet_loading(), opening_refused(str(file)):
         tokenizer = transformers.AutoTokenizer.from_pretrained(file.parent, **here)
         if options.chat_template is not None:
             tokenizer.chat_template = options.chat_template
         _check_template(tokenizer)
-        wanted = torch.float32 if dtype == "auto" else dtype  # what unpacking would store
         common = {**here, "trust_remote_code": False}
-        return _without_weights(str(file.parent), wanted, common), tokenizer
+        return _without_weights(str(file.parent), dtype, common), tokenizer
 
 
 def _without_weights(source: str, dtype: torch.dtype | str, common: Mapping[str, Any]) -> Any:
@@ -358,7 +361,12 @@ def describe(model: Any) -> str:
     """Return in words where a model computes and in which numbers."""
     device = torch.device(model.device)
     kind = f" ({torch.cuda.get_device_name(device)})" if device.type == "cuda" else ""
-    return f"{device.type}{kind}, {str(model.dtype).removeprefix('torch.')}"
+    return f"{device.type}{kind}, {dtype_name(model.dtype)}"
+
+
+def dtype_name(dtype: torch.dtype) -> str:
+    """Return what ``--dtype`` calls a dtype."""
+    return str(dtype).removeprefix("torch.")
 
 
 def choose_dtype(wanted: str, device: torch.device) -> torch.dtype | str:
@@ -405,22 +413,25 @@ def identify(name: str, model: Any, tokenizer: Any, options: HfOptions) -> Ident
     """Return the identity: contents of a folder, or revision of a hub id; template and dtype.
 
     A folder that was unpacked from a GGUF file is that file, wherever it lies. A merged folder may
-    name the identity of its base model in config.json as ``sayso_base``.
+    name the identity of its base model in config.json as ``sayso_base``. The signature names the
+    dtype where it is half precision, whose numbers differ by more than their last digits.
     """
     folder = Path(name).expanduser()
-    dtype = str(model.dtype).removeprefix("torch.")
+    dtype = dtype_name(model.dtype)
+    mark = f"+{dtype}" if dtype in HALVES else ""
     template = hashlib.sha256(str(tokenizer.chat_template or "").encode()).hexdigest()[:12]
     # what ends an answer is partly in generation_config, and changes every answer
     ends = sorted(ends_of_text(model, tokenizer))
-    packed, stem = _packed(name)
+    packed, stem = _packed(name, dtype)
     if packed:
         digest = hashlib.sha256(json.dumps([packed, template, ends]).encode()).hexdigest()
         identity = f"weights:{digest[:32]}|{dtype}"
-        return Identity(identity, identity, f"hf:{stem}@{packed[:7]}")
+        return Identity(identity, identity, f"hf:{stem}@{packed[:7]}{mark}")
     if not folder.is_dir():
         revision = str(getattr(model.config, "_commit_hash", None) or options.revision or "main")
         identity = f"hf:{name}@{revision}|{dtype}|template:{template}"
-        return Identity(identity, identity, f"hf:{name.split('/')[-1]}@{revision[:7]}")
+        signature = f"hf:{name.split('/')[-1]}@{revision[:7]}{mark}"
+        return Identity(identity, identity, signature)
     patterns = ("*.safetensors", "*.bin") if options.allow_pickle else ("*.safetensors",)
     files = {file for pattern in patterns for file in folder.glob(pattern)}
     files |= {folder / file for file in TOKENIZER_FILES if (folder / file).is_file()}
@@ -441,16 +452,21 @@ def identify(name: str, model: Any, tokenizer: Any, options: HfOptions) -> Ident
         parts += [base, adapter]
     digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
     identity = f"weights:{digest[:32]}|{dtype}"
-    signature = f"hf:{folder.resolve().name}@{digest[:7]}"
+    signature = f"hf:{folder.resolve().name}@{digest[:7]}{mark}"
     return Identity(identity, str(base) if base else identity, signature)
 
 
-def _packed(name: str) -> tuple[str, str]:
-    """Return hash and name of the GGUF file that a model is or was unpacked from; "" for others."""
+def _packed(name: str, dtype: str) -> tuple[str, str]:
+    """Return hash and name of the GGUF file that a model is or was unpacked from; "" for others.
+
+    A folder that was unpacked to half precision is the file only in that dtype: what it lost does
+    not come back.
+    """
     if (file := gguf_file(name)) is not None:
         return file_hashes([file])[file.name], file.stem
     origin = gguf_origin(Path(name).expanduser())
-    return (origin.sha256, Path(origin.file).stem) if origin else ("", "")
+    whole = origin is not None and origin.dtype in (EXACT, dtype)
+    return (origin.sha256, Path(origin.file).stem) if origin and whole else ("", "")
 
 
 def _without(path: Path, *keys: str) -> dict[str, Any]:
@@ -521,10 +537,28 @@ class Runner:
             given[self.cache_name] = cache
         if keep and "logits_to_keep" in self.accepts:
             given["logits_to_keep"] = keep
-        logits: Tensor = self.model(**given).logits
+        with growing_attention(self.device):
+            logits: Tensor = self.model(**given).logits
         self.counts.forwards += 1
         self.counts.slots += ids.numel()
         return logits[:, -keep:] if keep else logits
+
+
+@contextlib.contextmanager
+def growing_attention(device: torch.device) -> Iterator[None]:
+    """Keep attention on a graphics card off cuDNN meanwhile.
+
+    cuDNN plans each shape of keys anew, and here they grow with every token.
+    """
+    if device.type != "cuda":
+        yield
+        return
+    before = torch.backends.cuda.cudnn_sdp_enabled()  # type: ignore[no-untyped-call]
+    torch.backends.cuda.enable_cudnn_sdp(False)
+    try:
+        yield
+    finally:
+        torch.backends.cuda.enable_cudnn_sdp(before)
 
 
 def _memory(model: Any, takes_cache: bool) -> str:

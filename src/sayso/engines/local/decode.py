@@ -1,9 +1,10 @@
 """The decoding loop: many requests at once, each token chosen by its own request's rules.
 
 Requests with one prompt share its prefill, and draws share a row for as long as they agree
-(:class:`PrefixCache`). Rows leave when they end; where the architecture allows it,
-waiting prompts take their places. Nothing that is chosen depends on who else is in the batch, but
-for the last digits of sums, which another number of rows may round differently.
+(:class:`PrefixCache`). Different prompts may share the reading of a beginning: that is the memory's
+affair. Rows leave when they end; where the architecture allows it, waiting prompts take their
+places. Nothing that is chosen depends on who else is in the batch, but for the last digits of sums,
+which another number of rows may round differently.
 """
 
 from __future__ import annotations
