@@ -2,18 +2,21 @@
 
     python benchmarks/speed/score_speed.py [--data FOLDER] [--pairs 10000] [--repeats 3]
         [--evaluate FOLDER]
+    python benchmarks/speed/score_speed.py --board 10000
 
 CPU seconds of this process, the best of several repeats, and the ratio; each comparison also
 checks that the values are equal. ``--data`` is the folder of labelled data (default
 ``SAYSO_TEST_DATA``), whose answers and references are then used; else invented sentences.
 ``--evaluate`` is the folder ``metrics/squad`` of a clone of Hugging Face's ``evaluate``, which must
 be installed: then its own call is timed too. It computes F1 and EM together, as ours does.
-Counts of NLI pairs and calls come from a deterministic stand-in for a classifier.
+Counts of NLI pairs and calls come from a deterministic stand-in for a classifier. ``--board`` times
+the leaderboard of ``sayso score`` alone on simulated rows, and prints a digest of its numbers.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import random
@@ -29,6 +32,8 @@ import numpy as np
 
 from sayso import answers, metrics, scores
 from sayso.judges.meaning import Relations, cluster_many, equivalent
+from sayso.score_files.leaderboard import audit_sentences, leaderboard_of
+from sayso.score_files.write import QUESTION_NUMBER, FloatColumns
 
 Pair = tuple[list[str], str]
 
@@ -262,6 +267,33 @@ def scoring() -> None:
         )
 
 
+def board(n: int) -> None:
+    """Time a leaderboard of 33 scores by six graders, and the audits that it prints."""
+    rng = np.random.default_rng(0)
+    methods = [*(f"score{i}" for i in range(31)), "sequence_probability", "perplexity"]
+    graders = ["rules", "rouge_l", "squad_f1", "exact_match", "contains", "squad_em"]
+    right = (rng.random(n) < 0.6).astype(float)
+    columns = {"words": rng.integers(1, 20, n).astype(float), QUESTION_NUMBER: np.arange(float(n))}
+    columns["correct:people"] = np.full(n, np.nan)
+    for i, method in enumerate(methods):
+        score = rng.random(n) + 0.3 * (1 - right)
+        columns[method] = score if i % 2 else np.round(score * (5 if i % 4 else 400))
+    for grader in graders:
+        refused = np.where(rng.random(n) < 0.15, 0, right)
+        columns[f"correct:{grader}"] = right if grader == "rules" else refused
+        columns[f"value:{grader}"] = refused * rng.random(n)
+        columns[f"left:{grader}"] = np.full(n, np.nan)
+    with FloatColumns(list(columns)) as table:
+        table.add(np.stack(list(columns.values()), axis=1))
+        seconds, found = cpu(lambda: leaderboard_of(table, methods, graders, "rules", False), 1)
+        audits, texts = cpu(lambda: audit_sentences(found), 1)
+    numbers = [
+        (e.method, e.auroc, e.prr, e.aurac, e.accuracy, e.versus_length) for e in found.entries
+    ]
+    digest = hashlib.md5(f"{numbers}{found.best}{texts}".encode()).hexdigest()
+    print(f"leaderboard of {n:,} rows: {seconds:.2f} CPU s, its audits {audits:.2f}; {digest}")
+
+
 def main() -> None:
     """Run all comparisons."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -269,7 +301,11 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=10_000)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--evaluate", default="")
+    parser.add_argument("--board", type=int, default=0)
     chosen = parser.parse_args()
+    if chosen.board:
+        board(chosen.board)
+        return
     metric = None
     if chosen.evaluate:
         import evaluate

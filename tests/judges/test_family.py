@@ -32,6 +32,8 @@ from sayso.judges.judge import family
         ("HuggingFaceTB/SmolLM2-135M", "smollm"),
         ("builtin", "builtin"),
         ("hf:/models/mine/", "/models/mine"),
+        ("ollama:llama3:8b", "llama"),
+        ("api:ollama:nobodys:7b@1111", "nobodys:7b@1111"),
     ],
 )
 def test_family(name: str, expected: str) -> None:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from sayso import metrics
-from sayso.metrics.compare_scores import difference_p
+from sayso.metrics.arrays import whole_counts
+from sayso.metrics.compare_scores import _Folded, difference_p
 from sayso.metrics.intervals import student_p
 from sayso.records import Estimate, InputError
 
@@ -276,3 +277,26 @@ def test_the_interval_of_the_best_chooses_anew_in_every_resample() -> None:
     assert width > np.median([one.high - one.low for one in single])  # type: ignore[operator]
     assert found.value is not None
     assert found.value < max(one.value or 0 for one in single)
+
+
+def test_pairs_by_fold_are_all_pairs_one_by_one() -> None:
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(1, 90))
+        score = np.round(rng.random(n) * (3, n / 2, 1e9)[seed % 3])  # large ties, small ones, none
+        wrong = (rng.random(n) < 0.4).astype(float)
+        wrong[rng.random(n) < 0.1] = np.nan
+        strata = rng.integers(0, 3, n) if seed % 2 else np.zeros(n, dtype=int)
+        fold = rng.integers(0, 4, n)
+        weights = rng.integers(0, 300 if seed > 8 else 4, (n, 2)).astype(float)
+        expected = np.zeros((2, 4, 4, 2))
+        for i in np.flatnonzero(wrong == 1):
+            for j in np.flatnonzero((wrong == 0) & (strata == strata[i])):
+                pair = weights[i] * weights[j]
+                order = (score[i] > score[j]) + (score[i] == score[j]) / 2
+                expected[:, fold[i], fold[j]] += np.stack([order * pair, pair])
+        found = _Folded(score, wrong, strata if seed % 2 else None, fold, 4)
+        assert np.array_equal(found.by_fold(weights), expected)
+        small = whole_counts(weights)
+        assert small.dtype == (np.uint8 if weights.max() < 256 else np.float64)
+        assert np.array_equal(found.by_fold(small), expected)

@@ -429,3 +429,39 @@ def test_a_perfect_ranking_is_1_and_not_a_hair_more() -> None:
         )
     )
     assert metrics.aurac(wrong, np.zeros(10)) == 1
+
+
+def _worlds() -> Any:
+    """Scores with ties, gaps and infinite values; one class, no row, clusters."""
+    for seed in range(24):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(0, 40))
+        score = rng.random(n) if seed % 3 else rng.integers(0, 4, n).astype(float)
+        wrong = (rng.random(n) < (0.0, 0.1, 0.4, 1.0)[seed % 4]).astype(float)
+        if n and seed % 5 == 0:
+            score[rng.random(n) < 0.2], wrong[0], score[-1] = np.nan, np.nan, np.inf
+        yield seed, score, wrong, rng.integers(0, max(2, n // 3), n) if seed % 2 else None
+
+
+def test_metrics_of_one_ranking_are_those_of_each_alone() -> None:
+    for seed, score, wrong, clusters in _worlds():
+        found = metrics.bootstrap_ranking(score, wrong, clusters, 60, 25, seed)
+        same: dict[str, Any] = {"clusters": clusters, "seed": seed}
+        assert found.auroc == metrics.bootstrap_auroc(score, wrong, n=60, **same)
+        assert found.prr == metrics.bootstrap_prr(score, wrong, n=25, **same)
+        for name, metric in (("aurac", metrics.aurac), ("accuracy", metrics.accuracy_at_coverage)):
+            assert getattr(found, name) == metrics.bootstrap(metric, score, wrong, n=25, **same)
+
+
+def test_resamples_are_weights_of_rows_that_are_there_as_often() -> None:
+    """A resample of weights is the metric of rows repeated as often, which takes another way."""
+    for _seed, score, wrong, _ in _worlds():
+        rng = np.random.default_rng(len(score))
+        weights = rng.integers(0, 4, (6, len(score))).astype(float)
+        for metric in (metrics.auroc, metrics.prr, metrics.aurac, metrics.accuracy_at_coverage):
+            drawn = np.asarray(metric(score, wrong, weights=weights))  # type: ignore[operator]
+            for value, row in zip(drawn, weights, strict=True):
+                rows = np.repeat(np.arange(len(score)), row.astype(int))
+                alone = metric(score[rows], wrong[rows])  # type: ignore[operator]
+                assert (alone is None) == math.isnan(value)
+                assert alone is None or value == pytest.approx(alone, abs=1e-12)

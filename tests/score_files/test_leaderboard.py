@@ -259,3 +259,30 @@ def test_a_board_of_many_answers_says_that_groups_stand_for_resamples(
     assert "2,000 resamples" in _shown(found)
     monkeypatch.setattr(leaderboard_module, "MANY", 60)
     assert "95 % intervals, from 200 random groups" in _shown(found)
+
+
+def test_audits_are_computed_for_what_is_shown_only() -> None:
+    """Numbers of an audit that nobody reads take no resample; those read later are all there."""
+    rng = np.random.default_rng(0)
+    methods, graders = ["a", "b", "c", "sequence_probability"], ["rouge_l", "rules"]
+    names = ["words", "correct:people", *methods]
+    names += [f"{what}:{by}" for by in graders for what in ("correct", "value")]
+    with FloatColumns(names) as columns:
+        for _ in range(80):
+            right = float(rng.random() < 0.6)
+            row = {name: rng.normal() - right for name in methods[:3]}
+            row |= {"words": float(rng.integers(1, 9)), "correct:rules": right}
+            row["sequence_probability"] = rng.normal()
+            row |= {"correct:rouge_l": right * float(rng.random() < 0.7)}
+            columns.add(number_rows(columns.names, [row]))
+        found = leaderboard_of(columns, methods, graders, "rouge_l", False)
+    audits = [audit for by in found.audits.values() for audit in by.values()]
+    assert len(audits) == 4
+    text = _shown(found)
+    assert text.count("against this metric") == 3
+    assert "1 more audit with --verbose" in text
+    read = [{*audit.FIELDS} & {*vars(audit)} for audit in audits]
+    shown = {"against_metric", "length", "against_truth", "difference", "from_length"}
+    assert [len(one) for one in read] == [6, 6, 6, 0]
+    assert all(shown < one for one in read[:3])
+    assert audits[3].beyond_length.value is not None

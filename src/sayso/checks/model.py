@@ -775,18 +775,20 @@ def _first_test(warm: Mapping[str, Sequence[Drawn]]) -> Tail:
 
 
 #: what becomes of an endpoint's log-probabilities (docs/endpoints.md)
-NOT_OWN = "kept and exported; scores take only those known to be the model's own (hf:)"
+NOT_OWN = "kept and exported; scores take only those known to be the model's own (hf:, gguf:)"
 
 
 def logprobs(engine: Engine, drawn: DrawnReplies, first: Generation) -> ModelFinding:
     """Are the sampled tokens' log-probabilities given?"""
+    instead = str(getattr(engine, "alternative", ""))  # how to have the model's own
     if drawn.has_logprobs or first.logprobs:
         kinds = "entropies as well" if engine.capabilities.entropies else "of the tokens chosen"
         kind = first.logprob_kind or ""
         return ModelFinding(
-            "log-probs", "yes", kinds, NOT_OWN if kind.startswith("endpoint") else ""
-        )
-    return ModelFinding("log-probs", "no", "no reply had any", "see what is left out")
+            "log-probs", "yes", kinds,
+            "; ".join(filter(None, (NOT_OWN, instead))) if kind.startswith("endpoint") else "",
+        )  # fmt: skip
+    return ModelFinding("log-probs", "no", "no reply had any", instead or "see what is left out")
 
 
 def raw(drawn: DrawnReplies) -> list[ModelFinding]:

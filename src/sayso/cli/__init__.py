@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import sys
@@ -68,7 +69,8 @@ Does a language model know what it knows, and does it say so?
   sayso study --models A B             several models: one page, with ranks and intervals
   sayso train RUN                      teach a model to say what it does not know
 
-MODEL is builtin, smollm2, hf:FOLDER-OR-HUB-ID, gguf:FILE, openai:NAME or a URL.
+MODEL is builtin, smollm2, hf:FOLDER-OR-HUB-ID, gguf:FILE, ollama:NAME, openai:NAME
+or a URL.
 All commands: sayso --help"""
 
 
@@ -181,6 +183,11 @@ _command(
 def main(argv: list[str] | None = None) -> None:
     """Run the command line; a user's mistake is one line and exit code 2, never a traceback."""
     _open_handles()
+    made, *others = gc.get_threshold()
+    if (
+        made
+    ):  # 0: never, as somebody chose. Loading modules makes many objects, hardly any in cycles
+        gc.set_threshold(max(made, 50_000), *others)
     if sys.flags.optimize > 1:
         sys.exit(
             _refuse(

@@ -64,9 +64,9 @@ def check(
     model: Annotated[
         str,
         Parameter(
-            help="builtin, builtin-trained, smollm2, hf:FOLDER, hf:HUB_ID, gguf:FILE, openai:NAME, "
-            "or the URL of an endpoint; several, separated by commas or in a file (@FILE), are "
-            "compared"
+            help="builtin, builtin-trained, smollm2, hf:FOLDER, hf:HUB_ID, gguf:FILE, ollama:NAME, "
+            "openai:NAME, or the URL of an endpoint; several, separated by commas or in a file "
+            "(@FILE), are compared"
         ),
     ],
     /,

@@ -33,14 +33,16 @@ if TYPE_CHECKING:
 #: what a model may be called
 NAMES = (
     "'builtin', 'builtin-trained', 'smollm2', 'hf:<folder, GGUF file or hub id>', "
-    "'gguf:<GGUF file>', 'vllm:<folder or hub id>', 'openai:<model>', the URL of an endpoint "
+    "'gguf:<GGUF file>', 'vllm:<folder or hub id>', 'ollama:<model>', 'openai:<model>', the URL of "
+    "an endpoint "
     "('http://localhost:8000/v1#model'), several with commas between, or '@<file of URLs>'"
 )
 
 
 def open_model(name: str | Sequence[str], **options: object) -> Engine:
     """Open ``builtin``, ``builtin-trained``, ``smollm2``, ``hf:<folder, GGUF file or hub id>``,
-    ``gguf:<GGUF file>``, ``vllm:<folder or hub id>``, ``openai:<model>`` or an endpoint's URL.
+    ``gguf:<GGUF file>``, ``vllm:<folder or hub id>``, ``ollama:<model>``, ``openai:<model>`` or an
+    endpoint's URL.
 
     ``http(s)://host/v1#model`` is any server that speaks OpenAI's chat completions; without
     ``#model`` it must serve exactly one. Several of one model are a list, a text with commas, or
@@ -67,6 +69,10 @@ def open_model(name: str | Sequence[str], **options: object) -> Engine:
         with _hf_extra(f"model {name!r}"):
             from sayso.engines.vllm import open_vllm
         return open_vllm(rest, **options)
+    if kind == "ollama" and rest:
+        from sayso.engines.openai.engine import open_ollama
+
+        return open_ollama(rest, **options)
     if (kind in ("openai", "http", "https") and rest) or (name[:1] == "@" and name[1:]):
         from sayso.engines.openai.engine import open_endpoint, open_openai
 
@@ -103,7 +109,11 @@ def _meant(name: str) -> str:
     if re.fullmatch(r"(localhost|127\.0\.0\.1|[\w.-]+(?=:\d)):\d+(/.*)?", name):
         return f"http://{name}"
     if colon:
-        near = get_close_matches(kind.lower(), ("hf", "gguf", "openai"), n=1, cutoff=0.75)
+        # a tag of Ollama's: latest, 8b, 1.5b-instruct-q4_K_M
+        if re.fullmatch(r"[\w./-]+:(latest|e?\d[\dx.]*[bm](-[\w.-]+)?)", name, re.IGNORECASE):
+            return f"ollama:{name}"
+        kinds = ("hf", "gguf", "ollama", "openai")
+        near = get_close_matches(kind.lower(), kinds, n=1, cutoff=0.75)
         return f"{near[0]}:{rest}" if near and rest else ""
     if near := get_close_matches(name.lower(), LOCAL_NAMES, n=1, cutoff=0.7):
         return near[0]

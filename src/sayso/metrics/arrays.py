@@ -45,6 +45,13 @@ def weight_rows(weights: ArrayLike | None, n: int) -> tuple[Floats, bool]:
     return np.atleast_2d(W), W.ndim == 1
 
 
+def whole_counts(weights: Floats) -> NDArray[np.uint8] | Floats:
+    """Return weights as small whole numbers where they are such: a resample's mostly are."""
+    with np.errstate(invalid="ignore"):
+        counts = weights.astype(np.uint8)
+    return counts if (counts == weights).all() else weights
+
+
 def as_result(values: Floats, single: bool) -> Result:
     """Return (B,) values of :func:`weight_rows`; their only one where the weights were single."""
     return or_none(values[0]) if single else values

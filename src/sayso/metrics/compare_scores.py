@@ -18,11 +18,13 @@ from sayso.metrics.arrays import (
     Floats,
     Result,
     as_result,
+    block_starts,
     cluster_codes,
     codes,
     count_codes,
     divide,
     weight_rows,
+    whole_counts,
 )
 from sayso.metrics.intervals import (
     LEVEL,
@@ -37,7 +39,14 @@ from sayso.metrics.intervals import (
     student_p,
     student_quantile,
 )
-from sayso.metrics.ranking import auroc, deciding_entities, pairs_of, with_pairs
+from sayso.metrics.ranking import (
+    SortedScore,
+    auroc,
+    auroc_steps,
+    deciding_entities,
+    pairs_of,
+    with_pairs,
+)
 from sayso.metrics.uncle_rates import undefined
 from sayso.records import Estimate, InputError
 
@@ -112,10 +121,10 @@ def paired_differences(
             raise InputError(f"score {name!r} has {len(column)} rows, the classes {len(wrong)}")
     unit = cluster_codes(clusters, len(wrong))
     count = count_codes(unit)
-    weights = np.zeros((0, count))
+    weights: NDArray[Any] = np.zeros((0, count))
     if count:
         rng = np.random.default_rng(seed)
-        weights = np.concatenate(list(resample_weights(count, n, rng, None)))
+        weights = whole_counts(np.concatenate(list(resample_weights(count, n, rng, None))))
     replicates_of = _Replicates(columns, wrong, unit, weights, metric, keywords)
     result = []
     for first, second in combinations(columns, 2) if pairs is None else pairs:
@@ -167,7 +176,7 @@ class _Replicates:
         columns: Mapping[str, Floats],
         wrong: Floats,
         unit: NDArray[np.int64],
-        weights: Floats,
+        weights: NDArray[Any],
         metric: Statistic,
         keywords: Mapping[str, Any],
     ) -> None:
@@ -180,10 +189,20 @@ class _Replicates:
             columns, wrong, unit, weights, metric, keywords = self._data
             score, classes, index = columns[name][rows], wrong[rows], unit[rows]
             value = metric(score, classes, **keywords)
+            if metric is auroc and not keywords:
+                ranking = SortedScore(score, classes)
+                drawn = ranking.each((auroc_steps,), weights, index)[0]
+                self._memo[key] = (None if value is None else float(value), drawn)
+                return self._memo[key]
             step = max(1, 1_000_000 // max(1, len(score)))
             parts = [
                 np.asarray(
-                    metric(score, classes, weights=weights[i : i + step][:, index], **keywords),
+                    metric(
+                        score,
+                        classes,
+                        weights=weights[i : i + step][:, index].astype(np.float64),
+                        **keywords,
+                    ),
                     dtype=np.float64,
                 )
                 for i in range(0, len(weights), step)
@@ -233,10 +252,10 @@ def cross_fitted_best(
     fold = (np.random.default_rng(seed).permutation(count) % folds)[unit]
     kinds = strata or {}
     folded = [
-        _Folded(np.asarray(score, dtype=np.float64), wrong, kinds.get(key), fold)
+        _Folded(np.asarray(score, dtype=np.float64), wrong, kinds.get(key), fold, folds)
         for key, score in scores.items()
     ]
-    tables = np.stack([one.by_fold(folds) for one in folded])
+    tables = np.stack([one.by_fold() for one in folded])
     choice = _choices(tables)
     used = [place for place in np.unique(choice).tolist() if place >= 0]
     if not used:
@@ -247,7 +266,8 @@ def cross_fitted_best(
 
     def chosen(rows: Floats, weights: ArrayLike | None = None) -> Result:
         W, single = weight_rows(weights, len(rows))
-        every = np.stack([one.by_fold(folds, W) for one in folded])
+        by_row = np.ascontiguousarray(whole_counts(W).T)
+        every = np.stack([one.by_fold(by_row) for one in folded])
         return as_result(_best(every), single)
 
     estimate = bootstrap(
@@ -265,52 +285,143 @@ def cross_fitted_best(
     )
 
 
+#: rows that a piece of a ranking takes: of two pieces sums are compared, inside one each pair
+PIECE = 16
+
+
 class _Folded:
-    """The pairs of one score within strata, by the folds of their wrong and their right answer."""
+    """The pairs of one score within strata, by the folds of their wrong and their right answer.
+
+    Rows are sorted once, by stratum and score, and cut into pieces that keep equal scores together.
+    Between two pieces all pairs are in order, so sums over folds are enough. A piece of one score
+    holds ties only; in a piece of several its few pairs are listed.
+    """
 
     def __init__(
-        self, score: Floats, wrong: Floats, strata: ArrayLike | None, fold: NDArray[np.int64]
+        self,
+        score: Floats,
+        wrong: Floats,
+        strata: ArrayLike | None,
+        fold: NDArray[np.int64],
+        folds: int,
     ) -> None:
         self.use = ~(np.isnan(score) | np.isnan(wrong))
         rows = np.flatnonzero(self.use)
         kind = np.zeros(len(rows), dtype=np.int64) if strata is None else codes(strata)[rows]
-        rank = codes(score[rows])
-        size = count_codes(rank)
-        key = kind * size + rank
-        bad = wrong[rows] > 0
-        self._wrong, self._key = rows[bad], key[bad]
-        self._ends = kind[bad] * size, (kind[bad] + 1) * size
-        order = np.argsort(key[~bad], kind="stable")
-        self._right, self._right_key = rows[~bad][order], key[~bad][order]
-        self._fold = fold
+        order = np.lexsort((score[rows], kind))
+        self._rows, kind = rows[order], kind[order]
+        self._folds = folds
+        block = _numbers(block_starts(kind, score[self._rows]), len(rows))
+        piece = _pieces(kind, block)
+        bad, fold = wrong[self._rows] > 0, fold[self._rows]
+        cell = (2 * piece + ~bad) * folds + fold
+        self._by_cell = np.argsort(cell, kind="stable")
+        self._cell_starts = block_starts(cell[self._by_cell])
+        self._cells = cell[self._by_cell][self._cell_starts]
+        heads = block_starts(piece)
+        self._strata = block_starts(kind[heads])
+        self._first = np.repeat(self._strata, np.diff([*self._strata, len(heads)]))
+        ends = np.append(heads[1:], len(rows))
+        lone = block[heads] == block[ends - 1]
+        self._ties = np.where(lone, 0.5, 0.0)[:, None, None]
+        low, high, tied = _pairs_inside(piece, block, bad, ~lone[piece])
+        cell = fold[high] * folds + fold[low]
+        order = np.lexsort((tied, cell))
+        self._low, self._high = low[order], high[order]
+        cell, tied = cell[order], tied[order]
+        self._pair_starts = block_starts(cell, tied)
+        self._pair_cells = cell[self._pair_starts]
+        self._pair_worth = np.where(tied[self._pair_starts], 0.5, 1.0)[:, None]
 
-    def by_fold(self, folds: int, weights: Floats | None = None) -> Floats:
+    def by_fold(self, weights: NDArray[Any] | None = None) -> Floats:
         """Return pairs in order, ties half, and all pairs: (2, folds of wrong, folds of right).
 
-        (2, folds, folds, B) for weights (B, n).
+        (2, folds, folds, B) for weights (n, B).
         """
-        W = np.ones((1, len(self._fold))) if weights is None else weights
-        member = (self._fold[self._wrong][:, None] == np.arange(folds)).astype(np.float64)
-        mass = W.take(self._wrong, axis=1)
-        table = np.zeros((2, folds, folds, len(W)))
-        for right in range(folds):
-            for place, sums in enumerate(self._facing(right, W)):
-                table[place, :, right] = ((mass * sums) @ member).T
+        W = np.ones((len(self.use), 1)) if weights is None else weights
+        folds, width = self._folds, W.shape[1]
+        table = np.zeros((2, folds, folds, width))
+        if len(self._rows):
+            held = W[self._rows]
+            wrong, right = self._sums(held)
+            upto = np.cumsum(right, axis=0)
+            before = upto - right
+            below = before - before[self._first] + self._ties * right
+            table[0] = _over_pieces(wrong, below)
+            table[1] = _over_pieces(
+                *(np.add.reduceat(side, self._strata, axis=0) for side in (wrong, right))
+            )
+            if len(self._low):
+                products = held[self._high].astype(_products(held)) * held[self._low]
+                sums = np.add.reduceat(products, self._pair_starts, axis=0, dtype=np.float64)
+                inside = np.zeros((folds * folds, width))
+                np.add.at(inside, self._pair_cells, sums * self._pair_worth)
+                table[0] += inside.reshape(folds, folds, width)
         return table[..., 0] if weights is None else table
 
-    def _facing(self, right: int, weights: Floats) -> tuple[Floats, Floats]:
-        """Return the weight of a fold's right answers below each wrong one, and of all, (B, m)."""
-        here = self._fold[self._right] == right
-        keys = self._right_key[here]
-        heavy = np.zeros((len(weights), len(keys) + 1))
-        np.cumsum(weights.take(self._right[here], axis=1), axis=1, out=heavy[:, 1:])
-        first, last = self._ends
-        start = heavy.take(np.searchsorted(keys, first), axis=1)
-        below, upto = (
-            heavy.take(np.searchsorted(keys, self._key, side=side), axis=1)
-            for side in ("left", "right")
+    def _sums(self, held: NDArray[Any]) -> tuple[Floats, Floats]:
+        """Return the weight of wrong and of right answers in each piece: (pieces, folds, B)."""
+        pieces, width = len(self._ties), held.shape[1]
+        sums = np.zeros((pieces * 2 * self._folds, width))
+        sums[self._cells] = np.add.reduceat(
+            held[self._by_cell].astype(np.float64), self._cell_starts, axis=0
         )
-        return (below + upto) / 2 - start, heavy.take(np.searchsorted(keys, last), axis=1) - start
+        by_side = sums.reshape(pieces, 2, self._folds, width)
+        return by_side[:, 0], by_side[:, 1]
+
+
+def _products(held: NDArray[Any]) -> Any:
+    """Return the type in which products of two weights are exact."""
+    return np.uint16 if held.dtype == np.uint8 else np.float64
+
+
+def _over_pieces(wrong: Floats, right: Floats) -> Floats:
+    """Return sum_c wrong[c, a] right[c, b] of (pieces, folds, B), (folds, folds, B)."""
+    one, two = (np.ascontiguousarray(side.transpose(2, 1, 0)) for side in (wrong, right))
+    return np.asarray((one @ two.transpose(0, 2, 1)).transpose(1, 2, 0), dtype=np.float64)
+
+
+def _numbers(starts: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+    """Return the number of the run (n,) that each row is in, from where runs start."""
+    change = np.zeros(n, dtype=np.int64)
+    change[starts] = 1
+    return np.cumsum(change) - 1
+
+
+def _pieces(kind: NDArray[np.int64], block: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the piece (n,) of each row: blocks of equal scores, up to about :data:`PIECE` rows.
+
+    A piece lies in one stratum, and a large block is a piece of its own.
+    """
+    starts = block_starts(block)
+    large = np.diff([*starts, len(block)]) >= PIECE // 2
+    alone = np.cumsum(large + np.append([False], large[:-1])) if len(large) else large
+    return _numbers(block_starts(kind, (starts // PIECE)[block], alone[block]), len(block))
+
+
+def _pairs_inside(
+    piece: NDArray[np.int64],
+    block: NDArray[np.int64],
+    bad: NDArray[np.bool_],
+    use: NDArray[np.bool_],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the right and the wrong answer of each pair in the pieces of rows in ``use``.
+
+    Only pairs in order or tied are there: the third array says which are tied.
+    """
+    rows = np.flatnonzero(use)
+    low: list[NDArray[np.int64]] = [rows[:0]]
+    high: list[NDArray[np.int64]] = [rows[:0]]
+    for gap in range(1, int(np.bincount(piece[rows], minlength=1).max())):
+        one, two = rows[:-gap], rows[gap:]  # the second has the higher score, or an equal one
+        near = piece[one] == piece[two]
+        one, two = one[near], two[near]
+        right = ~bad[one] & bad[two]
+        left = bad[one] & ~bad[two] & (block[one] == block[two])
+        low += [one[right], two[left]]
+        high += [two[right], one[left]]
+    lower, higher = np.concatenate(low), np.concatenate(high)
+    return lower, higher, block[lower] == block[higher]
 
 
 def _choices(tables: Floats) -> NDArray[np.int64]:

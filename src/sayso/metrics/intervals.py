@@ -220,20 +220,28 @@ def resample_weights(
 
 def _weights(clusters: int, n: int, seed: int, row: int = 0) -> Iterator[Floats]:
     """Yield :func:`resample_weights` of a seed; small sets are drawn once for all metrics."""
+    for drawn in drawn_weights(clusters, n, seed, row):
+        yield drawn.astype(np.float64, copy=False)
+
+
+def drawn_weights(clusters: int, n: int, seed: int, row: int = 0) -> Iterator[NDArray[Any]]:
+    """Yield :func:`resample_weights` of a seed, as small whole numbers where they are kept."""
     if clusters * n > KEPT:
         yield from resample_weights(clusters, n, np.random.default_rng(seed), row=row)
         return
     drawn = _drawn(clusters, n, seed)
     step = max(1, BLOCK // max(clusters, row, 1))
     for first in range(0, n, step):
-        yield drawn[first : first + step].astype(np.float64)
+        yield drawn[first : first + step]
 
 
 @lru_cache(maxsize=4)
-def _drawn(clusters: int, n: int, seed: int) -> NDArray[np.uint16]:
-    """Return the weights (n, clusters) of a seed; none exceeds the number of clusters."""
-    blocks = resample_weights(clusters, n, np.random.default_rng(seed))
-    return np.concatenate([np.zeros((0, clusters)), *blocks]).astype(np.uint16)
+def _drawn(clusters: int, n: int, seed: int) -> NDArray[Any]:
+    """Return the weights (n, clusters) of a seed, as the least whole numbers that hold them."""
+    blocks = [*resample_weights(clusters, n, np.random.default_rng(seed))]
+    most = max((block.max(initial=0.0) for block in blocks), default=0.0)
+    drawn = np.concatenate([np.zeros((0, clusters)), *blocks])
+    return drawn.astype(np.uint8 if most < 256 else np.uint16)
 
 
 @lru_cache(maxsize=1)
@@ -443,6 +451,7 @@ def bootstrap(
     least_error: float = 0.0,
     whole: bool = False,
     freedom: float | None = None,
+    replicates: Floats | None = None,
     **keywords: Any,
 ) -> Estimate:
     """Return a metric with its 95 % interval from resampling clusters.
@@ -457,6 +466,7 @@ def bootstrap(
     of the clusters decide. ``whole``: the metric is not one of some of the rows, so it is never
     taken of random groups. Resamples in which it is undefined (one class only) are skipped;
     ``problem`` says so where they are more than 5 %. ``value`` is ``None`` where it is undefined.
+    ``replicates`` (n,) is the metric of these resamples, where it is known already.
     """
     rows = len(np.asarray(arrays[0]))
     unit = cluster_codes(clusters, rows)
@@ -472,23 +482,57 @@ def bootstrap(
         if not np.isnan(parts).any():  # a rare class may lack in some: resamples are no worse
             resampled = Resampled(spread_of_groups(float(value), parts), count)
             return make_estimate(title, float(value), resampled, limits, rows, least_error, freedom)
-    twin = np.random.default_rng([seed, 1])
-    blocks = []
-    if layer is None:
-        drawn = _weights(count, n, seed, rows)
-    else:
-        drawn = resample_weights(count, n, np.random.default_rng(seed), layer, rows)
-    for weights in drawn:
-        expanded = weights if clusters is None else weights[:, unit]
-        if second is not None:
-            expanded = expanded * _drawn_levels(second, len(weights), twin)
-        blocks.append(np.asarray(metric(*arrays, weights=expanded, **keywords), dtype=np.float64))
-    replicates = np.concatenate(blocks)
+    if replicates is None:
+        replicates = replicates_of(metric, arrays, unit, n, seed, layer, second, **keywords)
     groups = 1 if layer is None else len(np.unique(layer))
     if second is not None:
         count = min(count, count_codes(second))
     resampled = Resampled(replicates, count, groups)
     return make_estimate(title, float(value), resampled, limits, rows, least_error, freedom)
+
+
+def replicates_of(
+    metric: Statistic,
+    arrays: Sequence[ArrayLike],
+    unit: NDArray[np.int64],
+    n: int = 2000,
+    seed: int = 0,
+    layer: NDArray[np.int64] | None = None,
+    second: NDArray[np.int64] | None = None,
+    **keywords: Any,
+) -> Floats:
+    """Return a metric (n,) of the resamples that :func:`bootstrap` takes of the clusters ``unit``.
+
+    ``layer`` and ``second``: as in :func:`_of_rows`.
+    """
+    weights = _of_rows(unit, n, seed, layer, second)
+    blocks = [metric(*arrays, weights=block, **keywords) for block in weights]
+    return np.concatenate([np.asarray(block, dtype=np.float64) for block in blocks])
+
+
+def _of_rows(
+    unit: NDArray[np.int64],
+    n: int,
+    seed: int,
+    layer: NDArray[np.int64] | None,
+    second: NDArray[np.int64] | None,
+) -> Iterator[Floats]:
+    """Yield the weight of each row (b, rows) in resamples of the clusters ``unit``.
+
+    ``layer`` is the stratum of each cluster, ``second`` the level of each row in a second factor.
+    """
+    count, rows = count_codes(unit), len(unit)
+    alone = bool((unit == np.arange(rows)).all())  # each row is a cluster
+    twin = np.random.default_rng([seed, 1])
+    if layer is None:
+        drawn = _weights(count, n, seed, rows)
+    else:
+        drawn = resample_weights(count, n, np.random.default_rng(seed), layer, rows)
+    for weights in drawn:
+        expanded = weights if alone else weights[:, unit]
+        if second is not None:
+            expanded = expanded * _drawn_levels(second, len(weights), twin)
+        yield expanded
 
 
 def _drawn_levels(

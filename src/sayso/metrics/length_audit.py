@@ -15,8 +15,10 @@ a score.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -29,13 +31,22 @@ from sayso.metrics.arrays import (
     as_result,
     block_starts,
     cluster_codes,
+    codes,
     count_codes,
     divide,
     or_none,
     weight_rows,
 )
-from sayso.metrics.intervals import Statistic, bootstrap, bootstrap_share
-from sayso.metrics.ranking import auroc, bootstrap_auroc, mid_ranks, spearman, within_auroc
+from sayso.metrics.intervals import Statistic, bootstrap, bootstrap_share, replicates_of
+from sayso.metrics.ranking import (
+    auroc,
+    auroc_steps,
+    bootstrap_auroc,
+    mid_ranks,
+    ranked_replicates,
+    spearman,
+    within_auroc,
+)
 from sayso.records import Estimate, InputError, slice_of
 
 __all__ = [
@@ -268,27 +279,22 @@ def _difference(first: ArrayLike | None, second: ArrayLike | None) -> Result:
     return float(gap) if gap.ndim == 0 else gap
 
 
-def _inflation(
-    u: Floats, m: Floats, t: Floats, b: Floats, weights: ArrayLike | None = None
-) -> Result:
-    return _difference(auroc(u, m, weights), auroc(u, t, weights))
+#: quantiles of length within which pairs are compared
+LENGTH_BINS = 10
 
 
-def _from_length(
-    u: Floats, m: Floats, t: Floats, b: Floats, weights: ArrayLike | None = None
-) -> Result:
-    spread = spread_auroc(u, m, t, b, weights)
-    return _difference(auroc(u, m, weights), spread)
+class _Audited(NamedTuple):
+    """The rows of an audit (n,): score, metric, length, truth (1 = wrong), cluster, length bin."""
+
+    u: Floats
+    m: Floats
+    x: Floats
+    t: Floats | None
+    unit: NDArray[np.int64]
+    b: Floats
 
 
-def _unexplained(
-    u: Floats, m: Floats, t: Floats, b: Floats, weights: ArrayLike | None = None
-) -> Result:
-    spread = spread_auroc(u, m, t, b, weights)
-    return _difference(spread, auroc(u, t, weights))
-
-
-class LengthAudit(msgspec.Struct, frozen=True):
+class LengthAudit:
     """One score against one answer metric, with and without a better truth.
 
     ``against_metric`` the AUROC as usually reported; ``length`` the AUROC of plain length against
@@ -296,21 +302,192 @@ class LengthAudit(msgspec.Struct, frozen=True):
     the score and with being called wrong; ``at_fixed_length`` and ``beyond_length`` the partial
     AUROCs by strata and by residuals. With a better truth also ``against_truth``, their
     ``difference`` = ``from_length`` + ``unexplained``, and the metric's ``agreement`` with it;
-    else ``None``. All on the rows where everything is known.
+    else ``None``. All on the rows where everything is known. Each number is computed when it is
+    read, and once.
     """
 
-    against_metric: Estimate
-    length: Estimate
-    score_length: Estimate
-    metric_length: Estimate
-    at_fixed_length: Estimate
-    beyond_length: Estimate
-    against_truth: Estimate | None = None
-    length_truth: Estimate | None = None
-    difference: Estimate | None = None
-    from_length: Estimate | None = None
-    unexplained: Estimate | None = None
-    agreement: Estimate | None = None
+    #: the numbers, in order
+    FIELDS = (
+        "against_metric", "length", "score_length", "metric_length", "at_fixed_length",
+        "beyond_length", "against_truth", "length_truth", "difference", "from_length",
+        "unexplained", "agreement",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        uncertainty: ArrayLike,
+        incorrect_metric: ArrayLike,
+        length: ArrayLike,
+        incorrect_truth: ArrayLike | None = None,
+        clusters: ArrayLike | None = None,
+        n: int = 2000,
+        seed: int = 0,
+    ) -> None:
+        given = (uncertainty, incorrect_metric, length, incorrect_truth)
+        self._given = [None if a is None else np.asarray(a, dtype=np.float64) for a in given]
+        shapes = [a.shape for a in self._given if a is not None]
+        if len({*shapes}) != 1:
+            raise InputError(
+                f"the audit needs rows of one length, got {[shape[0] for shape in shapes]}"
+            )
+        self._clusters, self._n, self._seed = clusters, n, seed
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LengthAudit) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[object, ...]:
+        """What all numbers follow from."""
+        arrays = (*self._given, None if self._clusters is None else np.asarray(self._clusters))
+        return (*(None if a is None else a.tobytes() for a in arrays), self._n, self._seed)
+
+    @cached_property
+    def _rows(self) -> _Audited:
+        u, m, x, t = self._given
+        u, m, x = map(_known, (u, m, x))
+        use = ~np.isnan(np.stack([u, m, x, *([] if t is None else [t])])).any(axis=0)
+        unit = codes(cluster_codes(self._clusters, len(u))[use])  # without the rows left out
+        b = length_bins(x[use], LENGTH_BINS).astype(np.float64)
+        return _Audited(u[use], m[use], x[use], None if t is None else t[use], unit, b)
+
+    def _estimate(
+        self,
+        name: str,
+        metric: Statistic,
+        *data: NDArray[Any],
+        low: float | None = 0.0,
+        **more: Any,
+    ) -> Estimate:
+        limits = None if low is None else (low, 1.0)
+        return bootstrap(
+            metric, *data, clusters=self._rows.unit, n=self._n, seed=self._seed, limits=limits,
+            name=name, **more,
+        )  # fmt: skip
+
+    def _area(self, name: str, score: Floats, wrong: Floats, drawn: Floats | None) -> Estimate:
+        return bootstrap_auroc(
+            score, wrong, clusters=self._rows.unit, name=name, n=self._n, seed=self._seed,
+            replicates=drawn,
+        )  # fmt: skip
+
+    def _areas_drawn(self, wrong: Floats) -> Floats | None:
+        """Return the AUROC of the score in each resample, ``None`` where groups stand for them."""
+        rows = self._rows
+        found = ranked_replicates((auroc_steps,), rows.u, wrong, rows.unit, self._n, self._seed)
+        return None if found is None else found[0]
+
+    @cached_property
+    def _metric_drawn(self) -> Floats | None:
+        return self._areas_drawn(self._rows.m)
+
+    @cached_property
+    def _truth_drawn(self) -> Floats | None:
+        return self._areas_drawn(_known(self._rows.t))
+
+    @cached_property
+    def _spread_drawn(self) -> Floats | None:
+        rows = self._rows
+        if self._metric_drawn is None:
+            return None
+        data = (rows.u, rows.m, _known(rows.t), rows.b)
+        return replicates_of(spread_auroc, data, rows.unit, self._n, self._seed)
+
+    @cached_property
+    def against_metric(self) -> Estimate:
+        """The AUROC against the metric."""
+        return self._area("auroc", self._rows.u, self._rows.m, self._metric_drawn)
+
+    @cached_property
+    def length(self) -> Estimate:
+        """The AUROC of length against the metric."""
+        return self._area("auroc_of_length", self._rows.x, self._rows.m, None)
+
+    @cached_property
+    def score_length(self) -> Estimate:
+        """The rank correlation of score and length."""
+        rows = self._rows
+        return self._estimate("score_length_correlation", spearman, rows.u, rows.x, low=-1.0)
+
+    @cached_property
+    def metric_length(self) -> Estimate:
+        """The rank correlation of being called wrong and length."""
+        rows = self._rows
+        return self._estimate("metric_length_correlation", spearman, rows.m, rows.x, low=-1.0)
+
+    @cached_property
+    def at_fixed_length(self) -> Estimate:
+        """The AUROC among answers of like length."""
+        rows = self._rows
+        return self._estimate("auroc_at_fixed_length", strata_auroc, rows.u, rows.m, rows.x)
+
+    @cached_property
+    def beyond_length(self) -> Estimate:
+        """The AUROC of what length does not explain of the score."""
+        rows = self._rows
+        return self._estimate("auroc_beyond_length", residual_auroc, rows.u, rows.m, rows.x)
+
+    @cached_property
+    def against_truth(self) -> Estimate | None:
+        """The AUROC against the truth."""
+        rows = self._rows
+        if rows.t is None:
+            return None
+        return self._area("auroc_truth", rows.u, rows.t, self._truth_drawn)
+
+    @cached_property
+    def length_truth(self) -> Estimate | None:
+        """The AUROC of length against the truth."""
+        rows = self._rows
+        if rows.t is None:
+            return None
+        return self._area("auroc_of_length_truth", rows.x, rows.t, None)
+
+    @cached_property
+    def difference(self) -> Estimate | None:
+        """The AUROC against the metric less that against the truth."""
+        return self._part("inflation", _inflation, "_metric_drawn", "_truth_drawn")
+
+    @cached_property
+    def from_length(self) -> Estimate | None:
+        """What of the difference the metric's false negatives by length account for."""
+        return self._part("inflation_from_length", _from_length, "_metric_drawn", "_spread_drawn")
+
+    @cached_property
+    def unexplained(self) -> Estimate | None:
+        """The rest of the difference."""
+        return self._part("inflation_unexplained", _unexplained, "_spread_drawn", "_truth_drawn")
+
+    @cached_property
+    def agreement(self) -> Estimate | None:
+        """The share of rows with the same verdict of metric and truth."""
+        rows = self._rows
+        return None if rows.t is None else self._estimate("agreement", agreement, rows.m, rows.t)
+
+    @property
+    def differs(self) -> bool:
+        """Whether metric and truth give different AUROCs; needs no resample."""
+        rows = self._rows
+        return rows.t is not None and bool(_inflation(rows.u, rows.m, rows.t, rows.b))
+
+    @property
+    def verdicts(self) -> bytes:
+        """A digest of what metric and truth say of each row: audits of equal ones are equal."""
+        digest = hashlib.blake2b(digest_size=16)
+        for given in (self._given[1], self._given[3]):
+            digest.update(b"" if given is None else np.ascontiguousarray(given).tobytes())
+        return digest.digest()
+
+    def _part(self, name: str, metric: Statistic, first: str, second: str) -> Estimate | None:
+        """Return a difference of two AUROCs whose resamples are known by these names."""
+        rows = self._rows
+        if rows.t is None:
+            return None
+        one, two = getattr(self, first), getattr(self, second)
+        drawn = None if one is None or two is None else one - two
+        data = (rows.u, rows.m, rows.t, rows.b)
+        return self._estimate(name, metric, *data, low=None, replicates=drawn)
 
     def sentence(self) -> str:
         """Return in a sentence what the audit shows, and no more."""
@@ -330,6 +507,29 @@ class LengthAudit(msgspec.Struct, frozen=True):
         )
 
 
+def _known(column: Floats | None) -> Floats:
+    assert column is not None
+    return column
+
+
+def _inflation(
+    u: Floats, m: Floats, t: Floats, b: Floats, weights: ArrayLike | None = None
+) -> Result:
+    return _difference(auroc(u, m, weights), auroc(u, t, weights))
+
+
+def _from_length(
+    u: Floats, m: Floats, t: Floats, b: Floats, weights: ArrayLike | None = None
+) -> Result:
+    return _difference(auroc(u, m, weights), spread_auroc(u, m, t, b, weights))
+
+
+def _unexplained(
+    u: Floats, m: Floats, t: Floats, b: Floats, weights: ArrayLike | None = None
+) -> Result:
+    return _difference(spread_auroc(u, m, t, b, weights), auroc(u, t, weights))
+
+
 def _show(estimate: Estimate | None, signed: bool = False) -> str:
     if estimate is None or estimate.value is None:
         return "undefined"
@@ -339,10 +539,6 @@ def _show(estimate: Estimate | None, signed: bool = False) -> str:
         if number is not None
     )
     return f"{value} [{', '.join(ends)}]" if len(ends) == 2 else value
-
-
-#: quantiles of length within which pairs are compared
-LENGTH_BINS = 10
 
 
 def length_audit(
@@ -361,47 +557,7 @@ def length_audit(
     pairs are compared. Rows with NaN anywhere are left out, so every number is of the same rows.
     The same resamples serve all numbers.
     """
-    u, m, x = (np.asarray(a, dtype=np.float64) for a in (uncertainty, incorrect_metric, length))
-    t = None if incorrect_truth is None else np.asarray(incorrect_truth, dtype=np.float64)
-    arrays = [u, m, x] if t is None else [u, m, x, t]
-    if len({a.shape for a in arrays}) != 1:
-        raise InputError(f"the audit needs rows of one length, got {[len(a) for a in arrays]}")
-    unit = cluster_codes(clusters, len(u))
-    use = ~np.isnan(np.stack(arrays)).any(axis=0)
-    u, m, x, unit = u[use], m[use], x[use], unit[use]
-    t = None if t is None else t[use]
-
-    def estimate(
-        name: str, metric: Statistic, *data: NDArray[Any], low: float | None = 0.0, **keywords: Any
-    ) -> Estimate:
-        limits = None if low is None else (low, 1.0)
-        return bootstrap(
-            metric, *data, clusters=unit, n=n, seed=seed, limits=limits, name=name, **keywords
-        )
-
-    def area(name: str, score: Floats, wrong: Floats) -> Estimate:
-        return bootstrap_auroc(score, wrong, clusters=unit, name=name, n=n, seed=seed)
-
-    common = {
-        "against_metric": area("auroc", u, m),
-        "length": area("auroc_of_length", x, m),
-        "score_length": estimate("score_length_correlation", spearman, u, x, low=-1.0),
-        "metric_length": estimate("metric_length_correlation", spearman, m, x, low=-1.0),
-        "at_fixed_length": estimate("auroc_at_fixed_length", strata_auroc, u, m, x),
-        "beyond_length": estimate("auroc_beyond_length", residual_auroc, u, m, x),
-    }
-    if t is None:
-        return LengthAudit(**common)
-    b = length_bins(x, LENGTH_BINS)
-    return LengthAudit(
-        **common,
-        against_truth=area("auroc_truth", u, t),
-        length_truth=area("auroc_of_length_truth", x, t),
-        difference=estimate("inflation", _inflation, u, m, t, b, low=None),
-        from_length=estimate("inflation_from_length", _from_length, u, m, t, b, low=None),
-        unexplained=estimate("inflation_unexplained", _unexplained, u, m, t, b, low=None),
-        agreement=estimate("agreement", agreement, m, t),
-    )
+    return LengthAudit(uncertainty, incorrect_metric, length, incorrect_truth, clusters, n, seed)
 
 
 # ---- thresholds of answer metrics

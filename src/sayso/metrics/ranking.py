@@ -13,7 +13,8 @@ A score is sorted once; every resample is then a row of weights summed over the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 from typing import Any, Literal, NamedTuple, overload
 
 import msgspec
@@ -32,11 +33,14 @@ from sayso.metrics.arrays import (
     divide,
     rounded,
     weight_rows,
+    whole_counts,
 )
 from sayso.metrics.intervals import (
+    MANY,
     SINGLE_CLUSTER,
     UNBOUNDED,
     bootstrap,
+    drawn_weights,
     effective_number,
     exact_interval,
     telling,
@@ -45,13 +49,17 @@ from sayso.records import Estimate, InputError
 
 __all__ = [
     "PENALTIES", "SCORE_METRICS", "RiskCoverage", "accuracy_at_coverage", "auprc", "aurac", "aurc",
-    "auroc", "bootstrap_auroc", "bootstrap_prr", "fit_threshold", "missing_scores", "prr",
-    "risk_coverage", "selective_utility", "spearman", "utilities", "within_auroc",
+    "auroc", "bootstrap_auroc", "bootstrap_prr", "bootstrap_ranking", "fit_threshold",
+    "missing_scores", "prr", "risk_coverage", "selective_utility", "spearman", "utilities",
+    "within_auroc",
 ]  # fmt: skip
 
 Weighting = Literal["pairs", "mantel_haenszel"]
-#: Weights handled at once by :func:`auroc`: what fits into a processor's cache.
-CACHED = 65_536
+RejectionKind = Literal["normalised", "official", "trapezoid"]
+#: Harmonic numbers up to which a table of them is kept.
+MOST_KNOWN = 1_000_000
+#: Weights handled at once by :class:`SortedScore`: what fits into a processor's cache.
+CACHED = 131_072
 
 
 def missing_scores(uncertainty: ArrayLike) -> int:
@@ -73,31 +81,7 @@ def auroc(uncertainty: ArrayLike, incorrect: ArrayLike, weights: ArrayLike | Non
     :func:`missing_scores`. Raises :class:`InputError` for classes other than 0, 1 and NaN, as
     where the two arguments were swapped: the scores come first.
     """
-    score, wrong = _scores_and_classes(uncertainty, incorrect)
-    rows, single = weight_rows(weights, len(score))
-    use = ~(np.isnan(score) | np.isnan(wrong))
-    positive, negative = np.flatnonzero(use & (wrong > 0)), np.flatnonzero(use & (wrong <= 0))
-    value: Floats = np.full(len(rows), np.nan)
-    if len(positive) and len(negative):
-        negative = negative[np.argsort(score[negative], kind="stable")]
-        positive = positive[np.argsort(score[positive], kind="stable")]
-        # How many right answers lie below each wrong one, and how many not above it, is the same
-        # in every resample: only their weights change.
-        below = np.searchsorted(score[negative], score[positive], side="left")
-        upto = np.searchsorted(score[negative], score[positive], side="right")
-        tied = bool((below != upto).any())
-        step = max(1, CACHED // len(score))
-        for first in range(0, len(rows), step):
-            part = rows[first : first + step]
-            heavy = np.zeros((len(part), len(negative) + 1))
-            np.cumsum(part.take(negative, axis=1), axis=1, out=heavy[:, 1:])
-            beaten = heavy.take(below, axis=1)
-            if tied:
-                beaten = (beaten + heavy.take(upto, axis=1)) / 2
-            mass = part.take(positive, axis=1)
-            pairs = mass.sum(axis=1) * heavy[:, -1]
-            value[first : first + step] = divide(np.einsum("ij,ij->i", mass, beaten), pairs)
-    return as_result(value, single)
+    return _of_one(auroc_steps, uncertainty, incorrect, weights)
 
 
 @overload
@@ -341,6 +325,87 @@ def bootstrap_prr(
     return msgspec.structs.replace(estimate, low=None, high=None, problem=problem)
 
 
+class RankedEstimates(NamedTuple):
+    """What one score is worth, with intervals: four metrics of the same resamples."""
+
+    auroc: Estimate
+    prr: Estimate
+    aurac: Estimate
+    accuracy: Estimate
+
+
+def bootstrap_ranking(
+    uncertainty: ArrayLike,
+    incorrect: ArrayLike,
+    clusters: ArrayLike | None = None,
+    n: int = 2000,
+    others: int = 500,
+    seed: int = 0,
+    coverage: float = 0.8,
+) -> RankedEstimates:
+    """Return :func:`bootstrap_auroc`, :func:`bootstrap_prr`, and two more metrics of one ranking.
+
+    The numbers are those of each metric alone, from resamples that are sorted and summed up once.
+    AUROC takes ``n`` of them, the others at most ``others``; accuracy is at ``coverage``.
+    """
+    score, few = np.asarray(uncertainty, dtype=np.float64), min(n, others)
+    rest = (prr_steps, aurac_steps, partial(accuracy_steps, coverage=coverage))
+    wanted = (auroc_steps, *rest)
+    drawn = ranked_replicates(wanted, score, incorrect, clusters, few, seed)
+    if drawn is not None and n > few:  # the first resamples are the same ones
+        more = ranked_replicates((auroc_steps,), score, incorrect, clusters, n, seed, few)
+        drawn[0] = np.concatenate([drawn[0], *(more or ())])
+    known: Sequence[Floats | None] = drawn or [None] * len(wanted)
+
+    def estimate(metric: Callable[..., Any], place: int, **keywords: Any) -> Estimate:
+        return bootstrap(
+            metric, score, incorrect, clusters=clusters, n=few, seed=seed,
+            replicates=known[place], **keywords,
+        )  # fmt: skip
+
+    same: dict[str, Any] = {"clusters": clusters, "seed": seed}
+    return RankedEstimates(
+        bootstrap_auroc(score, incorrect, n=n, replicates=known[0], **same),
+        bootstrap_prr(score, incorrect, n=few, replicates=known[1], **same),
+        estimate(aurac, 2),
+        estimate(accuracy_at_coverage, 3, coverage=coverage),
+    )
+
+
+def ranked_replicates(
+    metrics: Sequence[StepMetric],
+    uncertainty: ArrayLike,
+    incorrect: ArrayLike,
+    clusters: ArrayLike | None,
+    n: int,
+    seed: int,
+    first: int = 0,
+) -> list[Floats] | None:
+    """Return metrics of a ranking in the resamples that :func:`bootstrap` takes, from ``first`` on.
+
+    ``None`` where it takes random groups instead, or nothing.
+    """
+    rows = np.size(uncertainty)
+    unit = cluster_codes(clusters, rows)
+    count = count_codes(unit)
+    if not 0 < count < MANY:
+        return None
+    ranking = SortedScore(uncertainty, incorrect)
+    place = None if clusters is None or _are_rows(unit) else unit
+    parts: list[list[Floats]] = [[np.zeros(0)] for _ in metrics]
+    done = 0
+    for weights in drawn_weights(count, n, seed, rows):
+        kept = weights[max(first - done, 0) :]
+        done += len(weights)
+        for held, value in zip(parts, ranking.each(metrics, kept, place), strict=True):
+            held.append(value)
+    return [np.concatenate(held) for held in parts]
+
+
+def _are_rows(unit: NDArray[np.int64]) -> bool:
+    return bool((unit == np.arange(len(unit))).all())
+
+
 def _deciding(
     uncertainty: ArrayLike,
     incorrect: ArrayLike,
@@ -495,10 +560,18 @@ def harmonic(x: ArrayLike) -> Floats:
 def _harmonic_of_counts(counts: Floats) -> Floats:
     """Return :func:`harmonic` of numbers that are mostly small and whole, each worked out once."""
     most = float(counts.max(initial=0.0))
-    whole = counts.astype(np.int64) if most <= counts.size else None
+    whole = counts.astype(np.int64) if most <= MOST_KNOWN else None
     if whole is None or (whole != counts).any():
         return harmonic(counts)
-    return harmonic(np.arange(int(most) + 1))[whole]
+    return _first_harmonics(1 << int(most).bit_length()).take(whole)
+
+
+@lru_cache(maxsize=4)
+def _first_harmonics(count: int) -> Floats:
+    """Return H(0), H(1), ..., H(count - 1)."""
+    numbers = harmonic(np.arange(count))
+    numbers.flags.writeable = False  # they are given again
+    return numbers
 
 
 def steps(blocks: Blocks) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -506,9 +579,164 @@ def steps(blocks: Blocks) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return np.cumsum(blocks.mass, axis=1), np.cumsum(blocks.loss, axis=1)
 
 
-# ---- how good is a system that abstains where its score is high?
+# ---- one ranking, many resamples
 
-RejectionKind = Literal["normalised", "official", "trapezoid"]
+
+class Steps(NamedTuple):
+    """Weights summed up over the tie blocks of a ranking, most certain first, for B resamples.
+
+    ``mass`` and ``loss`` (B, m): the weight of all answers, and of the wrong ones, up to and with
+    each block; ``rate`` (m,) the share of wrong answers in a block whatever the weights are,
+    ``None`` where a block has answers of both kinds.
+    """
+
+    mass: Floats
+    loss: Floats
+    rate: Floats | None
+
+    def rates(self) -> Floats:
+        """Return the share of wrong answers in each block, 0 in one without weight."""
+        if self.rate is not None:
+            return self.rate
+        return np.nan_to_num(divide(_inside(self.loss), _inside(self.mass)))
+
+
+#: a metric of a ranking: (B,) from its steps
+StepMetric = Callable[[Steps], Floats]
+
+
+class SortedScore:
+    """The rows of one score, sorted once, for metrics of many resamples.
+
+    Resamples are taken a few at a time, so that all that is made of them stays in a processor's
+    cache, and several metrics share the sums. ``uncertainty`` and ``incorrect`` (n,) as in
+    :func:`auroc`.
+    """
+
+    def __init__(self, uncertainty: ArrayLike, incorrect: ArrayLike) -> None:
+        score, wrong = _scores_and_classes(uncertainty, incorrect)
+        use = np.flatnonzero(~(np.isnan(score) | np.isnan(wrong)))
+        self._rows = use[np.argsort(score[use], kind="stable")]
+        self._wrong = wrong[self._rows]
+        starts = block_starts(score[self._rows])
+        self._ends = np.append(starts[1:], len(self._rows)) - 1
+        self._tied = len(starts) < len(self._rows)
+        self._rate: Floats | None = None
+        if len(self._rows):
+            least, most = (f.reduceat(self._wrong, starts) for f in (np.minimum, np.maximum))
+            self._rate = least if (least == most).all() else None
+
+    def each(
+        self,
+        metrics: Sequence[StepMetric],
+        weights: NDArray[Any],
+        unit: NDArray[np.int64] | None = None,
+    ) -> list[Floats]:
+        """Return (B,) values of each metric, NaN where it is undefined.
+
+        ``weights`` (B, n), or (B, clusters) with the cluster ``unit`` (n,) of each row.
+        """
+        values: list[Floats] = [np.full(len(weights), np.nan) for _ in metrics]
+        if not len(self._rows):
+            return values
+        place = self._rows if unit is None else unit[self._rows]
+        # whole numbers are summed several times as fast, and stay exact
+        wrong = self._wrong.astype(weights.dtype)
+        step = max(1, CACHED // len(place))
+        for first in range(0, len(weights), step):
+            part = slice(first, first + step)
+            inside = weights[part].take(place, axis=1)
+            mass, loss = self._summed(inside), self._summed(inside * wrong)
+            sums = Steps(mass, loss, self._rate)
+            for value, metric in zip(values, metrics, strict=True):
+                value[part] = metric(sums)
+        return values
+
+    def _summed(self, inside: NDArray[Any]) -> Floats:
+        """Return weights (B, n) in order, summed up to the end of each block (B, m)."""
+        sums = np.cumsum(inside, axis=1, dtype=np.int32 if inside.dtype.kind == "u" else None)
+        return (sums.take(self._ends, axis=1) if self._tied else sums).astype(np.float64)
+
+
+def _of_one(
+    metric: StepMetric, uncertainty: ArrayLike, incorrect: ArrayLike, weights: ArrayLike | None
+) -> Result:
+    """Return a metric of weights (n,) or (B, n)."""
+    ranking = SortedScore(uncertainty, incorrect)
+    rows, single = weight_rows(weights, np.size(uncertainty))
+    counts = rows if single else whole_counts(rows)
+    return as_result(ranking.each([metric], counts)[0], single)
+
+
+def _before(steps: Floats) -> Floats:
+    """Return what was summed up before each block, (B, m)."""
+    before = np.empty_like(steps)
+    before[:, 0] = 0
+    before[:, 1:] = steps[:, :-1]
+    return before
+
+
+def _inside(steps: Floats) -> Floats:
+    """Return what each block adds, (B, m)."""
+    inside = np.empty_like(steps)
+    inside[:, 0] = steps[:, 0]
+    np.subtract(steps[:, 1:], steps[:, :-1], out=inside[:, 1:])
+    return inside
+
+
+def auroc_steps(steps: Steps) -> Floats:
+    """Return :func:`auroc` (B,); sums of halves of whole numbers, so it is exact."""
+    right = steps.mass - steps.loss
+    around = right + _before(right)  # twice the right answers below a block, and its own
+    in_order = np.einsum("ij,ij->i", _inside(steps.loss), around) / 2
+    return divide(in_order, steps.loss[:, -1] * right[:, -1])
+
+
+def prr_steps(steps: Steps) -> Floats:
+    """Return :func:`prr` of classes (B,)."""
+    total, wrong = steps.mass[:, -1], steps.loss[:, -1]
+    right = total - wrong
+    rate = steps.rates()
+    harmonics = _harmonic_of_counts(steps.mass)
+    extra = (_before(steps.loss) - rate * _before(steps.mass)) * _inside(harmonics)
+    area = divide((rate * _inside(steps.mass) + extra).sum(axis=1), total)
+    # The oracle gives all right answers first.
+    late = _harmonic_of_counts(total) - _harmonic_of_counts(right)
+    best = divide(wrong - right * late, total)
+    random = divide(wrong, total)
+    room = random - best
+    return rounded(divide(random - area, np.where(room > 1e-12, room, 0.0)))
+
+
+def aurac_steps(steps: Steps, kind: RejectionKind = "normalised") -> Floats:
+    """Return :func:`aurac` (B,)."""
+    shares = np.linspace(0.1, 1, 20)
+    mass, wrong, _ = steps
+    total = mass[:, -1:]
+    # The interpolated quantile lies between the order statistics floor and ceil of (N-1)q, so
+    # the answers at or below it are those up to the lower one, with its ties.
+    position = np.floor(np.maximum(total - 1, 0) * shares + 1e-9)
+    accuracy: Floats = np.full((len(mass), 20), np.nan)
+    for row, at in enumerate(position):
+        if total[row, 0] > 0:
+            block = np.minimum(np.searchsorted(mass[row], at, side="right"), mass.shape[1] - 1)
+            accuracy[row] = 1 - wrong[row, block] / mass[row, block]
+    step = shares[1] - shares[0]
+    if kind == "official":
+        return np.asarray(accuracy.sum(axis=1) * step, dtype=np.float64)
+    area = (accuracy.sum(axis=1) - (accuracy[:, 0] + accuracy[:, -1]) / 2) * step
+    return np.asarray(area if kind == "trapezoid" else rounded(area / 0.9), dtype=np.float64)
+
+
+def accuracy_steps(steps: Steps, coverage: float = 0.8) -> Floats:
+    """Return :func:`accuracy_at_coverage` (B,)."""
+    kept = steps.mass[:, -1] * coverage
+    taken = np.clip(kept[:, None] - _before(steps.mass), 0, _inside(steps.mass))
+    wrong = (taken * steps.rates()).sum(axis=1)
+    return np.asarray(1 - divide(wrong, kept), dtype=np.float64)
+
+
+# ---- how good is a system that abstains where its score is high?
 
 #: Penalties for a wrong answer at which utilities are printed (0: guessing costs nothing).
 PENALTIES = (0.0, 1.0, 3.0, 9.0)
@@ -547,25 +775,7 @@ def aurac(
     """
     if kind not in ("normalised", "official", "trapezoid"):
         raise InputError(f"kind of AURAC: got {kind!r}, expected normalised, official, trapezoid")
-    blocks = tie_blocks(uncertainty, incorrect, weights)
-    if not len(blocks.value):
-        return blocks.result(np.full(len(blocks.mass), np.nan))
-    shares = np.linspace(0.1, 1, 20)
-    mass, wrong = steps(blocks)
-    total = mass[:, -1:]
-    # The interpolated quantile lies between the order statistics floor and ceil of (N-1)q, so
-    # the answers at or below it are those up to the lower one, with its ties.
-    position = np.floor(np.maximum(total - 1, 0) * shares + 1e-9)
-    accuracy: Floats = np.full((len(mass), 20), np.nan)
-    for row, at in enumerate(position):
-        if total[row, 0] > 0:
-            block = np.minimum(np.searchsorted(mass[row], at, side="right"), mass.shape[1] - 1)
-            accuracy[row] = 1 - wrong[row, block] / mass[row, block]
-    step = shares[1] - shares[0]
-    if kind == "official":
-        return blocks.result(accuracy.sum(axis=1) * step)
-    area = (accuracy.sum(axis=1) - (accuracy[:, 0] + accuracy[:, -1]) / 2) * step
-    return blocks.result(area if kind == "trapezoid" else rounded(area / 0.9))
+    return _of_one(partial(aurac_steps, kind=kind), uncertainty, incorrect, weights)
 
 
 def _area(blocks: Blocks) -> Floats:
@@ -600,10 +810,12 @@ def prr(uncertainty: ArrayLike, incorrect: ArrayLike, weights: ArrayLike | None 
     (Malinin et al. 2017; Vashurin et al. 2025). ``incorrect`` may be a loss 0..1 (1 - quality).
     ``None`` where all losses are equal. Weights count rows.
     """
+    loss = np.asarray(incorrect, dtype=np.float64)
+    if ((loss == 0) | (loss == 1) | np.isnan(loss)).all():
+        return _of_one(prr_steps, uncertainty, incorrect, weights)
     blocks = tie_blocks(uncertainty, incorrect, weights, binary=False)
     if not len(blocks.value):
         return blocks.result(np.full(len(blocks.mass), np.nan))
-    loss = np.asarray(incorrect, dtype=np.float64)
     loss = np.where(np.isnan(np.asarray(uncertainty, dtype=np.float64)), np.nan, loss)
     best = _area(tie_blocks(loss, loss, weights, binary=False))
     random = divide(blocks.loss.sum(axis=1), blocks.mass.sum(axis=1))
@@ -654,14 +866,7 @@ def accuracy_at_coverage(
     """
     if not 0 < coverage <= 1:
         raise InputError(f"coverage: got {coverage}, expected a share above 0 and at most 1")
-    blocks = tie_blocks(uncertainty, incorrect, weights)
-    if not len(blocks.value):
-        return blocks.result(np.full(len(blocks.mass), np.nan))
-    kept = blocks.mass.sum(axis=1) * coverage
-    before = np.cumsum(blocks.mass, axis=1) - blocks.mass
-    taken = np.clip(kept[:, None] - before, 0, blocks.mass)
-    wrong = (taken * np.nan_to_num(divide(blocks.loss, blocks.mass))).sum(axis=1)
-    return blocks.result(1 - divide(wrong, kept))
+    return _of_one(partial(accuracy_steps, coverage=coverage), uncertainty, incorrect, weights)
 
 
 def selective_utility(

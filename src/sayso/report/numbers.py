@@ -12,6 +12,7 @@ import msgspec
 
 from sayso.harmless import plain_json
 from sayso.metric import Notation
+from sayso.metrics.length_audit import LengthAudit
 from sayso.records import Estimate, signature_text
 
 DASH = "–"
@@ -212,7 +213,13 @@ def _spelled_out(value: object) -> object:
             plain["signature"] = signature_text(value["signature"])
         return plain
 
-    return rest(msgspec.to_builtins(value, str_keys=True))
+    return rest(msgspec.to_builtins(value, str_keys=True, enc_hook=_numbers_of))
+
+
+def _numbers_of(value: object) -> object:
+    if isinstance(value, LengthAudit):
+        return {name: getattr(value, name) for name in LengthAudit.FIELDS}
+    raise NotImplementedError(f"{type(value)} is not JSON")
 
 
 def capital(text: str) -> str:

@@ -192,7 +192,7 @@ def _anywhere(name: str) -> str:
 
 def is_endpoint(model: str) -> bool:
     """Tell whether a model's name is that of an endpoint."""
-    return model.startswith(("openai:", "http:", "https:", "@"))
+    return model.startswith(("openai:", "ollama:", "http:", "https:", "@"))
 
 
 def is_local(model: object) -> bool:

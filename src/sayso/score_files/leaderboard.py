@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -475,23 +475,14 @@ def _entry(name: str, score: Floats, data: _Data, chance: Floats | None = None) 
         ranked, outcome = u[order], y[order]
         drawn = order if clusters is None else clusters[order]
 
-    def estimate(metric: Callable[..., Any], **keywords: Any) -> Estimate:
-        limits = metrics.LIMITS.get(metric.__name__, (0.0, 1.0))
-        return metrics.bootstrap(
-            metric, ranked, outcome, clusters=drawn, n=min(n, OTHERS), seed=seed, limits=limits,
-            name=metric.__name__, **keywords,
-        )  # fmt: skip
-
+    worth = metrics.bootstrap_ranking(ranked, outcome, drawn, n, OTHERS, seed, COVERAGE)
     probable = name in PROBABILITIES or chance is not None
     p = u if chance is None else chance[use]
     return LeaderboardEntry(
         method=name,
         n=int(use.sum()),
         missing=int((np.isnan(score) & ~np.isnan(wrong)).sum()),
-        auroc=metrics.bootstrap_auroc(ranked, outcome, clusters=drawn, n=n, seed=seed),
-        prr=metrics.bootstrap_prr(ranked, outcome, clusters=drawn, n=min(n, OTHERS), seed=seed),
-        aurac=estimate(metrics.aurac),
-        accuracy=estimate(metrics.accuracy_at_coverage, coverage=COVERAGE),
+        **worth._asdict(),
         auprc=_finite(metrics.auprc(ranked, outcome)),
         length=_finite(metrics.spearman(u, x)),
         fixed=_finite(metrics.strata_auroc(u, y, x)),
@@ -718,16 +709,20 @@ def audit_sentences(result: Board, *, verbose: bool = False) -> list[str]:
     An audit without a better truth repeats the table, and one in which metric and truth give one
     AUROC found nothing.
     """
-    by_audit: dict[tuple[str, str], list[str]] = {}  # metrics with the same verdicts say it once
-    for method, by in result.audits.items():
-        for grader, audit in by.items():
-            if verbose or (audit.difference and audit.difference.value):
-                by_audit.setdefault((method, audit.sentence()), []).append(line(grader, 40))
-    texts = [f"{m} against {', '.join(by)}: {text}" for (m, text), by in by_audit.items()]
-    more = len(texts) - MOST_SENTENCES
-    if verbose or more <= 0:
-        return texts
-    return [*texts[:MOST_SENTENCES], f"{plural(more, 'more audit')} with --verbose"]
+    named = [
+        (m, line(grader, 40), a) for m, by in result.audits.items() for grader, a in by.items()
+    ]
+    groups: dict[tuple[str, bytes], list[tuple[str, LengthAudit]]] = {}
+    for method, grader, audit in named:
+        if verbose or audit.differs:  # metrics with the same verdicts say it once
+            groups.setdefault((method, audit.verdicts), []).append((grader, audit))
+    shown = [*groups.items()][: None if verbose else MOST_SENTENCES]
+    texts = [
+        f"{method} against {', '.join(grader for grader, _ in some)}: {some[0][1].sentence()}"
+        for (method, _), some in shown
+    ]
+    more = len(groups) - len(shown)
+    return texts if more <= 0 else [*texts, f"{plural(more, 'more audit')} with --verbose"]
 
 
 def _render_graders(result: Board, console: Console) -> None:

@@ -130,7 +130,7 @@ def open_base_run(
     flags = _flags(manifest.command)
     for what, named, given in (("model", manifest.model, model), ("judge", manifest.judge, judge)):
         asked = named.removeprefix("rules+")
-        if given is None and is_endpoint(asked) and not asked.startswith("openai:"):
+        if given is None and is_endpoint(asked) and not asked.startswith(("openai:", "ollama:")):
             raise InputError(
                 f"the {what} of {run} is at an address that its folder names, {named!r}: to send "
                 f"your key and questions there, add --{what} {shlex.quote(named)}"

@@ -574,8 +574,8 @@ class TrainConfig:
         kind, _, rest = (self.rows_by or "").partition(":")
         if self.rows_by and not (kind in KINDS and rest):
             raise InputError(
-                f"rows-by {self.rows_by!r}: expected a model, hf:…, openai:… or the URL of an "
-                "endpoint; leave it out for rules"
+                f"rows-by {self.rows_by!r}: expected a model, hf:…, gguf:…, ollama:…, openai:… "
+                "or the URL of an endpoint; leave it out for rules"
             )
 
     def resolved(self, model: object, *, export: bool = False) -> tuple[Preset, RowSettings]:

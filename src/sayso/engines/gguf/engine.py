@@ -95,7 +95,7 @@ def open_gguf(name: str, **options: object) -> GgufEngine:
             f"dtype {checked.dtype!r} does not apply to gguf models, whose weights stay as they "
             f"are in the file; for cached keys and values expected auto, {', '.join(CACHE_TYPES)}"
         )
-    file = gguf_file(name)
+    file = gguf_file(name, any_ending=True)
     if file is None:
         raise InputError(
             f"model gguf:{name} is no GGUF file: expected gguf:FILE.gguf or "
@@ -165,7 +165,10 @@ class GgufEngine(LocalEngine):
         ).hexdigest()
         self.identity = f"llama.cpp|weights:{digest[:32]}|{self.numbers}"
         self.base = self.identity
-        self.signature = f"gguf:{files[0].stem}@{hashes[files[0].name][:7]}"
+        stem = files[0].stem
+        if files[0].suffix.lower() != ".gguf":  # called by its hash, as in Ollama's store
+            stem = printable(model.said("general.name"), 40).replace(" ", "-") or stem[:14]
+        self.signature = f"gguf:{stem}@{hashes[files[0].name][:7]}"
         if self.end_loops:  # its answers are others
             self.identity += "|end_loops"
             self.signature += "+end_loops"

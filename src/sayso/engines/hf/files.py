@@ -24,7 +24,7 @@ import msgspec
 
 from sayso.engines import quiet_hub
 from sayso.engines.hf.weights import check_fit
-from sayso.engines.named import PACKAGED
+from sayso.engines.named import PACKAGED, begins_as_gguf
 from sayso.harmless import printable
 from sayso.records import InputError
 from sayso.storage.atomic import (
@@ -86,17 +86,20 @@ class GgufOrigin(msgspec.Struct, frozen=True):
     dtype: str = EXACT
 
 
-def gguf_file(name: str) -> Path | None:
+def gguf_file(name: str, *, any_ending: bool = False) -> Path | None:
     """Return the file that ``smollm2``, ``FOLDER#file.gguf`` or ``file.gguf`` means, else ``None``.
 
-    Raises InputError for a file that is none, and for a package that is not installed.
+    With ``any_ending`` any file that is there may be meant, whatever it is called. Raises
+    InputError for a file that is none, and for a package that is not installed.
     """
     if name in PACKAGED:
         return _packaged(name)
     folder, sign, file = name.rpartition("#")
-    if not file.lower().endswith(".gguf"):
+    path = Path(folder if sign else "", file)
+    with contextlib.suppress(RuntimeError):  # "~nobody", which has no home
+        path = path.expanduser()
+    if not file.lower().endswith(".gguf") and not (any_ending and path.is_file()):
         return None
-    path = Path(folder if sign else "", file).expanduser()
     if sign and not Path(folder).expanduser().is_dir():
         raise InputError(
             f"model folder {folder} does not exist; download a file from the hub first: "
@@ -104,9 +107,9 @@ def gguf_file(name: str) -> Path | None:
         )
     if not path.is_file():
         raise InputError(f"model file {path} does not exist")
-    with disk_errors(path, "read"), path.open("rb") as stream:
-        begins = stream.read(4)
-    if begins != b"GGUF":
+    with disk_errors(path, "read"):
+        begins = begins_as_gguf(path)
+    if not begins:
         raise InputError(f"model file {path} is not a GGUF file: it does not begin with 'GGUF'")
     return path
 

@@ -12,13 +12,24 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
+import re
+import shlex
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
 
 import msgspec
 
 from sayso.engines import check_proxies
 from sayso.engines.engine import Capabilities, Counts, read_options
+from sayso.engines.ollama import (
+    full_name,
+    same_name,
+    server_address,
+    serves_here,
+    stored_weights,
+)
 from sayso.engines.openai.batches import Batch, Files, key_of
 from sayso.engines.openai.calls import (
     STRANGER,
@@ -37,6 +48,7 @@ from sayso.engines.openai.endpoint import (
     Listing,
     different,
     explain,
+    named_by_url,
     named_by_urls,
     named_openai,
     not_listed,
@@ -46,7 +58,7 @@ from sayso.engines.openai.endpoint import (
     short_model_name,
     with_model,
 )
-from sayso.engines.openai.reply import Fault, empty_record
+from sayso.engines.openai.reply import Fault, decode_body, empty_record
 from sayso.engines.openai.request import refusable_parts, request_body, unaskable
 from sayso.engines.prices import Price, price_of
 from sayso.records import Generation, InputError, Request
@@ -323,7 +335,7 @@ class EndpointEngine:
         """Refuse: chat completions give no probabilities of given text."""
         raise InputError(
             f"{self.name} cannot read {', '.join(sorted(want))} of a given text: an endpoint only "
-            "generates; use the same weights as hf:<folder>"
+            "generates; use the same weights as hf:<folder> or gguf:<file>"
         )
 
     def close(self) -> None:
@@ -468,6 +480,115 @@ class BatchEngine(EndpointEngine):
         super().close()
 
 
+#: what Ollama's documentation of its chat completions does not list, and they take no notice of
+UNREAD = ("top_k", "min_p", "repetition_penalty", "repeat_penalty", "chat_template_kwargs")
+UNREAD_BECAUSE = "Ollama ignores it at this address; docs/endpoints.md says how to set it"
+#: digits of a digest, as many as `ollama list` shows
+SHOWN = 12
+#: models that are named where the one asked for is not there
+MOST_MODELS = 6
+
+
+class OllamaEngine(EndpointEngine):
+    """A model of an Ollama server, under the digest that the server tells for its name."""
+
+    digest = ""
+
+    def __init__(self, endpoint: Endpoint, options: EndpointOptions, price: Price | None) -> None:
+        super().__init__([endpoint], options, price)
+        self.shared.dropped.update({(name, None): UNREAD_BECAUSE for name in UNREAD})
+        self.asker.learned.choices = 1  # it gives one, whatever ``n`` is
+        self._unlisted = []
+
+    def _identify(self) -> None:
+        """Take identity and signature from the model and its digest: what a tag means changes."""
+        endpoint, version = self.asker.endpoint, self.options.model_version
+        self.name = endpoint.name
+        marks = "".join(f"@{mark}" for mark in (self.digest, version) if mark)
+        self.identity = f"api:ollama:{endpoint.model}{marks}"
+        self.base = self.identity
+        mark = version or self.digest[:7] or None
+        self.signature = f"ollama:{short_model_name(endpoint.model, mark)}"
+
+    @property
+    def alternative(self) -> str:
+        """How to run the model without a server, which gives its own log-probabilities."""
+        weights = stored_weights(self.asker.endpoint.model) if serves_here() else None
+        name = shlex.quote(f"gguf:{weights}") if weights else "gguf:FILE"
+        return f"{name} runs {'its' if weights else 'such'} weights here, with exact log-probs"
+
+    def find_model(self) -> None:
+        """Ask the server for its models. Raises InputError where this one is not among them."""
+        endpoint = self.asker.endpoint
+        root = endpoint.url.removesuffix("/v1")
+        reply = self.thread.wait(self.asker.wire.get(f"{root}/api/tags"), 60.0)
+        listed = reply if isinstance(reply, Fault) else _tags(reply)
+        if isinstance(listed, Fault):
+            raise InputError(_no_ollama(endpoint, root, listed))
+        for name, digest in listed.items():
+            if same_name(name, endpoint.model):
+                self.asker.endpoint = replace(endpoint, model=name)
+                self.digest = digest
+                return self._identify()
+        has = f"{_shown(listed, endpoint.model)}: name one of these, or" if listed else "no model:"
+        raise InputError(
+            f"model {endpoint.name!r}: the Ollama server at {root} does not have "
+            f"{endpoint.model!r}; it has {has} run "
+            f"`ollama pull {endpoint.name.removeprefix('ollama:')}`"
+        )
+
+
+def _tags(reply: bytes) -> dict[str, str] | Fault:
+    """Return the models of an Ollama server with their digests; "" for one without."""
+    try:
+        rows = decode_body(reply)["models"]
+        found = [(row["name"], row.get("digest")) for row in rows]
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return Fault("page", "no list of models")
+    return {
+        full_name(name): digest.removeprefix("sha256:")[:SHOWN]
+        if isinstance(digest, str) and re.fullmatch(r"(sha256:)?[0-9a-f]{12,64}", digest)
+        else ""
+        for name, digest in found
+        if isinstance(name, str) and full_name(name)
+    }
+
+
+def _shown(names: Iterable[str], wanted: str) -> str:
+    """Return a few names, those first that may be meant."""
+    names = sorted(names)
+    family = wanted.partition(":")[0]
+    likely = [name for name in names if name.partition(":")[0] == family]
+    likely += get_close_matches(wanted, names, n=3)
+    ordered = list(dict.fromkeys([*likely, *names]))
+    more = f" and {len(ordered) - MOST_MODELS:,} more" if len(ordered) > MOST_MODELS else ""
+    return ", ".join(safe_line(name, (), 60) for name in ordered[:MOST_MODELS]) + more
+
+
+def _no_ollama(endpoint: Endpoint, root: str, fault: Fault) -> str:
+    """Return the one line on a server that is not running, or is another one."""
+    if fault.kind == "away":
+        start = "start it" if serves_here() else "start it there"
+        weights = stored_weights(endpoint.model) if serves_here() else None
+        without = (
+            f"; without a server, the same command runs its weights as "
+            f"{shlex.quote(f'gguf:{weights}')}"
+            if weights
+            else ""
+        )
+        reason = safe_line(fault.reason, endpoint.secrets)
+        return (
+            f"model {endpoint.name!r}: no Ollama server answers at {root} ({reason}); {start} with "
+            f"`ollama serve`, or set OLLAMA_HOST to its address{without}"
+        )
+    if fault.kind == "page" or fault.reason.startswith("status 404"):
+        return (
+            f"model {endpoint.name!r}: the server at {root} is not Ollama's: it has no list of "
+            f"models at /api/tags; name another server by its URL, {root}/v1#NAME"
+        )
+    return explain(endpoint, fault)
+
+
 def _not_in(batches: Sequence[Batch], wanted: Mapping[str, Request]) -> list[Request]:
     """Return the wanted requests that no batch holds."""
     held = {key for batch in batches for line in batch.lines for key in line.keys}
@@ -520,6 +641,31 @@ def open_openai(model: str, **options: object) -> EndpointEngine:
     checked = read_options(EndpointOptions, options, "an endpoint's options")
     endpoint = named_openai(model, checked.asked)
     return _engine([endpoint], checked)
+
+
+def open_ollama(model: str, **options: object) -> OllamaEngine:
+    """Open a model of the Ollama server on this machine, or of the one that OLLAMA_HOST names.
+
+    See :class:`~sayso.engines.openai.endpoint.EndpointOptions`.
+    """
+    checked = read_options(EndpointOptions, options, "an endpoint's options")
+    name = f"ollama:{model}"
+    if not full_name(model):
+        raise InputError(
+            f"model {name!r:.200} is not called as Ollama calls models: expected ollama:NAME or "
+            "ollama:NAME:TAG, as `ollama list` shows it"
+        )
+    if checked.batches:
+        raise InputError(f"model {name!r}: Ollama takes no batch files; leave --batch-files out")
+    address = f"{server_address()}/v1"
+    endpoint = replace(named_by_url(address, "OLLAMA_HOST"), name=name, model=full_name(model))
+    engine = OllamaEngine(endpoint, checked, price_of(name, checked.price))
+    try:
+        engine.find_model()
+    except BaseException:
+        engine.close()
+        raise
+    return engine
 
 
 def open_endpoint(name: str, **options: object) -> EndpointEngine:

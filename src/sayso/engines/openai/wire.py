@@ -170,10 +170,7 @@ class Wire:
 
     async def models(self, seconds: float = LIST) -> list[tuple[str, int | None]] | Fault:
         """Return the names of the models that the endpoint lists, with their context lengths."""
-        result = await self._guarded(
-            lambda client: client.get("/models", cast_to=httpx2.Response, options=self.options),
-            min(self.timeout, seconds),
-        )
+        result = await self.get("/models", seconds)
         if isinstance(result, Fault):
             return result
         try:
@@ -185,6 +182,13 @@ class Wire:
             (row["id"], length if isinstance(length, int) else None)
             for row, length in zip(rows, lengths, strict=True)
         ]
+
+    async def get(self, address: str, seconds: float = LIST) -> bytes | Fault:
+        """Return what the server has at an address, a whole one or the end of the endpoint's."""
+        return await self._guarded(
+            lambda client: client.get(address, cast_to=httpx2.Response, options=self.options),
+            min(self.timeout, seconds),
+        )
 
     async def _guarded(
         self, send: Callable[[openai.AsyncOpenAI], Awaitable[httpx2.Response]], seconds: float

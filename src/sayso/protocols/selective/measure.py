@@ -420,7 +420,7 @@ def audits(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
             seed=settings.ci_seed,
         )
         where = slice_of(against="rouge_l", score=name)
-        for field in audit.__struct_fields__:
+        for field in audit.FIELDS:
             estimate = getattr(audit, field)
             if estimate is not None:
                 yield msgspec.structs.replace(estimate, name=f"audit_{field}", where=where)
