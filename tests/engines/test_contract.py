@@ -11,6 +11,7 @@ import fake_vllm
 import pytest
 from bad_server import BadServer, mixture
 from device import DEVICE
+from fake_ollama import FakeOllama
 from serving import builtin_folder
 
 from sayso.engines.engine import Engine
@@ -20,10 +21,11 @@ ENGINES = [
     "scripted", "hf-llama", "hf-gpt2", "hf-mistral", "hf-mamba", "builtin",
     "gguf", "gguf-state",  # llama.cpp; as it treats architectures that keep a running state
     "bad-server",  # ours: three calls in ten go wrong, in all ways there are
+    "ollama",  # a stand-in for its server, from its documentation
     "vllm",  # a fake with vLLM's documented types
     "real-server",  # `transformers serve` with the built-in model
 ]  # fmt: skip
-ENDPOINTS = ("http://", "https://", "openai:")
+ENDPOINTS = ("http://", "https://", "ollama:", "openai:")
 
 
 def reply(request: Request) -> str:
@@ -46,6 +48,13 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
         with BadServer(mixture(0.3, seed=1), context=256) as server:
             opened = open_model(server.url)
             opened.asker.pace.base = 0.01  # type: ignore[attr-defined]
+            yield opened
+            opened.close()
+        return
+    if name == "ollama":
+        with FakeOllama(context=256) as server, pytest.MonkeyPatch.context() as patch:
+            patch.setenv("OLLAMA_HOST", server.host)
+            opened = open_model("ollama:llama3")
             yield opened
             opened.close()
         return
