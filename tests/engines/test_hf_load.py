@@ -180,26 +180,6 @@ def test_the_signature_names_half_precision() -> None:
     }
 
 
-def test_attention_over_growing_keys_is_not_planned_anew() -> None:
-    def enabled() -> bool:
-        return torch.backends.cuda.cudnn_sdp_enabled()
-
-    before = enabled()
-    try:
-        for mine in (True, False):
-            torch.backends.cuda.enable_cudnn_sdp(mine)
-            with load.growing_attention(torch.device("cuda")):
-                assert not enabled()
-            assert enabled() is mine
-            with pytest.raises(ValueError), load.growing_attention(torch.device("cuda")):
-                raise ValueError
-            assert enabled() is mine
-            with load.growing_attention(torch.device("cpu")):
-                assert enabled() is mine
-    finally:
-        torch.backends.cuda.enable_cudnn_sdp(before)
-
-
 def test_changed_weights_change_the_identity(make_folder: Any, tmp_path: Path) -> None:
     folder = copied(make_folder(), tmp_path)
     before = open_model(f"hf:{folder}", device="cpu").identity

@@ -8,7 +8,7 @@ import hashlib
 import inspect
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from importlib import util
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -537,28 +537,10 @@ class Runner:
             given[self.cache_name] = cache
         if keep and "logits_to_keep" in self.accepts:
             given["logits_to_keep"] = keep
-        with growing_attention(self.device):
-            logits: Tensor = self.model(**given).logits
+        logits: Tensor = self.model(**given).logits
         self.counts.forwards += 1
         self.counts.slots += ids.numel()
         return logits[:, -keep:] if keep else logits
-
-
-@contextlib.contextmanager
-def growing_attention(device: torch.device) -> Iterator[None]:
-    """Keep attention on a graphics card off cuDNN meanwhile.
-
-    cuDNN plans each shape of keys anew, and here they grow with every token.
-    """
-    if device.type != "cuda":
-        yield
-        return
-    before = torch.backends.cuda.cudnn_sdp_enabled()  # type: ignore[no-untyped-call]
-    torch.backends.cuda.enable_cudnn_sdp(False)
-    try:
-        yield
-    finally:
-        torch.backends.cuda.enable_cudnn_sdp(before)
 
 
 def _memory(model: Any, takes_cache: bool) -> str:
