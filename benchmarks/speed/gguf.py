@@ -113,7 +113,7 @@ def main() -> None:
     parser.add_argument("--parallel", type=int, default=1)
     args = parser.parse_args()
     if not args.file:
-        from sayso.engines.hf.files import gguf_file
+        from sayso.engines.local.files import gguf_file
 
         args.file = str(gguf_file(args.model.removeprefix("gguf:")))
     if args.side:

@@ -221,7 +221,8 @@ def our_meanings(task: dict[str, Any]) -> dict[str, Any]:
 def real_model(name: str, n: int) -> tuple[Path, list[str]]:
     """Return the folder of a real model and n questions for it."""
     from sayso.datasets import load_dataset
-    from sayso.engines.hf.files import gguf_file, unpack
+    from sayso.engines.hf.files import unpack
+    from sayso.engines.local.files import gguf_file
 
     file = gguf_file(name)
     model = unpack(file) if file is not None else Path(name).expanduser()

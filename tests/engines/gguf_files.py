@@ -29,8 +29,9 @@ WHOLE = {
 
 def write_gguf(folder: Path, out: Path, *, architecture: str = "llama", without: str = "") -> Path:
     """Write the folder's model in float32; ``without`` names a tensor to leave out."""
-    import gguf
     from safetensors.numpy import load_file
+
+    import gguf
 
     config = json.loads((folder / "config.json").read_text())
     weights = load_file(folder / "model.safetensors")
@@ -75,8 +76,9 @@ def _interleaved(value: Any, heads: int) -> Any:
 
 
 def _add_tokenizer(writer: Any, folder: Path, config: dict[str, Any]) -> None:
-    import gguf
     import transformers
+
+    import gguf
 
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     inner = json.loads((folder / "tokenizer.json").read_text())
@@ -93,3 +95,72 @@ def _add_tokenizer(writer: Any, folder: Path, config: dict[str, Any]) -> None:
     writer.add_pad_token_id(tokenizer.pad_token_id)
     writer.add_bos_token_id(tokenizer.eos_token_id)
     writer.add_chat_template(tokenizer.chat_template)
+
+
+def write_gemma3(folder: Path, out: Path, window: int = 32) -> Path:
+    """Write a tiny random model with sliding windows, and the tokenizer of the folder."""
+    import gguf
+
+    config = json.loads((folder / "config.json").read_text())
+    random = np.random.default_rng(5)
+    width, inner, heads, size = 32, 48, 4, 8
+    writer = gguf.GGUFWriter(out, "gemma3")
+    writer.add_name("Tiny windows")
+    writer.add_file_type(gguf.LlamaFileType.ALL_F32)
+    writer.add_block_count(6)
+    writer.add_context_length(1024)
+    writer.add_embedding_length(width)
+    writer.add_feed_forward_length(inner)
+    writer.add_head_count(heads)
+    writer.add_head_count_kv(2)
+    writer.add_key_length(size)
+    writer.add_value_length(size)
+    writer.add_layer_norm_rms_eps(1e-6)
+    writer.add_sliding_window(window)
+    writer.add_rope_freq_base(10_000.0)
+    writer.add_vocab_size(config["vocab_size"])
+    _add_tokenizer(writer, folder, config)
+
+    def add(name: str, *shape: int) -> None:
+        value = random.normal(0, 0.3, shape) if len(shape) > 1 else np.ones(shape)
+        writer.add_tensor(name, value.astype(np.float32))
+
+    add("token_embd.weight", config["vocab_size"], width)
+    add("output_norm.weight", width)
+    for block in range(6):
+        for name in ("attn_norm", "post_attention_norm", "ffn_norm", "post_ffw_norm"):
+            add(f"blk.{block}.{name}.weight", width)
+        for name in ("attn_q_norm", "attn_k_norm"):
+            add(f"blk.{block}.{name}.weight", size)
+        add(f"blk.{block}.attn_q.weight", heads * size, width)
+        add(f"blk.{block}.attn_k.weight", 2 * size, width)
+        add(f"blk.{block}.attn_v.weight", 2 * size, width)
+        add(f"blk.{block}.attn_output.weight", width, heads * size)
+        add(f"blk.{block}.ffn_gate.weight", inner, width)
+        add(f"blk.{block}.ffn_up.weight", inner, width)
+        add(f"blk.{block}.ffn_down.weight", width, inner)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return out
+
+
+def write_bare(out: Path, architecture: str, vocabulary: str) -> Path:
+    """Write a file with metadata and no tensors."""
+    import gguf
+
+    writer = gguf.GGUFWriter(out, architecture)
+    writer.add_context_length(64)
+    writer.add_embedding_length(8)
+    writer.add_block_count(1)
+    writer.add_feed_forward_length(8)
+    writer.add_head_count(1)
+    writer.add_layer_norm_rms_eps(1e-6)
+    writer.add_vocab_size(8)
+    writer.add_tokenizer_model(vocabulary)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return out

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from serving import builtin_folder, gguf_file
@@ -16,7 +17,7 @@ from serving import builtin_folder, gguf_file
 pytest.importorskip("xllamacpp")
 torch = pytest.importorskip("torch")
 pytest.importorskip("gguf")
-from gguf_files import write_gguf  # noqa: E402
+from gguf_files import write_bare, write_gemma3, write_gguf  # noqa: E402
 
 from sayso.engines import open_model  # noqa: E402
 from sayso.engines.gguf import llama, sampling  # noqa: E402
@@ -147,30 +148,90 @@ def test_reading_given_texts_reads_shared_tokens_once(gguf_of_llama: Path) -> No
     engine.close()
 
 
+def alone(file: Path, items: list[Any]) -> list[Generation]:
+    """Read each given text in an engine of its own."""
+    found = []
+    for item in items:
+        lonely = opened(file, batch_size=1)
+        ((_, record),) = lonely.force([item], ["logprobs"])
+        lonely.close()
+        found.append(record)
+    return found
+
+
+HEAD = "The bridge was built in 1871, and it was repaired in 1902 and 1954. "
+
+
 def test_sharing_changes_no_number(gguf_of_llama: Path) -> None:
     """Texts read in one tree, behind a kept prompt or alone have the same log-probabilities."""
-    engine, lonely = opened(gguf_of_llama), opened(gguf_of_llama, batch_size=1)
+    engine = opened(gguf_of_llama, places=600, batch_size=4)
     requests = [
-        ask(
-            f"{'The bridge was built. ' * (n % 3)}Who {'knew ' * (n % 4)}it?",
-            max_tokens=9,
-            sample=n,
-        )
+        ask(f"{HEAD * (n % 2)}Who {'knew ' * (n % 4)}it?", max_tokens=9, sample=n)
         for n in range(24)
     ]
     items = [(r, "It was 1902" + " and 1954" * (n % 5)) for n, r in enumerate(requests)]
+    expected = alone(gguf_of_llama, items)
     for _ in range(2):
-        for mine, other in zip(answers(engine, requests), requests, strict=True):
-            (alone,) = answers(lonely, [other])
-            lonely.cache.kept = ()
-            assert mine.text == alone.text
-            assert mine.logprobs == pytest.approx(alone.logprobs, abs=1e-4)
         found = dict(engine.force(items, ["logprobs"]))
-        for index, item in enumerate(items):
-            ((_, alone),) = lonely.force([item], ["logprobs"])
-            assert found[index].logprobs == pytest.approx(alone.logprobs, abs=1e-4)
+        for index, other in enumerate(expected):
+            assert found[index].logprobs == pytest.approx(other.logprobs, abs=1e-4)
+        assert all(g.problem is None for g in answers(engine, requests[:5]))
     engine.close()
-    lonely.close()
+
+
+def test_what_has_left_a_sliding_window_is_not_taken_for_kept(
+    make_folder: Any, tmp_path: Path
+) -> None:
+    """llama.cpp gives away the places of a sequence that are behind its window."""
+    file = write_gemma3(make_folder(), tmp_path / "gemma.gguf")
+    engine = opened(file, places=256)
+    for n in range(4):
+        list(
+            engine.force([(ask(f"{HEAD * 2}a{k}"), "It was 1902") for k in range(6)], ["logprobs"])
+        )
+        list(engine.force([(ask("Zoe " * 60), "It was " * 30)], ["logprobs"]))
+        item = (ask(f"{HEAD * 2}b{n}"), "It was 1902 and then")
+        ((_, found),) = engine.force([item], ["logprobs"])
+        assert found.logprobs == pytest.approx(alone(file, [item])[0].logprobs, abs=2e-5)
+    engine.close()
+
+
+def test_calls_that_are_read_in_turn_do_not_disturb_each_other(gguf_of_llama: Path) -> None:
+    engine = opened(gguf_of_llama)
+    first = [ask(f"Who {n}?", max_tokens=12, sample=n) for n in range(20)]
+    second = [ask(f"When {n}?", max_tokens=12, sample=n) for n in range(20)]
+    expected = [[g.text for g in answers(engine, requests)] for requests in (first, second)]
+    streams = [engine.complete(first), engine.complete(second)]
+    found: list[dict[int, str]] = [{}, {}]
+    for _ in range(20):
+        for stream, texts in zip(streams, found, strict=True):
+            index, answer = next(stream)
+            texts[index] = answer.text
+    assert [[texts[n] for n in range(20)] for texts in found] == expected
+    left = engine.complete(first)
+    next(left)
+    engine.close()
+    with pytest.raises(RuntimeError, match="the engine is closed"):
+        list(left)
+
+
+def test_an_answer_that_no_memory_can_hold_fails_alone(
+    gguf_of_llama: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = opened(gguf_of_llama, batch_size=1, places=2000)
+    real = llama.Memory.__init__
+
+    def small(self: Any, model: Any, places: int, *rest: Any) -> None:
+        if places > 50_000:
+            raise llama.NoRoomError("no memory")
+        real(self, model, places, *rest)
+
+    monkeypatch.setattr(llama.Memory, "__init__", small)
+    engine.capabilities = msgspec.structs.replace(engine.capabilities, context=None)
+    found = answers(engine, [ask("Who?", max_tokens=3), ask("Who?", max_tokens=100_000)])
+    assert found[0].problem is None
+    assert found[1].problem == "failed: out of memory"
+    engine.close()
 
 
 def test_a_small_memory_delays_answers_and_changes_none(gguf_of_llama: Path) -> None:
@@ -201,12 +262,25 @@ def test_when_memory_runs_out_the_batch_is_halved(
     engine.close()
 
 
+def test_a_template_that_drops_the_begun_answer_refuses(gguf_of_llama: Path) -> None:
+    engine = opened(gguf_of_llama, chat_template="{{ messages[0]['content'] }}")
+    begun = (Message("user", "Who?"), Message("assistant", "It is"))
+    (found,) = answers(engine, [Request(begun, max_tokens=3)])
+    assert (
+        found.problem == "failed: chat template: it leaves out the answer that is to be continued"
+    )
+    engine.close()
+
+
 def test_the_last_message_of_the_model_is_continued(gguf_of_llama: Path, make_folder: Any) -> None:
     """Prompts of the file's template and of the folder's are the same texts and tokens."""
     ours, theirs = opened(gguf_of_llama), open_model(f"hf:{make_folder()}", device="cpu")
     for request in (
         ask("Who?"),
         ask("Who <|end|> is <|user|>?", prefill="It was"),
+        Request(
+            (Message("user", "Who \ue0fe?"), Message("assistant", "It \ue0fe is")), max_tokens=3
+        ),
         Request((Message("system", "Be brief."), Message("user", "Zoë — 東京?")), max_tokens=3),
         Request((Message("user", "Who?"), Message("assistant", "It is")), max_tokens=3),
     ):
@@ -280,6 +354,11 @@ def test_files_that_are_no_model_are_one_line(gguf_of_llama: Path, tmp_path: Pat
     strange = tmp_path / "strange-00002-of-00003.gguf"
     strange.write_bytes(gguf_of_llama.read_bytes())
     assert "is part 2 of 3: name the first, strange-00001-of-00003.gguf" in message(strange)
+    zero = tmp_path / "zero-00002-of-00000.gguf"
+    zero.write_bytes(gguf_of_llama.read_bytes())
+    assert "is part 2 of 1" in message(zero)
+    bare = write_bare(tmp_path / "bare.gguf", "llama", "no_vocab")
+    assert "it has no vocabulary" in message(bare, weights=False)
     first = strange.rename(tmp_path / "strange-00001-of-00003.gguf")
     assert "has 3 parts, and strange-00002-of-00003.gguf is missing" in message(first)
 

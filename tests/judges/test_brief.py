@@ -225,6 +225,16 @@ def test_a_judge_that_repeats_the_answer_has_said_nothing(word: str) -> None:
     assert len(engine.requests) == 2  # asked once more
 
 
+@pytest.mark.parametrize("gold", ["yes", "Sure"])
+def test_a_gold_that_no_step_shows_does_not_forbid_the_reply(gold: str) -> None:
+    """Only the last decision shows the gold answers: "sure" and "yes" are replies to the others."""
+    asked = Question("q", "d", "Was it built in 1871?", (Gold(gold),))
+    replies = {"value": "yes", "mention": "yes", "doubt": "sure", "right": "same"}
+    engine = brief_engine(lambda seen: replies[seen.step])
+    (verdict,) = LlmJudge(engine, prompts="brief").grade([item("It was.", asked)])
+    assert (verdict.stance, verdict.content, verdict.problem) == ("committed", "correct", None)
+
+
 @pytest.mark.parametrize(
     ("reply", "label"),
     [

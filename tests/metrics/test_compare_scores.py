@@ -191,6 +191,14 @@ def test_two_perfect_scores_are_not_called_equal() -> None:
 # ---- the best of many, by cross-fitting
 
 
+def test_the_best_score_may_have_scores_without_a_usable_row() -> None:
+    wrong = np.array([1.0, 0, 1, 0, 1, 0])
+    good = np.array([5.0, 0, 6, 1, 4, 2])
+    nothing = np.full(6, np.nan)
+    assert metrics.cross_fitted_best({"none": nothing, "good": good}, wrong, n=20).value == 1.0
+    assert metrics.cross_fitted_best({"good": good}, nothing, n=20).value is None
+
+
 def test_the_chosen_score_by_hand() -> None:
     # Three entities, each with a wrong and a right answer. A pair of two entities is ranked by what
     # the third one's own pair chooses: entity 0 chooses "a" (1 against 0), 1 "b", 2 "a" (both 1:

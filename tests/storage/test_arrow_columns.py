@@ -107,6 +107,16 @@ def test_whole_numbers_are_floats_where_floats_are_wanted() -> None:
     assert column_of(one, [None, None]).to_pylist() == [None, None]
 
 
+def test_values_that_would_be_rounded_are_refused() -> None:
+    shape = shape_of(Wide)._replace(optional=False)
+    kinds = dict(zip(shape.names, shape.inner, strict=True))
+    for name, values in (("some_real", [None, 2**53 + 1]), ("some_real", [0.5, 2**53 + 1]),
+                         ("whole", [1, True])):  # fmt: skip
+        with pytest.raises(pa.ArrowException):
+            column_of(kinds[name], values)
+    assert column_of(kinds["some_real"], [1, 0.5, None]).to_pylist() == [1.0, 0.5, None]
+
+
 def test_writing_and_reading_a_table_loads_no_pandas(tmp_path: Any) -> None:
     code = (
         "import sys\n"

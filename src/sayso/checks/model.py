@@ -210,7 +210,7 @@ def _check(asking: CheckQuestioner, first: Generation) -> Check:
         signature=engine.signature,
         fingerprint=first.fingerprint,
         findings=findings,
-        left_out=_left_out(findings),
+        left_out=_left_out(findings, engine),
         requests=len(asking.replies),
         failed=sum(r.problem is not None and r.problem != "truncated" for r in asking.replies),
         prompt_tokens=prompt,
@@ -334,7 +334,7 @@ def _alike(endpoint: EndpointCheck) -> str:
     return "; ".join(endpoint.differs) or "the same"
 
 
-def _left_out(findings: tuple[ModelFinding, ...]) -> tuple[LeftOut, ...]:
+def _left_out(findings: tuple[ModelFinding, ...], engine: Engine) -> tuple[LeftOut, ...]:
     """Return which results of sayso cannot be had, and why."""
     answers = {f.what: f.answer for f in findings}
     lost: list[LeftOut] = []
@@ -346,6 +346,8 @@ def _left_out(findings: tuple[ModelFinding, ...]) -> tuple[LeftOut, ...]:
     if answers["draws vary"] == "no":
         lost += [LeftOut(name, "draws never vary") for name in BY_DRAWS]
         lost.append(LeftOut("hedge propensity over draws (--propensity)", "draws never vary"))
+    if engine.capabilities.force and not engine.capabilities.hidden:
+        lost.append(LeftOut("P(IK) (p_ik)", "llama.cpp gives no hidden states"))
     return tuple(lost)
 
 
@@ -628,6 +630,8 @@ def check_greedy(asking: CheckQuestioner) -> ModelFinding:
         return ModelFinding("greedy repeats", "yes", seen + note)
     seen = f"twice alone {same_alone} of {n} equal, in a batch {same} of {n}"
     follows = "T=0 is itself a draw: numbers move from run to run"
+    if asking.engine.capabilities.force and same_alone == n:  # in this process
+        follows = "near ties depend on the batch; the same command gives the same answers"
     return ModelFinding("greedy repeats", "no", seen + note, follows)
 
 

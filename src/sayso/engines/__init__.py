@@ -56,7 +56,9 @@ def open_model(name: str | Sequence[str], **options: object) -> Engine:
     refuse_secret(name, "the model name")
     kind, _, rest = name.partition(":")
     if name in LOCAL_NAMES or (kind == "hf" and rest):
-        with _hf_extra(f"model {name!r}"):
+        packed = f"gguf:{rest or name}" if name in PACKAGED or rest.endswith(".gguf") else ""
+        otherwise = f", or use {packed}, which needs no torch" if packed else ""
+        with _hf_extra(f"model {name!r}", otherwise):
             from sayso.engines.hf.engine import open_hf, open_packaged, open_shipped
         if name in PACKAGED:
             return open_packaged(name, **options)

@@ -311,6 +311,8 @@ class _Folded:
         order = np.lexsort((score[rows], kind))
         self._rows, kind = rows[order], kind[order]
         self._folds = folds
+        if not len(rows):
+            return
         block = _numbers(block_starts(kind, score[self._rows]), len(rows))
         piece = _pieces(kind, block)
         bad, fold = wrong[self._rows] > 0, fold[self._rows]

@@ -180,6 +180,7 @@ class FolderRun:
 
     def tools(self, nli: str) -> Tools:
         """Return the tools that gather evidence; a stored run has none."""
+        self.progress.doing("computing the scores")
         with self.timed("open_tools"):
             return self._tools(nli) if self._tools is not None else Tools()
 

@@ -202,11 +202,14 @@ def _plain_column(kind: pa.DataType, values: list[Any]) -> pa.Array:
         held = [pa.py_buffer(np.packbits(bits.astype(bool), bitorder="little"))]
     else:
         real = pa.types.is_floating(kind)
-        blank = 0.0 if real else 0
-        numbers = np.array([blank if value is None else value for value in values])
-        if (real and numbers.dtype == np.int64 and (abs(numbers) < EXACT).all()) or not values:
-            numbers = numbers.astype(np.float64 if real else np.int64)
-        if numbers.dtype != (np.float64 if real else np.int64):
+        wide = np.float64 if real else np.int64
+        kinds = set(map(type, values)) - {type(None)}
+        numbers = np.array([(0.0 if real else 0) if value is None else value for value in values])
+        if real and int in kinds and kinds <= {int, float} and numbers.dtype.kind in "if":
+            kinds = {float} if (abs(numbers) < EXACT).all() else kinds  # else one would be rounded
+        if not kinds or (real and kinds == {float}):
+            numbers = numbers.astype(wide)
+        if numbers.dtype != wide or bool in kinds or (real and int in kinds):
             return pa.array(values, kind)
         held = [pa.py_buffer(numbers)]
     return pa.Array.from_buffers(kind, len(values), [_holds(values), *held])

@@ -20,8 +20,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from sayso.engines.hf.files import error_reason as library_reason
-from sayso.engines.hf.files import gguf_file, unpack
+from sayso.engines.hf.files import unpack
 from sayso.engines.hf.weights import open_adapter, open_causal
+from sayso.engines.local.files import gguf_file
 from sayso.processes import wait_passively
 from sayso.records import Gold, InputError, content_id
 from sayso.storage.atomic import refuse_links, replacing, system_reason

@@ -2,12 +2,13 @@
 
 Slots are llama.cpp's sequences. Texts that are read together form a tree: a token that several of
 them begin with is one token of several sequences. The last prompt stays behind as a sequence of its
-own, so that the next prompts compute only what they do not share with it.
+own, so that the next prompts compute only what they do not share with it. With sliding windows,
+llama.cpp gives away the places of that sequence without a word, so nothing is kept there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -38,16 +39,19 @@ def shared(a: Sequence[int], b: Sequence[int]) -> int:
 class LlamaCache:
     """The prefixes of a decoding loop (:class:`sayso.engines.local.decode.PrefixCache`).
 
-    Sequence ``rows`` of the memory holds the last prompt. An architecture that keeps a running
-    ``state`` cannot give a part of a text to another one: there prompts share nothing but what
-    their own draws share.
+    Where it ``keeps`` a prompt, sequence ``rows`` of the memory holds the last one. A running
+    ``state`` of an architecture cannot give a part of a text to another one: there prompts share
+    nothing but what their own draws share.
     """
 
     equal_lengths = False
     refills = True
 
-    def __init__(self, memory: Memory, rows: int, counts: Counts, *, state: bool) -> None:
-        self.memory, self.rows, self.counts, self.state = memory, rows, counts, state
+    def __init__(
+        self, memory: Memory, rows: int, counts: Counts, *, keeps: bool, state: bool
+    ) -> None:
+        self.memory, self.rows, self.counts = memory, rows, counts
+        self.keeps, self.state = keeps and not state, state
         self.lengths: Slots = np.zeros(0, dtype=np.int64)
         self.kept: tuple[int, ...] = ()
         self.memory.clear()
@@ -62,19 +66,21 @@ class LlamaCache:
         """Add a slot for each prompt behind the others; return their next logits (P, V)."""
         first = len(self.lengths)
         ends = [[len(prompt) - 1] for prompt in prompts]
-        logits = np.stack([one[0] for one in self.read(prompts, ends, first)])
+        rows_of = np.empty((len(prompts), self.memory.model.tokens), dtype=np.float32)
+        for texts, _, row, logits in self.read(prompts, ends, first):
+            rows_of[texts] = logits[row]
         self.lengths = np.concatenate([self.lengths, [len(prompt) for prompt in prompts]])
-        return logits
+        return rows_of
 
     def read(
         self, texts: Sequence[Sequence[int]], wanted: Sequence[Sequence[int]], first: int
-    ) -> list[Floats]:
-        """Read texts into the slots from ``first`` on; return each text's logits (wanted, V).
+    ) -> Iterator[tuple[Slots, Slots, Slots, Floats]]:
+        """Read texts into the slots from ``first`` on; yield the logits that are wanted, in parts.
 
-        ``wanted`` are positions of each text, ascending.
+        ``wanted`` are positions of each text, ascending. A part is four arrays: texts and positions
+        (N,), the row of logits of each (N,), and logits (rows, V), which hold until the next part.
         """
         reads = self._plan(texts, wanted, first)
-        found: list[list[Floats]] = [[] for _ in texts]
         for at, end in self._parts(reads):
             part = reads[at:end]
             logits = self.memory.decode(
@@ -85,15 +91,15 @@ class LlamaCache:
             )
             self.counts.forwards += 1
             self.counts.slots += len(part)
-            for row, read in zip(logits, (r for r in part if r.wanted), strict=True):
-                copy = row.copy()
-                for text, _ in read.wanted:
-                    found[text].append(copy)
-        if not self.state and len(texts[-1]) <= self.memory.places // 4:
+            shown = [read.wanted for read in part if read.wanted]
+            if shown:
+                owners = [(*one, row) for row, several in enumerate(shown) for one in several]
+                text, position, row = np.array(owners, dtype=np.int64).T
+                yield text, position, row, logits
+        if self.keeps and len(texts[-1]) <= self.memory.places // 4:
             self.memory.remove(self.rows)
             self.memory.copy(first + len(texts) - 1, self.rows)
             self.kept = tuple(texts[-1])
-        return [np.stack(rows) for rows in found]
 
     def _plan(
         self, texts: Sequence[Sequence[int]], wanted: Sequence[Sequence[int]], first: int
@@ -108,14 +114,10 @@ class LlamaCache:
             text, needed = texts[number], set(wanted[number])
             slot = first + number
             self.memory.remove(slot)
-            have = 0
-            if not self.state:
-                have = min(shared(text, self.kept), bound)
-                if have:
-                    self.memory.copy(self.rows, slot, have)
-                path = path[: shared(text, before)]
-            else:
-                path = []
+            have = min(shared(text, self.kept), bound) if self.keeps else 0
+            if have:
+                self.memory.copy(self.rows, slot, have)
+            path = [] if self.state else path[: shared(text, before)]
             for position in range(len(text)):
                 if position >= len(path):
                     path.append(None)

@@ -12,6 +12,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from importlib import metadata
 from pathlib import Path
 from typing import Annotated
@@ -32,9 +33,9 @@ from sayso.engines.gguf.llama import (
     version,
 )
 from sayso.engines.gguf.tokenizer import GgufTokenizer
-from sayso.engines.hf.files import file_hashes, gguf_file
 from sayso.engines.local.decode import AHEAD, BatchLimits, DecodeJob, PrefixCache
 from sayso.engines.local.engine import WINDOW, LocalEngine
+from sayso.engines.local.files import file_hashes, gguf_file
 from sayso.engines.local.records import Arrays, Given, check_arrays
 from sayso.engines.named import PACKAGED, limits_of
 from sayso.harmless import printable
@@ -107,12 +108,15 @@ def open_gguf(name: str, **options: object) -> GgufEngine:
     model = Model(file, layers=0 if checked.device == "cpu" else -1, weights=checked.weights)
     try:
         if checked.weights and model.number("has_encoder"):
-            raise InputError(f"model {file} has an encoder: expected a causal language model")
+            raise ValueError("it has an encoder: expected a causal language model")
         tokenizer = GgufTokenizer(model, str(file), checked.chat_template)
-    except (InputError, ValueError) as error:
+        return GgufEngine(f"gguf:{name}", model, tokenizer, files, checked)
+    except (InputError, ValueError, NoRoomError) as error:
         model.close()
         raise InputError(f"model {file} cannot be opened: {error}") from None
-    return GgufEngine(f"gguf:{name}", model, tokenizer, files, checked)
+    except BaseException:
+        model.close()
+        raise
 
 
 def _parts(file: Path) -> list[Path]:
@@ -120,7 +124,7 @@ def _parts(file: Path) -> list[Path]:
     numbers = PART.search(file.name)
     if numbers is None:
         return [file]
-    first, count = int(numbers[1]), int(numbers[2])
+    first, count = int(numbers[1]), max(1, int(numbers[2]))
     names = [
         f"{file.name[: numbers.start()]}-{n:05d}-of-{count:05d}{file.name[numbers.end() :]}"
         for n in range(1, count + 1)
@@ -173,10 +177,11 @@ class GgufEngine(LocalEngine):
             self.identity += "|end_loops"
             self.signature += "+end_loops"
         self.card = _card(model, files, name.removeprefix("gguf:"))
-        self.context = int(model.said(f"{model.said('general.architecture')}.context_length") or 0)
+        said = model.said(f"{model.said('general.architecture')}.context_length")
+        self.context = int(said) if said.isdecimal() else 0
         self.limits = self._limits()
-        self.memory: Memory | None = None
-        self.cache: LlamaCache | None = None
+        self._memories: list[Memory] = []
+        self._idle: LlamaCache | None = None
         self.capabilities = Capabilities(
             logprobs=True,
             entropies=True,
@@ -184,6 +189,8 @@ class GgufEngine(LocalEngine):
             force=True,
             context=self.context or None,
         )
+        if options.weights:  # what cannot be held is found out now
+            self._give_back(self._borrow(0))
 
     @property
     def vocabulary(self) -> int:
@@ -218,34 +225,61 @@ class GgufEngine(LocalEngine):
         places = places or PLACES
         return BatchLimits(rows, places, places, places)
 
-    def _opened(self, longest: int) -> LlamaCache:
-        """Return a cache without slots in which a text of this many tokens has room."""
+    def _borrow(self, longest: int) -> LlamaCache:
+        """Return a cache without slots in which a text of this many tokens has room.
+
+        Nobody else uses it before it is given back. Raises NoRoomError.
+        """
         needed = max(self.limits.most, longest + AHEAD)
         needed += needed // 3  # what is kept of the prompt before
-        if self.memory is not None and self.memory.places < needed:
-            self._release()
-        if self.memory is None or self.cache is None:
-            self.memory = Memory(
-                self.model, needed, self.limits.rows + 1, self.threads, self.numbers
-            )
-            self.cache = LlamaCache(
-                self.memory, self.limits.rows, self.counts, state=self._keeps_state()
-            )
-        self.cache.reset()
-        return self.cache
+        cache, self._idle = self._idle, None
+        if cache is not None and cache.memory.places < needed:
+            self._drop(cache)
+            cache = None
+        if cache is None:
+            rows = self.limits.rows
+            memory = Memory(self.model, needed, rows + 1, self.threads, self.numbers)
+            self._memories.append(memory)
+            keeps = self.model.number("n_swa") == 0
+            cache = LlamaCache(memory, rows, self.counts, keeps=keeps, state=self._keeps_state())
+        cache.reset()
+        return cache
+
+    def _give_back(self, cache: LlamaCache) -> None:
+        """Take a cache back, for whoever borrows next."""
+        fits = cache.memory.pointer and cache.rows == self.limits.rows
+        if self._idle is None and fits:
+            self._idle = cache
+        else:
+            self._drop(cache)
+
+    def _drop(self, cache: LlamaCache) -> None:
+        """Release the memory of a cache."""
+        cache.memory.close()
+        self._memories = [memory for memory in self._memories if memory.pointer]
 
     def _keeps_state(self) -> bool:
         return bool(self.model.number("is_recurrent") or self.model.number("is_hybrid"))
 
-    def _open_cache(self, jobs: Sequence[DecodeJob]) -> PrefixCache:
-        return self._opened(max(len(job.prompt.ids) + job.request.max_tokens for job in jobs))
+    @contextmanager
+    def _lent(self, longest: int) -> Iterator[LlamaCache]:
+        cache = self._borrow(longest)
+        try:
+            yield cache
+        finally:
+            self._give_back(cache)
+
+    def _cache(self, jobs: Sequence[DecodeJob]) -> AbstractContextManager[PrefixCache]:
+        return self._lent(max(len(job.prompt.ids) + job.request.max_tokens for job in jobs))
 
     def _ran_out(self, error: RuntimeError) -> bool:
         return isinstance(error, NoRoomError)
 
     def _halve(self) -> None:
         super()._halve()
-        self._release()
+        if self._idle is not None:
+            self._drop(self._idle)
+            self._idle = None
 
     def _read(self, given: list[Given], wanted: frozenset[str]) -> Iterator[tuple[Given, Arrays]]:
         """Read continuations in batches; what their texts begin with in common is read once."""
@@ -254,48 +288,49 @@ class GgufEngine(LocalEngine):
                 yield item, {}
         filled = [item for item in given if item.ids]
         filled.sort(key=lambda item: (item.prompt.ids, item.ids))
-        for batch in self._batches(filled):
-            texts = [(*item.prompt.ids, *item.ids[:-1]) for item in batch]
-            cache = self._opened(max(len(text) for text in texts))
-            places = [
-                range(len(g.prompt.ids) - 1, len(t)) for g, t in zip(batch, texts, strict=True)
-            ]
-            for item, logits in zip(batch, cache.read(texts, places, 0), strict=True):
-                tokens = np.array(item.ids, dtype=np.int64)
-                yield item, sampling.read_given(logits, tokens, wanted)
+        longest = max((len(item.prompt.ids) + len(item.ids) for item in filled), default=0)
+        with self._lent(longest) as cache:
+            for batch in self._batches(filled):
+                yield from zip(batch, self._forced_arrays(cache, batch, wanted), strict=True)
+
+    def _forced_arrays(
+        self, cache: LlamaCache, batch: Sequence[Given], wanted: frozenset[str]
+    ) -> list[Arrays]:
+        """Return the wanted arrays of each continuation, read together."""
+        texts = [(*item.prompt.ids, *item.ids[:-1]) for item in batch]
+        begins = [len(item.prompt.ids) - 1 for item in batch]
+        places = [range(at, len(text)) for at, text in zip(begins, texts, strict=True)]
+        found: list[Arrays] = [{} for _ in batch]
+        cache.reset()
+        for text, place, row, logits in cache.read(texts, places, 0):
+            owners = list(zip(text.tolist(), place.tolist(), strict=True))
+            tokens = np.array([batch[n].ids[at - begins[n]] for n, at in owners], dtype=np.int64)
+            arrays = sampling.record(sampling.read_logits(logits), row, tokens, wanted)
+            for name, values in arrays.items():
+                for (number, _), value in zip(owners, values, strict=True):
+                    found[number].setdefault(name, []).append(value)
+        return found
 
     def _batches(self, given: Sequence[Given]) -> Iterator[list[Given]]:
-        """Yield continuations that are read together: those of one prompt side by side.
-
-        Their logits are held at once: :data:`~sayso.engines.gguf.sampling.READ` of them, or those
-        of one text.
-        """
+        """Yield continuations that are read together: those of one prompt side by side."""
         batch: list[Given] = []
-        tokens = outputs = 0
+        tokens = 0
         for item in given:
             size = len(item.prompt.ids) + len(item.ids)
-            full = (
-                len(batch) == self.limits.rows
-                or tokens + size > self.limits.most
-                or (outputs + len(item.ids)) * self.vocabulary > 16 * sampling.READ
-            )
+            full = len(batch) == self.limits.rows or tokens + size > self.limits.most
             if batch and full:
                 yield batch
-                batch, tokens, outputs = [], 0, 0
+                batch, tokens = [], 0
             batch.append(item)
-            tokens, outputs = tokens + size, outputs + len(item.ids)
+            tokens += size
         if batch:
             yield batch
 
-    def _release(self) -> None:
-        """Give back the memory of prefixes."""
-        if self.memory is not None:
-            self.memory.close()
-        self.memory = self.cache = None
-
     def close(self) -> None:
-        """Give the memory back."""
-        self._release()
+        """Give the memory back, also where somebody still holds it."""
+        self._idle = None
+        for memory in self._memories:
+            memory.close()
         self.model.close()
 
 
@@ -308,6 +343,15 @@ def _threads(model: Model, options: GgufOptions) -> int:
     return 1 if small else cores()
 
 
+def _kind(model: Model) -> str:
+    """Return architecture, size and quantization: "llama, 135 million parameters, Q4_1"."""
+    architecture = model.said("general.architecture")
+    *_, quantization = model.description.split(" ", 2)  # llama.cpp writes a class of size between
+    count = model.number("n_params") if model.pointer else 0
+    size = f"{count / 1e6:,.0f} million parameters" if count >= 1e6 else f"{count:,} parameters"
+    return ", ".join(part for part in (architecture, size if count else "", quantization) if part)
+
+
 def _card(model: Model, files: Sequence[Path], name: str) -> str:
     """Return what a GGUF file says of its origin, license and weights."""
     said = printable(model.said("general.name"), 100)
@@ -315,7 +359,7 @@ def _card(model: Model, files: Sequence[Path], name: str) -> str:
     parts = (
         f"{files[0].name} ({said})" if said else files[0].name,
         f"license {printable(model.said('general.license'), 100) or 'not stated'}",
-        f"{printable(model.description, 100)}, run by llama.cpp",
+        f"{printable(_kind(model), 100)}, run by llama.cpp",
         f"from the package {package} {metadata.version(package)}" if package else "",
     )
     return ", ".join(filter(None, parts))

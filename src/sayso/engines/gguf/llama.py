@@ -44,10 +44,10 @@ WHEEL = "xllamacpp"
 CACHE_TYPES = {"float32": 0, "float16": 1}
 #: what a token is for, as bits of its attribute
 CONTROL, USER_DEFINED = 1 << 3, 1 << 4
-#: kinds of vocabularies in which texts begin with a space that is not theirs
-SENTENCEPIECE = 1
-#: what ``llama_decode`` returns when the cache has no room
-FULL = 1
+#: kinds of vocabularies: none, and those in which texts begin with a space that is not theirs
+NO_VOCABULARY, SENTENCEPIECE = 0, 1
+#: what ``llama_decode`` returns when the cache has no room, or memory for a step cannot be had
+FULL, NO_MEMORY = 1, -2
 #: how llama.cpp marks the lines of its log that say what failed
 ERROR = 4
 
@@ -135,7 +135,7 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "llama_model_desc": (c_int32, c_void_p, c_char_p, c_size_t),
     "llama_model_size": (c_uint64, c_void_p),
     "llama_model_n_params": (c_uint64, c_void_p),
-    "llama_model_n_ctx_train": (c_int32, c_void_p),
+    "llama_model_n_swa": (c_int32, c_void_p),
     "llama_model_n_layer": (c_int32, c_void_p),
     "llama_model_n_embd": (c_int32, c_void_p),
     "llama_model_n_head": (c_int32, c_void_p),
@@ -252,12 +252,16 @@ class Model:
         settings.vocab_only = not weights
         _complaints.clear()
         self.pointer = self.lib.llama_model_load_from_file(os.fsencode(path), settings)
-        if not self.pointer:
+        reason = "" if self.pointer else _complaint("it gives no reason")
+        if self.pointer:
+            self.vocabulary = self.lib.llama_model_get_vocab(self.pointer)
+            if self.lib.llama_vocab_type(self.vocabulary) == NO_VOCABULARY:
+                self.close()
+                reason = "it has no vocabulary"
+        if reason:
             raise InputError(
-                f"model file {path} cannot be opened by llama.cpp ({WHEEL} {version()}): "
-                f"{_complaint('it gives no reason')}"
+                f"model file {path} cannot be opened by llama.cpp ({WHEEL} {version()}): {reason}"
             )
-        self.vocabulary = self.lib.llama_model_get_vocab(self.pointer)
         self.tokens = int(self.lib.llama_vocab_n_tokens(self.vocabulary))
 
     def close(self) -> None:
@@ -265,6 +269,10 @@ class Model:
         if self.pointer:
             self.lib.llama_model_free(self.pointer)
             self.pointer = None
+
+    def _check_open(self) -> None:
+        if not self.pointer:  # the library would end the process
+            raise RuntimeError("the engine is closed")
 
     def number(self, name: str) -> int:
         """Return what the function ``llama_model_NAME`` says of the model."""
@@ -306,6 +314,9 @@ class Model:
 
     def piece(self, token: int, *, special: bool) -> bytes:
         """Return the bytes of a token; those of control tokens only with ``special``."""
+        self._check_open()
+        if not 0 <= token < self.tokens:  # the library would end the process
+            raise ValueError(f"token {token} is not in the vocabulary")
         room = ctypes.create_string_buffer(64)
         call = self.lib.llama_token_to_piece
         size = call(self.vocabulary, token, room, len(room), 0, special)
@@ -319,6 +330,7 @@ class Model:
 
         With ``ends``, the tokens that begin and end every text are added.
         """
+        self._check_open()
         raw = text.encode(errors="replace")
         room = np.empty(len(raw) + 8, dtype=np.int32)
         size = self.lib.llama_tokenize(
@@ -335,11 +347,12 @@ class Model:
 class Memory:
     """Keys and values of several sequences, which share the places of what they have in common.
 
-    ``places`` are tokens in all, ``sequences`` how many there may be. At most :data:`OUTPUTS`
-    distributions are computed in one call.
+    ``places`` are tokens in all, ``sequences`` how many there may be. Raises NoRoomError, and
+    InputError for a model that remembers nothing.
     """
 
-    #: tokens computed in one call, and distributions: a buffer holds one row of logits for each
+    #: tokens computed in one call, and distributions, at least one for each sequence: a buffer
+    #: holds one row of logits for each
     TOKENS, OUTPUTS = 512, 32
 
     def __init__(
@@ -363,8 +376,15 @@ class Memory:
         self.memory = self.lib.llama_get_memory(self.pointer)
         self.places = int(self.lib.llama_n_ctx(self.pointer))
         self.outputs = max(self.OUTPUTS, sequences)
-        if self.places < places or int(self.lib.llama_n_seq_max(self.pointer)) != sequences:
-            raise InputError(f"{WHEEL} {version()} did not take the settings that sayso gave it")
+        taken = int(self.lib.llama_n_seq_max(self.pointer)) == sequences
+        if not self.memory or self.places < places or not taken:
+            kept = bool(self.memory)
+            self.close()
+            raise InputError(
+                f"{WHEEL} {version()} did not take the settings that sayso gave it"
+                if kept
+                else "the model keeps no keys and values: expected a causal language model"
+            )
 
     def close(self) -> None:
         """Release the memory."""
@@ -396,6 +416,8 @@ class Memory:
         ``sequences`` holds each token's sequences, or as an array its only one. The result is
         llama.cpp's own buffer: it is valid until the next call. Raises NoRoomError.
         """
+        if not self.pointer:
+            raise RuntimeError("the engine is closed")
         token = np.ascontiguousarray(tokens, dtype=np.int32)
         position = np.ascontiguousarray(positions, dtype=np.int32)
         flags = np.ascontiguousarray(wanted, dtype=np.int8)
@@ -413,8 +435,8 @@ class Memory:
         )  # fmt: skip
         _complaints.clear()
         result = self.lib.llama_decode(self.pointer, batch)
-        if result == FULL:
-            raise NoRoomError("the cache of keys and values is full")
+        if result in (FULL, NO_MEMORY):
+            raise NoRoomError("the cache of keys and values is full, or memory ran out")
         if result != 0:
             raise RuntimeError(f"llama.cpp: {_complaint(f'decoding failed ({result})')}")
         count = int(np.count_nonzero(flags))

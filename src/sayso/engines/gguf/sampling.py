@@ -95,7 +95,9 @@ def shape_weights(scores: Floats, settings: Shaping, row: int) -> Floats:
 
     Each truncation works on what the one before left, renormalized. Equal weights rank by token id.
     """
-    weights = np.exp((scores - scores.max()) / np.float32(settings.temperature[row]))
+    heat = max(np.float32(settings.temperature[row]), np.finfo(np.float32).tiny)
+    with np.errstate(over="ignore"):
+        weights = np.exp((scores - scores.max()) / heat)
     top_k, top_p = int(settings.top_k[row]), float(settings.top_p[row])
     if 0 < top_k < len(weights) or top_p < 1:
         order = np.argsort(-weights, kind="stable")
@@ -167,15 +169,3 @@ def entropies(reading: Distributions, log_total: Doubles) -> Doubles:
     products[reading.weights == 0] = 0  # a masked token: 0 * -inf
     result: Doubles = log_total - products.sum(1, dtype=np.float64) / reading.total
     return np.maximum(result, 0)
-
-
-def read_given(logits: Floats, tokens: NDArray[np.int64], want: frozenset[str]) -> Arrays:
-    """Return the wanted arrays for N distributions (N, V) and the tokens (N,) that follow."""
-    arrays: Arrays = {}
-    step = at_once(logits)
-    for at in range(0, len(tokens), step):
-        part = tokens[at : at + step]
-        reading = read_logits(logits[at : at + step])
-        for name, values in record(reading, np.arange(len(part)), part, want).items():
-            arrays.setdefault(name, []).extend(values)
-    return arrays

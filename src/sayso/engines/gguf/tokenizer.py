@@ -112,7 +112,12 @@ class GgufTokenizer:
             "messages": messages, **given,
         }  # fmt: skip
         text = _compiled(chat_template).render(values)
-        return text.partition(MARK)[0] if continue_final_message else text
+        if not continue_final_message:
+            return text
+        begins, mark, _ = text.rpartition(MARK)
+        if not mark:
+            raise ValueError("it leaves out the answer that is to be continued")
+        return begins
 
 
 class _Generation(Extension):

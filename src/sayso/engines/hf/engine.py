@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -119,8 +120,8 @@ class HfEngine(LocalEngine):
         """How many tokens there are."""
         return self.runner.vocabulary
 
-    def _open_cache(self, jobs: Sequence[DecodeJob]) -> PrefixCache:
-        return open_cache(self.runner, [job.prompt.ids for job in jobs])
+    def _cache(self, jobs: Sequence[DecodeJob]) -> AbstractContextManager[PrefixCache]:
+        return nullcontext(open_cache(self.runner, [job.prompt.ids for job in jobs]))
 
     def _ran_out(self, error: RuntimeError) -> bool:
         return ran_out(error)

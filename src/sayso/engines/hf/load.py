@@ -25,8 +25,6 @@ from sayso.engines.hf.files import (
     HALVES,
     check_reader,
     error_reason,
-    file_hashes,
-    gguf_file,
     gguf_origin,
     opening_refused,
     quiet_loading,
@@ -43,6 +41,7 @@ from sayso.engines.hf.weights import (
     weight_files,
 )
 from sayso.engines.local.decode import BatchLimits
+from sayso.engines.local.files import file_hashes, gguf_file
 from sayso.engines.local.text import ends_of_text
 from sayso.engines.local.trial import try_template
 from sayso.engines.named import PACKAGED, SHIPPED, card_of, shipped_folder

@@ -1,10 +1,11 @@
-"""What every engine does whose model runs in this process; a subclass computes."""
+"""What all engines with a model in this process do. A subclass does the computing."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from itertools import islice
 from typing import Any
 
@@ -69,8 +70,8 @@ class LocalEngine(ABC):
         self.overrides: Counter[str] = Counter()
 
     @abstractmethod
-    def _open_cache(self, jobs: Sequence[DecodeJob]) -> PrefixCache:
-        """Return an empty memory for the prefixes of these jobs."""
+    def _cache(self, jobs: Sequence[DecodeJob]) -> AbstractContextManager[PrefixCache]:
+        """Lend an empty memory for the prefixes of these jobs; it may run out of memory."""
 
     @abstractmethod
     def _ran_out(self, error: RuntimeError) -> bool:
@@ -124,19 +125,24 @@ class LocalEngine(ABC):
             )
         }
         while waiting:
-            decoder = Decoder(
-                self._open_cache(list(waiting.values())), self.sampling, self.limits, self.ends,
-                self._stops, self.record, self.end_loops,
-            )  # fmt: skip
             try:
-                for raw in decoder.run(list(waiting.values())):
+                for raw in self._raw(list(waiting.values())):
                     del waiting[raw.job.number]
                     yield raw.job.number, self._generation(raw)
             except RuntimeError as error:
                 if not self._ran_out(error):
                     raise
-                del decoder
+            if waiting:  # outside: the error holds what took the memory
                 yield from self._retreat(waiting)
+
+    def _raw(self, jobs: Sequence[DecodeJob]) -> Iterator[Raw]:
+        """Decode jobs as long as there is memory."""
+        with self._cache(jobs) as cache:
+            decoder = Decoder(
+                cache, self.sampling, self.limits, self.ends, self._stops, self.record,
+                self.end_loops,
+            )  # fmt: skip
+            yield from decoder.run(jobs)
 
     def _retreat(self, waiting: dict[int, DecodeJob]) -> Iterator[tuple[int, Generation]]:
         """Halve the limits; if there is nothing to halve, the first request fails."""

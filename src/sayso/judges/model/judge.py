@@ -508,7 +508,8 @@ def _read(sent: JudgeRequest, reply: Generation, setup: Setup) -> list[PartOutco
         read = read_own(text, sent.own, questions, cut=cut)
     elif sent.output == "word":
         (part,) = sent.parts
-        shown = (part.text, part.question, *(name for g in part.golds for name in g.names))
+        golds = part.golds if sent.step == "right" else ()  # no other step shows them
+        shown = (part.text, part.question, *(name for g in golds for name in g.names))
         read = read_word(text, words, shown, cut=cut)
     else:
         read = read_judge_reply(text, sent.output, sent.code, questions, words, cut=cut)
