@@ -24,6 +24,7 @@ import torch
 
 from sayso.datasets import load_dataset as load_data
 from sayso.engines import open_model
+from sayso.engines.named import shipped_folder
 from sayso.records import InputError, Request, ask
 
 SHORT = "Express uncertainty if you are not sure of the answer."
@@ -165,7 +166,8 @@ def main() -> None:
     drawn = False
     with tempfile.TemporaryDirectory() as folder:
         try:
-            name = f"hf:{args.model}" if args.model else "builtin"
+            # the shipped folder as transformers opens it: it has ``generate``
+            name = f"hf:{args.model or shipped_folder('builtin')}"
             engine: Any = open_model(name, **options)
         except InputError as error:
             print(f"{error}; a random model stands in")
