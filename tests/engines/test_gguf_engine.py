@@ -245,7 +245,7 @@ def test_a_small_memory_delays_answers_and_changes_none(gguf_of_llama: Path) -> 
 def test_when_memory_runs_out_the_batch_is_halved(
     gguf_of_llama: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine = opened(gguf_of_llama)
+    engine = opened(gguf_of_llama, batch_size=16)
     requests = [ask(f"Who {n}?", max_tokens=12, sample=n) for n in range(9)]
     expected = [g.text for g in answers(engine, requests)]
     real = llama.Memory.decode

@@ -43,7 +43,7 @@ from sayso.processes import cores
 from sayso.records import InputError
 
 #: answers at once: on a processor more of them gain little, on a graphics card they do
-ROWS, ROWS_GPU = 16, 64
+ROWS, ROWS_GPU = 32, 64
 #: bytes of cached keys and values: this much, or this share of the weights if that is more
 CACHE, CACHE_SHARE = 96 << 20, 0.2
 #: the smallest cache, in tokens

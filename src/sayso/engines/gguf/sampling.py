@@ -19,6 +19,8 @@ Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 #: Logits that are read at once: a reading holds twice their memory.
 READ = 1_000_000
+#: Tokens are summed in blocks of this size: only the block of a draw is looked at token by token.
+BLOCK = 64
 
 
 class Distributions(NamedTuple):
@@ -67,8 +69,8 @@ def pick(
     for row in drawn.tolist():  # draws of one prefix share its cumulative weights
         place = int(node[row])
         if place not in edges:
-            edges[place] = np.cumsum(reading.weights[place], dtype=np.float64)
-        tokens[row] = invert(edges[place], float(uniform[row]))
+            edges[place] = block_edges(reading.weights[place])
+        tokens[row] = invert(reading.weights[place], edges[place], float(uniform[row]))
     for row in np.flatnonzero(~plain & reading.sound[node]).tolist():
         scores = logits[node[row]].astype(np.float32)
         if row in seen:
@@ -77,17 +79,31 @@ def pick(
             tokens[row] = scores.argmax()
         else:
             weights = shape_weights(scores, settings, row)
-            tokens[row] = invert(np.cumsum(weights, dtype=np.float64), float(uniform[row]))
+            tokens[row] = invert(weights, block_edges(weights), float(uniform[row]))
     return tokens.tolist(), reading.sound[node].tolist(), record(reading, node, tokens, want)
 
 
-def invert(edges: Doubles, uniform: float) -> int:
+def block_edges(weights: Floats) -> Doubles:
+    """Return the cumulative sums of weights (V,) at the ends of blocks."""
+    return np.cumsum(np.add.reduceat(weights, np.arange(0, len(weights), BLOCK), dtype=np.float64))
+
+
+def invert(weights: Floats, edges: Doubles, uniform: float) -> int:
     """Return the first token whose cumulative weight exceeds uniform * total, in token-id order.
 
     A token of weight zero is never returned, whatever rounding does at the upper end.
     """
-    last = int(np.searchsorted(edges, edges[-1], side="left"))
-    return min(int(np.searchsorted(edges, uniform * edges[-1], side="right")), last)
+    target = uniform * edges[-1]
+    block = _above(edges, target)
+    before = edges[block - 1] if block else 0.0
+    inside = np.cumsum(weights[block * BLOCK : (block + 1) * BLOCK], dtype=np.float64)
+    return block * BLOCK + _above(inside, target - before)
+
+
+def _above(sums: Doubles, target: float) -> int:
+    """Return the first of the ascending sums above the target, at most the first of the largest."""
+    last = int(np.searchsorted(sums, sums[-1], side="left"))
+    return min(int(np.searchsorted(sums, target, side="right")), last)
 
 
 def shape_weights(scores: Floats, settings: Shaping, row: int) -> Floats:
