@@ -245,7 +245,7 @@ def test_topics_are_held_against_further_paragraphs_and_a_stopped_model_goes_on(
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"rows_by": "gpt-4o", "recipe": "long"}, "expected a model, hf:…, openai:… or the URL"),
+        ({"rows_by": "gpt-4o", "recipe": "long"}, "expected a model, hf:…, gguf:…, ollama:…"),
         ({"rows_by": "openai:x", "recipe": "short"}, "--rows-by openai:x would change nothing"),
         ({"rows_by": "openai:x", "style": "known"}, "--rows-by openai:x would change nothing"),
         ({"knowledge": "wiki.jsonl"}, "--knowledge wiki.jsonl would change nothing"),
