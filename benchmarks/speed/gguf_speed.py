@@ -1,6 +1,6 @@
 """`gguf:` against llama.cpp's own server: tokens a CPU second, and memory, on the same prompts.
 
-    python benchmarks/speed/gguf_speed.py [--model gguf:smollm2] [--file FILE] [--threads 1] [--repeat 2]
+    python benchmarks/speed/gguf_speed.py [--model gguf:smollm2] [--threads 1] [--repeat 2]
 
 The other side is llama.cpp's server in the same wheel (xllamacpp's ``Server``, called in the
 process, without HTTP), which decodes several requests at once and shows no probabilities; it gets
