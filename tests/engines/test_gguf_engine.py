@@ -22,6 +22,7 @@ from gguf_files import write_bare, write_gemma3, write_gguf  # noqa: E402
 from sayso.engines import open_model  # noqa: E402
 from sayso.engines.gguf import llama, sampling  # noqa: E402
 from sayso.engines.gguf.cache import shared  # noqa: E402
+from sayso.engines.gguf.llama import library  # noqa: E402
 from sayso.engines.hf import sampling as torch_sampling  # noqa: E402
 from sayso.engines.local.draws import Shaping  # noqa: E402
 from sayso.records import Generation, InputError, Message, Request, ask  # noqa: E402
@@ -391,18 +392,18 @@ def test_identity_is_the_content_the_template_and_the_numbers(
 
 
 def test_a_wheel_with_another_llama_cpp_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    llama.library.cache_clear()
+    library.cache_clear()
     monkeypatch.setitem(llama.CONTEXT_DEFAULTS, "type_k", 8)
     with pytest.raises(InputError, match=r"another llama.cpp than sayso knows \(type_k is 1"):
-        llama.library()
+        library()
     monkeypatch.undo()
-    llama.library.cache_clear()
+    library.cache_clear()
     monkeypatch.setattr(llama.util, "find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"pip install 'sayso\[gguf\]'"):
-        llama.library()
+        library()
     monkeypatch.undo()
-    llama.library.cache_clear()
-    assert llama.library()
+    library.cache_clear()
+    assert library()
 
 
 def test_a_run_loads_neither_torch_nor_transformers(pair: tuple[Any, Any], tmp_path: Path) -> None:

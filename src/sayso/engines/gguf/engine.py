@@ -58,10 +58,9 @@ class GgufOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How to open a GGUF file.
 
     ``device``: "cpu" never uses a graphics card, every other word does if the installed wheel can.
-    ``dtype`` are
-    the numbers of cached keys and values: "auto" is float16, as in llama.cpp, and float32 for a
-    file of float32 weights. ``batch_size`` are answers computed at once, ``places`` tokens kept at
-    once. Without ``weights`` only tokenizer and template are read.
+    ``dtype`` are the numbers of cached keys and values: "auto" is float16, as in llama.cpp, and
+    float32 for a file of float32 weights. ``batch_size`` are answers computed at once, ``places``
+    tokens kept at once. Without ``weights`` only tokenizer and template are read.
     """
 
     device: str = "auto"
