@@ -29,9 +29,8 @@ WHOLE = {
 
 def write_gguf(folder: Path, out: Path, *, architecture: str = "llama", without: str = "") -> Path:
     """Write the folder's model in float32; ``without`` names a tensor to leave out."""
-    from safetensors.numpy import load_file
-
     import gguf
+    from safetensors.numpy import load_file
 
     config = json.loads((folder / "config.json").read_text())
     weights = load_file(folder / "model.safetensors")
@@ -76,9 +75,8 @@ def _interleaved(value: Any, heads: int) -> Any:
 
 
 def _add_tokenizer(writer: Any, folder: Path, config: dict[str, Any]) -> None:
-    import transformers
-
     import gguf
+    import transformers
 
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     inner = json.loads((folder / "tokenizer.json").read_text())
