@@ -10,9 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sayso
-from sayso.judges.contradiction import answers, contradicts, question_kind
+from sayso.judges import contradiction
+from sayso.judges.contradiction import answers, contradicts, question_kind, read_short_answer
+from sayso.judges.english.families import keys, slip
 from sayso.judges.meaning import RulesMeaning
 from support.effort import check_growth, seconds
+
+#: without synonyms: inflected, of one root, a people and its country, slips, numbers
+WORDS = (
+    "gardens", "garden", "gardening", "hieroglyph", "hieroglyphics", "Dutch", "Netherlands",
+    "windmills", "windmlils", "7", "70", "seventh", "tarn", "turn",
+)  # fmt: skip
 
 CASES: list[tuple[str, str, str, bool | None]] = [
     # dates: a coarser one agrees
@@ -430,3 +438,46 @@ def test_a_choice_is_one(question: str) -> None:
 def test_values_are_compared(question: str, a: str, b: str, wanted: bool) -> None:
     assert contradicts(question, a, b) is wanted
     assert contradicts(question, b, a) is wanted
+
+
+def test_the_stance_is_read_only_where_it_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def withheld(_: str, text: str) -> float:
+        asked.append(text)
+        return 0.0
+
+    monkeypatch.setattr(contradiction, "withheld", withheld)
+    for text in ("Mona Tarn.", "It is Mona Tarn.", "Mona Tarn, I think.", "I like these gardens."):
+        read_short_answer("Who wrote Tarn Water?", text)
+    assert asked == []
+    told = (
+        "Most people who have looked into it say that Tarn Water was written by Mona Tarn in 1961."
+    )
+    assert read_short_answer("Who wrote Tarn Water?", told) is not None
+    assert asked == [told]
+
+
+def test_a_long_answer_that_withholds_gives_no_value() -> None:
+    told = (
+        "There is no record that would tell who wrote Tarn Water, which Mona Tarn printed, "
+        "so nobody can say it."
+    )
+    assert read_short_answer("Who wrote Tarn Water?", told) is None
+
+
+@given(*[st.lists(st.sampled_from(WORDS), min_size=1, max_size=8)] * 2)
+def test_shared_words_are_those_of_each_pair(a: list[str], b: list[str]) -> None:
+    one, two = (read_short_answer("Why is it?", " ".join(["because", *words])) for words in (a, b))
+    if one is None or two is None:
+        return
+    shared = [
+        any(
+            t.text == u.text
+            if t.number or u.number
+            else {*keys(t.text, t.stem)} & {*keys(u.text, u.stem)} or slip(t.text, u.text)
+            for u in two.new
+        )
+        for t in one.new
+    ]
+    assert contradiction._shared_words(one, two) == (sum(shared), len(one.new))

@@ -126,6 +126,7 @@ def main() -> None:
         kind = contradiction.question_kind(question)
         read = [
             contradiction.subject_features(question, kind, said, before)
+            | {"withheld": contradiction.withheld(question, said.whole)}
             for said, before in contradiction.read_statements(question, answer)
             if kind != "yes_no" and said.value(kind) and not (said.bare and said.alone)
         ]

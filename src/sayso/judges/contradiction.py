@@ -11,11 +11,13 @@ and none that agrees.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, lru_cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property, lru_cache
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
+
+import msgspec
 
 from sayso.engines.engine import Engine
 from sayso.judges.english.dates import Date, agree, find_dates
@@ -38,7 +40,7 @@ from sayso.judges.model.numbered import JudgeTask, NumberedReader, numbered_bloc
 from sayso.judges.patterns import regex
 from sayso.judges.rules.judge import judge_rules
 from sayso.judges.rules.names import GENERATIONS, PARTICLES, compare_names
-from sayso.judges.rules.reading import marks_of, sentences_of
+from sayso.judges.rules.reading import marks_of, may_hold_cue, sentences_of
 from sayso.prompts.fence import Field
 
 #: Characters of one text that are read.
@@ -77,11 +79,12 @@ def answers(question: str, answer: str) -> bool:
 
 def relate(question: str, a: str, b: str) -> Relation | None:
     """Return how the values of two answers relate, ``None`` where one has none."""
-    if not all(isinstance(x, str) for x in (question, a, b)):
+    if not (isinstance(question, str) and isinstance(a, str) and isinstance(b, str)):
         return None
     return _relate(question[:_LONGEST], *sorted((_said(a), _said(b))))
 
 
+@lru_cache(maxsize=1024)
 def _said(answer: str) -> str:
     return unwrapped(answer).text.strip()[:_LONGEST]
 
@@ -106,13 +109,13 @@ def _by_value(
         options = (chosen_option(question, one), chosen_option(question, two))
         if all(options):
             return "same" if options[0] == options[1] else "apart"
-    measured = kind in ("any", "choice") and _only_values(one) and _only_values(two)
+    measured = kind in ("any", "choice") and one.only_values and two.only_values
     relation = _by_dates(one, two) if measured or kind == "when" else None
     if relation is None and (measured or kind == "count"):
         relation = _by_numbers(one, two)
     if relation is not None:
         return relation
-    if bool(one.names) != bool(two.names) and any(_A_KIND.match(x.text) for x in (one, two)):
+    if bool(one.names) != bool(two.names) and (one.of_a_kind or two.of_a_kind):
         return "open"  # "in a library" and "in Oslo"
     # many words and no name: two such may both be right
     explains = (len(x.new) > _SHORT and not (x.bare or x.names) for x in (one, two))
@@ -171,10 +174,11 @@ def question_kind(question: str) -> Kind:
 _PLACE = regex(r"\b(?:in|at|on|near|from|by)\s(?:an?\s|the\s)((?:[a-z-]{2,20}\s){0,3}[a-z-]{3,20})")
 
 
-class AnsweringSentence(NamedTuple):
+class AnsweringSentence(msgspec.Struct, frozen=True, dict=True):
     """The sentence of an answer that answers: its words, those new to the question, its values.
 
-    ``bare``: it is little more than its value. ``alone``: the answer says nothing else.
+    ``bare``: it is little more than its value. ``alone``: the answer says nothing else. It is
+    compared with many others, so what all comparisons ask of it is found once.
     """
 
     whole: str
@@ -203,6 +207,43 @@ class AnsweringSentence(NamedTuple):
             ]
         return self.names if kind == "who" else self.new
 
+    @cached_property
+    def only_values(self) -> bool:
+        """Whether it is little more than a date or a number."""
+        plain = [t for t in self.new if not t.number and t.text not in _AROUND]
+        return len(plain) <= 1 and bool(self.dates or self.numbers)
+
+    @cached_property
+    def of_a_kind(self) -> bool:
+        """Whether it gives a kind of thing in the stead of a name: "in a library"."""
+        return _A_KIND.match(self.text) is not None
+
+    @cached_property
+    def denies(self) -> bool:
+        """Whether it only says what it was not."""
+        if len(self.items) > 3 * _SHORT:
+            return False
+        text = _FLAT_NO.sub("", self.text)  # "No, she was born in Granada"
+        return bool(_DENIED.search(text)) and not _STILL.search(text)
+
+    @cached_property
+    def forms(self) -> tuple[frozenset[str | int], ...]:
+        """What each of its first new words is looked up by; words that share something are one."""
+        return tuple(map(_forms, self.new[:_LONGEST_VALUE]))
+
+    @cached_property
+    def every_form(self) -> frozenset[str | int]:
+        """What any of its first new words is looked up by."""
+        return frozenset[str | int]().union(*self.forms)
+
+    @cached_property
+    def by_letter(self) -> Mapping[str, Sequence[str]]:
+        """Its first new words by their first letters."""
+        found: dict[str, list[str]] = {}
+        for word in self.new[:_LONGEST_VALUE]:
+            found.setdefault(word.text[0], []).append(word.text)
+        return found
+
 
 #: A short answer is all value.
 _SHORT = 6
@@ -214,6 +255,8 @@ _CLAUSE = regex(r"\w[,;]\s(?:but\s|though\s|although\s)?$", re.I)
 _SENTENCES = 8
 _FRAME = lexicon_words("talk", "contradiction")
 _PRONOUNS = lexicon_words("pronouns", "contradiction")
+#: words before the subject of a sentence
+_NO_SUBJECT = _FRAME - _PRONOUNS
 _POINTS = lexicon_words("pronouns", "contradiction.points")
 _DOUBTS = lexicon_words("talk", "contradiction.doubts")
 #: So many stand one behind the other.
@@ -310,7 +353,7 @@ def read_short_answer(question: str, answer: str) -> AnsweringSentence | None:
     most = _LEAST
     for said, before in read_statements(question, answer):
         odds = _odds(question, kind, said, before)
-        if odds > _LEAST and kind != "yes_no" and _denies(said):
+        if odds > _LEAST and kind != "yes_no" and said.denies:
             denial = denial or said
         elif odds > most:
             best, most = said, odds
@@ -343,8 +386,9 @@ def read_statements(
 
 def _ignorant(text: str) -> bool:
     """Whether a text says that something is not known."""
-    return any(
-        mark.kind == "ignorant" for row in sentences_of(text[:400]) for mark in marks_of(row)
+    text = text[:400]
+    return may_hold_cue(text, "ignorant") and any(
+        mark.kind == "ignorant" for row in sentences_of(text) for mark in marks_of(row)
     )
 
 
@@ -477,23 +521,31 @@ def _odds(
 
     ``before``: the statement before it, ``None`` for the first.
     """
-    features = subject_features(question, kind, said, before)
     if kind == "yes_no":
-        return float(before is None or features["share"] > 0)
+        return float(before is None or _share_said(question, said, before) > 0)
     if said.bare and said.alone and all(t.text in _DOUBTS for t in said.new):
         return 0.0  # "Uncertain."
     if said.bare and said.alone:
         return float(bool(said.new) and (len(said.items) <= _SHORT / 2 or bool(said.value(kind))))
-    value = bool(chosen_option(question, said) if kind == "choice" else said.value(kind))
+    if not (chosen_option(question, said) if kind == "choice" else said.value(kind)):
+        return 0.0
     if kind == "any" and asks_for_a_name(question) and not said.names and not said.bare:
-        value = False
-    if value and _ANSWER_IS.match(said.text):
+        return 0.0
+    if _ANSWER_IS.match(said.text):
         return 2.0
-    subject = next((t.text for t in said.items if t.text not in _FRAME - _PRONOUNS), "")
+    subject = next((t.text for t in said.items if t.text not in _NO_SUBJECT), "")
     opens = before is None or (before.bare and not before.value(kind) and not before.names)
-    if value and opens and subject in _PRONOUNS and (kind != "any" or said.bare):
+    if opens and subject in _PRONOUNS and (kind != "any" or said.bare):
         return 2.0  # "Perhaps it opened in 1961": of what was asked about
-    return value * sum(WEIGHTS.get(name, 0.0) * x for name, x in features.items())
+    features = subject_features(question, kind, said, before)
+    odds = _log_odds(features)
+    if odds <= _LEAST:
+        return odds  # a sentence that withholds would only have less
+    return _log_odds(features | {"withheld": withheld(question, said.whole)})
+
+
+def _log_odds(features: Mapping[str, float]) -> float:
+    return sum(WEIGHTS.get(name, 0.0) * x for name, x in features.items())
 
 
 _ANSWER_IS = regex(
@@ -515,22 +567,18 @@ WEIGHTS = {
 def subject_features(
     question: str, kind: Kind, said: AnsweringSentence, before: AnsweringSentence | None
 ) -> dict[str, float]:
-    """Return what tells whether a sentence speaks of the question.
+    """Return what tells whether a sentence speaks of the question, but for :func:`withheld`.
 
     ``share``: of the question's words that it says, ``relation`` of those that no name has; a
     pronoun stands for the sentence before. ``opens with``: one of its first words is asked with.
-    ``near``: such a word stands close to the value. ``withheld``: the reader of stance finds that
-    the answer gives no value.
+    ``near``: such a word stands close to the value. ``withheld`` is 0.
     """
     asked = _asked(question)
     meant = [_meanings(t) for t in said.items]
     own = frozenset[str]().union(*meant)
-    every = own
-    if before is not None and said.items[0].text in _POINTS:
-        every = own.union(*map(_meanings, before.items))
     relation = sum(not own.isdisjoint(word) for word in asked.relation)
     words = (*asked.relation, *asked.subject)
-    share = sum(not every.isdisjoint(word) for word in words) / max(1, len(words))
+    share = _share_said(question, said, before)
     opening = [t for t in said.items if t.text not in STOP][:_OPENING]
     value = _first_value(said, kind)
     near = any(
@@ -546,7 +594,7 @@ def subject_features(
         "no relation": float(relation == 0 and bool(asked.relation)),
         "nothing shared": float(share == 0),
         "bare": float(said.bare),
-        "withheld": _withheld(question, said.whole),
+        "withheld": 0.0,
         "first": float(before is None),
         "opens with": float(any(not _meanings(t).isdisjoint(w) for t in opening for w in words)),
         "near": float(near),
@@ -557,8 +605,17 @@ def subject_features(
     }
 
 
+def _share_said(question: str, said: AnsweringSentence, before: AnsweringSentence | None) -> float:
+    """Return the share of the question's words that a sentence says."""
+    every = frozenset[str]().union(*map(_meanings, said.items))
+    if before is not None and said.items[0].text in _POINTS:
+        every = every.union(*map(_meanings, before.items))
+    words = (*_asked(question).relation, *_asked(question).subject)
+    return sum(not every.isdisjoint(word) for word in words) / max(1, len(words))
+
+
 @lru_cache(maxsize=4096)
-def _withheld(question: str, answer: str) -> float:
+def withheld(question: str, answer: str) -> float:
     """Return how surely the reader of stance takes an answer for one that gives no value."""
     verdict = judge_rules(question, (), answer)
     return float(verdict.certainty or 0.0) if verdict.stance in WITHHELD else 0.0
@@ -728,23 +785,22 @@ def _countries(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(p for p in parts if _written(p) in _COUNTRY or _lies_in(p, "United Kingdom"))
 
 
-def _same_word(a: Token, b: Token) -> bool:
-    """Whether two words are one: spelling, inflection, a people and its country, a slip."""
-    if a.number or b.number:
-        return a.text == b.text
-    return _one_meaning(a, b) or slip(a.text, b.text)
-
-
 def _one_meaning(a: Token, b: Token) -> bool:
     """Whether two words share a stem, a root, a country or a row of synonyms."""
-    if set(keys(a.text, a.stem)) & set(keys(b.text, b.stem)):
-        return True
-    return not _synonyms(a).isdisjoint(_synonyms(b))
+    return not _forms(a).isdisjoint(_forms(b))
 
 
-def _synonyms(token: Token) -> frozenset[int]:
+def _forms(token: Token) -> frozenset[str | int]:
+    """Return what a word is looked up by: forms, stem, root, country, rows of synonyms."""
+    return _forms_of(token.text, token.stem)
+
+
+@lru_cache(maxsize=16384)
+def _forms_of(text: str, stem: str) -> frozenset[str | int]:
+    if text[:1].isdigit():
+        return frozenset((text,))
     rows = _synonym_rows()
-    return rows.get(token.text) or rows.get(token.stem) or frozenset()
+    return frozenset((*keys(text, stem), *(rows.get(text) or rows.get(stem) or ())))
 
 
 @cache
@@ -764,29 +820,35 @@ _LONGEST_VALUE = 40
 
 def _by_words(one: AnsweringSentence, two: AnsweringSentence) -> Relation:
     """Compare the words that are new: too few in common is something else."""
-    a, b = list(one.new)[:_LONGEST_VALUE], list(two.new)[:_LONGEST_VALUE]
-    if not a or not b:
+    if not one.new or not two.new:
         return "open"
-    there = sum(any(_same_word(t, u) for u in b) for t in a)
-    back = sum(any(_same_word(t, u) for u in a) for t in b)
-    if there == len(a) and back == len(b):
+    (there, a), (back, b) = _shared_words(one, two), _shared_words(two, one)
+    if there == a and back == b:
         return "same"
-    share = max(there / len(a), back / len(b))
-    if share < (_SHARED if min(len(a), len(b)) <= _SHORT else _SHARED / 2):
+    share = max(there / a, back / b)
+    if share < (_SHARED if min(a, b) <= _SHORT else _SHARED / 2):
         return "apart"
     return "same" if share == 1 and one.bare != two.bare else "open"
+
+
+def _shared_words(one: AnsweringSentence, two: AnsweringSentence) -> tuple[int, int]:
+    """Return how many of the first new words of one are words of the other, and how many it has.
+
+    Two words are one by spelling, inflection, a people and its country, a slip.
+    """
+    said, every, others = one.new[:_LONGEST_VALUE], two.every_form, two.by_letter
+    shared = sum(
+        not forms.isdisjoint(every)
+        or any(slip(word.text, other) for other in others.get(word.text[0], ()))
+        for word, forms in zip(said, one.forms, strict=True)
+    )
+    return shared, len(said)
 
 
 # ---- dates and numbers
 
 #: Values further on belong to explanations more often than to the answer.
 _FIRST = 2
-
-
-def _only_values(answer: AnsweringSentence) -> bool:
-    """Whether an answer is little more than a date or a number."""
-    plain = [t for t in answer.new if not t.number and t.text not in _AROUND]
-    return len(plain) <= 1 and bool(answer.dates or answer.numbers)
 
 
 _AROUND = MONTH_NAMES | lexicon_words("nearly", "contradiction.around")
@@ -988,7 +1050,7 @@ def _by_denial(one: AnsweringSentence, two: AnsweringSentence, relation: Relatio
     "Not Austen" excludes "Jane Austen", and neither "Eliot" nor "not Eliot"; "not on 3 May" does
     not exclude "in May".
     """
-    denied = (_denies(one), _denies(two))
+    denied = (one.denies, two.denies)
     if not any(denied):
         return relation
     if all(denied):
@@ -997,14 +1059,6 @@ def _by_denial(one: AnsweringSentence, two: AnsweringSentence, relation: Relatio
     names = {t.stem for t in denial.new}
     inside = bool(names) and names <= {t.stem for t in other.new}
     return "apart" if relation != "apart" and inside else "open"
-
-
-def _denies(answer: AnsweringSentence) -> bool:
-    """Whether a sentence only says what it was not."""
-    if len(answer.items) > 3 * _SHORT:
-        return False
-    text = _FLAT_NO.sub("", answer.text)  # "No, she was born in Granada"
-    return bool(_DENIED.search(text)) and not _STILL.search(text)
 
 
 def chosen_option(question: str, answer: AnsweringSentence) -> frozenset[str]:

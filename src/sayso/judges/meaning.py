@@ -503,14 +503,14 @@ def equivalent(question: str, a: str, b: str) -> bool:
         return True
     if not a or not b:
         return False
-    words = [_words(text) for text in (a, b)]
-    if words[0] == words[1] or max(len(a), len(b)) > LONGEST_COMPARED:
-        return words[0] == words[1]
+    one, two = _words(a), _words(b)
+    if one == two or max(len(a), len(b)) > LONGEST_COMPARED:
+        return one == two
     relation = relate(question, a, b)
     if relation is None:
         if read_short_answer(question, a) or read_short_answer(question, b):
             return False
-        return max(map(len, words)) <= WITHHELD or set(words[0]) == set(words[1])
+        return max(len(one), len(two)) <= WITHHELD or set(one) == set(two)
     return relation == "same"
 
 

@@ -216,6 +216,19 @@ def marks_of(row: Sentence) -> tuple[CueMark, ...]:
     return tuple(found)
 
 
+@cache
+def _longest_words(kind: str) -> frozenset[str]:
+    """Return the longest word of each cue phrase of a class."""
+    cues = (cue for by_second in phrases("hedges").values() for cue in by_second.values())
+    return frozenset(max(words, key=len) for one in cues for words, own in one if own == kind)
+
+
+def may_hold_cue(text: str, kind: str) -> bool:
+    """Return False where no sentence of a text has a cue phrase of a class, by its words alone."""
+    words = (part for raw in _WORD.findall(text) for part in written_out(raw[:60].lower()))
+    return not _longest_words(kind).isdisjoint(words)
+
+
 def told_in(row: Sentence) -> frozenset[str]:
     """Return the families of aspects that phrases tell of."""
     return frozenset(mark.kind for mark in _found(row, "phrases"))
@@ -548,11 +561,12 @@ class StanceWeights(NamedTuple):
 
     def probabilities(self, features: Features) -> Floats:
         """Return the probability of each class, (classes,)."""
-        known = [row for row in map(self.rows.get, features) if row is not None]
-        sums = self.table.take(known, axis=0).sum(axis=0) * _ONE  # as if all values were 1
+        rows = self.rows
+        ones = [rows[name] for name, value in features.items() if value == 1.0 and name in rows]
+        sums = np.add.reduce(self.table.take(ones, axis=0), axis=0) * _ONE
         for name, value in features.items():
-            if value != 1.0 and (row := self.rows.get(name)) is not None:
-                sums += self.table[row] * (in_steps(np.float64(value)) - _ONE)
+            if value != 1.0 and value and name in rows:
+                sums += self.table[rows[name]] * round(value / VALUE_STEP)
         return np.asarray(self.shares(sums[np.newaxis])[0], dtype=np.float64)
 
     def of_each(self, examples: Sequence[Features]) -> Floats:
