@@ -43,7 +43,7 @@ def scripted(score: float, said: str) -> LlmJudge:
 
     def answer(request: Request) -> str:
         prompt = request.messages[-1].content
-        code = re.search(r'"code": "(k\w+)"', prompt)
+        code = re.search(r"The code is (k\w+)", prompt)
         if code is None:
             return "no"
         entries = [

@@ -177,7 +177,7 @@ CLAIMS = [f"Mira Toll wrote book {n} in {1950 + n}." for n in range(6)]
 
 
 def good(prompt: str) -> dict[str, Any]:
-    code = re.search(r'"code": "(k\w+)"', prompt)
+    code = re.search(r"The code is (k\w+)", prompt)
     assert code is not None
     claims = dict(re.findall(r"^(\d+) claim\| (.*)$", prompt, re.M))
     verdicts = [

@@ -25,7 +25,7 @@ SENTENCES = [TEXT[p.start : p.end] for p in parts(TEXT)]
 
 def shown(prompt: str) -> tuple[str, list[str]]:
     """Return the code and the numbered sentences of a prompt, as a model would read them."""
-    code = re.search(r'"code": "(k\w+)"', prompt)
+    code = re.search(r"The code is (k\w+)", prompt)
     assert code is not None
     found: dict[int, list[str]] = {}
     for number, text in re.findall(r"^(\d+) sentence\| (.*)$", prompt, re.M):
@@ -266,8 +266,8 @@ def test_any_text_any_quote_any_topic(text: str, quote: str, topic: str) -> None
 
 
 def test_prompts_that_cannot_be_read_back_are_refused(tmp_path: Any) -> None:
-    (tmp_path / "claims_reply.txt").write_text("Say some claims.", encoding="utf-8")
-    with pytest.raises(InputError, match=r"must contain \{code\}"):
+    (tmp_path / "judge_material.txt").write_text("Say some claims.", encoding="utf-8")
+    with pytest.raises(InputError, match=r"must contain \{texts\}, \{code\}"):
         LlmClaims(model(lambda prompt: ""), tmp_path)
 
 

@@ -421,7 +421,7 @@ def test_users_mistakes(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="labels='x': expected one of stance, uncle"):
         LlmJudge(engine, labels="x")  # type: ignore[arg-type]
     (tmp_path / "judge_blocks.txt").write_text("Just say it.", encoding="utf-8")
-    with pytest.raises(InputError, match=r"judge_blocks.txt: must contain \{code\}, \{labels\}"):
+    with pytest.raises(InputError, match=r"judge_blocks.txt: must contain \{labels\}"):
         LlmJudge(engine, prompt_folder=tmp_path)
 
 

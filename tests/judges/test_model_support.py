@@ -22,7 +22,7 @@ ONE, TWO = Passage("id1", "Orm", "Orm is in Sarn."), Passage("id2", "Orm", "Orm 
 
 def parts_of(prompt: str) -> tuple[str, list[str], list[str]]:
     """Return code, claims and names of passages, as a model would read them."""
-    code = re.search(r'"code": "(k\w+)"', prompt)
+    code = re.search(r"The code is (k\w+)", prompt)
     assert code is not None
     claims: dict[int, list[str]] = {}
     for number, text in re.findall(r"^(\d+) claim\| (.*)$", prompt, re.M):

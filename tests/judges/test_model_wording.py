@@ -24,7 +24,7 @@ TEXTS = [f"It is probably in Sarn, number {n}." for n in range(6)]
 
 def parts_of(prompt: str, field: str) -> tuple[str, list[str]]:
     """Return the code and the numbered texts of a prompt, as a model would read them."""
-    code = re.search(r'"code": "(k\w+)"', prompt)
+    code = re.search(r"The code is (k\w+)", prompt)
     assert code is not None
     found: dict[int, list[str]] = {}
     for number, text in re.findall(rf"^(\d+) {field}\| (.*)$", prompt, re.M):
@@ -309,6 +309,6 @@ def test_a_beginning_too_short_or_of_another_text_names_none(echo: str) -> None:
 
 
 def test_prompts_that_cannot_be_read_back_are_refused(tmp_path: Any) -> None:
-    (tmp_path / "decisive_reply.txt").write_text("Say a number.", encoding="utf-8")
-    with pytest.raises(InputError, match=r"must contain \{code\}"):
+    (tmp_path / "judge_material.txt").write_text("Say a number.", encoding="utf-8")
+    with pytest.raises(InputError, match=r"must contain \{texts\}, \{code\}"):
         LlmDecisive(model(lambda prompt: ""), tmp_path)

@@ -153,7 +153,7 @@ def test_the_judge_makes_the_questions(tmp_path: Path) -> None:
     def judge(request: Request) -> str:
         prompt = request.messages[-1].content
         prompts.append(prompt)
-        code = prompt.split('"code": "', 1)[1].split('"')[0]
+        code = prompt.split("The code is ", 1)[1].split(".")[0]
         claims = [x.split("claim| ")[1] for x in prompt.splitlines() if x[:2] in ("1 ", "2 ")]
         entries = [
             {"number": n, "begins": " ".join(c.split()[:5]), "answer": c.split()[-2],

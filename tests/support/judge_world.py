@@ -50,17 +50,18 @@ def shown(request: Request) -> Shown:
     for line in data.split("\n"):
         name, _, text = line.partition("| ")
         fields.setdefault(name, []).append(text)
-    as_json = '"verdicts"' in after
-    code = re.search(r'"code": "(\w+)"' if as_json else r"\$<label> (\w+)\$", after)
-    labels = re.search(r"label is one of: ([^.]+)\.", after)
-    assert code, after
-    assert labels, after
+    outside = f"{before}\n{after}"
+    as_json = '"verdicts"' in outside
+    codes = set(re.findall(r"code(?: is)? (k[0-9a-f]{16})", outside))
+    labels = re.search(r"label is one of: ([^.]+)\.", outside)
+    assert len(codes) == 1, outside
+    assert labels, outside
     return Shown(
-        code[1],
+        codes.pop(),
         tuple(labels[1].split(", ")),
         as_json,
         {name: "\n".join(lines) for name, lines in fields.items()},
-        f"{before}\n{after}",
+        outside,
     )
 
 

@@ -52,8 +52,8 @@ class RowAuthor:
         text = request.messages[-1].content
         self.texts.append(text)
         fields = fields_of(text)
-        code = re.findall(r'"code": "(k[0-9a-f]{16})"', text)[-1]
-        key = next(key for key in STEPS if f'"{key}"' in text.rpartition(">>>")[2])
+        code = re.findall(r"The code is (k[0-9a-f]{16})", text)[-1]
+        key = next(key for key in STEPS if f'"{key}"' in text.partition("\n<<<")[0])
         step = "support" if "passage p1" in fields else STEPS[key]
         self.steps[step] += 1
         entries = []

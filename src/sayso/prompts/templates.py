@@ -39,7 +39,8 @@ class Places(NamedTuple):
 
 
 _JUDGED = Places(("marker", "texts", "code"))
-_NUMBERED = Places(("code",), ("count",))
+#: how a reply is written; ``judge_material`` tells the code, and no prompt need do so before it
+_REPLY = Places((), ("code", "count"))
 _INSTRUCTION = Places((), ("question",))
 _EXAMPLES = Places(("question",))
 
@@ -47,31 +48,32 @@ _EXAMPLES = Places(("question",))
 #: instruction goes with the question as its method says, with one it is the whole prompt.
 PLACES: dict[str, Places] = {
     "ambiguous": Places(),
-    "ambiguous_reply": Places(("code",)),
+    "ambiguous_reply": _REPLY,
     "blind": _JUDGED,
     "build_question": Places(("aspect", "entity"), ("type", "language", "example")),
     "build_question_check": Places(("question", "options")),
     "claim_question": Places(),
-    "claim_question_reply": _NUMBERED,
+    "claim_question_reply": _REPLY,
     "claims": Places(),
-    "claims_reply": _NUMBERED,
+    "claims_reply": _REPLY,
     "confidence": _JUDGED,
     "confidence_reasoned": _JUDGED,
     "contradict": Places(),
-    "contradict_reply": _NUMBERED,
+    "contradict_reply": _REPLY,
     "decisive": Places(),
-    "decisive_reply": _NUMBERED,
+    "decisive_reply": _REPLY,
     "is_true": _JUDGED,
     "judge_again": Places(),
-    "judge_blocks": Places(("code", "labels", "count")),
+    "judge_blocks": Places(("labels",), ("code", "count")),
     "judge_brief_fence": Places(),
     **{
         f"judge_brief_{step}": Places(("labels", "fence"))
         for step in ("doubt", "mention", "right", "value")
     },
     "judge_fence": Places(("marker",)),
-    "judge_json": Places(("code", "labels", "count")),
+    "judge_json": Places(("labels",), ("code", "count")),
     "judge_long": Places(),
+    "judge_material": Places(("texts", "code"), ("marker", "count")),
     "judge_omitted": Places(("omitted",)),
     "judge_retry": Places(),
     "judge_second": Places(),
@@ -95,7 +97,7 @@ PLACES: dict[str, Places] = {
     **{
         name: place
         for step in ("facts", "check", "unsure", "merge")
-        for name, place in ((f"rows_{step}", Places()), (f"rows_{step}_reply", _NUMBERED))
+        for name, place in ((f"rows_{step}", Places()), (f"rows_{step}_reply", _REPLY))
     },
     "selective_sentence": Places(),
     "selective_short": Places(),
@@ -106,7 +108,7 @@ PLACES: dict[str, Places] = {
     "self_revise": Places(("claims",), ("prompt", "text")),
     "support": Places(),
     "supported": _JUDGED,
-    "support_reply": _NUMBERED,
+    "support_reply": _REPLY,
     **{f"uncle_frame_{number}": Places(("question",)) for number in (2, 3, 4)},
     "uncle_paragraph": Places(("questions",), ("entity",)),
     **{

@@ -65,7 +65,7 @@ class World:
         assert f"answers| {shown}" in prompt
         if MARK not in prompt:
             return said
-        code = prompt.split('"code": "')[1].split('"')[0]
+        code = prompt.split("The code is ")[1].split(".")[0]
         entry = {"number": 1, "begins": " ".join(shown.split()[:5]), "ambiguous": said}
         return json.dumps({"code": code, "verdicts": [entry]})
 

@@ -57,7 +57,7 @@ class Reader:
 
 def honest(prompt: str) -> dict[str, Any]:
     """What a perfect reader replies: .7 to every claim, and what contradicts by its value."""
-    code = re.search(r'"code": "(k\w+)"', prompt)
+    code = re.search(r"The code is (k\w+)", prompt)
     assert code is not None
     claim = re.search(r"^claim\| .*?It is (\w+)", prompt, re.M)
     entries = []

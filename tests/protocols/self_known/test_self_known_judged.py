@@ -29,7 +29,7 @@ class Reader:
 
     def reply(self, request: Request) -> str:
         prompt = request.messages[-1].content
-        code = re.search(r'"code": "(k\w+)"', prompt)
+        code = re.search(r"The code is (k\w+)", prompt)
         assert code is not None
         field = "sentence" if re.search(r"^1 sentence\|", prompt, re.M) else "claim"
         parts = re.findall(rf"^(\d+) {field}\| (.*)$", prompt, re.M)

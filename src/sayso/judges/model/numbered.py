@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 import msgspec
 
 from sayso.engines.engine import Engine
-from sayso.judges.model.prompts import short_line
+from sayso.judges.model.prompts import material, short_line
 from sayso.judges.model.replies import (
     PROBLEMS,
     JudgeCounts,
@@ -63,8 +63,9 @@ class NumberedPrompts(NamedTuple):
     """The prompts in use and a hash of them all."""
 
     task: str
-    fence: str
     reply: str
+    fence: str
+    material: str
     retry: str
     hash: str
     own: Template | None = None
@@ -155,10 +156,10 @@ def load_numbered_prompts(task: JudgeTask, folder: Path | None) -> NumberedPromp
     file = f"{folder}/{task.prompt}.txt"
     own = read_template(task.prompt, load_prompt(task.prompt, folder), file)
     again = "judge_retry" if own is None else "judge_again"
-    names = (task.prompt, "judge_fence", task.reply, again)
+    names = (task.prompt, task.reply, "judge_fence", "judge_material", again)
     texts = [load_prompt(name, folder) for name in names]
-    prompt, border, reply, retry = texts
-    return NumberedPrompts(prompt, border, reply, retry, prompt_hash("\0".join(texts)), own)
+    prompt, reply, border, shown, retry = texts
+    return NumberedPrompts(prompt, reply, border, shown, retry, prompt_hash("\0".join(texts)), own)
 
 
 def numbered_blocks(
@@ -190,7 +191,8 @@ def numbered_request(
         text = text.replace("{marker}", data.marker).replace("{code}", data.code)
         return text.replace("{count}", str(len(block.texts)))
 
-    pieces = [prompts.task, fill(prompts.fence), data.text, fill(prompts.reply)]
+    shown = material(prompts.material, data, len(block.texts))
+    pieces = [prompts.task, fill(prompts.reply), fill(prompts.fence), shown]
     if retry:
         pieces.append(prompts.retry)
     request = Request(

@@ -9,9 +9,10 @@ and its released grammar); ``judge_stance*`` and ``judge_second`` the project's 
 (benchmarks/data/STANCE_GUIDE.md). All in our own words; a user overrides one with a file of its
 name in ``prompt_folder``.
 
-A prompt is: what is shown, the task, how the fence works, the fenced data, the form of the reply.
-What does not change comes first, so that servers can reuse it, and everything is one user message,
-since not every chat template has a system role. A ``judge_short`` or ``judge_long`` with a header
+A prompt is: what is shown, the task, the form of the reply, how the fence works, the code and the
+fenced data, and a line that says where they end. All that stands before the marker is the same in
+every call of a kind, so that a prefix cache serves it. Everything is one user message, since not
+every chat template has a system role. A ``judge_short`` or ``judge_long`` with a header
 (:mod:`sayso.prompts.templates`) is a paper's prompt as it stands, behind how the fence works.
 
 The *brief* prompts are for small models: one decision a call, a reply of one word, and all of it
@@ -29,7 +30,7 @@ from typing import Literal, NamedTuple
 
 from sayso.options import Labels, PromptSet
 from sayso.prompts import check_folder, load_prompt, prompt_hash
-from sayso.prompts.fence import Field, fence, headed, visible_text
+from sayso.prompts.fence import Fence, Field, fence, headed, visible_text
 from sayso.prompts.templates import Template, fill, read_template
 from sayso.records import Content, Gold, InputError, Message, Request, Stance
 
@@ -194,7 +195,7 @@ def combine(stance: Stance, content: Content | None) -> tuple[Stance, Content] |
 # ---- requests
 
 #: Changes when the layout of this module changes what a judge reads.
-LAYOUT, BRIEF_LAYOUT = "2", "1"
+LAYOUT, BRIEF_LAYOUT = "3", "1"
 #: Tokens that a judge may use for each question, and for the rest of a call.
 TOKENS_PER_PART = 256
 TOKENS_PER_CALL = 256
@@ -236,7 +237,9 @@ def judge_prompt_uses(
         name: "" if name in sent else f"--judge-labels {kind}{MODES[step]}"
         for (kind, step), name in reversed(_TASKS.items())
     } | dict.fromkeys(sent, "")
-    common = ("short", "long", "omitted", "fence", "blocks", "json", "retry", "again")
+    common = (
+        "short", "long", "omitted", "blocks", "json", "fence", "material", "retry", "again"
+    )  # fmt: skip
     uses |= {f"judge_{name}": "" for name in common}
     if prompt_set == "brief":
         uses = dict.fromkeys(uses, "--judge-prompt full") | dict.fromkeys(BRIEF, "")
@@ -303,7 +306,8 @@ def load_judge_prompts(
     # The block form is always among them: a reply that is no JSON is asked for again in it.
     names = [
         *dict.fromkeys(_TASKS[labels, step] for step in steps),
-        "judge_short", "judge_long", "judge_omitted", "judge_fence", "judge_blocks", "judge_retry",
+        "judge_short", "judge_long", "judge_omitted", "judge_blocks", "judge_fence",
+        "judge_material", "judge_retry",
     ]  # fmt: skip
     if output == "json":
         names.append("judge_json")
@@ -370,9 +374,8 @@ def judge_request(
     if form == "long" and step != "second":  # the second call only sees what was mentioned
         pieces.append(_fill(texts["judge_omitted"], known))
     pieces += [
-        _fill(texts["judge_fence"], known),
-        data.text,
-        _fill(texts[f"judge_{output}"], known),
+        *(_fill(texts[name], known) for name in (f"judge_{output}", "judge_fence")),
+        material(texts["judge_material"], data, len(parts)),
     ]
     if retry:
         pieces.append(texts["judge_retry"])
@@ -440,6 +443,11 @@ def _fill(text: str, known: dict[str, str]) -> str:
     for name, value in known.items():
         text = text.replace(name, value)
     return text
+
+
+def material(template: str, data: Fence, count: int) -> str:
+    """Return the fenced data of a call with its code and the number of its texts."""
+    return data.in_template(template.replace("{count}", str(count)))
 
 
 def _fields(parts: Sequence[JudgedPart], step: Step) -> list[Field]:
