@@ -102,6 +102,17 @@ def test_a_slow_beginning_is_left_behind() -> None:
     assert len(stage.marks) <= 50
 
 
+def test_answers_that_take_longer_than_the_others_are_waited_for() -> None:
+    stage = _Stage("asking", 60, 0, began=0.0)
+    for second in range(1, 59):
+        stage.advance(float(second))
+    assert stage.pace(61.0).endswith("/min, about 2 s left")
+    assert stage.pace(70.0).endswith("/min, waiting for 2 longer answers")
+    stage.advance(75.0)
+    assert stage.pace(76.0).endswith(" s left")
+    assert stage.pace(160.0).endswith("/min, waiting for 1 longer answer")
+
+
 def test_bursts_do_not_make_the_estimate_swing() -> None:
     """Batches of 8 take 4 s each: 2/s, told right after a batch and right before the next."""
     stage = _Stage("asking", 400, 0, began=0.0)

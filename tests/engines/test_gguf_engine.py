@@ -235,6 +235,26 @@ def test_an_answer_that_no_memory_can_hold_fails_alone(
     engine.close()
 
 
+def test_a_given_text_that_no_memory_can_hold_fails_alone(
+    gguf_of_llama: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = opened(gguf_of_llama, batch_size=2, places=20)
+    real = llama.Memory.__init__
+
+    def small(self: Any, model: Any, places: int, *rest: Any) -> None:
+        if places > 400:
+            raise llama.NoRoomError("no memory")
+        real(self, model, places, *rest)
+
+    monkeypatch.setattr(llama.Memory, "__init__", small)
+    engine.capabilities = msgspec.structs.replace(engine.capabilities, context=None)
+    items = [(ask("Who?"), "Ada"), (ask("Who? " * 2000), "Ada"), (ask("Where?"), "Orm")]
+    found = dict(engine.force(items, ["logprobs"]))
+    assert {n: found[n].problem for n in range(3)} == {0: None, 1: "failed: out of memory", 2: None}
+    assert found[2].text == "Orm"
+    engine.close()
+
+
 def test_a_small_memory_delays_answers_and_changes_none(gguf_of_llama: Path) -> None:
     requests = [ask(f"Who {n}?", max_tokens=30, sample=n) for n in range(40)]
     wide, narrow = opened(gguf_of_llama), opened(gguf_of_llama, places=128, batch_size=7)

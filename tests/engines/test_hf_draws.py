@@ -117,6 +117,19 @@ def test_a_request_that_never_fits_fails_alone(make_folder: Any) -> None:
     assert sorted(problems, key=str) == [None, "failed: out of memory"]
 
 
+def test_a_given_text_that_never_fits_fails_alone(make_folder: Any) -> None:
+    engine = opened(make_folder(), batch_size=1)
+    error = torch.OutOfMemoryError("out of memory")
+    engine.runner.model = Flaky(engine.runner.model, (1,), error)
+    items = [(ask("One?"), "Ada"), (ask("Two?"), "Ada, I think")]
+    found = dict(engine.force(items, ["logprobs"]))
+    assert found[0].problem is None
+    assert found[1].problem == "failed: out of memory"
+    engine.runner.model = Flaky(engine.runner.model, (1,), RuntimeError("shapes do not match"))
+    with pytest.raises(RuntimeError, match="shapes"):
+        dict(engine.force(items, ["logprobs"]))
+
+
 def test_another_error_is_not_swallowed(make_folder: Any) -> None:
     engine = opened(make_folder())
     engine.runner.model = Flaky(engine.runner.model, (1,), RuntimeError("shapes do not match"))

@@ -19,7 +19,7 @@ from sayso.engines.ollama import full_name, server_address, serves_here, stored_
 from sayso.engines.openai.engine import OllamaEngine
 from sayso.engines.prices import LOCAL, price_of
 from sayso.records import InputError, ask
-from sayso.runs.costs import is_endpoint, is_local
+from sayso.runs.costs import is_endpoint, is_local, known_price, open_priced
 
 GGUF = b"GGUF\x03\x00\x00\x00" + b"\x00" * 32
 
@@ -147,6 +147,23 @@ def test_only_a_model_that_runs_on_this_machine_costs_nothing(
         monkeypatch.setenv("OLLAMA_HOST", host)
         assert serves_here() is here, host
         assert price_of("ollama:qwen2.5:0.5b") == (LOCAL if here else None)
+
+
+def test_another_name_of_a_cloud_model_is_not_taken_for_free(server: FakeOllama) -> None:
+    passed_on = {"name": "mine:latest", "digest": OLD, "remote_host": "https://ollama.com:443"}
+    here = {"name": "qwen2.5:0.5b", "digest": NEW, "remote_host": ""}
+    server.listed = {"models": [passed_on, here]}
+    for name, price in (("ollama:mine", None), ("ollama:qwen2.5:0.5b", LOCAL)):
+        engine, known = open_priced(name)
+        engine.close()
+        assert known == price
+        assert known_price(engine) == price
+    with pytest.raises(InputError, match="cannot be enforced: the price of 'ollama:mine' is"):
+        open_priced("ollama:mine", max_cost=1.0)
+    engine, known = open_priced("ollama:mine", max_cost=1.0, price="1,2")
+    engine.close()
+    assert known is not None
+    assert known.output == 2
 
 
 # ---- opening, identity

@@ -191,3 +191,11 @@ def test_entropy_of_a_certain_and_of_a_masked_distribution() -> None:
 def test_logits_that_are_not_numbers_are_told() -> None:
     rows = torch.tensor([[0.0, math.nan], [math.inf, 0.0], [-math.inf, -math.inf], [0.0, 1.0]])
     assert sampling.read_logits(rows).sound.tolist() == [False, False, False, True]
+
+
+@pytest.mark.parametrize("temperature", [5e-324, 1e-50, 1e-40, 1e-30])
+def test_the_lowest_temperatures_choose_the_likeliest_token(temperature: float) -> None:
+    logits = 40 * logits_of([0.3, 0.4, 0.2, 0.0])
+    for uniform in (0.0, 0.5, 0.999999):
+        assert choose(logits, uniform, temperature=temperature) == 1
+        assert choose(logits, uniform, temperature=temperature, top_p=0.9, top_k=3) == 1

@@ -18,6 +18,14 @@ from sayso.protocols.self_known import report as self_known
 from sayso.protocols.uncle import report as uncle
 from sayso.records import Estimate, Results, Slice, slice_of
 from sayso.report import write
+from sayso.report.answers import (
+    STANCES,
+    AnswerPiece,
+    QuestionCard,
+    ShownAnswer,
+    ShownFact,
+    ShownVerdict,
+)
 from sayso.report.differences import ranked_sentence
 from sayso.report.opening import example, how_often, middle, open_page
 from sayso.score_files import leaderboard
@@ -187,6 +195,8 @@ def declining(none: tuple[int, int, Ends], some: tuple[int, int], gap: Ends) -> 
         ((99, 100, (0.95, 1.0)), (1, 100), (0.9, 1.0), "It almost always declines what it cannot"),
         ((60, 100, (0.5, 0.7)), (55, 100), (-0.1, 0.2), "It shows no clear sense of what it cann"),
         ((10, 100, (0.05, 0.17)), (50, 100), (-0.5, -0.3), "It declines the wrong questions: it"),
+        ((6, 7, (0.6, 1.0)), (0, 5), (0.5, 1.0), "There are too few questions to say whether it"),
+        ((9, 9, (0.6, 1.0)), (0, 90), (0.7, 1.0), "There are too few questions to say whether it"),
         ((1, 2, None), (0, 2), None, "There are too few questions to say whether it declines"),
     ],
 )  # fmt: skip
@@ -233,6 +243,8 @@ def test_whether_a_score_finds_the_errors() -> None:
     assert "no uncertainty score clearly detects them" in scored(52, 120, (0.45, 0.7))
     assert "too few to be sure that a score detects" in scored(52, 120, (0.45, 0.8))
     assert "too few to say whether a score detects them" in scored(52, 120, None)
+    assert "too few to say whether a score detects them" in scored(6, 12, (0.6, 0.95))
+    assert "an uncertainty score can point to them" in scored(10, 20, (0.6, 0.95))
     assert scored(1, 60, None) == (
         "1 of its 60 short answers is wrong: too few wrong answers to say which score detects "
         "errors."
@@ -341,6 +353,28 @@ def test_what_no_answer_is_an_example_of_is_said(tmp_path: Path) -> None:
     run = make_run(tmp_path / "one", 1, facts=1)  # one fact, known and stated right
     found = uncle.examples(run, run.read_manifest(), [])
     assert found.rule.endswith("No answer is an admitted gap. No answer is a confident error.")
+
+
+def test_a_refusal_by_policy_is_no_admitted_gap() -> None:
+    def fact(number: int, stance: str) -> ShownFact:
+        shown = ShownAnswer([AnswerPiece("I can't help with that.")], 0, ())
+        reading = ShownVerdict("uncertain", STANCES[stance], "")
+        return ShownFact(
+            number, f"Who {number}?", "Ada", "t", "unknown", "0/5", shown, reading, None, None, None
+        )
+
+    def chosen(*stances: str) -> list[tuple[str, str]]:
+        facts = [fact(number, stance) for number, stance in enumerate(stances)]
+        card = QuestionCard("q", "Q", "", "", None, None, facts)
+        return [(e.what, e.note) for e in uncle._examples([card]).shown]
+
+    drawn = "It was right in 0 of 5 draws."
+    assert chosen("abstained") == [("An admitted gap", drawn)]
+    refused = f"Read as a refusal by policy. {drawn}"
+    assert chosen("refused_by_policy") == [("A typical answer", refused)]
+    assert chosen("refused_by_policy", "hedged") == [
+        ("An admitted gap", drawn), ("A typical answer", refused),
+    ]  # fmt: skip
 
 
 def test_hostile_answers_are_escaped_at_the_top(tmp_path: Path) -> None:

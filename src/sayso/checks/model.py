@@ -402,7 +402,7 @@ class CheckQuestioner:
         self.template: Template = ()
         self.replies: list[Generation] = []
         self.dollars: float | None = 0.0
-        self._price = known_price(engine) or price_of(engine.name)
+        self._price = known_price(engine) if hasattr(engine, "price") else price_of(engine.name)
 
     def request(self, text: str, tokens: int, **settings: object) -> Request:
         """Return a request of at most so many tokens, with the template's settings so far."""

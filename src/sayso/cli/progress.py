@@ -52,12 +52,19 @@ class _Pace(ProgressColumn):
         return Text(stage.pace(time.monotonic()), "dim")
 
 
-def pace(answered: int, left: int, seconds: float, since: tuple[float, int] = (0.0, 0)) -> str:
+def pace(
+    answered: int,
+    left: int,
+    seconds: float,
+    since: tuple[float, int] = (0.0, 0),
+    idle: float = 0.0,
+) -> str:
     """Return rate and time left of a stage; "" before there is an answer.
 
     ``since`` are the seconds after which the rate is measured, and what was answered by then; none
     of it came from the cache. How long the rest takes is said once :data:`SOME` of it is answered:
-    a few answers say little.
+    a few answers say little. Nor is it said where nothing was answered for ``idle`` seconds, which
+    is longer than that: the last answers are longer than the others.
     """
     if not answered or seconds <= 0:
         return ""
@@ -65,7 +72,11 @@ def pace(answered: int, left: int, seconds: float, since: tuple[float, int] = (0
     rate = (answered - before) / (seconds - start)
     told = f"{rate:,.1f}/s" if rate >= 1 else f"{60 * rate:,.1f}/min"
     early = answered < SOME * (answered + left)
-    return told if early or not left else f"{told}, about {span(left / rate)} left"
+    if early or not left:
+        return told
+    if idle > max(left / rate, SOON):
+        return f"{told}, waiting for {left:,} longer {'answer' if left == 1 else 'answers'}"
+    return f"{told}, about {span(left / rate)} left"
 
 
 def span(seconds: float) -> str:
@@ -261,7 +272,8 @@ class _Stage:
         half = seconds / 2
         before = max((answered for at, answered in self.marks if at <= half), default=0)
         left = self.total - self.cached - self.answered
-        return pace(self.answered, left, seconds, (half, before))
+        idle = seconds - self.marks[-1][0]
+        return pace(self.answered, left, seconds, (half, before), idle)
 
     def text(self, now: float) -> str:
         """Return how far it is."""

@@ -165,6 +165,8 @@ def _scores_and_classes(uncertainty: ArrayLike, incorrect: ArrayLike) -> tuple[F
 
 #: right and wrong answers below which scores are not ranked, and how their numbers say so
 FEWEST = 5
+#: right and wrong answers below which a ranking is uncertain, and nothing is claimed by it
+FEW = 10
 TOO_FEW = f"a ranking needs at least {FEWEST} of each kind"
 #: why an AUROC of .5 has no interval
 EQUAL = "all scores are equal"

@@ -27,11 +27,13 @@ LABELS: dict[str, tuple[str, str]] = {
     "omitted": ("∅", "not mentioned"),
     "missing": ("?", "unread"),
 }
+#: what an answer that is refused by policy is called
+REFUSAL = "refused by policy"
 STANCES = {
     "committed": "committed",
     "hedged": "hedged",
     "abstained": "said it does not know",
-    "refused_by_policy": "refused by policy",
+    "refused_by_policy": REFUSAL,
     "asked_back": "asked back",
     "omitted": "not mentioned",
 }

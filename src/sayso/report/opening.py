@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
 from sayso.harmless import block, line
-from sayso.metrics.ranking import FEWEST
+from sayso.metrics.ranking import FEW, FEWEST
 from sayso.records import Estimate
-from sayso.report.answers import ShownAnswer, ShownFact
+from sayso.report.answers import REFUSAL, ShownAnswer, ShownFact
 from sayso.report.numbers import percent
 from sayso.storage.run_folder import Manifest
 
@@ -50,7 +50,8 @@ def errors_sentence(wrong: int, total: int, of: str, scores: Sequence[str], best
 
     ``of`` says what is counted, as "its 60 short answers"; ``scores`` are the names of those that
     were ranked, and ``best`` is how often the best of them ranks a wrong answer as less certain
-    than a right one. A score is said to point to errors where the interval is clear of chance.
+    than a right one. A score is said to point to errors where the interval is clear of chance, and
+    nothing is said of it below :data:`FEW` wrong or right answers.
     """
     are = f"{wrong:,} of {of} {'is' if wrong == 1 else 'are'} wrong"
     if min(wrong, total - wrong) < FEWEST:
@@ -61,7 +62,7 @@ def errors_sentence(wrong: int, total: int, of: str, scores: Sequence[str], best
     which = f"the best of {len(scores)} scores" if scores[1:] else scores[0]
     how = f"given a wrong and a right answer, {which} ranks the wrong one as less certain"
     often = f"{percent(best.value, 0)} of the time (chance: 50 %)"
-    if best.low is None or best.high is None:
+    if best.low is None or best.high is None or min(wrong, total - wrong) < FEW:
         return f"{are}, and there are too few to say whether a score detects them: {how} {often}."
     if best.low > CHANCE:
         return f"{are}, and an uncertainty score can point to them: {how} {often}."
@@ -212,6 +213,8 @@ def _of_fact(what: str, fact: ShownFact) -> Example:
     assert fact.short_reading is not None
     right, _, drawn = fact.hits.partition("/")
     note = f"It was right in {right} of {drawn} draws." if drawn else ""
+    if fact.short_reading.stance == REFUSAL:
+        note = f"Read as a refusal by policy. {note}".strip()
     return example(
         what, fact.question, fact.golds, shown_words(fact.short), kind=fact.short_reading.kind,
         note=note,

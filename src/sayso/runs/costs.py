@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from sayso.engines import open_model
 from sayso.engines.engine import Engine
-from sayso.engines.prices import Price, likely_model, price_of
+from sayso.engines.prices import LOCAL, Price, likely_model, price_of
 from sayso.engines.ray.engine import RaySettings, open_ray
 from sayso.options import ModelOptions, given, option_names
 from sayso.records import InputError
@@ -169,10 +169,19 @@ def open_priced(
         known = known.halved
     check_price(max_cost, name, known, flag)
     options |= extra
-    if ray is None:
+    if ray is None and not is_endpoint(name):
         return open_model(name, **options), known
     if is_endpoint(name):
         inner = open_model(name, **options)
+        if known == LOCAL and known_price(inner) is None:  # the server passes its requests on
+            known = None
+            try:
+                check_price(max_cost, name, known, flag)
+            except InputError:
+                inner.close()
+                raise
+        if ray is None:
+            return inner, known
         return open_ray(inner, _anywhere(inner.name), options, ray), known
     inner = open_model(name, **{**options, "weights": False})
     options.pop("weights", None)

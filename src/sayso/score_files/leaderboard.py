@@ -29,7 +29,7 @@ from sayso.metrics.agreement import Pairing, against_others, agreement_matrix
 from sayso.metrics.compare_scores import ScoreDifference
 from sayso.metrics.intervals import GROUPS, MANY
 from sayso.metrics.length_audit import FalseNegatives, LengthAudit, SweepRow
-from sayso.metrics.ranking import EQUAL, FEWEST, too_few
+from sayso.metrics.ranking import EQUAL, FEW, FEWEST, too_few
 from sayso.records import Estimate, InputError
 from sayso.report.notebook import data_frame, html_table, short_repr
 from sayso.report.opening import errors_sentence
@@ -638,8 +638,6 @@ def raters(
 
 #: rows of the table unless all are wanted
 SHOWN = 15
-#: answers of the rarer kind below which a ranking is called uncertain.
-FEW = 10
 #: audits that are printed unless all are wanted
 MOST_SENTENCES = 3
 #: answers below which graders are not compared in tables

@@ -129,6 +129,26 @@ def test_who_declines_only_when_told_to_express_uncertainty_is_said_to(tmp_path:
     assert "told" not in report.plain_sentence(report.SelectiveResults(plain.estimates)).lower()
 
 
+def test_a_refusal_by_policy_is_not_called_rightly_declined(tmp_path: Path) -> None:
+    """The page praises who says that nobody can know, not who will not say."""
+
+    def shown(eve: str, fay: str) -> dict[str, str]:
+        said = {"Eve": eve, "Fay": fay, "Gus": "I can't help with that request."}
+
+        def says(prompt: str) -> str:
+            return next((text for name, text in said.items() if name in prompt), "Madrid")
+
+        result = run(tmp_path, rows_of(SEVEN), says, name=f"r{len(eve)}-{len(fay)}")
+        folder = RunFolder.open(result.path)
+        chosen = report.examples(folder, folder.read_manifest(), result.estimates).shown
+        return {one.what: f"{one.question} {one.answer}" for one in chosen}
+
+    refusal = "I can't help with that request."
+    assert "Rightly declined" not in shown(refusal, refusal)
+    found = shown(refusal, NONE)
+    assert found["Rightly declined"] == f"Where will Fay be born? {NONE}"
+
+
 def test_a_run_without_j_says_which_number_is_meant(tmp_path: Path) -> None:
     result = run(tmp_path, rows_of(SEVEN), said_in(SEVEN))
     told = (

@@ -161,9 +161,10 @@ def shape_weights(scores: Tensor, settings: Shaping) -> Tensor:
     """
     device = scores.device
     cold = settings.temperature == 0
-    temperature = torch.from_numpy(np.where(cold, 1.0, settings.temperature)).to(device)
-    scaled = scores / temperature[:, None].float()
-    weights = (scaled - scaled.amax(-1, keepdim=True)).exp()
+    # a temperature that float32 cannot hold, or a logit by it, leaves the likeliest tokens
+    heat = np.maximum(np.where(cold, 1.0, settings.temperature), np.finfo(np.float32).tiny)
+    temperature = torch.from_numpy(heat).to(device)
+    weights = ((scores - scores.amax(-1, keepdim=True)) / temperature[:, None].float()).exp()
     vocabulary = weights.shape[1]
     top_k = np.where(settings.top_k > 0, settings.top_k, vocabulary)
     if (top_k < vocabulary).any() or (settings.top_p < 1).any():

@@ -24,6 +24,8 @@ from sayso.engines.local.records import (
 from sayso.engines.local.text import Detokenizer, prompt_notices, renderer, stops_here
 from sayso.records import Generation, Request
 
+#: The problem of a request that does not fit the memory even alone.
+NO_MEMORY = "failed: out of memory"
 #: Requests that are read ahead.
 WINDOW = 4096
 
@@ -149,7 +151,7 @@ class LocalEngine(ABC):
         self.counts.out_of_memory += 1
         if self.limits.rows == 1:
             job = waiting.pop(next(iter(waiting)))
-            yield job.number, unanswered_record(job.request, job.prompt, "failed: out of memory")
+            yield job.number, unanswered_record(job.request, job.prompt, NO_MEMORY)
             return
         self._halve()
 
@@ -176,8 +178,11 @@ class LocalEngine(ABC):
             else:
                 given.append(item)
         for item, arrays in self._forced(given, wanted):
-            self.counts.forced_tokens += len(item.ids)
             request = items[item.number][0]
+            if arrays is None:
+                yield item.number, unanswered_record(request, item.prompt, NO_MEMORY)
+                continue
+            self.counts.forced_tokens += len(item.ids)
             yield item.number, forced_record(request, item, arrays, wanted, self.detokenizer)
 
     def _given(
@@ -199,8 +204,10 @@ class LocalEngine(ABC):
                 problem = f"failed: token {strange[0]} is not in the vocabulary"
             yield Given(index, prompt, ids), problem
 
-    def _forced(self, given: list[Given], wanted: frozenset[str]) -> Iterator[tuple[Given, Arrays]]:
-        """Run the pass, in smaller batches each time memory runs out."""
+    def _forced(
+        self, given: list[Given], wanted: frozenset[str]
+    ) -> Iterator[tuple[Given, Arrays | None]]:
+        """Run the pass, in smaller batches each time memory runs out; ``None``: too long for it."""
         left = {item.number: item for item in given}
         while left:
             try:
@@ -208,7 +215,19 @@ class LocalEngine(ABC):
                     del left[item.number]
                     yield item, arrays
             except RuntimeError as error:
-                self._halve_rows(error)
+                if not self._ran_out(error):
+                    raise
+            if left:  # outside: the error holds what took the memory
+                yield from self._retreat_forced(left)
+
+    def _retreat_forced(self, left: dict[int, Given]) -> Iterator[tuple[Given, None]]:
+        """Halve the limits; if there is nothing to halve, the longest text is given up."""
+        self.counts.out_of_memory += 1
+        if self.limits.rows > 1:
+            self._halve()
+            return
+        longest = max(left.values(), key=lambda item: len(item.prompt.ids) + len(item.ids))
+        yield left.pop(longest.number), None
 
     def _halve_rows(self, error: RuntimeError) -> None:
         """Halve the limits after a pass ran out of memory; raise what is no such error."""

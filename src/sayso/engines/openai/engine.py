@@ -18,6 +18,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from typing import NamedTuple
 
 import msgspec
 
@@ -60,7 +61,7 @@ from sayso.engines.openai.endpoint import (
 )
 from sayso.engines.openai.reply import Fault, decode_body, empty_record
 from sayso.engines.openai.request import refusable_parts, request_body, unaskable
-from sayso.engines.prices import Price, price_of
+from sayso.engines.prices import LOCAL, Price, price_of
 from sayso.records import Generation, InputError, Request
 
 Numbered = tuple[int, Request]
@@ -525,10 +526,12 @@ class OllamaEngine(EndpointEngine):
         listed = reply if isinstance(reply, Fault) else _tags(reply)
         if isinstance(listed, Fault):
             raise InputError(_no_ollama(endpoint, root, listed))
-        for name, digest in listed.items():
+        for name, row in listed.items():
             if same_name(name, endpoint.model):
                 self.asker.endpoint = replace(endpoint, model=name)
-                self.digest = digest
+                self.digest = row.digest
+                if row.elsewhere and self.price == LOCAL:
+                    self.price = self.shared.price = self.asker.price = None
                 return self._identify()
         has = f"{_shown(listed, endpoint.model)}: name one of these, or" if listed else "no model:"
         raise InputError(
@@ -538,18 +541,28 @@ class OllamaEngine(EndpointEngine):
         )
 
 
-def _tags(reply: bytes) -> dict[str, str] | Fault:
-    """Return the models of an Ollama server with their digests; "" for one without."""
+class _Listed(NamedTuple):
+    """A model in an Ollama server's list: its digest, "" for none; whether another host runs it."""
+
+    digest: str
+    elsewhere: bool
+
+
+def _tags(reply: bytes) -> dict[str, _Listed] | Fault:
+    """Return the models of an Ollama server; one of its cloud has a ``remote_host``."""
     try:
         rows = decode_body(reply)["models"]
-        found = [(row["name"], row.get("digest")) for row in rows]
+        found = [(row["name"], row.get("digest"), bool(row.get("remote_host"))) for row in rows]
     except (ValueError, TypeError, KeyError, AttributeError):
         return Fault("page", "no list of models")
     return {
-        full_name(name): digest.removeprefix("sha256:")[:SHOWN]
-        if isinstance(digest, str) and re.fullmatch(r"(sha256:)?[0-9a-f]{12,64}", digest)
-        else ""
-        for name, digest in found
+        full_name(name): _Listed(
+            digest.removeprefix("sha256:")[:SHOWN]
+            if isinstance(digest, str) and re.fullmatch(r"(sha256:)?[0-9a-f]{12,64}", digest)
+            else "",
+            elsewhere,
+        )
+        for name, digest, elsewhere in found
         if isinstance(name, str) and full_name(name)
     }
 

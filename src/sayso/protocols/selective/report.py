@@ -29,7 +29,7 @@ from sayso.judges.rules.accuracy import (
     reader_accuracy,
 )
 from sayso.judges.rules.judge import SIGNATURE
-from sayso.metrics.ranking import FEWEST, TOO_FEW
+from sayso.metrics.ranking import FEW, FEWEST, TOO_FEW
 from sayso.protocols.judged import (
     HowRead,
     PartRead,
@@ -339,7 +339,8 @@ def _declines_plainly(results: SelectiveResults, form: str, when: str, before: s
         )
     counts = f"{before}it declined {_of_both(none, some)}"
     often = how_often(none)
-    if gap.low is None or gap.high is None or not often:
+    fewest = min(none.denominator or none.n, some.denominator or some.n)
+    if gap.low is None or gap.high is None or not often or fewest < FEW:
         few = "There are too few questions to say whether it declines what it cannot answer"
         return f"{few}: {counts}."
     if gap.high < 0:
@@ -399,6 +400,10 @@ def _examples(
     return _found_examples(folder, forms[form], score) if form else NO_EXAMPLES
 
 
+#: what is said of a typical answer
+NOBODY, POLICY = "Nobody can answer this.", "Read as a refusal by policy."
+
+
 def _declined_examples(folder: RunFolder, rows: SelectiveRows) -> ChosenExamples:
     withheld, none = rows.withheld, rows.unanswerable
     if withheld is None or none is None:
@@ -406,19 +411,29 @@ def _declined_examples(folder: RunFolder, rows: SelectiveRows) -> ChosenExamples
     kinds: dict[tuple[bool, bool], list[int]] = {}
     for at in np.flatnonzero(~np.isnan(withheld)).tolist():
         kinds.setdefault((bool(none[at]), bool(withheld[at] > 0)), []).append(at)
+    # to refuse is to state no value, but it says nothing of what can be known
+    refused = np.zeros(len(none), dtype=np.bool_)
+    if rows.stance is not None:
+        refused = rows.stance == "refused_by_policy"
+    spoken = [at for at in kinds.get((True, True), []) if not refused[at]]
     texts = _FormTexts(folder, rows)
     chosen: dict[int, tuple[str, str]] = {}
-    for what, kind, note in (
-        ("Rightly declined", (True, True), "Nobody can answer this, and it says so."),
-        ("Should have declined", (True, False), "Nobody can answer this, and it states a value."),
+    for what, held, note in (
+        ("Rightly declined", spoken, "Nobody can answer this, and it says so."),
+        (
+            "Should have declined",
+            kinds.get((True, False), []),
+            "Nobody can answer this, and it states a value.",
+        ),
     ):
-        found = middle(kinds.get(kind, []), texts.length)
+        found = middle(held, texts.length)
         if found is not None:
             chosen[found] = (what, note)
     commonest = [at for at in max(kinds.values(), key=len, default=[]) if at not in chosen]
     found = middle(commonest, texts.length)
     if found is not None:
-        chosen[found] = ("A typical answer", "Nobody can answer this." if none[found] else "")
+        notes = (NOBODY * bool(none[found]), POLICY * bool(refused[found]))
+        chosen[found] = ("A typical answer", " ".join(filter(None, notes)))
     shown = [texts.example(at, what, note) for at, (what, note) in chosen.items()]
     rule = f"{BY_LENGTH} Typical: from the most common kind (answerable or not, declined or not)."
     return ChosenExamples(shown, rule)

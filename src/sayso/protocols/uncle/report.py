@@ -37,7 +37,7 @@ from sayso.protocols.judged import (
 from sayso.protocols.uncle.numbers import NUMBERS
 from sayso.records import Estimate, Question, Results, part_of, tier_order
 from sayso.report import charts, terminal
-from sayso.report.answers import QuestionCard, ShownFact, Tables, cards
+from sayso.report.answers import REFUSAL, QuestionCard, ShownFact, Tables, cards
 from sayso.report.charts import (
     NARROW,
     PAIR_NAMES,
@@ -253,8 +253,9 @@ def _is(fact: ShownFact, known: str, verdict: str) -> bool:
     reading = fact.short_reading
     if reading is None or (fact.known, reading.kind) != (known, verdict):
         return False
-    # a hedged guess that is right is a poor example of an admitted gap
-    return not (known == "unknown" and verdict == "uncertain" and reading.right)
+    # neither a hedged guess that is right nor a refusal by policy is an example of an admitted gap
+    poor = reading.right or reading.stance == REFUSAL
+    return not (known == "unknown" and verdict == "uncertain" and poor)
 
 
 # ---- sentences
