@@ -487,7 +487,7 @@ def _read(question: str, whole: str, text: str, whole_text: bool = False) -> Ans
         and (len(names) == 1 or ": " in text)
     ):
         names = (text.strip(" ."),)  # "Mission: Impossible 2"
-    if _ASKS_COUNTRY.search(question):
+    if names and _ASKS_COUNTRY.search(question):
         names = _countries(names) or names
     bare = short and (whole_text or not text.endswith("!"))
     return AnsweringSentence(
@@ -1002,6 +1002,8 @@ def of_the_event(question: str, text: str, dates: Sequence[Date]) -> tuple[Date,
     A date belongs to the last of the two that its sentence names before it; one without either is
     kept, and all are where none would be left.
     """
+    if len(dates) < 2:
+        return tuple(dates)
     birth, death = bool(_BIRTH.search(question)), bool(_DEATH.search(question))
     if birth == death:
         return tuple(dates)
