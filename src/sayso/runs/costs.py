@@ -169,8 +169,6 @@ def open_priced(
         known = known.halved
     check_price(max_cost, name, known, flag)
     options |= extra
-    if ray is None and not is_endpoint(name):
-        return open_model(name, **options), known
     if is_endpoint(name):
         inner = open_model(name, **options)
         if known == LOCAL and known_price(inner) is None:  # the server passes its requests on
@@ -183,6 +181,8 @@ def open_priced(
         if ray is None:
             return inner, known
         return open_ray(inner, _anywhere(inner.name), options, ray), known
+    if ray is None:
+        return open_model(name, **options), known
     inner = open_model(name, **{**options, "weights": False})
     options.pop("weights", None)
     return open_ray(inner, _anywhere(name), options, ray), known
