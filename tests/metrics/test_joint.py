@@ -173,3 +173,40 @@ def test_the_same_answers_in_several_data_sets_are_no_more_evidence() -> None:
 
 #: the entities of A, of which ten are others
 NAMES_SHIFTED = [f"e{i}" if i < 30 else f"x{i}" for i in range(40)]
+
+
+def test_a_mean_over_data_sets_is_no_surer_than_the_runs_it_is_of() -> None:
+    """A difference of two shares, one of them 0 of 4: resamples do not move that part."""
+    rng = np.random.default_rng(3)
+    joint = resample_jointly(
+        [[number(rng.normal(0.3, 0.1, 40)), number(rng.normal(0.3, 0.1, 40), "o")]]
+    )
+    (plain,) = joint_means(joint, "J")
+    assert plain.low is not None
+    wide = Estimate("J", value=0.3, low=-0.4, high=1.0)
+    (told,) = joint_means(with_own_errors(joint, [[wide, wide]]), "J")
+    assert told.low is not None
+    assert told.high is not None
+    # each run has an error of .7 / 2.02 = .35, so their mean one of .35 / sqrt(2) = .24
+    assert told.low < 0.1 < 0.25 < plain.low
+    assert told.high > 0.65
+
+
+def test_one_of_one_may_be_nearly_none_of_one() -> None:
+    """One known fact that is hedged, against none of four: no clear difference."""
+    names = [f"e{i}" for i in range(30)]
+    seen = np.zeros(30)
+    seen[0] = 1.0
+
+    def share(weights: np.ndarray | None = None, hit: float = 1.0) -> np.ndarray | float:
+        return hit if weights is None else np.full(len(weights), hit)
+
+    models = [
+        [Number(lambda x, weights=None, h=h: share(weights, h), (seen,), names)] for h in (1.0, 0.0)
+    ]
+    joint = resample_jointly(models)
+    one = Estimate("x", value=1.0, low=0.03, high=1.0)
+    none = Estimate("x", value=0.0, low=0.0, high=0.6)
+    pair = rank_jointly(with_own_errors(joint, [[one], [none]])).pairs[0]
+    assert pair.difference == -1
+    assert not pair.clear

@@ -188,14 +188,16 @@ def with_own_errors(joint: Joint, cells: Sequence[Sequence[Estimate]]) -> Joint:
     """Return the same number with errors as large as the intervals of single runs (M, S) tell.
 
     Of few cases, such as a single known fact, resamples leave a share undefined or unmoved, and
-    understate; its own interval is exact and wide.
+    understate; its own interval is exact and wide. Half its width counts, and all of it for a value
+    at an end of its range: 1 of 1 has the interval [.03, 1], so it may be .97 too high.
     """
     extra = np.zeros(joint.values.shape)
     for m, row in enumerate(cells):
         for s, e in enumerate(row):
-            if e.low is None or e.high is None or joint.clusters[s] < 2:
+            if e.value is None or e.low is None or e.high is None or joint.clusters[s] < 2:
                 continue
-            error = (e.high - e.low) / 2 / student_quantile(0.975, int(joint.clusters[s]) - 1)
+            half = (e.high - e.low) / (1 if joint.limits and e.value in joint.limits else 2)
+            error = half / student_quantile(0.975, int(joint.clusters[s]) - 1)
             drawn = joint.resamples[m, s][~np.isnan(joint.resamples[m, s])]
             spread = float(drawn.std()) if len(drawn) else 0.0
             if error > WIDER * spread:
@@ -207,16 +209,18 @@ def with_own_errors(joint: Joint, cells: Sequence[Sequence[Estimate]]) -> Joint:
 def joint_means(joint: Joint, name: str) -> list[Estimate]:
     """Return each model's mean over the data sets with its 95 % interval.
 
-    Undefined, with the reason, for a model without the number on one of them: a mean over fewer
-    would be one of other questions.
+    Its error is at least the one that ``floor`` knows of (:func:`with_own_errors`). Undefined, with
+    the reason, for a model without the number on one of them: a mean over fewer would be one of
+    other questions.
     """
     found = []
-    for mean, resamples in zip(joint.means, joint.mean_resamples, strict=True):
+    for mean, resamples, floor in zip(joint.means, joint.mean_resamples, joint.floor, strict=True):
         if np.isnan(mean):
             found.append(Estimate(name, problem="undefined on one of the data sets"))
             continue
         of = Resampled(resamples, joint.units, joint.strata)
-        found.append(make_estimate(name, float(mean), of, joint.limits, joint.units))
+        error = float(np.hypot(standard_error(*of) or 0.0, floor))
+        found.append(make_estimate(name, float(mean), of, joint.limits, joint.units, error))
     return found
 
 
