@@ -183,13 +183,18 @@ def test_a_mean_over_data_sets_is_no_surer_than_the_runs_it_is_of() -> None:
     )
     (plain,) = joint_means(joint, "J")
     assert plain.low is not None
-    wide = Estimate("J", value=0.3, low=-0.4, high=1.0)
-    (told,) = joint_means(with_own_errors(joint, [[wide, wide]]), "J")
-    assert told.low is not None
-    assert told.high is not None
-    # each run has an error of .7 / 2.02 = .35, so their mean one of .35 / sqrt(2) = .24
-    assert told.low < 0.1 < 0.25 < plain.low
-    assert told.high > 0.65
+    wide = Estimate("J", value=0.3, low=-0.4, high=0.9)
+    (told,) = joint_means(joint, "J", [[wide, wide]])
+    # sqrt(2 * .7^2) / 2 = .495 below the mean, and sqrt(2 * .6^2) / 2 = .424 above it
+    assert told.value is not None
+    assert told.low == pytest.approx(told.value - 0.495, abs=0.001)
+    assert told.high == pytest.approx(told.value + 0.424, abs=0.001)
+    spread = joint.resamples[0].std(axis=1)
+    narrow = [
+        Estimate("J", value=float(v), low=float(v - 2 * e), high=float(v + 2 * e))
+        for v, e in zip(joint.values[0], spread, strict=True)
+    ]
+    assert joint_means(joint, "J", [narrow]) == [plain]
 
 
 def test_one_of_one_may_be_nearly_none_of_one() -> None:

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -206,22 +207,44 @@ def with_own_errors(joint: Joint, cells: Sequence[Sequence[Estimate]]) -> Joint:
     return joint._replace(floor=np.maximum(joint.floor, own))
 
 
-def joint_means(joint: Joint, name: str) -> list[Estimate]:
+def joint_means(
+    joint: Joint, name: str, cells: Sequence[Sequence[Estimate]] = ()
+) -> list[Estimate]:
     """Return each model's mean over the data sets with its 95 % interval.
 
-    Its error is at least the one that ``floor`` knows of (:func:`with_own_errors`). Undefined, with
-    the reason, for a model without the number on one of them: a mean over fewer would be one of
-    other questions.
+    Where ``cells`` (M, S) have intervals that tell more than resamples (:func:`with_own_errors`),
+    the mean's reaches at least as far as theirs together: sqrt(sum (value - low)^2) / S below it,
+    and the same above (Zou and Donner 2008). Undefined, with the reason, for a model without the
+    number on one of the data sets: a mean over fewer would be one of other questions.
     """
     found = []
-    for mean, resamples, floor in zip(joint.means, joint.mean_resamples, joint.floor, strict=True):
+    told = with_own_errors(joint, cells) if cells else joint
+    for m, (mean, resamples) in enumerate(zip(joint.means, joint.mean_resamples, strict=True)):
         if np.isnan(mean):
             found.append(Estimate(name, problem="undefined on one of the data sets"))
             continue
         of = Resampled(resamples, joint.units, joint.strata)
-        error = float(np.hypot(standard_error(*of) or 0.0, floor))
-        found.append(make_estimate(name, float(mean), of, joint.limits, joint.units, error))
+        estimate = make_estimate(name, float(mean), of, joint.limits, joint.units)
+        if told.floor[m] > joint.floor[m]:
+            estimate = _reaching(estimate, cells[m])
+        found.append(estimate)
     return found
+
+
+def _reaching(estimate: Estimate, row: Sequence[Estimate]) -> Estimate:
+    """Return the mean with an interval as long, on each side, as those of its parts tell."""
+    if estimate.value is None or estimate.low is None or estimate.high is None:
+        return estimate
+    sides = [
+        (e.value - e.low, e.high - e.value)
+        for e in row
+        if e.value is not None and e.low is not None and e.high is not None
+    ]
+    below, above = (np.sqrt(np.square(sides).sum(axis=0)) / len(row)).tolist()
+    low, high = estimate.value - below, estimate.value + above
+    return msgspec.structs.replace(
+        estimate, low=min(low, estimate.low), high=max(high, estimate.high)
+    )
 
 
 class Pair(NamedTuple):

@@ -219,9 +219,8 @@ class Study:
             for m, row in enumerate(grid)
         ]
         alone = len(joint.clusters) == 1  # then its own interval is the better one
-        told = with_own_errors(joint, cells)
-        means = [row[0] for row in cells] if alone else joint_means(told, name)
-        ranking = rank_jointly(told)
+        means = [row[0] for row in cells] if alone else joint_means(joint, name, cells)
+        ranking = rank_jointly(with_own_errors(joint, cells))
         return JointNumber(name, where, cells, means, ranking, joint)
 
 
