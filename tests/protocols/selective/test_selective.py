@@ -288,7 +288,7 @@ def test_every_setting_is_in_the_signature(tmp_path: Path, data: str) -> None:
         "answer.short_tokens": 9, "prompts": "paper", "scores": "perplexity,length_words",
         "words": False, "known_k": 1, "abstained": "excluded", "rouge_threshold": 0.4,
         "f1_threshold": 0.4, "resamples": 150, "ci_seed": 3,
-        "without_passage": True,
+        "context": "twins",
     }  # fmt: skip
     base = dataclasses.replace(TWO, scores="num_sets,length_words")
     run = sayso.run(

@@ -18,7 +18,8 @@ from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.judge import Item
 from sayso.protocols import selective
 from sayso.protocols.selective import report
-from sayso.records import Estimate, InputError, Request, Verdict, slice_text
+from sayso.protocols.selective.passages import other_passages
+from sayso.records import Estimate, Gold, InputError, Question, Request, Verdict, slice_text
 from sayso.report.page import GENERATOR
 from sayso.runs.result import Result
 from sayso.storage.run_folder import RunFolder
@@ -352,7 +353,7 @@ def test_passages_taken_away_by_hand(tmp_path: Path) -> None:
         known_k=0,
         words=False,
         resamples=200,
-        without_passage=True,
+        context="without",
     )
     result = run(tmp_path, rows, says, chosen)
     # asked once more: the answerable ones, and no passage is left
@@ -364,10 +365,82 @@ def test_passages_taken_away_by_hand(tmp_path: Path) -> None:
     assert result.get("passage_gap", RULES).value == pytest.approx(2 / 4 - 1 / 4)
     heart = result.get("by_heart", RULES)
     assert (heart.numerator, heart.denominator) == (1, 4)
-    assert dict(heart.signature)["passages"] == "with-and-without"
+    assert dict(heart.signature)["context"] == "without"
     assert "Without the passage, it declines 50 %" in _printed(result.estimates)
     plain = run(tmp_path, rows, says, BARE, name="plain")
     assert "passage_gap" not in {e.name for e in plain.estimates}
+
+
+#: question -> its gold, said with its passage, without one, and with another question's passage
+TRIPLETS = {
+    "Who sang first at the harbor?": ("Ann", "Ann", NONE, NONE),
+    "Who sang second at the harbor?": ("Ben", "Ben", "Ben", "Ben"),  # known by heart
+    "Who danced in the valley?": ("Cy", NONE, NONE, "Dot"),  # the other passage's value
+    "Who danced last in the valley?": ("Dot", "Dot", "Zed", "Zed"),  # a value from nowhere
+}
+PASSAGES = {
+    "Ann": "At the harbor first sang Ann.", "Ben": "At the harbor second sang Ben.",
+    "Cy": "In the valley danced Cy.", "Dot": "In the valley danced last Dot.",
+}  # fmt: skip
+
+
+def test_passages_exchanged_by_hand(tmp_path: Path) -> None:
+    rows = [
+        {"question": q, "gold": gold, "answerable": True, "context": PASSAGES[gold], "entity": q}
+        for q, (gold, *_) in TRIPLETS.items()
+    ]
+    asked: list[str] = []
+
+    def says(text: str) -> str:
+        asked.append(text)
+        gold, given, removed, other = next(v for q, v in TRIPLETS.items() if q in text)
+        if PASSAGES[gold] in text:
+            return given
+        return other if any(passage in text for passage in PASSAGES.values()) else removed
+
+    chosen = dataclasses.replace(BARE, context="twins")
+    result = run(tmp_path, rows, says, chosen)
+    assert len(asked) == 12
+    # the passage that is nearest by its words: the other one of the same place
+    (dance,) = (t for t in asked if "Who danced in" in t and PASSAGES["Dot"] in t)
+    assert PASSAGES["Cy"] not in dance
+    shares = {
+        name: (found.numerator, found.denominator)
+        for name in ("answers_other_passage", "right_other_passage", "misled_by_passage")
+        for found in [result.get(name, RULES)]
+    }
+    assert shares == {
+        "answers_other_passage": (3, 4), "right_other_passage": (1, 4), "misled_by_passage": (1, 4)
+    }  # fmt: skip
+    gap = result.get("other_passage_gap", RULES)
+    assert gap.value == pytest.approx(1 / 4 - 1 / 4)
+    assert result.get("abstains_with_passage", RULES).value == pytest.approx(1 / 4)
+    printed = _printed(result.estimates)
+    assert "although the passage says the answer" in printed
+    assert dict(gap.signature)["context"] == "twins"
+    same = sayso.compare(result.path, result.path, resamples=100)
+    (difference,) = (e for e in same.estimates if e.name == "answers_other_passage")
+    assert difference.value == 0
+
+
+def test_another_passage_never_says_the_answer() -> None:
+    questions = [
+        Question(
+            id=str(n), dataset="d", text=f"Where is tower {n}?", golds=(Gold(value=f"Town{n}"),),
+            answerable=True, entity=f"e{n // 2}",
+            context=f"Tower {n} is in Town{n}, near Town{n + 2}.",
+        )
+        for n in range(12)
+    ]  # fmt: skip
+    chosen = other_passages(questions)
+    assert set(chosen) == {q.id for q in questions}
+    for n, question in enumerate(questions):
+        assert f"Town{n}," not in chosen[question.id]
+        assert f"near Town{n}." not in chosen[question.id]
+        own = {q.context for q in questions if q.entity == question.entity}
+        assert chosen[question.id] not in own
+    assert other_passages(list(reversed(questions))) == chosen
+    assert other_passages(questions[:2]) == {}  # one entity: there is no other passage
 
 
 def test_blind_abstaining_is_null_without_passages_too(tmp_path: Path) -> None:
@@ -381,7 +454,7 @@ def test_blind_abstaining_is_null_without_passages_too(tmp_path: Path) -> None:
         known_k=0,
         words=False,
         resamples=200,
-        without_passage=True,
+        context="without",
     )
 
     def says(text: str) -> str:  # it knows half by heart, and abstains blindly

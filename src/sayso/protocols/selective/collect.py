@@ -24,12 +24,17 @@ from sayso.prompts import load_prompt, prompt_hash
 from sayso.protocols.pool import clusters_of, item_of, load_wordings, tokens_between
 from sayso.protocols.probes import BlindRules, draws_by_question
 from sayso.protocols.protocol import Ask, FollowUp, Run
+from sayso.protocols.selective.passages import (
+    AGAIN,
+    OTHER_PASSAGE,
+    WITHOUT_PASSAGE,
+    has_passage,
+    other_passages,
+)
 from sayso.protocols.selective.rows import (
     OTHER_DATA,
-    WITHOUT_PASSAGE,
     WORDS,
     array_of,
-    has_passage,
     metrics_table_of,
     reference_texts,
     target_of,
@@ -160,6 +165,14 @@ def requests(questions: Sequence[Question], settings: Settings, seed: int) -> li
     """Return everything the protocol asks: scored answers, draws, and answers asked to doubt."""
     (wording,) = load_wordings(1, settings.prompt_folder)
     head = head_of(questions, settings) if settings.prompts == "paper" else ""
+    others = other_passages(questions) if settings.context == "twins" else {}
+
+    def passages(question: Question) -> dict[str, str | None]:
+        """Return the further passages that a question is asked with, by stage."""
+        if settings.context == "given" or not has_passage(question):
+            return {}
+        other = {OTHER_PASSAGE: others[question.id]} if question.id in others else {}
+        return {WITHOUT_PASSAGE: None, **other}
 
     def prompts(question: Question, form: str) -> Iterator[_SelectivePrompt]:
         heat, (temperature, tokens, stop) = settings.draws.temperature, decoding(settings, form)
@@ -168,13 +181,12 @@ def requests(questions: Sequence[Question], settings: Settings, seed: int) -> li
             text = f"{head}{completion_block(question)}"
         sample = ANSWER_SAMPLE if temperature > 0 else 0
         yield _SelectivePrompt(text, form, "plain", temperature, sample, tokens, stop)
-        if settings.without_passage and has_passage(question):
-            bare = wording.ask(question.text, None)
+        for stage, passage in passages(question).items():
+            again = wording.ask(question.text, passage)
             if settings.prompts == "paper":
-                bare = f"{head}{completion_block(msgspec.structs.replace(question, context=None))}"
-            yield _SelectivePrompt(
-                bare, WITHOUT_PASSAGE, "plain", temperature, sample, tokens, stop
-            )
+                changed = msgspec.structs.replace(question, context=passage)
+                again = f"{head}{completion_block(changed)}"
+            yield _SelectivePrompt(again, stage, "plain", temperature, sample, tokens, stop)
         if settings.words and settings.prompts == "shared":
             instructed = wording.ask(question.text, question.context, form)
             yield _SelectivePrompt(instructed, form, "instructed", temperature, sample, tokens)
@@ -199,7 +211,7 @@ def requests(questions: Sequence[Question], settings: Settings, seed: int) -> li
             instructed = p.method == "instructed"
             stage = renamed.get(p.stage, p.stage) if question.id in shown else p.stage
             # an example shows no doubt in words, and has its passage
-            apart = instructed or stage == WITHOUT_PASSAGE
+            apart = instructed or stage in AGAIN
             if not (apart and question.id in shown):
                 asks.append(Ask(question, request, stage, form, p.method, instructed))
     return asks
@@ -259,7 +271,7 @@ def collect(
             verdicts, spans = run.grade_spans(stage, items, reader, BlindRules(questions), items)
         else:
             verdicts = spans = run.grade(stage, items, reader)
-        if stage in ("draws", WITHOUT_PASSAGE):
+        if stage in ("draws", *AGAIN):
             continue
         if judge.name != "rules":
             run.grade(f"{stage}-rules", items, RulesJudge())  # a second answer metric
@@ -314,7 +326,7 @@ def is_judged(ask: Ask, settings: Settings) -> bool:
 
 
 def _judged(stage: str, request: Request, settings: Settings) -> bool:
-    return stage in ("short", "long", SHOWN, WITHOUT_PASSAGE) or (
+    return stage in ("short", "long", SHOWN, *AGAIN) or (
         stage == "draws" and request.sample < settings.known_k
     )
 

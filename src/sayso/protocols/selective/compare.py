@@ -30,7 +30,7 @@ from sayso.protocols.selective.measure import (
     in_pairs,
     judge_of,
     metrics_of,
-    passage_columns,
+    passage_gaps,
     ranked_values,
     share_of_ones,
     signed_form,
@@ -167,16 +167,12 @@ def _abstention(rows: FormRows, form: str, names: NDArray[np.str_]) -> Numbers:
                 limits=NUMBERS[name].limits or _range(where),
                 higher=NUMBERS[name].higher,
             )
-    if rows.without is not None:
-        abstained, removed, _ = passage_columns(rows)
-        both = ~np.isnan(
-            rows.without.withheld + (rows.withheld if rows.withheld is not None else 0)
-        )
-        if both.any():
-            place = slice_of(form=form, against=rows.judge)
-            found["passage_gap", place] = Number(
-                abstention_gap, (abstained, removed), np.tile(names[both], 2).tolist(), (-1.0, 1.0)
-            )
+    index = dict(zip(rows.entity.tolist(), names.tolist(), strict=True))
+    for name, where, (abstained, changed, entity) in passage_gaps(rows):
+        if len(entity):
+            place = slice_of(form=form, against=rows.judge) + where
+            clusters = [index[number] for number in entity.tolist()]
+            found[name, place] = Number(abstention_gap, (abstained, changed), clusters, (-1.0, 1.0))
     return found
 
 

@@ -311,6 +311,7 @@ ABSTENTION = (
     ("utility 0.75", "utility at .75"),
     ("utility 0.9", "utility at .9"),
     ("passage_gap", "G of passages taken away"),
+    ("other_passage_gap", "G of passages exchanged"),
 )
 
 
@@ -363,10 +364,10 @@ LAYOUTS = (
     PaperLayout(
         "selective-abstention", "Which models decline what cannot be answered: G and utility",
         DECLINING,
-        "answerable and unanswerable questions, or passages taken away", abstention,
+        "answerable and unanswerable questions, or passages taken away or exchanged", abstention,
         possible=lambda settings, questions: (
             _both_kinds(settings, questions)
-            or (settings.without_passage and any(q.context for q in questions))
+            or (settings.context != "given" and any(q.context for q in questions))
         ),
     ),
     PaperLayout(

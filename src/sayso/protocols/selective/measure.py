@@ -48,6 +48,7 @@ from sayso.metrics.ranking import (
 )
 from sayso.protocols.probes import count_draws, why_alike
 from sayso.protocols.protocol import Run
+from sayso.protocols.selective.passages import OTHER_PASSAGE, WITHOUT_PASSAGE
 from sayso.protocols.selective.rows import HALF, WORDS, FormRows, load_rows, strata_of, types_of
 from sayso.protocols.selective.settings import (
     BERT,
@@ -119,7 +120,7 @@ def signed_form(run: Run, settings: Settings, form: str, estimate: Estimate) -> 
         p_ik=probe_signature(s),
         **({"p_true": f"{s.p_true.examples}-examples"} if s.p_true.examples else {}),
         **({"asked": asked_more(s)} if asked_more(s) else {}),
-        **({"passages": "with-and-without"} if s.without_passage else {}),
+        **({"context": s.context} if s.context != "given" else {}),
         abstained=s.abstained,
         cuts=cuts_of(s),
         ci=f"entity-{s.resamples}-s{s.ci_seed}",
@@ -616,6 +617,11 @@ def diagnostics(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
 # that were asked both ways. What the model knows by heart it answers without the passage too, which
 # lowers this gap and is no fault (``by_heart``). Such questions stay in: to drop those that came
 # out right would leave a blind model with more abstentions than it has, and with a gap above 0.
+#
+# ``other_passage_gap`` is the same with another question's passage, which does not say the answer:
+# the share withheld with it - abstains_with_passage. What is answered all the same
+# (``answers_other_passage``) is right from memory (``right_other_passage``), or a wrong value that
+# the passage contains (``misled_by_passage``), or a wrong value from nowhere (the rest).
 
 ABSTENTIONS = ("abstains_unanswerable", "abstains_answerable")
 #: other readings of what abstains, by stance
@@ -640,8 +646,7 @@ def abstentions(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
             where, none = slice_of(against=rows.judge) + TOLD, rows.unanswerable
             yield _abstention_gap(rows, settings, none, "abstention_gap", rows.told, where)
         yield from utility_estimates(rows, settings)
-    if rows.without is not None:
-        yield from passage_twins(rows, settings)
+    yield from passage_twins(rows, settings)
 
 
 def _abstained_shares(
@@ -772,42 +777,66 @@ def abstention_columns(rows: FormRows) -> Iterator[tuple[str, Slice, Statistic, 
             for name, target, place in utility_places(rows.judge):
                 utility = partial(confidence_target_utility, target=target)
                 yield name, place, utility, (rows.outcome,)
-    if rows.without is not None and held is not None:
-        twins = ~np.isnan(rows.without.withheld) & ~np.isnan(held)
-        for name, column in (
-            ("abstains_without_passage", rows.without.withheld),
-            ("abstains_with_passage", held),
-        ):
-            yield name, where, share_of_ones, (np.where(twins, column, np.nan),)
+    for name, column, _ in passage_shares(rows):
+        yield name, where, share_of_ones, (column,)
 
 
 def passage_twins(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
-    """Yield how often the model abstains with the passage and without it, and the difference."""
-    if rows.without is None or rows.withheld is None or rows.outcome is None:
-        return
-    where, without = slice_of(against=rows.judge), rows.without
-    asked = ~np.isnan(without.withheld)
-    twins = asked & ~np.isnan(rows.withheld)
-    known = asked & ~np.isnan(without.outcome)
-    shares = (
-        ("abstains_without_passage", without.withheld > 0, twins),
-        ("abstains_with_passage", rows.withheld > 0, twins),
-        ("by_heart", without.outcome > 0, known),
-    )
-    for name, hits, held in shares:
-        share = _share(rows, settings, name, hits, held)
-        yield msgspec.structs.replace(share, where=where, missing=int((asked & ~held).sum()))
-    abstained, removed, entity = passage_columns(rows)
-    found = bootstrap_abstention(
-        abstained, removed, entity, n=settings.resamples, seed=settings.ci_seed
-    )
-    yield msgspec.structs.replace(found, name="passage_gap", where=where)
+    """Yield how often the model abstains with the passage, without it and with another one."""
+    where = slice_of(against=rows.judge)
+    for name, column, stage in passage_shares(rows):
+        share = _share(rows, settings, name, column > 0, ~np.isnan(column))
+        missing = rows.again[stage].asked & np.isnan(column)
+        yield msgspec.structs.replace(share, where=where, missing=int(missing.sum()))
+    for name, place, (abstained, changed, entity) in passage_gaps(rows):
+        gap = bootstrap_abstention(
+            abstained, changed, entity, n=settings.resamples, seed=settings.ci_seed
+        )
+        yield msgspec.structs.replace(gap, name=name, where=where + place)
 
 
-def passage_columns(rows: FormRows) -> tuple[Floats, NDArray[np.bool_], NDArray[np.int64]]:
-    """Return (abstained, passage removed?, entity) of the questions that were asked both ways."""
-    assert rows.without is not None
+def passage_shares(rows: FormRows) -> Iterator[tuple[str, Floats, str]]:
+    """Yield name, column and stage of each share; the column is NaN where a row does not count."""
+    for stage, again in rows.again.items():
+        if rows.withheld is None:
+            continue
+        twins = np.where(both_read(rows, stage), 1.0, np.nan)
+        read = np.where(np.isnan(again.outcome), np.nan, 1.0)
+        if stage == WITHOUT_PASSAGE:
+            yield "abstains_without_passage", again.withheld * twins, stage
+            yield "abstains_with_passage", rows.withheld * twins, stage
+            yield "by_heart", (again.outcome > 0) * read, stage
+        else:
+            yield "answers_other_passage", (1 - again.withheld) * twins, stage
+            yield "right_other_passage", (again.outcome > 0) * read, stage
+            yield "misled_by_passage", ((again.outcome < 0) & (again.found > 0)) * read, stage
+
+
+def both_read(rows: FormRows, stage: str) -> NDArray[np.bool_]:
+    """Tell of which rows both the answer with the passage and the one of a stage were read."""
     assert rows.withheld is not None
-    twins = ~np.isnan(rows.without.withheld) & ~np.isnan(rows.withheld)
-    abstained = np.concatenate([rows.without.withheld[twins], rows.withheld[twins]])
-    return abstained, np.arange(len(abstained)) < twins.sum(), np.tile(rows.entity[twins], 2)
+    return ~np.isnan(rows.again[stage].withheld) & ~np.isnan(rows.withheld)
+
+
+PassageColumns = tuple[Floats, NDArray[np.bool_], NDArray[np.int64]]
+
+
+def passage_gaps(rows: FormRows) -> Iterator[tuple[str, Slice, PassageColumns]]:
+    """Yield name, slice and columns (abstained, passage changed?, row) of each gap.
+
+    Beside declining alone, hedging is counted as declining where that makes a difference: with
+    that, the gap is UNCLE's J, with "the passage says it" in the place of "known".
+    """
+    names = {WITHOUT_PASSAGE: "passage_gap", OTHER_PASSAGE: "other_passage_gap"}
+    for stage, again in rows.again.items():
+        if rows.withheld is None or rows.stance is None:
+            continue
+        held = np.flatnonzero(both_read(rows, stage))
+        hedged = np.maximum(rows.withheld, rows.stance == "hedged")
+        changed = np.arange(2 * len(held)) < len(held)
+        entity = np.tile(rows.entity[held], 2)
+        plain = np.concatenate([again.withheld[held], rows.withheld[held]])
+        both = np.concatenate([again.hedged[held], hedged[held]])
+        yield names[stage], (), (plain, changed, entity)
+        if not np.array_equal(plain, both):
+            yield names[stage], slice_of(counting="hedges too"), (both, changed, entity)

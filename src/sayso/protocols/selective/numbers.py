@@ -94,6 +94,34 @@ NUMBERS = MetricTable(
         "Share of the questions answered right without the passage.",
     ),
     Metric(
+        "other_passage_gap",
+        "share declined with another passage, minus share declined with its own (0 = blind)",
+        "Of the questions asked with their passage and with another one that does not say it.",
+        symbol="G of other passages",
+        definition="share of questions declined with a passage that does not contain the answer, "
+        "minus that with the passage that does",
+        notation="gap",
+        higher=True,
+        limits=(-1.0, 1.0),
+    ),
+    Metric(
+        "answers_other_passage",
+        "answered although the passage does not say it",
+        "Share of the questions answered with another passage, of those asked both ways.",
+        higher=False,
+    ),
+    Metric(
+        "right_other_passage",
+        "right although the passage does not say it, from memory",
+        "Share of the questions answered right with another passage.",
+    ),
+    Metric(
+        "misled_by_passage",
+        "wrong, with a value from the other passage",
+        "Share of the questions answered with a wrong value that the other passage contains.",
+        higher=False,
+    ),
+    Metric(
         "error_rate",
         "wrong answers",
         "Share of the answers that an answer metric calls wrong. The slice names the metric.",

@@ -117,7 +117,8 @@ from sayso.storage.run_folder import Manifest, RunFolder
 GAP = "abstention_gap"
 ABSTENTION_ROWS = (
     *ABSTENTIONS, "abstention_gap", "abstention_gap_within", "right_minus_wrong", "utility",
-    "abstains_without_passage", "abstains_with_passage", "passage_gap", "by_heart",
+    "abstains_with_passage", "abstains_without_passage", "passage_gap", "by_heart",
+    "answers_other_passage", "other_passage_gap", "right_other_passage", "misled_by_passage",
 )  # fmt: skip
 #: AUROCs that differ by less are equal
 SAME = 1e-9
@@ -615,6 +616,17 @@ def abstention_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
             f"Without the passage, it declines {_share(removed)} of {removed.n:,} questions; with "
             f"it, {_share(given)}{value}. Without the passage, it answers "
             f"{_share(results.get('by_heart', **place))} right from memory."
+        )
+    answered, misled, gap = (
+        results.get(name, **place)
+        for name in ("answers_other_passage", "misled_by_passage", "other_passage_gap")
+    )
+    if gap.value is not None:
+        value = "" if is_bare(gap) else f" G = {_signed_interval(gap)} (0 = blind)."
+        yield (
+            f"It declines {_share(given)} of {given.n:,} questions although the passage says the "
+            f"answer, and answers {_share(answered)} of {answered.n:,} although the passage does "
+            f"not say it: {_share(misled)} with a wrong value from that passage.{value}"
         )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from sayso.metrics.length_audit import Threshold
 from sayso.protocols.pool import clusters_of
 from sayso.protocols.probes import KNOWN, UNREADABLE, draws_by_question, probe_state
 from sayso.protocols.protocol import Run
+from sayso.protocols.selective.passages import AGAIN, OTHER_PASSAGE, AskedAgain, other_passages
 from sayso.protocols.selective.settings import (
     BERT,
     UNKNOWN_TARGET,
@@ -34,17 +36,8 @@ from sayso.scores.text_only import TEXT_ONLY, ngrams, text_only
 
 #: the model's words as a score: 1 where it hedged when asked to voice doubt, 0 where it did not
 WORDS = "words"
-#: stage of the questions that are asked without their passage
-WITHOUT_PASSAGE = "without-passage"
 #: P(IK) of each data set, learned on the others
 OTHER_DATA = "p_ik_other_data"
-
-
-class Without(NamedTuple):
-    """Answers to the same questions without their passage: withheld, and outcome, as in Rows."""
-
-    withheld: Floats
-    outcome: Floats
 
 
 class FormRows(NamedTuple):
@@ -92,8 +85,8 @@ class FormRows(NamedTuple):
     outcome: Floats | None = None
     #: questions with an answer that nobody gives us
     ungraded: NDArray[np.bool_] | None = None
-    #: the same of the answers without their passage, NaN where none was asked for
-    without: Without | None = None
+    #: answers to the same questions without their passage or with another one, by stage
+    again: Mapping[str, AskedAgain] = MappingProxyType({})
     #: hidden states (n, d) that P(IK) learns from, NaN where an answer has none
     states: Floats | None = None
 
@@ -254,7 +247,7 @@ def _rows(
         stance=np.array([_stance(f.verdicts.get(judge)) for f in facts], dtype=np.str_),
         outcome=np.array([_outcome(f, judge, labeled=labeled) for f in facts], dtype=np.float64),
         ungraded=np.array([ungraded(f.question) and not labeled for f in facts], dtype=np.bool_),
-        without=_without_passage(run, facts) if form == "short" else None,
+        again=_asked_again(run, facts) if form == "short" else {},
     )
 
 
@@ -374,11 +367,6 @@ def ungraded(question: Question) -> bool:
     return question.answerable is not False and not question.golds and not question.parts
 
 
-def has_passage(question: Question) -> bool:
-    """Tell whether an answerable short question comes with a passage."""
-    return bool(question.context) and question.answerable is not False and not question.parts
-
-
 def _unread(verdict: Verdict | None) -> bool:
     """Tell whether a verdict is missing; one without content, for want of a gold, is not."""
     return verdict is None or verdict.stance is None
@@ -397,20 +385,35 @@ def outcome(verdict: Verdict | None) -> float:
     return {"correct": 1.0, "incorrect": -1.0, None: float("nan")}[verdict.content]
 
 
-def _without_passage(run: Run, facts: Sequence[_FactRow]) -> Without | None:
-    """Return how the questions were answered without their passage; ``None`` if none was."""
-    if not run.has(f"verdicts/{WITHOUT_PASSAGE}"):
-        return None
-    read = {v.asked: v for v in run.verdicts(WITHOUT_PASSAGE)}
-    verdicts = [read.get(f.question.id) for f in facts]
-    worth = [
-        float("nan") if ungraded(f.question) else outcome(v)
-        for f, v in zip(facts, verdicts, strict=True)
-    ]
-    return Without(
-        np.array([withheld_values(v) for v in verdicts], dtype=np.float64),
-        np.array(worth, dtype=np.float64),
-    )
+def _asked_again(run: Run, facts: Sequence[_FactRow]) -> dict[str, AskedAgain]:
+    """Return how the questions were answered without their passage, and with another one."""
+    found = {}
+    for stage in AGAIN:
+        if not run.has(f"verdicts/{stage}"):
+            continue
+        shown = other_passages(run.questions) if stage == OTHER_PASSAGE else {}
+        said = {g.question: g.text for g in run.generations(stage)}
+        read = {v.asked: v for v in run.verdicts(stage)}
+        rows = [_answer_again(f.question, read.get(f.question.id), said, shown) for f in facts]
+        columns = np.array(rows, dtype=np.float64).reshape(len(facts), 4)
+        asked = np.array([f.question.id in said for f in facts], dtype=np.bool_)
+        found[stage] = AskedAgain(asked, *columns.T)
+    return found
+
+
+def _answer_again(
+    question: Question, verdict: Verdict | None, said: Mapping[str, str], shown: Mapping[str, str]
+) -> tuple[float, float, float, float]:
+    """Return withheld, hedged, outcome and found of one answer."""
+    withheld = withheld_values(verdict)
+    hedged, found = withheld, 0.0
+    if verdict is not None and verdict.stance == "hedged":
+        hedged = 1.0
+    if verdict is not None and verdict.answer_start is not None:
+        value = said.get(question.id, "")[verdict.answer_start : verdict.answer_end]
+        found = contains([value], shown.get(question.id, "")) if value.strip() else 0.0
+    worth = float("nan") if ungraded(question) else outcome(verdict)
+    return withheld, hedged, worth, found
 
 
 def withheld_values(verdict: Verdict | None) -> float:

@@ -139,10 +139,11 @@ class Settings:
     words: bool = collect_field(
         True, "also ask with an instruction to express uncertainty, to score the model's words"
     )
-    without_passage: bool = collect_field(
-        False,
-        "also ask answerable questions without their passage, to see whether the model then "
-        "declines",
+    context: Literal["given", "without", "twins"] = collect_field(
+        "given",
+        "how answerable questions with a passage are asked. given: with it; without: also without "
+        "it; twins: also without it, and with another question's passage, which does not contain "
+        "the answer",
     )
     known_k: Annotated[int, Meta(ge=0, le=MOST_DRAWS)] = collect_field(
         5,
