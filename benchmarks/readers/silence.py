@@ -24,9 +24,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import importlib.metadata
 import json
-import os
 import re
 import subprocess
 import sys
