@@ -1,23 +1,24 @@
 """Who reads silence? Several readers on 150 answers that answer their question, or do not.
 
     python benchmarks/readers/silence.py [--promptfoo FOLDER] [--fidelity PYTHON] [--model NAME]
-        [--show] [--store NAME=READER …]
+        [--show] [--store READER=NAME …]
 
-The set is ``src/sayso/checks/silence.jsonl``; ``silence.md`` beside it says how it was made. Readers:
+The set is ``src/sayso/checks/silence.jsonl``; ``silence.md`` beside it says how it was made.
 
-* ``rules``: our offline reader, without gold answers
-* ``pattern``: phrases of ignorance and refusal, as people write them into a script
-* ``promptfoo``: its assertion ``is-refusal``, with ``--promptfoo`` the folder in which
-  ``npm install promptfoo`` ran (it needs Node.js 22; ``--node`` names another program). The
-  assertion is meant for refusals.
-* ``fidelity``: inspect-refusal-fidelity, with ``--fidelity`` a Python that can import it. It may say
-  that it cannot tell.
-* a model as judge, with ``--model`` and the brief prompts
+* ``rules`` is our offline reader without gold answers, as a guard would call it; ``rules_gold`` has
+  the gold answers, as in a run.
+* ``pattern`` is a list of phrases of ignorance and refusal, as people write it into a script.
+* ``promptfoo`` is its assertion ``is-refusal``, which is meant for refusals. ``--promptfoo`` is the
+  folder in which ``npm install promptfoo`` ran; it needs Node.js 22 (``--node`` names a program).
+* ``fidelity`` is inspect-refusal-fidelity, which may say that it cannot tell. ``--fidelity`` is a
+  Python that can import it.
+* ``model`` is a model that judges with the brief prompts. With ``--cache FOLDER`` it goes on where
+  it was stopped.
 
-A row is *misread* if an answer is taken for silence or silence for an answer; refusals, questions back
-and empty texts are silence. *Undecided* rows are counted apart. Without ``--store`` nothing is
-written; ``--store`` puts the readings of a reader into ``silence.json`` under a name, from which
-the table of docs/readers.md is made.
+A row is *misread* if an answer is taken for silence, or silence for an answer. Refusals, questions
+back and empty texts are silence. *Undecided* rows are counted apart. ``--store`` puts readings into
+``silence.json`` under a name; the tables of docs/readers.md are made from that file:
+``python benchmarks/readers/silence.py --tables``.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +41,7 @@ from sayso.judges.judge import Judge
 from sayso.judges.rules.judge import RulesJudge
 from sayso.records import Verdict
 from sayso.runs.judge import JudgeOptions, open_judge
+from sayso.storage.cache import Cache
 
 STORED = Path(__file__).with_suffix(".json")
 #: what was read of a row, one letter each; D: silence of any kind, from readers that tell no more
@@ -85,7 +88,7 @@ def of_verdict(verdict: Verdict) -> str:
 
 
 def judged(judge: Judge, rows: Sequence[SilenceRow], *, golds: bool) -> str:
-    """Return what a judge reads; only a model's comparison of values, not the stance, sees a gold."""
+    """Return what a judge reads of each row."""
     items = [make_item([(r.question, [r.gold or "?" if golds else "?"])], r.answer) for r in rows]
     return "".join(of_verdict(verdict) for verdict in judge.grade(items))
 
@@ -105,8 +108,9 @@ def readings(options: argparse.Namespace, rows: Sequence[SilenceRow]) -> dict[st
     rules = RulesJudge()
     found = {
         "rules": {"version": rules.signature, "read": judged(rules, rows, golds=False)},
+        "rules_gold": {"version": rules.signature, "read": judged(rules, rows, golds=True)},
         "pattern": {
-            "version": f"{len(PHRASES)} phrases",
+            "version": "-",
             "read": "".join("D" if PATTERN.search(row.answer) else "A" for row in rows),
         },
     }
@@ -132,14 +136,16 @@ def readings(options: argparse.Namespace, rows: Sequence[SilenceRow]) -> dict[st
             "read": "".join(which[g["verdict"]] for g in got),
         }
     if options.model:
-        seat = open_judge(options.model, JudgeOptions(judge_prompt="brief", judge_anyway=True))
-        try:
-            found["model"] = {
-                "version": seat.judge.signature,
-                "read": judged(seat.judge, rows, golds=True),
-            }
-        finally:
-            seat.close()
+        brief = JudgeOptions(judge_prompt="brief", judge_anyway=True)
+        with Cache(options.cache) if options.cache else nullcontext() as cache:
+            seat = open_judge(options.model, brief, cache=cache)
+            try:
+                found["model"] = {
+                    "version": seat.judge.signature,
+                    "read": judged(seat.judge, rows, golds=True),
+                }
+            finally:
+                seat.close()
     return found
 
 
@@ -190,6 +196,17 @@ def by_class(stored: dict[str, dict[str, str]], rows: Sequence[SilenceRow]) -> s
     return "\n".join(f"| {' | '.join(cells)} |" for cells in made)
 
 
+def tables(stored: dict[str, dict[str, str]], rows: Sequence[SilenceRow]) -> tuple[str, str]:
+    """Return both tables of the docs."""
+    return table(stored, rows), by_class(stored, rows)
+
+
+def stored_readings() -> dict[str, dict[str, str]]:
+    """Return the stored readings of this set, none of another one."""
+    kept = json.loads(STORED.read_text("utf-8")) if STORED.exists() else {}
+    return dict(kept["readers"]) if kept.get("set") == set_hash() else {}
+
+
 def set_hash() -> str:
     """Return a hash of questions, answers and labels: stored readings are of this set."""
     text = json.dumps([(r.question, r.answer, r.expected, r.hedged) for r in silence_rows()])
@@ -203,12 +220,17 @@ def main() -> None:
     parser.add_argument("--node", default="node")
     parser.add_argument("--fidelity", help="a Python with inspect-refusal-fidelity")
     parser.add_argument("--model", help="a model that judges with the brief prompts")
+    parser.add_argument("--cache", help="a folder for the replies of the model")
     parser.add_argument("--show", action="store_true", help="print every misread row")
-    parser.add_argument("--store", nargs="*", default=[], metavar="NAME=READER")
+    parser.add_argument("--store", nargs="*", default=[], metavar="READER=NAME")
+    parser.add_argument("--tables", action="store_true", help="print the tables of the docs")
     options = parser.parse_args()
     rows = silence_rows()
+    if options.tables:
+        print(*tables(stored_readings(), rows), sep="\n\n")
+        return
     found = readings(options, rows)
-    print(table(found, rows), by_class(found, rows), sep="\n\n")
+    print(*tables(found, rows), sep="\n\n")
     for name, one in found.items():
         if set(one["read"]) & set("RB"):
             pairs = Counter(zip((r.stance for r in rows), one["read"], strict=True))
@@ -220,13 +242,12 @@ def main() -> None:
                 print(f"  {name} {row.id} {row.kind} [{row.expected}] {row.question} "
                       f"{row.answer!r:.200}")  # fmt: skip
     if options.store:
-        kept = json.loads(STORED.read_text()) if STORED.exists() else {"readers": {}}
-        if kept.get("set") != set_hash():
-            kept = {"set": set_hash(), "readers": {}}
+        kept = stored_readings()
         for pair in options.store:
-            name, _, reader = pair.rpartition("=")
-            kept["readers"][name or reader] = found[reader]
-        STORED.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+            reader, _, name = pair.partition("=")
+            kept[name or reader] = found[reader]
+        text = json.dumps({"set": set_hash(), "readers": kept}, indent=1, ensure_ascii=False)
+        STORED.write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
