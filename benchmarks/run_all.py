@@ -18,6 +18,7 @@ STUDIES = {
     "judge_rules": [],
     "judge_reworded": [],
     "stance": [],
+    "silence": [],
     "wordings": [],
     "injection": [],
     "checks": [],

@@ -251,6 +251,7 @@ def test_functions_of_many_parameters_have_a_reason() -> None:
 ALONE = {
     "sayso.answers.bertscore": "an answer metric that needs a model",
     "sayso.checks.run_labels": "the judge of a run, apart from checks of a judge",
+    "sayso.checks.silence": "a set of answers that a study reads too",
     "sayso.cli.running": "what the commands of runs do, loaded when one is called",
     "sayso.cli.studying": "what sayso study does, loaded when it is called",
     "sayso.datasets.long_texts": "texts that exist; sayso factuality reads them",

@@ -22,6 +22,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from sayso.checks.silence import silence_rows
 from sayso.datasets.answer_files import open_answer_file
 from sayso.datasets.answer_rows import AnswerRow, is_exported
 from sayso.datasets.columns import columns_of, places_of
@@ -151,16 +152,16 @@ def judge_check(
 
     ``judge`` is a name as on the command line, a judge, or an engine that is to judge.
     ``labelled`` is a file of labelled answers (:func:`read_labelled`), ``columns`` names its
-    columns. ``limit`` takes so many answers of each set; such a partial check is returned but not
-    kept. ``cache`` is the cache folder. Nothing is answered from the cache: the judge is really
-    asked. Raises :class:`~sayso.records.InputError`.
+    columns; ``"silence"`` is a set of ours (``silence.md``). ``limit`` takes so many answers of
+    each set; such a check, or one on "silence", is returned but not kept. ``cache`` is the cache
+    folder. The judge is really asked, without the cache. Raises :class:`~sayso.records.InputError`.
     """
     if limit is not None and (not isinstance(limit, int) or limit < 0):
         raise InputError(f"limit is {limit!r:.80}; expected 0 (all) or more")
     theirs = _theirs(labelled, columns)
     ours, check_set = our_set()
     few, their_few = evenly_spread(ours, limit), evenly_spread(theirs.rows, limit)
-    partial = len(few) < len(ours) or len(their_few) < len(theirs.rows)
+    partial = len(few) < len(ours) or len(their_few) < len(theirs.rows) or _is_silence(labelled)
     opened = _open(judge, options, max_cost, progress)
     began, before = time.monotonic(), _bill(opened)
     # What opening it took is part of the whole check; a judge of the caller's own has a past.
@@ -205,11 +206,31 @@ def _notices_of(judge: Judge) -> Iterator[str]:
 
 def _theirs(labelled: str | Path | None, columns: str | Mapping[str, str]) -> LabelledFile:
     """Return the labelled answers of the user, none without a file."""
-    if labelled is not None:
+    if not (labelled is None or _is_silence(labelled)):
         return read_labelled(Path(labelled), columns)
     if columns:
         raise InputError("columns are for a labelled file: pass it with --labelled FILE")
-    return LabelledFile([], [])
+    return LabelledFile([] if labelled is None else silence_set(), [])
+
+
+#: the name of our set of answers and silences, for ``labelled``; a file of that name comes first
+SILENCE = "silence"
+
+
+def _is_silence(labelled: str | Path | None) -> bool:
+    return labelled is not None and str(labelled) == SILENCE and not Path(labelled).exists()
+
+
+def silence_set() -> list[LabelledAnswer]:
+    """Return the set *who reads silence?* for a judge; where nobody knows a gold it is "?"."""
+    return [
+        LabelledAnswer(
+            make_item([(row.question, [row.gold or "?"])], row.answer),
+            (HumanLabel(row.stance),),
+            row.kind,
+        )
+        for row in silence_rows()
+    ]
 
 
 class _Bill(NamedTuple):
@@ -677,7 +698,7 @@ def render_judge(text: JudgeTables, kept: str | None, console: Console) -> None:
     if kept is None:
         say(
             console,
-            "not stored: --limit left answers out, and reports cite only complete checks",
+            "not stored: reports cite only complete checks, of our labels and yours",
             "",
         )
     else:
@@ -742,6 +763,11 @@ def judge_check_text(check: JudgeCheck, *, verbose: bool = False) -> JudgeTables
     return JudgeTables(head, tables, bad, _closing(check))
 
 
+def _has_silence(check: JudgeCheck) -> bool:
+    """Whether the labels beside ours are the set of silences, whose shares are nobody's."""
+    return check.partial and check.labelled is not None and check.labelled.name == SILENCE
+
+
 #: a difference between known and unknown facts, to say what becomes of it
 EXAMPLE_J = 0.3
 
@@ -749,12 +775,14 @@ EXAMPLE_J = 0.3
 def meaning(check: JudgeCheck) -> list[str]:
     """Return what the figures mean for the numbers of a run, in plain sentences.
 
-    By the user's labels where there are any. A judge that calls a share s of the uncertain answers
-    uncertain, and a share f of the others, turns a rate r of uncertain answers into r s + (1 - r) f
-    among known and among unknown facts, if it errs on both alike. J is the difference of two such
-    rates, so it shrinks by the factor s - f (Youden's index; Rogan and Gladen 1978).
+    By the user's labels where there are any (``silence`` is ours). A judge that calls a share s of
+    the uncertain answers uncertain, and a share f of the others, turns a rate r of uncertain
+    answers into r s + (1 - r) f among known and among unknown facts, if it errs on both alike. J is
+    the difference of two such rates, so it shrinks by the factor s - f (Youden's index; Rogan and
+    Gladen 1978).
     """
-    part = check.labelled or check.ours
+    theirs = None if _has_silence(check) else check.labelled
+    part = theirs or check.ours
     errors = part.errors
     if errors is None:
         return []
@@ -775,7 +803,7 @@ def meaning(check: JudgeCheck) -> list[str]:
             f"(95 % range: up to {percent(1 - right.low, 0)}). In the worst case FA is off by "
             "that much; smaller differences between models may be judge error."
         )
-    if texts and check.labelled is None:
+    if texts and theirs is None:
         texts.append("Our labelled cases are difficult; pass --labelled FILE to use yours.")
     return texts
 

@@ -112,7 +112,7 @@ class JudgeFlags:
         Path | None,
         Parameter(
             help="a table with the columns question, gold, answer and a verdict, label or stance "
-            "(JSONL, JSON, Parquet, CSV, TSV)"
+            "(JSONL, JSON, Parquet, CSV, TSV), or silence: 150 shipped answers and non-answers"
         ),
     ] = None
     columns: Annotated[

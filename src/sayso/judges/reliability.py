@@ -218,7 +218,8 @@ class JudgeCheck(msgspec.Struct, frozen=True, kw_only=True):
     ``checked`` is an ISO time, ``labelled_checked`` that of the labels of the user, if they were
     kept from an earlier check; ``check_set`` is the hash of our labels. ``calls``, tokens and
     ``dollars`` are of the ``graded`` aspects of both sets, without the attacks; ``whole_dollars``
-    is the price of the whole check. ``partial``: --limit left some aspects out.
+    is the price of the whole check. ``partial``: --limit left some aspects out, or the labels are
+    a set of ours (``silence``): it is not kept.
     """
 
     signature: str
