@@ -21,7 +21,7 @@ HEAVY = ("altair", "jinja2", "numpy", "pyarrow", "torch", "transformers", "vl_co
 
 
 @pytest.mark.parametrize(
-    "command", ["run", "run uncle", "run selective", "study", "score", "check"]
+    "command", ["run", "run uncle", "run selective", "study", "score", "check", "watch"]
 )
 def test_help_loads_little(command: str) -> None:
     code = (

@@ -124,6 +124,14 @@ _command(
     "sayso score answers.jsonl --methods num_sets,lexical_similarity --nli rules",
 )
 _command(
+    "guard:watch",
+    OWN,
+    "Watch a growing log of answers: an alarm when their rates change.",
+    "sayso watch log.jsonl --against runs/first",
+    "sayso watch log.jsonl --against runs/first --once --state watch.json",
+    "sayso watch - --against earlier.jsonl --page watch.html",
+)
+_command(
     "run:factuality",
     OWN,
     "Measure long texts you already have: how many claims are supported, from beginning to end.",

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from sayso.metrics.abstention import *
 from sayso.metrics.agreement import *
+from sayso.metrics.alarms import *
 from sayso.metrics.calibration import *
 from sayso.metrics.cmfg import *
 from sayso.metrics.compare_scores import *

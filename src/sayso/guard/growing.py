@@ -1,0 +1,236 @@
+"""A log that grows: its complete lines, through rotation, truncation and stops.
+
+A file is read as ``tail -F`` does. A line counts once its end is there. A file that another one
+replaces (rotation) is read to its end first; one that is cut and written anew is read from its
+beginning. A place in a file is kept with a hash of the bytes before it, so that a reader that goes
+on later notices another file under the same name, and finds the old one beside it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import sys
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+from sayso.records import InputError
+from sayso.storage.atomic import disk_errors
+
+#: bytes that are read at a time, and of the longest line that is read
+PIECE, LONGEST_LINE = 1 << 20, 1 << 24
+#: bytes before a place that tell whether the file is still the same
+MARK = 256
+#: how standard input is called
+STDIN = "-"
+
+
+class LogPlace(msgspec.Struct):
+    """A place in a log: its file, how many bytes and lines are read, and what stands before it."""
+
+    device: int = 0
+    file: int = 0
+    offset: int = 0
+    lines: int = 0
+    mark: str = ""
+
+
+class GrowingLog:
+    """The complete lines of a log, as they come. A line that is too long is ``None``.
+
+    ``path`` is a file, or "-" for standard input; what is no regular file is read as a stream.
+    ``notices`` says what happened to the file. Raises InputError for one that cannot be read.
+    """
+
+    def __init__(self, path: Path, place: LogPlace | None = None) -> None:
+        self.path = path
+        self.notices: list[str] = []
+        self.ended = False
+        #: number of the first line that was returned last
+        self.first = 1
+        self._file = self._open()
+        self.streams = not stat.S_ISREG(os.fstat(self._file.fileno()).st_mode)
+        self._begin(0, place.lines if place is not None and self.streams else 0)
+        if place is not None and place.offset and not self.streams:
+            self._go_to(place)
+
+    def _open(self) -> IO[bytes]:
+        if str(self.path) == STDIN:
+            return sys.stdin.buffer
+        if self.path.is_dir():
+            raise InputError(f"{self.path} is a folder: name one file in it")
+        if self.path.suffix.lower() == ".gz":
+            raise InputError(f"{self.path} is compressed: unpack it into sayso watch -")
+        try:
+            return self.path.open("rb", buffering=0)
+        except FileNotFoundError:
+            raise InputError(f"{self.path} does not exist: check the name") from None
+        except OSError as error:
+            raise InputError(f"{self.path} cannot be read: {error.strerror or error}") from None
+
+    def close(self) -> None:
+        """Close the file; standard input stays open."""
+        if str(self.path) != STDIN:
+            self._file.close()
+
+    # ---- places
+
+    def _begin(self, offset: int, lines: int) -> None:
+        """Read on from an offset of the open file."""
+        about = os.fstat(self._file.fileno())
+        self._place = LogPlace(about.st_dev, about.st_ino, offset, lines)
+        self._rest, self._dropped, self._tail = b"", 0, b""
+        if not self.streams:
+            self._tail = self._before(self._file, offset)
+            self._file.seek(offset)
+
+    def _before(self, file: IO[bytes], offset: int) -> bytes:
+        start = max(offset - MARK, 0)
+        file.seek(start)
+        return file.read(offset - start)
+
+    def place(self) -> LogPlace:
+        """Return where the first line begins that was not returned yet."""
+        if self.streams:
+            return LogPlace(lines=self._place.lines)
+        position = self._file.tell()
+        mark = _digest(self._before(self._file, self._place.offset))
+        self._file.seek(position)
+        return msgspec.structs.replace(self._place, mark=mark)
+
+    def _go_to(self, place: LogPlace) -> None:
+        """Go on at a place: in this file, or in the one that it replaced."""
+        if not self._holds(self._file, place):
+            old = self._earlier(place)
+            if old is None:
+                self.notices.append(
+                    f"{self.path} is not the file of the last stop, which is not beside it either: "
+                    "reading from the beginning; answers in between are missing"
+                )
+                self._begin(0, 0)
+                return
+            self._file.close()
+            self._file = old
+        self._begin(place.offset, place.lines)
+
+    def _holds(self, file: IO[bytes], place: LogPlace) -> bool:
+        """Whether a file has, before a place, what stood there."""
+        size = os.fstat(file.fileno()).st_size
+        return size >= place.offset and _digest(self._before(file, place.offset)) == place.mark
+
+    def _earlier(self, place: LogPlace) -> IO[bytes] | None:
+        """Return the file that was read before, if it was renamed beside this one."""
+        for other in sorted(self.path.absolute().parent.iterdir()):
+            if not other.name.startswith(self.path.name) or other.name == self.path.name:
+                continue
+            try:
+                about = other.stat()
+                if (about.st_dev, about.st_ino) != (place.device, place.file):
+                    continue
+                file = other.open("rb", buffering=0)
+            except OSError:
+                continue
+            if self._holds(file, place):
+                return file
+            file.close()
+        return None
+
+    # ---- lines
+
+    @property
+    def rest(self) -> bytes:
+        """What stands behind the last complete line."""
+        return self._rest
+
+    def take_rest(self) -> list[bytes | None]:
+        """Return what stands behind the last complete line, as a line."""
+        return self._take(b"", whole=True)
+
+    def lines(self) -> list[bytes | None]:
+        """Return complete lines that were not returned yet; a part of them, if there are many.
+
+        An empty list: there are none at the moment or, where ``ended``, none will come. A stream is
+        waited for.
+        """
+        with disk_errors(self.path, "read"):
+            while True:
+                if not self.streams and self._is_rewritten():
+                    self._begin(0, 0)
+                    self.notices.append(f"{self.path} was cut: reading from its beginning")
+                piece = os.read(self._file.fileno(), PIECE)
+                if piece:
+                    found = self._take(piece)
+                    if found:
+                        return found
+                elif self.streams:
+                    self.ended = True
+                    return self._take(b"", whole=True) if self._rest or self._dropped else []
+                elif not self._is_replaced():
+                    return []
+                else:
+                    if late := os.read(self._file.fileno(), PIECE):  # written since the last look
+                        found = self._take(late)
+                    else:
+                        found = self._take(b"", whole=True) if self._rest or self._dropped else []
+                        self._turn()
+                    if found:
+                        return found
+
+    def _take(self, piece: bytes, *, whole: bool = False) -> list[bytes | None]:
+        """Return the complete lines with what was read; ``whole``: the rest is one as well."""
+        self._tail = (self._tail + piece)[-MARK:]
+        data = self._rest + piece
+        lines: list[bytes | None] = [*data.split(b"\n")]
+        rest = b"" if whole else lines.pop() or b""
+        if lines:
+            if self._dropped:
+                lines[0] = None
+            lines = [None if x is None or len(x) > LONGEST_LINE else x for x in lines]
+            self._place.offset += self._dropped + len(data) - len(rest)
+            self.first = self._place.lines + 1
+            self._place.lines += len(lines)
+            self._dropped = 0
+        if len(rest) > LONGEST_LINE:
+            self._dropped += len(rest)
+            rest = b""
+        self._rest = rest
+        return lines
+
+    def _is_rewritten(self) -> bool:
+        """Whether the bytes before the next ones are others than those that were read."""
+        position = self._file.tell()
+        size = os.fstat(self._file.fileno()).st_size
+        if size == position:
+            return False
+        if size < position:
+            return True
+        self._file.seek(position - len(self._tail))
+        now = self._file.read(len(self._tail))
+        self._file.seek(position)
+        return now != self._tail
+
+    def _is_replaced(self) -> bool:
+        """Whether another file has the name now. While none has it, one is waited for."""
+        try:
+            there = self.path.stat()
+        except OSError:
+            return False
+        here = os.fstat(self._file.fileno())
+        return (there.st_dev, there.st_ino) != (here.st_dev, here.st_ino)
+
+    def _turn(self) -> None:
+        """Open the file that has the name now; none has it where it was moved meanwhile."""
+        if not self.path.exists():
+            return
+        new = self._open()
+        self._file.close()
+        self._file = new
+        self._begin(0, 0)
+        self.notices.append(f"{self.path} is a new file: reading it from its beginning")
+
+
+def _digest(text: bytes) -> str:
+    return hashlib.sha256(text).hexdigest()[:32]

@@ -1,0 +1,74 @@
+"""Rates over time, in memory that does not grow, and what a page of a watch shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+
+#: stretches of a log that are kept; where there are more, every two become one
+MOST_BINS = 120
+#: answers of a stretch at the beginning
+FIRST_WIDTH = 25
+
+
+class RateHistory(msgspec.Struct):
+    """Counts of each rate in stretches of a log, each ``width`` answers long.
+
+    ``counts`` has, by rate, how many count in each stretch, and of how many. There are at most
+    :data:`MOST_BINS` stretches: a log that is longer gets wider ones.
+    """
+
+    width: int = FIRST_WIDTH
+    counts: dict[str, tuple[list[int], list[int]]] = msgspec.field(default_factory=dict)
+
+    def add(self, rate: str, answers: Sequence[int], outcomes: Sequence[int]) -> None:
+        """Count outcomes (1 or 0) of answers, whose numbers in the log begin at 1."""
+        at = np.maximum(np.asarray(answers, dtype=np.int64) - 1, 0)
+        while at.max() // self.width >= MOST_BINS:
+            self.width *= 2
+            for name, both in self.counts.items():
+                self.counts[name] = (_paired(both[0]), _paired(both[1]))
+        size = MOST_BINS
+        many = np.bincount(at // self.width, np.asarray(outcomes, dtype=np.float64), size)
+        all_ = np.bincount(at // self.width, minlength=size)
+        held = self.counts.get(rate, ([0] * size, [0] * size))
+        self.counts[rate] = (
+            [a + int(b) for a, b in zip(held[0], many, strict=True)],
+            [a + int(b) for a, b in zip(held[1], all_, strict=True)],
+        )
+
+    def stretches(self, rate: str, most: int) -> list[tuple[int, int, int, int]]:
+        """Return (first answer, last answer, count, n) of at most ``most`` stretches that have any.
+
+        Neighbors are joined until there are no more.
+        """
+        many, all_ = self.counts.get(rate, ([], []))
+        used = max((number + 1 for number, n in enumerate(all_) if n), default=0)
+        joined = -(-used // most)
+        found = []
+        for first in range(0, used, max(joined, 1)):
+            last = min(first + joined, used)
+            n = sum(all_[first:last])
+            if n:
+                place = (first * self.width + 1, last * self.width)
+                found.append((*place, sum(many[first:last]), n))
+        return found
+
+
+def _paired(counts: list[int]) -> list[int]:
+    """Return the sums of every two neighbors, and as many zeros behind them."""
+    sums = [sum(counts[at : at + 2]) for at in range(0, len(counts), 2)]
+    return sums + [0] * (len(counts) - len(sums))
+
+
+class WatchPage(NamedTuple):
+    """What the page of a watch shows: its summary and alarms, the history, rates in words."""
+
+    summary: Mapping[str, Any]
+    alarms: Sequence[Mapping[str, Any]]
+    history: RateHistory
+    words: Mapping[str, str]
+    within: int

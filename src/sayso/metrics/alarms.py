@@ -1,0 +1,284 @@
+"""Anytime-valid alarms: has a rate changed, in a stream of answers that has no planned end?
+
+The stream is looked at after every answer. A test with a fixed size that is repeated that often
+would raise a false alarm sooner or later; these alarms do so with a probability of at most alpha
+over the whole stream, however long it is.
+
+* **An e-process.** Under the null hypothesis, P(X_t = 1 | the answers before) <= u. For each
+  alternative q > u, the factor (q/u)^x ((1-q)/(1-u))^(1-x) is increasing in x, so its expected
+  value is at most 1 for every rate up to u, not only for u itself. Products of such factors, and
+  averages of products with weights that sum to 1, are nonnegative supermartingales that begin at 1.
+* **Ville's inequality** (Ville 1939; Ramdas, Grunwald, Vovk and Shafer, "Game-theoretic statistics
+  and safe anytime-valid inference", arXiv 2210.01948): such a process ever reaches 1/a with a
+  probability of at most a. That is the alarm.
+* **A change after a quiet time.** A product that starts with the first answer loses on every quiet
+  answer, and must win all of that back. So a product starts anew every :data:`EVERY` answers, and
+  start j has the weight 1/(j(j+1)); these weights sum to 1 (a mixture over change points; Shin,
+  Ramdas and Rinaldo, "E-detectors", arXiv 2203.03532). A start that is still to come counts with
+  its weight times 1.
+* **Flat memory.** All starts of one alternative grow by the same factor, so their weighted sum is
+  one number: W <- (W + weight of a new start) * factor. Nothing is dropped, and the state is one
+  number for each alternative. (Leaving out terms would be valid as well: they are nonnegative, so
+  what is left lies below a process to which Ville's inequality applies.)
+* **A baseline that was measured.** u is not known. It is the exact one-sided bound (Clopper and
+  Pearson) of k of n earlier answers at half of alpha, and the alarm gets the other half: if the
+  bound holds, a false alarm has at most alpha/2, and the bound fails with at most alpha/2.
+
+A fall is a rise of the other outcome. Everything is computed in logs.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sayso.metrics.arrays import Floats
+from sayso.metrics.intervals import beta_quantile, exact_interval
+
+__all__ = ["ChangeAlarm", "ChangeSince", "rise_bound", "smallest_rise"]
+
+#: answers after which another product starts
+EVERY = 25
+#: alternatives to a bound: how many, and how far from it the nearest is, in log odds
+ALTERNATIVES, NEAREST = 12, 0.15
+#: the highest alternative, at least so far above the bound in log odds
+HIGHEST, FARTHEST = 0.99, 4.0
+#: answers that are kept to say since when a rate has changed
+KEPT_OUTCOMES = 2000
+#: answers of a chunk, whose factors are in memory at once
+CHUNK = 4096
+#: with this probability a rise that "can be seen" is seen
+POWER = 0.8
+
+
+def rise_bound(count: int, n: int, alpha: float) -> float | None:
+    """Return the exact upper bound of a rate of which ``count`` of ``n`` answers are known.
+
+    The Clopper-Pearson bound that holds with a probability of at least 1 - ``alpha``. ``None``
+    where nothing lies above it: without answers, and if all of them count.
+    """
+    if n <= 0 or count >= n:
+        return None
+    return exact_interval(count, n, 1 - 2 * alpha)[1]
+
+
+class ChangeSince(NamedTuple):
+    """Where a change probably began: of the last ``n`` answers, ``ones`` count."""
+
+    n: int
+    ones: int
+
+
+class AlarmState(msgspec.Struct):
+    """What an alarm knows of its stream, small and flat: enough to go on after a stop.
+
+    ``log_sums`` has the log of the weighted products of each alternative, ``None`` for 0.
+    ``recent`` are the last outcomes, as a text of 0 and 1.
+    """
+
+    n: int = 0
+    count: int = 0
+    log_sums: list[float | None] = msgspec.field(default_factory=list)
+    log_evidence: float = 0.0
+    alarm_at: int | None = None
+    recent: str = ""
+
+
+class ChangeAlarm:
+    """An alarm for a rise of a rate above ``bound``, with at most ``alpha`` of a false one.
+
+    ``bound`` is in 0..1, both ends excluded. ``alternatives`` are the rates that the products bet
+    on, all above the bound; by default :data:`ALTERNATIVES` between the bound and
+    :data:`HIGHEST`, closer to each other near the bound.
+    """
+
+    def __init__(
+        self,
+        bound: float,
+        alpha: float,
+        *,
+        alternatives: ArrayLike | None = None,
+        every: int = EVERY,
+        state: AlarmState | None = None,
+    ) -> None:
+        if not 0 < bound < 1 or not 0 < alpha < 1:
+            raise ValueError(f"bound {bound} and alpha {alpha}: expected numbers between 0 and 1")
+        rates = np.asarray(
+            alternatives_above(bound) if alternatives is None else alternatives, dtype=np.float64
+        )
+        if not rates.size or not np.all((rates > bound) & (rates < 1)):
+            raise ValueError(f"alternatives {rates}: expected rates between {bound} and 1")
+        self.bound, self.alpha, self.every = bound, alpha, every
+        self._threshold = -math.log(alpha)
+        self._of_one = np.log(rates) - math.log(bound)
+        self._of_none = np.log1p(-rates) - math.log1p(-bound)
+        self._share = -math.log(rates.size)
+        self.state = state or AlarmState()
+        held = [-math.inf if x is None else x for x in self.state.log_sums]
+        self._log_sums = np.array(held or [-math.inf] * rates.size)
+        if self._log_sums.shape != rates.shape:
+            raise ValueError(f"a state of {len(held)} alternatives for {rates.size}")
+
+    @property
+    def rings(self) -> bool:
+        """Whether the alarm was raised; it stays."""
+        return self.state.alarm_at is not None
+
+    @property
+    def evidence(self) -> float:
+        """The e-value so far: at most 1 on average without a change; the alarm is at 1/alpha."""
+        return math.exp(min(self.state.log_evidence, 700.0))
+
+    def update(self, outcomes: ArrayLike) -> int | None:
+        """Take the next answers, 1 or 0 each; return which of them raises the alarm, if one does.
+
+        The answer is exactly that at which the process crosses 1/alpha, whatever the number of
+        answers in one call. After the alarm nothing more is taken.
+        """
+        values = np.asarray(outcomes, dtype=np.uint8)
+        rung = None
+        for first in range(0, len(values), CHUNK):
+            chunk = values[first : first + CHUNK]
+            at = None if self.rings else self._advance(chunk)
+            if at is not None and rung is None:
+                rung = first + at
+        return rung
+
+    def _advance(self, values: NDArray[np.uint8]) -> int | None:
+        """Take a chunk that is not empty; return the place of the alarm in it."""
+        quiet = self._quiet(values)
+        if quiet is not None:
+            self._keep(values, *quiet)
+            return None
+        logs, sums = self._log_evidence(values)
+        over = np.flatnonzero(logs >= self._threshold)
+        end = int(over[0]) + 1 if over.size else len(values)
+        self._keep(values[:end], sums[end - 1], float(logs[end - 1]))
+        if over.size:
+            self.state.alarm_at = self.state.n
+            return end - 1
+        return None
+
+    def _keep(self, values: NDArray[np.uint8], sums: Floats, log_evidence: float) -> None:
+        """Take over what is known behind these answers."""
+        state = self.state
+        self._log_sums = sums
+        state.n += len(values)
+        state.count += int(values.sum())
+        state.log_evidence = log_evidence
+        text = (values[-KEPT_OUTCOMES:] + ord("0")).tobytes().decode()
+        state.recent = (state.recent + text)[-KEPT_OUTCOMES:]
+        state.log_sums = [None if x == -math.inf else float(x) for x in sums]
+
+    def _starts(self, size: int) -> tuple[NDArray[np.int64], Floats]:
+        """Return which of the next answers a product begins with, and the logs of their weights."""
+        starts = np.arange((-self.state.n) % self.every, size, self.every)
+        number = (self.state.n + starts) // self.every + 1
+        return starts, -np.log(number * (number + 1.0))
+
+    def _quiet(self, values: NDArray[np.uint8]) -> tuple[Floats, float] | None:
+        """Return sums and log evidence behind a chunk in which no alarm can be; else ``None``.
+
+        Within a stretch between two starts, no product grows more than if all ones came first. So
+        one row for each stretch is enough where the sum of these bounds stays below 1/alpha.
+        """
+        starts, weights = self._starts(len(values))
+        edges = starts if starts.size and not starts[0] else np.insert(starts, 0, 0)
+        ones = np.add.reduceat(values.astype(np.int64), edges)
+        before = np.cumsum(ones) - ones
+        logs = before[:, None] * self._of_one + (edges - before)[:, None] * self._of_none
+        first = len(edges) - len(starts)  # 1 where the chunk begins inside a stretch
+        terms = weights[:, None] - logs[first:]
+        sums = np.logaddexp.accumulate(np.vstack([self._log_sums[None], terms]), axis=0)
+        most = logs + sums[1 - first :] + ones[:, None] * self._of_one
+        if self._mixed(most, self.state.n + edges).max() >= self._threshold:
+            return None
+        total, size = int(before[-1] + ones[-1]), len(values)
+        end = sums[-1] + total * self._of_one + (size - total) * self._of_none
+        return end, float(self._mixed(end[None], np.array([self.state.n + size - 1]))[0])
+
+    def _log_evidence(self, values: NDArray[np.uint8]) -> tuple[Floats, Floats]:
+        """Return the log of the process after each answer, (T,), and of the sums behind it.
+
+        With C the sums of log factors, W_t = exp(C_t) (W_0 + sum over starts s <= t of w_s /
+        exp(C_s)), for each alternative.
+        """
+        factors = np.where(values[:, None] == 1, self._of_one, self._of_none)
+        after = np.cumsum(factors, axis=0)
+        starts, weights = self._starts(len(values))
+        terms = weights[:, None] - (after[starts] - factors[starts])
+        sums = np.logaddexp.accumulate(np.vstack([self._log_sums[None], terms]), axis=0)
+        places = np.arange(len(values))
+        weighted = after + sums[np.searchsorted(starts, places, side="right")]
+        return self._mixed(weighted, self.state.n + places), weighted
+
+    def _mixed(self, sums: Floats, places: NDArray[np.int64]) -> Floats:
+        """Return the log of the process from the sums at places, with the starts to come."""
+        highest = sums.max(axis=1)
+        total = highest + np.log(np.exp(sums - highest[:, None]).sum(axis=1)) + self._share
+        return np.asarray(np.logaddexp(total, -np.log(places // self.every + 2.0)))
+
+    def since(self) -> ChangeSince:
+        """Return the stretch up to now that speaks most against the bound.
+
+        The likelihood ratio of a rate of its own against the bound is largest for it, among the
+        last :data:`KEPT_OUTCOMES` answers. Where no stretch lies above the bound, it is empty.
+        """
+        return likeliest_stretch(self.state.recent, self.bound)
+
+
+def alternatives_above(bound: float) -> Floats:
+    """Return the rates that the products bet on, rising, all above ``bound``."""
+    start = math.log(bound / (1 - bound))
+    end = max(math.log(HIGHEST / (1 - HIGHEST)) - start, FARTHEST)
+    odds = np.exp(start + np.geomspace(NEAREST, end, ALTERNATIVES))
+    return np.asarray(odds / (1 + odds))
+
+
+def likeliest_stretch(recent: str, bound: float) -> ChangeSince:
+    """Return the end of a text of 0 and 1 whose rate speaks most against a bound."""
+    newest_first = np.frombuffer(recent.encode()[::-1], dtype=np.uint8) - ord("0")
+    n = np.arange(1, len(newest_first) + 1)
+    count = np.cumsum(newest_first, dtype=np.int64)
+    if not len(n):
+        return ChangeSince(0, 0)
+    rate = count / n
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ones = np.where(count > 0, count * np.log(rate / bound), 0.0)
+        none = np.where(count < n, (n - count) * np.log((1 - rate) / (1 - bound)), 0.0)
+    gain = np.where(rate > bound, ones + none, 0.0)
+    at = int(np.argmax(gain))
+    return ChangeSince(at + 1, int(count[at])) if gain[at] > 0 else ChangeSince(0, 0)
+
+
+@lru_cache(maxsize=256)
+def smallest_rise(
+    bound: float, alpha: float, within: int, after: int = 10_000, power: float = POWER
+) -> float | None:
+    """Return the smallest rate that raises the alarm within so many answers of a change.
+
+    The change comes after ``after`` quiet answers, and the alarm is raised with a probability of
+    at least ``power``: at the end of the stretch, enough of its answers count, by the exact
+    binomial tail. ``None`` where no rate is seen as fast.
+    """
+    own = within - EVERY  # the next product may start so much later
+    if own < 1:
+        return None
+    rates = alternatives_above(bound)
+    of_one, of_none = np.log(rates / bound), np.log((1 - rates) / (1 - bound))
+    start = after // EVERY + 2
+    weight = -math.log(start * (start + 1)) - math.log(len(rates))
+    count = np.arange(own + 1)[:, None]
+    logs = count * of_one + (own - count) * of_none
+    highest = logs.max(axis=1)
+    evidence = weight + highest + np.log(np.exp(logs - highest[:, None]).sum(axis=1))
+    enough = np.flatnonzero(evidence >= -math.log(alpha))
+    if not enough.size:
+        return None
+    least = int(enough[0])
+    return beta_quantile(power, least, own - least + 1)

@@ -1,0 +1,125 @@
+"""A growing log: half lines, rotation, truncation, and going on after a stop."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sayso.guard import growing
+from sayso.guard.growing import GrowingLog
+from sayso.records import InputError
+
+
+def add(place: Path, text: str) -> None:
+    with place.open("a", encoding="utf-8") as file:
+        file.write(text)
+
+
+def all_lines(log: GrowingLog) -> list[bytes | None]:
+    found = []
+    while lines := log.lines():
+        found += lines
+    return found
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    path = tmp_path / "log.jsonl"
+    path.write_text("one\ntwo\n", encoding="utf-8")
+    return path
+
+
+def test_a_line_counts_when_its_end_is_there(place: Path) -> None:
+    log = GrowingLog(place)
+    assert all_lines(log) == [b"one", b"two"]
+    add(place, "thr")
+    assert log.lines() == []
+    assert log.rest == b"thr"
+    assert log.place().offset == 8
+    add(place, "ee\nfour\n")
+    assert log.lines() == [b"three", b"four"]
+    assert (log.first, log.place().lines, log.place().offset) == (3, 4, 19)
+
+
+def test_a_replaced_file_is_read_to_its_end_first(place: Path) -> None:
+    log = GrowingLog(place)
+    all_lines(log)
+    add(place, "three\nfo")
+    place.rename(place.with_name("log.jsonl.1"))
+    assert log.lines() == [b"three"]
+    assert log.lines() == []  # no file has the name yet
+    assert not log.notices
+    place.write_text("five\n", encoding="utf-8")
+    assert log.lines() == [b"fo"]  # nobody will end it
+    assert log.lines() == [b"five"]
+    assert log.first == 1
+    assert "new file" in log.notices[0]
+
+
+@pytest.mark.parametrize("new", ["a\n", "zzz\nzzzz\nand longer than before\n"])
+def test_a_file_that_is_cut_is_read_from_its_beginning(place: Path, new: str) -> None:
+    log = GrowingLog(place)
+    all_lines(log)
+    with place.open("r+", encoding="utf-8") as file:  # as copytruncate does
+        file.truncate()
+        file.write(new)
+    assert all_lines(log) == [line.encode() for line in new.splitlines()]
+    assert "cut" in log.notices[0]
+
+
+def test_a_reader_goes_on_where_it_was(place: Path) -> None:
+    log = GrowingLog(place)
+    all_lines(log)
+    kept = log.place()
+    add(place, "three\n")
+    again = GrowingLog(place, kept)
+    assert all_lines(again) == [b"three"]
+    assert again.first == 3
+    assert not again.notices
+
+
+def test_a_reader_finds_the_file_that_was_rotated_in_between(place: Path) -> None:
+    log = GrowingLog(place)
+    all_lines(log)
+    kept = log.place()
+    add(place, "three\n")
+    place.rename(place.with_name("log.jsonl.1"))
+    place.write_text("four\n", encoding="utf-8")
+    again = GrowingLog(place, kept)
+    assert all_lines(again) == [b"three", b"four"]
+
+
+def test_a_reader_says_that_the_file_is_another_one(place: Path) -> None:
+    log = GrowingLog(place)
+    all_lines(log)
+    kept = log.place()
+    place.unlink()
+    place.write_text("four\nfive\nsix\n", encoding="utf-8")
+    again = GrowingLog(place, kept)
+    assert all_lines(again) == [b"four", b"five", b"six"]
+    assert "beginning" in again.notices[0]
+
+
+def test_a_huge_line_is_not_held(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(growing, "LONGEST_LINE", 1000)
+    monkeypatch.setattr(growing, "PIECE", 300)
+    add(place, "x" * 5000)
+    log = GrowingLog(place)
+    assert all_lines(log) == [b"one", b"two"]
+    assert len(log.rest) <= 1300
+    add(place, "x\nthree\n")
+    assert all_lines(log) == [None, b"three"]
+    assert log.place().offset == place.stat().st_size
+    assert log.place().lines == 4
+
+
+def test_what_cannot_be_read_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "log.jsonl.gz").write_bytes(b"")
+    for name, words in (
+        ("none.jsonl", "does not exist"),
+        ("", "is a folder"),
+        ("log.jsonl.gz", "compressed"),
+    ):
+        with pytest.raises(InputError, match=words):
+            GrowingLog(tmp_path / name)

@@ -1,0 +1,412 @@
+"""``sayso watch``: rates, alarms, guard, state and page, over logs that others wrote."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sayso import cli
+from sayso.guard import growing
+from sayso.guard.growing import GrowingLog
+from sayso.guard.watch import EMPTY_LINE, WatchOptions, withdraw_promise
+from sayso.guard.watch import watch as watch_log
+from sayso.judges.judge import NO_VALUE
+from sayso.judges.rules.judge import judge_rules
+from sayso.records import InputError
+
+QUESTION = "When was Ada Lovelace born?"
+
+
+def rows(n: int, declines: float, seed: int = 0, **more: Any) -> Iterator[dict[str, Any]]:
+    draw = random.Random(seed)
+    for number in range(n):
+        stance = "abstained" if draw.random() < declines else "committed"
+        yield {"id": f"a{number}", "question": QUESTION, "stance": stance, **more}
+
+
+def write(place: Path, *parts: Any) -> Path:
+    lines = [
+        row if isinstance(row, str) else json.dumps(row)
+        for part in parts
+        for row in ([part] if isinstance(part, str) else part)
+    ]
+    place.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return place
+
+
+@pytest.fixture
+def earlier(tmp_path: Path) -> Path:
+    """300 earlier answers of which 9 decline."""
+    declining = ({"question": QUESTION, "answer": "x", "stance": "abstained"} for _ in range(9))
+    others = ({"question": QUESTION, "answer": "x", "stance": "committed"} for _ in range(291))
+    return write(tmp_path / "earlier.jsonl", declining, others)
+
+
+def watched(
+    log: Path, earlier: Path, **options: Any
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    events: list[dict[str, Any]] = []
+    summary = watch_log(
+        log, earlier, WatchOptions(once=True, **options), emit=events.append, tell=lambda text: None
+    )
+    return [event for event in events if event["event"] == "alarm"], summary
+
+
+def test_a_change_raises_one_alarm_with_its_place(tmp_path: Path, earlier: Path) -> None:
+    log = write(tmp_path / "log.jsonl", rows(2000, 0.03), rows(200, 0.7, seed=1, time="Tuesday"))
+    alarms, summary = watched(log, earlier)
+    (alarm,) = alarms
+    assert (alarm["rate"], alarm["change"]) == ("declining", "rise")
+    assert 2000 < alarm["answer"] == alarm["line"] < 2040
+    assert alarm["id"] == f"a{alarm['answer'] - 2001}"
+    assert alarm["time"] == "Tuesday"
+    assert alarm["evidence"] >= alarm["needed"] == pytest.approx(1 / (0.05 / 3 / 2), rel=1e-5)
+    assert abs(alarm["since_n"] - (alarm["answer"] - 2000)) <= 3
+    assert summary["answers"] == 2200
+    assert summary["alarms"] == 1
+    declined = sum(json.loads(line)["stance"] == "abstained" for line in log.open())
+    assert summary["rates"]["declining"]["count"] == declined
+    assert summary["rates"]["hedging"]["rate"] == 0
+
+
+def test_without_a_change_there_is_no_alarm(tmp_path: Path, earlier: Path) -> None:
+    log = write(tmp_path / "log.jsonl", rows(5000, 0.03, seed=4))
+    alarms, summary = watched(log, earlier, every=1000)
+    assert alarms == []
+    assert summary["alarms"] == 0
+
+
+def test_texts_are_read_as_those_of_the_baseline(tmp_path: Path) -> None:
+    """Without a stance the offline rules read the answer, without golds, in both."""
+    texts = ["In 1815.", "I don't know when she was born.", "It was probably 1815."]
+    read = [judge_rules(QUESTION, NO_VALUE, text).stance for text in texts]
+    assert read == ["committed", "abstained", "hedged"]
+    answers = [{"question": QUESTION, "answer": text, "gold": "1815"} for text in texts * 4]
+    log = write(tmp_path / "log.jsonl", answers)
+    _, summary = watched(log, write(tmp_path / "earlier.jsonl", answers))
+    for rate, count, n in (("declining", 4, 12), ("hedging", 4, 12), ("error", 0, 8)):
+        told = summary["rates"][rate]
+        assert (
+            (told["count"], told["n"]) == (count, n) == (told["baseline_count"], told["baseline_n"])
+        )
+
+
+def test_labels_scores_and_twins(tmp_path: Path) -> None:
+    guard = tmp_path / "guard.json"
+    guard.write_text(json.dumps({"score": "perplexity", "limit": 1.5}), encoding="utf-8")
+    one = {"question": QUESTION, "answer": "In 1815.", "stance": "committed"}
+    baseline = write(
+        tmp_path / "earlier.jsonl",
+        [{**one, "score": 1.0, "correct": True, "answerable": True}] * 20,
+        [{**one, "score": 2.0, "correct": False, "answerable": True}] * 5,
+        [{**one, "stance": "abstained", "score": 2.0, "correct": False, "answerable": False}] * 15,
+    )
+    log = write(
+        tmp_path / "log.jsonl",
+        [
+            {**one, "score": 1.5, "correct": "yes"},  # the limit itself is not above it
+            {**one, "score": 1.6, "label": "NS"},
+            {**one, "token_logprobs": [-0.1, -3.2], "label": "S"},  # perplexity e^1.65
+            {**one, "logprobs": [-0.1, -0.1], "label": "UNC"},
+            {**one, "stance": "refused_by_policy", "correct": False, "answerable": True},
+            {"id": "a1", "correct": False},  # a label that comes later
+            {**one, "stance": "asked_back", "answerable": False, "score": "nan"},
+        ],
+    )
+    _, summary = watched(log, baseline, guard=guard)
+    found = {name: (told["count"], told["n"]) for name, told in summary["rates"].items()}
+    assert found == {
+        "declining": (2, 6),
+        "hedging": (0, 6),
+        "above_limit": (2, 4),
+        "error": (2, 4),
+        "declining_answerable": (1, 1),
+        "declining_unanswerable": (1, 1),
+    }
+    assert summary["rates"]["above_limit"]["baseline_count"] == 20
+    assert summary["rates"]["error"]["baseline_n"] == 25
+    assert summary["J"] == {"log": 0.0, "baseline": 1.0}
+    assert (summary["answers"], summary["labels"]) == (6, 1)
+    told = summary["rates"]
+    assert list(told["error"]["changes"]) == ["rise"]
+    assert list(told["declining_answerable"]["changes"]) == ["rise"]
+    assert list(told["declining_unanswerable"]["changes"]) == ["fall"]
+
+
+def test_a_run_is_a_baseline(tmp_path: Path, small_run: Path) -> None:
+    log = write(tmp_path / "log.jsonl", rows(10, 0.0))
+    _, summary = watched(log, small_run)
+    answers = [row for row in exported(small_run, tmp_path) if row["form"] == "short"]
+    plain = [row for row in answers if row["method"] == "plain"]
+    read = [judge_rules(row["question"], NO_VALUE, row["answer"]).stance for row in plain]
+    told = summary["rates"]["declining"]
+    assert told["baseline_n"] == len(read) > 0
+    assert told["baseline_count"] == sum(s in ("abstained", "asked_back") for s in read)
+    with pytest.raises(InputError, match="the run has plain"):
+        watched(log, small_run, method="unc_few")
+
+
+@pytest.fixture(scope="module")
+def small_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("runs") / "first"
+    assert cli.execute(["run", "uncle", "--limit", "2", "--out", str(out)]) == 0
+    return out
+
+
+def exported(run: Path, folder: Path) -> list[dict[str, Any]]:
+    out = folder / "answers.jsonl"
+    assert cli.execute(["export", str(run), str(out)]) == 0
+    return [json.loads(line) for line in out.open(encoding="utf-8")]
+
+
+# ---- lines of others
+
+HOSTILE = [
+    "not json",
+    "[1, 2]",
+    '{"other": 1}',
+    "\x1b[2J\x07",
+    '{"question": "q", "answer": ' + "[" * 100_000 + "]" * 100_000 + "}",
+    '{"gold": "a", "golds": "b", "answer": "c", "question": "q"}',
+    '{"stance": "committed", "id": NaN, "time": "\\ud800"}',
+    '{"stance": 7, "question": "q", "answer": 1815}',
+    '{"stance": "sure", "question": "' + QUESTION + '", "answer": "I do not know."}',
+    '{"stance": "committed", "id": "\\u202e\\u001b[31mred", "score": 1e999}',
+    '{"question": null, "answer": null}',
+    '{"question": "q", "answer": "Ist das nicht schön? Ja, das ist es wohl, aber ich weiß nicht."}',
+]
+
+
+def test_hostile_lines_are_counted_and_stop_nothing(tmp_path: Path, earlier: Path) -> None:
+    log = write(tmp_path / "log.jsonl", HOSTILE, rows(100, 0.03))
+    with log.open("ab") as file:
+        file.write(b'{"stance": "committed", "id": "\xff"}\n\n  \n')
+    _, summary = watched(log, earlier)
+    assert summary["bad_lines"] == 8
+    assert summary["bad"]["wrong JSON"] == 3  # not json, an escape sequence, and too deep
+    assert summary["bad"][EMPTY_LINE] == 2
+    assert summary["bad"]["not UTF-8"] == summary["bad"]["expected an object"] == 1
+    assert summary["unread"] == {"language": 1}
+    assert summary["answers"] == 105
+    assert summary["lines"] == 113
+
+
+def test_what_stands_in_an_alarm_moves_no_cursor(
+    tmp_path: Path, earlier: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hostile = {"id": "\u202e\x1b[31m", "time": {"a": "\x07" * 500}}
+    log = write(tmp_path / "log.jsonl", ({**row, **hostile} for row in rows(100, 0.9)))
+    code = cli.execute(["watch", str(log), "--against", str(earlier), "--once"])
+    shown = capsys.readouterr()
+    assert code == 1
+    assert all(c.isprintable() or c == "\n" for c in shown.out + shown.err)
+    alarm, summary = map(json.loads, shown.out.splitlines())
+    assert len(alarm["time"]) <= 100
+    assert summary["event"] == "summary"
+
+
+def test_a_log_of_something_else_is_refused(
+    tmp_path: Path, earlier: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = write(tmp_path / "log.jsonl", ["a,b,c"] * 500)
+    assert cli.execute(["watch", str(log), "--against", str(earlier)]) == 2  # and is not followed
+    told = capsys.readouterr().err
+    assert "none of the first 100 lines" in told
+    assert "--columns answer=YOURS" in told
+    few = write(tmp_path / "few.jsonl", ["a,b,c"] * 3)
+    assert cli.execute(["watch", str(few), "--against", str(earlier), "--once"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["none.jsonl"], "none.jsonl does not exist"),
+        (["log.jsonl", "--rates", "declines"], "expected one or more of declining"),
+        (["log.jsonl", "--rates", "error"], "has no labeled answers"),
+        (["log.jsonl", "--rates", "above_limit"], "pass --guard"),
+        (["log.jsonl", "--alpha", "0"], "expected a number between 0 and 1"),
+        (["log.jsonl", "--guard", "log.jsonl"], "log.jsonl"),
+        (["log.jsonl", "--state", "earlier.jsonl"], "was not written by sayso watch"),
+        (["log.jsonl", "--page", "earlier.jsonl"], "ending in .html"),
+        (["log.jsonl", "--columns", "reply=x"], "expected OURS=YOURS"),
+    ],
+)
+def test_mistakes_are_one_line(
+    words: list[str],
+    message: str,
+    tmp_path: Path,
+    earlier: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "log.jsonl", rows(3, 0))
+    assert cli.execute(["watch", *words, "--against", earlier.name, "--once"]) == 2
+    told = capsys.readouterr().err
+    assert message in told
+    assert "Traceback" not in told
+
+
+# ---- guard
+
+
+def test_an_alarm_withdraws_the_guard(tmp_path: Path, earlier: Path) -> None:
+    place = tmp_path / "guard.json"
+    fields = {"format": 1, "score": "mine", "limit": 0.5, "promise": "≤ 5 %", "withdrawn": None}
+    place.write_text(json.dumps(fields), encoding="utf-8")
+    log = write(tmp_path / "log.jsonl", rows(100, 0.9))
+    alarms, _ = watched(log, earlier, guard=place, keep_guard=True)
+    assert alarms[0]["guard"] == "kept"
+    assert json.loads(place.read_text("utf-8")) == fields
+    alarms, _ = watched(log, earlier, guard=place)
+    assert alarms[0]["guard"] == "withdrawn"
+    now = json.loads(place.read_text("utf-8"))
+    assert {**now, "withdrawn": None} == fields
+    assert set(now["withdrawn"]) == {"when", "why"}
+    assert "decline" in now["withdrawn"]["why"]
+    assert not withdraw_promise(place, "another reason")
+    assert json.loads(place.read_text("utf-8")) == now
+
+
+# ---- state
+
+
+def test_a_watch_in_pieces_is_the_watch_in_one(tmp_path: Path, earlier: Path) -> None:
+    whole = write(tmp_path / "whole.jsonl", rows(700, 0.03), rows(60, 0.6, seed=2))
+    text = whole.read_text("utf-8")
+    alarms, summary = watched(whole, earlier)
+    log, state = tmp_path / "log.jsonl", tmp_path / "watch.json"
+    found: list[dict[str, Any]] = []
+    sizes = []
+    for end in (1, 40_000, 40_050, 60_000, len(text), len(text)):  # also in the middle of lines
+        log.write_text(text[:end], encoding="utf-8")
+        if end == 1:
+            log.write_text("", encoding="utf-8")
+        more, last = watched(log, earlier, state=state)
+        found += more
+        sizes.append(state.stat().st_size)
+    assert found == alarms
+    assert {**last, "log": ""} == {**summary, "log": ""}
+    assert max(sizes) < 30_000
+
+
+def test_a_state_belongs_to_its_watch(tmp_path: Path, earlier: Path) -> None:
+    log, state = write(tmp_path / "log.jsonl", rows(10, 0)), tmp_path / "watch.json"
+    watched(log, earlier, state=state)
+    with pytest.raises(InputError, match="belongs to a watch against other answers"):
+        watched(log, earlier, state=state, alpha=0.01)
+
+
+def test_a_last_line_without_its_end_counts_if_it_is_whole(tmp_path: Path, earlier: Path) -> None:
+    log, state = tmp_path / "log.jsonl", tmp_path / "watch.json"
+    log.write_text('{"stance": "committed"}\n{"stance": "abst', encoding="utf-8")
+    _, summary = watched(log, earlier, state=state)
+    assert (summary["answers"], summary["bad_lines"]) == (1, 0)
+    log.write_text('{"stance": "committed"}\n{"stance": "abstained"}', encoding="utf-8")
+    _, summary = watched(log, earlier, state=state)
+    assert (summary["answers"], summary["rates"]["declining"]["count"]) == (2, 1)
+    log.write_text('{"stance": "committed"}\n{"stance": "abstained"}\n', encoding="utf-8")
+    _, summary = watched(log, earlier, state=state)
+    assert (summary["answers"], summary["bad_lines"]) == (2, 0)
+
+
+def test_the_page_shows_rates_and_alarms(tmp_path: Path, earlier: Path) -> None:
+    log = write(tmp_path / "<log>.jsonl", rows(500, 0.03), rows(50, 0.8, id="<b>&"))
+    place = tmp_path / "watch.html"
+    watched(log, earlier, page=place)
+    page = place.read_text("utf-8")
+    assert "Alarm at answer 5" in page
+    assert "<svg" in page
+    assert ">alarm</text>" in page
+    assert "&lt;b&gt;&amp;" in page
+    assert "<b>&" not in page
+    watched(log, earlier, page=place)  # our own page is replaced
+    place.write_text("<p>mine</p>", encoding="utf-8")
+    with pytest.raises(InputError, match="is not a page of sayso"):
+        watched(log, earlier, page=place)
+
+
+# ---- processes that follow
+
+
+def started(*words: str, **more: Any) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "sayso", "watch", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=dict(os.environ),
+        **more,
+    )
+
+
+def until(holds: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    end = time.monotonic() + 120
+    while not holds():
+        assert process.poll() is None
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_a_followed_file_ends_on_demand(tmp_path: Path, earlier: Path) -> None:
+    log, state = write(tmp_path / "log.jsonl", rows(30, 0)), tmp_path / "watch.json"
+    process = started(str(log), "--against", str(earlier), "--state", str(state))
+    assert process.stderr is not None
+    while "hedging" not in process.stderr.readline():
+        pass
+    with log.open("a", encoding="utf-8") as file:
+        for row in rows(40, 1.0):
+            file.write(json.dumps(row) + "\n")
+    assert process.stdout is not None
+    assert json.loads(process.stdout.readline())["event"] == "alarm"
+    until(lambda: state.exists(), process)
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 1, err
+    assert json.loads(out.splitlines()[-1])["answers"] == 70
+    assert json.loads(state.read_bytes())["answers"] == 70
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_a_kill_loses_nothing(tmp_path: Path, earlier: Path) -> None:
+    """Alarms of answers that were read but not kept are raised again, never lost."""
+    log, state = write(tmp_path / "log.jsonl", rows(40, 1.0)), tmp_path / "watch.json"
+    process = started(str(log), "--against", str(earlier), "--state", str(state))
+    until(lambda: state.exists(), process)
+    process.kill()
+    out, _ = process.communicate(timeout=120)
+    assert "alarm" in out
+    with log.open("a", encoding="utf-8") as file:
+        file.write(json.dumps({"stance": "committed"}) + "\n")
+    _, summary = watched(log, earlier, state=state)
+    assert (summary["answers"], summary["alarms"]) == (41, 1)
+
+
+def test_standard_input_ends_by_itself(tmp_path: Path, earlier: Path) -> None:
+    log = write(tmp_path / "log.jsonl", rows(40, 1.0))
+    with log.open(encoding="utf-8") as source:
+        process = started("-", "--against", str(earlier), "--stop-at-alarm", stdin=source)
+        out, err = process.communicate(timeout=120)
+    assert process.returncode == 1, err
+    assert [json.loads(line)["event"] for line in out.splitlines()] == ["alarm", "summary"]
+
+
+def test_blocks_of_lines_do_not_matter(
+    tmp_path: Path, earlier: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = write(tmp_path / "log.jsonl", rows(500, 0.03), rows(50, 0.7))
+    alarms, summary = watched(log, earlier)
+    monkeypatch.setattr(growing, "PIECE", 777)
+    assert len(GrowingLog(log).lines()) < 20
+    assert watched(log, earlier) == (alarms, summary)
