@@ -24,6 +24,7 @@ STUDIES = {
     "judge_tokens": [],
     "cheap_judge": [],
     "coverage": [],
+    "assertions": [],
     "decisiveness": [],
     "contradiction": [],
     "claims": [],

@@ -45,6 +45,7 @@ LAYERS = (
     "checks",
     "train",
     "studies",
+    "assertions",
     "wikidata",
     "cli",
     "__main__",
@@ -63,6 +64,11 @@ APART = {
     ("checks", "studies"),
     ("train", "studies"),
     ("wikidata", "studies"),
+    ("score_files", "assertions"),
+    ("checks", "assertions"),
+    ("train", "assertions"),
+    ("studies", "assertions"),
+    ("wikidata", "assertions"),
 }
 #: imports inside functions: what is heavy, or above, is looked up when it is wanted
 DOORS = {

@@ -15,7 +15,7 @@ PAGES = [
     ["run"],
     *(["run", name] for name in PROTOCOLS),
     *([name] for name in ("measure", "report", "compare", "score", "factuality", "check")),
-    *([name] for name in ("judge-check", "data", "build", "index", "train", "export")),
+    *([name] for name in ("judge-check", "data", "build", "index", "train", "export", "assert")),
 ]
 
 
