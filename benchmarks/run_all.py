@@ -25,6 +25,7 @@ STUDIES = {
     "judge_tokens": [],
     "cheap_judge": [],
     "coverage": [],
+    "assertions": [],
     "decisiveness": [],
     "contradiction": [],
     "claims": [],

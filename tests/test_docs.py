@@ -46,7 +46,7 @@ def test_the_commands_of_the_tour_run_in_order(
     walk(typed, capsys)
     wanted = (
         "run check judge-check run run measure build build run run train run measure run compare "
-        "study report export"
+        "assert study report export"
     )
     assert [words[1] for words in typed] == wanted.split()
 

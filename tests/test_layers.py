@@ -46,6 +46,7 @@ LAYERS = (
     "train",
     "studies",
     "guard",
+    "assertions",
     "wikidata",
     "cli",
     "__main__",
@@ -68,6 +69,11 @@ APART = {
     ("checks", "studies"),
     ("train", "studies"),
     ("wikidata", "studies"),
+    ("score_files", "assertions"),
+    ("checks", "assertions"),
+    ("train", "assertions"),
+    ("studies", "assertions"),
+    ("wikidata", "assertions"),
 }
 #: imports inside functions: what is heavy, or above, is looked up when it is wanted
 DOORS = {

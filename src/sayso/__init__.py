@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sayso import records as records
     from sayso import report as report
     from sayso import scores as scores
+    from sayso.assertions.check import check_assertions as check_assertions
     from sayso.checks.judge import judge_check as judge_check
     from sayso.checks.model import check as check
     from sayso.engines import open_model as open_model
@@ -45,6 +46,7 @@ _PUBLIC = {
     "measure": "sayso.runs.measure:measure",
     "compare": "sayso.train.compare:compare",
     "check": "sayso.checks.model:check",
+    "check_assertions": "sayso.assertions.check:check_assertions",
     "export": "sayso.runs.export:export",
     "factuality": "sayso.runs.from_files:factuality",
     "judge_check": "sayso.checks.judge:judge_check",

@@ -16,6 +16,7 @@ PAGES = [
     *(["run", name] for name in PROTOCOLS),
     *([name] for name in ("measure", "report", "compare", "score", "factuality", "check")),
     *([name] for name in ("judge-check", "data", "build", "index", "train", "export", "watch")),
+    ["assert"],
 ]
 
 

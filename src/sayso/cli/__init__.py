@@ -76,7 +76,7 @@ All commands: sayso --help"""
 
 def _command(place: str, group: cyclopts.Group, text: str, *examples: str) -> None:
     """Add a command, which is imported when it is called."""
-    name = place.partition(":")[2].removesuffix("_app").replace("_", "-")
+    name = place.partition(":")[2].removesuffix("_app").strip("_").replace("_", "-")
     below = {"help_epilogue": help.help_examples(*examples)} if examples else {}
     app.command(f"sayso.cli.{place}", name=name, group=group, help=text, **below)
 
@@ -114,6 +114,14 @@ _command(
     MEASURE,
     "Show the differences between two runs, with intervals.",
     "sayso compare runs/first runs/second",
+    'sayso compare runs/base runs/new --assert "J[short] not worse by .05"',
+)
+_command(
+    "run:assert_",
+    MEASURE,
+    "Decide whether a run meets your limits: holds, does not, or cannot say yet (exit codes).",
+    'sayso assert runs/first "J[short] >= .2" "missing <= 2%"',
+    'sayso assert runs/first "J[short] >= .2" --junit verdicts.xml --markdown comment.md',
 )
 _command(
     "score:score",

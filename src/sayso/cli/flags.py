@@ -202,6 +202,16 @@ class Comparing:
     ] = ()
     resamples: Annotated[int, Parameter(help="Bootstrap resamples of entities.")] = 2000
     seed: Annotated[int, Parameter(help="Seed for resampling.")] = 0
+    assertions: Annotated[
+        tuple[str, ...],
+        Parameter(
+            name="--assert",
+            help="An assertion about the difference, such as 'J[short] not worse by .05'; "
+            "repeatable. Prints verdicts, with the exit codes of sayso assert.",
+            negative="",
+            show_default=False,
+        ),
+    ] = ()
     stage: Annotated[
         Literal["sft", "dpo", "rl"] | None,
         Parameter(help="For two trainings: the stage to compare; default: the last of each."),
@@ -210,6 +220,36 @@ class Comparing:
         Path | None,
         Parameter(help="For two trainings: the new location of their base run."),
     ] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class GateFlags:
+    """What ``sayso assert`` and ``sayso compare --assert`` do with verdicts."""
+
+    junit: Annotated[
+        Path | None,
+        Parameter(help="write the verdicts to this file as JUnit XML (cannot say yet: skipped)"),
+    ] = None
+    markdown: Annotated[
+        Path | None,
+        Parameter(help="write them to this file as a Markdown table, for a pull request"),
+    ] = None
+    strict: Annotated[
+        bool,
+        Parameter(help='treat "cannot say yet" as a failure (exit code 1)', negative=""),
+    ] = False
+    allow_cache: Annotated[
+        bool,
+        Parameter(help="accept answers from the cache about a model at an endpoint", negative=""),
+    ] = False
+
+    @property
+    def given(self) -> bool:
+        """Whether any of them is given."""
+        return self != NO_GATE_FLAGS
+
+
+NO_GATE_FLAGS = GateFlags()
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""``sayso run``, ``measure``, ``report``, ``compare`` and ``factuality``: their flags and help.
+"""``sayso run``, ``measure``, ``report``, ``compare``, ``assert``, ``factuality``: flags and help.
 
 What they do loads much and stands in :mod:`sayso.cli.running`.
 """
@@ -12,8 +12,10 @@ import cyclopts
 from cyclopts import Parameter
 
 from sayso.cli.flags import (
+    NO_GATE_FLAGS,
     Comparing,
     Factuality,
+    GateFlags,
     RunFlags,
     measurable_settings,
     protocol_settings,
@@ -23,10 +25,15 @@ from sayso.cli.help import OPTIONS, Figures, FigureWidth, help_examples
 from sayso.later import Later
 from sayso.protocols import PROTOCOLS
 from sayso.protocols.protocol import Protocol
+from sayso.records import InputError
 
 if TYPE_CHECKING:
+    from sayso.assertions import check as checking
+    from sayso.assertions import written
+    from sayso.assertions.check import CheckedAssertions
     from sayso.cli import running
 else:
+    checking, written = Later("sayso.assertions.check"), Later("sayso.assertions.written")
     running = Later("sayso.cli.running")
 
 NO_FLAGS = RunFlags()
@@ -129,7 +136,8 @@ def compare(
     /,
     *more: Path,
     flags: Annotated[Comparing, Parameter(name="*")] = Comparing(),
-) -> None:
+    gate: Annotated[GateFlags, Parameter(name="*")] = NO_GATE_FLAGS,
+) -> int:
     """Print what changes from run A to run B on the questions both asked, with paired intervals.
 
     Of more than two runs: every number by run, ranks, and which pairs differ (see sayso study).
@@ -143,7 +151,71 @@ def compare(
     more
         Further run folders.
     """
+    if flags.assertions:
+        if more or flags.stage is not None or flags.base is not None:
+            raise InputError("--assert is for two runs: leave out further runs, --stage and --base")
+        done = checking.check_assertions(
+            b, flags.assertions, base=a, allow_cache=gate.allow_cache, allow=flags.allow,
+            resamples=flags.resamples, seed=flags.seed,
+        )  # fmt: skip
+        return _show_verdicts(done, gate, json=flags.json)
+    if gate.given:
+        raise InputError(
+            "--junit, --markdown, --strict and --allow-cache are for --assert; leave them out"
+        )
     running.compare(a, b, more, flags)
+    return 0
+
+
+def assert_(
+    run: Path,
+    assertions: Annotated[tuple[str, ...], Parameter(consume_multiple=True, negative="")] = (),
+    /,
+    *,
+    file_assertions: Annotated[
+        tuple[str, ...],
+        Parameter(
+            name="--assertions",
+            consume_multiple=True,
+            negative="",
+            show_default=False,
+            help="more assertions; in a --config file, a list",
+        ),
+    ] = (),
+    json: Annotated[bool, Parameter(help="print the verdicts as JSON", negative="")] = False,
+    flags: Annotated[GateFlags, Parameter(name="*")] = NO_GATE_FLAGS,
+) -> int:
+    """Decide assertions about a run on their intervals: holds, does not, or cannot say yet.
+
+    Exit code 0: all hold; 1: one does not; 3: cannot say yet, with the number of questions that
+    would settle it; 2: a mistake. Several assertions share one chance of error, 5 %.
+
+    Parameters
+    ----------
+    run
+        A run folder, or the folder of sayso run with a run for each protocol.
+    assertions
+        NAME[PART] >= NUMBER (or <=, >, <), such as "J[short] >= .2" "missing <= 2%".
+    """
+    done = checking.check_assertions(
+        run, [*assertions, *file_assertions], allow_cache=flags.allow_cache
+    )
+    return _show_verdicts(done, flags, json=json)
+
+
+def _show_verdicts(done: CheckedAssertions, flags: GateFlags, *, json: bool) -> int:
+    """Write the files, print the verdicts, and return the exit code."""
+    if flags.junit is not None:
+        xml = written.junit_of(done, strict=flags.strict)
+        written.write_verdicts(flags.junit, xml, "--junit")
+    if flags.markdown is not None:
+        written.write_verdicts(flags.markdown, written.markdown_of(done), "--markdown")
+    if json:
+        print(written.json_of(done, strict=flags.strict))
+    else:
+        for text in written.terminal_lines(done):
+            print(text)
+    return done.code(strict=flags.strict)
 
 
 def factuality(

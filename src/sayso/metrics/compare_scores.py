@@ -27,11 +27,11 @@ from sayso.metrics.arrays import (
     whole_counts,
 )
 from sayso.metrics.intervals import (
-    LEVEL,
     UNMOVED,
     Resampled,
     Statistic,
     bootstrap,
+    current_level,
     make_estimate,
     no_difference,
     resample_weights,
@@ -85,7 +85,7 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def difference_p(difference: Estimate, clusters: int) -> float | None:
-    """Return the two-sided p of a difference from its symmetric 95 % interval, Student's t.
+    """Return the two-sided p of a difference from its symmetric interval, Student's t.
 
     ``clusters`` is how many were resampled (:func:`~sayso.metrics.intervals.bootstrap_difference`).
     ``None`` without an interval, and where every resample gave the same difference that is not 0.
@@ -93,7 +93,7 @@ def difference_p(difference: Estimate, clusters: int) -> float | None:
     value, low, high = difference.value, difference.low, difference.high
     if value is None or low is None or high is None or clusters < 2:
         return None
-    error = (high - low) / 2 / student_quantile((1 + LEVEL) / 2, clusters - 1)
+    error = (high - low) / 2 / student_quantile((1 + current_level()) / 2, clusters - 1)
     return _p(value, error, clusters - 1)
 
 

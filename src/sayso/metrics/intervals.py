@@ -31,6 +31,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -43,11 +45,13 @@ from sayso.metrics.uncle_rates import undefined
 from sayso.records import Estimate, InputError
 
 __all__ = [
-    "binomial_tail", "bootstrap", "bootstrap_difference", "bootstrap_ratio", "bootstrap_share",
-    "exact_interval",
+    "at_level", "binomial_tail", "bootstrap", "bootstrap_difference", "bootstrap_ratio",
+    "bootstrap_share", "exact_interval",
 ]  # fmt: skip
 
 LEVEL = 0.95
+#: the level of the intervals that are made now: :data:`LEVEL` but inside :func:`at_level`
+_level: ContextVar[float] = ContextVar("level", default=LEVEL)
 #: A proportion with fewer trials, successes or failures gets an exact interval.
 SPARSE_DENOMINATOR = 10
 SPARSE_COUNT = 5
@@ -81,6 +85,30 @@ KEPT = 8_000_000
 Statistic = Callable[..., Any]
 Range = tuple[float, float]
 Interval = tuple[float | None, float | None]
+
+
+# ---- the level of intervals
+
+
+def current_level() -> float:
+    """Return the level of the intervals that are made now: .95, but inside :func:`at_level`."""
+    return _level.get()
+
+
+@contextmanager
+def at_level(level: float) -> Iterator[None]:
+    """Make every interval inside the ``with`` block at another level than 95 %.
+
+    Each number keeps its own method, exact or not. Nothing made inside may be stored: whoever reads
+    a stored interval takes it for one of 95 %.
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"level is {level!r}; expected a number between 0 and 1")
+    token = _level.set(level)
+    try:
+        yield
+    finally:
+        _level.reset(token)
 
 
 # ---- distributions
@@ -170,14 +198,15 @@ def binomial_tail(successes: int, trials: int, p: float) -> float:
     )
 
 
-def exact_interval(successes: float, trials: float, level: float = LEVEL) -> Interval:
+def exact_interval(successes: float, trials: float, level: float | None = None) -> Interval:
     """Return the Clopper-Pearson interval of a proportion; (None, None) without trials.
 
-    Real-valued counts are accepted (effective sizes, Korn and Graubard 1998).
+    Real-valued counts are accepted (effective sizes, Korn and Graubard 1998). ``level`` is
+    :func:`current_level` where it is left out.
     """
     if trials <= 0:
         return None, None
-    tail = (1 - level) / 2
+    tail = (1 - (current_level() if level is None else level)) / 2
     low, high = 0.0, 1.0
     if successes > 0:
         low = beta_quantile(tail, successes, trials - successes + 1)
@@ -281,7 +310,7 @@ def student_interval(
     ``limits=None``: symmetric. (None, None) for a value on an end of its range: the scale is
     infinite there, and resamples of perfect data are all perfect, which is no evidence of it.
     """
-    width = student_quantile((1 + LEVEL) / 2, freedom) * error
+    width = student_quantile((1 + current_level()) / 2, freedom) * error
     if limits is None:
         return value - width, value + width
     low, high = limits
@@ -352,9 +381,10 @@ def proportion_interval(
         return student_interval(p, error or 0.0, freedom) if moved else (None, None)
     size = trials if sizes is None else min(trials, effective_number(sizes))
     if error and error > NO_SPREAD and 0 < p < 1 and trials > 1 and freedom > 0:
-        shrink = student_quantile(0.975, trials - 1) / student_quantile(0.975, freedom)
+        end = (1 + current_level()) / 2
+        shrink = student_quantile(end, trials - 1) / student_quantile(end, freedom)
         size = min(trials, p * (1 - p) / error**2 * shrink**2)
-    return exact_interval(p * size, size, LEVEL)
+    return exact_interval(p * size, size)
 
 
 def difference_interval(

@@ -27,13 +27,13 @@ from numpy.typing import ArrayLike, NDArray
 from sayso.metrics.arrays import Floats, or_none
 from sayso.metrics.compare_scores import holm
 from sayso.metrics.intervals import (
-    LEVEL,
     NO_SPREAD,
     UNDEFINED_SHARE,
     UNMOVED,
     Range,
     Resampled,
     Statistic,
+    current_level,
     make_estimate,
     resample_weights,
     standard_error,
@@ -446,7 +446,7 @@ def estimate(
         return Estimate(name, value=number.value, n=n, problem="no interval: a single entity")
     error, freedom = spread_of
     if limits is None:
-        width = student_quantile((1 + LEVEL) / 2, freedom) * error
+        width = student_quantile((1 + current_level()) / 2, freedom) * error
         ends: tuple[float | None, float | None] = (number.value - width, number.value + width)
     else:
         ends = student_interval(number.value, error, max(1, int(freedom)), limits)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import datetime
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from os import PathLike
@@ -322,7 +323,7 @@ def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
     manifest = msgspec.structs.replace(
         manifest, finished=now(), timings=work.timings, **_bookkeeping(opened),
         cautions=(*other_runs, *_cautions(opened, work, counts, estimates, checked)),
-        cached={**opened.model.ages.record(), **checked.counts},
+        cached={**opened.model.ages.record(_asked_since(job, manifest)), **checked.counts},
         notices=(
             *data_notices(opened.data),
             *(lacking_for_scores(job.model) if isinstance(job.model, RecordedEngine) else ()),
@@ -339,6 +340,17 @@ def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
     )  # fmt: skip
     folder.write_manifest(manifest)
     return Result(path, estimates, manifest, entities_of(questions))
+
+
+def _asked_since(job: Job, manifest: Manifest) -> float:
+    """Return when the command of a run began to ask, in seconds since 1970.
+
+    Of a ``--fresh`` command that was stopped and goes on, that is when it began first.
+    """
+    if job.period is not None:
+        return job.period.since
+    begun = datetime.datetime.fromisoformat(manifest.created).timestamp()
+    return begun if job.begun is None else min(begun, job.begun)
 
 
 def world_caution(job: Job) -> list[str]:

@@ -119,11 +119,17 @@ class Ages:
             )
         return found
 
-    def record(self) -> dict[str, str | int]:
-        """Return what a manifest keeps; nothing where no answer came from the cache."""
+    def record(self, asked_since: float | None = None) -> dict[str, str | int]:
+        """Return what a manifest keeps; nothing where no answer came from the cache.
+
+        ``asked_since`` is when the command began (seconds since 1970): what was given later was
+        asked by it, for another run of it or before it was stopped.
+        """
         if not self.number:
             return {}
         days = {"oldest": min(self.given), "newest": max(self.given)} if self.given else {}
+        if asked_since is not None:
+            days["asked since"] = asked_since
         times = {
             name: datetime.datetime.fromtimestamp(given, datetime.UTC).isoformat(timespec="seconds")
             for name, given in days.items()

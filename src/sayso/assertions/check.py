@@ -1,0 +1,389 @@
+"""``sayso.check_assertions``: assertions about a run, or about the difference of two.
+
+A run is measured again from its stored answers at the level that its assertions need; nothing is
+asked and nothing in its folder changes.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Iterator, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from sayso.assertions.decide import CANNOT_SAY, DOES_NOT, HOLDS, Claim, Decided, Outcome, decide
+from sayso.assertions.grammar import (
+    Assertion,
+    Numbers,
+    assertion_name,
+    better_direction,
+    find_number,
+    parse_assertion,
+)
+from sayso.harmless import line
+from sayso.metrics.intervals import at_level
+from sayso.protocols import protocol_of
+from sayso.protocols.pool import cluster_name, clusters_of
+from sayso.protocols.protocol import Protocol
+from sayso.records import Estimate, InputError, Verdict, slice_of
+from sayso.runs.compare import check_resampling, compare
+from sayso.runs.measure import load_run, run_path
+from sayso.runs.stages import FolderRun
+from sayso.storage.run_folder import Manifest, RunFolder
+
+#: what an exit code says: 2 is a user's mistake, as everywhere
+CODES: dict[Outcome, int] = {HOLDS: 0, DOES_NOT: 1, CANNOT_SAY: 3}
+#: how a stage is called whose verdicts are another reading of the same answers
+SPANS = "-spans"
+OF_THE_RUN = "a fact of this run, without sampling error"
+COUNT = "a count of this run, without sampling error"
+EXACT = "exact, without sampling error"
+
+
+class DecidedAssertion(msgspec.Struct, frozen=True):
+    """One assertion, what was decided of it, and on what.
+
+    ``low`` and ``high`` are the interval that decided, of the two-sided ``level``: on either side
+    it errs with a chance of ``error``. ``reason`` says why nothing is decided, or why a value alone
+    decides. ``needed`` is how many entities would settle it with a chance of 80 %, if the true
+    value is the observed one; the run has ``entities``.
+    """
+
+    assertion: str
+    verdict: Outcome
+    protocol: str
+    run: str
+    name: str
+    where: dict[str, str]
+    value: float | None
+    low: float | None
+    high: float | None
+    level: float | None
+    error: float
+    n: int
+    missing: int
+    entities: int
+    reason: str = ""
+    needed: int | None = None
+    difference: bool = False
+
+
+class CheckedAssertions(msgspec.Struct, frozen=True):
+    """What was decided of several assertions, which share one chance of error.
+
+    ``run`` and ``base`` are the folders, ``model`` what pages call the run's model.
+    """
+
+    decided: tuple[DecidedAssertion, ...]
+    run: str
+    base: str = ""
+    model: str = ""
+    finished: str = ""
+
+    def __iter__(self) -> Iterator[DecidedAssertion]:
+        return iter(self.decided)
+
+    @property
+    def verdict(self) -> Outcome:
+        """What is decided of all of them: one that does not hold decides."""
+        verdicts = {one.verdict for one in self.decided}
+        return next((v for v in (DOES_NOT, CANNOT_SAY) if v in verdicts), HOLDS)
+
+    def code(self, *, strict: bool = False) -> int:
+        """Return the exit code of ``sayso assert``; ``strict``: "cannot say yet" is a failure."""
+        return 1 if strict and self.verdict == CANNOT_SAY else CODES[self.verdict]
+
+
+class _Target(NamedTuple):
+    """What assertions may be about: a run, or two runs of one protocol."""
+
+    plan: Protocol
+    path: str
+    manifest: Manifest
+    entities: int
+    stored: Sequence[Estimate]
+    of_the_run: Sequence[Estimate]
+    measured: Callable[[], Sequence[Estimate]]
+    difference: bool = False
+
+    @property
+    def numbers(self) -> Numbers:
+        own = {e.name for e in self.stored}
+        more = [e for e in self.of_the_run if e.name not in own]
+        return Numbers(
+            self.plan.name,
+            self.plan.metrics,
+            [*self.stored, *more],
+            lambda key, value: self.plan.report.part_label(key, value),  # loads much
+        )
+
+
+def check_assertions(
+    run: str | PathLike[str],
+    assertions: str | Sequence[str],
+    *,
+    base: str | PathLike[str] | None = None,
+    allow_cache: bool = False,
+    allow: str | Sequence[str] = (),
+    resamples: int = 2000,
+    seed: int = 0,
+) -> CheckedAssertions:
+    """Return what can be said of assertions about a run: each holds, does not, or cannot be said.
+
+    ``run`` is a run folder, a result, or a folder with a run for each protocol. With ``base`` the
+    assertions are about the difference, ``run`` minus ``base``; ``allow``, ``resamples`` and
+    ``seed`` are then those of :func:`sayso.compare`. Answers from the cache say nothing about a
+    model at an endpoint as it is now: such a run is refused without ``allow_cache``. Raises
+    InputError.
+    """
+    texts = [assertions] if isinstance(assertions, str) else list(assertions)
+    parsed = [parse_assertion(text) for text in texts]
+    if not parsed:
+        raise InputError("there is no assertion: write at least one, such as 'J[short] >= .2'")
+    if len({one.text for one in parsed}) < len(parsed):
+        raise InputError("an assertion is there twice; write each once")
+    runs = _runs_in(run_path(run))
+    if not allow_cache:
+        _refuse_cached(runs)
+    if base is None:
+        targets = [_run_target(path) for path in runs]
+    else:
+        check_resampling(resamples, seed)
+        more: dict[str, Any] = {"allow": allow, "resamples": resamples, "seed": seed}
+        targets = _differences(run_path(base), runs, more)
+    decided = _decided(parsed, targets)
+    manifest = targets[0].manifest
+    return CheckedAssertions(
+        tuple(decided),
+        run=str(run_path(run)),
+        base="" if base is None else str(run_path(base)),
+        model=manifest.shown_model,
+        finished=manifest.finished or "",
+    )
+
+
+def _decided(parsed: Sequence[Assertion], targets: Sequence[_Target]) -> Iterator[DecidedAssertion]:
+    """Yield what is decided of each assertion."""
+    numbers = [target.numbers for target in targets]
+    meant = [find_number(one, numbers) for one in parsed]
+    claims = [
+        _claim(assertion, targets[i], number)
+        for assertion, (i, number) in zip(parsed, meant, strict=True)
+    ]
+    wanted = sorted({i for (i, _), c in zip(meant, claims, strict=True) if not c.by_nature})
+
+    def measured(error: float) -> list[Estimate]:
+        with at_level(1 - 2 * error):
+            found = {i: {(e.name, e.where): e for e in targets[i].measured()} for i in wanted}
+        return [
+            number
+            if claim.by_nature
+            else found[i].get((number.name, number.where), _unmeasured(number))
+            for (i, number), claim in zip(meant, claims, strict=True)
+        ]
+
+    for assertion, (i, _), claim, one in zip(
+        parsed, meant, claims, decide(claims, measured), strict=True
+    ):
+        yield _shown(assertion, targets[i], claim, one)
+
+
+def _unmeasured(number: Estimate) -> Estimate:
+    problem = "this sayso computes no such number; run `sayso measure` first"
+    return Estimate(number.name, number.where, problem=problem)
+
+
+def _claim(assertion: Assertion, target: _Target, number: Estimate) -> Claim:
+    """Return what an assertion wants of its number. Raises InputError."""
+    metric = target.plan.metrics.named(number.name)
+    if assertion.comparing != "value" and not target.difference:
+        raise InputError(
+            f"assertion {line(assertion.text, 100)!r}: {assertion.comparing!r} needs two runs: "
+            "sayso compare BASE NEW --assert"
+        )
+    op, limit = better_direction(assertion, metric)
+    by_nature = ""
+    if any(number is one for one in target.of_the_run):
+        by_nature = OF_THE_RUN
+    elif number.value is not None and number.low is None and metric.notation == "count":
+        by_nature = COUNT
+    elif number.value is not None and number.low == number.high == number.value:
+        by_nature = EXACT
+    scale = None if target.difference else metric.limits
+    return Claim(op, limit, by_nature, scale, target.entities)
+
+
+def _shown(assertion: Assertion, target: _Target, claim: Claim, one: Decided) -> DecidedAssertion:
+    e = one.estimate
+    bare = claim.by_nature or e.low is None or e.high is None
+    return DecidedAssertion(
+        assertion=assertion.text,
+        verdict=one.outcome,
+        protocol=target.plan.name,
+        run=target.path,
+        name=assertion_name(e),
+        where=dict(e.where),
+        value=e.value,
+        low=None if bare else e.low,
+        high=None if bare else e.high,
+        level=None if bare else 1 - 2 * one.error,
+        error=one.error,
+        n=e.n,
+        missing=e.missing,
+        entities=target.entities,
+        reason=one.reason,
+        needed=one.needed,
+        difference=target.difference,
+    )
+
+
+# ---- runs
+
+
+def _runs_in(path: Path) -> list[Path]:
+    """Return the run folder, or those of a folder with one for each protocol. Raises InputError."""
+    if RunFolder.exists(path):
+        return [path]
+    found = sorted(file.parent for file in path.glob("*/manifest.json") if file.is_file())
+    if not found:
+        RunFolder.open(path)  # says what is wrong
+    by_protocol: dict[tuple[str, ...], Path] = {}
+    for run in found:
+        kind = RunFolder.open(run).read_manifest().protocols
+        if kind in by_protocol:
+            raise InputError(
+                f"{path} has several runs of {'+'.join(kind)}, such as {by_protocol[kind]} and "
+                f"{run}: name one of them"
+            )
+        by_protocol[kind] = run
+    return found
+
+
+def _run_target(path: Path) -> _Target:
+    job, manifest, settings = load_run(path)
+    plan = protocol_of(manifest)
+    stored = job.folder.read(f"metrics/{plan.name}", Estimate)
+    return _Target(
+        plan,
+        str(path),
+        manifest,
+        len(set(clusters_of(job.questions).values())),
+        stored,
+        list(facts_of_the_run(job, manifest)),
+        lambda: plan.measure(job, settings),
+    )
+
+
+def _differences(base: Path, runs: Sequence[Path], more: dict[str, Any]) -> list[_Target]:
+    """Return the comparison of each run with the one of its protocol in ``base``."""
+    before = {RunFolder.open(p).read_manifest().protocols: p for p in _runs_in(base)}
+    targets = []
+    for path in runs:
+        job, manifest, _ = load_run(path)
+        first = before.get(manifest.protocols)
+        if first is None:
+            if len(runs) > 1:
+                continue
+            there = ", ".join("+".join(kind) for kind in before)
+            raise InputError(
+                f"{base} is a run of {there}, {path} of {'+'.join(manifest.protocols)}: compare "
+                "runs of one protocol"
+            )
+        names = [
+            {cluster_name(one) for one in clusters_of(questions).values()}
+            for questions in (job.questions, load_run(first)[0].questions)
+        ]
+
+        def differences(first: Path = first, path: Path = path) -> Sequence[Estimate]:
+            return compare(first, path, **more).estimates
+
+        shared = len(names[0] & names[1]) or len(names[0])
+        plan = protocol_of(manifest)
+        found = differences()
+        targets.append(_Target(plan, str(path), manifest, shared, found, (), differences, True))
+    if not targets:
+        raise InputError(f"{base} has no run of a protocol that {runs[0].parent} has")
+    return targets
+
+
+# ---- what a run knows without any sampling error
+
+
+def facts_of_the_run(job: FolderRun, manifest: Manifest) -> Iterator[Estimate]:
+    """Yield counts and shares of a run that describe the run itself, not the model.
+
+    ``missing`` is the share of the judged answers without a verdict, also by stage; ``failed`` the
+    share of the requests without an answer; ``requests`` and ``entities`` are counts, ``dollars``
+    what the answers cost.
+    """
+    total = lost = 0
+    for table in job.folder.tables("verdicts"):
+        stage = table.partition("/")[2]
+        if stage.endswith(SPANS):
+            continue
+        verdicts = job.folder.read(table, Verdict)
+        unread = sum(one.problem is not None for one in verdicts)
+        total, lost = total + len(verdicts), lost + unread
+        yield _share("missing", unread, len(verdicts), stage=stage)
+    yield _share("missing", lost, total)
+    requests = manifest.tokens.get("requests", 0)
+    yield _share("failed", manifest.tokens.get("failed", 0), requests)
+    yield Estimate("requests", value=float(requests), n=requests)
+    entities = len(set(clusters_of(job.questions).values()))
+    yield Estimate("entities", value=float(entities), n=entities)
+    unknown = None if manifest.dollars is not None else "sayso does not know what the answers cost"
+    yield Estimate("dollars", value=manifest.dollars, problem=unknown)
+
+
+def _share(name: str, count: int, of: int, **where: str) -> Estimate:
+    if not of:
+        return Estimate(name, slice_of(**where), problem="undefined: nothing to count")
+    return Estimate(
+        name, slice_of(**where), value=count / of, numerator=count, denominator=of, n=of
+    )
+
+
+# ---- answers that are older than the question
+
+
+def _refuse_cached(runs: Sequence[Path]) -> None:
+    """Refuse runs of a live model whose answers were given before they were asked for."""
+    manifests = [(path, RunFolder.open(path).read_manifest()) for path in runs]
+    for path, manifest in manifests:
+        number = old_answers(manifest)
+        if not number:
+            continue
+        total = manifest.tokens.get("requests", 0)
+        when = str(manifest.cached.get("oldest", "")).partition("T")[0]
+        since = f", the first given on {when}" if when else ""
+        raise InputError(
+            f"{path}: {number:,} of {total:,} answers are from the cache{since}; they say nothing "
+            "about the model that answers today. Ask it again: "
+            f"{line(manifest.command, 300)} --fresh (and another --out), or pass --allow-cache"
+        )
+
+
+def old_answers(manifest: Manifest) -> int:
+    """Return how many answers of a model at an endpoint are older than the command that asked.
+
+    Runs of one command share their answers through the cache, and a ``--fresh`` command that was
+    stopped goes on: what was given since it began is fresh.
+    """
+    number = int(manifest.cached.get("answers", 0))
+    if not number or not manifest.model_identity.startswith("api:"):
+        return 0
+    since = _time(manifest.cached.get("asked since"))
+    oldest = _time(manifest.cached.get("oldest"))
+    unknown = int(manifest.cached.get("of unknown age", 0))
+    fresh = since is not None and oldest is not None and oldest >= since and not unknown
+    return 0 if fresh else number
+
+
+def _time(text: object) -> datetime.datetime | None:
+    try:
+        return datetime.datetime.fromisoformat(str(text))
+    except ValueError:
+        return None

@@ -1,0 +1,192 @@
+"""Three verdicts on values that are compared with limits, each decided on an interval.
+
+An assertion *holds* where the end of the interval that is nearer to its limit lies on the right
+side, and *does not* where the whole interval lies on the wrong one. Each is a one-sided test, so
+that an assertion whose true value is at its limit is called either way at most 5 % of the time.
+Between the two the run *cannot say yet*.
+
+Several assertions share one error a (:data:`NOMINAL`), by Holm's steps (1979) for each of the two
+mistakes apart: with m assertions every one is first tested at a / m; when r of them hold, the
+others are tested for holding at a / (m - r), until no more of them do, and likewise for those that
+do not. So the chance that any assertion at all is wrongly said to hold is at most a, and the chance
+that any is wrongly said not to hold as well, however the numbers hang together. Bonferroni would
+stay at a / m, and ask for more questions. Intervals are made anew at each level, every number by
+its own method: an exact interval stays exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Literal, NamedTuple
+
+from sayso.assertions.needed import Planned, needed_entities
+from sayso.records import Estimate
+
+Outcome = Literal["holds", "does not", "cannot say yet"]
+Operator = Literal[">=", "<=", ">", "<"]
+HOLDS: Outcome = "holds"
+DOES_NOT: Outcome = "does not"
+CANNOT_SAY: Outcome = "cannot say yet"
+#: the chance of a wrong "holds", and of a wrong "does not", over all assertions together
+ERROR = 0.05
+#: the nominal error of the intervals that keep it, on either side: that of the 95 % intervals of
+#: pages. Those of Student's t are symmetric on their scale and the numbers are not, so that one
+#: side misses up to 1.7 times as often as its level says (``benchmarks/metrics/assertions.py``)
+NOMINAL = 0.025
+#: a second level, whose intervals say how many degrees of freedom a number has
+HALF = 0.25
+
+
+class Claim(NamedTuple):
+    """A number that is compared with a limit: ``value op limit``.
+
+    ``by_nature`` is why the number has no sampling error and is decided on its value, "" where it
+    has one. ``scale`` are the ends of its scale, ``entities`` how many were resampled.
+    """
+
+    op: Operator
+    limit: float
+    by_nature: str = ""
+    scale: tuple[float, float] | None = None
+    entities: int = 0
+
+
+class Decided(NamedTuple):
+    """What was decided of one claim, at which one-sided error, on which estimate, and why.
+
+    ``needed`` is the number of entities that would settle it with a chance of 80 %, if the true
+    value is the observed one; ``None`` where more of them would not help.
+    """
+
+    outcome: Outcome
+    error: float
+    estimate: Estimate
+    reason: str = ""
+    needed: int | None = None
+
+
+#: gives the estimates of all claims, in their order, with intervals of this one-sided error
+Measured = Callable[[float], Sequence[Estimate]]
+
+
+def decide(claims: Sequence[Claim], measured: Measured, error: float = NOMINAL) -> list[Decided]:
+    """Return what is decided of each claim; see the module for how they share ``error``."""
+    levels: dict[float, Sequence[Estimate]] = {}
+
+    def at(share: float) -> Sequence[Estimate]:
+        if share not in levels:
+            levels[share] = measured(share)
+        return levels[share]
+
+    tested = [i for i, claim in enumerate(claims) if not claim.by_nature]
+    reached = holm_outcomes(claims, tested, at, error)
+    first = error / max(len(tested), 1)
+    found = []
+    for i, claim in enumerate(claims):
+        if claim.by_nature:
+            found.append(_on_value(claim, at(first)[i]))
+        elif i in reached:
+            outcome, share = reached[i]
+            found.append(Decided(outcome, share, at(share)[i]))
+        else:
+            side = HOLDS if _meets(claim, at(first)[i].value) else DOES_NOT
+            share = error / (len(tested) - sum(o == side for o, _ in reached.values()))
+            found.append(_undecided(claim, share, at(share)[i], partial(_one_of, at, i)))
+    return found
+
+
+def _one_of(at: Measured, place: int) -> Estimate:
+    return at(HALF)[place]
+
+
+def holm_outcomes(
+    claims: Sequence[Claim], tested: Sequence[int], at: Measured, error: float = NOMINAL
+) -> Mapping[int, tuple[Outcome, float]]:
+    """Return the outcome of each claim that is decided, by its place, and at which error."""
+    reached: dict[int, tuple[Outcome, float]] = {}
+    before = -1
+    while before < len(reached) < len(tested):
+        before = len(reached)
+        for side in (HOLDS, DOES_NOT):
+            done = sum(outcome == side for outcome, _ in reached.values())
+            if len(reached) == len(tested):
+                break
+            share = error / (len(tested) - done)
+            estimates = at(share)
+            for i in tested:
+                if i not in reached and outcome_of(claims[i], estimates[i]) == side:
+                    reached[i] = side, share
+    return reached
+
+
+def _meets(claim: Claim, value: float | None) -> bool:
+    """Tell whether a value is on the right side of the limit."""
+    if value is None:
+        return False
+    return {
+        ">=": value >= claim.limit,
+        ">": value > claim.limit,
+        "<=": value <= claim.limit,
+        "<": value < claim.limit,
+    }[claim.op]
+
+
+def outcome_of(claim: Claim, estimate: Estimate) -> Outcome:
+    """Return the verdict on a claim by an interval, whatever unread verdicts would have said.
+
+    The interval is moved as far as they could move the value: a verdict must be the same for every
+    reading of them.
+    """
+    low, high = _widest(estimate)
+    return _on_interval(claim, low, high)
+
+
+def _on_interval(claim: Claim, low: float | None, high: float | None) -> Outcome:
+    if low is None or high is None:
+        return CANNOT_SAY
+    ends = (_meets(claim, low), _meets(claim, high))
+    if all(ends):
+        return HOLDS
+    return CANNOT_SAY if any(ends) else DOES_NOT
+
+
+def _widest(e: Estimate) -> tuple[float | None, float | None]:
+    """Return the ends of an interval, moved by what unread verdicts could move the value."""
+    if e.low is None or e.high is None or e.value is None or not e.missing:
+        return e.low, e.high
+    down = 0.0 if e.bound_low is None else max(0.0, e.value - e.bound_low)
+    up = 0.0 if e.bound_high is None else max(0.0, e.bound_high - e.value)
+    return e.low - down, e.high + up
+
+
+def _on_value(claim: Claim, estimate: Estimate) -> Decided:
+    """Decide a number that has no sampling error on its value."""
+    if estimate.value is None:
+        return Decided(CANNOT_SAY, 0.0, estimate, estimate.problem or "it has no value")
+    outcome = HOLDS if _meets(claim, estimate.value) else DOES_NOT
+    return Decided(outcome, 0.0, estimate, claim.by_nature)
+
+
+def _undecided(
+    claim: Claim, share: float, estimate: Estimate, at_half: Callable[[], Estimate]
+) -> Decided:
+    """Say why a claim is not decided, and what would decide it."""
+    value = estimate.value
+    if value is None or estimate.low is None or estimate.high is None:
+        why = estimate.problem or ("no value" if value is None else "sayso has no interval for it")
+        return Decided(CANNOT_SAY, share, estimate, why)
+    if _on_interval(claim, estimate.low, estimate.high) != CANNOT_SAY:
+        reason = (
+            f"{estimate.missing:,} verdict{'s' * (estimate.missing != 1)} could not be read, and "
+            f"could move the value to {_ends(estimate)}"
+        )
+        return Decided(CANNOT_SAY, share, estimate, reason)
+    plan = Planned(claim.limit, share, claim.scale, claim.entities)
+    needed = needed_entities(estimate, at_half(), HALF, plan)
+    return Decided(CANNOT_SAY, share, estimate, "the interval contains the limit", needed)
+
+
+def _ends(e: Estimate) -> str:
+    low, high = (e.value if end is None else end for end in (e.bound_low, e.bound_high))
+    return f"between {low:.3g} and {high:.3g}"

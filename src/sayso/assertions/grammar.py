@@ -1,0 +1,242 @@
+"""What an assertion says: ``J[short] >= .2``, ``missing <= 2%``, ``J[short] not worse by .05``.
+
+    [PROTOCOL/]NAME[PART, PART...] >= NUMBER      also <=, > and <
+    [PROTOCOL/]NAME[PART, PART...] not worse by NUMBER
+    [PROTOCOL/]NAME[PART, PART...] better by NUMBER
+
+The last two are for the difference of two runs. A name is that of a number in tables and exports,
+or the symbol or the words by which a page calls it. A part is a value of the number's slice
+(``short``), with its key (``form=short``), or as a page calls it (``short answers``); in quotes if
+it has a comma. ``20%`` is .2.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from typing import Literal, NamedTuple
+
+from sayso.assertions.decide import Operator
+from sayso.harmless import line
+from sayso.metric import Metric, MetricTable
+from sayso.records import Estimate, InputError, Slice
+
+EXAMPLE = "expected NAME[PART] >= NUMBER, such as 'J[short] >= .2'"
+DIFFERENCE = "expected NAME[PART] not worse by NUMBER, such as 'J[short] not worse by .05'"
+Comparing = Literal["value", "not worse by", "better by"]
+_ASSERTION = re.compile(
+    r"\s*(?:(?P<protocol>[a-z_]+)\s*/\s*)?(?P<name>[^\[\]<>=]+?)\s*"
+    r"(?:\[(?P<where>.*)\]\s*)?"
+    r"(?P<op>>=|<=|>|<|(?<=[\s\]])not\s+worse\s+by\s|(?<=[\s\]])better\s+by\s)\s*"
+    r"(?P<number>.*?)\s*",
+    re.DOTALL,
+)
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+_PART = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([^,"']+?))\s*(?:,|$)""")
+#: names and slices that a message lists
+SHOWN = 6
+#: characters of an assertion
+LONGEST = 500
+
+
+class Assertion(NamedTuple):
+    """An assertion as it was written: ``comparing`` says whether it is of a value or difference."""
+
+    text: str
+    protocol: str
+    name: str
+    parts: tuple[str, ...]
+    comparing: Comparing
+    op: Operator
+    limit: float
+
+
+def parse_assertion(text: object) -> Assertion:
+    """Return what an assertion says. Raises InputError."""
+    if not isinstance(text, str) or len(text) > LONGEST:
+        raise InputError(f"assertion {text!r:.80}: {EXAMPLE}")
+    named = f"assertion {line(text, 100)!r}"
+    found = _ASSERTION.fullmatch(text)
+    if found is None:
+        raise InputError(f"{named}: {EXAMPLE}")
+    limit = _number(found["number"])
+    if limit is None:
+        raise InputError(
+            f"{named}: {line(found['number'], 40)!r} is no number; {EXAMPLE}, or 20% for .2"
+        )
+    words = " ".join(found["op"].split())
+    comparing: Comparing = "value"
+    op: Operator = ">="
+    if words.endswith("by"):
+        comparing = "better by" if words == "better by" else "not worse by"
+        if limit < 0:
+            raise InputError(f"{named}: {words} {limit:g} is below 0; {DIFFERENCE}")
+    else:
+        op = words  # type: ignore[assignment]
+    parts = () if found["where"] is None else _parts(found["where"], named)
+    return Assertion(
+        " ".join(text.split()),
+        found["protocol"] or "",
+        " ".join(found["name"].split()),
+        parts,
+        comparing,
+        op,
+        limit,
+    )
+
+
+def _number(text: str) -> float | None:
+    plain = text.removesuffix("%").rstrip()
+    if not _NUMBER.fullmatch(plain):
+        return None
+    return float(plain) / 100 if text.endswith("%") else float(plain)
+
+
+def _parts(text: str, named: str) -> tuple[str, ...]:
+    """Return the parts between the brackets."""
+    parts, place = [], 0
+    while place < len(text):
+        found = _PART.match(text, place)
+        if found is None or found.end() == place:
+            raise InputError(f"{named}: [{line(text, 60)}] has an empty or unclosed part")
+        parts.append(next(part for part in found.groups() if part is not None))
+        place = found.end()
+    if not parts:
+        raise InputError(f"{named}: nothing stands between the brackets; leave them out")
+    return tuple(parts)
+
+
+# ---- which number is meant
+
+
+#: writes a part of a slice in words, from its key and its value
+Label = Callable[[str, str], str]
+
+
+class Numbers(NamedTuple):
+    """The numbers of one run or comparison, with the words by which they are called."""
+
+    protocol: str
+    metrics: MetricTable
+    estimates: Sequence[Estimate]
+    part_label: Label
+
+
+def find_number(assertion: Assertion, of: Sequence[Numbers]) -> tuple[int, Estimate]:
+    """Return the place in ``of`` and the number that an assertion means. Raises InputError.
+
+    The number of exactly these parts counts first; else the only one that has them all.
+    """
+    named = f"assertion {line(assertion.text, 100)!r}"
+    within = [i for i, one in enumerate(of) if assertion.protocol in ("", one.protocol)]
+    if not within:
+        there = ", ".join(one.protocol for one in of)
+        raise InputError(f"{named}: there is no run of {assertion.protocol} here; there is {there}")
+    called = [(i, e) for i in within for e in of[i].estimates if _is_called(assertion, of[i], e)]
+    if not called:
+        raise InputError(f"{named}: {_no_name(assertion, [of[i] for i in within])}")
+    meant = [(i, e) for i, e in called if _has_parts(assertion.parts, e.where, None)]
+    if not meant:  # the words of pages take long to load
+        parts = assertion.parts
+        meant = [(i, e) for i, e in called if _has_parts(parts, e.where, of[i].part_label)]
+    exact = [(i, e) for i, e in meant if len(e.where) == len(assertion.parts)] or meant
+    different = {(i, e.name, e.where): (i, e) for i, e in reversed(exact)}
+    if len(different) == 1:
+        return next(iter(different.values()))
+    choices = _choices(assertion, of, exact or called, nearest=not exact)
+    if not exact:
+        raise InputError(f"{named}: no {assertion.name} has these parts; there is {choices}")
+    raise InputError(f"{named}: several numbers are meant: {choices}")
+
+
+def _is_called(assertion: Assertion, of: Numbers, e: Estimate) -> bool:
+    metric = of.metrics.named(e.name)
+    wanted = assertion.name
+    return wanted in (e.name, metric.symbol) or wanted.casefold() in _words(metric)
+
+
+def _words(metric: Metric) -> set[str]:
+    return {text.casefold() for text in (metric.label, metric.titled) if text}
+
+
+def _has_parts(parts: Sequence[str], where: Slice, label: Label | None) -> bool:
+    """Tell whether each part is a pair of the slice of its own; ``label`` writes one in words."""
+    free = list(where)
+    for part in parts:
+        pair = next((one for one in free if _is_part(part, one, label)), None)
+        if pair is None:
+            return False
+        free.remove(pair)
+    return True
+
+
+def _is_part(part: str, pair: tuple[str, str], label: Label | None) -> bool:
+    key, value = pair
+    spelled = re.sub(r"\s*([=:])\s*", r"\1", part)
+    if part == value or spelled in (f"{key}={value}", f"{key}:{value}"):
+        return True
+    return label is not None and part.casefold() == label(key, value).casefold()
+
+
+def assertion_name(e: Estimate) -> str:
+    """Return name and slice of a number as an assertion writes them: ``J[short]``."""
+    values = [value for _, value in e.where]
+    shown = []
+    for key, value in e.where:
+        text = value if values.count(value) == 1 else f"{key}={value}"
+        quote = "'" if '"' in text else '"'
+        plain = text and not set(text) & set(",\"'") and text == text.strip()
+        shown.append(text if plain else f"{quote}{text}{quote}")
+    return f"{e.name}[{', '.join(shown)}]" if shown else e.name
+
+
+def _choices(
+    assertion: Assertion,
+    of: Sequence[Numbers],
+    found: Sequence[tuple[int, Estimate]],
+    *,
+    nearest: bool,
+) -> str:
+    """Return the names of numbers, those most like the wanted one first if ``nearest``."""
+    several = len({i for i, _ in found}) > 1
+    names = [
+        (f"{of[i].protocol}/" if several else "") + assertion_name(e)
+        for i, e in sorted(found, key=lambda one: len(one[1].where))
+    ]
+    wanted = f"{assertion.name}[{', '.join(assertion.parts)}]"
+    near = get_close_matches(wanted, names, n=SHOWN, cutoff=0.5) if nearest else []
+    return _listed(list(dict.fromkeys([*near, *names])))
+
+
+def _no_name(assertion: Assertion, of: Sequence[Numbers]) -> str:
+    """Return that no number is called so, with the nearest ones."""
+    names = list(dict.fromkeys(e.name for one in of for e in one.estimates))
+    near = get_close_matches(assertion.name, names, n=3, cutoff=0.6)
+    near += [n for n in names if n.lower() == assertion.name.lower() and n not in near]
+    where = f"a run of {of[0].protocol}" if len(of) == 1 else "these runs"
+    hint = f"did you mean {' or '.join(near)}?" if near else f"there is {_listed(names)}"
+    return f"no number of {where} is called {line(assertion.name, 60)!r}; {hint}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    rest = len(names) - SHOWN
+    tail = f" and {rest} more" if rest > 0 else ""
+    return ", ".join(line(name, 100) for name in names[:SHOWN]) + tail
+
+
+def better_direction(assertion: Assertion, metric: Metric) -> tuple[Operator, float]:
+    """Return the operator and the limit of the difference that an assertion wants.
+
+    ``not worse by .05`` of a number of which more is better is a difference of at least -.05.
+    Raises InputError for a number of which neither more nor less is better.
+    """
+    if assertion.comparing == "value":
+        return assertion.op, assertion.limit
+    if metric.higher is None:
+        raise InputError(
+            f"assertion {line(assertion.text, 100)!r}: neither more nor less of {metric.name} is "
+            "better; write which difference is wanted, new minus base, with >= or <="
+        )
+    size = assertion.limit if assertion.comparing == "better by" else -assertion.limit
+    return (">=", size) if metric.higher else ("<=", -size)

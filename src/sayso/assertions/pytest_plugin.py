@@ -1,0 +1,176 @@
+"""pytest: one test for each assertion about a run, from a file ``sayso.ini`` or from a marker.
+
+    [gate]                                     @pytest.mark.sayso(
+    run = runs/gate                                "runs/gate", "J[short] >= .2", "missing <= 2%"
+    assert =                                   )
+        J[short] >= .2                         def test_gate(): ...
+        missing <= 2%
+
+An assertion that does not hold fails. One that cannot be decided yet passes with a warning; with
+``--sayso-strict`` it fails. Nothing of sayso is loaded until a test of it runs.
+"""
+
+from __future__ import annotations
+
+import configparser
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from sayso.later import Later
+
+if TYPE_CHECKING:
+    from sayso.assertions import written
+else:  # loaded when an assertion is tested
+    written = Later("sayso.assertions.written")
+
+FILE = "sayso.ini"
+MARKER = "sayso"
+ARGUMENT = "sayso_assertion"
+KEYS = ("run", "base", "assert", "allow_cache", "allow")
+#: verdict and sentence of each assertion, by what was asserted together
+_Checked = dict[tuple[object, ...], dict[str, tuple[str, str]]]
+CHECKED = pytest.StashKey[_Checked]()
+
+
+class SaysoWarning(pytest.PytestWarning):
+    """An assertion that cannot be decided yet."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add ``--sayso-strict``."""
+    parser.getgroup("sayso").addoption(
+        "--sayso-strict",
+        action="store_true",
+        default=False,
+        help="an assertion about a run that cannot be decided yet fails",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the marker."""
+    config.addinivalue_line(
+        "markers",
+        f"{MARKER}(run, *assertions, base=None, allow_cache=False, allow=()): assertions about a "
+        "run of sayso, a test for each",
+    )
+
+
+# ---- sayso.ini
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Collect a file ``sayso.ini``."""
+    if file_path.name != FILE:
+        return None
+    found: pytest.Collector = AssertionFile.from_parent(parent, path=file_path)
+    return found
+
+
+class AssertionFile(pytest.File):
+    """A file ``sayso.ini``: a section for each run, an item for each of its assertions."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """Yield the assertions of every section."""
+        reader = configparser.ConfigParser(interpolation=None)
+        try:
+            reader.read_string(self.path.read_text(encoding="utf-8"), source=str(self.path))
+        except (configparser.Error, UnicodeDecodeError) as error:
+            raise self.CollectError(f"{self.path}: {' '.join(str(error).split())}") from None
+        for section in reader.sections():
+            yield from self._of(section, dict(reader[section]))
+
+    def _of(self, section: str, given: dict[str, str]) -> Iterator[pytest.Item]:
+        unknown = [key for key in given if key not in KEYS]
+        texts = [text.strip() for text in given.get("assert", "").splitlines() if text.strip()]
+        if unknown or not given.get("run") or not texts:
+            what = f"unknown key {unknown[0]!r}" if unknown else "no run, or nothing to assert"
+            raise self.CollectError(
+                f"{self.path}: section [{section}]: {what}; expected run = FOLDER, and assert = "
+                f"with an assertion in each line; known keys: {', '.join(KEYS)}"
+            )
+        folder = self.path.parent
+        base = given.get("base")
+        claims = {
+            "run": str(folder / given["run"]),
+            "assertions": tuple(texts),
+            "base": None if base is None else str(folder / base),
+            "allow_cache": given.get("allow_cache", "no").lower() in ("1", "yes", "true", "on"),
+            "allow": tuple(given.get("allow", "").replace(",", " ").split()),
+        }
+        for text in texts:
+            item: AssertionItem = AssertionItem.from_parent(self, name=f"{section}: {text}")
+            item.claims, item.text = claims, text
+            yield item
+
+
+class AssertionItem(pytest.Item):
+    """One assertion."""
+
+    claims: dict[str, Any]
+    text: str
+
+    def runtest(self) -> None:
+        """Decide it."""
+        decide_test(self.config, self.claims, self.text)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """Return where the assertion stands."""
+        return self.path, None, self.name
+
+
+# ---- the marker
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Make a test of each assertion of a marker."""
+    marker = metafunc.definition.get_closest_marker(MARKER)
+    if marker is None:
+        return
+    if len(marker.args) < 2:
+        raise pytest.UsageError(
+            f"{metafunc.definition.nodeid}: @pytest.mark.{MARKER} needs a run folder and at least "
+            "one assertion"
+        )
+    if ARGUMENT not in metafunc.fixturenames:
+        metafunc.fixturenames.append(ARGUMENT)
+    texts = [str(text) for text in marker.args[1:]]
+    metafunc.parametrize(ARGUMENT, texts, ids=texts)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> None:
+    """Decide the assertion of a marked test before its body runs."""
+    marker = item.get_closest_marker(MARKER)
+    params = getattr(getattr(item, "callspec", None), "params", {})
+    if marker is None or ARGUMENT not in params:
+        return
+    run, *texts = marker.args
+    claims = {"run": str(run), "assertions": tuple(map(str, texts)), **marker.kwargs}
+    decide_test(item.config, claims, params[ARGUMENT])
+
+
+def decide_test(config: pytest.Config, claims: dict[str, Any], text: str) -> None:
+    """Fail where an assertion does not hold; warn where it cannot be decided yet.
+
+    All assertions of a run are decided together, once.
+    """
+    kept: _Checked = config.stash.setdefault(CHECKED, {})
+    key = tuple((name, _frozen(value)) for name, value in sorted(claims.items()))
+    if key not in kept:
+        kept[key] = written.sentences_of(claims)
+    verdict, shown = kept[key][" ".join(text.split())]
+    if verdict in ("does not", "mistake") or (
+        verdict == "cannot say yet" and config.getoption("--sayso-strict")
+    ):
+        pytest.fail(shown, pytrace=False)
+    if verdict == "cannot say yet":
+        warnings.warn(SaysoWarning(shown), stacklevel=2)
+
+
+def _frozen(value: object) -> object:
+    is_list = isinstance(value, Sequence) and not isinstance(value, str)
+    return tuple(value) if is_list else value  # type: ignore[arg-type]

@@ -1,0 +1,240 @@
+"""Decided assertions for people and for other tools: a terminal, JUnit's XML, Markdown, JSON.
+
+Names of models, of data and of slices come from elsewhere: in XML and Markdown they are text, not
+markup.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+import msgspec
+
+from sayso.assertions.check import CheckedAssertions, DecidedAssertion, check_assertions
+from sayso.assertions.decide import CANNOT_SAY, DOES_NOT, ERROR, HOLDS, Outcome
+from sayso.harmless import line, plain_json, well_formed
+from sayso.records import Estimate, InputError
+from sayso.report.differences import difference_range, difference_value
+from sayso.report.numbers import DASH, interval, metric_value
+from sayso.storage.atomic import disk_errors, replacing
+
+#: characters of a comment on a pull request: GitHub takes 65,536
+LONGEST_COMMENT = 60_000
+#: characters of one cell
+LONGEST_CELL = 300
+#: by what files of ours are known
+JUNIT_MARK, MARKDOWN_MARK = '<testsuites name="sayso assert"', "<!-- sayso assert -->"
+ICONS: dict[Outcome, str] = {HOLDS: "✅", DOES_NOT: "❌", CANNOT_SAY: "❔"}
+_MARKUP = re.compile(r"([\\`*_{}\[\]()#+!|~<>&$:@/=-])")
+
+
+def value_text(one: DecidedAssertion) -> str:
+    """Return the value with the interval that decided."""
+    e = Estimate(one.name.partition("[")[0], tuple(one.where.items()), one.value, one.low, one.high)
+    if one.value is None:
+        return DASH
+    if one.difference:
+        shown = f"{difference_value(e)} {difference_range(e)}".strip()
+    else:
+        shown = f"{_plain(e)} {interval(e)}".strip()
+    return DASH if shown == DASH else shown
+
+
+def _plain(e: Estimate) -> str:
+    if e.name in ("requests", "entities"):
+        return f"{e.value:,.0f}"
+    return f"{e.value:.2f}" if e.name == "dollars" else metric_value(e.name, e.value)
+
+
+def needed_text(one: DecidedAssertion) -> str:
+    """Return what would settle an assertion; empty where it is settled."""
+    if one.verdict != CANNOT_SAY:
+        return one.reason
+    if one.low is None or "verdict" in one.reason:
+        return one.reason
+    if one.needed is None:
+        return "the value is at the limit: no number of questions would settle it"
+    return (
+        f"about {one.needed:,} entities would settle it with a chance of 80 %, if the true value "
+        f"is the observed one; this run has {one.entities:,}"
+    )
+
+
+def sentence(one: DecidedAssertion) -> str:
+    """Return a verdict in one line: what, value and interval, what would settle it."""
+    more = needed_text(one)
+    return f"{one.verdict}: {one.assertion}: {value_text(one)}{'; ' if more else ''}{more}"
+
+
+def sentences_of(claims: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+    """Return verdict and sentence of each assertion; a mistake in one is that of all.
+
+    ``claims`` are the arguments of :func:`~sayso.assertions.check.check_assertions`.
+    """
+    try:
+        checked = check_assertions(**claims)
+    except (InputError, TypeError) as error:
+        return {
+            " ".join(text.split()): ("mistake", " ".join(str(error).split()))
+            for text in claims["assertions"]
+        }
+    return {one.assertion: (one.verdict, sentence(one)) for one in checked}
+
+
+def shared_text(checked: CheckedAssertions) -> str:
+    """Return how sure the verdicts are, in a sentence."""
+    tested = [one for one in checked if one.level is not None]
+    if not tested:
+        return "These numbers have no sampling error."
+    levels = sorted({one.level for one in tested if one.level is not None})
+    shown = " to ".join(f"{100 * level:.3g} %" for level in dict.fromkeys((levels[0], levels[-1])))
+    if len(tested) == 1:
+        return (
+            f'"holds" is wrong at most {100 * ERROR:.0f} % of the time, and so is "does not" '
+            f"(interval: {shown}; sampling error only)."
+        )
+    return (
+        f'The {len(tested)} assertions share one chance of error: any wrong "holds" comes up at '
+        f'most {100 * ERROR:.0f} % of the time, and so does any wrong "does not" (Holm; intervals: '
+        f"{shown}; sampling error only)."
+    )
+
+
+def terminal_lines(checked: CheckedAssertions) -> Iterator[str]:
+    """Yield the lines of a terminal."""
+    names = [line(one.assertion) for one in checked]
+    width = max(map(len, names))
+    for one, name in zip(checked, names, strict=True):
+        more = line(needed_text(one))
+        text = f"{one.verdict:<14}  {name:<{width}}  {line(value_text(one))}"
+        yield f"{text}  ({more})" if more else text
+    yield shared_text(checked)
+
+
+def json_of(checked: CheckedAssertions, *, strict: bool = False) -> str:
+    """Return everything as JSON."""
+    whole = {
+        "verdict": checked.verdict,
+        "exit_code": checked.code(strict=strict),
+        **msgspec.to_builtins(checked),
+    }
+    return plain_json(json.dumps(whole, indent=2))
+
+
+# ---- JUnit
+
+
+def junit_of(checked: CheckedAssertions, *, strict: bool = False) -> str:
+    """Return the XML of JUnit: one test case for each assertion, a suite for each run.
+
+    "Cannot say yet" is a skipped test, a failure with ``strict``.
+    """
+    suites: dict[tuple[str, str], list[DecidedAssertion]] = {}
+    for one in checked:
+        suites.setdefault((one.protocol, one.run), []).append(one)
+    body = [_suite(f"sayso.{name}", own, checked, strict) for (name, _), own in suites.items()]
+    head = f'{JUNIT_MARK} {_counts(checked.decided, strict)} time="0">'
+    text = "\n".join(['<?xml version="1.0" encoding="UTF-8"?>', head, *body, "</testsuites>"])
+    return text + "\n"
+
+
+def _failed(one: DecidedAssertion, strict: bool) -> bool:
+    return one.verdict == DOES_NOT or (strict and one.verdict == CANNOT_SAY)
+
+
+def _counts(decided: Sequence[DecidedAssertion], strict: bool) -> str:
+    failed = sum(_failed(one, strict) for one in decided)
+    skipped = 0 if strict else sum(one.verdict == CANNOT_SAY for one in decided)
+    return f'tests="{len(decided)}" failures="{failed}" errors="0" skipped="{skipped}"'
+
+
+def _suite(
+    name: str, decided: Sequence[DecidedAssertion], checked: CheckedAssertions, strict: bool
+) -> str:
+    when = checked.finished.partition("+")[0]
+    stamp = f" timestamp={_attribute(when)}" if when else ""
+    head = f'  <testsuite name={_attribute(name)} {_counts(decided, strict)} time="0"{stamp}>'
+    lines = [head]
+    for one in decided:
+        case = f"    <testcase classname={_attribute(name)} name={_attribute(one.assertion)}"
+        text = sentence(one)
+        lines.append(f'{case} time="0">')
+        if _failed(one, strict):
+            head = f"<failure message={_attribute(text)} type={_attribute(one.verdict)}>"
+            lines.append(f"      {head}{_xml(text)}</failure>")
+        elif one.verdict == CANNOT_SAY:
+            lines.append(f"      <skipped message={_attribute(text)}/>")
+        lines.append(f"      <system-out>{_xml(text)}</system-out>")
+        lines.append("    </testcase>")
+    return "\n".join([*lines, "  </testsuite>"])
+
+
+def _xml(text: str) -> str:
+    return escape(line(well_formed(text)))
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(line(well_formed(text)))
+
+
+# ---- Markdown
+
+
+def markdown_of(checked: CheckedAssertions) -> str:
+    """Return a table that fits into a comment on a pull request."""
+    counts = {v: sum(one.verdict == v for one in checked) for v in (HOLDS, DOES_NOT, CANNOT_SAY)}
+    summary = ", ".join(f"{number} {verdict}" for verdict, number in counts.items() if number)
+    what = f" of {_cell(checked.model)}" if checked.model else ""
+    against = f" against {_cell(checked.base)}" if checked.base else ""
+    head = [
+        MARKDOWN_MARK,
+        f"### sayso: assertions about {_cell(checked.run)}{what}{against}: {summary}",
+        "",
+        "| | assertion | value | |",
+        "|---|---|---|---|",
+    ]
+    foot = ["", _cell(shared_text(checked), 1_000)]
+    room = LONGEST_COMMENT - sum(len(text) + 1 for text in (*head, *foot)) - 200
+    order = sorted(checked, key=lambda one: (DOES_NOT, CANNOT_SAY, HOLDS).index(one.verdict))
+    rows: list[str] = []
+    for place, one in enumerate(order):
+        verdict = f"{ICONS[one.verdict]} {one.verdict}"
+        cells = (verdict, _cell(one.assertion), _cell(value_text(one)), _cell(needed_text(one)))
+        row = f"| {' | '.join(cells)} |"
+        room -= len(row) + 1
+        if room < 0:
+            rows.append(f"| | … and {len(order) - place:,} more | | |")
+            break
+        rows.append(row)
+    return "\n".join([*head, *rows, *foot]) + "\n"
+
+
+def _cell(text: str, longest: int = LONGEST_CELL) -> str:
+    """Return a text as text of a table's cell: no markup, no mention, no link."""
+    plain = line(well_formed(text), longest)
+    return _MARKUP.sub(lambda found: f"&#{ord(found[0])};", plain)
+
+
+# ---- files
+
+
+def write_verdicts(place: Path, text: str, flag: str) -> None:
+    """Write a file in one piece; one that sayso did not write is refused. Raises InputError."""
+    mark = JUNIT_MARK if JUNIT_MARK in text else MARKDOWN_MARK
+    if place.is_dir():
+        raise InputError(f"{flag} {place} is a folder: name a file in it")
+    with disk_errors(place, "read"):
+        if place.exists() and place.stat().st_size:
+            with place.open(encoding="utf-8", errors="replace") as file:
+                if mark not in file.read(1_000):
+                    raise InputError(
+                        f"{flag} {place} exists and was not written by sayso assert: give another "
+                        "name"
+                    )
+    with replacing(place) as out, disk_errors(place):
+        out.write(text.encode("utf-8", "replace"))
