@@ -24,6 +24,8 @@ STUDIES = {
     "judge_tokens": [],
     "cheap_judge": [],
     "coverage": [],
+    "guarantee": [],
+    "guard_speed": [],
     "decisiveness": [],
     "contradiction": [],
     "claims": [],
@@ -53,6 +55,7 @@ STUDIES = {
 }
 NEED_DATA = {
     "judge_rules",
+    "guarantee",
     "cheap_judge",
     "selective_people",
     "position_people",

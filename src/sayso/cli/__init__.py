@@ -124,6 +124,11 @@ _command(
     "sayso score answers.jsonl --methods num_sets,lexical_similarity --nli rules",
 )
 _command(
+    "guard:guard_app",
+    OWN,
+    "Set a limit on a score up to which answers may be given, and promise their error rate.",
+)
+_command(
     "run:factuality",
     OWN,
     "Measure long texts you already have: how many claims are supported, from beginning to end.",

@@ -1,0 +1,1 @@
+"""Decisions in production: when to trust an answer, and whether that still holds."""
