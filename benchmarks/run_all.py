@@ -26,6 +26,8 @@ STUDIES = {
     "cheap_judge": [],
     "coverage": [],
     "assertions": [],
+    "guarantee": [],
+    "guard_speed": [],
     "decisiveness": [],
     "contradiction": [],
     "claims": [],
@@ -56,6 +58,7 @@ STUDIES = {
 }
 NEED_DATA = {
     "judge_rules",
+    "guarantee",
     "cheap_judge",
     "selective_people",
     "position_people",

@@ -93,6 +93,7 @@ NAMING = {
     "protocols/__init__.py": "PROTOCOLS itself",
     "runs/from_files.py": "texts from files are a run of self_known",
     "train": "training starts from an uncle run and is measured by uncle",
+    "guard/labeled.py": "a guard is fitted on a run that computes scores of answers",
     "checks/judge.py": "whoever reads hedges is checked too",
     "checks/model.py": "says what of a protocol falls away",
     "cli/flags.py": "sayso factuality has settings of self_known",
@@ -222,6 +223,7 @@ LONG = {
 }
 #: functions of more than 7 parameters, with the reason
 WIDE = {
+    "guard/guard.py:__call__": "a public call: the evidence on one answer, by keyword",
     "checks/judge.py:judge_check": "a public function: the flags of sayso judge-check",
     "judges/model/judge.py:__init__": "a public judge: how it asks, by keyword",
     "metrics/intervals.py:bootstrap": "a public metric: every one is a choice of the resampling",
@@ -260,6 +262,8 @@ def test_functions_of_many_parameters_have_a_reason() -> None:
 #: names them once (a protocol's parts, scores, question sets, engines, formats of answers) are such
 #: by design
 ALONE = {
+    "sayso.assertions.grammar": "how an assertion is written, apart from how it is decided",
+    "sayso.assertions.needed": "how many entities would settle it, a subject of its own",
     "sayso.answers.bertscore": "an answer metric that needs a model",
     "sayso.checks.run_labels": "the judge of a run, apart from checks of a judge",
     "sayso.checks.silence": "a set of answers that a study reads too",
@@ -274,6 +278,7 @@ ALONE = {
     "sayso.guard.growing": "a file that grows, whatever its lines hold",
     "sayso.guard.rates_page": "the page of sayso watch, loaded where one is written",
     "sayso.guard.watch": "what the command calls",
+    "sayso.guard.fit": "what the command calls",
     "sayso.judges.rules.silence": "what says that no value is given, a subject of its own",
     "sayso.engines.openai.batches": "batch files, a subject of its own",
     "sayso.engines.ray.classifier": "comparing meanings in actors, apart from asking",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sayso.checks.judge import judge_check as judge_check
     from sayso.checks.model import check as check
     from sayso.engines import open_model as open_model
+    from sayso.guard.guard import Guard as Guard
     from sayso.judges.claims import claims as claims
     from sayso.judges.contradiction import contradicts as contradicts
     from sayso.judges.decisiveness import decisiveness as decisiveness
@@ -59,6 +60,7 @@ _PUBLIC = {
     "open_model": "sayso.engines:open_model",
     "score": "sayso.score_files.score:score",
     "study": "sayso.studies:study",
+    "Guard": "sayso.guard.guard:Guard",
     "leaderboard": "sayso.score_files.leaderboard:leaderboard",
     "InputError": "sayso.records:InputError",
     "answers": "sayso.answers",

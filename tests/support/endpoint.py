@@ -11,8 +11,11 @@ from typing import Any
 
 
 @contextmanager
-def endpoint(say: Callable[[dict[str, Any]], str]) -> Iterator[str]:
-    """Serve a model that answers with ``say`` of a request's body, and return its address."""
+def endpoint(say: Callable[[dict[str, Any]], str], logprob: float | None = None) -> Iterator[str]:
+    """Serve a model that answers with ``say`` of a request's body, and return its address.
+
+    With ``logprob`` each word of the answer is a token of that log-probability.
+    """
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -22,6 +25,10 @@ def endpoint(say: Callable[[dict[str, Any]], str]) -> Iterator[str]:
                 "message": {"role": "assistant", "content": say(body)},
                 "finish_reason": "stop",
             }
+            if logprob is not None and body.get("logprobs"):
+                words = str(choice["message"]["content"]).split()  # type: ignore[index]
+                tokens = [{"token": word, "logprob": logprob, "top_logprobs": []} for word in words]
+                choice["logprobs"] = {"content": tokens}
             usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
             sent = json.dumps(
                 {"id": "1", "object": "chat.completion", "created": 0, "model": "m",

@@ -32,7 +32,7 @@ SAME = 1e-6
 NORMAL = 1e6
 
 
-class Planned(NamedTuple):
+class Settling(NamedTuple):
     """What is to be settled: a limit, at a one-sided error, on a scale, from so many entities."""
 
     limit: float
@@ -41,7 +41,7 @@ class Planned(NamedTuple):
     entities: int
 
 
-def needed_entities(e: Estimate, other: Estimate, error: float, plan: Planned) -> int | None:
+def needed_entities(e: Estimate, other: Estimate, error: float, plan: Settling) -> int | None:
     """Return how many entities would settle a claim; ``None`` where no number would.
 
     ``e`` is the number with an interval of the one-sided error of the plan, ``other`` the same with
@@ -61,7 +61,7 @@ def needed_entities(e: Estimate, other: Estimate, error: float, plan: Planned) -
 # ---- shares with an exact interval
 
 
-def _of_exact(e: Estimate, plan: Planned) -> float | None:
+def _of_exact(e: Estimate, plan: Settling) -> float | None:
     """Return by how much the trials of an exact interval must grow; ``None`` for another one."""
     value = e.value or 0.0
     size = _trials(e, plan.error)
@@ -119,7 +119,7 @@ def power(p: float, limit: float, trials: int, error: float) -> float:
 # ---- numbers with an interval of Student's t
 
 
-def _of_spread(e: Estimate, other: Estimate, error: float, plan: Planned) -> float | None:
+def _of_spread(e: Estimate, other: Estimate, error: float, plan: Settling) -> float | None:
     """Return by how much the entities must grow for an interval that shrinks with their root."""
     value, scale = e.value or 0.0, _scale_of(e, plan.scale)
     try:

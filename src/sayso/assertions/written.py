@@ -33,7 +33,7 @@ ICONS: dict[Outcome, str] = {HOLDS: "✅", DOES_NOT: "❌", CANNOT_SAY: "❔"}
 _MARKUP = re.compile(r"([\\`*_{}\[\]()#+!|~<>&$:@/=-])")
 
 
-def value_text(one: DecidedAssertion) -> str:
+def found_text(one: DecidedAssertion) -> str:
     """Return the value with the interval that decided."""
     e = Estimate(one.name.partition("[")[0], tuple(one.where.items()), one.value, one.low, one.high)
     if one.value is None:
@@ -68,10 +68,10 @@ def needed_text(one: DecidedAssertion) -> str:
 def sentence(one: DecidedAssertion) -> str:
     """Return a verdict in one line: what, value and interval, what would settle it."""
     more = needed_text(one)
-    return f"{one.verdict}: {one.assertion}: {value_text(one)}{'; ' if more else ''}{more}"
+    return f"{one.verdict}: {one.assertion}: {found_text(one)}{'; ' if more else ''}{more}"
 
 
-def sentences_of(claims: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+def verdict_sentences(claims: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
     """Return verdict and sentence of each assertion; a mistake in one is that of all.
 
     ``claims`` are the arguments of :func:`~sayso.assertions.check.check_assertions`.
@@ -111,7 +111,7 @@ def terminal_lines(checked: CheckedAssertions) -> Iterator[str]:
     width = max(map(len, names))
     for one, name in zip(checked, names, strict=True):
         more = line(needed_text(one))
-        text = f"{one.verdict:<14}  {name:<{width}}  {line(value_text(one))}"
+        text = f"{one.verdict:<14}  {name:<{width}}  {line(found_text(one))}"
         yield f"{text}  ({more})" if more else text
     yield shared_text(checked)
 
@@ -204,7 +204,7 @@ def markdown_of(checked: CheckedAssertions) -> str:
     rows: list[str] = []
     for place, one in enumerate(order):
         verdict = f"{ICONS[one.verdict]} {one.verdict}"
-        cells = (verdict, _cell(one.assertion), _cell(value_text(one)), _cell(needed_text(one)))
+        cells = (verdict, _cell(one.assertion), _cell(found_text(one)), _cell(needed_text(one)))
         row = f"| {' | '.join(cells)} |"
         room -= len(row) + 1
         if room < 0:

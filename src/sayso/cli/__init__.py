@@ -140,6 +140,11 @@ _command(
     "sayso watch - --against earlier.jsonl --page watch.html",
 )
 _command(
+    "guard:guard_app",
+    OWN,
+    "Set a limit on a score up to which answers may be given, and promise their error rate.",
+)
+_command(
     "run:factuality",
     OWN,
     "Measure long texts you already have: how many claims are supported, from beginning to end.",

@@ -1,22 +1,211 @@
-"""``sayso watch``: does it still hold this week?"""
+"""``sayso guard`` and ``sayso watch``: a limit with a promise, and whether it still holds."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import cyclopts
 from cyclopts import Parameter
 
-from sayso.cli.help import with_flags
+from sayso.cli.help import OPTIONS, help_examples, with_flags
 from sayso.later import Later
+from sayso.records import InputError
 
 if TYPE_CHECKING:
     from sayso.cli import printing
+    from sayso.datasets import columns
+    from sayso.guard import fit as fitting
+    from sayso.guard import guard as guarding
+    from sayso.guard import labeled
     from sayso.guard import watch as watching
-else:  # loaded when a log is watched
-    printing, watching = Later("sayso.cli.printing"), Later("sayso.guard.watch")
+    from sayso.report import numbers
+else:  # loaded when a guard is fitted or a log is watched
+    printing, columns = Later("sayso.cli.printing"), Later("sayso.datasets.columns")
+    fitting, guarding = Later("sayso.guard.fit"), Later("sayso.guard.guard")
+    labeled, numbers = Later("sayso.guard.labeled"), Later("sayso.report.numbers")
+    watching = Later("sayso.guard.watch")
+
+guard_app = cyclopts.App(
+    name="guard",
+    help="Set a limit on a score up to which answers may be given, with a promise.",
+    group_parameters=OPTIONS,
+    help_epilogue=help_examples(
+        "sayso guard fit runs/first --max-error .05 --confidence .95",
+        "sayso guard fit answers.jsonl --score perplexity",
+    ),
+)
+guard_app.command(
+    "sayso.cli.guard:fit",
+    name="fit",
+    help="Find the loosest limit whose error rate can be promised, and write guard.json.",
+    help_epilogue=help_examples(
+        "sayso guard fit runs/first --max-error .05 --confidence .95",
+        "sayso guard fit answers.jsonl --where model=palm --score verbalized",
+        "sayso guard fit answers.jsonl --cost wrong=5 silent=1 person=.2",
+    ),
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class GuardFlags:
+    """The flags of ``sayso guard fit``."""
+
+    max_error: Annotated[
+        float, Parameter(help="largest error rate among the answers that are given")
+    ] = 0.05
+    confidence: Annotated[
+        float, Parameter(help="confidence of the promise: .95 holds for 95 of 100 sets of labels")
+    ] = 0.95
+    score: Annotated[
+        str,
+        Parameter(
+            help="score to set the limit on, or a numeric column of the file (higher = less "
+            "certain); default: the best at hand, chosen on one half of the labels"
+        ),
+    ] = ""
+    cost: Annotated[
+        tuple[str, ...],
+        Parameter(
+            consume_multiple=True,
+            negative="",
+            show_default=False,
+            help="what a wrong answer, a withheld right answer and asking a person cost, such as "
+            "wrong=5 silent=1 person=.2: the guard then also asks",
+        ),
+    ] = ()
+    otherwise: Annotated[
+        Literal["decline", "ask"],
+        Parameter(help="what becomes of answers above the limit; --cost decides it by cost"),
+    ] = "decline"
+    form: Annotated[
+        Literal["", "short", "long"],
+        Parameter(help="of a run: short answers, or facts in paragraphs (default: short)"),
+    ] = ""
+    where: Annotated[
+        str, Parameter(help="of a file: only rows with these values, model=palm,stage=short")
+    ] = ""
+    texts: Annotated[
+        str,
+        Parameter(
+            help="of a file whose rows are claims: the column that names the text of each; a text "
+            "is wrong if one of its kept claims is"
+        ),
+    ] = ""
+    columns: Annotated[str, Parameter(help="your column names: answer=response,gold=reference")] = (
+        ""
+    )
+    golds: Annotated[
+        Path | None, Parameter(help="a file with the columns id and gold, joined on the id")
+    ] = None
+    gold_metric: Annotated[
+        str,
+        Parameter(
+            help="what labels answers without a human verdict: rules, exact_match, llm:MODEL, or "
+            "file:NAME for a column of verdicts (as in sayso score)"
+        ),
+    ] = "rules"
+    nli: Annotated[
+        str | None,
+        Parameter(help="what compares meanings: rules, an NLI model, or llm:MODEL"),
+    ] = None
+    out: Annotated[
+        Path | None,
+        Parameter(help="file to write; default: guard.json in the run folder or beside the file"),
+    ] = None
+    force: Annotated[
+        bool, Parameter(help="replace a file that sayso guard did not write", negative="")
+    ] = False
+    seed: Annotated[int, Parameter(help="seed of the halves and draws of labels")] = 0
+    json: Annotated[
+        bool, Parameter(help="print everything as JSON instead of tables", negative="")
+    ] = False
+
+
+NO_GUARD_FLAGS = GuardFlags()
+
+
+def fit(
+    source: Annotated[
+        Path,
+        Parameter(
+            help="labeled answers: a run folder of sayso run selective, or a file that sayso score "
+            "reads, with golds or people's verdicts"
+        ),
+    ],
+    /,
+    *,
+    flags: Annotated[GuardFlags, Parameter(name="*")] = NO_GUARD_FLAGS,
+) -> int:
+    """Find the loosest limit on a score whose error rate can be promised.
+
+    Exit code 0: a limit, written to guard.json; 1: the score is no better than answering nothing;
+    3: no limit can be promised with so many labels; 2: the input cannot be used.
+    """
+    result = fitting.fit_guard(
+        source,
+        labeled.Selection(
+            score=flags.score,
+            form=flags.form,
+            texts=flags.texts,
+            where=_pairs("--where", flags.where),
+            columns=columns.columns_of(flags.columns),
+            golds=flags.golds,
+            gold_metric=flags.gold_metric,
+            nli=flags.nli,
+            seed=flags.seed,
+        ),
+        fitting.GuardChoices(
+            max_error=flags.max_error,
+            confidence=flags.confidence,
+            costs=_costs(",".join(flags.cost)),
+            otherwise=flags.otherwise,
+            out=flags.out,
+            force=flags.force,
+        ),
+    )
+    for notice in result.notices:
+        printing.print_note(notice)
+    if flags.json:
+        print(numbers.json_text(fitting.guard_json(result)))
+    else:
+        fitting.render_guard(result, printing.terminal())
+    return int(result.code)
+
+
+def _pairs(flag: str, text: str) -> dict[str, str]:
+    """Read NAME=VALUE,NAME=VALUE. Raises InputError."""
+    pairs: dict[str, str] = {}
+    for part in filter(None, map(str.strip, text.split(","))):
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not name or not equals:
+            raise InputError(f"{flag} {part!r}: expected NAME=VALUE")
+        if name in pairs:
+            raise InputError(f"{flag} names {name} twice")
+        pairs[name] = value
+    return pairs
+
+
+#: what ``--cost`` names
+COSTS = ("wrong", "silent", "person")
+
+
+def _costs(text: str) -> guarding.DecisionCosts | None:
+    """Read ``wrong=5,silent=1,person=.2``. Raises InputError."""
+    pairs = _pairs("--cost", text)
+    if not pairs:
+        return None
+    if set(pairs) != set(COSTS):
+        raise InputError(f"--cost {text!r}: expected wrong=5 silent=1 person=.2 with your numbers")
+    try:
+        values = {name: float(value) for name, value in pairs.items()}
+    except ValueError:
+        raise InputError(f"--cost {text!r}: expected a number for each") from None
+    if not all(0 <= value < float("inf") for value in values.values()):
+        raise InputError(f"--cost {text!r}: expected numbers of 0 or more")
+    return guarding.DecisionCosts(**values)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,7 +275,7 @@ class WatchFlags:
     ] = ""
 
 
-NO_FLAGS = WatchFlags()
+NO_WATCH_FLAGS = WatchFlags()
 
 
 def watch(
@@ -106,7 +295,7 @@ def watch(
             help="earlier answers: a run with short answers, or a file that sayso score reads"
         ),
     ],
-    flags: Annotated[WatchFlags, Parameter(name="*")] = NO_FLAGS,
+    flags: Annotated[WatchFlags, Parameter(name="*")] = NO_WATCH_FLAGS,
 ) -> int:
     """Watch a growing log of answers, and raise an alarm when their rates change.
 

@@ -16,6 +16,7 @@ from sayso.metrics.calibration import *
 from sayso.metrics.cmfg import *
 from sayso.metrics.compare_scores import *
 from sayso.metrics.factuality import *
+from sayso.metrics.guarantee import *
 from sayso.metrics.intervals import *
 from sayso.metrics.length_audit import *
 from sayso.metrics.ranking import *

@@ -661,7 +661,7 @@ def render_board(
     if result.problem is not None:
         _say(console, f"! {result.problem}", "yellow")
     if result.entries and result.problem is None:
-        console.print(_table(result, shown))
+        console.print(board_table(result, shown))
         hidden = len(result.entries) - len(_chosen(result, shown))
         if hidden:
             _say(console, f"{plural(hidden, 'more row')} with --json", "dim")
@@ -891,8 +891,9 @@ def _covers(estimate: Estimate, value: float) -> bool:
     return estimate.low <= value <= estimate.high
 
 
-def _table(result: Board, shown: int) -> Table:
-    table = _empty_table(*HEADS)
+def board_table(result: Board, shown: int) -> Table:
+    """Return the leaderboard: the best scores, and always plain length and the words alone."""
+    table = empty_table(*HEADS)
     for entry in _chosen(result, shown):
         style = "italic" if entry.method in REFERENCES else ""
         name, *cells = _cells(entry)
@@ -936,7 +937,8 @@ def _count(pairs: float) -> str:
     return f"{pairs:,.0f}" if pairs < 1e6 else f"{pairs / 1e6:,.0f}M"
 
 
-def _empty_table(first: str, *columns: str) -> Table:
+def empty_table(first: str, *columns: str) -> Table:
+    """Return a table with the names of rows on the left and numbers on the right."""
     table = FoldedTable(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=0)
     table.add_column(first, no_wrap=True)
     for name in columns:
@@ -945,7 +947,7 @@ def _empty_table(first: str, *columns: str) -> Table:
 
 
 def _judges(judges: Sequence[JudgeAudit]) -> Table:
-    table = _empty_table("metric", "agrees", "q", "Q1", "Q2", "Q3", "Q4", "Q5", "slope", "expects")
+    table = empty_table("metric", "agrees", "q", "Q1", "Q2", "Q3", "Q4", "Q5", "slope", "expects")
     for judge in judges:
         refused = judge.false_negatives
         table.add_row(
@@ -965,7 +967,7 @@ def _raters(agreement: Raters) -> Table:
     same = {(p.first, p.second): p.same for p in agreement.pairs}
     columns = names if len(names) <= MOST_RATERS else []
     heads = [str(place) for place, _ in enumerate(columns, 1)]
-    table = _empty_table("", *heads, "most others")
+    table = empty_table("", *heads, "most others")
     for place, name in enumerate(names, 1):
         cells = [
             "" if name == other else _share(same.get((name, other)) or same[other, name])

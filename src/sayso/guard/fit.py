@@ -1,0 +1,700 @@
+"""``sayso guard fit``: the limit on a score up to which answers may be given, and what is promised.
+
+Three answers: a limit; no limit can be promised with so many labels; or the score is no better than
+answering nothing. With costs, the answers that are not given are declined or go to a person,
+whichever is cheaper by the calibrated probability that the answer is wrong.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from rich.console import Console
+from rich.text import Text
+
+from sayso.guard.guard import (
+    GUARD_FORMAT,
+    DecisionCosts,
+    GuardFile,
+    guard_in,
+    written_guard,
+)
+from sayso.guard.labeled import LabeledAnswers, Selection, candidates, labeled_answers
+from sayso.harmless import line
+from sayso.metrics.arrays import Floats, as_result, codes, count_codes, weight_rows
+from sayso.metrics.calibration import fit_isotonic, fold_rows, split_rows
+from sayso.metrics.guarantee import (
+    CHANCE,
+    MOST_LABELS,
+    CertifiedLimit,
+    RiskLevels,
+    certify_limit,
+    labels_needed,
+    least_provable,
+    risk_curve,
+    risk_levels,
+    risk_p,
+    zero_error_answers,
+)
+from sayso.metrics.intervals import bootstrap
+from sayso.records import Estimate, InputError
+from sayso.score_files.grade import plural
+from sayso.score_files.leaderboard import board_table, board_warnings, empty_table
+from sayso.scores.text_only import TEXT_ONLY
+from sayso.storage.atomic import disk_errors, replacing
+from sayso.version import __version__
+
+#: exit codes of the three answers
+CODES = {"limit": 0, "useless": 1, "few": 3}
+#: rows of the printed curve, and folds in which costs are computed
+CURVE_ROWS, COST_FOLDS = 10, 5
+#: the least probability of an error that a score of its own kind is called the wrong way around
+TURNED = 0.4
+
+
+class GuardChoices(NamedTuple):
+    """What is promised, with what confidence, what mistakes cost, and where the guard is written.
+
+    ``out`` defaults to ``guard.json`` in the run folder, or beside the file.
+    """
+
+    max_error: float = 0.05
+    confidence: float = 0.95
+    costs: DecisionCosts | None = None
+    otherwise: Literal["decline", "ask"] = "decline"
+    out: Path | None = None
+    force: bool = False
+
+
+class PolicyCost(NamedTuple):
+    """The expected cost of a question under a policy, and what share it answers and asks."""
+
+    policy: str
+    cost: Estimate
+    answered: float
+    asked: float
+
+
+class FittedGuard(NamedTuple):
+    """One of three answers (:data:`CODES`), and what it rests on.
+
+    ``file`` is the guard where there is a limit. ``levels`` are those of ``score`` on all labels;
+    ``half`` is true where the score was chosen on one half of the labels and certified on the
+    other. ``needed`` labels would let the best limit seen pass with a chance of 80 %.
+    """
+
+    answer: Literal["limit", "few", "useless"]
+    file: GuardFile | None
+    place: Path | None
+    score: str
+    half: bool
+    levels: RiskLevels
+    certified: CertifiedLimit
+    needed: int | None
+    labeled: LabeledAnswers
+    choices: GuardChoices
+    costs: list[PolicyCost]
+    notices: list[str]
+
+    @property
+    def code(self) -> int:
+        """The exit code."""
+        return CODES[self.answer]
+
+
+def fit_guard(
+    source: Path,
+    chosen: Selection = Selection(),  # noqa: B008 - frozen
+    choices: GuardChoices = GuardChoices(),  # noqa: B008 - frozen
+) -> FittedGuard:
+    """Fit a guard on a run of ``selective`` or a file of labeled answers; write it if it holds.
+
+    Raises InputError.
+    """
+    _check(choices)
+    place = _place_of(source, choices)
+    labeled = labeled_answers(source, chosen)
+    if choices.costs is not None and labeled.of_texts:
+        raise InputError("--cost is for single answers, and these are claims of texts")
+    kept, notices = _independent(labeled, chosen.seed)
+    units = _Units(labeled.scores, labeled.wrong, labeled.text).part(kept)
+    names = _names(labeled, chosen.score)
+    alpha, delta = choices.max_error, 1 - choices.confidence
+    half = len(names) > 1
+    if half:
+        name, certified = cross_fitted_limit(units, names, alpha, delta, chosen.seed)
+    else:
+        name = names[0]
+        certified = certify_limit(units.levels(name), alpha, delta)
+    levels = units.levels(name)
+    result = FittedGuard(
+        answer=_answer(units, names, certified, alpha, delta),
+        file=None,
+        place=None,
+        score=name,
+        half=half,
+        levels=levels,
+        certified=certified,
+        needed=_needed(levels, alpha, delta),
+        labeled=labeled,
+        choices=choices,
+        costs=[],
+        notices=[*labeled.notices, *notices],
+    )
+    if result.answer != "limit":
+        return result
+    result, policy = _with_costs(result, units)
+    file = _file_of(result, policy)
+    with replacing(place) as out, disk_errors(place):
+        out.write(written_guard(file))
+    return result._replace(file=file, place=place)
+
+
+def _names(labeled: LabeledAnswers, score: str) -> list[str]:
+    """Return the scores to choose from: the named one, or those at hand. Raises InputError."""
+    there = candidates(labeled)
+    if not score and there:
+        return there
+    if not score:
+        raise InputError(
+            f"{labeled.data}: no score to set a limit on; a file needs token_logprobs, samples or "
+            "stated_confidence, or name your own column (--score NAME; higher = less certain)"
+        )
+    if score not in labeled.scores:
+        raise InputError(f"--score {score!r}: these answers have {', '.join(there) or 'none'}")
+    return [score]
+
+
+def _with_costs(result: FittedGuard, units: _Units) -> tuple[FittedGuard, CostPolicy | None]:
+    """Return the limit that is cheapest among those that hold, and what becomes of other answers.
+
+    All limits that passed hold together; of a score chosen on halves only the loosest is known.
+    """
+    costs, levels, certified = result.choices.costs, result.levels, result.certified
+    if costs is None:
+        return result, None
+    passed = np.asarray([certified.limit]) if result.half else levels.limit[certified.passed]
+    score, wrong = units.scores[result.score], units.wrong
+    policy = fit_costs(score, wrong, passed, costs)
+    at = int(np.searchsorted(levels.limit, policy.answer, side="right")) - 1
+    certified = certified._replace(
+        limit=policy.answer, answered=int(levels.answered[at]), wrong=int(levels.wrong[at])
+    )
+    rows = policy_costs(score, wrong, passed, costs)
+    return result._replace(certified=certified, costs=rows), policy
+
+
+def _check(choices: GuardChoices) -> None:
+    for flag, value in (("--max-error", choices.max_error), ("--confidence", choices.confidence)):
+        if not 0 < value < 1:
+            raise InputError(f"{flag} {value:g}: expected a share between 0 and 1, such as .05")
+    if choices.confidence < 0.5:
+        raise InputError(
+            f"--confidence {choices.confidence:g}: expected at least .5; .95 means that 95 of 100 "
+            "sets of labels give a limit that holds"
+        )
+
+
+def _place_of(source: Path, choices: GuardChoices) -> Path:
+    """Return where the guard goes; refuse another program's file there. Raises InputError."""
+    place = choices.out or (source if source.is_dir() else source.parent) / "guard.json"
+    if place.is_dir():
+        raise InputError(f"--out {place} is a folder: name a file in it")
+    if place.exists() and not choices.force:
+        try:
+            guard_in(place)
+        except InputError:
+            raise InputError(
+                f"--out {place} exists and was not written by sayso guard: give another name, or "
+                "pass --force to replace it"
+            ) from None
+    return place
+
+
+class _Units(NamedTuple):
+    """Labeled rows, and the unit (n,) that each belongs to."""
+
+    scores: dict[str, Floats]
+    wrong: Floats
+    unit: NDArray[np.int64]
+
+    def levels(self, name: str) -> RiskLevels:
+        return risk_levels(self.scores[name], self.wrong, self.unit)
+
+    def part(self, rows: NDArray[np.bool_]) -> _Units:
+        return _Units(
+            {name: column[rows] for name, column in self.scores.items()},
+            self.wrong[rows],
+            codes(self.unit[rows]),
+        )
+
+
+def _independent(labeled: LabeledAnswers, seed: int) -> tuple[NDArray[np.bool_], list[str]]:
+    """Return the rows of one unit for each group, drawn by seed, and a notice where some go.
+
+    Answers about one entity, or to one question, are right or wrong together: exact tests take
+    independent units.
+    """
+    texts = count_codes(labeled.text)
+    group = np.zeros(texts, dtype=np.int64)
+    group[labeled.text] = labeled.group
+    order = np.random.default_rng(seed).permutation(texts)
+    first = order[np.unique(group[order], return_index=True)[1]]
+    if len(first) == texts:
+        return np.ones(len(labeled.wrong), dtype=np.bool_), []
+    what = "texts" if labeled.of_texts else "answers"
+    return np.isin(labeled.text, first), [
+        f"{texts:,} {what} about {len(first):,} entities or questions: one of each, drawn at "
+        f"random, counts as a label, because {what} about one are right or wrong together"
+    ]
+
+
+# ---- which score
+
+
+def cross_fitted_limit(
+    rows: _Units, names: Sequence[str], alpha: float, delta: float, seed: int
+) -> tuple[str, CertifiedLimit]:
+    """Return the best score and its limit: chosen on one half of the units, certified on the other.
+
+    Each half chooses for the other, at delta / 2 each, so both limits hold together with
+    probability 1 - delta; the one that answers more is taken. A half prefers the score that answers
+    most at a limit that it certifies itself, then the one whose lowest p-value is lowest.
+    """
+    first = split_rows(len(rows.wrong), 0.5, np.random.default_rng(seed), rows.unit)
+    found = []
+    for side in (first, ~first):
+        choosing, testing = rows.part(side), rows.part(~side)
+        name = max(names, key=lambda one: _merit(choosing.levels(one), alpha, delta / 2))
+        certified = certify_limit(testing.levels(name), alpha, delta / 2)
+        found.append((certified.answered / max(1, testing.levels(name).units), name, certified))
+    _, name, certified = max(found, key=lambda one: one[0])
+    return name, certified
+
+
+def _merit(levels: RiskLevels, alpha: float, delta: float) -> tuple[int, float]:
+    certified = certify_limit(levels, alpha, delta)
+    start = min(certified.starts[0].answers, levels.units)
+    places = _loosest(levels, np.flatnonzero(levels.answered >= start))
+    return certified.answered, -min((p for p, _ in _tested(levels, places, alpha)), default=1.0)
+
+
+def _loosest(levels: RiskLevels, places: NDArray[np.int64]) -> list[int]:
+    """Return the loosest of some limits for each number of errors: no other has a lower p."""
+    by_errors = dict(zip(levels.wrong[places].tolist(), places.tolist(), strict=True))
+    return list(by_errors.values())
+
+
+def _tested(levels: RiskLevels, places: Sequence[int], alpha: float) -> Iterator[tuple[float, int]]:
+    """Yield the p-value of each of some limits, and its place."""
+    for place in places:
+        yield risk_p(int(levels.answered[place]), int(levels.wrong[place]), alpha), place
+
+
+# ---- which of three answers
+
+
+def _answer(
+    rows: _Units, names: Sequence[str], certified: CertifiedLimit, alpha: float, delta: float
+) -> Literal["limit", "few", "useless"]:
+    """Return which answer it is; a score is useless only where labels are enough to see it.
+
+    A limit is seen to be good where at least 1 / alpha answers stand at it, of which a share of at
+    most alpha is wrong; fewer answers without an error are luck.
+    """
+    if certified.limit is not None:
+        return "limit"
+    for name in names:
+        levels = rows.levels(name)
+        if levels.units < zero_error_answers(alpha, delta) or _best(levels, alpha) is not None:
+            return "few"
+    return "useless"
+
+
+def _best(levels: RiskLevels, alpha: float) -> int | None:
+    """Return the place of the limit that comes nearest to a promise, ``None`` where none is good.
+
+    Nearest: the lowest p-value of those with an observed risk of at most alpha.
+    """
+    good = (levels.answered >= math.ceil(1 / alpha - 1e-9)) & (
+        levels.wrong <= alpha * levels.answered
+    )
+    places = _loosest(levels, np.flatnonzero(good))
+    return min(_tested(levels, places, alpha), default=(1.0, None))[1]
+
+
+def _needed(levels: RiskLevels, alpha: float, delta: float) -> int | None:
+    place = _best(levels, alpha)
+    if place is None:
+        return None
+    k, e = int(levels.answered[place]), int(levels.wrong[place])
+    return labels_needed(levels.units, k, e, alpha, delta)
+
+
+# ---- what mistakes cost
+
+
+class CostPolicy(NamedTuple):
+    """Answer up to ``answer``, then ask up to ``ask`` (``None``: never), then decline.
+
+    ``otherwise`` is for answers without a score.
+    """
+
+    answer: float
+    ask: float | None
+    otherwise: Literal["decline", "ask"]
+
+
+def fit_costs(
+    uncertainty: Floats, wrong: Floats, passed: Floats, costs: DecisionCosts
+) -> CostPolicy:
+    """Return the cheapest actions by the calibrated probability p of an error.
+
+    An answer costs p x wrong, silence (1 - p) x silent, a person the same always; p rises with the
+    score (isotonic regression). Of the limits that were ``passed`` (p,), the loosest is taken at
+    which answering is still the cheapest, else the strictest.
+    """
+    held = np.isfinite(uncertainty)
+    limits = np.unique(uncertainty[held])
+    p = 1 - fit_isotonic(uncertainty[held], correct=1 - wrong[held])(limits)
+    silence = (1 - p) * costs.silent
+    cheapest = p * costs.wrong <= np.minimum(silence, costs.person)
+    pays = limits[cheapest].max(initial=-np.inf)
+    allowed = passed[passed <= pays]
+    answer = float(allowed.max() if len(allowed) else passed.min())
+    asks = limits[(costs.person < silence) & (limits > answer)]
+    missing = float(wrong[~held].mean()) if (~held).any() else float(wrong.mean())
+    return CostPolicy(
+        answer,
+        float(asks.max()) if len(asks) else None,
+        "ask" if costs.person < (1 - missing) * costs.silent else "decline",
+    )
+
+
+def policy_costs(
+    uncertainty: Floats, wrong: Floats, passed: Floats, costs: DecisionCosts, seed: int = 0
+) -> list[PolicyCost]:
+    """Return the expected cost of a question under this guard and under three blind policies.
+
+    The guard's actions are fitted without the fold whose costs they make; what labels certified is
+    the same in all folds.
+    """
+    n = len(wrong)
+    answers, asks = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
+    fold = fold_rows(n, min(COST_FOLDS, n), np.random.default_rng(seed))
+    for number in range(int(fold.max()) + 1):
+        here = fold == number
+        policy = fit_costs(uncertainty[~here], wrong[~here], passed, costs)
+        score = uncertainty[here]
+        answers[here] = score <= policy.answer
+        ask = score <= (policy.ask if policy.ask is not None else -np.inf)
+        asks[here] = np.where(np.isfinite(score), ask, policy.otherwise == "ask")
+    asks &= ~answers
+    always, nobody = np.ones(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
+    policies = {
+        "this guard": (answers, asks),
+        "always answer": (always, nobody),
+        "never answer": (nobody, nobody),
+        "always ask a person": (nobody, always),
+    }
+    return [
+        PolicyCost(name, _mean_cost(wrong, a, b, costs), float(a.mean()), float(b.mean()))
+        for name, (a, b) in policies.items()
+    ]
+
+
+def _mean_cost(
+    wrong: Floats, answers: NDArray[np.bool_], asks: NDArray[np.bool_], costs: DecisionCosts
+) -> Estimate:
+    silent = ~answers & ~asks
+    each = np.where(answers, wrong * costs.wrong, 0.0)
+    each += np.where(silent, (1 - wrong) * costs.silent, 0.0) + asks * costs.person
+
+    def mean_cost(values: Floats, weights: ArrayLike | None = None) -> Any:
+        W, single = weight_rows(weights, len(values))
+        return as_result((W * values).sum(axis=1) / W.sum(axis=1), single)
+
+    return bootstrap(mean_cost, each, limits=None, name="cost")
+
+
+# ---- the file
+
+
+def _share(value: float) -> str:
+    return f"{100 * value:.4g} %"
+
+
+def promise_of(result: FittedGuard) -> str:
+    """Return what is promised, in one sentence."""
+    labeled, choices = result.labeled, result.choices
+    most, sure = _share(choices.max_error), _share(choices.confidence)
+    by, n = line(labeled.labeled_by, 80), f"{result.levels.units:,}"
+    if labeled.of_texts:
+        return (
+            f"Of the texts of which this guard keeps a claim, at most {most} keep a wrong one as "
+            f"judged by {by}, for texts like the {n} labeled ones (confidence {sure})."
+        )
+    return (
+        f"Of the answers that this guard gives, at most {most} are wrong as judged by {by}, for "
+        f"questions like the {n} labeled ones (confidence {sure})."
+    )
+
+
+def _file_of(result: FittedGuard, policy: CostPolicy | None) -> GuardFile:
+    labeled, choices, certified = result.labeled, result.choices, result.certified
+    assert certified.limit is not None
+    needs = labeled.needs.get(result.score, ("answer",))
+    return GuardFile(
+        format=GUARD_FORMAT,
+        sayso=__version__,
+        created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        score=result.score,
+        limit=certified.limit,
+        promise=promise_of(result),
+        max_error=choices.max_error,
+        confidence=choices.confidence,
+        labels=result.levels.units,
+        labeled_by=labeled.labeled_by,
+        unit="text" if labeled.of_texts else "answer",
+        answered=certified.answered,
+        wrong=certified.wrong,
+        otherwise=policy.otherwise if policy else choices.otherwise,
+        costs=choices.costs,
+        ask_limit=policy.ask if policy else None,
+        needs=needs,
+        meaning=labeled.meaning,
+        samples=labeled.samples if "draws" in needs else None,
+        data=labeled.data,
+        model=labeled.model,
+        signature=labeled.signature,
+    )
+
+
+# ---- terminal
+
+
+def render_guard(result: FittedGuard, console: Console) -> None:
+    """Print what can be promised at all, the scores beside their baselines, the curve, the answer.
+
+    Nothing of it is wider than the terminal.
+    """
+    alpha, delta = result.choices.max_error, 1 - result.choices.confidence
+    n, unit = result.levels.units, "text" if result.labeled.of_texts else "answer"
+    _print(
+        console,
+        f"{plural(n, f'labeled {unit}')}, judged by {result.labeled.labeled_by}: no limit can "
+        f"promise an error rate below {_share(least_provable(n, delta))} with so many (confidence "
+        f"{_share(1 - delta)}).",
+        "bold",
+    )
+    _print(console, needed_sentence(result), "")
+    _render_scores(result, console)
+    _render_curve(result, console)
+    for cost in result.costs[:1]:
+        _render_costs(result.costs, console, cost)
+    _print(console, verdict_sentence(result), "bold")
+    if result.file is not None and result.place is not None:
+        _print(console, f"written to {result.place}", "")
+    _print(
+        console,
+        f"What this does not show: whether it holds for other questions, for another model or "
+        f"prompt, or later (sayso watch); and {result.labeled.labeled_by} may be wrong. Choose the "
+        f"error rate ({_share(alpha)}) and the score before you look at the labels.",
+        "dim",
+    )
+
+
+def needed_sentence(result: FittedGuard) -> str:
+    """Say how many labels would be enough for the best limit seen."""
+    alpha, delta = result.choices.max_error, 1 - result.choices.confidence
+    place = _best(result.levels, alpha)
+    least = zero_error_answers(alpha, delta)
+    head = f"An error rate of {_share(alpha)} takes at least {least:,} answers without an error."
+    if place is None:
+        few = math.ceil(1 / alpha - 1e-9)
+        return f"{head} No limit of {result.score} with {few:,} or more answers has so few errors."
+    k, e = int(result.levels.answered[place]), int(result.levels.wrong[place])
+    seen = f"at the best limit seen, {e:,} of {k:,} are wrong"
+    if result.needed is None:
+        return f"{head} More than {MOST_LABELS:,} labels would be needed: {seen}."
+    return (
+        f"{head} With a chance of {CHANCE:.0%}, {result.needed:,} labels would be enough: {seen} "
+        f"(of {result.levels.units:,} labels)."
+    )
+
+
+def _render_scores(result: FittedGuard, console: Console) -> None:
+    board = result.labeled.board
+    if board.problem is not None:
+        _print(console, f"! {board.problem}", "yellow")
+    else:
+        console.print(board_table(board, CURVE_ROWS))
+        _print(
+            console,
+            "AUROC: how often a wrong answer scores higher than a right one (.5 = chance). A score "
+            "that does not beat plain length and the words alone is no sign of uncertainty.",
+            "dim",
+        )
+    if board.no_text_only:
+        _print(
+            console,
+            f"the baseline of the words alone ({TEXT_ONLY}) is missing: {board.no_text_only}",
+            "dim",
+        )
+    for text in board_warnings(board):
+        _print(console, f"! {text}", "yellow")
+    entry = next((e for e in board.entries if e.method == result.score), None)
+    if entry is not None and entry.auroc.value is not None and entry.auroc.value < TURNED:
+        _print(
+            console,
+            f"! right answers have higher values of {result.score}: is it a confidence? Higher "
+            "must mean less certain",
+            "yellow",
+        )
+    if result.half:
+        _print(
+            console,
+            f"{result.score} was chosen on one half of the labels and its limit certified on the "
+            "other. To use all labels, name the score before you look at them (--score NAME): "
+            "naming the best of this table would break the promise.",
+            "",
+        )
+
+
+def _render_curve(result: FittedGuard, console: Console) -> None:
+    levels, delta = result.levels, 1 - result.choices.confidence
+    if not len(levels.limit):
+        return
+    shown = _shown(levels, result.certified.limit)
+    part = RiskLevels(
+        levels.limit[shown], levels.answered[shown], levels.wrong[shown], levels.units
+    )
+    curve = risk_curve(part, delta)
+    table = empty_table(
+        f"{result.score} at most", "answered", "of labels", "wrong", "error", "95 % interval",
+        f"bound, {_share(1 - delta)}",
+    )  # fmt: skip
+    for n, limit in enumerate(part.limit.tolist()):
+        mark = " <" if limit == result.certified.limit else ""
+        table.add_row(
+            Text(f"{limit + 0.0:.6g}{mark}"),
+            f"{part.answered[n]:,}",
+            f"{part.answered[n] / levels.units:.0%}",
+            f"{part.wrong[n]:,}",
+            f"{100 * curve.risk[n]:.1f} %",
+            f"[{100 * curve.low[n]:.1f}, {100 * curve.high[n]:.1f}]",
+            f"{100 * curve.bound[n]:.1f} %",
+        )
+    console.print()
+    console.print(table)
+    _print(
+        console,
+        "Exact intervals on all labels, each for a limit named beforehand"
+        + ("; <: the limit." if result.certified.limit is not None else "."),
+        "dim",
+    )
+
+
+def _shown(levels: RiskLevels, limit: float | None) -> list[int]:
+    """Return places of limits about equally far apart in answers, with the certified one."""
+    ends = np.linspace(0, levels.answered[-1], CURVE_ROWS + 1)[1:]
+    places = set(np.searchsorted(levels.answered, ends).tolist())
+    if limit is not None:
+        places.add(int(np.searchsorted(levels.limit, limit, side="right")) - 1)
+    return sorted(place for place in places if 0 <= place < len(levels.limit))
+
+
+def _render_costs(costs: Sequence[PolicyCost], console: Console, guard: PolicyCost) -> None:
+    table = empty_table("policy", "cost of a question", "95 % interval", "answers", "asks")
+    for row in costs:
+        low, high = row.cost.low, row.cost.high
+        ends = "–" if low is None or high is None else f"[{low:.3f}, {high:.3f}]"
+        value = "–" if row.cost.value is None else f"{row.cost.value:.3f}"
+        table.add_row(row.policy, value, ends, f"{row.answered:.0%}", f"{row.asked:.0%}")
+    console.print()
+    console.print(table)
+    cheaper = [
+        row.policy
+        for row in costs[1:]
+        if row.cost.value is not None
+        and guard.cost.value is not None
+        and row.cost.value < guard.cost.value
+    ]
+    _print(
+        console,
+        "A wrong answer, a withheld right one and a person cost what you said; costs of the guard "
+        "are of labels that did not fit its actions."
+        + (f" Cheaper on these labels: {', '.join(cheaper)}." if cheaper else ""),
+        "dim",
+    )
+
+
+def verdict_sentence(result: FittedGuard) -> str:
+    """Return which of the three answers it is, in one sentence."""
+    n = plural(result.levels.units, "label")
+    most = _share(result.choices.max_error)
+    if result.file is not None:
+        at = np.searchsorted(result.levels.limit, result.file.limit, side="right") - 1
+        share = result.levels.answered[at] / result.levels.units
+        return (
+            f"A limit: {result.score} at most {result.file.limit:.6g}, which answers {share:.0%} "
+            f"of the labeled {'texts' if result.labeled.of_texts else 'questions'}. "
+            f"{result.file.promise}"
+        )
+    if result.answer == "few":
+        return f"No limit can be promised with {n}: {result.score} at an error rate of {most}."
+    return (
+        f"This score is no better than answering nothing: no limit of {result.score} has an "
+        f"observed error rate of at most {most} on these {n}."
+    )
+
+
+def guard_json(result: FittedGuard) -> dict[str, object]:
+    """Return everything as plain values, for ``--json``."""
+    levels, delta = result.levels, 1 - result.choices.confidence
+    places = _shown(levels, result.certified.limit) if len(levels.limit) else []
+    part = RiskLevels(
+        levels.limit[places], levels.answered[places], levels.wrong[places], levels.units
+    )
+    curve = risk_curve(part, delta)
+    columns: Mapping[str, NDArray[Any]] = {
+        "limit": part.limit, "answered": part.answered, "wrong": part.wrong, **curve._asdict()
+    }  # fmt: skip
+    return {
+        "answer": result.answer,
+        "guard": msgspec.to_builtins(result.file),
+        "path": None if result.place is None else str(result.place),
+        "score": result.score,
+        "labels": levels.units,
+        "labeled_by": result.labeled.labeled_by,
+        "least_error_rate": least_provable(levels.units, delta),
+        "labels_needed": result.needed,
+        "curve": [
+            dict(zip(columns, row, strict=True))
+            for row in zip(*(column.tolist() for column in columns.values()), strict=True)
+        ],
+        "scores": result.labeled.board.table(),
+        "costs": [
+            {
+                "policy": row.policy,
+                "cost": row.cost.value,
+                "low": row.cost.low,
+                "high": row.cost.high,
+                "answered": row.answered,
+                "asked": row.asked,
+            }
+            for row in result.costs
+        ],
+        "notices": result.notices,
+    }
+
+
+def _print(console: Console, text: str, style: str) -> None:
+    console.print(Text(line(text), style), soft_wrap=True)

@@ -1,0 +1,439 @@
+"""Labeled answers with their scores, from a run or a file: what a guard is fitted on.
+
+Scores of different kinds are never put into one sequence of limits: answers of several models,
+prompts, forms or stages are refused in one line that names them. Declined answers carry no claim
+that could be wrong, so they are left out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from sayso.datasets.answer_files import open_answer_file
+from sayso.datasets.answer_rows import AnswerRow
+from sayso.guard.guard import GIVEN
+from sayso.harmless import line
+from sayso.judges.judge import NO_VALUE, WITHHELD
+from sayso.judges.rules.judge import SIGNATURE, judge_rules
+from sayso.metrics.arrays import Floats, codes
+from sayso.protocols import protocol_of
+from sayso.protocols.selective.measure import judge_of, ranked_values, signed_form
+from sayso.protocols.selective.rows import WORDS, FormRows, load_rows
+from sayso.protocols.selective.settings import Settings
+from sayso.protocols.stored import stored_run
+from sayso.records import Estimate, InputError, signature_text
+from sayso.runs.measure import load_run
+from sayso.runs.tools import Toolbox, chosen_nli
+from sayso.score_files.grade import Grade, check_recorded_verdict, graders, plural
+from sayso.score_files.leaderboard import (
+    LENGTH,
+    REFERENCES,
+    Board,
+    RowTexts,
+    column_names,
+    leaderboard_of,
+    numbers_of,
+)
+from sayso.score_files.score import score_rows
+from sayso.score_files.write import PROBLEMS, QUESTION_NUMBER, FloatColumns, number_rows
+from sayso.scores import SCORES, choose
+from sayso.scores.p_ik import P_IK
+from sayso.scores.text_only import TEXT_ONLY
+from sayso.storage.cache import default_cache_folder
+from sayso.storage.run_folder import RunFolder
+
+#: labeled rows that are read: the curve of more would not differ
+MOST_ROWS = 200_000
+#: columns that say of what kind an answer is
+KINDS = ("model", "provider", "form", "stage", "method", "prompt_method", "temperature")
+#: templates of prompts that are told apart; of more each answer seems to have its own
+MOST_TEMPLATES, LEAST_RECURRING = 20, 2
+#: kinds that a message names
+SHOWN = 4
+
+
+class Selection(NamedTuple):
+    """Which answers and scores are taken, and by whom they are labeled."""
+
+    score: str = ""
+    form: str = ""
+    texts: str = ""
+    where: Mapping[str, str] = {}
+    columns: Mapping[str, str] = {}
+    golds: Path | None = None
+    gold_metric: str = "rules"
+    nli: str | None = None
+    cache: Path | None = None
+    seed: int = 0
+
+
+class LabeledAnswers(NamedTuple):
+    """Rows (n,) with a verdict. ``scores`` by name, NaN without a value; ``wrong`` 1 or 0.
+
+    ``text`` (n,) names the text that a row is a claim of, or the answer itself; ``group`` (n,) what
+    is right or wrong together (an entity, a question). ``needs`` and ``meaning`` are for the guard.
+    """
+
+    scores: dict[str, Floats]
+    wrong: Floats
+    text: NDArray[np.int64]
+    group: NDArray[np.int64]
+    of_texts: bool
+    needs: dict[str, tuple[str, ...]]
+    board: Board
+    labeled_by: str
+    data: str
+    model: str
+    signature: str
+    meaning: str
+    samples: tuple[int, int] | None
+    notices: list[str]
+
+
+def labeled_answers(source: Path, chosen: Selection) -> LabeledAnswers:
+    """Return the labeled answers of a run folder or a file. Raises InputError."""
+    if chosen.score in (P_IK, TEXT_ONLY):
+        raise InputError(
+            f"--score {chosen.score} is learned from these labels and cannot be computed in a "
+            "call: name another score"
+        )
+    if source.is_dir():
+        return _of_run(source, chosen)
+    if not source.exists():
+        raise InputError(f"{source} does not exist: expected a run folder or a file of answers")
+    return _of_file(source, chosen)
+
+
+def candidates(labeled: LabeledAnswers) -> list[str]:
+    """Return the scores that a guard may be fitted on: not what scores are read against."""
+    return [
+        name
+        for name, column in labeled.scores.items()
+        if name not in (*REFERENCES, WORDS) and np.isfinite(column).any()
+    ]
+
+
+# ---- a run of selective
+
+
+def _of_run(path: Path, chosen: Selection) -> LabeledAnswers:
+    for name in ("columns", "golds", "where", "texts", "nli"):
+        if getattr(chosen, name):
+            raise InputError(f"--{name} is for a file of answers, and {path} is a run")
+    work, manifest, settings = load_run(path)
+    plan = protocol_of(manifest)
+    if not isinstance(settings, Settings):
+        raise InputError(
+            f"{path} is a run of {plan.name}, which computes no scores of answers: run `sayso run "
+            "selective` with the same model and data, and the same answers come from the cache"
+        )
+    judge = judge_of(work)
+    forms = load_rows(stored_run(RunFolder.open(path)), settings, judge)
+    form = chosen.form or next(iter(forms), "short")
+    if form not in forms:
+        raise InputError(f"{path} has no {form} answers: it has {', '.join(forms) or 'none'}")
+    rows = forms[form]
+    notices = []
+    if not chosen.form and len(forms) > 1:
+        notices.append(
+            f"{form} answers only: their scores are of another kind than those of facts in "
+            "paragraphs (--form long)"
+        )
+    withheld = np.zeros(rows.size) if rows.withheld is None else rows.withheld
+    wrong = np.where(withheld > 0, np.nan, rows.wrong[judge])
+    names = [name for name in rows.scores if name != WORDS and name not in rows.folds]
+    if TEXT_ONLY in rows.scores:
+        names.append(TEXT_ONLY)
+    columns = {name: ranked_values(rows, name) for name in names}
+    asked = codes(np.array([asked for asked, _ in rows.facts], dtype=np.str_))
+    board = _board_of_run(rows, columns, wrong, chosen.seed)
+    signed = signed_form(work, settings, form, Estimate("guard"))
+    return _kept(
+        LabeledAnswers(
+            {LENGTH: rows.words, **columns},
+            wrong,
+            asked if form == "long" else np.arange(rows.size),
+            rows.entity,
+            form == "long",
+            {name: SCORES[name].needs for name in names if name in SCORES},
+            board,
+            work.parts["judge"],
+            f"{manifest.data}, {form} answers",
+            manifest.shown_model,
+            signature_text(signed.signature),
+            chosen_nli() if settings.nli == "auto" else settings.nli,
+            (settings.draws.k, settings.draws.k),
+            notices,
+        )
+    )
+
+
+def _board_of_run(rows: FormRows, columns: Mapping[str, Floats], wrong: Floats, seed: int) -> Board:
+    """Return the table of scores that ``sayso score`` prints, of the facts of a run."""
+    table = {
+        **columns,
+        "words": rows.words,
+        QUESTION_NUMBER: rows.entity.astype(np.float64),
+        f"correct:{rows.judge}": 1 - wrong,
+        "correct:people": np.full(rows.size, np.nan),
+    }
+    with FloatColumns([]) as held:
+        held.add(np.zeros((rows.size, 0)))
+        for name, column in table.items():
+            held.put(name, column)
+        board = leaderboard_of(held, [*columns], [], rows.judge, False, seed)
+    return msgspec.structs.replace(board, no_text_only=rows.reasons.get(TEXT_ONLY, ""))
+
+
+# ---- a file
+
+
+def _of_file(path: Path, chosen: Selection) -> LabeledAnswers:
+    if chosen.form:
+        raise InputError("--form is for a run; of a file take --where form=short")
+    metric = chosen.gold_metric
+    with contextlib.ExitStack() as stack:
+        folder = chosen.cache or default_cache_folder()
+        judges = {metric: graders(metric, folder, stack)[metric]}
+        known = [name for name in (chosen.score, chosen.texts, *chosen.where) if name]
+        verdicts = [metric.removeprefix("file:")] if metric.startswith("file:") else []
+        opened = open_answer_file(
+            path, chosen.columns, golds=chosen.golds, known=[*known, *verdicts]
+        )
+        rows = list(islice(_where(opened.rows, chosen.where, path), MOST_ROWS + 1))
+        if not rows:
+            raise InputError(f"{path}: contains no answers{_said(chosen.where)}")
+        if len(rows) > MOST_ROWS:
+            raise InputError(
+                f"{path} has more than {MOST_ROWS:,} rows: a guard needs fewer labels, so draw "
+                "some at random"
+            )
+        _check_kinds(path, rows)
+        check_recorded_verdict(metric, rows)
+        tools = Toolbox(nli=chosen.nli, cache=folder)
+        stack.enter_context(contextlib.closing(tools))
+        values, needs, stored = _values(rows, chosen, tools)
+        people = any(row.human is not None for row in rows)
+        said = _by_people(rows) if people else _by_metric(rows, judges[metric](rows))
+        correct = np.array(said, dtype=np.float64)
+        decides = "people" if people else metric
+        table = stack.enter_context(FloatColumns(column_names([*values], judges)))
+        board = _board_of_file(table, rows, values, correct, decides, chosen.seed)
+        columns = {**values, TEXT_ONLY: table.column(TEXT_ONLY)}
+        group = codes(_groups(rows, table.column(QUESTION_NUMBER)))
+    counts = [len(row.samples) for row in rows]
+    meaning = "" if stored else tools.nli
+    notices = [*opened.notices, *tools.notices]
+    return _kept(
+        LabeledAnswers(
+            {LENGTH: table_words(rows), **columns},
+            1 - correct,
+            _texts(path, rows, chosen.texts),
+            group,
+            bool(chosen.texts),
+            needs,
+            board,
+            "people" if people else SIGNATURE if metric == "rules" else metric,
+            f"{path.name}{_said(chosen.where)}",
+            next((row.model for row in rows if row.model), ""),
+            f"labels:{decides}|{tools.signature}".rstrip("|"),
+            meaning,
+            (min(counts), max(counts)) if max(counts) else None,
+            notices,
+        )
+    )
+
+
+def _board_of_file(
+    table: FloatColumns,
+    rows: Sequence[AnswerRow],
+    values: Mapping[str, Floats],
+    correct: Floats,
+    decides: str,
+    seed: int,
+) -> Board:
+    """Return the table that ``sayso score`` prints; ``table`` gains the words alone."""
+    names = [*values]
+    numbers = [
+        numbers_of(row, {name: values[name][n] for name in names}, {}, names)
+        for n, row in enumerate(rows)
+    ]
+    table.add(number_rows(table.names, numbers))
+    table.put(f"correct:{decides}", correct)
+    texts = RowTexts()
+    for row in rows:
+        texts.add(row)
+    why = texts.put_into(table, decides, seed)
+    board = leaderboard_of(table, [*names, TEXT_ONLY], [], decides, decides == "people", seed)
+    return msgspec.structs.replace(board, no_text_only=why)
+
+
+def _said(where: Mapping[str, str]) -> str:
+    return "".join(f", {name}={value}" for name, value in where.items())
+
+
+def _where(rows: Iterable[AnswerRow], where: Mapping[str, str], path: Path) -> Iterator[AnswerRow]:
+    """Yield the rows whose columns have these values."""
+    seen: dict[str, Counter[str]] = {name: Counter() for name in where}
+    for row in rows:
+        held = {name: str(row.own.get(name)) for name in where}
+        for name, value in held.items():
+            if len(seen[name]) < MOST_TEMPLATES:
+                seen[name][value] += 1
+        if held == dict(where):
+            yield row
+    for name, value in where.items():
+        if seen[name] and value not in seen[name] and len(seen[name]) < MOST_TEMPLATES:
+            raise InputError(f"{path}: --where {name}={value}: its column has {_some(seen[name])}")
+
+
+def _some(counts: Mapping[str, int]) -> str:
+    names = [line(str(name), 40) for name in counts]
+    return ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if names[SHOWN:] else "")
+
+
+def _check_kinds(path: Path, rows: Sequence[AnswerRow]) -> None:
+    """Refuse answers of different kinds, whose scores cannot share a limit. Raises InputError."""
+    for name in KINDS:
+        held = (row.model if name == "model" else row.own.get(name) for row in rows)
+        values = Counter(str(one) for one in held if one not in (None, "") and one == one)
+        if len(values) > 1:
+            first = next(iter(values))
+            raise InputError(
+                f"{path}: answers of different kinds: column {name} has {_some(values)}; a limit "
+                f"holds for one of them: --where {name}={line(first, 40)}"
+            )
+    templates = Counter(
+        row.prompt.replace(row.question, "…").strip()
+        for row in rows
+        if row.prompt is not None and row.question
+    )
+    if 1 < len(templates) <= MOST_TEMPLATES and min(templates.values()) >= LEAST_RECURRING:
+        raise InputError(
+            f"{path}: answers to {len(templates)} different prompts ({_some(templates)}); a limit "
+            "holds for one of them: select with --where COLUMN=VALUE"
+        )
+
+
+def _values(
+    rows: Sequence[AnswerRow], chosen: Selection, tools: Toolbox
+) -> tuple[dict[str, Floats], dict[str, tuple[str, ...]], bool]:
+    """Return scores by name, what each needs, and whether the file brought them along."""
+    own = chosen.score if chosen.score and chosen.score not in SCORES else ""
+    if own:
+        column = np.array([_number(row.own.get(own)) for row in rows])
+        if np.isnan(column).all():
+            choose([own])  # says which scores there are, unless it is a column
+            raise InputError(f"--score {own}: no row has a number in this column")
+        return {own: column}, {own: (GIVEN,)}, True
+    wanted = {
+        name: method
+        for name, method in choose([chosen.score] if chosen.score else None).items()
+        if name != LENGTH  # it is always there
+    }
+    if PROBLEMS in rows[0].own:
+        there = {
+            name: np.array([_number(row.own.get(name)) for row in rows])
+            for name in wanted
+            if any(name in row.own for row in rows)
+        }
+        columns = {name: c for name, c in there.items() if np.isfinite(c).any()}
+        if columns:
+            return columns, {name: SCORES[name].needs for name in columns}, True
+    found = {name: np.full(len(rows), np.nan) for name in wanted}
+    reasons: Counter[str] = Counter()
+    for place, scored in enumerate(score_rows(rows, wanted, tools)):
+        for name, value in scored.values.items():
+            found[name][place] = value
+        reasons.update([scored.reasons[chosen.score]] if chosen.score in scored.reasons else [])
+    columns = {name: column for name, column in found.items() if np.isfinite(column).any()}
+    if chosen.score in wanted and chosen.score not in columns:
+        raise InputError(f"--score {chosen.score}: {reasons.most_common(1)[0][0]}")
+    return columns, {name: SCORES[name].needs for name in columns}, False
+
+
+def _number(value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return math.nan
+    return number if math.isfinite(number) else math.nan
+
+
+def _by_people(rows: Sequence[AnswerRow]) -> list[float]:
+    return [math.nan if row.human is None else row.human for row in rows]
+
+
+def _by_metric(rows: Sequence[AnswerRow], graded: Sequence[Grade]) -> list[float]:
+    return [_unanswerable(row, one.correct) for row, one in zip(rows, graded, strict=True)]
+
+
+def _unanswerable(row: AnswerRow, correct: float) -> float:
+    """Return a verdict where nobody can answer the question: a value is wrong, silence is none."""
+    if row.answerable is not False or row.gold or row.answer is None:
+        return correct
+    stance = judge_rules(row.question, NO_VALUE, row.answer).stance
+    return math.nan if stance is None or stance in (*WITHHELD, "omitted") else 0.0
+
+
+def table_words(rows: Sequence[AnswerRow]) -> Floats:
+    """Return how many words each answer has, NaN for none."""
+    return np.array([math.nan if row.answer is None else len(row.answer.split()) for row in rows])
+
+
+def _groups(rows: Sequence[AnswerRow], questions: Floats) -> NDArray[Any]:
+    """Return what is right or wrong together: rows of one entity, pair or question."""
+    named = [
+        f"pair {row.pair}" if row.pair else f"entity {row.entity}" if row.entity else f"{number}"
+        for row, number in zip(rows, questions.tolist(), strict=True)
+    ]
+    return np.asarray(named, dtype=np.str_)
+
+
+def _texts(path: Path, rows: Sequence[AnswerRow], column: str) -> NDArray[np.int64]:
+    """Return which text each row is a claim of; without a column each row is its own."""
+    if not column:
+        return np.arange(len(rows))
+    missing = sum(row.own.get(column) in (None, "") for row in rows)
+    if missing:
+        raise InputError(f"{path}: --texts {column}: {plural(missing, 'row')} without a value")
+    return codes(np.array([str(row.own[column]) for row in rows], dtype=np.str_))
+
+
+# ---- rows with a verdict
+
+
+def _kept(labeled: LabeledAnswers) -> LabeledAnswers:
+    """Return the rows that have a verdict; raise InputError where there is none."""
+    held = ~np.isnan(labeled.wrong)
+    if not held.any():
+        raise InputError(
+            f"{labeled.data}: no answer is labeled right or wrong; expected golds, or people's "
+            "verdicts in a column 'human'"
+        )
+    notices = list(labeled.notices)
+    left = int((~held).sum())
+    if left:
+        notices.append(
+            f"{plural(left, 'answer')} without a verdict (declined, unread or without a gold) are "
+            "left out: the promise is about answers that state something"
+        )
+    return labeled._replace(
+        scores={name: column[held] for name, column in labeled.scores.items()},
+        wrong=labeled.wrong[held],
+        text=codes(labeled.text[held]),
+        group=codes(labeled.group[held]),
+        notices=notices,
+        meaning=labeled.meaning or "",
+        samples=labeled.samples if labeled.samples and labeled.samples[1] else None,
+    )

@@ -1,0 +1,262 @@
+"""``sayso.Guard`` in production: decisions, evidence that is missing, hostile files, withdrawal."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from sayso import Guard, InputError
+from sayso.guard.guard import MOST_BYTES, GuardFile, guard_in, written_guard
+from sayso.scores import SCORES
+
+PROMISE = "Of the answers that this guard gives, at most 5 % are wrong."
+
+
+def guard_file(**changes: Any) -> GuardFile:
+    plain: dict[str, Any] = {
+        "format": 1, "sayso": "0", "created": "2026-01-01", "score": "perplexity", "limit": 1.5,
+        "promise": PROMISE, "max_error": 0.05, "confidence": 0.95, "labels": 200,
+        "labeled_by": "people", "unit": "answer", "answered": 100, "wrong": 1,
+        "needs": ("logprobs",),
+    }  # fmt: skip
+    return GuardFile(**{**plain, **changes})
+
+
+def saved(tmp_path: Path, **changes: Any) -> Path:
+    place = tmp_path / "guard.json"
+    place.write_bytes(written_guard(guard_file(**changes)))
+    return place
+
+
+def test_decisions_and_what_they_say(tmp_path: Path) -> None:
+    guard = Guard.load(saved(tmp_path))
+    sure = guard("Who wrote Emma?", "Jane Austen", logprobs=[-0.1, -0.3])
+    assert sure.action == "answer"
+    assert sure.score == pytest.approx(math.exp(0.2))
+    assert (sure.limit, sure.promise) == (1.5, PROMISE)
+    unsure = guard("Who wrote Emma?", "Anne Brontë", logprobs=[-1.1, -0.3])
+    assert unsure.action == "decline"
+    assert unsure.score == pytest.approx(math.exp(0.7))
+    assert unsure.why == "perplexity is above the limit"
+    at = guard("q?", "a", logprobs=[-math.log(1.5)])
+    assert at.action == "answer"  # at the limit itself
+    with pytest.raises(AttributeError):
+        sure.action = "ask"  # type: ignore[misc]  # frozen
+    assert Guard.load(saved(tmp_path, otherwise="ask"))("q?", "a", logprobs=[-9]).action == "ask"
+
+
+@pytest.mark.parametrize(
+    ("evidence", "why"),
+    [
+        ({}, "the answer has no logprobs"),
+        ({"logprobs": []}, "no tokens to score"),
+        ({"logprobs": [-0.1, float("nan")]}, "is nan"),
+        ({"logprobs": [-0.1, None]}, "is nan"),
+        ({"logprobs": "abc"}, "is nan"),
+        ({"logprobs": 5}, "is nan"),
+        ({"logprobs": [0.7]}, "above 0"),
+        ({"score": "x"}, "expected a number"),
+        ({"score": float("inf")}, "the score is inf"),
+    ],
+)
+def test_evidence_that_is_missing_gives_no_answer(
+    evidence: dict[str, Any], why: str, tmp_path: Path
+) -> None:
+    found = Guard.load(saved(tmp_path))("q?", "an answer", **evidence)
+    assert (found.action, found.score) == ("decline", None)
+    assert why in found.why
+
+
+@pytest.mark.parametrize("answer", ["", "  ", None, 7])
+def test_no_answer_is_declined(answer: Any, tmp_path: Path) -> None:
+    found = Guard.load(saved(tmp_path))("q?", answer, logprobs=[-0.1])
+    assert (found.action, found.why) == ("decline", "the answer is empty")
+
+
+def test_scores_that_compare_samples(tmp_path: Path) -> None:
+    place = saved(
+        tmp_path, score="discrete_semantic_entropy", limit=0.5, meaning="rules", samples=(3, 3),
+        needs=SCORES["discrete_semantic_entropy"].needs,
+    )  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        guard = Guard.load(place)
+    question = "Who wrote Emma?"
+    assert guard(question, "Jane Austen", samples=["Jane Austen"] * 3).action == "answer"
+    mixed = ["Jane Austen", "Anne Brontë", "George Eliot"]
+    found = guard(question, "Jane Austen", samples=mixed)
+    assert (found.action, found.score) == ("decline", pytest.approx(math.log(3)))
+    few = guard(question, "Jane Austen", samples=mixed[:2])
+    assert few.why == "2 samples: the labeled answers had 3"
+
+
+def test_the_score_is_that_of_sayso_score(tmp_path: Path) -> None:
+    import sayso
+
+    row = {
+        "question": "Who wrote Emma?", "answer": "Jane Austen", "token_logprobs": [-0.2, -0.7],
+        "token_entropies": [0.3, 0.9], "samples": ["Austen", "Jane Austen", "Mary Shelley"],
+        "sample_token_logprobs": [[-0.4], [-0.1, -0.2], [-1.0, -0.3]], "stated_confidence": 0.8,
+    }  # fmt: skip
+    (scored,) = sayso.score([row], nli="rules")
+    compared = 0
+    for name, method in SCORES.items():
+        if name not in scored or scored[name] is None or "relevance" in str(method.needs):
+            continue
+        place = saved(tmp_path, score=name, needs=method.needs, meaning="rules", limit=1e9)
+        found = Guard.load(place)(
+            row["question"], row["answer"], logprobs=row["token_logprobs"],
+            entropies=row["token_entropies"], samples=row["samples"],
+            sample_logprobs=row["sample_token_logprobs"], stated=row["stated_confidence"],
+        )  # fmt: skip
+        assert found.score == scored[name], (name, found)
+        compared += 1
+    assert compared >= 25
+
+
+def test_what_a_call_cannot_bring_is_told_at_load(tmp_path: Path) -> None:
+    place = saved(tmp_path, score="p_true", needs=("ptrue",))
+    with pytest.warns(UserWarning, match="p_true needs ptrue, which a call cannot bring"):
+        guard = Guard.load(place)
+    assert guard("q?", "a").action == "decline"
+    assert guard("q?", "a", score=0.1).action == "answer"
+    place = saved(tmp_path, score="num_sets", needs=("draws", "clusters"), meaning="some/nli")
+    with pytest.warns(UserWarning, match="compares meanings with some/nli"):
+        Guard.load(place)
+    place = saved(tmp_path, score="my_column", needs=("score",))
+    guard = Guard.load(place)
+    assert guard("q?", "a").why == "pass the column my_column as score="
+    assert guard("q?", "a", score=1.0).action == "answer"
+
+
+# ---- files of others
+
+
+def test_costs_in_a_file_decide_who_is_asked(tmp_path: Path) -> None:
+    costs = {"wrong": 5.0, "silent": 1.0, "person": 0.2}
+    place = saved(tmp_path)
+    fields = json.loads(place.read_text()) | {"costs": costs, "ask_limit": 3.0}
+    place.write_text(json.dumps(fields))
+    guard = Guard.load(place)
+    assert [guard("q?", "a", score=s).action for s in (1, 2, 3, 4)] == [
+        "answer", "ask", "ask", "decline",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "is no file of sayso guard"),
+        (b"[1, 2]", "is no file of sayso guard"),
+        (b"\xff\xfe\x00", "is no file of sayso guard"),
+        (b'{"format": "1"}', "is no file of sayso guard"),
+        (b'{"format": 1}', "is no file of sayso guard"),
+        (b'{"format": 2, "sayso": "9.0"}', "has format 2, written by sayso 9.0"),
+        (b"[" * 100_000, "is no file of sayso guard"),
+        (b" " * (MOST_BYTES + 1), "has more than"),
+    ],
+)
+def test_a_foreign_file_is_one_line(data: bytes, message: str, tmp_path: Path) -> None:
+    place = tmp_path / "guard.json"
+    place.write_bytes(data)
+    with pytest.raises(InputError, match=message) as told:
+        Guard.load(place)
+    assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("limit", "NaN"), ("limit", "1e999"), ("limit", '"1"'), ("limit", "null"),
+        ("max_error", "0"), ("confidence", "1.5"), ("otherwise", '"answer"'), ("unit", '"all"'),
+        ("needs", '"logprobs"'), ("withdrawn", "true"), ("direction", '"at least"'),
+        ("ask_limit", "-1e999"), ("labels", "1.5"),
+    ],
+)  # fmt: skip
+def test_a_field_that_is_wrong_is_one_line(field: str, value: str, tmp_path: Path) -> None:
+    place = saved(tmp_path)
+    fields = json.loads(place.read_text())
+    fields[field] = "@@"
+    place.write_text(json.dumps(fields).replace('"@@"', value))
+    with pytest.raises(InputError, match=r"guard\.json") as told:
+        Guard.load(place)
+    assert "\n" not in str(told.value)
+
+
+def test_a_score_that_nobody_knows_gives_no_answer(tmp_path: Path) -> None:
+    found = Guard.load(saved(tmp_path, score="perplexitty"))("q?", "a", logprobs=[-0.1])
+    assert (found.action, found.score) == ("decline", None)
+    assert "did you mean perplexity" in found.why
+
+
+def test_a_missing_file_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"cannot read .*No such file"):
+        Guard.load(tmp_path / "guard.json")
+
+
+# ---- a promise that is withdrawn
+
+
+def test_a_withdrawn_guard_answers_nothing_and_says_why(tmp_path: Path) -> None:
+    place = saved(tmp_path, otherwise="ask")
+    guard, other = Guard.load(place), Guard.load(place)
+    guard.withdraw("errors rose from 2 % to 6 %")
+    for one in (guard, other, Guard.load(place)):  # a running guard sees it too
+        found = one("q?", "a", logprobs=[-0.1])
+        assert (found.action, found.promise) == ("ask", None)
+        assert found.score == pytest.approx(math.exp(0.1))
+        assert "withdrawn on 20" in found.why
+        assert "errors rose" in found.why
+    guard.withdraw("another reason")
+    assert guard_in(place).withdrawn is not None
+    assert guard_in(place).withdrawn.why == "errors rose from 2 % to 6 %"  # type: ignore[union-attr]
+
+
+def test_others_withdraw_by_the_field_alone(tmp_path: Path) -> None:
+    place = saved(tmp_path)
+    guard = Guard.load(place)
+    assert guard("q?", "a", logprobs=[-0.1]).action == "answer"
+    fields = json.loads(place.read_text())
+    fields["withdrawn"] = {"when": "2026-02-03T04:05:06+00:00", "why": "an alarm"}
+    place.write_text(json.dumps(fields, indent=2))
+    found = guard("q?", "a", logprobs=[-0.1])
+    assert found.why == "the promise was withdrawn on 2026-02-03T04:05:06+00:00: an alarm"
+
+
+def test_a_file_that_is_gone_or_damaged_keeps_no_promise(tmp_path: Path) -> None:
+    place = saved(tmp_path)
+    guard = Guard.load(place)
+    place.write_text("{")
+    assert guard("q?", "a", logprobs=[-0.1]).action == "decline"
+    place.write_bytes(written_guard(guard_file()))
+    assert guard("q?", "a", logprobs=[-0.1]).action == "answer"  # written anew
+    place.unlink()
+    assert "cannot read" in guard("q?", "a", logprobs=[-0.1]).why
+
+
+def test_loading_needs_neither_numpy_nor_torch(tmp_path: Path) -> None:
+    place = saved(tmp_path)
+    code = (
+        f"import sys; from sayso import Guard; guard = Guard.load({str(place)!r}); "
+        "loaded = {'numpy', 'torch', 'pyarrow', 'rich'} & sys.modules.keys(); "
+        "found = guard('q?', 'a', logprobs=[-.1]); "
+        "print(sorted(loaded), found.action, 'torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[0] == "[] answer False"
+
+
+def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
+    file = guard_file(limit=1.23456789012345, samples=(2, 9), ask_limit=4.0)
+    place = tmp_path / "guard.json"
+    place.write_bytes(written_guard(file))
+    assert guard_in(place) == file
+    assert msgspec.json.decode(place.read_bytes())["limit"] == 1.23456789012345

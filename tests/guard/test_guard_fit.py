@@ -1,0 +1,334 @@
+"""``sayso guard fit``: three answers, what is never mixed, which score, what mistakes cost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+
+from sayso import Guard, InputError, cli
+from sayso.guard.fit import FittedGuard, GuardChoices, fit_costs, fit_guard, policy_costs
+from sayso.guard.guard import DecisionCosts
+from sayso.guard.labeled import Selection
+
+
+@pytest.fixture(autouse=True)
+def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw the intervals of the table as on a long file."""
+    monkeypatch.setattr("sayso.score_files.leaderboard.MOST", 200)
+
+
+def rows_of(n: int, seed: int = 0, risk: float = 0.6) -> list[dict[str, Any]]:
+    """Return answers whose log-probabilities tell the wrong ones; a fifth of them says nothing."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for number in range(n):
+        doubt = float(rng.random())
+        wrong = rng.random() < risk * doubt**3
+        rows.append(
+            {
+                "question": f"What is the number of thing {number}?",
+                "answer": f"It is {number + 1000 * wrong}" + " indeed" * int(rng.integers(0, 5)),
+                "human": not wrong,
+                "token_logprobs": [-2 * doubt, -2 * doubt, -0.1],
+                "token_entropies": [float(x) for x in rng.random(3)],
+            }
+        )
+    return rows
+
+
+def write(place: Path, rows: Iterable[dict[str, Any]]) -> Path:
+    place.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return place
+
+
+def fitted(
+    place: Path, rows: list[dict[str, Any]], choices: GuardChoices, **more: Any
+) -> FittedGuard:
+    return fit_guard(write(place / "a.jsonl", rows), Selection(nli="rules", **more), choices)
+
+
+def test_a_limit_is_written_and_its_promise_says_by_whom(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write(tmp_path / "a.jsonl", rows_of(400))
+    command = [
+        "guard",
+        "fit",
+        str(file),
+        "--score",
+        "perplexity",
+        "--max-error",
+        ".1",
+        "--nli",
+        "rules",
+    ]
+    assert cli.execute(command) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "no limit can promise an error rate below 0.7461 %" in out
+    assert "labels would be enough" in out
+    assert "plain length (words)" in out  # never without the baselines
+    assert "the words alone" in out
+    assert out.index("no limit can promise") < out.index("A limit: perplexity at most")
+    guard = json.loads((tmp_path / "guard.json").read_text())
+    assert guard["labels"] == 400
+    assert guard["labeled_by"] == "people"
+    assert guard["promise"] == (
+        "Of the answers that this guard gives, at most 10 % are wrong as judged by people, for "
+        "questions like the 400 labeled ones (confidence 95 %)."
+    )
+    assert guard["withdrawn"] is None
+    assert guard["needs"] == ["logprobs"]
+    # the guard decides as the labels did
+    loaded = Guard.load(tmp_path / "guard.json")
+    given = [
+        row
+        for row in rows_of(400)
+        if loaded(row["question"], row["answer"], logprobs=row["token_logprobs"]).action == "answer"
+    ]
+    assert len(given) == guard["answered"]
+    assert sum(not row["human"] for row in given) == guard["wrong"]
+
+
+def test_too_few_labels_are_not_called_a_useless_score(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write(tmp_path / "a.jsonl", rows_of(40))
+    command = ["guard", "fit", str(file), "--score", "perplexity", "--nli", "rules"]
+    assert cli.execute(command) == 3
+    assert "No limit can be promised with 40 labels" in " ".join(capsys.readouterr().out.split())
+    assert not (tmp_path / "guard.json").exists()
+
+
+def test_a_score_without_a_good_limit_is_no_better_than_silence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rng = np.random.default_rng(3)
+    rows = rows_of(300)
+    for row in rows:  # nothing tells the wrong answers
+        row["human"] = bool(rng.random() < 0.5)
+    file = write(tmp_path / "a.jsonl", rows)
+    command = ["guard", "fit", str(file), "--score", "perplexity", "--nli", "rules"]
+    assert cli.execute(command) == 1
+    out = " ".join(capsys.readouterr().out.split())
+    assert "This score is no better than answering nothing" in out
+    assert cli.execute([*command, "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert (told["answer"], told["guard"], told["labels_needed"]) == ("useless", None, None)
+
+
+def test_the_score_is_chosen_where_it_is_not_certified(tmp_path: Path) -> None:
+    result = fitted(tmp_path, rows_of(600), GuardChoices(0.15))
+    assert result.half
+    assert result.answer == "limit"
+    assert result.score in ("perplexity", "sequence_probability", "min_token_probability")
+    # the limit was certified on about half of the labels
+    assert result.certified.answered < 320
+    named = fitted(tmp_path, rows_of(600), GuardChoices(0.15), score="perplexity")
+    assert not named.half
+    assert named.certified.answered > result.certified.answered
+    assert {e.method for e in result.labeled.board.entries} >= {"length_words", "text_only"}
+
+
+def test_a_chosen_score_keeps_its_promise(tmp_path: Path) -> None:
+    """Six scores of noise on answers that are wrong just more often than is allowed."""
+    from sayso.guard.fit import _Units, cross_fitted_limit
+
+    rng = np.random.default_rng(0)
+    broken = 0
+    for seed in range(120):
+        scores = {f"s{k}": rng.random(240) for k in range(6)}
+        rows = _Units(scores, (rng.random(240) < 0.21).astype(float), np.arange(240))
+        _, found = cross_fitted_limit(rows, [*scores], 0.2, 0.1, seed)
+        broken += found.limit is not None
+    assert broken <= 24  # 10 % of 120; more would be a chance of 1 in 1,000
+
+
+def test_answers_about_one_thing_count_once(tmp_path: Path) -> None:
+    rows = [{**row, "entity": f"thing {n // 4}"} for n, row in enumerate(rows_of(400))]
+    result = fitted(tmp_path, rows, GuardChoices(0.1), score="perplexity")
+    assert result.levels.units == 100
+    assert any("400 answers about 100 entities" in text for text in result.notices)
+    again = [row for row in rows_of(200) for _ in range(2)]  # each question twice
+    assert fitted(tmp_path, again, GuardChoices(0.1), score="perplexity").levels.units == 200
+
+
+def test_claims_of_a_text_are_one_label(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    rows = []
+    for text in range(150):
+        for claim in range(4):
+            doubt = float(rng.random())
+            rows.append(
+                {"question": f"Tell me about {text}", "answer": f"claim {claim}", "doubt": doubt,
+                 "human": bool(rng.random() > 0.25 * doubt**2), "text": text}
+            )  # fmt: skip
+    result = fitted(tmp_path, rows, GuardChoices(0.1), score="doubt", texts="text")
+    assert result.levels.units == 150
+    assert result.answer == "limit"
+    assert result.file is not None
+    assert "Of the texts of which this guard keeps a claim" in result.file.promise
+    costs = DecisionCosts(1, 1, 1)
+    with pytest.raises(InputError, match="--cost is for single answers"):
+        fitted(tmp_path, rows, GuardChoices(0.1, costs=costs), score="doubt", texts="text")
+    with pytest.raises(InputError, match="1 row without a value"):
+        fitted(
+            tmp_path, [*rows, {**rows[0], "text": ""}], GuardChoices(), score="doubt", texts="text"
+        )
+
+
+def mixed(rows: list[dict[str, Any]], **columns: tuple[str, str]) -> list[dict[str, Any]]:
+    return [
+        {**row, **{name: pair[n % 2] for name, pair in columns.items()}}
+        for n, row in enumerate(rows)
+    ]
+
+
+@pytest.mark.parametrize("column", ["model", "stage", "temperature"])
+def test_answers_of_different_kinds_share_no_limit(tmp_path: Path, column: str) -> None:
+    rows = mixed(rows_of(200), **{column: ("one", "two")})
+    with pytest.raises(InputError, match=f"column {column} has one, two.*--where {column}=one"):
+        fitted(tmp_path, rows, GuardChoices(0.2), score="perplexity")
+    result = fitted(tmp_path, rows, GuardChoices(0.2), score="perplexity", where={column: "two"})
+    assert result.levels.units == 100
+    with pytest.raises(InputError, match="its column has one, two"):
+        fitted(tmp_path, rows, GuardChoices(0.2), score="perplexity", where={column: "three"})
+
+
+def test_answers_to_different_prompts_share_no_limit(tmp_path: Path) -> None:
+    rows = rows_of(60)
+    for n, row in enumerate(rows):
+        row["prompt"] = ("Be brief. " if n % 2 else "Think. ") + row["question"]
+    with pytest.raises(InputError, match="answers to 2 different prompts"):
+        fitted(tmp_path, rows, GuardChoices(0.2), score="perplexity")
+    for n, row in enumerate(rows):  # examples that differ from row to row are one way of asking
+        row["prompt"] = f"Example {n}. {row['question']}"
+    assert fitted(tmp_path, rows, GuardChoices(0.2), score="perplexity").levels.units == 60
+
+
+def test_declined_answers_and_questions_without_an_answer(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [
+        {"question": "What is the capital of France?", "answer": "Paris", "gold": "Paris"},
+        {"question": "What is the capital of Peru?", "answer": "I do not know.", "gold": "Lima"},
+        {"question": "Who is king of Zzyq?", "answer": "Arthur", "answerable": False},
+        {"question": "Who is queen of Zzyq?", "answer": "I do not know.", "answerable": False},
+    ]
+    for row in rows:
+        row["token_logprobs"] = [-0.5]
+    result = fitted(tmp_path, rows, GuardChoices(0.4), score="perplexity")
+    assert result.labeled.wrong.tolist() == [0, 1]
+    assert any("2 answers without a verdict" in text for text in result.notices)
+    assert result.labeled.labeled_by.startswith("rules@")
+
+
+# ---- costs
+
+
+def test_the_cheapest_actions_by_hand() -> None:
+    # three groups: never wrong, wrong in half, always wrong; answering costs 0, 2.5 and 5
+    score = np.repeat([1.0, 2.0, 3.0], 20)
+    wrong = np.array([0.0] * 20 + [0.0, 1.0] * 10 + [1.0] * 20)
+    passed = np.array([1.0])
+    # a person costs .2: cheaper than the silence of .5 in the second, dearer than 0 in the third
+    policy = fit_costs(score, wrong, passed, DecisionCosts(5, 1, 0.2))
+    assert policy == (1.0, 2.0, "ask")
+    assert fit_costs(score, wrong, passed, DecisionCosts(5, 1, 2)).ask is None  # never worth it
+    # a wrong answer that costs little would be given, but only the first limit is promised
+    assert fit_costs(score, wrong, passed, DecisionCosts(0.1, 1, 1)).answer == 1.0
+    both = np.array([1.0, 2.0])
+    assert fit_costs(score, wrong, both, DecisionCosts(0.1, 1, 1)).answer == 2.0
+    assert fit_costs(score, wrong, both, DecisionCosts(9, 1, 1)).answer == 1.0
+
+
+def test_expected_costs_stand_beside_blind_policies() -> None:
+    score = np.repeat([1.0, 2.0, 3.0], 40)
+    wrong = np.array([0.0] * 40 + [0.0, 1.0] * 20 + [1.0] * 40)
+    rows = policy_costs(score, wrong, np.array([1.0]), DecisionCosts(5, 1, 0.2))
+    costs = {row.policy: row.cost.value for row in rows}
+    assert costs["this guard"] == pytest.approx(40 * 0.2 / 120)  # it asks the middle third
+    assert costs["always answer"] == pytest.approx(5 * 0.5)
+    assert costs["never answer"] == pytest.approx(0.5)
+    assert costs["always ask a person"] == pytest.approx(0.2)
+    guard = rows[0]
+    assert guard.cost.low is not None
+    assert guard.cost.low < guard.cost.value < guard.cost.high
+    assert (guard.answered, guard.asked) == (pytest.approx(1 / 3), pytest.approx(1 / 3))
+
+
+def test_a_guard_with_costs_asks_a_person(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write(tmp_path / "a.jsonl", rows_of(500, risk=1.0))
+    command = ["guard", "fit", str(file), "--score", "perplexity", "--max-error", ".1", "--nli",
+               "rules", "--cost", "wrong=5", "silent=1", "person=.2"]  # fmt: skip
+    assert cli.execute(command) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    for policy in ("this guard", "always answer", "never answer", "always ask a person"):
+        assert policy in out
+    guard = Guard.load(tmp_path / "guard.json")
+    assert guard.file.costs == DecisionCosts(5, 1, 0.2)
+    actions = [guard("q?", "a", logprobs=[-2 * d, -2 * d, -0.1]).action for d in (0, 0.75, 1.0)]
+    assert actions[0] == "answer"
+    assert "ask" in actions[1:]
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--max-error", "5"], "--max-error 5: expected a share between 0 and 1"),
+        (["--confidence", ".2"], "--confidence 0.2: expected at least .5"),
+        (["--cost", "wrong=5"], "expected wrong=5 silent=1 person=.2"),
+        (["--cost", "wrong=5", "silent=x", "person=1"], "expected a number for each"),
+        (["--cost", "wrong=-5", "silent=1", "person=1"], "expected numbers of 0 or more"),
+        (["--score", "perplexitty"], "did you mean perplexity"),
+        (["--score", "p_ik"], "is learned from these labels"),
+        (["--score", "semantic_entropy"], "no samples"),
+        (["--where", "model"], "--where 'model': expected NAME=VALUE"),
+        (["--form", "short"], "--form is for a run"),
+        (["--out", "."], "is a folder"),
+        (["--out", "a.jsonl"], "was not written by sayso guard"),
+    ],
+)
+def test_mistakes_are_one_line(
+    flags: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "a.jsonl", rows_of(30))
+    assert cli.execute(["guard", "fit", "a.jsonl", "--nli", "rules", *flags]) == 2
+    told = capsys.readouterr().err
+    assert message in told
+    assert len(told.splitlines()) == 1 + told.count("note:")
+
+
+def test_a_run_is_fitted_by_form(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [
+        {**row, "gold": f"{n}", "answer": row["answer"].split(" indeed")[0]}
+        for n, row in enumerate(rows_of(150))
+    ]
+    answers = str(write(tmp_path / "a.jsonl", rows))
+    run = str(tmp_path / "run")
+    command = ["run", "selective", "--answers", answers, "--nli", "rules", "--out", run,
+               "--resamples", "200", "--judge", "people"]  # fmt: skip
+    assert cli.execute(command) == 0
+    capsys.readouterr()
+    assert cli.execute(["guard", "fit", run, "--score", "perplexity", "--max-error", ".15"]) == 0
+    guard = msgspec.json.decode((tmp_path / "run" / "guard.json").read_bytes())
+    assert guard["labels"] == 150
+    assert guard["labeled_by"].startswith("people")
+    # the same labels and scores from the file give the same limit
+    result = fit_guard(
+        Path(answers), Selection(score="perplexity", nli="rules"),
+        GuardChoices(0.15, out=tmp_path / "g.json"),
+    )  # fmt: skip
+    assert result.file is not None
+    assert guard["limit"] == result.file.limit
+    assert cli.execute(["guard", "fit", run, "--form", "long"]) == 2
+    assert "has no long answers: it has short" in capsys.readouterr().err
+    assert cli.execute(["guard", "fit", run, "--where", "model=x"]) == 2
+    assert "is for a file of answers" in capsys.readouterr().err
