@@ -46,6 +46,7 @@ LAYERS = (
     "train",
     "studies",
     "wikidata",
+    "inspect",
     "cli",
     "__main__",
     "sayso",
@@ -63,6 +64,10 @@ APART = {
     ("checks", "studies"),
     ("train", "studies"),
     ("wikidata", "studies"),
+    ("inspect", "score_files"),
+    ("inspect", "train"),
+    ("inspect", "studies"),
+    ("inspect", "wikidata"),
 }
 #: imports inside functions: what is heavy, or above, is looked up when it is wanted
 DOORS = {
@@ -85,6 +90,7 @@ NAMING = {
     "checks/judge.py": "whoever reads hedges is checked too",
     "checks/model.py": "says what of a protocol falls away",
     "cli/flags.py": "sayso factuality has settings of self_known",
+    "inspect": "its scorers count abstaining and right answers as selective does",
 }
 
 
@@ -212,6 +218,7 @@ LONG = {
 #: functions of more than 7 parameters, with the reason
 WIDE = {
     "checks/judge.py:judge_check": "a public function: the flags of sayso judge-check",
+    "inspect/tasks.py:uncle": "a task of Inspect: what -T can name",
     "judges/model/judge.py:__init__": "a public judge: how it asks, by keyword",
     "metrics/intervals.py:bootstrap": "a public metric: every one is a choice of the resampling",
     "metrics/intervals.py:bootstrap_difference": "as bootstrap, with two sides",
@@ -250,7 +257,6 @@ def test_functions_of_many_parameters_have_a_reason() -> None:
 #: by design
 ALONE = {
     "sayso.answers.bertscore": "an answer metric that needs a model",
-    "sayso.checks.run_labels": "the judge of a run, apart from checks of a judge",
     "sayso.cli.running": "what the commands of runs do, loaded when one is called",
     "sayso.cli.studying": "what sayso study does, loaded when it is called",
     "sayso.datasets.long_texts": "texts that exist; sayso factuality reads them",
@@ -320,7 +326,7 @@ def _loaded(code: str) -> set[str]:
 
 
 def test_import_sayso_is_light() -> None:
-    heavy = {"torch", "transformers", "pyarrow", "altair", "scipy"}
+    heavy = {"torch", "transformers", "pyarrow", "altair", "scipy", "inspect_ai"}
     assert not heavy & _loaded("import sayso")
 
 
@@ -329,7 +335,7 @@ def test_help_needs_not_even_numpy() -> None:
         "import sayso.cli, contextlib, io\n"
         "with contextlib.redirect_stdout(io.StringIO()): sayso.cli.execute(['--help'])"
     )
-    assert not {"numpy", "torch", "pyarrow", "altair"} & _loaded(code)
+    assert not {"numpy", "torch", "pyarrow", "altair", "inspect_ai"} & _loaded(code)
 
 
 def test_a_constant_is_bound_once() -> None:
