@@ -48,6 +48,7 @@ LAYERS = (
     "guard",
     "assertions",
     "wikidata",
+    "inspect",
     "cli",
     "__main__",
     "sayso",
@@ -74,6 +75,10 @@ APART = {
     ("train", "assertions"),
     ("studies", "assertions"),
     ("wikidata", "assertions"),
+    ("inspect", "score_files"),
+    ("inspect", "train"),
+    ("inspect", "studies"),
+    ("inspect", "wikidata"),
 }
 #: imports inside functions: what is heavy, or above, is looked up when it is wanted
 DOORS = {
@@ -97,6 +102,7 @@ NAMING = {
     "checks/judge.py": "whoever reads hedges is checked too",
     "checks/model.py": "says what of a protocol falls away",
     "cli/flags.py": "sayso factuality has settings of self_known",
+    "inspect": "its scorers count abstaining and right answers as selective does",
 }
 
 
@@ -225,6 +231,7 @@ LONG = {
 WIDE = {
     "guard/guard.py:__call__": "a public call: the evidence on one answer, by keyword",
     "checks/judge.py:judge_check": "a public function: the flags of sayso judge-check",
+    "inspect/tasks.py:uncle": "a task of Inspect: what -T can name",
     "judges/model/judge.py:__init__": "a public judge: how it asks, by keyword",
     "metrics/intervals.py:bootstrap": "a public metric: every one is a choice of the resampling",
     "metrics/intervals.py:bootstrap_difference": "as bootstrap, with two sides",
@@ -340,7 +347,7 @@ def _loaded(code: str) -> set[str]:
 
 
 def test_import_sayso_is_light() -> None:
-    heavy = {"torch", "transformers", "pyarrow", "altair", "scipy"}
+    heavy = {"torch", "transformers", "pyarrow", "altair", "scipy", "inspect_ai"}
     assert not heavy & _loaded("import sayso")
 
 
@@ -349,7 +356,7 @@ def test_help_needs_not_even_numpy() -> None:
         "import sayso.cli, contextlib, io\n"
         "with contextlib.redirect_stdout(io.StringIO()): sayso.cli.execute(['--help'])"
     )
-    assert not {"numpy", "torch", "pyarrow", "altair"} & _loaded(code)
+    assert not {"numpy", "torch", "pyarrow", "altair", "inspect_ai"} & _loaded(code)
 
 
 def test_a_constant_is_bound_once() -> None:

@@ -31,9 +31,10 @@ from sayso.storage.run_folder import RunFolder
 from sayso.wikidata.quality import KINDS, card_near, findings
 
 if TYPE_CHECKING:
+    from sayso.inspect import logs as inspect_logs
     from sayso.runs import export as exporting
 else:
-    exporting = Later("sayso.runs.export")
+    exporting, inspect_logs = Later("sayso.runs.export"), Later("sayso.inspect.logs")
 
 data_app = cyclopts.App(
     name="data",
@@ -273,18 +274,51 @@ def export(
     run: Annotated[Path, Parameter(help="a run folder")],
     out: Annotated[
         Path,
-        Parameter(help="output file: .csv, .tsv, .xlsx, .jsonl or .parquet"),
+        Parameter(
+            help="output file: .csv, .tsv, .xlsx, .jsonl or .parquet; .eval: a log of Inspect"
+        ),
     ],
     /,
     *,
+    method: Annotated[
+        str,
+        Parameter(
+            help="for .eval: which of the answers to each short question, such as plain or "
+            "instructed; default: those that the main numbers are of"
+        ),
+    ] = "",
+    labels: Annotated[
+        Path | None,
+        Parameter(
+            help="for .eval: a labelled sheet of sayso judge-check --from RUN; its labels become "
+            "edits of the scores"
+        ),
+    ] = None,
+    labelled_by: Annotated[
+        str, Parameter(help="for .eval: who labelled the sheet; default: a person")
+    ] = "",
     force: Annotated[
         bool, Parameter(help="overwrite a file that sayso export did not write", negative="")
     ] = False,
 ) -> None:
     """Write a run's answers as a table with a row for each short answer and aspect of a text.
 
-    With what was asked, the golds, what the judge read, and the draws that say what is known.
+    With what was asked, the golds, what the judge read, and the draws that say what is known. A
+    name that ends in .eval is a log of Inspect with the short answers: samples, scores, metrics.
     """
+    if out.suffix.lower() == ".eval":
+        log = inspect_logs.export_log(
+            run, out, method=method, labels=labels, labelled_by=labelled_by or "a person",
+            force=force,
+        )  # fmt: skip
+        if log.left_out:
+            others = ", ".join(f"{number:,} {name}" for name, number in log.left_out.items())
+            print_note(f"a log has one short answer to each question; not in it: {others}")
+        edits = f", {log.labels:,} with labels of people" if log.labels else ""
+        print(safe_one_line(f"{log.samples:,} samples{edits} written to {log.path}"))
+        return
+    if method or labels or labelled_by:
+        raise InputError(f"{out}: --method, --labels and --labelled-by are for a log (.eval)")
     done = exporting.export(run, out, force=force)
     if done.cut:
         cells = "1 cell was" if done.cut == 1 else f"{done.cut:,} cells were"

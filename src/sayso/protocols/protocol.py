@@ -535,6 +535,7 @@ class Protocol:
     ``asked`` returns the questions of a data set that it asks, with further ones that it makes of
     them; ``needs_golds`` refuses data without answers, ``asks_anew`` answers on record.
     ``instead`` pairs numbers of other protocols with the own number that a user may mean.
+    ``main_method`` is the method of the answers that its main numbers are of.
     """
 
     name: str
@@ -556,6 +557,7 @@ class Protocol:
     may_shrink: tuple[str, ...] = ()
     signed_prompts: tuple[str, ...] = ()
     draws_stage: str = ""
+    main_method: str = "plain"
     instead: tuple[tuple[str, str], ...] = ()
     asked: Callable[[Dataset, Any], Dataset] = lambda data, settings: data
     needs_golds: bool = False

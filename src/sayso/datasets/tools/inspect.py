@@ -10,7 +10,8 @@ Read without inspect-ai, as 0.3.285 writes them; nothing is unpacked to disk.
 * ``.json``: one object with ``eval`` and ``samples``.
 
 A long text of a sample is ``attachment://<hash>``, or chunked ``attachment://<index>``, and stands
-in the sample's ``attachments``.
+in the sample's ``attachments``. A log of ours (:mod:`sayso.inspect`) holds the question with its
+golds in the metadata of each sample.
 """
 
 from __future__ import annotations
@@ -30,13 +31,15 @@ import msgspec
 from sayso.datasets.answer_rows import AnswerRow, finite_numbers
 from sayso.datasets.tables import unreadable
 from sayso.datasets.tools.values import object_in, objects_in, token_texts
-from sayso.records import InputError
+from sayso.records import InputError, Question
 
 #: Bytes that one member may unpack to, and how many times its compressed size.
 MOST, RATIO = 256 * 2**20, 1000
 #: Smaller members may be compressed to any degree.
 SMALL = 4 * 2**20
 ENTRIES = 1_000_000
+#: keys of the metadata of a sample: whether its question has an answer; a question of ours
+ANSWERABLE, QUESTION = "answerable", "sayso"
 #: how zip calls Zstandard (APPNOTE 4.4.5), which older versions of Python do not know
 ZSTANDARD = 93
 _HEADER = struct.Struct("<4s22xHH")
@@ -285,11 +288,35 @@ def _sample_row(name: str, samples: list[dict[str, Any]], local: bool) -> Answer
         recorded=_scores(answered.get("scores")),
         problems=tuple(problems),
     )
+    row = _with_question(row, object_in(first.get("metadata")))
     own = {
         "id": row.id, "question": row.question, "answer": row.answer,
         "samples": list(row.samples), "gold": list(row.gold or ()),
     }  # fmt: skip
     return msgspec.structs.replace(row, own=own)
+
+
+def _with_question(row: AnswerRow, metadata: dict[str, Any]) -> AnswerRow:
+    """Return a row with what the metadata say of its question: all of it in a log of ours."""
+    try:
+        asked = msgspec.convert(metadata[QUESTION], Question)
+    except (KeyError, msgspec.ValidationError):
+        told = metadata.get(ANSWERABLE)
+        return msgspec.structs.replace(row, answerable=told if isinstance(told, bool) else None)
+    return msgspec.structs.replace(
+        row,
+        question=asked.text,
+        prompt=row.question,
+        context=asked.context,
+        gold=tuple(name for gold in asked.golds or () for name in gold.names) or None,
+        golds=asked.golds or None,
+        answerable=asked.answerable,
+        entity=asked.entity or None,
+        domain=asked.domain or None,
+        tier=asked.tier or None,
+        pair=asked.pair or None,
+        aspect=(asked.aspect.description or None) if asked.aspect else None,
+    )
 
 
 def _reason(error: object) -> str:

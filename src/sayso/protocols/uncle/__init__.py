@@ -59,6 +59,7 @@ UNCLE = Protocol(
     may_shrink=("probe.k",),
     signed_prompts=("wordings", "probe_wordings", "methods", PARAGRAPHS),
     draws_stage="probe",
+    main_method="instructed",
     probing=settings.knowledge_draws,
     asked=_collect.asked,
     needs_golds=True,
