@@ -55,6 +55,7 @@ def test_a_result_gives_its_charts(made: Path, tmp_path: Path) -> None:
     assert result.plots[0] == "metrics"
     assert len(result.plots) == len(list((made / "figures").glob("*.svg")))
     figure = result.plot("metrics")
+    assert result.plot().name == "metrics"  # the main one
     assert figure._repr_svg_().startswith("<?xml")
     assert figure.chart().to_dict()["background"] == "white"
     assert figure.save(tmp_path / "m.pdf", "column").read_bytes().startswith(b"%PDF")
@@ -67,8 +68,9 @@ def test_a_study_gives_its_charts_and_tables(
 ) -> None:
     study = sayso.study([made], resamples=100)
     assert "uncle-table3" in study.tables
-    assert study.figures
-    assert all("<svg" in study.figure(name)._repr_svg_() for name in study.figures)
+    assert study.plots
+    assert study.plot().name == study.plots[0] == "uncle-facts-that-it-knows"
+    assert all("<svg" in study.plot(name)._repr_svg_() for name in study.plots)
     table = study.table("uncle-table3")
     assert r"\multicolumn{5}{c}{long form}" in table.to_latex(intervals="none")
     assert "| model |" in table.to_markdown()

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 import sayso
 from sayso.engines.engine import MEMBERS, Capabilities, Engine
 from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.judge import Item
+from sayso.judges.reliability import JudgeCheck, place
+from sayso.protocols.answer_table import AnswerRecord
 from sayso.records import Question, Verdict
 from sayso.report.notebook import html_table, shortened_line
 from sayso.runs.result import Result
 from support.scripted_world import Mind, chance, facts, records, write
 
+NOTHING = "there is no figure: these numbers have nothing to draw"
+FIELDS = len(AnswerRecord.__struct_fields__)
 WORLD = facts(4)
 MIND = Mind(WORLD, lambda f: 0.9 * (chance(f.question) < 0.6))
 HOSTILE = "<script>alert(1)</script>&\x1b[2J\u202e" + "x" * 5_000
@@ -122,6 +128,96 @@ def test_a_comparison_of_trainings_shows_its_tests(result: Result) -> None:
     done = done._replace(estimates=done.estimates[:2], tests=[(0.01, 0.02), (None, None)])
     assert [row["p_holm"] for row in done.table()] == [0.02, None]
     assert "<td>0.02</td>" in done._repr_html_()
+
+
+def test_a_comparison_has_the_answers_of_both_sides(result: Result, tmp_path: Path) -> None:
+    other = scripted(tmp_path, model=MIND.engine("other"), name="other", report=False)
+    done = sayso.compare(result, other)
+    both = list(done.answers)
+    plain = [AnswerRecord(*msgspec.structs.astuple(answer)[:FIELDS]) for answer in both]
+    assert plain == [*result.answers, *other.answers]
+    assert [answer.run for answer in both].index("B") == len(result.answers)
+    assert {(answer.run, answer.model) for answer in both} == {("A", "base"), ("B", "other")}
+    of_b = done.answers.where(run="B", form="short")
+    assert 0 < len(of_b) < len(other.answers)
+    assert "<td>other</td>" in of_b._repr_html_()
+    assert str(other.path)[-40:] in repr(done.answers)
+    gone = done._replace(names=(str(result.path), str(tmp_path)))
+    with pytest.raises(sayso.InputError, match="is not a run folder; of a training, sayso"):
+        gone.answers  # noqa: B018
+
+
+def test_a_comparison_draws_its_headline_numbers(result: Result) -> None:
+    done = sayso.compare(result, result)
+    assert done.plots == ["differences"]
+    tables = done.plot().chart().to_dict()["datasets"].values()
+    drawn = [row for table in tables for row in table if "kind" in row]
+    assert {row["kind"] for row in drawn} == {"short answers", "paragraphs"}
+    gap = next(e for e in done.estimates if e.name == "J" and e.where == (("form", "long"),))
+    assert any((row["value"], row["low"]) == (gap.value, gap.low) for row in drawn)
+    with pytest.raises(sayso.InputError, match="no figure is called 'difference'; did you mean"):
+        done.plot("difference")
+    bare = done._replace(estimates=[])
+    assert bare.plots == []
+    with pytest.raises(sayso.InputError, match=NOTHING):
+        bare.plot()
+
+
+def test_a_study_has_the_answers_of_its_runs(result: Result, tmp_path: Path) -> None:
+    other = scripted(tmp_path, model=MIND.engine("other"), name="other", report=False)
+    study = sayso.study([result, other], resamples=100)
+    assert len(study.answers) == len(result.answers) + len(other.answers)
+    of_other = list(study.answers.where(model="other"))
+    assert {(a.run, a.protocol) for a in of_other} == {(str(other.path), "uncle")}
+    assert [a.id for a in of_other] == [a.id for a in other.answers]
+    (other.path / "answers.parquet").unlink()
+    with pytest.raises(sayso.InputError, match="has no table of its answers"):
+        study.answers  # noqa: B018
+
+
+def test_a_check_of_a_judge_has_its_items_and_a_chart(tmp_path: Path) -> None:
+    labelled = tmp_path / "mine.jsonl"
+    rows = [
+        {"question": HOSTILE, "gold": "Ada", "answer": "Ada.", "human": 1},
+        {"question": "Who?", "gold": "Ada", "answer": "It was Bob.", "human": 1},
+        {"question": "Who?", "gold": "Ada", "answer": "I do not know.", "label": "UNC"},
+    ]
+    labelled.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    judged = sayso.judge_check("rules", labelled=labelled, limit=5, cache=tmp_path)
+    assert len(judged.answers) == judged.ours.aspects + 3
+    mine = list(judged.answers.where(set="mine.jsonl"))
+    assert [(a.labelled, a.content, a.agrees) for a in mine] == [
+        ("right", "correct", True),
+        ("right", "incorrect", False),
+        ("UNC", "none", True),
+    ]
+    ours = [a for a in judged.answers if a.set == "our labels"]
+    assert sum(a.agrees is True for a in ours) == judged.ours.agreed.count
+    page = judged.answers.where(set="mine.jsonl")._repr_html_()
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+    assert judged.plots == ["agreement"]
+    assert "<svg" in judged.plot()._repr_svg_()
+
+
+def test_a_stored_check_does_not_hold_the_answers(tmp_path: Path) -> None:
+    judged = sayso.judge_check("rules", cache=tmp_path)
+    assert judged.rows
+    kept = place(judged.signature, tmp_path).read_text(encoding="utf-8")
+    assert json.loads(kept).keys() == set(JudgeCheck.__struct_fields__)
+
+
+def test_results_without_charts_or_answers_say_so_in_one_line() -> None:
+    checked = sayso.check(ScriptedEngine(lambda request: "Paris."))
+    assert checked.plots == []
+    with pytest.raises(sayso.InputError, match=NOTHING):
+        checked.plot()
+    rows = [{"answer": "x " * n, "gold": "x", "mine": float(n)} for n in range(1, 5)]
+    board = sayso.leaderboard(rows, ["mine"])
+    for done in (checked, board):
+        with pytest.raises(sayso.InputError, match="keeps no answers") as refused:
+            done.answers  # noqa: B018
+        assert "\n" not in str(refused.value)
 
 
 def test_checks_show_themselves(tmp_path: Path) -> None:

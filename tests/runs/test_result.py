@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import html
+import shutil
 import sys
 from pathlib import Path
 
@@ -11,9 +14,11 @@ import pytest
 import sayso
 from sayso.engines.named import AnswerLimits
 from sayso.protocols import PROTOCOLS, settings
+from sayso.protocols.answer_table import AnswerRecord
 from sayso.protocols.uncle import Settings
 from sayso.records import Estimate, InputError
 from sayso.runs.result import Result, shown_number
+from sayso.storage.run_folder import RunFolder
 from support.scripted_world import Mind, chance, facts, records, write
 
 WORLD = facts(4)
@@ -145,7 +150,9 @@ def test_a_result_without_numbers_shows_itself(result: Result) -> None:
 def test_a_result_has_the_names_that_a_user_needs(result: Result) -> None:
     shown = {name for name in dir(result) if not name.startswith("_")}
     data = {"path", "estimates", "manifest", "entities", "saved"}
-    assert shown == data | {"get", "each", "page", "table", "to_pandas", "plot", "plots"}
+    assert shown == data | {
+        "get", "each", "page", "table", "to_pandas", "plot", "plots", "answers"
+    }  # fmt: skip
     with pytest.raises(AttributeError):
         result.entities = 3  # type: ignore[misc]
 
@@ -175,6 +182,58 @@ def test_without_pandas_the_message_says_how_to_get_it(
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(sayso.InputError, match="pip install pandas"):
         result.to_pandas()
+
+
+# ---- the answers
+
+
+def test_a_result_has_its_answers(builtin: Result) -> None:
+    stored = RunFolder.open(builtin.path).read("answers", AnswerRecord)
+    assert list(builtin.answers) == stored
+    assert len(builtin.answers) == len(stored) > 0
+    form = stored[-1].form
+    some = builtin.answers.where(form=form, stance=stored[-1].stance)
+    assert list(some) == [a for a in stored if (a.form, a.stance) == (form, stored[-1].stance)]
+    assert builtin.manifest.protocols[0] in repr(builtin.answers)
+    page = some._repr_html_()
+    assert page.count("<tr>") == 1 + min(8, len(some))
+    assert html.escape(stored[-1].question) in builtin.answers.where(id=stored[-1].id)._repr_html_()
+
+
+def test_answers_become_a_data_frame(result: Result) -> None:
+    pytest.importorskip("pandas")
+    frame = result.answers.where(known=False).to_pandas()
+    assert list(frame.columns) == list(AnswerRecord.__struct_fields__)
+    assert len(frame) == len(result.answers.where(known=False)) > 0
+    assert set(frame["known"]) == {False}
+    assert list(result.answers.where(id="none").to_pandas().columns) == list(frame.columns)
+
+
+def test_answers_of_other_settings_are_known_by_those(result: Result) -> None:
+    one = sayso.measure(result, settings={"probe.k": 1})
+    first = {a.question_id: a.draw_labels for a in one.answers if a.form == "short"}
+    known = {a.question_id: a.known for a in one.answers if a.form == "short"}
+    assert known == {name: labels and labels[0] == "correct" for name, labels in first.items()}
+    stored = {a.question_id: a.known for a in result.answers if a.form == "short"}
+    assert known != stored
+    share = one.get("p_known", form="short").value
+    assert share == pytest.approx(sum(map(bool, known.values())) / len(known))
+
+
+def test_a_run_without_a_table_of_answers_says_how_to_get_it(
+    result: Result, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(result.path, copy)
+    (copy / "answers.parquet").unlink()
+    bare = dataclasses.replace(result, path=copy)
+    with pytest.raises(InputError, match=r"has no table of its answers: `sayso measure .*copy`"):
+        bare.answers  # noqa: B018
+    sayso.measure(copy)
+    assert list(bare.answers) == list(result.answers)
+    shutil.rmtree(copy)
+    with pytest.raises(InputError, match="does not exist: expected a run folder"):
+        bare.answers  # noqa: B018
 
 
 # ---- settings by name

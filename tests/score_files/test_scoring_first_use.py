@@ -287,6 +287,19 @@ def test_a_board_shows_itself_briefly() -> None:
     assert {"low", "high", "pairs", "fixed", "length", "prr", "accuracy"} <= rows[0].keys()
 
 
+def test_a_board_draws_its_scores() -> None:
+    found = sayso.leaderboard(score(made(60)))
+    assert found.plots == ["auroc"]
+    assert "<svg" in found.plot()._repr_svg_()
+    assert found.plot("auroc").label == "AUROC of scores."
+    all_right = [row for row in made(60) if row["answer"].startswith("Ada")]
+    one_class = sayso.leaderboard(score(all_right))
+    assert one_class.problem
+    assert one_class.plots == []
+    with pytest.raises(InputError, match="there is no figure"):
+        one_class.plot()
+
+
 def test_a_board_becomes_a_data_frame() -> None:
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     found = sayso.leaderboard(score(made(60)))

@@ -13,9 +13,10 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, get_args
 
 import msgspec
 import numpy as np
@@ -46,11 +47,13 @@ from sayso.judges.reliability import (
     result,
     share,
 )
+from sayso.later import Later
 from sayso.metrics.ranking import spearman
 from sayso.progress import Progress
 from sayso.protocols.faithfulness.verdicts import open_contradiction, open_wording
 from sayso.records import (
     Content,
+    Estimate,
     Generation,
     Gold,
     InputError,
@@ -63,7 +66,7 @@ from sayso.records import (
     golds_of,
     question_id,
 )
-from sayso.report.notebook import data_frame, html_table, short_repr
+from sayso.report.notebook import AnswerTable, Plotted, data_frame, html_table, short_repr
 from sayso.report.numbers import percent
 from sayso.report.terminal import plain_table, safe_text, say
 from sayso.runs.costs import Meter, dollars, is_endpoint
@@ -71,14 +74,51 @@ from sayso.runs.judge import JudgeOptions, OpenJudge, open_judge
 from sayso.runs.stages import now, requested_and_missing
 from sayso.version import __version__
 
+if TYPE_CHECKING:
+    from sayso.report import charts, figures
+else:
+    charts, figures = Later("sayso.report.charts"), Later("sayso.report.figures")
+
 #: what UNCLE's judge cost for 100 graded answers, in dollars, with the model of its time
 REFERENCE_DOLLARS = 0.46
 #: a judge none of whose first verdicts can be read is asked for no further ones
 HANDFUL = 8
 
 
-class JudgeCheckResult(JudgeCheck, frozen=True, kw_only=True):
-    """The result of checking a judge, which a notebook shows as a table."""
+class CheckedAnswer(msgspec.Struct, frozen=True):
+    """An answer, or one aspect of a long one, with its label and what the judge made of it.
+
+    ``labelled`` is the label in words: a stance and a content, a letter, or right or wrong.
+    ``agrees`` is ``None`` where the verdict could not be read; ``problem`` says why.
+    """
+
+    set: str
+    group: str
+    form: str
+    question: str
+    golds: tuple[str, ...]
+    answer: str
+    labelled: str
+    stance: str | None
+    content: str | None
+    label: str | None
+    agrees: bool | None
+    problem: str | None
+
+
+#: how the name of a share of one kind of answers begins, and how many kinds are drawn
+KIND, MOST_KINDS = "kind: ", 10
+#: fields of an answer that a notebook shows
+SHOWN = ("set", "question", "golds", "answer", "labelled", "stance", "content", "agrees", "problem")
+
+
+class JudgeCheckResult(Plotted, JudgeCheck, frozen=True, kw_only=True):
+    """The result of checking a judge, which a notebook shows as a table.
+
+    ``rows`` are the answers that were compared with labels; a stored check does not hold them.
+    """
+
+    rows: tuple[CheckedAnswer, ...] = ()
 
     def table(self) -> list[dict[str, object]]:
         """Return every share of the check, a dict for each.
@@ -93,6 +133,28 @@ class JudgeCheckResult(JudgeCheck, frozen=True, kw_only=True):
     def to_pandas(self) -> Any:
         """Return the shares as a ``pandas.DataFrame``; InputError where that is not installed."""
         return data_frame(self.table())
+
+    @property
+    def answers(self) -> AnswerTable[CheckedAnswer]:
+        """The labelled answers: ``answers.where(agrees=False)`` are those judged otherwise."""
+        what = f"the check of {line(self.signature, 60)}"
+        return AnswerTable(what, CheckedAnswer, SHOWN, lambda: self.rows)
+
+    def _figures(self) -> list[figures.Figure]:
+        """Return the chart of the shares; of many kinds of answers the first ones are drawn."""
+        kinds = [what for _, what, _ in _shares(self) if what.startswith(KIND)]
+        left_out = set(list(dict.fromkeys(kinds))[MOST_KINDS:])
+        rows = [
+            charts.chart_row(
+                line(what, 60),
+                line(name, 60),
+                Estimate("agreed", value=share.value, low=share.low, high=share.high),
+            )
+            for name, what, share in _shares(self)
+            if what not in left_out
+        ]
+        found = figures.figure_of("agreement", partial(_forest, rows), "Agreement of the judge.")
+        return [found] if found is not None else []
 
     def __repr__(self) -> str:
         parts = self.labelled or self.ours
@@ -119,6 +181,11 @@ class JudgeCheckResult(JudgeCheck, frozen=True, kw_only=True):
         )
 
 
+def _forest(rows: list[charts.Row], width: int) -> charts.Drawing | None:
+    order, kinds = (list(dict.fromkeys(row[key] for row in rows)) for key in ("row", "series"))
+    return charts.forest_plot(rows, order, width, "share that agrees", [], kinds)
+
+
 def _shares(check: JudgeCheck) -> Iterator[tuple[str, str, CountedShare]]:
     """Yield (set, what, share) of all that was compared with labels."""
     for part in (check.ours, check.labelled):
@@ -128,7 +195,7 @@ def _shares(check: JudgeCheck) -> Iterator[tuple[str, str, CountedShare]]:
         if part.stance_agreed.of:
             yield part.name, "stance alone", part.stance_agreed
         for group in part.groups:
-            yield part.name, f"kind: {group.name}", group.agreed
+            yield part.name, f"{KIND}{group.name}", group.agreed
         for row in part.stances:
             yield part.name, f"{row.stance}: judged so, labelled so", row.precision
             yield part.name, f"{row.stance}: labelled so, judged so", row.recall
@@ -167,10 +234,9 @@ def judge_check(
     # What opening it took is part of the whole check; a judge of the caller's own has a past.
     start = before if opened.engine is None else _Bill(0, 0, 0, 0, 0.0)
     try:
-        mine = _grade(opened, OURS, few)
-        others = None
-        if labelled is not None:
-            others = _grade(opened, well_formed(Path(labelled).name), their_few)
+        mine, rows = _grade(opened, OURS, few)
+        name = "" if labelled is None else well_formed(Path(labelled).name)
+        others, more = _grade(opened, name, their_few) if name else (None, [])
         bill = _bill(opened).since(before)
         if opened.engine is not None:
             opened.engine.stage = "judging: attacks"
@@ -191,6 +257,7 @@ def judge_check(
             partial=partial,
             words=words,
             notices=(*theirs.notices, *_notices_of(opened.judge)),
+            rows=(*rows, *more),
         )
     finally:
         opened.close()
@@ -283,7 +350,10 @@ def _open(
     return open_judge(judge, options, meter=Meter(max_cost), progress=progress)
 
 
-def _grade(opened: OpenJudge, name: str, rows: Sequence[LabelledAnswer]) -> SetResult:
+def _grade(
+    opened: OpenJudge, name: str, rows: Sequence[LabelledAnswer]
+) -> tuple[SetResult, list[CheckedAnswer]]:
+    """Return how the judge did on a set of labels, and every answer with its verdict."""
     if opened.engine is not None:
         opened.engine.stage = f"judging: {name}"
     verdicts = _first(opened.judge, [row.item for row in rows])
@@ -291,12 +361,38 @@ def _grade(opened: OpenJudge, name: str, rows: Sequence[LabelledAnswer]) -> SetR
     groups = [row.group for row in rows for _ in row.labels]
     stances = getattr(opened.judge, "labels", "stance") != "uncle"
     found = result(name, verdicts, labels, groups, stances=stances)
+    asked = [(row, question) for row in rows for question in row.item.questions]
+    checked = [
+        _checked(name, row, question, label, verdict)
+        for (row, question), label, verdict in zip(asked, labels, verdicts, strict=True)
+    ]
     if not isinstance(opened.judge, CascadeJudge):
-        return found
+        return found, checked
     items = [row.item for row in rows]
     rules = opened.judge.rules.grade(items)
     left = model_or_rules(verdicts, rules, labels, left_to_model(items, rules))
-    return msgspec.structs.replace(found, left=left)
+    return msgspec.structs.replace(found, left=left), checked
+
+
+def _checked(
+    name: str, row: LabelledAnswer, question: Question, label: HumanLabel, verdict: Verdict
+) -> CheckedAnswer:
+    right = None if label.right is None else "right" if label.right else "wrong"
+    words = (label.stance, label.content, label.letter, right)
+    return CheckedAnswer(
+        set=name,
+        group=row.group,
+        form=row.item.generation.form,
+        question=question.text,
+        golds=tuple(text for gold in question.golds or () for text in (gold.value, *gold.aliases)),
+        answer=row.item.generation.text,
+        labelled=" ".join(word for word in words if word),
+        stance=verdict.stance,
+        content=verdict.content,
+        label=verdict.value or verdict.label,
+        agrees=None if verdict.problem is not None else label.agrees(verdict),
+        problem=verdict.problem,
+    )
 
 
 def _first(judge: Judge, items: Sequence[Item]) -> list[Verdict]:

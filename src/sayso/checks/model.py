@@ -26,7 +26,7 @@ from sayso.harmless import line, well_formed
 from sayso.progress import Progress, Silent
 from sayso.protocols.uncle.measure import BY_DRAWS, BY_LOGPROBS
 from sayso.records import Generation, InputError, Request, ask
-from sayso.report.notebook import data_frame, html_table, short_repr
+from sayso.report.notebook import AnswerTable, Plotted, data_frame, html_table, short_repr
 from sayso.report.terminal import safe_text, say
 from sayso.runs.costs import add, dollars, known_price
 
@@ -62,7 +62,7 @@ class EndpointCheck(msgspec.Struct, frozen=True):
     problem: str = ""
 
 
-class Check(msgspec.Struct, frozen=True, kw_only=True):
+class Check(Plotted, msgspec.Struct, frozen=True, kw_only=True):
     """What ``sayso.check`` found. ``dollars`` is what it cost, ``None`` where nobody knows.
 
     A notebook shows it as a table. ``fingerprint`` is what the endpoint calls the system that
@@ -104,6 +104,11 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
     def to_pandas(self) -> Any:
         """Return the findings as a ``pandas.DataFrame``; InputError where that is not installed."""
         return data_frame(self.table())
+
+    @property
+    def answers(self) -> AnswerTable[Any]:
+        """None: raises InputError, because a check keeps only what ``seen`` quotes."""
+        raise InputError("a check of a model keeps no answers: `seen` of each finding quotes them")
 
     def __repr__(self) -> str:
         counts = Counter(finding.answer for finding in self.findings)

@@ -370,8 +370,10 @@ def keep_check(check: JudgeCheck, cache: str | Path | None = None) -> str:
                     f"{labelled.name} instead, delete {path} and check again"
                 )
             note += "."
+    # a result of Python has more than is kept: its answers
+    kept = JudgeCheck(**{name: getattr(check, name) for name in JudgeCheck.__struct_fields__})
     with replacing(path, private=True) as file:
-        file.write(msgspec.json.format(msgspec.json.encode(check)))
+        file.write(msgspec.json.format(msgspec.json.encode(kept)))
     return note
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
@@ -17,7 +19,8 @@ from sayso.judges.decisiveness import hedge_words
 from sayso.protocols.pool import tokens_between
 from sayso.protocols.probes import HEDGED_PROBE, KNOWN, UNKNOWN, probe_state
 from sayso.protocols.settings import Probing
-from sayso.records import Generation, Gold, Question, Verdict
+from sayso.records import Generation, Gold, InputError, Question, Verdict
+from sayso.report.notebook import AnswerTable
 from sayso.storage.run_folder import RunFolder
 
 TABLE = "answers"
@@ -59,6 +62,65 @@ class AnswerRecord(msgspec.Struct, frozen=True):
     hedge_words: tuple[str, ...] | None
     logprob: float | None
     problem: str | None
+
+
+class RunAnswer(AnswerRecord, frozen=True):
+    """An answer of one of several runs.
+
+    ``run`` is "A" or "B" in a comparison, the folder of the run in a study; ``model`` and ``data``
+    are what tables call them.
+    """
+
+    run: str
+    protocol: str
+    model: str
+    data: str
+
+
+class AnswersOf(NamedTuple):
+    """The folder of a run, and the fields of a :class:`RunAnswer` that say which run it is."""
+
+    path: Path
+    run: str
+    protocol: str
+    model: str
+    data: str
+
+
+#: fields that a notebook shows of an answer, and of which run it is
+SHOWN = (
+    "form", "method", "question", "golds", "answer", "sentence", "stance", "content", "known"
+)  # fmt: skip
+SHOWN_RUN = ("run", "model", "data")
+
+
+def answers_of(path: Path, what: str) -> AnswerTable[AnswerRecord]:
+    """Return the stored answers of a run. Raises InputError for a run without a table of them."""
+    _check_stored(path)
+    return AnswerTable(what, AnswerRecord, SHOWN, partial(_stored, path))
+
+
+def answers_of_runs(runs: Sequence[AnswersOf], what: str) -> AnswerTable[RunAnswer]:
+    """Return the stored answers of several runs, one run after the other. Raises InputError."""
+    for run in runs:
+        _check_stored(run.path)
+
+    def read() -> Iterator[RunAnswer]:
+        for run in runs:
+            for record in _stored(run.path):
+                named = {**run._asdict(), **msgspec.structs.asdict(record)}
+                yield RunAnswer(**{name: named[name] for name in RunAnswer.__struct_fields__})
+
+    return AnswerTable(what, RunAnswer, (*SHOWN_RUN, *SHOWN), read)
+
+
+def _stored(path: Path) -> Iterator[AnswerRecord]:
+    return RunFolder.open(path).iter(TABLE, AnswerRecord)
+
+
+def _check_stored(path: Path) -> None:
+    if not RunFolder.open(path).has(TABLE):
+        raise InputError(f"{path} has no table of its answers: `sayso measure {path}` writes it")
 
 
 def write_answers(folder: RunFolder, questions: Sequence[Question], probing: Probing) -> None:

@@ -132,6 +132,11 @@ def ranked_sentence(
     return f"Of {len(models):,} models, {'; '.join(parts)}."
 
 
+def headline_differences(found: Sequence[Tested], words: Words) -> list[Tested]:
+    """Return the differences of each headline number in each form, of the first method."""
+    return [one for pair in words.metrics.headlines.items() for one in _of(*pair, found)]
+
+
 def _of(name: str, headline: Headline, found: Sequence[Tested]) -> list[Tested]:
     """Return the differences of a headline number in each form, of the first method."""
     kept: list[Tested] = []
@@ -188,7 +193,7 @@ def render_compare(
         say(console, text, "dim")
     for note in notes:
         say(console, f"! {note}", "yellow")
-    head = [one for pair in words.metrics.headlines.items() for one in _of(*pair, found)]
+    head = headline_differences(found, words)
     width = max((len(_written(one)) for one in found), default=0)
     minus = f"{second} minus {first} [95 % interval, sampling error only]"
     if head:

@@ -101,10 +101,13 @@ def write_files(figures: Sequence[Savable], folder: Path, files: Wanted) -> list
     ]
 
 
-def format_named(things: Sequence[One], name: str, kind: str = "figure") -> One:
-    """Return the one of a name. Raises InputError, which lists them; ``kind`` says what it is."""
+def format_named(things: Sequence[One], name: str | None, kind: str = "figure") -> One:
+    """Return the one of a name, or the first for ``None``; ``kind`` says what it is.
+
+    Raises InputError, which lists the names, where there is no such one.
+    """
     for one in things:
-        if one.name == name:
+        if name is None or one.name == name:
             return one
     names = [line(one.name, 80) for one in things]
     if not names:

@@ -1,24 +1,40 @@
-"""How what Python gives back shows itself: a short repr, a table in a notebook, a data frame.
+"""How what Python gives back shows itself: a short repr, a table, a data frame, a chart, answers.
 
 Everything that a model, a file or a person wrote is data here: it is escaped, on one line and cut.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import dataclasses
+import typing
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from importlib import import_module
-from typing import Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 
 from sayso.harmless import line
-from sayso.records import Estimate, InputError, signature_text
+from sayso.records import Content, Estimate, InputError, Stance, signature_text, suggestion
+from sayso.report.formats import format_named
+
+if TYPE_CHECKING:
+    from sayso.report.figures import Figure
 
 #: most characters of a repr, and of a reason why there is no value
 LONGEST, REASON = 300, 400
 #: columns of numbers that may be undefined
 FLOATS = ("value", "low", "high", "numerator", "denominator", "bound_low", "bound_high")
+#: answers that a notebook shows, and characters of a cell of them
+FEW_ANSWERS, CELL = 8, 120
+#: the values that fields of answers can have, where these are few
+VOCABULARY: dict[str, tuple[object, ...]] = {
+    "form": ("short", "long"),
+    "stance": typing.get_args(Stance),
+    "content": typing.get_args(Content),
+}
+Row = TypeVar("Row", bound=msgspec.Struct)
 
 
 def short_repr(kind: str, parts: Iterable[str]) -> str:
@@ -98,3 +114,107 @@ def estimates_frame(
     added = dict.fromkeys(key for own in further for key in own)
     frame = data_frame(rows, ["name", *parts, *rest, *added])
     return frame.astype(dict.fromkeys((*FLOATS, *added), "float64"))
+
+
+class Plotted:
+    """A result that gives its charts by name; one that overrides nothing has none."""
+
+    __slots__ = ()
+
+    def _figures(self) -> Sequence[Figure]:
+        return ()
+
+    @property
+    def plots(self) -> list[str]:
+        """The names of the charts, the main one first."""
+        return [figure.name for figure in self._figures()]
+
+    def plot(self, name: str | None = None) -> Figure:
+        """Return the main chart, or the one of a name from :attr:`plots`.
+
+        A notebook shows it; ``save("x.pdf", width="column")`` writes a file, ``chart()`` is the
+        Altair chart. Raises InputError, which lists the names, for another one, and where there is
+        nothing to draw.
+        """
+        return format_named(self._figures(), name)
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class AnswerTable(Generic[Row]):
+    """The answers behind a result, read from its folder each time that they are looked at.
+
+    ``for answer in result.answers`` yields frozen records of ``kind``; a notebook shows the first
+    few. ``what`` says whose answers they are, ``shown`` which fields a notebook shows, ``read``
+    opens them. ``chosen`` are fields with the value that every answer has (:meth:`where`).
+    """
+
+    what: str
+    kind: type[Row]
+    shown: tuple[str, ...]
+    read: Callable[[], Iterable[Row]]
+    chosen: tuple[tuple[str, object], ...] = ()
+
+    def where(self, **fields: object) -> AnswerTable[Row]:
+        """Return the answers with these values: ``answers.where(form="short", known=False)``.
+
+        The fields are those of the records. Raises InputError for another field, and for a value
+        that the field cannot have.
+        """
+        names = self.kind.__struct_fields__
+        for name, value in fields.items():
+            if name not in names:
+                raise InputError(
+                    f"answers have no field {line(name, 60)!r}; {suggestion(name, names)}"
+                    f"expected {', '.join(names)}"
+                )
+            values = VOCABULARY.get(name, ())
+            if values and value is not None and value not in values:
+                raise InputError(
+                    f"{name} is {line(repr(value), 60)}; expected {', '.join(map(repr, values))}, "
+                    "or None"
+                )
+        return dataclasses.replace(self, chosen=(*self.chosen, *fields.items()))
+
+    def __iter__(self) -> Iterator[Row]:
+        """Yield the answers, a block of them in memory at a time."""
+        for row in self.read():
+            if all(getattr(row, name) == value for name, value in self.chosen):
+                yield row
+
+    def __len__(self) -> int:
+        """Return the number of answers: all are read, none is kept."""
+        return sum(1 for _ in self)
+
+    def to_pandas(self) -> Any:
+        """Return the answers as a ``pandas.DataFrame``, a row for each.
+
+        The columns are the fields of the records. Raises InputError where pandas is not installed.
+        """
+        names = self.kind.__struct_fields__
+        return data_frame([msgspec.structs.asdict(row) for row in self], names)
+
+    def __repr__(self) -> str:
+        return short_repr("Answers", (self._where(), self.what) if self.chosen else (self.what,))
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the first answers, and how to get the others."""
+        few = list(islice(self, FEW_ANSWERS + 1))
+        rows = [[_cell(getattr(row, name)) for name in self.shown] for row in few[:FEW_ANSWERS]]
+        more = f"The first {FEW_ANSWERS} answers; iterate, or to_pandas(), for all."
+        return html_table(
+            "; ".join((f"Answers of {self.what}", *([self._where()] if self.chosen else []))),
+            self.shown,
+            rows,
+            notes=[more] if len(few) > FEW_ANSWERS else [],
+            nothing="no answers",
+        )
+
+    def _where(self) -> str:
+        return ", ".join(f"{name}={line(repr(value), 60)}" for name, value in self.chosen)
+
+
+def _cell(value: object) -> str:
+    """Return a field of an answer in a few characters; nothing for ``None``."""
+    if isinstance(value, tuple):
+        value = "; ".join(map(str, value))
+    return "" if value is None else shortened_line(str(value), CELL)

@@ -3,23 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sayso.harmless import line
+from sayso.later import Later
 from sayso.protocols import PROTOCOLS, protocol, protocol_of
+from sayso.protocols.answer_table import AnswersOf, RunAnswer, answers_of_runs
 from sayso.protocols.protocol import ComparedRun, Protocol
 from sayso.records import Estimate, InputError
-from sayso.report.differences import Words, difference_range, difference_value, shown_difference
-from sayso.report.notebook import estimates_frame, html_table, short_repr
+from sayso.report.differences import (
+    Words,
+    difference_range,
+    difference_value,
+    headline_differences,
+    shown_difference,
+    with_tests,
+)
+from sayso.report.notebook import AnswerTable, Plotted, estimates_frame, html_table, short_repr
 from sayso.report.numbers import is_bare
 from sayso.runs.measure import load_run, run_path
 from sayso.runs.result import leading, short_number_name, shown_name, table_row
 from sayso.storage.run_folder import RunFolder
 
+if TYPE_CHECKING:
+    from sayso.report import charts, figures
+else:
+    charts, figures = Later("sayso.report.charts"), Later("sayso.report.figures")
 
-class ShownComparison(protocol.Comparison):
+
+class ShownComparison(Plotted, protocol.Comparison):
     """Differences, B minus A, that show themselves: in a notebook as a table."""
 
     __slots__ = ()
@@ -38,6 +53,40 @@ class ShownComparison(protocol.Comparison):
     def to_pandas(self) -> Any:
         """Return the differences as a ``pandas.DataFrame``; see ``Result.to_pandas``."""
         return estimates_frame(self.estimates, self._tested())
+
+    @property
+    def answers(self) -> AnswerTable[RunAnswer]:
+        """The answers of both sides: those of A, with "A" in the column ``run``, then those of B.
+
+        They are read from the folders when they are looked at. Raises InputError for trainings.
+        """
+        sides = []
+        for letter, name in zip("AB", self.names, strict=True):
+            if not RunFolder.exists(name):
+                raise InputError(
+                    f"{name} is not a run folder; of a training, sayso.study([{name + '/runs'!r}])"
+                    ".answers are the answers of its runs"
+                )
+            manifest = RunFolder.open(name).read_manifest()
+            data = Path(manifest.data).name or manifest.data
+            names = (letter, self.protocol, manifest.shown_model, data)
+            sides.append(AnswersOf(Path(name), *names))
+        return answers_of_runs(sides, self._what(100).removeprefix("B minus A, "))
+
+    def _figures(self) -> list[figures.Figure]:
+        """Return the chart of the headline numbers; none where there is nothing to draw."""
+        plan = PROTOCOLS[self.protocol]
+        head = headline_differences(with_tests(self.estimates), number_words(plan))
+        rows = [
+            charts.chart_row(plan.metrics.named(e.name).titled, _series(plan, e), e)
+            for e, _ in head
+        ]
+        order = list(dict.fromkeys(row["row"] for row in rows))
+        kinds = list(dict.fromkeys(row["series"] for row in rows))
+        label = "Headline numbers, B minus A, with 95 % intervals."
+        draw = partial(_forest, rows, order, kinds)
+        found = figures.figure_of("differences", draw, label)
+        return [found] if found is not None else []
 
     def _tested(self) -> list[dict[str, float | None]]:
         if not self.tests:
@@ -86,6 +135,17 @@ class ShownComparison(protocol.Comparison):
     def _what(self, limit: int) -> str:
         a, b = (line(name[-limit:]) for name in self.names)
         return f"B minus A, A = {a}, B = {b}"
+
+
+def _series(plan: Protocol, e: Estimate) -> str:
+    """Return what a difference is of, in words."""
+    return ", ".join(plan.report.part_label(*part) for part in e.where) or "all answers"
+
+
+def _forest(
+    rows: list[charts.Row], order: list[str], kinds: Sequence[str], width: int
+) -> charts.Drawing | None:
+    return charts.forest_plot(rows, order, width, "B minus A", [], kinds)
 
 
 def _range(e: Estimate) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import msgspec
 
 from sayso.datasets import FOREIGN
 from sayso.protocols import protocol_of
-from sayso.protocols.answer_table import write_answers
+from sayso.protocols.answer_table import answer_records, write_answers
 from sayso.protocols.coherence import LEAD, UNSEEN, coherence_cautions, unseen_cautions
 from sayso.protocols.pool import clusters_of
 from sayso.protocols.protocol import MISFIT, REFUSED
@@ -109,7 +110,10 @@ def measure(
                 )
             write_answers(job.folder, job.questions, plan.probing(chosen))
     entities = entities_of(job.questions)
-    return Result(run, estimates, manifest, entities, saved=chosen == stored)
+    if chosen == stored:
+        return Result(run, estimates, manifest, entities)
+    anew = partial(answer_records, job.folder, job.questions, plan.probing(chosen))
+    return Result(run, estimates, manifest, entities, saved=False, _read=anew)
 
 
 def _cautions_again(job: FolderRun, manifest: Manifest, misfit: Sequence[str]) -> tuple[str, ...]:

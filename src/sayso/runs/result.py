@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sayso.harmless import line
 from sayso.protocols import PROTOCOLS, protocol_of
+from sayso.protocols.answer_table import AnswerRecord, answers_of
 from sayso.protocols.protocol import Protocol
 from sayso.records import Estimate, InputError, Results, Slice, slice_text
 from sayso.report import figures_of
-from sayso.report.formats import format_named
-from sayso.report.notebook import estimates_frame, html_table, short_repr
+from sayso.report.notebook import AnswerTable, Plotted, estimates_frame, html_table, short_repr
 from sayso.report.numbers import number, range_of, with_interval
 from sayso.report.opening import ChosenExamples
 from sayso.report.terminal import RunSummary
@@ -28,7 +28,7 @@ NUMBERS = 2
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class Result:
+class Result(Plotted):
     """A finished run: its folder, its numbers, its manifest, and its number of entities.
 
     A notebook shows it as the table of its main numbers. It stands wherever a run folder is asked
@@ -41,6 +41,10 @@ class Result:
     manifest: Manifest
     entities: int
     saved: bool = True
+    #: reads the answers anew, where ``known`` is counted by other settings than the run's own
+    _read: Callable[[], Iterable[AnswerRecord]] | None = dataclasses.field(
+        default=None, compare=False
+    )
 
     def get(self, name: str, where: str | None = None, **parts: str) -> Estimate:
         """Return one number, e.g. ``result.get("J", form="long")``.
@@ -76,17 +80,14 @@ class Result:
         return [table_row(plan, e) for e in self._main()]
 
     @property
-    def plots(self) -> list[str]:
-        """The names of the charts of the run's page."""
-        return [figure.name for figure in self._figures()]
+    def answers(self) -> AnswerTable[AnswerRecord]:
+        """The answers: short ones, and every aspect of long ones, with how each was read.
 
-    def plot(self, name: str) -> Figure:
-        """Return a chart by its name from :attr:`plots`.
-
-        A notebook shows it; ``save("x.pdf", width="column")`` writes a file, ``chart()`` is the
-        Altair chart. Raises InputError, which lists the names, for another one.
+        ``result.answers.where(form="short", known=False)`` are some of them. They are read from the
+        folder when they are looked at. Raises InputError for a run that has no table of them.
         """
-        return format_named(self._figures(), name)
+        answers = answers_of(self.path, self._what(60))
+        return answers if self._read is None else dataclasses.replace(answers, read=self._read)
 
     def _figures(self) -> list[Figure]:
         return figures_of(RunFolder.open(self.path), self.manifest, self.estimates)

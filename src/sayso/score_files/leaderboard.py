@@ -11,8 +11,9 @@ import contextlib
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -25,13 +26,14 @@ from rich.text import Text
 from sayso import metrics
 from sayso.datasets.answer_rows import AnswerRow, answer_rows
 from sayso.harmless import line
+from sayso.later import Later
 from sayso.metrics.agreement import Pairing, against_others, agreement_matrix
 from sayso.metrics.compare_scores import ScoreDifference
 from sayso.metrics.intervals import GROUPS, MANY
 from sayso.metrics.length_audit import FalseNegatives, LengthAudit, SweepRow
 from sayso.metrics.ranking import EQUAL, FEW, FEWEST, too_few
 from sayso.records import Estimate, InputError
-from sayso.report.notebook import data_frame, html_table, short_repr
+from sayso.report.notebook import AnswerTable, Plotted, data_frame, html_table, short_repr
 from sayso.report.opening import errors_sentence
 from sayso.report.terminal import FoldedTable
 from sayso.score_files.grade import (
@@ -49,12 +51,19 @@ from sayso.scores.p_ik import fold_ranks
 from sayso.scores.text_only import TEXT_ONLY, Ids, ngrams, text_only
 from sayso.storage.cache import default_cache_folder
 
+if TYPE_CHECKING:
+    from sayso.report import charts, figures
+else:
+    charts, figures = Later("sayso.report.charts"), Later("sayso.report.figures")
+
 #: the mandatory row
 LENGTH = "length_words"
 #: what scores are read against: never the best score
 REFERENCES = (LENGTH, TEXT_ONLY)
 #: columns of the printed table
 HEADS = ("score", "AUROC", "pairs", "fixed", "length", "PRR", "acc")
+#: rows of the chart
+MOST_BARS = 16
 #: the share of questions answered at which accuracy is printed.
 COVERAGE = 0.8
 
@@ -115,7 +124,7 @@ class Raters(msgspec.Struct, frozen=True, omit_defaults=True):
     more: int = 0
 
 
-class Board(msgspec.Struct, frozen=True):
+class Board(Plotted, msgspec.Struct, frozen=True):
     """The leaderboard of a file. ``against`` is whose verdict decides, ``truth`` the best truth.
 
     ``left_out`` counts rows without a verdict, ``left_out_by`` by what they are; ``resamples``
@@ -184,6 +193,17 @@ class Board(msgspec.Struct, frozen=True):
         numbers = [name for name in frame.columns if name not in ("score", "problem")]
         return frame.astype(dict.fromkeys(numbers, "float64"))
 
+    @property
+    def answers(self) -> AnswerTable[Any]:
+        """None: raises InputError, because a leaderboard is made of answers that you have."""
+        raise InputError(
+            "a leaderboard keeps no answers: they are the rows, or the file, that it was made of"
+        )
+
+    def _figures(self) -> list[figures.Figure]:
+        figure = leaderboard_figure(self)
+        return [figure] if figure is not None else []
+
     def __repr__(self) -> str:
         best = next((e for e in self.entries if _is_candidate(e)), None)
         if self.problem is not None or best is None:
@@ -202,6 +222,18 @@ class Board(msgspec.Struct, frozen=True):
             cautions=[*([self.problem] if self.problem else ()), *board_warnings(self)],
             nothing="no ranking",
         )
+
+
+def leaderboard_figure(board: Board) -> figures.Figure | None:
+    """Return the AUROC of the best scores and of what they are read against, with intervals.
+
+    ``None`` where no score can be ranked.
+    """
+    if board.problem:
+        return None
+    shown = [e for n, e in enumerate(board.entries) if n < MOST_BARS or e.method in REFERENCES]
+    rows = [charts.chart_row(board_score_label(e.method), "AUROC", e.auroc) for e in shown]
+    return figures.figure_of("auroc", partial(charts.auroc_rows, rows), "AUROC of scores.")
 
 
 def leaderboard(

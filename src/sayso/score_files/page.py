@@ -10,15 +10,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import altair as alt
 import numpy as np
 
 from sayso.datasets.answer_rows import AnswerRow
 from sayso.harmless import line
 from sayso.metrics.length_audit import THRESHOLDS
 from sayso.records import Estimate, InputError
-from sayso.report.charts import NARROW, ChartRows, Drawing, chart_row, finish, values, vertical_line
-from sayso.report.figures import Figure, figure_of, figures_in
+from sayso.report.figures import Figure, figures_in
 from sayso.report.numbers import interval, number, percent, plain_number, range_of, with_interval
 from sayso.report.opening import NO_EXAMPLES, ChosenExamples, PageOpening, example
 from sayso.report.page import GENERATOR, page, write_index
@@ -40,6 +38,7 @@ from sayso.score_files.leaderboard import (
     board_sentence,
     board_warnings,
     calibration_sentences,
+    leaderboard_figure,
 )
 from sayso.score_files.write import FloatColumns
 
@@ -47,8 +46,6 @@ from sayso.score_files.write import FloatColumns
 DRAWN, MOST_DRAWN = ("sequence_probability", "semantic_entropy", "perplexity"), 2
 RIGHT_OR_WRONG = ("right answers", "wrong answers")
 TAKEN = ("accepted", "rejected")
-#: rows of the bars and of the first table
-MOST_BARS = 16
 WORDS = "words of the answer"
 
 
@@ -208,34 +205,6 @@ def _best(board: Board) -> str:
 def page_figures(board: Board | None, drawn: Sequence[FileScatter]) -> list[Figure]:
     """Return every chart of the page by a name of its own."""
     return figures_in([leaderboard_figure(board) if board is not None else None, list(drawn)])
-
-
-def leaderboard_figure(board: Board) -> Figure | None:
-    """Return the bars as a figure; ``None`` where no score can be ranked."""
-    if board.problem:
-        return None
-    return figure_of("auroc", lambda width: score_bars(board, width), "AUROC of scores.")
-
-
-def score_bars(board: Board, width: int) -> Drawing | None:
-    """AUROC of the best scores and of what they are read against, with intervals."""
-    shown = [e for n, e in enumerate(board.entries) if n < MOST_BARS or e.method in REFERENCES]
-    held = [e for e in shown if e.auroc.value is not None]
-    if not held:
-        return None
-    rows = [chart_row(board_score_label(e.method), "AUROC", e.auroc) for e in held]
-    ends = values(rows, "value", "low", "high")
-    scale = alt.Scale(domain=[min(0.4, *ends), max(1.0, *ends)], nice=False, zero=False, padding=8)
-    axis = alt.Axis(tickCount=6 if width > NARROW else 3, format=".1f")
-    x = alt.X("value:Q", title="AUROC for a wrong answer", scale=scale, axis=axis)
-    layout = ChartRows(
-        [str(row["row"]) for row in rows],
-        ["AUROC"],
-        ["AUROC"],
-        width * 2 // 5 if width > NARROW else width // 2,
-    )
-    layers = alt.layer(vertical_line(0.5), *layout.points(rows, x))
-    return finish(layers, width, layout.height(22))
 
 
 def file_board_table(board: Board) -> Table:

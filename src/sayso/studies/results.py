@@ -25,11 +25,12 @@ from sayso.metrics.joint import (
     with_own_errors,
 )
 from sayso.protocols import PROTOCOLS
+from sayso.protocols.answer_table import AnswersOf, RunAnswer, answers_of_runs
 from sayso.protocols.pool import joined_names, said_by
 from sayso.protocols.protocol import ComparedRun, Numbers
 from sayso.records import Estimate, InputError, Question, Results, Slice
 from sayso.report.formats import format_named
-from sayso.report.notebook import data_frame, short_repr
+from sayso.report.notebook import AnswerTable, Plotted, data_frame, short_repr
 from sayso.runs.compare import check_resampling
 from sayso.runs.measure import load_run
 from sayso.runs.result import table_row
@@ -58,7 +59,7 @@ class FinishedRun(NamedTuple):
     results: Results
 
 
-class Study:
+class Study(Plotted):
     """Finished runs by model, data set and protocol, and how every cell ended."""
 
     def __init__(
@@ -119,16 +120,14 @@ class Study:
         return [table.name for table in self._tables()]
 
     @property
-    def figures(self) -> list[str]:
-        """The names of the charts of the page, of papers' figures and of a board, if allowed."""
-        return [figure.name for figure in self._figures()]
+    def answers(self) -> AnswerTable[RunAnswer]:
+        """The answers of all runs; ``run`` is the folder, ``model`` and ``data`` as in tables.
 
-    def figure(self, name: str) -> Figure:
-        """Return a chart by its name from :attr:`figures`.
-
-        A notebook shows it; ``save("x.pdf", width="column")`` writes a file. Raises InputError.
+        They are read from the folders when they are looked at. Raises InputError for a run that has
+        no table of its answers.
         """
-        return format_named(self._figures(), name, "figure")
+        runs = [AnswersOf(r.path, str(r.path), r.protocol, r.model, r.data) for r in self.runs]
+        return answers_of_runs(runs, self._what())
 
     def _tables(self) -> list[NumberTable]:
         from sayso.studies.report import every_table
@@ -136,6 +135,7 @@ class Study:
         return every_table(self)
 
     def _figures(self) -> list[Figure]:
+        """Return the charts of the page, then papers' figures and a board, if allowed."""
         from sayso.studies.report import allowed_layouts, study_figures
 
         return study_figures(self, allowed_layouts(self))
@@ -162,8 +162,11 @@ class Study:
         return data_frame(self.table())
 
     def __repr__(self) -> str:
+        return short_repr("Study", (self._what(),))
+
+    def _what(self) -> str:
         sizes = (f"{len(self.models)} models", f"{len(self.data)} data sets")
-        return short_repr("Study", (*sizes, ", ".join(self.protocols), f"{len(self.runs)} runs"))
+        return "; ".join((*sizes, ", ".join(self.protocols), f"{len(self.runs)} runs"))
 
     def find(self, protocol: str, model: str, data: str) -> FinishedRun | None:
         """Return the run of a cell; ``None`` where it is not finished."""
