@@ -272,7 +272,6 @@ ALONE = {
     "sayso.assertions.grammar": "how an assertion is written, apart from how it is decided",
     "sayso.assertions.needed": "how many entities would settle it, a subject of its own",
     "sayso.answers.bertscore": "an answer metric that needs a model",
-    "sayso.checks.run_labels": "the judge of a run, apart from checks of a judge",
     "sayso.checks.silence": "a set of answers that a study reads too",
     "sayso.cli.running": "what the commands of runs do, loaded when one is called",
     "sayso.cli.studying": "what sayso study does, loaded when it is called",

@@ -14,7 +14,15 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from sayso.assertions.decide import CANNOT_SAY, DOES_NOT, HOLDS, Decided, Outcome, Tested, decide
+from sayso.assertions.decide import (
+    CANNOT_SAY,
+    DOES_NOT,
+    HOLDS,
+    Decided,
+    Outcome,
+    TestedNumber,
+    decide,
+)
 from sayso.assertions.grammar import (
     Assertion,
     Numbers,
@@ -196,7 +204,7 @@ def _unmeasured(number: Estimate) -> Estimate:
     return Estimate(number.name, number.where, problem=problem)
 
 
-def _claim(assertion: Assertion, target: _Target, number: Estimate) -> Tested:
+def _claim(assertion: Assertion, target: _Target, number: Estimate) -> TestedNumber:
     """Return what an assertion wants of its number. Raises InputError."""
     metric = target.plan.metrics.named(number.name)
     if assertion.comparing != "value" and not target.difference:
@@ -213,10 +221,12 @@ def _claim(assertion: Assertion, target: _Target, number: Estimate) -> Tested:
     elif number.value is not None and number.low == number.high == number.value:
         by_nature = EXACT
     scale = None if target.difference else metric.limits
-    return Tested(op, limit, by_nature, scale, target.entities)
+    return TestedNumber(op, limit, by_nature, scale, target.entities)
 
 
-def _shown(assertion: Assertion, target: _Target, claim: Tested, one: Decided) -> DecidedAssertion:
+def _shown(
+    assertion: Assertion, target: _Target, claim: TestedNumber, one: Decided
+) -> DecidedAssertion:
     e = one.estimate
     bare = claim.by_nature or e.low is None or e.high is None
     return DecidedAssertion(

@@ -38,7 +38,7 @@ NOMINAL = 0.025
 HALF = 0.25
 
 
-class Tested(NamedTuple):
+class TestedNumber(NamedTuple):
     """A number that is compared with a limit: ``value op limit``.
 
     ``by_nature`` is why the number has no sampling error and is decided on its value, "" where it
@@ -70,7 +70,9 @@ class Decided(NamedTuple):
 Measured = Callable[[float], Sequence[Estimate]]
 
 
-def decide(claims: Sequence[Tested], measured: Measured, error: float = NOMINAL) -> list[Decided]:
+def decide(
+    claims: Sequence[TestedNumber], measured: Measured, error: float = NOMINAL
+) -> list[Decided]:
     """Return what is decided of each claim; see the module for how they share ``error``."""
     levels: dict[float, Sequence[Estimate]] = {}
 
@@ -101,7 +103,7 @@ def _one_of(at: Measured, place: int) -> Estimate:
 
 
 def holm_outcomes(
-    claims: Sequence[Tested], tested: Sequence[int], at: Measured, error: float = NOMINAL
+    claims: Sequence[TestedNumber], tested: Sequence[int], at: Measured, error: float = NOMINAL
 ) -> Mapping[int, tuple[Outcome, float]]:
     """Return the outcome of each claim that is decided, by its place, and at which error."""
     reached: dict[int, tuple[Outcome, float]] = {}
@@ -120,7 +122,7 @@ def holm_outcomes(
     return reached
 
 
-def _meets(claim: Tested, value: float | None) -> bool:
+def _meets(claim: TestedNumber, value: float | None) -> bool:
     """Tell whether a value is on the right side of the limit."""
     if value is None:
         return False
@@ -132,7 +134,7 @@ def _meets(claim: Tested, value: float | None) -> bool:
     }[claim.op]
 
 
-def outcome_of(claim: Tested, estimate: Estimate) -> Outcome:
+def outcome_of(claim: TestedNumber, estimate: Estimate) -> Outcome:
     """Return the verdict on a claim by an interval, whatever unread verdicts would have said.
 
     The interval is moved as far as they could move the value: a verdict must be the same for every
@@ -142,7 +144,7 @@ def outcome_of(claim: Tested, estimate: Estimate) -> Outcome:
     return _on_interval(claim, low, high)
 
 
-def _on_interval(claim: Tested, low: float | None, high: float | None) -> Outcome:
+def _on_interval(claim: TestedNumber, low: float | None, high: float | None) -> Outcome:
     if low is None or high is None:
         return CANNOT_SAY
     ends = (_meets(claim, low), _meets(claim, high))
@@ -160,7 +162,7 @@ def _widest(e: Estimate) -> tuple[float | None, float | None]:
     return e.low - down, e.high + up
 
 
-def _on_value(claim: Tested, estimate: Estimate) -> Decided:
+def _on_value(claim: TestedNumber, estimate: Estimate) -> Decided:
     """Decide a number that has no sampling error on its value."""
     if estimate.value is None:
         return Decided(CANNOT_SAY, 0.0, estimate, estimate.problem or "it has no value")
@@ -169,7 +171,7 @@ def _on_value(claim: Tested, estimate: Estimate) -> Decided:
 
 
 def _undecided(
-    claim: Tested, share: float, estimate: Estimate, at_half: Callable[[], Estimate]
+    claim: TestedNumber, share: float, estimate: Estimate, at_half: Callable[[], Estimate]
 ) -> Decided:
     """Say why a claim is not decided, and what would decide it."""
     value = estimate.value

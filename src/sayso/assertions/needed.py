@@ -69,7 +69,7 @@ def _of_exact(e: Estimate, plan: Settling) -> float | None:
         return None
     p, limit = (value, plan.limit) if value > plan.limit else (1 - value, 1 - plan.limit)
     number = max(1, math.ceil(size))
-    while power(p, limit, number, plan.error) < POWER:
+    while settling_power(p, limit, number, plan.error) < POWER:
         number *= 2
         if number > MOST:
             return MOST
@@ -77,11 +77,14 @@ def _of_exact(e: Estimate, plan: Settling) -> float | None:
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (
-            (low, middle) if power(p, limit, middle, plan.error) >= POWER else (middle, high)
+            (low, middle)
+            if settling_power(p, limit, middle, plan.error) >= POWER
+            else (middle, high)
         )
     # the power of an exact test goes up and down from one number to the next
     while any(
-        power(p, limit, high + step, plan.error) < POWER for step in range(max(2, high // 50))
+        settling_power(p, limit, high + step, plan.error) < POWER
+        for step in range(max(2, high // 50))
     ):
         high += 1
     return high / size
@@ -104,7 +107,7 @@ def _trials(e: Estimate, error: float) -> float | None:
     return size if same else None
 
 
-def power(p: float, limit: float, trials: int, error: float) -> float:
+def settling_power(p: float, limit: float, trials: int, error: float) -> float:
     """Return the chance that the exact interval of a share of truth ``p`` lies above a limit.
 
     The fewest successes k with P(Bin(n, limit) >= k) <= error, then P(Bin(n, p) >= k).

@@ -161,7 +161,7 @@ def decide_test(config: pytest.Config, claims: dict[str, Any], text: str) -> Non
     kept: _Checked = config.stash.setdefault(CHECKED, {})
     key = tuple((name, _frozen(value)) for name, value in sorted(claims.items()))
     if key not in kept:
-        kept[key] = written.verdict_sentences(claims)
+        kept[key] = written.verdict_lines(claims)
     verdict, shown = kept[key][" ".join(text.split())]
     if verdict in ("does not", "mistake") or (
         verdict == "cannot say yet" and config.getoption("--sayso-strict")

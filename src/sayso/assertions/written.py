@@ -71,7 +71,7 @@ def sentence(one: DecidedAssertion) -> str:
     return f"{one.verdict}: {one.assertion}: {found_text(one)}{'; ' if more else ''}{more}"
 
 
-def verdict_sentences(claims: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+def verdict_lines(claims: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
     """Return verdict and sentence of each assertion; a mistake in one is that of all.
 
     ``claims`` are the arguments of :func:`~sayso.assertions.check.check_assertions`.

@@ -94,7 +94,7 @@ SHOWN = (
 SHOWN_RUN = ("run", "model", "data")
 
 
-def answers_of(path: Path, what: str) -> AnswerTable[AnswerRecord]:
+def answers_of_run(path: Path, what: str) -> AnswerTable[AnswerRecord]:
     """Return the stored answers of a run. Raises InputError for a run without a table of them."""
     _check_stored(path)
     return AnswerTable(what, AnswerRecord, SHOWN, partial(_stored, path))

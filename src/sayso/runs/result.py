@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sayso.harmless import line
 from sayso.protocols import PROTOCOLS, protocol_of
-from sayso.protocols.answer_table import AnswerRecord, answers_of
+from sayso.protocols.answer_table import AnswerRecord, answers_of_run
 from sayso.protocols.protocol import Protocol
 from sayso.records import Estimate, InputError, Results, Slice, slice_text
 from sayso.report import figures_of
@@ -86,7 +86,7 @@ class Result(Plotted):
         ``result.answers.where(form="short", known=False)`` are some of them. They are read from the
         folder when they are looked at. Raises InputError for a run that has no table of them.
         """
-        answers = answers_of(self.path, self._what(60))
+        answers = answers_of_run(self.path, self._what(60))
         return answers if self._read is None else dataclasses.replace(answers, read=self._read)
 
     def _figures(self) -> list[Figure]:

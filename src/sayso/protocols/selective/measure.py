@@ -805,11 +805,12 @@ def passage_shares(rows: FormRows) -> Iterator[tuple[str, Floats, str]]:
         if stage == WITHOUT_PASSAGE:
             yield "abstains_without_passage", again.withheld * twins, stage
             yield "abstains_with_passage", rows.withheld * twins, stage
-            yield "by_heart", (again.outcome > 0) * read, stage
+            yield "by_heart", np.where(again.outcome > 0, read, 0.0 * read), stage
         else:
+            misled = (again.outcome < 0) & (again.found > 0)
             yield "answers_other_passage", (1 - again.withheld) * twins, stage
-            yield "right_other_passage", (again.outcome > 0) * read, stage
-            yield "misled_by_passage", ((again.outcome < 0) & (again.found > 0)) * read, stage
+            yield "right_other_passage", np.where(again.outcome > 0, read, 0.0 * read), stage
+            yield "misled_by_passage", np.where(misled, read, 0.0 * read), stage
 
 
 def both_read(rows: FormRows, stage: str) -> NDArray[np.bool_]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sayso.answers import contains
 from sayso.answers.lexical import unicode_words
 from sayso.metrics.arrays import Floats
-from sayso.protocols.pool import clusters_of
+from sayso.protocols.pool import Cluster, clusters_of
 from sayso.records import Question
 
 #: stages of the questions that are asked without their passage, and with another one
@@ -58,7 +58,7 @@ def other_passages(questions: Sequence[Question]) -> dict[str, str]:
     held = [question for question in questions if has_passage(question)]
     texts = sorted({question.context or "" for question in held})
     clusters = clusters_of(questions)
-    owners: dict[str, set[str]] = {}
+    owners: dict[str, set[Cluster]] = {}
     for question in held:
         owners.setdefault(question.context or "", set()).add(clusters[question.id])
     places: dict[str, list[int]] = {}
@@ -71,7 +71,7 @@ def other_passages(questions: Sequence[Question]) -> dict[str, str]:
         for word in sorted(set(unicode_words(question.text))):
             if word in places:
                 score[places[word]] += math.log(len(texts) / len(places[word]))
-        names = [name for gold in question.golds for name in gold.names]
+        names = [name for gold in question.golds or () for name in gold.names]
         for number in np.argsort(-score, kind="stable").tolist():
             text = texts[number]
             own = text == question.context or clusters[question.id] in owners[text]
