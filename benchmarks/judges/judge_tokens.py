@@ -14,7 +14,8 @@ approximation (no tokenizer of a judge model is at hand offline; names and figur
 sayso's dated table; UNCLE's own judge is reported at 0.46 dollars per 100 answers.
 
 ``--reader MODEL`` prints instead how many tokens of these prompts a local model reads, in its own
-tokens: with a beginning that prompts share read once, and without. No weights are loaded.
+tokens: with a beginning that prompts share read once, and without. Below stand P(True)'s prompts
+about the short answers. No weights are loaded.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ from sayso.judges.cascade import CascadeJudge
 from sayso.judges.judge import Item
 from sayso.judges.model.judge import LlmJudge
 from sayso.judges.rules.judge import RulesJudge
-from sayso.records import Generation, Gold, Question, Usage, ask
+from sayso.prompts import load_prompt
+from sayso.records import Generation, Gold, Question, Request, Usage, ask
+from sayso.scores.collect import truth_block
 from support.judge_world import Shown, judge_engine
 from support.scripted_world import chance, word
 
@@ -132,10 +135,21 @@ def read_by(model: str, run: dict[str, list[Item]]) -> None:
     from sayso.engines.hf.kv_cache import PASS, shared_sizes
 
     reader: Any = open_model(model, weights=False)
+    sent: dict[str, list[Request]] = {}
     for stage, items in run.items():
         engine = judge_engine(decide, analysis=ANALYSIS)
         LlmJudge(engine).grade(items)
-        prompts = {reader.render(request).ids for request in engine.requests}
+        sent[stage] = engine.requests
+    draws: dict[str, list[str]] = {}
+    for item in run["probe"]:
+        draws.setdefault(item.questions[0].text, []).append(item.generation.text)
+    sent["P(True)"] = [
+        ask(truth_block(load_prompt("p_true"), asked, draws[asked], item.generation.text))
+        for item in run["short"]
+        for asked in (item.questions[0].text,)
+    ]
+    for stage, requests in sent.items():
+        prompts = {reader.render(request).ids for request in requests}
         sizes = shared_sizes(prompts)
         beginnings = {prompt[:size] for prompt, size in sizes.items() if size}
         every = sum(map(len, prompts))

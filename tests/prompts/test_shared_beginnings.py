@@ -26,6 +26,7 @@ from sayso.options import Labels
 from sayso.prompts import load_prompt
 from sayso.prompts.fence import Field, fence
 from sayso.records import Gold, Request
+from sayso.scores.collect import truth_block
 from sayso.train.recipes.by_model import _Check, _Facts, _Merge, _Unsure
 
 READERS: tuple[type[NumberedReader], ...] = (
@@ -105,3 +106,11 @@ def test_questions_with_one_word_as_reply_do_too(name: str, reply: str) -> None:
     for data, text in zip(made, texts, strict=True):
         rest = text.removeprefix(before)
         assert rest.index(data.code[3:]) < rest.index("first|")
+
+
+def test_p_true_says_what_is_asked_before_the_question() -> None:
+    one, other = (truth_block(load_prompt("p_true"), q, ["An idea."], a) for q, a in TEXTS)
+    assert "letter alone" in shared(one, other)
+    # answers to one question share it, and what came to mind
+    one, other = (truth_block(load_prompt("p_true"), "Who?", ["An idea."], a) for _, a in TEXTS)
+    assert "- An idea.\nProposed answer: " in shared(one, other)
