@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tomllib
@@ -48,8 +49,10 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def ran(folder: Path, *words: str) -> tuple[int, str]:
     command = [sys.executable, "-m", "pytest", "-p", PLUGIN, "-p", "no:cacheprovider", "-rA"]
+    # where sayso is installed, its entry point has loaded the plugin, and pytest refuses it twice
+    alone = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     done = subprocess.run(
-        [*command, *words], cwd=folder, capture_output=True, text=True, check=False
+        [*command, *words], cwd=folder, capture_output=True, text=True, check=False, env=alone
     )
     return done.returncode, done.stdout + done.stderr
 
