@@ -14,8 +14,8 @@ from sayso.assertions.decide import (
     DOES_NOT,
     HOLDS,
     NOMINAL,
+    AssertedNumber,
     Measured,
-    TestedNumber,
     decide,
 )
 from sayso.assertions.needed import POWER, settling_power
@@ -34,7 +34,7 @@ def normal(*numbers: tuple[float, float]) -> Measured:
     return measured
 
 
-def outcomes(claims: Sequence[TestedNumber], measured: Measured) -> list[str]:
+def outcomes(claims: Sequence[AssertedNumber], measured: Measured) -> list[str]:
     return [one.outcome for one in decide(claims, measured, 0.05)]
 
 
@@ -52,14 +52,14 @@ def outcomes(claims: Sequence[TestedNumber], measured: Measured) -> list[str]:
     ],
 )
 def test_the_end_that_is_nearer_to_the_limit_decides(op: str, limit: float, outcome: str) -> None:
-    assert outcomes([TestedNumber(op, limit)], normal((0.5, 0.05))) == [outcome]  # type: ignore[arg-type]
+    assert outcomes([AssertedNumber(op, limit)], normal((0.5, 0.05))) == [outcome]  # type: ignore[arg-type]
 
 
 def test_one_claim_has_five_percent_on_either_side() -> None:
     reach = stats.norm.ppf(0.95) * 0.05
     near, far = 0.5 - reach * 0.999, 0.5 - reach * 1.001
-    assert outcomes([TestedNumber(">=", far)], normal((0.5, 0.05))) == [HOLDS]
-    assert outcomes([TestedNumber(">=", near)], normal((0.5, 0.05))) == [CANNOT_SAY]
+    assert outcomes([AssertedNumber(">=", far)], normal((0.5, 0.05))) == [HOLDS]
+    assert outcomes([AssertedNumber(">=", near)], normal((0.5, 0.05))) == [CANNOT_SAY]
 
 
 def test_claims_share_the_error_by_holms_steps() -> None:
@@ -67,7 +67,7 @@ def test_claims_share_the_error_by_holms_steps() -> None:
 
     def of(*ps: float) -> list[str]:
         numbers = [(float(stats.norm.ppf(1 - p)), 1.0) for p in ps]
-        return outcomes([TestedNumber(">=", 0.0)] * len(ps), normal(*numbers))
+        return outcomes([AssertedNumber(">=", 0.0)] * len(ps), normal(*numbers))
 
     assert of(0.01, 0.02, 0.04) == [HOLDS] * 3
     assert of(0.02, 0.03, 0.04) == [CANNOT_SAY] * 3
@@ -79,13 +79,13 @@ def test_the_two_mistakes_are_shared_apart() -> None:
     """Two that do not hold leave the level of those that may hold as it was."""
     z = float(stats.norm.ppf(1 - 0.02))
     numbers = [(z, 1.0), (-9.0, 1.0), (-9.0, 1.0)]
-    found = decide([TestedNumber(">=", 0.0)] * 3, normal(*numbers), 0.05)
+    found = decide([AssertedNumber(">=", 0.0)] * 3, normal(*numbers), 0.05)
     assert [one.outcome for one in found] == [CANNOT_SAY, DOES_NOT, DOES_NOT]
     assert found[0].error == pytest.approx(0.05 / 3)
 
 
 def test_what_has_no_sampling_error_takes_no_share() -> None:
-    claims = [TestedNumber(">=", 0.0), TestedNumber("<=", 0.02, by_nature="a count")]
+    claims = [AssertedNumber(">=", 0.0), AssertedNumber("<=", 0.02, by_nature="a count")]
     z = float(stats.norm.ppf(1 - 0.04))
     found = decide(claims, normal((z, 1.0), (0.01, 5.0)), 0.05)
     assert [one.outcome for one in found] == [HOLDS, HOLDS]
@@ -95,7 +95,7 @@ def test_what_has_no_sampling_error_takes_no_share() -> None:
 
 def test_no_value_and_no_interval_cannot_be_decided() -> None:
     rows = [Estimate("x", problem="nothing to count"), Estimate("x", (), 0.9, problem="one entity")]
-    found = decide([TestedNumber(">=", 0.1)] * 2, lambda error: rows)
+    found = decide([AssertedNumber(">=", 0.1)] * 2, lambda error: rows)
     assert [one.outcome for one in found] == [CANNOT_SAY, CANNOT_SAY]
     assert [one.reason for one in found] == ["nothing to count", "one entity"]
     assert [one.needed for one in found] == [None, None]
@@ -107,7 +107,7 @@ def test_no_value_and_no_interval_cannot_be_decided() -> None:
         ((0.45, 0.55), 3, HOLDS),
         ((0.30, 0.55), 3, CANNOT_SAY),
         ((0.45, 0.95), 3, HOLDS),
-        ((None, None), 3, HOLDS),
+        ((None, None), 3, CANNOT_SAY),
         ((0.30, 0.55), 0, HOLDS),
     ],
 )
@@ -116,7 +116,7 @@ def test_unread_verdicts_that_could_turn_it_leave_it_open(
 ) -> None:
     low, high = bounds
     e = Estimate("x", (), 0.5, 0.4, 0.6, n=50, missing=missing, bound_low=low, bound_high=high)
-    (one,) = decide([TestedNumber(">=", 0.3)], lambda error: [e])
+    (one,) = decide([AssertedNumber(">=", 0.3)], lambda error: [e])
     assert one.outcome == outcome
     assert ("3 verdicts could not be read" in one.reason) is (outcome == CANNOT_SAY)
     assert one.needed is None
@@ -165,19 +165,19 @@ def test_no_case_of_a_rare_thing_needs_what_the_rule_of_three_says() -> None:
         with at_level(1 - 2 * error):
             return [bootstrap_share("x", none, ~none, np.arange(60))]
 
-    (one,) = decide([TestedNumber("<=", 0.02, scale=(0.0, 1.0), entities=60)], measured, 0.05)
+    (one,) = decide([AssertedNumber("<=", 0.02, scale=(0.0, 1.0), entities=60)], measured, 0.05)
     assert one.needed == math.ceil(math.log(0.05) / math.log(0.98))
     assert 0.98**one.needed < 0.05 <= 0.98 ** (one.needed - 1)
 
 
 def test_a_number_at_its_limit_is_never_settled() -> None:
-    (one,) = decide([TestedNumber(">=", 0.5, entities=40)], normal((0.5, 0.1)))
+    (one,) = decide([AssertedNumber(">=", 0.5, entities=40)], normal((0.5, 0.1)))
     assert (one.outcome, one.needed) == (CANNOT_SAY, None)
 
 
 def test_so_many_entities_settle_a_normal_number() -> None:
     """(1.645 + .842)^2 s^2 / d^2 entities more: for s = .1 and d = .1, 6.18 times as many."""
-    (one,) = decide([TestedNumber(">=", 0.4, entities=10_000)], normal((0.5, 0.1)), 0.05)
+    (one,) = decide([AssertedNumber(">=", 0.4, entities=10_000)], normal((0.5, 0.1)), 0.05)
     assert one.needed == pytest.approx(10_000 * 6.183, rel=0.01)
 
 
@@ -205,7 +205,7 @@ def test_as_many_entities_as_are_asked_for_settle_it_four_times_out_of_five() ->
         e = measured(NOMINAL)[0]
         assert e.value is not None
         assert e.low is not None
-        claim = TestedNumber(">=", e.value - 0.6 * (e.value - e.low), "", (-1.0, 1.0), 40)
+        claim = AssertedNumber(">=", e.value - 0.6 * (e.value - e.low), "", (-1.0, 1.0), 40)
         (one,) = decide([claim], measured)
         assert one.outcome == CANNOT_SAY
         assert one.needed is not None
@@ -225,7 +225,7 @@ def test_a_ranking_of_a_handful_is_settled_by_exact_pairs() -> None:
         with at_level(1 - 2 * error):
             return [bootstrap_auroc(score, wrong)]
 
-    (one,) = decide([TestedNumber(">=", 0.9, scale=(0.0, 1.0), entities=36)], measured, 0.05)
+    (one,) = decide([AssertedNumber(">=", 0.9, scale=(0.0, 1.0), entities=36)], measured, 0.05)
     assert one.outcome == CANNOT_SAY
     assert one.estimate.value == 1.0
     wanted = math.log(0.05) / math.log(0.9) / 6 * 36  # so many independent pairs, of six

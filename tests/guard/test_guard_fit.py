@@ -71,7 +71,7 @@ def test_a_limit_is_written_and_its_promise_says_by_whom(
     assert cli.execute(command) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "no limit can promise an error rate below 0.7461 %" in out
-    assert "labels would be enough" in out
+    assert "labels are needed" in out
     assert "plain length (words)" in out  # never without the baselines
     assert "the words alone" in out
     assert out.index("no limit can promise") < out.index("A limit: perplexity at most")

@@ -18,9 +18,9 @@ from sayso.assertions.decide import (
     CANNOT_SAY,
     DOES_NOT,
     HOLDS,
+    AssertedNumber,
     Decided,
     Outcome,
-    TestedNumber,
     decide,
 )
 from sayso.assertions.grammar import (
@@ -36,7 +36,7 @@ from sayso.metrics.intervals import at_level
 from sayso.protocols import protocol_of
 from sayso.protocols.pool import cluster_name, clusters_of
 from sayso.protocols.protocol import Protocol
-from sayso.records import Estimate, InputError, Verdict, slice_of
+from sayso.records import Estimate, InputError, Verdict, part_of, slice_of
 from sayso.runs.compare import check_resampling, compare
 from sayso.runs.measure import load_run, run_path
 from sayso.runs.stages import FolderRun
@@ -49,6 +49,8 @@ SPANS = "-spans"
 OF_THE_RUN = "a fact of this run, without sampling error"
 COUNT = "a count of this run, without sampling error"
 EXACT = "exact, without sampling error"
+#: policies whose numbers follow from their definition
+BLIND = ("never", "always", "random")
 
 
 class DecidedAssertion(msgspec.Struct, frozen=True):
@@ -116,6 +118,8 @@ class _Target(NamedTuple):
     of_the_run: Sequence[Estimate]
     measured: Callable[[], Sequence[Estimate]]
     difference: bool = False
+    #: both runs are of one model, whose answers to these questions are the same
+    same_model: bool = False
 
     @property
     def numbers(self) -> Numbers:
@@ -204,7 +208,7 @@ def _unmeasured(number: Estimate) -> Estimate:
     return Estimate(number.name, number.where, problem=problem)
 
 
-def _claim(assertion: Assertion, target: _Target, number: Estimate) -> TestedNumber:
+def _claim(assertion: Assertion, target: _Target, number: Estimate) -> AssertedNumber:
     """Return what an assertion wants of its number. Raises InputError."""
     metric = target.plan.metrics.named(number.name)
     if assertion.comparing != "value" and not target.difference:
@@ -218,14 +222,16 @@ def _claim(assertion: Assertion, target: _Target, number: Estimate) -> TestedNum
         by_nature = OF_THE_RUN
     elif number.value is not None and number.low is None and metric.notation == "count":
         by_nature = COUNT
-    elif number.value is not None and number.low == number.high == number.value:
+    elif number.value is not None and part_of(number.where, "policy") in BLIND:
+        by_nature = EXACT
+    if target.same_model and number.low == number.high == number.value == 0:
         by_nature = EXACT
     scale = None if target.difference else metric.limits
-    return TestedNumber(op, limit, by_nature, scale, target.entities)
+    return AssertedNumber(op, limit, by_nature, scale, target.entities)
 
 
 def _shown(
-    assertion: Assertion, target: _Target, claim: TestedNumber, one: Decided
+    assertion: Assertion, target: _Target, claim: AssertedNumber, one: Decided
 ) -> DecidedAssertion:
     e = one.estimate
     bare = claim.by_nature or e.low is None or e.high is None
@@ -313,7 +319,11 @@ def _differences(base: Path, runs: Sequence[Path], more: dict[str, Any]) -> list
         shared = len(names[0] & names[1]) or len(names[0])
         plan = protocol_of(manifest)
         found = differences()
-        targets.append(_Target(plan, str(path), manifest, shared, found, (), differences, True))
+        theirs = load_run(first)[1].model_identity
+        same = bool(theirs) and theirs == manifest.model_identity
+        targets.append(
+            _Target(plan, str(path), manifest, shared, found, (), differences, True, same)
+        )
     if not targets:
         raise InputError(f"{base} has no run of a protocol that {runs[0].parent} has")
     return targets

@@ -38,7 +38,7 @@ NOMINAL = 0.025
 HALF = 0.25
 
 
-class TestedNumber(NamedTuple):
+class AssertedNumber(NamedTuple):
     """A number that is compared with a limit: ``value op limit``.
 
     ``by_nature`` is why the number has no sampling error and is decided on its value, "" where it
@@ -71,7 +71,7 @@ Measured = Callable[[float], Sequence[Estimate]]
 
 
 def decide(
-    claims: Sequence[TestedNumber], measured: Measured, error: float = NOMINAL
+    claims: Sequence[AssertedNumber], measured: Measured, error: float = NOMINAL
 ) -> list[Decided]:
     """Return what is decided of each claim; see the module for how they share ``error``."""
     levels: dict[float, Sequence[Estimate]] = {}
@@ -103,7 +103,7 @@ def _one_of(at: Measured, place: int) -> Estimate:
 
 
 def holm_outcomes(
-    claims: Sequence[TestedNumber], tested: Sequence[int], at: Measured, error: float = NOMINAL
+    claims: Sequence[AssertedNumber], tested: Sequence[int], at: Measured, error: float = NOMINAL
 ) -> Mapping[int, tuple[Outcome, float]]:
     """Return the outcome of each claim that is decided, by its place, and at which error."""
     reached: dict[int, tuple[Outcome, float]] = {}
@@ -122,7 +122,7 @@ def holm_outcomes(
     return reached
 
 
-def _meets(claim: TestedNumber, value: float | None) -> bool:
+def _meets(claim: AssertedNumber, value: float | None) -> bool:
     """Tell whether a value is on the right side of the limit."""
     if value is None:
         return False
@@ -134,7 +134,7 @@ def _meets(claim: TestedNumber, value: float | None) -> bool:
     }[claim.op]
 
 
-def outcome_of(claim: TestedNumber, estimate: Estimate) -> Outcome:
+def outcome_of(claim: AssertedNumber, estimate: Estimate) -> Outcome:
     """Return the verdict on a claim by an interval, whatever unread verdicts would have said.
 
     The interval is moved as far as they could move the value: a verdict must be the same for every
@@ -144,8 +144,8 @@ def outcome_of(claim: TestedNumber, estimate: Estimate) -> Outcome:
     return _on_interval(claim, low, high)
 
 
-def _on_interval(claim: TestedNumber, low: float | None, high: float | None) -> Outcome:
-    if low is None or high is None:
+def _on_interval(claim: AssertedNumber, low: float | None, high: float | None) -> Outcome:
+    if low is None or high is None or low == high:  # no resample moved it: that is no evidence
         return CANNOT_SAY
     ends = (_meets(claim, low), _meets(claim, high))
     if all(ends):
@@ -157,12 +157,14 @@ def _widest(e: Estimate) -> tuple[float | None, float | None]:
     """Return the ends of an interval, moved by what unread verdicts could move the value."""
     if e.low is None or e.high is None or e.value is None or not e.missing:
         return e.low, e.high
+    if e.bound_low is None and e.bound_high is None:  # nobody knows how far
+        return None, None
     down = 0.0 if e.bound_low is None else max(0.0, e.value - e.bound_low)
     up = 0.0 if e.bound_high is None else max(0.0, e.bound_high - e.value)
     return e.low - down, e.high + up
 
 
-def _on_value(claim: TestedNumber, estimate: Estimate) -> Decided:
+def _on_value(claim: AssertedNumber, estimate: Estimate) -> Decided:
     """Decide a number that has no sampling error on its value."""
     if estimate.value is None:
         return Decided(CANNOT_SAY, 0.0, estimate, estimate.problem or "it has no value")
@@ -171,22 +173,28 @@ def _on_value(claim: TestedNumber, estimate: Estimate) -> Decided:
 
 
 def _undecided(
-    claim: TestedNumber, share: float, estimate: Estimate, at_half: Callable[[], Estimate]
+    claim: AssertedNumber, share: float, estimate: Estimate, at_half: Callable[[], Estimate]
 ) -> Decided:
     """Say why a claim is not decided, and what would decide it."""
     value = estimate.value
     if value is None or estimate.low is None or estimate.high is None:
         why = estimate.problem or ("no value" if value is None else "sayso has no interval for it")
         return Decided(CANNOT_SAY, share, estimate, why)
+    if estimate.low == estimate.high:
+        return Decided(CANNOT_SAY, share, estimate, "no resample moves it: there is no interval")
+    if estimate.missing and estimate.bound_low is None and estimate.bound_high is None:
+        reason = f"{_unread(estimate)}, and sayso does not know how far they could move the value"
+        return Decided(CANNOT_SAY, share, estimate, reason)
     if _on_interval(claim, estimate.low, estimate.high) != CANNOT_SAY:
-        reason = (
-            f"{estimate.missing:,} verdict{'s' * (estimate.missing != 1)} could not be read, and "
-            f"could move the value to {_ends(estimate)}"
-        )
+        reason = f"{_unread(estimate)}, and could move the value to {_ends(estimate)}"
         return Decided(CANNOT_SAY, share, estimate, reason)
     plan = Settling(claim.limit, share, claim.scale, claim.entities)
     needed = needed_entities(estimate, at_half(), HALF, plan)
     return Decided(CANNOT_SAY, share, estimate, "the interval contains the limit", needed)
+
+
+def _unread(e: Estimate) -> str:
+    return f"{e.missing:,} verdict{'s' * (e.missing != 1)} could not be read"
 
 
 def _ends(e: Estimate) -> str:

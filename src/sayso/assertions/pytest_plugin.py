@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import configparser
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,6 +80,8 @@ class AssertionFile(pytest.File):
             reader.read_string(self.path.read_text(encoding="utf-8"), source=str(self.path))
         except (configparser.Error, UnicodeDecodeError) as error:
             raise self.CollectError(f"{self.path}: {' '.join(str(error).split())}") from None
+        if not reader.sections():
+            raise self.CollectError(f"{self.path}: no section; expected [NAME], run and assert")
         for section in reader.sections():
             yield from self._of(section, dict(reader[section]))
 
@@ -127,9 +129,14 @@ class AssertionItem(pytest.Item):
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Make a test of each assertion of a marker."""
-    marker = metafunc.definition.get_closest_marker(MARKER)
+    marker, *others = [*metafunc.definition.iter_markers(MARKER), None]
     if marker is None:
         return
+    if others != [None]:
+        raise pytest.UsageError(
+            f"{metafunc.definition.nodeid}: several @pytest.mark.{MARKER}; put all assertions of a "
+            "run into one, and those of another run on a test of its own"
+        )
     if len(marker.args) < 2:
         raise pytest.UsageError(
             f"{metafunc.definition.nodeid}: @pytest.mark.{MARKER} needs a run folder and at least "
@@ -146,8 +153,10 @@ def pytest_runtest_call(item: pytest.Item) -> None:
     """Decide the assertion of a marked test before its body runs."""
     marker = item.get_closest_marker(MARKER)
     params = getattr(getattr(item, "callspec", None), "params", {})
-    if marker is None or ARGUMENT not in params:
+    if marker is None:
         return
+    if ARGUMENT not in params:  # unittest.TestCase
+        pytest.fail(f"@pytest.mark.{MARKER} needs a test function or a plain class", pytrace=False)
     run, *texts = marker.args
     claims = {"run": str(run), "assertions": tuple(map(str, texts)), **marker.kwargs}
     decide_test(item.config, claims, params[ARGUMENT])
@@ -172,5 +181,4 @@ def decide_test(config: pytest.Config, claims: dict[str, Any], text: str) -> Non
 
 
 def _frozen(value: object) -> object:
-    is_list = isinstance(value, Sequence) and not isinstance(value, str)
-    return tuple(value) if is_list else value  # type: ignore[arg-type]
+    return repr(value) if not isinstance(value, str) else value

@@ -31,7 +31,6 @@ from sayso.harmless import line
 from sayso.metrics.arrays import Floats, as_result, codes, count_codes, weight_rows
 from sayso.metrics.calibration import fit_isotonic, fold_rows, split_rows
 from sayso.metrics.guarantee import (
-    CHANCE,
     MOST_LABELS,
     CertifiedLimit,
     RiskLevels,
@@ -519,14 +518,17 @@ def needed_sentence(result: FittedGuard) -> str:
     head = f"An error rate of {_share(alpha)} takes at least {least:,} answers without an error."
     if place is None:
         few = math.ceil(1 / alpha - 1e-9)
-        return f"{head} No limit of {result.score} with {few:,} or more answers has so few errors."
+        return (
+            f"{head} No limit on {result.score} that gives at least {few:,} answers has an error "
+            "rate that low."
+        )
     k, e = int(result.levels.answered[place]), int(result.levels.wrong[place])
     seen = f"at the best limit seen, {e:,} of {k:,} are wrong"
     if result.needed is None:
         return f"{head} More than {MOST_LABELS:,} labels would be needed: {seen}."
     return (
-        f"{head} With a chance of {CHANCE:.0%}, {result.needed:,} labels would be enough: {seen} "
-        f"(of {result.levels.units:,} labels)."
+        f"{head} At least {result.needed:,} labels are needed for the best limit seen, more where "
+        f"the score is chosen too: {seen} (of {result.levels.units:,} labels)."
     )
 
 

@@ -189,7 +189,7 @@ class Guard:
 
         A score that takes more than a call can bring is told in one line, as a ``UserWarning``.
         """
-        place = Path(path)
+        place = Path(path).absolute()
         guard = cls(guard_in(place), place, nli)
         notice = guard.notice
         if notice:
@@ -330,6 +330,9 @@ class Guard:
     def _samples(self, question: str, answer: str, given: Answered) -> Any:
         """Return the evidence as scores take it, or why it cannot be had."""
         needs, held = self.file.needs, self.file.samples
+        several = (given.samples, given.sample_logprobs, given.sample_entropies)
+        if not all(value is None or isinstance(value, Sequence) for value in several):
+            return "samples, sample_logprobs and sample_entropies are lists, one for each sample"
         if not set(needs).issubset((*BROUGHT, *COMPARED)):
             return f"{self.file.score} cannot be computed in a call: pass it as score="
         draws = tuple(given.samples or ())
@@ -376,7 +379,7 @@ class Guard:
 def _finite(value: Any) -> float | str:
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return f"the score is {str(value)[:40]!r}, expected a number"
     return number if math.isfinite(number) else f"the score is {number}"
 
@@ -384,7 +387,7 @@ def _finite(value: Any) -> float | str:
 def _share(value: Any) -> float | None:
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 
@@ -394,7 +397,7 @@ def _numbers(values: Any) -> tuple[float, ...] | None:
         return None
     try:
         return tuple(math.nan if value is None else float(value) for value in values)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return (math.nan,)
 
 

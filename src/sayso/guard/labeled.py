@@ -371,7 +371,10 @@ def _number(value: Any) -> float:
 
 
 def _by_people(rows: Sequence[AnswerRow]) -> list[float]:
-    return [math.nan if row.human is None else row.human for row in rows]
+    """Return people's verdicts; NaN where the answer declines, as there is nothing to guard."""
+    return [
+        math.nan if row.human is None or _stance(row) in WITHHELD else row.human for row in rows
+    ]
 
 
 def _by_metric(rows: Sequence[AnswerRow], graded: Sequence[Grade]) -> list[float]:
@@ -382,8 +385,12 @@ def _unanswerable(row: AnswerRow, correct: float) -> float:
     """Return a verdict where nobody can answer the question: a value is wrong, silence is none."""
     if row.answerable is not False or row.gold or row.answer is None:
         return correct
-    stance = judge_rules(row.question, NO_VALUE, row.answer).stance
+    stance = _stance(row)
     return math.nan if stance is None or stance in (*WITHHELD, "omitted") else 0.0
+
+
+def _stance(row: AnswerRow) -> str | None:
+    return None if row.answer is None else judge_rules(row.question, NO_VALUE, row.answer).stance
 
 
 def table_words(rows: Sequence[AnswerRow]) -> Floats:
