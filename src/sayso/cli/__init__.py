@@ -121,7 +121,7 @@ _command(
     MEASURE,
     "Decide whether a run meets your limits: holds, does not, or cannot say yet (exit codes).",
     'sayso assert runs/first "J[short] >= .2" "missing <= 2%"',
-    'sayso assert runs/first "J[short] >= .2" --junit verdicts.xml --markdown comment.md',
+    'sayso assert runs/first "J[short] >= .2" --junit verdicts.xml',
 )
 _command(
     "score:score",
