@@ -25,14 +25,9 @@ from sayso.records import Estimate, InputError, Slice
 EXAMPLE = "expected NAME[PART] >= NUMBER, such as 'J[short] >= .2'"
 DIFFERENCE = "expected NAME[PART] not worse by NUMBER, such as 'J[short] not worse by .05'"
 Comparing = Literal["value", "not worse by", "better by"]
-_ASSERTION = re.compile(
-    r"\s*(?:(?P<protocol>[a-z_]+)\s*/\s*)?(?P<name>[^\[\]<>=]+?)\s*"
-    r"(?:\[(?P<where>.*)\]\s*)?"
-    r"(?P<op>>=|<=|>|<|(?<=[\s\]])not\s+worse\s+by\s|(?<=[\s\]])better\s+by\s)\s*"
-    r"(?P<number>.*?)\s*",
-    re.DOTALL,
-)
-_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+_OPERATOR = re.compile(r">=|<=|>|<|(?<=[ \]])(?:not worse|better) by ")
+_PROTOCOL = re.compile(r"[a-z_]+")
+_NUMBER = re.compile(r"[-+]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d++)?")
 _PART = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([^,"']+?))\s*(?:,|$)""")
 #: names and slices that a message lists
 SHOWN = 6
@@ -52,20 +47,44 @@ class Assertion(NamedTuple):
     limit: float
 
 
+class _Pieces(NamedTuple):
+    protocol: str
+    name: str
+    where: str | None
+    op: str
+    number: str
+
+
+def _taken_apart(text: str) -> _Pieces | None:
+    """Return protocol, name, where, op and number of a text; ``None`` for something else."""
+    found = _OPERATOR.search(text, max(text.rfind("]"), 0))
+    if found is None:
+        return None
+    head, where = text[: found.start()].strip(), None
+    if head.endswith("]") and "[" in head:
+        head, where = head[:-1].split("[", 1)
+    protocol, slash, name = head.rpartition("/")
+    protocol, name = protocol.strip(), name.strip()
+    if not name or set("[]<>=") & set(name) or (slash and not _PROTOCOL.fullmatch(protocol)):
+        return None
+    number = text[found.end() :].strip()
+    return _Pieces(protocol, name, where, found[0], number)
+
+
 def parse_assertion(text: object) -> Assertion:
     """Return what an assertion says. Raises InputError."""
     if not isinstance(text, str) or len(text) > LONGEST:
         raise InputError(f"assertion {text!r:.80}: {EXAMPLE}")
     named = f"assertion {line(text, 100)!r}"
-    found = _ASSERTION.fullmatch(text)
+    found = _taken_apart(" ".join(text.split()))
     if found is None:
         raise InputError(f"{named}: {EXAMPLE}")
-    limit = _number(found["number"])
+    limit = _number(found.number)
     if limit is None:
         raise InputError(
-            f"{named}: {line(found['number'], 40)!r} is no number; {EXAMPLE}, or 20% for .2"
+            f"{named}: {line(found.number, 40)!r} is no number; {EXAMPLE}, or 20% for .2"
         )
-    words = " ".join(found["op"].split())
+    words = " ".join(found.op.split())
     comparing: Comparing = "value"
     op: Operator = ">="
     if words.endswith("by"):
@@ -74,11 +93,11 @@ def parse_assertion(text: object) -> Assertion:
             raise InputError(f"{named}: {words} {limit:g} is below 0; {DIFFERENCE}")
     else:
         op = words  # type: ignore[assignment]
-    parts = () if found["where"] is None else _parts(found["where"], named)
+    parts = () if found.where is None else _parts(found.where, named)
     return Assertion(
         " ".join(text.split()),
-        found["protocol"] or "",
-        " ".join(found["name"].split()),
+        found.protocol or "",
+        " ".join(found.name.split()),
         parts,
         comparing,
         op,
@@ -173,8 +192,8 @@ def _has_parts(parts: Sequence[str], where: Slice, label: Label | None) -> bool:
 
 def _is_part(part: str, pair: tuple[str, str], label: Label | None) -> bool:
     key, value = pair
-    spelled = re.sub(r"\s*([=:])\s*", r"\1", part)
-    if part == value or spelled in (f"{key}={value}", f"{key}:{value}"):
+    spelled = [tuple(map(str.strip, part.split(sign, 1))) for sign in "=:"]
+    if part == value or (key, value) in spelled:
         return True
     return label is not None and part.casefold() == label(key, value).casefold()
 
