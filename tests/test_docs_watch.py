@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from sayso import cli
-from sayso.guard.watch import RATES, read_guard, withdraw_promise
+from sayso.guard.guard import Guard, written_guard
+from sayso.guard.watch import RATES
 from sayso.metrics.alarms import rise_bound, smallest_rise
+from support.guards import guard_file
 from support.pages import blocks, commands
 
 PAGE = (Path(__file__).parent.parent / "docs" / "deploying.md").read_text(encoding="utf-8")
@@ -33,12 +35,10 @@ def test_the_commands_of_the_watch_run_in_order(
     # the next job finds nothing new
     assert cli.execute(typed[-1][1:]) == 0
     assert json.loads(capsys.readouterr().out.splitlines()[-1])["answers"] == 3
-    Path("runs/first/guard.json").write_text(json.dumps({"score": "mine", "limit": 0.5}))
+    Path("runs/first/guard.json").write_bytes(written_guard(guard_file()))
     Path("log.jsonl").write_text('{"stance": "abstained"}\n' * 60, encoding="utf-8")
     assert cli.execute(typed[1][1:]) == 1
-    guard = read_guard(Path("runs/first/guard.json"))
-    assert guard is not None
-    assert not withdraw_promise(guard.place, "again")  # the alarm did it
+    assert not Guard.load("runs/first/guard.json").withdraw("again")  # the alarm did it
 
 
 def test_the_table_has_every_rate() -> None:

@@ -33,6 +33,7 @@ from pathlib import Path
 
 import numpy as np
 
+from sayso.guard.guard import GUARD_FORMAT
 from sayso.guard.watch import AnswerReader, Baseline, Watching, WatchOptions, watch
 from sayso.judges.english.tokens import forget_texts
 from sayso.metrics.alarms import ChangeAlarm, rise_bound
@@ -183,7 +184,12 @@ def million(sizes: list[int]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         (place / "earlier.jsonl").write_text("\n".join(lines(2000, 1)) + "\n")
-        (place / "guard.json").write_text(json.dumps({"score": "mine", "limit": 0.9}))
+        guard = {
+            "format": GUARD_FORMAT, "sayso": "0", "created": "", "score": "mine", "limit": 0.9,
+            "promise": "", "max_error": 0.05, "confidence": 0.95, "labels": 0, "labeled_by": "",
+            "unit": "answer", "answered": 0, "wrong": 0, "needs": [],
+        }  # fmt: skip
+        (place / "guard.json").write_text(json.dumps(guard))
         for size in sizes:
             with (place / "log.jsonl").open("w") as file:
                 file.writelines(f"{line}\n" for line in lines(size, 2))

@@ -18,11 +18,13 @@ import pytest
 from sayso import cli
 from sayso.guard import growing
 from sayso.guard.growing import GrowingLog
-from sayso.guard.watch import EMPTY_LINE, WatchOptions, withdraw_promise
+from sayso.guard.guard import Guard, written_guard
+from sayso.guard.watch import EMPTY_LINE, WatchOptions
 from sayso.guard.watch import watch as watch_log
 from sayso.judges.judge import NO_VALUE
 from sayso.judges.rules.judge import judge_rules
 from sayso.records import InputError
+from support.guards import guard_file
 
 QUESTION = "When was Ada Lovelace born?"
 
@@ -103,7 +105,7 @@ def test_texts_are_read_as_those_of_the_baseline(tmp_path: Path) -> None:
 
 def test_labels_scores_and_twins(tmp_path: Path) -> None:
     guard = tmp_path / "guard.json"
-    guard.write_text(json.dumps({"score": "perplexity", "limit": 1.5}), encoding="utf-8")
+    guard.write_bytes(written_guard(guard_file()))
     one = {"question": QUESTION, "answer": "In 1815.", "stance": "committed"}
     baseline = write(
         tmp_path / "earlier.jsonl",
@@ -262,8 +264,8 @@ def test_mistakes_are_one_line(
 
 def test_an_alarm_withdraws_the_guard(tmp_path: Path, earlier: Path) -> None:
     place = tmp_path / "guard.json"
-    fields = {"format": 1, "score": "mine", "limit": 0.5, "promise": "≤ 5 %", "withdrawn": None}
-    place.write_text(json.dumps(fields), encoding="utf-8")
+    place.write_bytes(written_guard(guard_file(score="mine")))
+    fields = json.loads(place.read_text("utf-8"))
     log = write(tmp_path / "log.jsonl", rows(100, 0.9))
     alarms, _ = watched(log, earlier, guard=place, keep_guard=True)
     assert alarms[0]["guard"] == "kept"
@@ -274,8 +276,23 @@ def test_an_alarm_withdraws_the_guard(tmp_path: Path, earlier: Path) -> None:
     assert {**now, "withdrawn": None} == fields
     assert set(now["withdrawn"]) == {"when", "why"}
     assert "decline" in now["withdrawn"]["why"]
-    assert not withdraw_promise(place, "another reason")
+    assert not Guard.load(place).withdraw("another reason")
     assert json.loads(place.read_text("utf-8")) == now
+
+
+def test_what_a_rate_lacks_is_told(tmp_path: Path, earlier: Path) -> None:
+    guard = tmp_path / "guard.json"
+    guard.write_bytes(written_guard(guard_file(score="risk", needs=("score",))))
+    log = write(tmp_path / "log.jsonl", rows(3, 0))
+    told: list[str] = []
+    options = WatchOptions(once=True, guard=guard)
+    watch_log(log, earlier, options, tell=told.append)
+    assert [text for text in told if "above_limit is not watched" in text]
+    baseline = write(tmp_path / "scored.jsonl", rows(40, 0.5, risk=0.2, answer="x"))
+    told.clear()
+    summary = watch_log(log, baseline, options, tell=told.append)
+    assert summary["rates"]["above_limit"]["baseline_n"] == 40  # the guard knows its own column
+    assert [text for text in told if text.startswith("above_limit: the log has no scored answers")]
 
 
 # ---- state

@@ -263,20 +263,21 @@ class Guard:
             action, number, file.limit, file.promise, f"{file.score} is above the limit"
         )
 
-    def withdraw(self, why: str) -> None:
+    def withdraw(self, why: str) -> bool:
         """Withdraw the promise, here and in the file: no answer is given until it is fitted anew.
 
-        A promise that was withdrawn before keeps its first reason.
+        A promise that was withdrawn before keeps its first reason. Tell whether it was now.
         """
         self._look()
         if self.file.withdrawn is not None:
-            return
+            return False
         now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         self.file = msgspec.structs.replace(self.file, withdrawn=Withdrawal(now, str(why)))
         if self.place is not None:
             with atomic.replacing(self.place) as out:
                 out.write(written_guard(self.file))
             self._written = self._stamp()
+        return True
 
     def __repr__(self) -> str:
         state = "withdrawn" if self.file.withdrawn is not None else f"limit {self.file.limit:g}"

@@ -10,7 +10,6 @@ file, so that a watch that was stopped goes on. An alarm withdraws the promise o
 from __future__ import annotations
 
 import dataclasses
-import datetime
 import json
 import math
 import signal
@@ -36,6 +35,7 @@ from sayso.datasets.answer_rows import (
 from sayso.datasets.columns import COLUMNS, columns_of, places_of
 from sayso.datasets.tables import decode_text, parse_json, unreadable, whole
 from sayso.guard.growing import LONGEST_LINE, GrowingLog, LogPlace
+from sayso.guard.guard import GIVEN, Guard, guard_in
 from sayso.guard.history import RateHistory, WatchPage
 from sayso.harmless import line, printable
 from sayso.judges.english.tokens import forget_texts
@@ -106,8 +106,8 @@ SHOWN = 100
 FORGET = 1_000_000
 #: UNCLE's labels as verdicts; the others say nothing about right and wrong
 LABELS = {"S": 1.0, "NS": 0.0}
-#: the file of a guard in the folder of its run, and the field that takes its promise back
-GUARD_FILE, WITHDRAWN = "guard.json", "withdrawn"
+#: the file of a guard in the folder of its run
+GUARD_FILE = "guard.json"
 EMPTY_LINE = "no answer, stance, score or label"
 
 
@@ -154,12 +154,11 @@ def watch(
     """
     place, earlier = Path(log), Path(against)
     _check_options(options)
-    guard = read_guard(_guard_place(earlier, options))
+    guard = _guard(earlier, options)
     reader = AnswerReader(options.columns, guard)
     baseline = read_baseline(earlier, options, reader)
     state = _read_state(options.state)
     watching = Watching(place, baseline, reader, options, state)
-    watching.guard = guard
     for text in [*baseline.notices, *watching.sentences()]:
         tell(text)
     with ExitStack() as stack:
@@ -189,56 +188,12 @@ def _check_options(options: WatchOptions) -> None:
 # ---- the guard
 
 
-class WatchedGuard(NamedTuple):
-    """The part of a guard's file that a watch needs."""
-
-    place: Path
-    score: str
-    limit: float | None
-
-
-def _guard_place(against: Path, options: WatchOptions) -> Path | None:
-    if options.guard is not None:
-        return options.guard
-    place = against / GUARD_FILE
-    return place if place.is_file() else None
-
-
-def read_guard(place: Path | None) -> WatchedGuard | None:
-    """Return what a guard's file says of its score and limit. Raises InputError."""
-    if place is None:
-        return None
-    fields = _guard_fields(place)
-    score, limit = fields.get("score"), fields.get("limit")
-    if not isinstance(score, str):
-        raise InputError(f"{place}: expected a file of sayso guard, with the field 'score'")
-    if isinstance(limit, bool) or not isinstance(limit, int | float | None):
-        raise InputError(f"{place}: limit is {str(limit)[:40]!r}, expected a number")
-    return WatchedGuard(place, score, None if limit is None else float(limit))
-
-
-def _guard_fields(place: Path) -> dict[str, object]:
-    try:
-        text = decode_text(place.read_bytes(), place, 1, first=True)
-    except OSError as error:
-        raise unreadable(place, error) from None
-    return whole(parse_json(text, place, 1, ""), str(place))
-
-
-def withdraw_promise(place: Path, why: str) -> bool:
-    """Take back the promise of a guard, unless that was done before; tell whether it was now.
-
-    The file gets a field ``withdrawn`` with ``when`` and ``why``; everything else in it stays.
-    """
-    fields = _guard_fields(place)
-    if fields.get(WITHDRAWN):
-        return False
-    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    fields[WITHDRAWN] = {"when": now, "why": why}
-    text = json.dumps(fields, indent=2, ensure_ascii=False) + "\n"
-    with replacing(place) as file:
-        file.write(text.encode())
-    return True
+def _guard(against: Path, options: WatchOptions) -> Guard | None:
+    """Return the guard whose score is watched: the one named, or that of the run's folder."""
+    place = options.guard
+    if place is None and (against / GUARD_FILE).is_file():
+        place = against / GUARD_FILE
+    return None if place is None else Guard(guard_in(place), place.absolute())
 
 
 # ---- what an answer counts as
@@ -259,12 +214,15 @@ class AnswerReader:
     score is the row's own, or computed from what the row holds; no model is asked.
     """
 
-    def __init__(self, columns: Mapping[str, str], guard: WatchedGuard | None) -> None:
+    def __init__(self, columns: Mapping[str, str], guard: Guard | None) -> None:
         self.columns = {name: own for name, own in columns.items() if name in COLUMNS}
-        self.score_field = columns.get("score", "score")
+        self.guard = guard
+        self.method = None if guard is None else SCORES.get(guard.file.score)
+        field = "score"
+        if guard is not None and GIVEN in guard.file.needs:  # a column of the labeled file
+            field = guard.file.score
+        self.score_field = columns.get("score", field)
         self.time_field = columns.get("time", "time")
-        self.guard = guard if guard is not None and guard.limit is not None else None
-        self.method = SCORES.get(guard.score) if guard is not None else None
         self._read = 0
 
     def of_line(self, row: dict[str, Any]) -> Seen:
@@ -332,16 +290,17 @@ class AnswerReader:
         return outcomes
 
     def _above(self, score: float | None) -> dict[str, int]:
-        if self.guard is None or self.guard.limit is None or score is None:
+        if self.guard is None or score is None:
             return {}
-        return {"above_limit": int(score > self.guard.limit)}
+        return {"above_limit": int(score > self.guard.file.limit)}
 
     def _score_of(self, row: AnswerRow) -> float | None:
         """Return the guard's score from what a row holds."""
         if self.guard is None or self.method is None:
             return None
         samples = samples_of(row.place, row_case(row), row.answer)
-        value = values_of({self.guard.score: self.method}, samples)[self.guard.score]
+        name = self.guard.file.score
+        value = values_of({name: self.method}, samples)[name]
         return value if isinstance(value, float) else None
 
     def _verdict(self, human: object, label: object) -> float | None:
@@ -442,7 +401,7 @@ def _of_run(path: Path, options: WatchOptions, reader: AnswerReader) -> Iterator
     scores: dict[str, float | None] = {}
     if reader.guard is not None and work.folder.has("scores/short"):
         wanted = (s for s in work.folder.iter("scores/short", Score))
-        scores = {s.target: s.value for s in wanted if s.method == reader.guard.score}
+        scores = {s.target: s.value for s in wanted if s.method == reader.guard.file.score}
     for record in records:
         if record.method == method:
             row = AnswerRow(
@@ -530,9 +489,8 @@ class Watching:
         state: WatchState | None,
     ) -> None:
         self.log, self.baseline, self.reader, self.options = log, baseline, reader, options
-        self.guard: WatchedGuard | None = None
-        guard = reader.guard
-        limit = [guard.score, guard.limit] if guard is not None else []
+        guard = self.guard = reader.guard
+        limit = [guard.file.score, guard.file.limit] if guard is not None else []
         self.rates = _watched_rates(baseline, options, guard is not None)
         wanted = [
             (rate, change)
@@ -711,9 +669,22 @@ class Watching:
                 + ("; " if parts else "; no change of it can be seen")
                 + "; ".join(parts)
             )
-        if self.guard is not None and self.guard.limit is None:
-            texts.append(f"{self.guard.place} has no limit, so scores are not watched")
+        if self.guard is not None and "above_limit" not in self.baseline.counts:
+            texts.append(
+                f"above_limit is not watched: {self.baseline.source} has neither "
+                f"{self.reader.score_field!r} nor what {self.guard.file.score} is computed from"
+            )
         return texts
+
+    def uncounted(self) -> list[str]:
+        """Return a sentence for each watched rate that no answer of the log counts for."""
+        if not self.state.answers:
+            return []
+        return [
+            f"{rate}: the log has no {RATES[rate].of}, so no change of it was looked for"
+            for rate in self.rates
+            if not self.state.counts.get(rate, [0, 0])[1]
+        ]
 
     def summary(self) -> dict[str, Any]:
         """Return what was seen so far, as an event."""
@@ -954,7 +925,7 @@ class _Loop:
             return "kept"
         try:
             why = f"sayso watch, answer {event['answer']:,}: {event['why']}"
-            return "withdrawn" if withdraw_promise(guard.place, why) else "withdrawn before"
+            return "withdrawn" if guard.withdraw(why) else "withdrawn before"
         except InputError as error:
             self.tell(f"the guard could not be withdrawn: {error}")
             return "could not be withdrawn"
@@ -988,6 +959,8 @@ class _Loop:
         self.changed = True
         self._keep(urgent=True)
         self.emit(self.watching.summary())
+        for text in self.watching.uncounted():
+            self.tell(text)
         if self.watching.bad:
             self.tell(
                 f"{self.watching.bad:,} of {self.watching.state.lines:,} lines could not be used; "
