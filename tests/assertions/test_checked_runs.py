@@ -154,6 +154,9 @@ def test_the_difference_of_two_runs(folder: Path) -> None:
         (("J[short] >= .2", "J[short]  >= .2"), "there twice"),
         (("J[short] not worse by .05",), "needs two runs: sayso compare BASE NEW --assert"),
         (("JJ[short] >= .2",), "did you mean J"),
+        (("FA[short] <= 30",), r"FA lies between 0 and 1; did you mean 30%\?"),
+        (("missing <= 2",), r"missing lies between 0 and 1; did you mean 2%\?"),
+        (("J[short] >= -2",), "J lies between -1 and 1$"),
         (("selective/J[short] >= .2",), "there is no run of selective here"),
     ],
 )

@@ -13,8 +13,9 @@ import pytest
 
 from sayso import Guard, InputError, cli
 from sayso.guard.fit import FittedGuard, GuardChoices, fit_costs, fit_guard, policy_costs
-from sayso.guard.guard import DecisionCosts
+from sayso.guard.guard import DecisionCosts, written_guard
 from sayso.guard.labeled import Selection
+from support.guards import guard_file
 
 
 @pytest.fixture(autouse=True)
@@ -103,6 +104,12 @@ def test_too_few_labels_are_not_called_a_useless_score(
     assert cli.execute(command) == 3
     assert "No limit can be promised with 40 labels" in " ".join(capsys.readouterr().out.split())
     assert not (tmp_path / "guard.json").exists()
+    # a guard of before is left, and that is told
+    older = written_guard(guard_file())
+    (tmp_path / "guard.json").write_bytes(older)
+    assert cli.execute(command) == 3
+    assert "guard.json is left as it was" in " ".join(capsys.readouterr().err.split())
+    assert (tmp_path / "guard.json").read_bytes() == older
 
 
 def test_a_score_without_a_good_limit_is_no_better_than_silence(

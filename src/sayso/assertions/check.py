@@ -227,7 +227,21 @@ def _claim(assertion: Assertion, target: _Target, number: Estimate) -> AssertedN
     if target.same_model and number.low == number.high == number.value == 0:
         by_nature = EXACT
     scale = None if target.difference else metric.limits
+    if scale is not None and metric.notation != "count":
+        _check_limit(assertion, number, scale)
     return AssertedNumber(op, limit, by_nature, scale, target.entities)
+
+
+def _check_limit(assertion: Assertion, number: Estimate, scale: tuple[float, float]) -> None:
+    """Refuse a limit that no value can reach: the gate would always, or never, hold."""
+    low, high = scale
+    inside = number.value is None or low <= number.value <= high
+    if inside and not low <= assertion.limit <= high:
+        meant = f"; did you mean {assertion.limit:g}%?" if 1 < assertion.limit <= 100 else ""
+        raise InputError(
+            f"assertion {line(assertion.text, 100)!r}: {number.name} lies between {low:g} and "
+            f"{high:g}{meant}"
+        )
 
 
 def _shown(

@@ -148,7 +148,10 @@ def fit_guard(
         notices=[*labeled.notices, *notices],
     )
     if result.answer != "limit":
-        return result
+        if not place.exists():
+            return result
+        stays = f"{place} is left as it was: the guard in it was fitted before"
+        return result._replace(notices=[*result.notices, stays])
     result, policy = _with_costs(result, units)
     file = _file_of(result, policy)
     with replacing(place) as out, disk_errors(place):

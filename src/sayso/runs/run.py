@@ -349,7 +349,8 @@ def _asked_since(job: Job, manifest: Manifest) -> float:
     """
     if job.period is not None:
         return job.period.since
-    begun = datetime.datetime.fromisoformat(manifest.created).timestamp()
+    # a manifest has whole seconds: an answer given earlier in this one must not count as the run's
+    begun = datetime.datetime.fromisoformat(manifest.created).timestamp() + 1
     return begun if job.begun is None else min(begun, job.begun)
 
 

@@ -130,8 +130,10 @@ class Ages:
         days = {"oldest": min(self.given), "newest": max(self.given)} if self.given else {}
         if asked_since is not None:
             days["asked since"] = asked_since
+        # whole seconds would not tell an answer of this command from one given just before it
+        moment = datetime.datetime.fromtimestamp
         times = {
-            name: datetime.datetime.fromtimestamp(given, datetime.UTC).isoformat(timespec="seconds")
+            name: moment(given, datetime.UTC).isoformat(timespec="microseconds")
             for name, given in days.items()
         }
         addresses = ", ".join(sorted(plain_address(a) for a in ",".join(self.addresses).split(",")))
