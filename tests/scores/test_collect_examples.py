@@ -176,7 +176,9 @@ def test_without_examples_nothing_is_asked_and_it_says_so() -> None:
 def test_no_text_opens_a_line_of_its_own(question: str, answer: str, ideas: list[str]) -> None:
     lines = ShownExample(question, tuple(ideas), answer, True).text.splitlines()
     plain = ShownExample("q", tuple("i" for _ in ideas[:1]), "a", True).text.splitlines()
-    assert lines[0].startswith("Question:")
+    assert lines[0] == plain[0]
+    assert lines[1].startswith("Question:")
+    assert sum(line.startswith("Question:") for line in lines) == 1
     assert lines[-1] == plain[-1]
     kept = len({" ".join(i.split()) for i in ideas if i.strip()})
     assert len(lines) <= len(plain) + max(0, kept)
