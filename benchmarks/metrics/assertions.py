@@ -36,7 +36,7 @@ from sayso.assertions.decide import (
     DOES_NOT,
     HOLDS,
     NOMINAL,
-    Claim,
+    AssertedNumber,
     decide,
     holm_outcomes,
 )
@@ -80,7 +80,7 @@ class Kind:
         self, names: Sequence[str], limits: Sequence[float], table: list[Floats]
     ) -> set[str]:
         """Return the verdicts on some numbers together, each said to be at least a limit."""
-        claims = [Claim(">=", limit) for limit in limits]
+        claims = [AssertedNumber(">=", limit) for limit in limits]
         every = range(len(names))
         found = holm_outcomes(claims, every, lambda e: [self.at(table, e)[n] for n in names])
         return {outcome for outcome, _ in found.values()}
@@ -88,7 +88,7 @@ class Kind:
     def decide(self, names: Sequence[str], limits: Sequence[float], table: list[Floats]):
         """Return what is decided of some numbers together, each said to be at least a limit."""
         claims = [
-            Claim(">=", limit, scale=SCALES.get(name, (0.0, 1.0)), entities=len(table))
+            AssertedNumber(">=", limit, scale=SCALES.get(name, (0.0, 1.0)), entities=len(table))
             for name, limit in zip(names, limits, strict=True)
         ]
         return decide(claims, lambda error: [self.at(table, error)[name] for name in names])
