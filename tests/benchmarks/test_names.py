@@ -36,6 +36,6 @@ def test_a_script_imports_what_there_is(script: str) -> None:
 
 
 def test_a_name_that_is_gone_is_found() -> None:
-    assert list(missing("from sayso.records import Estimate, Claim")) == [
-        "line 1: sayso.records has no Claim"
+    assert list(missing("from sayso.records import Estimate, Nothing")) == [
+        "line 1: sayso.records has no Nothing"
     ]
