@@ -41,6 +41,7 @@ LAYERS = (
     "report",
     "protocols",
     "runs",
+    "people",
     "score_files",
     "checks",
     "train",

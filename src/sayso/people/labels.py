@@ -1,0 +1,699 @@
+"""Labels of people: the record, their store in the run folder, and files of them.
+
+A label is a :class:`~sayso.records.Verdict` by ``person:NAME`` on the same (target, asked) as the
+verdict of the run's judge, so that every number is computed from it by the same code. Of a pair of
+an assertion and a sample, the target also names the sample (:func:`pair_target`).
+
+``labels.sqlite`` only ever grows: a label that is changed or taken back is followed by another
+event, and the last event on an item by an annotator counts. Every event has a name of its own, so
+one that is sent twice is stored once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import os
+import re
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
+
+import msgspec
+
+from sayso.datasets.tables import read_table, suffix_of
+from sayso.records import InputError, Stance, Verdict, content_id
+from sayso.storage.atomic import NO_LINK, disk_errors, place_inside, replacing
+from sayso.storage.cache import NETWORK, file_system
+from sayso.storage.outputs import check_output, export_cell, separator_of
+
+Kind = Literal["answer", "aspect", "claim", "pair", "sureness"]
+#: what is labeled: a short answer, an aspect of a paragraph, a claim beside evidence, two answers
+#: that may contradict each other, how sure a sentence sounds
+KINDS: tuple[Kind, ...] = get_args(Kind)
+#: the kinds whose labels are a stance and, for a stated value, right or wrong
+READ_KINDS: tuple[Kind, ...] = ("answer", "aspect")
+STANCES: dict[Kind, tuple[Stance, ...]] = {
+    "answer": ("committed", "hedged", "abstained", "asked_back", "refused_by_policy"),
+    "aspect": (
+        "committed", "hedged", "abstained", "asked_back", "refused_by_policy", "omitted",
+    ),
+}  # fmt: skip
+#: the stances that state a value, which is right or wrong
+STATED: tuple[Stance, ...] = ("committed", "hedged")
+CONTENTS = ("correct", "incorrect", "none")
+#: the labels of the other kinds, with the words that files may have in their place
+CODES: dict[Kind, dict[str, str]] = {
+    "claim": {"S": "supported", "NS": "not supported", "IR": "irrelevant"},
+    "pair": {"c": "contradicts", "n": "does not contradict", "p": "no answer"},
+}
+#: what a verdict's ``problem`` is where an annotator skipped the item
+SKIPPED = "skipped"
+PERSON = "person:"
+#: characters of an annotator's name, of a reason, and of one field that names an item
+LONGEST_NAME, LONGEST_REASON, LONGEST_KEY = 40, 200, 400
+NAME = re.compile(r"[^\W_](?:[\w .'-]*[\w.])?")
+
+FILE = "labels.sqlite"
+Record = TypeVar("Record", bound=msgspec.Struct)
+
+
+class PersonLabel(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What one person said of one item.
+
+    ``stage`` names the run's table of verdicts (``verdicts/<stage>``) with the judge's verdict on
+    the item. ``stratum`` and ``probability`` come from the ``design`` that drew the item:
+    the probability with which an item of the stratum is among those that people labeled so far.
+    It is ``None`` where the item was skipped, and where nothing is known of the draw.
+    ``skipped`` is the reason; the verdict then has the problem "skipped". ``seconds`` is how long
+    the item was shown, ``time`` when it was labeled (ISO, UTC).
+    """
+
+    verdict: Verdict
+    kind: Kind
+    stage: str
+    stratum: str = ""
+    probability: float | None = None
+    design: str = ""
+    seconds: float | None = None
+    skipped: str = ""
+    time: str = ""
+
+    @property
+    def annotator(self) -> str:
+        """The name of the person."""
+        return self.verdict.by.removeprefix(PERSON)
+
+    @property
+    def item(self) -> LabeledItem:
+        """The item."""
+        return LabeledItem(self.kind, self.stage, self.verdict.target, self.verdict.asked)
+
+
+class LabeledItem(NamedTuple):
+    """Names one item of a run: its kind, and the judge's verdict on it."""
+
+    kind: Kind
+    stage: str
+    target: str
+    asked: str
+
+
+def pair_target(target: str, sample: int) -> str:
+    """Return the target of a label on an assertion and one sample.
+
+    ``target`` is the assertion's (``<answer>#<number>``), ``sample`` the place of the sample's
+    letter in the judge's verdict on it.
+    """
+    return f"{target}/{sample}"
+
+
+def pair_of(target: str) -> tuple[str, int]:
+    """Return what :func:`pair_target` was made of. Raises InputError."""
+    assertion, _, sample = target.rpartition("/")
+    if not assertion or not re.fullmatch(r"\d{1,9}", sample):
+        raise InputError(f"{target!r:.80} names no pair: expected an assertion, / and a number")
+    return assertion, int(sample)
+
+
+# ---- what a label may say
+
+
+def check_annotator(name: str) -> str:
+    """Return the name of an annotator without space around it. Raises InputError."""
+    plain = " ".join(name.split())
+    if len(plain) > LONGEST_NAME or not NAME.fullmatch(plain):
+        raise InputError(
+            f"annotator {name!r:.60}: expected a name of letters, digits, spaces and .'-_, at most "
+            f"{LONGEST_NAME} characters"
+        )
+    return plain
+
+
+def verdict_of_person(item: LabeledItem, annotator: str, said: Mapping[str, object]) -> Verdict:
+    """Return the verdict of a person on an item; ``said`` is what the label consists of.
+
+    ``stance`` and ``content`` of an answer or aspect, where ``content`` is empty if the annotator
+    cannot tell, and "none" if a hedged answer states no value; ``label`` of a claim or pair, as a
+    code or in words; ``number`` of a sureness, 0 to 1; or ``skipped``, the reason. Raises
+    InputError.
+    """
+    by = f"{PERSON}{check_annotator(annotator)}"
+    target, asked = item.target, item.asked
+    if said.get("skipped"):
+        return Verdict(target, asked, by, problem=SKIPPED)
+    if item.kind in READ_KINDS:
+        stance = _one_of("stance", said.get("stance"), STANCES[item.kind])
+        content = str(said.get("content") or "").strip()
+        if stance in STATED and content:
+            _one_of("content", content, CONTENTS[: 3 if stance == "hedged" else 2])
+        elif stance not in STATED and content not in ("", "none"):
+            raise InputError(
+                f"content is {content!r:.60}, but an answer that is {stance} states no value: "
+                "leave it empty"
+            )
+        said_of_it = {
+            "stance": stance,
+            "content": (content or None) if stance in STATED else "none",
+        }
+        return msgspec.convert({"target": target, "asked": asked, "by": by} | said_of_it, Verdict)
+    if item.kind == "sureness":
+        return Verdict(target, asked, by, label="assertion", number=_share(said.get("number")))
+    codes = CODES[item.kind]
+    words = {word: code for code, word in codes.items()} | {code: code for code in codes}
+    given = _one_of("label", said.get("label"), tuple(words))
+    return Verdict(target, asked, by, label=words[given])
+
+
+def _one_of(name: str, value: object, known: Sequence[str]) -> str:
+    if isinstance(value, str) and value.strip() in known:
+        return value.strip()
+    raise InputError(f"{name} is {value!r:.60}: expected one of {', '.join(known)}")
+
+
+def _share(value: object) -> float:
+    try:
+        number = float(value) if isinstance(value, int | float | str) else float("nan")
+    except ValueError:
+        number = float("nan")
+    if not 0 <= number <= 1:
+        raise InputError(f"number is {value!r:.60}: expected 0 to 1")
+    return number
+
+
+def is_said(row: Mapping[str, object]) -> bool:
+    """Tell whether a row of a file says anything: a sheet has rows that nobody labeled yet."""
+    return any(str(row.get(name) or "").strip() for name in SAID)
+
+
+# ---- the design: which items, with which probability
+
+
+class LabelStratum(msgspec.Struct, frozen=True):
+    """Items of one kind that are drawn alike: how many the run has, and their share of a draw."""
+
+    name: str
+    size: int
+    share: float
+
+
+class LabelDesign(msgspec.Struct, frozen=True):
+    """How the items of one kind were drawn.
+
+    Within a stratum the items are in random order, and people get them in that order: the items
+    labeled so far are a random sample of the stratum, however many they are. ``name`` is "random",
+    "stratified" or "certainty"; ``shared`` items, the first ones, go to every annotator. ``items``
+    is how many the run has, ``population`` a hash of them and their strata, by which a run that was
+    judged anew is known.
+    """
+
+    id: str
+    kind: Kind
+    name: str
+    seed: int
+    shared: int
+    items: int
+    population: str
+    strata: tuple[LabelStratum, ...]
+    created: str = ""
+
+
+class Placed(NamedTuple):
+    """An item with its stratum, in the order in which a design hands items out."""
+
+    item: LabeledItem
+    stratum: str
+
+
+# ---- the store
+
+APPLICATION, VERSION = 0x53414C42, 1  # "SALB"
+TABLES = {
+    "designs": "CREATE TABLE designs (id TEXT PRIMARY KEY, design BLOB NOT NULL) WITHOUT ROWID",
+    "places": "CREATE TABLE places (design TEXT NOT NULL, place INTEGER NOT NULL, kind TEXT NOT "
+    "NULL, stage TEXT NOT NULL, target TEXT NOT NULL, asked TEXT NOT NULL, stratum TEXT NOT NULL, "
+    "PRIMARY KEY (design, place)) WITHOUT ROWID",
+    "assigned": "CREATE TABLE assigned (design TEXT NOT NULL, annotator TEXT NOT NULL, place "
+    "INTEGER NOT NULL, PRIMARY KEY (design, annotator, place)) WITHOUT ROWID",
+    "events": "CREATE TABLE events (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, "
+    "annotator TEXT NOT NULL, kind TEXT NOT NULL, stage TEXT NOT NULL, target TEXT NOT NULL, asked "
+    "TEXT NOT NULL, label BLOB)",
+}
+#: seconds that another process may write before one waits no longer
+WAIT = 10.0
+
+
+class LabelStore:
+    """The labels of a run, in its folder. Open with :meth:`open`; use as a context manager."""
+
+    def __init__(self, path: Path, db: sqlite3.Connection) -> None:
+        self.path = path
+        self._db = db
+
+    @staticmethod
+    def exists(run: Path) -> bool:
+        """Tell whether anybody labeled answers of this run."""
+        return (run / FILE).is_file()
+
+    @classmethod
+    def open(cls, run: Path) -> LabelStore:
+        """Open the labels of a run folder; a file for them is made where there is none.
+
+        Raises InputError for a file that is not ours, damaged, or reached by a link.
+        """
+        path = place_inside(run, FILE)
+        for ending in ("-wal", "-shm", "-journal"):
+            place_inside(run, FILE + ending)
+        with disk_errors(path, "open"):
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | NO_LINK, 0o644)
+            os.close(handle)
+        with _sqlite_errors(path):
+            db = sqlite3.connect(path, timeout=WAIT, isolation_level=None, check_same_thread=False)
+            try:
+                db.execute("PRAGMA trusted_schema=OFF")
+                _prepare(db, path)
+                db.execute(
+                    "PRAGMA synchronous=FULL"
+                )  # a label that was stored survives a power cut
+                mode = "DELETE" if file_system(path) in NETWORK else "WAL"
+                db.execute(f"PRAGMA journal_mode={mode}")
+            except BaseException:
+                db.close()
+                raise
+        return cls(path, db)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    def __enter__(self) -> LabelStore:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    # -- labels
+
+    def add(self, label: PersonLabel, name: str = "") -> bool:
+        """Store a label; tell whether it is new. Of one ``name`` the first counts.
+
+        Without a name the label's content is its name: the same label is stored once.
+        """
+        return self.add_all([label], [name or content_id(["label", label])]) == 1
+
+    def add_all(self, labels: Sequence[PersonLabel], names: Sequence[str] | None = None) -> int:
+        """Store labels, all of them or none; return how many are new."""
+        named = names or [content_id(["label", label]) for label in labels]
+        rows = [
+            (name, label.annotator, *label.item, msgspec.json.encode(label))
+            for name, label in zip(named, labels, strict=True)
+        ]
+        with self._writing():
+            return sum(self._put(row) for row in rows)
+
+    def withdraw(self, item: LabeledItem, annotator: str, name: str) -> bool:
+        """Take back what an annotator said of an item; tell whether this is new."""
+        with self._writing():
+            return bool(self._put((name, annotator, *item, None)))
+
+    def _put(self, row: tuple[object, ...]) -> int:
+        return self._db.execute(
+            "INSERT OR IGNORE INTO events (name, annotator, kind, stage, target, asked, label) "
+            "VALUES (?,?,?,?,?,?,?)",
+            row,
+        ).rowcount
+
+    def labels(self, kind: Kind | None = None, annotator: str | None = None) -> list[PersonLabel]:
+        """Return the labels that count, in the order in which they were given.
+
+        Stratum and probability are those of now: see :class:`PersonLabel`.
+        """
+        current = self._current()
+        strata, sizes = self._strata()
+        given = {(one.design, one.item) for one in current if not one.skipped}
+        reached = Counter((key[0], strata[key]) for key in given if key in strata)
+        told = []
+        for label in current:
+            if kind not in (None, label.kind) or annotator not in (None, label.annotator):
+                continue
+            stratum = strata.get((label.design, label.item))
+            if stratum is not None:
+                place = label.design, stratum
+                share = None if label.skipped else min(1.0, reached[place] / sizes[place])
+                label = msgspec.structs.replace(label, stratum=stratum, probability=share)
+            told.append(label)
+        return told
+
+    def last(self, annotator: str, kind: Kind) -> LabeledItem | None:
+        """Return the item that an annotator labeled last, of those whose labels count."""
+        mine = [one for one in self._current() if (one.annotator, one.kind) == (annotator, kind)]
+        return mine[-1].item if mine else None
+
+    def annotators(self) -> list[str]:
+        """Return the names of everybody who labels this run."""
+        with _sqlite_errors(self.path):
+            rows = self._db.execute(
+                "SELECT annotator FROM assigned UNION SELECT annotator FROM events ORDER BY 1"
+            ).fetchall()
+        return [str(name) for (name,) in rows]
+
+    def _current(self) -> list[PersonLabel]:
+        with _sqlite_errors(self.path):
+            rows = self._db.execute(
+                "SELECT label FROM events WHERE number IN (SELECT max(number) FROM events GROUP BY "
+                "annotator, kind, stage, target, asked) AND label IS NOT NULL ORDER BY number"
+            ).fetchall()
+        return [self._decoded(data, PersonLabel) for (data,) in rows]
+
+    def _decoded(self, data: Any, kind: type[Record]) -> Record:
+        try:
+            return msgspec.json.decode(data, type=kind)
+        except (msgspec.DecodeError, TypeError, ValueError, RecursionError) as error:
+            raise _damaged(self.path, str(error)) from error
+
+    # -- designs
+
+    def designs(self, kind: Kind | None = None) -> list[LabelDesign]:
+        """Return the designs by which items were drawn, the oldest first."""
+        with _sqlite_errors(self.path):
+            rows = self._db.execute("SELECT design FROM designs").fetchall()
+        found = [self._decoded(data, LabelDesign) for (data,) in rows]
+        found.sort(key=lambda one: (one.created, one.id))
+        return [one for one in found if kind in (None, one.kind)]
+
+    def put_design(self, design: LabelDesign, places: Iterable[Placed]) -> None:
+        """Store a design and the order of its items; one that is there already stays as it is."""
+        with self._writing():
+            new = self._db.execute(
+                "INSERT OR IGNORE INTO designs VALUES (?,?)",
+                (design.id, msgspec.json.encode(design)),
+            ).rowcount
+            if new:
+                self._db.executemany(
+                    "INSERT INTO places VALUES (?,?,?,?,?,?,?)",
+                    (
+                        (design.id, number, *place.item, place.stratum)
+                        for number, place in enumerate(places)
+                    ),
+                )
+
+    def places(self, design: str) -> list[Placed]:
+        """Return the items of a design in their order."""
+        with _sqlite_errors(self.path):
+            rows = self._db.execute(
+                "SELECT kind, stage, target, asked, stratum FROM places WHERE design=? "
+                "ORDER BY place",
+                (design,),
+            ).fetchall()
+        return [Placed(LabeledItem(*row[:4]), row[4]) for row in rows]
+
+    def assign(self, design: LabelDesign, annotator: str, n: int) -> list[int]:
+        """Return the places of an annotator, ``n`` or as many as there are; new ones are added.
+
+        Everybody has the first ``design.shared`` places; each other place has one annotator.
+        """
+        with self._writing():
+            mine = self._places_of(design.id, annotator)
+            total = self._db.execute(
+                "SELECT count(*) FROM places WHERE design=?", (design.id,)
+            ).fetchone()[0]
+            taken = {
+                place
+                for (place,) in self._db.execute(
+                    "SELECT place FROM assigned WHERE design=?", (design.id,)
+                )
+            }
+            shared = [p for p in range(min(design.shared, total)) if p not in mine]
+            free = [p for p in range(design.shared, total) if p not in taken]
+            new = [*shared, *free][: max(0, n - len(mine))]
+            self._db.executemany(
+                "INSERT INTO assigned VALUES (?,?,?)",
+                [(design.id, annotator, place) for place in new],
+            )
+            return sorted([*mine, *new])
+
+    def assigned(self, design: str, annotator: str) -> list[int]:
+        """Return the places that an annotator has of a design."""
+        with _sqlite_errors(self.path):
+            return self._places_of(design, annotator)
+
+    def _places_of(self, design: str, annotator: str) -> list[int]:
+        rows = self._db.execute(
+            "SELECT place FROM assigned WHERE design=? AND annotator=? ORDER BY place",
+            (design, annotator),
+        )
+        return [place for (place,) in rows]
+
+    def _strata(
+        self,
+    ) -> tuple[dict[tuple[str, LabeledItem], str], dict[tuple[str, str], int]]:
+        """Return the stratum of every item by design, and the size of every stratum."""
+        sizes = {(d.id, s.name): s.size for d in self.designs() for s in d.strata}
+        with _sqlite_errors(self.path):
+            rows = self._db.execute(
+                "SELECT design, kind, stage, target, asked, stratum FROM places"
+            ).fetchall()
+        strata = {
+            (row[0], LabeledItem(*row[1:5])): row[5] for row in rows if sizes.get((row[0], row[5]))
+        }
+        return strata, sizes
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Write alone, all of it or nothing."""
+        with _sqlite_errors(self.path):
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self._db.execute("ROLLBACK")
+                raise
+            self._db.execute("COMMIT")
+
+
+def _prepare(db: sqlite3.Connection, path: Path) -> None:
+    """Make the tables in an empty file; refuse any other schema, with triggers for instance."""
+    schema = _schema(db)
+    if not schema:
+        db.execute("BEGIN IMMEDIATE")
+        if not _schema(db):
+            for statement in TABLES.values():
+                db.execute(statement)
+            db.execute(f"PRAGMA application_id={APPLICATION}")
+            db.execute(f"PRAGMA user_version={VERSION}")
+        db.execute("COMMIT")
+        schema = _schema(db)
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    if db.execute("PRAGMA application_id").fetchone()[0] == APPLICATION and version > VERSION:
+        raise InputError(f"{path} was written by a newer sayso (format {version}): update sayso")
+    if schema != TABLES:
+        raise InputError(
+            f"{path} is not a file of labels that sayso wrote: move it away, and import your "
+            "labels from an export"
+        )
+
+
+def _schema(db: sqlite3.Connection) -> dict[str, str]:
+    found = db.execute("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall()
+    return {str(name): str(sql) for name, sql in found}
+
+
+@contextlib.contextmanager
+def _sqlite_errors(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors into one line for the user."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            raise InputError(
+                f"{path} stayed locked by another process for {WAIT:g} s: let it finish"
+            ) from error
+        if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL):
+            raise InputError(f"cannot write {path}: {error}") from error
+        raise _damaged(path, str(error)) from error
+    except (UnicodeDecodeError, MemoryError, OverflowError) as error:
+        raise _damaged(path, str(error)) from error
+
+
+def _damaged(path: Path, why: str) -> InputError:
+    return InputError(
+        f"{path} is damaged ({why:.120}): move it away, and import your labels from an export"
+    )
+
+
+# ---- files of labels
+
+#: what a row says; the rest says of which item, by whom, and how it was drawn
+SAID = ("stance", "content", "label", "number", "skipped")
+#: the columns that lead from a row back to the run
+ITEM = ("kind", "stage", "target", "asked")
+COLUMNS = (
+    "annotator", *ITEM, *SAID, "design", "stratum", "probability", "seconds", "time",
+)  # fmt: skip
+ENDINGS = (".jsonl", ".csv", ".tsv")
+
+
+def label_row(label: PersonLabel) -> dict[str, object]:
+    """Return a label as a row of a file."""
+    verdict = label.verdict
+    said = (verdict.stance, verdict.content, verdict.label, verdict.number, label.skipped or None)
+    drawn = (label.design, label.stratum, label.probability, label.seconds, label.time)
+    return dict(zip(COLUMNS, (label.annotator, *label.item, *said, *drawn), strict=True))
+
+
+def write_rows(
+    rows: Iterable[Mapping[str, object]],
+    columns: Sequence[str],
+    place: Path,
+    *,
+    flag: str,
+    force: bool = False,
+) -> int:
+    """Write rows of labels, or of items to label; return how many. Raises InputError.
+
+    The name of ``place`` ends in .jsonl, .csv or .tsv; ``flag`` is what messages call it.
+    """
+    name = f"{flag} {place}"
+    if place.suffix.lower() not in ENDINGS:
+        raise InputError(f"{name}: expected a name ending in {', '.join(ENDINGS)}")
+    check_output(place, mark="target", command="sayso label", force=force, name=name)
+    table = list(rows)
+    if place.suffix.lower() == ".jsonl":
+        data = b"".join(
+            msgspec.json.encode({column: row.get(column) for column in columns}) + b"\n"
+            for row in table
+        )
+    else:
+        text = io.StringIO(newline="")
+        writer = csv.writer(text, delimiter=separator_of(place))
+        writer.writerow(columns)
+        writer.writerows([export_cell(row.get(column)) for column in columns] for row in table)
+        data = text.getvalue().encode("utf-8", "replace")
+    with replacing(place) as file:
+        file.write(data)
+    return len(table)
+
+
+def read_labels(place: Path, *, annotator: str = "", flag: str = "--import") -> ReadLabels:
+    """Return the labels in a file; rows that say nothing are counted, not read.
+
+    ``annotator`` is by whom rows are that name nobody. Raises InputError with the row.
+    """
+    name = f"{flag} {place}"
+    if suffix_of(place) not in (*ENDINGS, ".json", ".parquet"):
+        raise InputError(f"{name}: expected a file ending in {', '.join(ENDINGS)}")
+    found: dict[tuple[str, LabeledItem], PersonLabel] = {}
+    empty = 0
+    word = "line" if place.suffix.lower() in (".csv", ".tsv", ".jsonl") else "row"
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    for number, row in read_table(place):
+        if not is_said(row):
+            empty += 1
+            continue
+        try:
+            label = _label_in(row, annotator, now)
+            key = label.annotator, label.item
+            if key in found and found[key].verdict != label.verdict:
+                raise InputError("the same item has another label further up")
+        except InputError as error:
+            raise InputError(f"{name} {word} {number}: {error}") from None
+        found[key] = label
+    return ReadLabels(list(found.values()), empty)
+
+
+class ReadLabels(NamedTuple):
+    """The labels of a file, and how many of its rows have none."""
+
+    labels: list[PersonLabel]
+    empty: int
+
+
+def _label_in(row: Mapping[str, Any], annotator: str, now: str) -> PersonLabel:
+    kind, stage, target, asked = (str(row.get(column) or "").strip() for column in ITEM)
+    if kind not in KINDS:
+        raise InputError(f"kind is {kind!r:.60}: expected one of {', '.join(KINDS)}")
+    if not target or not asked or max(map(len, (stage, target, asked))) > LONGEST_KEY:
+        raise InputError("it names no item: keep the columns stage, target and asked as written")
+    item = LabeledItem(kind, stage, target, asked)
+    by = str(row.get("annotator") or "").strip() or annotator
+    if not by:
+        raise InputError("it names no annotator: fill in the column, or pass --annotator NAME")
+    reason = str(row.get("skipped") or "").strip()[:LONGEST_REASON]
+    said = {name: row.get(name) for name in SAID} | {"skipped": reason}
+    return PersonLabel(
+        verdict_of_person(item, by, said),
+        kind,
+        stage,
+        stratum=str(row.get("stratum") or "")[:LONGEST_KEY],
+        probability=None if reason else _optional(row, "probability", 1.0),
+        design=str(row.get("design") or "")[:LONGEST_KEY],
+        seconds=_optional(row, "seconds"),
+        skipped=reason,
+        time=_time_in(row, now),
+    )
+
+
+def _optional(row: Mapping[str, Any], name: str, most: float = float("inf")) -> float | None:
+    value = row.get(name)
+    if value is None or not str(value).strip():
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = float("nan")
+    if not 0 <= number <= most:
+        raise InputError(f"{name} is {value!r:.60}: expected a number of at least 0")
+    return number
+
+
+def _time_in(row: Mapping[str, Any], now: str) -> str:
+    text = str(row.get("time") or "").strip()
+    if not text:
+        return now
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        raise InputError(
+            f"time is {text!r:.60}: expected a time such as 2026-01-31T12:00:00+00:00"
+        ) from None
+    return time.astimezone(UTC).isoformat(timespec="seconds")
+
+
+class MergedLabels(NamedTuple):
+    """How many labels of a file are new, and of how many the store has newer ones."""
+
+    new: int
+    older: int
+
+
+def merge_labels(store: LabelStore, labels: Sequence[PersonLabel]) -> MergedLabels:
+    """Store labels of a file; of two labels of one person on one item the later counts.
+
+    A row of a sheet does not say by which design its item was drawn, so that the sheet is blind:
+    that is looked up among the items that the annotator was given.
+    """
+    held = {(one.annotator, one.item): one for one in store.labels()}
+    drawn = {
+        (annotator, places[number].item): design.id
+        for design in store.designs()
+        for places in [store.places(design.id)]
+        for annotator in {one.annotator for one in labels}
+        for number in store.assigned(design.id, annotator)
+    }
+    new, older = [], 0
+    for label in labels:
+        key = label.annotator, label.item
+        there = held.get(key)
+        if there is not None and (there.verdict, there.skipped) == (label.verdict, label.skipped):
+            continue
+        if there is not None and there.time > label.time:
+            older += 1
+            continue
+        design = label.design or drawn.get(key, "")
+        new.append(msgspec.structs.replace(label, design=design))
+    return MergedLabels(store.add_all(new), older)

@@ -1,0 +1,346 @@
+"""Labels of people: what they may say, the store that only grows, and files of them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sqlite3
+import threading
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from sayso.people.labels import (
+    CODES,
+    COLUMNS,
+    FILE,
+    KINDS,
+    LabelDesign,
+    LabeledItem,
+    LabelStore,
+    LabelStratum,
+    PersonLabel,
+    Placed,
+    check_annotator,
+    label_row,
+    merge_labels,
+    pair_of,
+    pair_target,
+    read_labels,
+    verdict_of_person,
+    write_rows,
+)
+from sayso.records import InputError, Verdict
+
+
+def item(number: int, kind: str = "answer", stage: str = "short") -> LabeledItem:
+    return LabeledItem(kind, stage, f"g{number}", f"q{number}")  # type: ignore[arg-type]
+
+
+def label(
+    number: int, stance: str = "hedged", annotator: str = "Ada", **more: object
+) -> PersonLabel:
+    one = item(number)
+    said = {"stance": stance, "content": "correct" if stance == "committed" else ""}
+    verdict = verdict_of_person(one, annotator, said)
+    return PersonLabel(verdict, one.kind, one.stage, time="2026-01-01T00:00:00+00:00", **more)
+
+
+def design(sizes: dict[str, int], shared: int = 0) -> tuple[LabelDesign, list[Placed]]:
+    total = sum(sizes.values())
+    strata = tuple(LabelStratum(name, size, size / total) for name, size in sizes.items())
+    places = [name for name, size in sizes.items() for _ in range(size)]
+    drawn = LabelDesign("d1", "answer", "stratified", 0, shared, total, "hash", strata)
+    return drawn, [Placed(item(number), name) for number, name in enumerate(places)]
+
+
+# ---- what a label may say
+
+
+def test_a_label_is_a_verdict_on_the_same_target_as_the_judges() -> None:
+    given = verdict_of_person(item(1), " Ada  L. ", {"stance": "committed", "content": "incorrect"})
+    assert given == Verdict("g1", "q1", "person:Ada L.", stance="committed", content="incorrect")
+    assert given.value == "incorrect"
+    # without a gold nobody can say what is right: no value, rather than a wrong one
+    assert verdict_of_person(item(1), "Ada", {"stance": "committed"}).value is None
+    assert verdict_of_person(item(1), "Ada", {"stance": "abstained"}).value == "uncertain"
+    claim = item(1, "claim", "long-support")
+    assert verdict_of_person(claim, "Ada", {"label": "not supported"}).label == "NS"
+    sure = verdict_of_person(item(1, "sureness"), "Ada", {"number": "0.7"})
+    assert (sure.label, sure.number) == ("assertion", 0.7)
+    skipped = verdict_of_person(item(1), "Ada", {"skipped": "unreadable"})
+    assert skipped == Verdict("g1", "q1", "person:Ada", problem="skipped")
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "expected"),
+    [
+        ("answer", {"stance": "omitted"}, "stance is 'omitted': expected one of committed"),
+        ("answer", {"stance": "committed", "content": "none"}, "content is 'none'"),
+        ("answer", {"stance": "committed", "content": "right"}, "content is 'right'"),
+        ("answer", {"stance": "abstained", "content": "correct"}, "states no value"),
+        ("answer", {}, "stance is None"),
+        ("claim", {"label": "X"}, "label is 'X': expected one of supported"),
+        ("pair", {"label": 1}, "label is 1"),
+        ("sureness", {"number": 1.5}, "number is 1.5: expected 0 to 1"),
+        ("sureness", {"number": "nan"}, "number is 'nan'"),
+        ("sureness", {"number": None}, "number is None"),
+    ],
+)
+def test_a_label_that_says_nothing_known_is_refused(
+    kind: str, said: dict[str, object], expected: str
+) -> None:
+    with pytest.raises(InputError, match=r"expected|empty") as error:
+        verdict_of_person(item(1, kind), "Ada", said)
+    assert expected in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["", " ", "a:b", "x" * 41, "<b>", "../up", "-Ada", "a\u202eb"])
+def test_names_of_annotators(name: str) -> None:
+    with pytest.raises(InputError, match="expected a name"):
+        check_annotator(name)
+    assert check_annotator("  Zoë  O'Brien-Žižka ") == "Zoë O'Brien-Žižka"
+
+
+def test_a_pair_names_an_assertion_and_a_sample() -> None:
+    assert pair_of(pair_target("g1#0", 12)) == ("g1#0", 12)
+    with pytest.raises(InputError, match="names no pair"):
+        pair_of("g1#0")
+
+
+# ---- the store
+
+
+def test_the_last_label_counts_and_every_event_is_stored_once(tmp_path: Path) -> None:
+    with LabelStore.open(tmp_path) as store:
+        assert store.add(label(1), "first")
+        assert not store.add(label(1, "committed"), "first")  # sent twice: a double click
+        assert store.add(label(1, "committed"), "second")
+        assert store.add(label(1, "abstained", "Bo"), "third")
+        assert [(one.annotator, one.verdict.stance) for one in store.labels()] == [
+            ("Ada", "committed"),
+            ("Bo", "abstained"),
+        ]
+        assert store.last("Ada", "answer") == item(1)
+        assert store.withdraw(item(1), "Ada", "fourth")
+        assert not store.withdraw(item(1), "Ada", "fourth")
+        assert store.last("Ada", "answer") is None
+        assert [one.annotator for one in store.labels()] == ["Bo"]
+        assert store.labels("claim") == store.labels(annotator="Ada") == []
+        assert store.annotators() == ["Ada", "Bo"]
+    with sqlite3.connect(tmp_path / FILE) as db:
+        assert db.execute("SELECT count(*) FROM events").fetchone() == (4,)
+
+
+def test_probabilities_are_of_the_items_that_were_labeled_so_far(tmp_path: Path) -> None:
+    drawn, places = design({"sure": 10, "unsure": 4})
+    with LabelStore.open(tmp_path) as store:
+        store.put_design(drawn, places)
+        store.put_design(drawn, [])  # there already
+        assert store.places("d1") == places
+        assert store.designs("answer") == [drawn]
+        assert store.designs("claim") == []
+        for number in (0, 1, 10):
+            store.add(label(number, design="d1"))
+        store.add(label(0, "committed", "Bo", design="d1"))  # the same item by another person
+        skip = verdict_of_person(item(2), "Ada", {"skipped": "?"})
+        store.add(PersonLabel(skip, "answer", "short", design="d1", skipped="?"))
+        store.add(label(99, stratum="elsewhere", probability=0.5, design="of another run"))
+        told = {one.verdict.target + one.annotator: one for one in store.labels()}
+    assert told["g0Ada"].probability == told["g0Bo"].probability == told["g1Ada"].probability == 0.2
+    assert (told["g10Ada"].stratum, told["g10Ada"].probability) == ("unsure", 0.25)
+    assert (told["g2Ada"].stratum, told["g2Ada"].probability) == ("sure", None)
+    assert (told["g99Ada"].stratum, told["g99Ada"].probability) == ("elsewhere", 0.5)
+
+
+def test_everybody_gets_the_shared_items_and_others_of_their_own(tmp_path: Path) -> None:
+    drawn, places = design({"a": 20}, shared=3)
+    with LabelStore.open(tmp_path) as store:
+        store.put_design(drawn, places)
+        assert store.assign(drawn, "Ada", 8) == [0, 1, 2, 3, 4, 5, 6, 7]
+        assert store.assign(drawn, "Bo", 6) == [0, 1, 2, 8, 9, 10]
+        assert store.assign(drawn, "Ada", 8) == store.assigned("d1", "Ada")  # the same again
+        assert store.assign(drawn, "Ada", 10)[-2:] == [11, 12]
+        assert store.assign(drawn, "Cy", 100) == [0, 1, 2, *range(13, 20)]
+        # more shared items later: who has not got them gets them
+        more = msgspec.structs.replace(drawn, shared=5)
+        assert store.assign(more, "Bo", 8) == [0, 1, 2, 3, 4, 8, 9, 10]
+
+
+def test_many_writers_at_once_lose_nothing(tmp_path: Path) -> None:
+    drawn, places = design({"a": 200})
+    with LabelStore.open(tmp_path) as store:
+        store.put_design(drawn, places)
+    mine: dict[str, list[int]] = {}
+
+    def work(annotator: str) -> None:
+        with LabelStore.open(tmp_path) as own:
+            mine[annotator] = own.assign(drawn, annotator, 30)
+            for number in mine[annotator]:
+                own.add(label(number, annotator=annotator), f"{annotator}{number}")
+                own.add(label(number, annotator=annotator), f"{annotator}{number}")
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in ("Ada", "Bo", "Cy")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(place for some in mine.values() for place in some) == list(range(90))
+    with LabelStore.open(tmp_path) as store:
+        assert len(store.labels()) == 90
+
+
+# ---- somebody else's folder
+
+
+def test_links_and_files_of_others_are_refused(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("mine")
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / FILE).symlink_to(victim)
+    with pytest.raises(InputError, match="symbolic link"):
+        LabelStore.open(run)
+    (run / FILE).unlink()
+    (run / f"{FILE}-wal").symlink_to(victim)
+    with pytest.raises(InputError, match="symbolic link"):
+        LabelStore.open(run)
+    (run / f"{FILE}-wal").unlink()
+    (run / FILE).write_bytes(b"no database at all, however long it may be" * 40)
+    with pytest.raises(InputError, match="damaged"):
+        LabelStore.open(run)
+    assert victim.read_text() == "mine"
+
+
+def test_a_trigger_or_another_table_is_refused(tmp_path: Path) -> None:
+    LabelStore.open(tmp_path).close()
+    with sqlite3.connect(tmp_path / FILE) as db:
+        db.execute("CREATE TRIGGER t AFTER INSERT ON events BEGIN DELETE FROM events; END")
+    with pytest.raises(InputError, match="not a file of labels that sayso wrote"):
+        LabelStore.open(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [b"[" * 5000, b"{}", b"\xff\xfe", b'{"verdict":1}', 7, b'{"kind":"other"}'],
+    ids=repr,
+)
+def test_a_label_that_is_none_is_one_line(tmp_path: Path, stored: object) -> None:
+    with LabelStore.open(tmp_path) as store:
+        store.add(label(1))
+    with sqlite3.connect(tmp_path / FILE) as db:
+        db.execute("UPDATE events SET label=?", (stored,))
+    with LabelStore.open(tmp_path) as store, pytest.raises(InputError, match="damaged"):
+        store.labels()
+
+
+def test_a_file_of_a_newer_version_is_refused(tmp_path: Path) -> None:
+    LabelStore.open(tmp_path).close()
+    with sqlite3.connect(tmp_path / FILE) as db:
+        db.execute("PRAGMA user_version=9")
+    with pytest.raises(InputError, match="newer sayso"):
+        LabelStore.open(tmp_path)
+
+
+# ---- files
+
+
+def every_kind() -> list[PersonLabel]:
+    said = {
+        "answer": {"stance": "committed", "content": "correct"},
+        "aspect": {"stance": "omitted"},
+        "claim": {"label": "IR"},
+        "pair": {"label": "c"},
+        "sureness": {"number": 0.35},
+    }
+    labels = []
+    for number, kind in enumerate(KINDS):
+        one = item(number, kind)
+        verdict = verdict_of_person(one, "Ada", said[kind])
+        labels.append(
+            PersonLabel(
+                verdict, kind, one.stage, "known, right", 0.25, "d1", 4.5,
+                time="2026-01-01T00:00:00+00:00",
+            )
+        )  # fmt: skip
+    skip = verdict_of_person(item(9), "Ada", {"skipped": "=1+1"})
+    return [*labels, PersonLabel(skip, "answer", "short", skipped="=1+1", time=labels[0].time)]
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "tsv"])
+def test_labels_come_back_from_a_file_as_they_were(tmp_path: Path, ending: str) -> None:
+    place = tmp_path / f"labels.{ending}"
+    labels = every_kind()
+    assert write_rows(map(label_row, labels), COLUMNS, place, flag="--export") == 6
+    assert read_labels(place) == (labels, 0)
+    # ours may be replaced, another's not
+    write_rows(map(label_row, labels), COLUMNS, place, flag="--export")
+    place.write_text("a,b\n1,2\n")
+    with pytest.raises(InputError, match="was not written by sayso label"):
+        write_rows([], COLUMNS, place, flag="--export")
+
+
+def test_a_cell_of_a_file_runs_in_no_spreadsheet(tmp_path: Path) -> None:
+    place = tmp_path / "labels.csv"
+    write_rows(map(label_row, every_kind()), COLUMNS, place, flag="--export")
+    with place.open(newline="") as lines:
+        assert [row["skipped"] for row in csv.DictReader(lines)][-1] == "'=1+1"
+
+
+def test_importing_twice_adds_nothing_and_the_later_label_counts(tmp_path: Path) -> None:
+    drawn, places = design({"a": 20})
+    with LabelStore.open(tmp_path) as store:
+        store.put_design(drawn, places)
+        store.assign(drawn, "Ada", 3)
+        first = [label(1), label(19)]
+        assert merge_labels(store, first) == (2, 0)
+        assert merge_labels(store, first) == (0, 0)
+        # drawn for Ada, or named by herself: only the first has a known probability
+        assert [one.probability for one in store.labels()] == [0.05, None]
+        later = msgspec.structs.replace(label(1, "abstained"), time="2026-02-01T00:00:00+00:00")
+        assert merge_labels(store, [later]) == (1, 0)
+        assert merge_labels(store, [label(1)]) == (0, 1)
+        assert store.labels()[-1].verdict.stance == "abstained"
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"kind": "tweet"}, "line 2: kind is 'tweet': expected one of answer"),
+        ({"target": ""}, "line 2: it names no item"),
+        ({"asked": "x" * 401}, "line 2: it names no item"),
+        ({"stance": "maybe"}, "line 2: stance is 'maybe'"),
+        ({"probability": "2"}, "line 2: probability is '2'"),
+        ({"time": "noon"}, "line 2: time is 'noon'"),
+        ({"annotator": ""}, "line 2: it names no annotator"),
+        ({"annotator": "a:b"}, "line 2: annotator 'a:b'"),
+    ],
+)
+def test_a_wrong_row_is_one_line(tmp_path: Path, change: dict[str, str], expected: str) -> None:
+    row = {name: "" if v is None else str(v) for name, v in label_row(label(1)).items()}
+    place = tmp_path / "labels.csv"
+    with place.open("w", newline="") as file:
+        table = csv.DictWriter(file, COLUMNS)
+        table.writeheader()
+        table.writerow(row | change)
+    with pytest.raises(InputError) as error:
+        read_labels(place)
+    assert expected in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_rows_without_a_label_are_counted_and_two_labels_refused(tmp_path: Path) -> None:
+    place = tmp_path / "labels.jsonl"
+    rows = [label_row(label(1)), label_row(label(2)) | {"stance": None, "content": ""}]
+    place.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    read = read_labels(place)
+    assert (len(read.labels), read.empty) == (1, 1)
+    rows.append(label_row(label(1, "abstained")))
+    place.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(InputError, match="line 3: the same item has another label"):
+        read_labels(place)
+
+
+def test_codes_have_words() -> None:
+    assert all(len(set(words.values())) == len(words) for words in CODES.values())
