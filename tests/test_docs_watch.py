@@ -9,7 +9,7 @@ import pytest
 
 from sayso import cli
 from sayso.guard.guard import Guard, written_guard
-from sayso.guard.watch import RATES
+from sayso.guard.log_answers import RATES
 from sayso.metrics.alarms import rise_bound, smallest_rise
 from support.guards import guard_file
 from support.pages import blocks, commands

@@ -282,7 +282,7 @@ ALONE = {
     "sayso.engines.gguf.tokenizer": "a file's vocabulary and template, a subject of its own",
     "sayso.engines.hf.force": "reading given text, a subject of its own",
     "sayso.engines.local.watch": "a limit on the time of a template, a subject of its own",
-    "sayso.guard.growing": "a file that grows, whatever its lines hold",
+    "sayso.guard.events": "what sayso watch tells, apart from what it knows",
     "sayso.guard.rates_page": "the page of sayso watch, loaded where one is written",
     "sayso.guard.watch": "what the command calls",
     "sayso.guard.fit": "what the command calls",

@@ -33,8 +33,11 @@ from pathlib import Path
 
 import numpy as np
 
+from sayso.guard.baseline import Baseline
+from sayso.guard.changes import Watching, WatchOptions
 from sayso.guard.guard import GUARD_FORMAT
-from sayso.guard.watch import AnswerReader, Baseline, Watching, WatchOptions, watch
+from sayso.guard.log_answers import AnswerReader
+from sayso.guard.watch import watch
 from sayso.judges.english.tokens import forget_texts
 from sayso.metrics.alarms import ChangeAlarm, rise_bound
 

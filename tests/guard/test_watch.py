@@ -17,9 +17,10 @@ import pytest
 
 from sayso import cli
 from sayso.guard import growing
+from sayso.guard.changes import WatchOptions
 from sayso.guard.growing import GrowingLog
 from sayso.guard.guard import Guard, written_guard
-from sayso.guard.watch import EMPTY_LINE, WatchOptions
+from sayso.guard.log_answers import EMPTY_LINE
 from sayso.guard.watch import watch as watch_log
 from sayso.judges.judge import NO_VALUE
 from sayso.judges.rules.judge import judge_rules

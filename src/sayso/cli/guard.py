@@ -17,16 +17,17 @@ from sayso.records import InputError
 if TYPE_CHECKING:
     from sayso.cli import printing
     from sayso.datasets import columns
+    from sayso.guard import changes, labeled, log_answers
     from sayso.guard import fit as fitting
     from sayso.guard import guard as guarding
-    from sayso.guard import labeled
     from sayso.guard import watch as watching
     from sayso.report import numbers
 else:  # loaded when a guard is fitted or a log is watched
     printing, columns = Later("sayso.cli.printing"), Later("sayso.datasets.columns")
     fitting, guarding = Later("sayso.guard.fit"), Later("sayso.guard.guard")
     labeled, numbers = Later("sayso.guard.labeled"), Later("sayso.report.numbers")
-    watching = Later("sayso.guard.watch")
+    watching, changes = Later("sayso.guard.watch"), Later("sayso.guard.changes")
+    log_answers = Later("sayso.guard.log_answers")
 
 guard_app = cyclopts.App(
     name="guard",
@@ -302,12 +303,12 @@ def watch(
     Alarms and summaries are JSON lines on standard output. Exit code 1: there was an alarm; 0:
     none; 2: the input cannot be used. No model is asked.
     """
-    options = watching.WatchOptions(
+    options = changes.WatchOptions(
         rates=tuple(name.strip() for name in flags.rates.split(",") if name.strip()),
         alpha=flags.alpha,
         guard=flags.guard,
         keep_guard=flags.keep_guard,
-        columns=watching.log_columns(flags.columns),
+        columns=log_answers.log_columns(flags.columns),
         method=flags.method,
         once=flags.once,
         stop_at_alarm=flags.stop_at_alarm,
