@@ -298,7 +298,8 @@ def test_a_guard_with_costs_asks_a_person(
         (["--where", "model"], "--where 'model': expected NAME=VALUE"),
         (["--form", "short"], "--form is for a run"),
         (["--out", "."], "is a folder"),
-        (["--out", "a.jsonl"], "was not written by sayso guard"),
+        (["--out", "a.jsonl"], "holds the labels"),
+        (["--out", "b.jsonl"], "was not written by sayso guard"),
     ],
 )
 def test_mistakes_are_one_line(
@@ -307,6 +308,7 @@ def test_mistakes_are_one_line(
 ) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "a.jsonl", rows_of(30))
+    write(tmp_path / "b.jsonl", rows_of(1))
     assert cli.execute(["guard", "fit", "a.jsonl", "--nli", "rules", *flags]) == 2
     told = capsys.readouterr().err
     assert message in told
@@ -339,3 +341,51 @@ def test_a_run_is_fitted_by_form(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "has no long answers: it has short" in capsys.readouterr().err
     assert cli.execute(["guard", "fit", run, "--where", "model=x"]) == 2
     assert "is for a file of answers" in capsys.readouterr().err
+
+
+def test_a_share_may_be_written_in_percent(tmp_path: Path) -> None:
+    file = write(tmp_path / "a.jsonl", rows_of(400))
+    common = ["guard", "fit", str(file), "--score", "perplexity", "--nli", "rules", "--max-error"]
+    assert cli.execute([*common, "10%", "--confidence", "90%"]) == 0
+    guard = json.loads((tmp_path / "guard.json").read_text())
+    assert (guard["max_error"], guard["confidence"]) == (0.1, 0.9)
+    assert cli.execute([*common, "ten"]) == 2
+
+
+def test_a_guard_never_replaces_the_labels(tmp_path: Path) -> None:
+    file = write(tmp_path / "a.jsonl", rows_of(60))
+    before = file.read_bytes()
+    with pytest.raises(InputError, match="holds the labels"):
+        fit_guard(file, Selection(nli="rules"), GuardChoices(out=file, force=True))
+    golds = write(tmp_path / "golds.jsonl", [])
+    with pytest.raises(InputError, match="holds the labels"):
+        fit_guard(file, Selection(golds=golds), GuardChoices(out=golds, force=True))
+    assert file.read_bytes() == before
+
+
+def test_what_has_no_verdict_is_told_by_reason(tmp_path: Path) -> None:
+    rows = rows_of(400)
+    rows[0]["human"] = "perhaps"
+    rows[1]["human"] = None
+    rows[2]["answer"] = "I do not know."
+    result = fitted(tmp_path, rows, GuardChoices(max_error=0.1), score="perplexity")
+    (text,) = [text for text in result.notices if "left out" in text]
+    assert text.startswith("3 answers without a verdict (")
+    for reason in ("1 human is 'perhaps', expected true or false", "1 not labeled", "1 declined"):
+        assert reason in text
+
+
+def test_counts_of_a_guard_are_of_all_its_labels(tmp_path: Path) -> None:
+    result = fitted(tmp_path, rows_of(1200), GuardChoices(max_error=0.2))
+    assert result.half
+    assert result.file is not None
+    at = result.levels.limit <= result.file.limit
+    assert result.file.labels == 1200
+    assert result.file.answered == result.levels.answered[at].max()
+    assert result.file.wrong == result.levels.wrong[at].max()
+
+
+def test_a_score_that_needs_a_model_names_the_command(tmp_path: Path) -> None:
+    rows = [{k: v for k, v in row.items() if k != "token_logprobs"} for row in rows_of(60)]
+    with pytest.raises(InputError, match="compute the score with sayso score"):
+        fitted(tmp_path, rows, GuardChoices(), score="perplexity")

@@ -30,7 +30,7 @@ LONGEST_CELL = 300
 #: by what files of ours are known
 JUNIT_MARK, MARKDOWN_MARK = '<testsuites name="sayso assert"', "<!-- sayso assert -->"
 ICONS: dict[Outcome, str] = {HOLDS: "✅", DOES_NOT: "❌", CANNOT_SAY: "❔"}
-_MARKUP = re.compile(r"([\\`*_{}\[\]()#+!|~<>&$:@/=-])")
+_MARKUP = re.compile(r"([\\`*_{}\[\]()#+!|~<>&$:@/=-]|(?<=www)\.)", re.IGNORECASE)
 
 
 def found_text(one: DecidedAssertion) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -50,15 +51,32 @@ guard_app.command(
 )
 
 
+def _share(kind: Any, tokens: Sequence[cyclopts.Token]) -> float:
+    """Convert a share that may be written in percent: ``10%``."""
+    text = tokens[0].value.strip()
+    try:
+        return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        name = tokens[0].keyword or text
+        raise InputError(f"{name} {text!r}: expected a share, such as .05 or 5%") from None
+
+
 @dataclasses.dataclass(frozen=True)
 class GuardFlags:
     """The flags of ``sayso guard fit``."""
 
     max_error: Annotated[
-        float, Parameter(help="largest error rate among the answers that are given")
+        float,
+        Parameter(
+            converter=_share, help="largest error rate among the answers that are given: .05 or 5%"
+        ),
     ] = 0.05
     confidence: Annotated[
-        float, Parameter(help="confidence of the promise: .95 holds for 95 of 100 sets of labels")
+        float,
+        Parameter(
+            converter=_share,
+            help="confidence of the promise: .95 holds for 95 of 100 sets of labels",
+        ),
     ] = 0.95
     score: Annotated[
         str,

@@ -118,7 +118,7 @@ def fit_guard(
     Raises InputError.
     """
     _check(choices)
-    place = _place_of(source, choices)
+    place = _place_of(source, choices, chosen.golds)
     labeled = labeled_answers(source, chosen)
     if choices.costs is not None and labeled.of_texts:
         raise InputError("--cost is for single answers, and these are claims of texts")
@@ -185,7 +185,7 @@ def _with_costs(result: FittedGuard, units: _Units) -> tuple[FittedGuard, CostPo
     passed = np.asarray([certified.limit]) if result.half else levels.limit[certified.passed]
     score, wrong = units.scores[result.score], units.wrong
     policy = fit_costs(score, wrong, passed, costs)
-    at = int(np.searchsorted(levels.limit, policy.answer, side="right")) - 1
+    at = _place_at(levels, policy.answer)
     certified = certified._replace(
         limit=policy.answer, answered=int(levels.answered[at]), wrong=int(levels.wrong[at])
     )
@@ -204,11 +204,17 @@ def _check(choices: GuardChoices) -> None:
         )
 
 
-def _place_of(source: Path, choices: GuardChoices) -> Path:
-    """Return where the guard goes; refuse another program's file there. Raises InputError."""
+def _place_of(source: Path, choices: GuardChoices, golds: Path | None) -> Path:
+    """Return where the guard goes; refuse another program's file there. Raises InputError.
+
+    A file that is read is never replaced, not even by force.
+    """
     place = choices.out or (source if source.is_dir() else source.parent) / "guard.json"
     if place.is_dir():
         raise InputError(f"--out {place} is a folder: name a file in it")
+    for given in (source, golds):
+        if given is not None and place.exists() and given.exists() and place.samefile(given):
+            raise InputError(f"--out {place} holds the labels: give the guard another name")
     if place.exists() and not choices.force:
         try:
             guard_in(place)
@@ -452,6 +458,7 @@ def promise_of(result: FittedGuard) -> str:
 def _file_of(result: FittedGuard, policy: CostPolicy | None) -> GuardFile:
     labeled, choices, certified = result.labeled, result.choices, result.certified
     assert certified.limit is not None
+    at = _place_at(result.levels, certified.limit)  # counts of all labels, as ``labels`` is
     needs = labeled.needs.get(result.score, ("answer",))
     return GuardFile(
         format=GUARD_FORMAT,
@@ -465,8 +472,8 @@ def _file_of(result: FittedGuard, policy: CostPolicy | None) -> GuardFile:
         labels=result.levels.units,
         labeled_by=labeled.labeled_by,
         unit="text" if labeled.of_texts else "answer",
-        answered=certified.answered,
-        wrong=certified.wrong,
+        answered=int(result.levels.answered[at]),
+        wrong=int(result.levels.wrong[at]),
         otherwise=policy.otherwise if policy else choices.otherwise,
         costs=choices.costs,
         ask_limit=policy.ask if policy else None,
@@ -492,7 +499,7 @@ def render_guard(result: FittedGuard, console: Console) -> None:
     _print(
         console,
         f"{plural(n, f'labeled {unit}')}, judged by {result.labeled.labeled_by}: no limit can "
-        f"promise an error rate below {_share(least_provable(n, delta))} with so many (confidence "
+        f"promise an error rate below {_share(least_provable(n, delta))} (confidence "
         f"{_share(1 - delta)}).",
         "bold",
     )
@@ -567,8 +574,8 @@ def _render_scores(result: FittedGuard, console: Console) -> None:
         _print(
             console,
             f"{result.score} was chosen on one half of the labels and its limit certified on the "
-            "other. To use all labels, name the score before you look at them (--score NAME): "
-            "naming the best of this table would break the promise.",
+            "other. To use all labels, name the score before you look at them (--score NAME). If "
+            "you name the best one of this table afterwards, the promise does not hold.",
             "",
         )
 
@@ -607,12 +614,17 @@ def _render_curve(result: FittedGuard, console: Console) -> None:
     )
 
 
+def _place_at(levels: RiskLevels, limit: float) -> int:
+    """Return the place of the loosest level that a limit lets pass."""
+    return int(np.searchsorted(levels.limit, limit, side="right")) - 1
+
+
 def _shown(levels: RiskLevels, limit: float | None) -> list[int]:
     """Return places of limits about equally far apart in answers, with the certified one."""
     ends = np.linspace(0, levels.answered[-1], CURVE_ROWS + 1)[1:]
     places = set(np.searchsorted(levels.answered, ends).tolist())
     if limit is not None:
-        places.add(int(np.searchsorted(levels.limit, limit, side="right")) - 1)
+        places.add(_place_at(levels, limit))
     return sorted(place for place in places if 0 <= place < len(levels.limit))
 
 
@@ -634,9 +646,9 @@ def _render_costs(costs: Sequence[PolicyCost], console: Console, guard: PolicyCo
     ]
     _print(
         console,
-        "A wrong answer, a withheld right one and a person cost what you said; costs of the guard "
-        "are of labels that did not fit its actions."
-        + (f" Cheaper on these labels: {', '.join(cheaper)}." if cheaper else ""),
+        "A wrong answer, a withheld right one and a person cost what you said. The costs of the "
+        "guard are cross-fitted: its actions were fitted on labels other than those they are "
+        "counted on." + (f" Cheaper on these labels: {', '.join(cheaper)}." if cheaper else ""),
         "dim",
     )
 
@@ -646,8 +658,7 @@ def verdict_sentence(result: FittedGuard) -> str:
     n = plural(result.levels.units, "label")
     most = _share(result.choices.max_error)
     if result.file is not None:
-        at = np.searchsorted(result.levels.limit, result.file.limit, side="right") - 1
-        share = result.levels.answered[at] / result.levels.units
+        share = result.file.answered / result.levels.units
         return (
             f"A limit: {result.score} at most {result.file.limit:.6g}, which answers {share:.0%} "
             f"of the labeled {'texts' if result.labeled.of_texts else 'questions'}. "

@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sayso.datasets.answer_files import open_answer_file
-from sayso.datasets.answer_rows import AnswerRow
+from sayso.datasets.answer_rows import AnswerRow, person_verdict
+from sayso.datasets.columns import places_of
 from sayso.guard.guard import GIVEN
 from sayso.harmless import line
 from sayso.judges.judge import NO_VALUE, WITHHELD
@@ -60,6 +61,8 @@ KINDS = ("model", "provider", "form", "stage", "method", "prompt_method", "tempe
 MOST_TEMPLATES, LEAST_RECURRING = 20, 2
 #: kinds that a message names
 SHOWN = 4
+#: why an answer has no verdict
+DECLINED, UNREAD = "declined", "unread"
 
 
 class Selection(NamedTuple):
@@ -174,7 +177,8 @@ def _of_run(path: Path, chosen: Selection) -> LabeledAnswers:
             chosen_nli() if settings.nli == "auto" else settings.nli,
             (settings.draws.k, settings.draws.k),
             notices,
-        )
+        ),
+        np.where(withheld > 0, DECLINED, UNREAD),
     )
 
 
@@ -224,7 +228,13 @@ def _of_file(path: Path, chosen: Selection) -> LabeledAnswers:
         stack.enter_context(contextlib.closing(tools))
         values, needs, stored = _values(rows, chosen, tools)
         people = any(row.human is not None for row in rows)
-        said = _by_people(rows) if people else _by_metric(rows, judges[metric](rows))
+        graded = [] if people else judges[metric](rows)
+        said = _by_people(rows) if people else _by_metric(rows, graded)
+        why = (
+            [_unlabeled(row, chosen.columns) for row in rows]
+            if people
+            else [_ungraded(*g) for g in zip(rows, graded, strict=True)]
+        )
         correct = np.array(said, dtype=np.float64)
         decides = "people" if people else metric
         table = stack.enter_context(FloatColumns(column_names([*values], judges)))
@@ -250,7 +260,8 @@ def _of_file(path: Path, chosen: Selection) -> LabeledAnswers:
             meaning,
             (min(counts), max(counts)) if max(counts) else None,
             notices,
-        )
+        ),
+        why,
     )
 
 
@@ -358,7 +369,10 @@ def _values(
         reasons.update([scored.reasons[chosen.score]] if chosen.score in scored.reasons else [])
     columns = {name: column for name, column in found.items() if np.isfinite(column).any()}
     if chosen.score in wanted and chosen.score not in columns:
-        raise InputError(f"--score {chosen.score}: {reasons.most_common(1)[0][0]}")
+        raise InputError(
+            f"--score {chosen.score}: {reasons.most_common(1)[0][0]}; sayso guard fit asks no "
+            "model: compute the score with sayso score and fit on the file that it writes"
+        )
     return columns, {name: SCORES[name].needs for name in columns}, False
 
 
@@ -420,8 +434,28 @@ def _texts(path: Path, rows: Sequence[AnswerRow], column: str) -> NDArray[np.int
 # ---- rows with a verdict
 
 
-def _kept(labeled: LabeledAnswers) -> LabeledAnswers:
-    """Return the rows that have a verdict; raise InputError where there is none."""
+def _unlabeled(row: AnswerRow, columns: Mapping[str, str]) -> str:
+    """Return why an answer has no verdict of people."""
+    if row.human is not None:
+        return DECLINED
+    problems: list[str] = []
+    name = places_of(row.own, columns).get("human", "human")
+    person_verdict(row.own.get(name), problems, name)
+    return problems[0] if problems else "not labeled"
+
+
+def _ungraded(row: AnswerRow, grade: Grade) -> str:
+    """Return why an answer has no verdict of a metric."""
+    if _stance(row) in WITHHELD:
+        return DECLINED
+    return grade.problem or ("without a gold" if not row.gold else UNREAD)
+
+
+def _kept(labeled: LabeledAnswers, why: Sequence[str] | NDArray[np.str_]) -> LabeledAnswers:
+    """Return the rows that have a verdict; raise InputError where there is none.
+
+    ``why`` (n,) is the reason for which a row has none.
+    """
     held = ~np.isnan(labeled.wrong)
     if not held.any():
         raise InputError(
@@ -429,11 +463,15 @@ def _kept(labeled: LabeledAnswers) -> LabeledAnswers:
             "verdicts in a column 'human'"
         )
     notices = list(labeled.notices)
-    left = int((~held).sum())
+    left = Counter(np.asarray(why)[~held].tolist())
     if left:
+        some = left.most_common(SHOWN)
+        shown = [f"{number:,} {line(reason, 120)}" for reason, number in some]
+        if len(left) > SHOWN:
+            shown.append(f"{left.total() - sum(number for _, number in some):,} others")
         notices.append(
-            f"{plural(left, 'answer')} without a verdict (declined, unread or without a gold) are "
-            "left out: the promise is about answers that state something"
+            f"{plural(left.total(), 'answer')} without a verdict ({'; '.join(shown)}) left out: "
+            "the promise is about answers that state something"
         )
     return labeled._replace(
         scores={name: column[held] for name, column in labeled.scores.items()},

@@ -110,6 +110,8 @@ def export_log(
     target = Path(out)
     if target.suffix.lower() != ENDING:
         raise InputError(f"{target}: expected a name ending in {ENDING}")
+    if target.is_file() and not force:
+        raise InputError(f"{target} exists: give another name, or pass --force to replace it")
     check_output(target, mark="", command="sayso export", force=force)
     work, manifest, chosen = load_run(run)
     plan = protocol_of(manifest)

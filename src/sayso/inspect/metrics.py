@@ -112,7 +112,8 @@ def right_minus_wrong() -> Metric:
 def uncle_rates() -> Metric:
     """Return UNCLE's rates, J among them, over known and unknown facts.
 
-    What is known say the draws of the task ``sayso/uncle``; without them there is nothing to show.
+    The draws of the task ``sayso/uncle`` tell which facts are known; without them there is nothing
+    to show.
     """
 
     def compute(scores: list[SampleScore]) -> Value:

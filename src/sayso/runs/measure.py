@@ -22,6 +22,7 @@ from sayso.runs.asking import REQUEST_SETTINGS
 from sayso.runs.result import Result
 from sayso.runs.stages import FolderRun
 from sayso.storage.atomic import WAIT, one_writer
+from sayso.storage.renamed import under_todays_settings
 from sayso.storage.run_folder import Manifest, RunFolder
 
 
@@ -52,7 +53,8 @@ def load_run(path: str | PathLike[str]) -> tuple[FolderRun, Manifest, Any]:
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
     shared = ("seed", *REQUEST_SETTINGS)
-    stored = {k: v for k, v in manifest.settings.items() if k not in shared}
+    known = under_todays_settings(manifest.settings)
+    stored = {k: v for k, v in known.items() if k not in shared}
     try:
         chosen = replace(plan.Settings(), stored)
     except (KeyError, TypeError) as error:

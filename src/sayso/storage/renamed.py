@@ -1,11 +1,13 @@
-"""Names that numbers had in runs of earlier versions; they are read under today's.
+"""Names that numbers and settings had in runs of earlier versions; they are read under today's.
 
 This reader goes one release after it came.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
 import msgspec
 
@@ -28,3 +30,12 @@ def under_todays_name(estimate: Estimate) -> Estimate:
         return estimate
     signature = tuple((key, TODAY.get(value, value)) for key, value in estimate.signature)
     return msgspec.structs.replace(estimate, name=name, signature=signature)
+
+
+def under_todays_settings(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a run under the names that they have now."""
+    found = dict(stored)
+    again = found.pop("without_passage", None)
+    if again is not None:
+        found["context"] = "without" if again else "given"
+    return found
