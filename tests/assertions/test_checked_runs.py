@@ -274,7 +274,7 @@ def test_assertions_from_a_file_of_settings(
 ) -> None:
     gate = tmp_path / "gate.yaml"
     gate.write_text(
-        'assertions:\n  - "J[short] >= .2"\n  - "UUR[short] <= 20%"\nstrict: true\n',
+        'assert:\n  - "J[short] >= .2"\n  - "UUR[short] <= 20%"\nstrict: true\n',
         encoding="utf-8",
     )
     code, out, err = call("assert", folder / "good", "--config", gate, capsys=capsys)
