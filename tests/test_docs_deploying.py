@@ -37,7 +37,7 @@ def test_the_commands_of_the_gate_run_in_order(
 
 def test_the_files_of_the_gate_say_what_can_be_asserted() -> None:
     (settings,) = blocks(GATE, "yaml")
-    for text in yaml.safe_load(settings)["assert"]:
+    for text in yaml.safe_load(settings)["assertions"]:
         parse_assertion(text)
     (ini,) = blocks(GATE, "ini")
     lines = [line for line in ini.splitlines() if line.startswith("    ")]

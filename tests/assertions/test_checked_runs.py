@@ -274,12 +274,22 @@ def test_assertions_from_a_file_of_settings(
 ) -> None:
     gate = tmp_path / "gate.yaml"
     gate.write_text(
-        'assert:\n  - "J[short] >= .2"\n  - "UUR[short] <= 20%"\nstrict: true\n',
+        'assertions:\n  - "J[short] >= .2"\n  - "UUR[short] <= 20%"\nstrict: true\n',
         encoding="utf-8",
     )
     code, out, err = call("assert", folder / "good", "--config", gate, capsys=capsys)
     assert code == 1, err
     assert [row.split("  ")[0] for row in out.splitlines()[:2]] == ["holds", "does not"]
+
+
+def test_a_comparison_has_them_under_the_same_name(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gate = tmp_path / "gate.yaml"
+    gate.write_text("assertions: ['J[short] not worse by .05']\nresamples: 200\n", encoding="utf-8")
+    both = ("compare", folder / "good", folder / "silent")
+    code, out, err = call(*both, "--config", gate, capsys=capsys)
+    assert (code, out.split("  ")[0]) == (1, "does not"), err
 
 
 def test_compare_asserts_differences(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -205,7 +205,7 @@ class Comparing:
     assertions: Annotated[
         tuple[str, ...],
         Parameter(
-            name="--assert",
+            name=("--assert", "--assertions"),
             help="An assertion about the difference, such as 'J[short] not worse by .05'; "
             "repeatable. Prints verdicts, with the exit codes of sayso assert.",
             negative="",

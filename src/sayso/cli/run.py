@@ -175,7 +175,7 @@ def assert_(
     file_assertions: Annotated[
         tuple[str, ...],
         Parameter(
-            name="--assert",
+            name="--assertions",
             consume_multiple=True,
             negative="",
             show_default=False,
