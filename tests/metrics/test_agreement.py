@@ -156,3 +156,117 @@ def test_kappa_of_common_labels_is_the_bootstraps() -> None:
         metrics.kappa, first, second, clusters=unit, n=300, limits=(-1.0, 1.0)
     )
     assert (found.low, found.high) == pytest.approx((plain.low, plain.high))
+
+
+# ---- any number of annotators
+
+#: Krippendorff (2011), section C: four observers, twelve units, five values
+UNITS = np.array(
+    [
+        [1, 2, 3, 3, 2, 1, 4, 1, 2, NO, NO, NO],
+        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, NO, 3],
+        [NO, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, NO],
+        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, NO],
+    ]
+).T
+#: Gwet's paradox: 118 both yes, 5 and 2 apart, nobody twice no
+NEARLY_ALL = np.repeat([[1.0, 1.0], [1.0, 0.0], [0.0, 1.0]], [118, 5, 2], axis=0)
+
+
+def test_alpha_is_that_of_krippendorffs_example() -> None:
+    assert metrics.krippendorff_alpha(UNITS) == pytest.approx(0.743, abs=5e-4)
+    assert metrics.krippendorff_alpha(UNITS, "interval") == pytest.approx(0.849, abs=5e-4)
+    # by hand: labels 1 1 1 2, 2 2 disagree once in 3 units of two; N = 6, 3 ones and 3 twos
+    # Do = 2/6, De = 2*3*3/(6*5) = .6
+    pairs = [[1, 1], [1, 2], [2, 2], [1, NO]]
+    assert metrics.krippendorff_alpha(pairs) == pytest.approx(1 - (2 / 6) / 0.6)
+    # interval, 0 1 / 1 1 / 0 0: sum over pairs 2, N = 6; three 0 and three 1: De as above
+    assert metrics.krippendorff_alpha([[0, 1], [1, 1], [0, 0]], "interval") == pytest.approx(4 / 9)
+
+
+def test_ac1_by_hand() -> None:
+    # pa = 118/125, p = (123 + 120)/250 = .972, pe = 2 * .972 * .028
+    pe = 2 * 0.972 * 0.028
+    assert metrics.gwet_ac1(NEARLY_ALL) == pytest.approx((118 / 125 - pe) / (1 - pe))
+    assert metrics.kappa(*NEARLY_ALL.T) == pytest.approx(-0.0234, abs=5e-5)
+    # things with one label count in the shares of labels; a class that nobody used counts in pe
+    few = [[0, 0], [0, 1], [1, NO]]
+    p = np.array([1.5, 1.5]) / 3
+    pe = float((p * (1 - p)).sum())
+    assert metrics.gwet_ac1(few) == pytest.approx((0.5 - pe) / (1 - pe))
+    assert metrics.gwet_ac1(few, classes=3) == pytest.approx((0.5 - pe / 2) / (1 - pe / 2))
+    with pytest.raises(InputError, match="classes is 1, but there are 2"):
+        metrics.gwet_ac1(few, classes=1)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [np.zeros((0, 2)), np.full((4, 2), NO), [[1], [0]], [[1, NO], [NO, 0]], np.ones((5, 3))],
+    ids=["no things", "no labels", "one annotator", "no pairs", "one class"],
+)
+def test_coefficients_without_pairs_or_with_one_class_are_undefined(labels: object) -> None:
+    assert metrics.krippendorff_alpha(labels) is None  # type: ignore[arg-type]
+    assert metrics.krippendorff_alpha(labels, "interval") is None  # type: ignore[arg-type]
+    assert metrics.gwet_ac1(labels) is None  # type: ignore[arg-type]
+    found = metrics.coefficients(labels, n=20)  # type: ignore[arg-type]
+    assert found.alpha.value is found.ac1.value is found.kappa.value is None
+    assert found.alpha.problem
+    assert found.ac1.problem
+
+
+def test_a_constant_that_is_not_a_short_float_has_no_alpha() -> None:
+    assert metrics.krippendorff_alpha(np.full((30, 3), 0.1), "interval") is None
+
+
+def test_one_class_among_two_that_are_possible_is_full_agreement_by_ac1() -> None:
+    assert metrics.gwet_ac1(np.ones((5, 2)), classes=2) == 1
+
+
+def test_coefficients_have_intervals_and_few_disagreements_widen_them() -> None:
+    found = metrics.coefficients(UNITS)
+    assert found.n == 11
+    assert found.same.value == pytest.approx((8 + 0.5 + 0 + 0.5 + 0.0) / 11)
+    assert found.kappa.value is None
+    assert found.alpha.value == pytest.approx(0.743, abs=5e-4)
+    for one in (found.alpha, found.ac1):
+        assert one.low is not None
+        assert one.high is not None
+        assert one.low < one.value < one.high  # type: ignore[operator]
+    # nobody says "no" twice: resamples never do either, and would put kappa in -.05..0
+    rare = metrics.coefficients(NEARLY_ALL)
+    assert rare.kappa.low == -1
+    scale = (1 + 0.02339) / (7 / 125)
+    assert rare.kappa.high == pytest.approx(1 - (1 - rare.same.high) * scale, abs=1e-3)  # type: ignore[operator]
+    assert (rare.kappa.problem or "").startswith("sparse")
+    # full agreement: no coefficient is surer than the share
+    full = metrics.coefficients(np.repeat([[1.0, 1.0], [0.0, 0.0]], [10, 10], axis=0))
+    assert full.alpha.value == full.kappa.value == full.ac1.value == 1
+    assert full.alpha.low == pytest.approx(1 - (1 - full.same.low) / 0.5)  # type: ignore[operator]
+
+
+def test_design_weights_count_what_was_drawn_rarely() -> None:
+    # 10 things drawn for certain, 10 with probability 1/4: they stand for 40
+    labels = np.repeat([[1, 1], [0, 0], [1, 0], [0, 0]], [5, 5, 5, 5], axis=0).astype(float)
+    weights = np.repeat([1.0, 4.0], 10)
+    found = metrics.coefficients(labels, weights=weights)
+    assert found.same.value == pytest.approx((10 + 20) / 50)
+    assert found.same.numerator is None
+    again = np.repeat(labels, weights.astype(int), axis=0)
+    assert found.kappa.value == pytest.approx(metrics.kappa(*again.T))
+    assert found.ac1.value == pytest.approx(metrics.gwet_ac1(again))
+    plain = metrics.coefficients(labels)
+    assert found.same.high - found.same.low > plain.same.high - plain.same.low  # type: ignore[operator]
+    # of one weight the design changes nothing, whatever its size
+    same = metrics.coefficients(labels, weights=np.full(20, 7.0))
+    assert same.alpha == plain.alpha
+    assert (same.same.low, same.same.high) == (plain.same.low, plain.same.high)
+
+
+def test_clusters_that_move_together_widen_the_interval() -> None:
+    rng = np.random.default_rng(3)
+    unit = np.repeat(np.arange(12), 10)
+    flip = (rng.random(12) < 0.4)[unit]
+    first = rng.integers(0, 2, 120).astype(float)
+    labels = np.stack([first, np.where(flip, 1 - first, first)], axis=1)
+    alone, together = (metrics.coefficients(labels, clusters=c).alpha for c in (None, unit))
+    assert together.high - together.low > 1.5 * (alone.high - alone.low)  # type: ignore[operator]

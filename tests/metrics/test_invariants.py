@@ -54,6 +54,23 @@ def agreement_rows(known: Any, label: Any, kind: Any, weights: Any = None) -> An
     return agreement(known, label, weights)
 
 
+def in_columns(known: Any, label: Any, kind: Any) -> np.ndarray:
+    columns = np.stack([known, label, kind], axis=1).astype(float)
+    return np.where(columns < 0, np.nan, columns)
+
+
+def alpha_rows(known: Any, label: Any, kind: Any, weights: Any = None) -> Any:
+    return metrics.krippendorff_alpha(in_columns(known, label, kind), weights=weights)
+
+
+def interval_rows(known: Any, label: Any, kind: Any, weights: Any = None) -> Any:
+    return metrics.krippendorff_alpha(in_columns(known, label, kind), "interval", weights)
+
+
+def ac1_rows(known: Any, label: Any, kind: Any, weights: Any = None) -> Any:
+    return metrics.gwet_ac1(in_columns(known, label, kind), weights, classes=4)
+
+
 def pooled(known: Any, label: Any, kind: Any, weights: Any = None) -> Any:
     return metrics.j_pooled(known, label, weights)
 
@@ -104,6 +121,10 @@ def slope(score: Any, refused: Any, length: Any, weights: Any = None) -> Any:
     return metrics.false_negative_slope(refused, length, weights)
 
 
+def linear(score: Any, refused: Any, length: Any, weights: Any = None) -> Any:
+    return metrics.pearson(score, length, weights)
+
+
 def correlation(score: Any, refused: Any, length: Any, weights: Any = None) -> Any:
     return metrics.spearman(score, length, weights)
 
@@ -114,10 +135,10 @@ LENGTHS: dict[str, Statistic] = {
     "residual_auroc": metrics.residual_auroc,
     "false_negative_slope": slope,
     "spearman": correlation,
+    "pearson": linear,
 }
 SCORED: dict[str, Statistic] = {**metrics.SCORE_METRICS, "within_auroc": within_score}
 PROBABLE: dict[str, Statistic] = metrics.PROBABILITY_METRICS
-COUNTED = [{**SCORED, **PROBABLE}[name] for name in metrics.COUNTED]
 LABELED: dict[str, Statistic] = {
     **{name: rate(name) for name in metrics.RATES},
     "j_pooled": pooled,
@@ -125,6 +146,8 @@ LABELED: dict[str, Statistic] = {
     "odds_ratio": metrics.odds_ratio,
     "kappa": kappa_rows,
     "agreement": agreement_rows,
+    "krippendorff_alpha": alpha_rows,
+    "gwet_ac1": ac1_rows,
     "policy_j": policy,
     "unspoken": unspoken,
     "hedge_precision": hedges,
@@ -132,10 +155,13 @@ LABELED: dict[str, Statistic] = {
     "abstention_gap_within": abstained_within,
     "confidence_target_utility": worth,
 }
+COUNTED = [{**SCORED, **PROBABLE, **LABELED}[name] for name in metrics.COUNTED]
+COUNTED.append(interval_rows)
 ALL = [pytest.param(f, scored, id=k) for k, f in SCORED.items()]
 ALL += [pytest.param(f, stated, id=k) for k, f in PROBABLE.items()]
 ALL += [pytest.param(f, three, id=k) for k, f in LENGTHS.items()]
 ALL += [pytest.param(f, labeled, id=k) for k, f in LABELED.items()]
+ALL.append(pytest.param(interval_rows, labeled, id="krippendorff_alpha_interval"))
 
 
 @pytest.mark.parametrize(("metric", "data"), ALL)

@@ -465,3 +465,12 @@ def test_resamples_are_weights_of_rows_that_are_there_as_often() -> None:
                 alone = metric(score[rows], wrong[rows])  # type: ignore[operator]
                 assert (alone is None) == math.isnan(value)
                 assert alone is None or value == pytest.approx(alone, abs=1e-12)
+
+
+def test_pearson_by_hand() -> None:
+    # deviations -1 0 1 and -7/3 -1/3 8/3: 5 / sqrt(2 * 114/9)
+    found = metrics.pearson([1, 2, 3, np.nan], [2, 4, 7, 1])
+    assert found == pytest.approx(5 / math.sqrt(2 * 114 / 9))
+    assert metrics.pearson([1, 2], [3, 3]) is metrics.pearson([], []) is None
+    assert metrics.pearson([0.1] * 30, range(30)) is None
+    assert metrics.pearson([1e9, 1e9 + 1, 1e9 + 2], [2, 4, 7]) == pytest.approx(found)

@@ -34,4 +34,4 @@ LIMITS: dict[str, tuple[float, float] | None] = {
 
 #: Metrics whose value depends on how many rows there are, so that weights are counts of rows:
 #: doubling every weight is not the same as doubling none.
-COUNTED = ("aurac", "aurc", "prr", "ece_debiased")
+COUNTED = ("aurac", "aurc", "prr", "ece_debiased", "krippendorff_alpha")

@@ -754,38 +754,47 @@ def bootstrap_share(
     clusters: ArrayLike,
     n: int = 2000,
     seed: int = 0,
+    weights: ArrayLike | None = None,
 ) -> Estimate:
     """Return sum(top where bottom) / sum(bottom) with its 95 % interval, clusters resampled.
 
     ``bottom`` (rows,) is boolean; ``top`` is boolean, or a fraction of each row that ``bottom``
     counts. Value ``None`` with a problem when ``bottom`` is empty; no interval when all that it
     counts lies in one cluster. Sparse shares get an exact interval, which is wide for fractions.
+    ``weights`` (rows,), positive, are 1 / the probability with which a row was drawn: the rows then
+    count as many trials as they are worth (Kish 1965), and the share has no whole counts.
     """
     of = np.asarray(bottom, dtype=bool)
+    mass = of.astype(np.float64)
+    if weights is not None:
+        mass = np.where(of, np.asarray(weights, dtype=np.float64), 0.0)
+        mass *= float(divide(mass.sum(), (mass**2).sum())) if of.any() else 1.0
     hit = np.where(of, np.asarray(top, dtype=np.float64), 0.0)
+    counted = float(hit.sum()), float(of.sum())
+    hit = hit * mass
     unit = codes(clusters)
     count = count_codes(unit)
-    successes, trials = float(hit.sum()), float(of.sum())
+    successes, trials = float(hit.sum()), float(mass.sum())
     if trials == 0:
         return _empty(name)
-    replicates = _replicates(hit, of, unit, n, seed)
+    replicates = _replicates(hit, mass, unit, n, seed)
     error = standard_error(replicates, count)
-    sizes = np.bincount(unit, weights=of, minlength=count)
+    sizes = np.bincount(unit, weights=mass, minlength=count)
     low, high = proportion_interval(successes, trials, error, count, sizes=sizes)
     problem = UNMOVED if low is None else undefined_problem(replicates)
     if np.count_nonzero(sizes) < LEAST_CLUSTERS:
         # rows of one cluster may all move together: an exact interval over rows would be too small
         low, high, problem = None, None, SINGLE_CLUSTER
     elif is_sparse(successes, trials):
-        problem = f"sparse ({successes:g} of {trials:g}): exact interval"
+        problem = f"sparse ({counted[0]:g} of {counted[1]:g}): exact interval"
     return Estimate(
         name=name,
         value=successes / trials,
         low=low,
         high=high,
-        numerator=successes,
-        denominator=trials,
-        n=int(trials),
+        numerator=successes if weights is None else None,
+        denominator=trials if weights is None else None,
+        n=int(counted[1]),
         problem=problem,
     )
 

@@ -50,8 +50,8 @@ from sayso.records import Estimate, InputError
 __all__ = [
     "PENALTIES", "SCORE_METRICS", "RiskCoverage", "accuracy_at_coverage", "auprc", "aurac", "aurc",
     "auroc", "bootstrap_auroc", "bootstrap_prr", "bootstrap_ranking", "fit_threshold",
-    "missing_scores", "prr", "risk_coverage", "selective_utility", "spearman", "utilities",
-    "within_auroc",
+    "missing_scores", "pearson", "prr", "risk_coverage", "selective_utility", "spearman",
+    "utilities", "within_auroc",
 ]  # fmt: skip
 
 Weighting = Literal["pairs", "mantel_haenszel"]
@@ -542,6 +542,27 @@ def spearman(first: ArrayLike, second: ArrayLike, weights: ArrayLike | None = No
             top, np.sqrt(spread), out=np.full(len(top), np.nan), where=spread > 1e-24
         )
     return as_result(value, single)
+
+
+def pearson(first: ArrayLike, second: ArrayLike, weights: ArrayLike | None = None) -> Result:
+    """Return Pearson's correlation, -1..1; rows, ``weights`` and undefined as in :func:`spearman`.
+
+    Cov(x, y) / (sd(x) sd(y)) of the weighted rows.
+    """
+    x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if x.shape != y.shape:
+        raise InputError(f"a correlation needs rows of one length, got {x.shape} and {y.shape}")
+    W, single = weight_rows(weights, len(x))
+    both = ~(np.isnan(x) | np.isnan(y))
+    x, y, W = x[both], y[both], W[:, both]
+    if not both.any():
+        return as_result(np.full(len(W), np.nan), single)
+    V = divide(W, W.sum(axis=1, keepdims=True))
+    dx, dy = (v - (V @ v)[:, None] for v in (x - x[0], y - y[0]))  # 0 where all are the same
+    spread = (V * dx**2).sum(axis=1) * (V * dy**2).sum(axis=1)
+    flat = spread <= 1e-24 * max(float(np.ptp(x) * np.ptp(y)), 1e-300) ** 2
+    value = divide((V * dx * dy).sum(axis=1), np.where(flat, 0.0, np.sqrt(spread)))
+    return as_result(np.clip(value, -1, 1), single)
 
 
 def harmonic(x: ArrayLike) -> Floats:
