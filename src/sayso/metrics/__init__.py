@@ -15,6 +15,7 @@ from sayso.metrics.alarms import *
 from sayso.metrics.calibration import *
 from sayso.metrics.cmfg import *
 from sayso.metrics.compare_scores import *
+from sayso.metrics.correction import *
 from sayso.metrics.factuality import *
 from sayso.metrics.guarantee import *
 from sayso.metrics.intervals import *

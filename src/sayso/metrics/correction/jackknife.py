@@ -1,0 +1,368 @@
+"""The frame of all corrected numbers: which rows are labeled, the jackknife, the interval.
+
+The method and its reasons: :mod:`sayso.metrics.correction`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sayso.metrics.arrays import Floats, codes, count_codes, divide, or_none
+from sayso.metrics.intervals import (
+    GROUPS,
+    LEAST_FREEDOM,
+    NO_SPREAD,
+    UNDEFINED_SHARE,
+    UNMOVED,
+    Range,
+    current_level,
+    student_interval,
+    student_quantile,
+)
+from sayso.metrics.uncle_rates import undefined
+from sayso.records import Estimate, InputError
+
+__all__ = ["LEAST_GAIN", "Corrected", "LabeledRows", "LabelsForWidth", "labels_for_width"]
+
+#: A judge is worth using where n corrected labels are worth at least so many times n labels alone.
+LEAST_GAIN = 1.1
+#: Labels, for each of two errors that are not seen, on which the judge is taken to know nothing.
+UNSEEN = 2.0
+#: Disagreements from which the variance that they show is used as it is.
+SEEN = 2
+#: Labeled clusters, of those that move a number, below which it gets no interval.
+LEAST_LABELED = 5
+#: Labeled clusters above which they leave in groups as well.
+MANY_LABELED = 1000
+FEW_LABELS = "no interval: fewer than {} labeled clusters count for it"
+#: name -> the number of all rows, then without each group of clusters, (1 + G,)
+Replicates = Mapping[str, Floats]
+#: a power to :data:`Replicates`
+Evaluate = Callable[[float], Replicates]
+
+
+class LabeledRows(NamedTuple):
+    """Which of N rows people labeled, and how these were chosen.
+
+    ``rows`` (n,) are places in 0..N-1, each once. ``probability`` (n,) is the chance that each had
+    of being labeled (default: equal within a stratum); only its proportions within a stratum count.
+    ``strata`` (N,) names the stratum of every row (default: one), ``clusters`` (N,) its entity
+    (default: each row is its own).
+    """
+
+    rows: ArrayLike
+    probability: ArrayLike | None = None
+    strata: ArrayLike | None = None
+    clusters: ArrayLike | None = None
+
+
+class Corrected(msgspec.Struct, frozen=True):
+    """A number corrected for the judge, with the number of the labels alone and the raw one.
+
+    ``power`` is how much the judge's verdicts count (0: not at all). ``gain`` is how many labels
+    alone one corrected label is worth, the ratio of the variances; ``None`` where the labels alone
+    give no number. ``disagreements`` are the labels on which people and judge differ and that move
+    the number. ``freedom``, ``variance`` and ``alone_variance`` serve :func:`labels_for_width`.
+    """
+
+    corrected: Estimate
+    alone: Estimate
+    raw: float | None
+    power: float | None
+    gain: float | None
+    labels: int
+    rows: int
+    disagreements: int
+    freedom: float = 0.0
+    variance: float | None = None
+    alone_variance: float | None = None
+
+    @property
+    def worth(self) -> bool | None:
+        """Whether the judge adds to the labels (:data:`LEAST_GAIN`); ``None`` if not known."""
+        return None if self.gain is None else self.gain >= LEAST_GAIN
+
+
+# ---- rows, labels and groups of clusters that leave together
+
+
+class JackknifeSample(NamedTuple):
+    """Rows and labels in groups; ``weight`` is 1/p of the labels, ``layer`` of all rows."""
+
+    size: int
+    rows: NDArray[np.int64]
+    group: NDArray[np.int64]
+    groups: int
+    labeled_clusters: int
+    weight: Floats
+    layer: NDArray[np.int64]
+
+    def without(self, values: Floats, of_labels: bool = False) -> Floats:
+        """Return sums of ``values`` (m, K) by stratum, whole and without each group (1+G, H, K)."""
+        group = self.group[self.rows] if of_labels else self.group
+        layer = self.layer[self.rows] if of_labels else self.layer
+        H = count_codes(self.layer)
+        slot = group * H + layer
+        sums = np.stack(
+            [np.bincount(slot, column, self.groups * H) for column in values.T], axis=-1
+        ).reshape(self.groups, H, values.shape[1])
+        total = sums.sum(axis=0)
+        return np.concatenate([total[None], total - sums])
+
+    def scales(self) -> Floats:
+        """Return what weights 1/p of a stratum are multiplied by, (1+G, H): N(h) / W(h) / N."""
+        inside = self.without(np.ones((self.size, 1)))[..., 0]
+        weight = self.without(self.weight[:, None], of_labels=True)[..., 0]
+        inside = np.where(weight > 1e-12, inside, 0.0)
+        scale = divide(inside, weight) / inside.sum(axis=1, keepdims=True)
+        return np.asarray(np.nan_to_num(scale), dtype=np.float64)
+
+    def kept(self, first: int, last: int) -> NDArray[np.bool_]:
+        """Return which rows stay in replicates first..last-1 of 1+G, (b, N); 0 is the whole."""
+        return np.asarray(self.group != np.arange(first - 1, last - 1)[:, None], dtype=bool)
+
+
+def jackknife_sample(size: int, labeled: LabeledRows) -> JackknifeSample:
+    """Return rows in groups, after the checks of what came."""
+    rows = np.asarray(labeled.rows, dtype=np.int64).reshape(-1)
+    if len(rows) and (rows.min() < 0 or rows.max() >= size or len(np.unique(rows)) < len(rows)):
+        raise InputError(
+            f"labeled rows: expected places from 0 to {size - 1}, each once; two labels of one row "
+            "are joined first"
+        )
+    weight = np.ones(len(rows))
+    if labeled.probability is not None:
+        chance = np.asarray(labeled.probability, dtype=np.float64)
+        if chance.shape != rows.shape or not ((chance > 0) & (chance <= 1)).all():
+            raise InputError("inclusion probabilities: expected one in (0, 1] for each label")
+        weight = 1 / chance
+    unit = np.arange(size) if labeled.clusters is None else codes(labeled.clusters)
+    layer = np.zeros(size, np.int64) if labeled.strata is None else codes(labeled.strata)
+    if len(unit) != size or len(layer) != size:
+        raise InputError(f"strata and clusters: expected one for each of {size} rows")
+    count = count_codes(unit)
+    inside = np.unique(unit[rows])
+    outside = np.setdiff1d(np.arange(count), inside, assume_unique=True)
+    own, rest = _dealt(len(inside), MANY_LABELED), _dealt(len(outside), GROUPS)
+    group = np.zeros(count, dtype=np.int64)
+    group[inside] = own
+    group[outside] = rest + count_codes(own)
+    layer = _merged(layer, unit, rows)
+    groups = count_codes(own) + count_codes(rest)
+    return JackknifeSample(size, rows, group[unit], groups, len(inside), weight, layer)
+
+
+def _dealt(count: int, most: int) -> NDArray[np.int64]:
+    """Return a group for each of ``count`` clusters: its own, or one of GROUPS from ``most`` on."""
+    if count <= most:
+        return np.arange(count)
+    return np.asarray(np.random.default_rng(0).permutation(count) % GROUPS, dtype=np.int64)
+
+
+def _merged(
+    layer: NDArray[np.int64], unit: NDArray[np.int64], rows: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return strata with those joined that have labels of fewer than two clusters.
+
+    They are joined to each other, and to the next smallest where they still have too few: one label
+    tells nothing of how a stratum varies.
+    """
+    of_label = np.unique(np.stack([layer[rows], unit[rows]], axis=1), axis=0)[:, 0]
+    held = np.bincount(of_label, minlength=count_codes(layer))
+    order = np.argsort(held, kind="stable")
+    few = int((held < 2).sum())
+    while 0 < few < len(order) and held[order[:few]].sum() < 2:
+        few += 1
+    target = np.arange(len(held))
+    target[order[:few]] = order[0] if few else 0
+    return codes(target[layer])
+
+
+# ---- the interval, whatever the number
+
+
+class JackknifeNumbers(NamedTuple):
+    """How numbers are computed: with a power, of the labels alone, and with labels taken back.
+
+    ``swapped`` are the numbers where the judge's verdict stands in the place of one label (n,), and
+    of none, as (1 + n,). ``tuned``: the power is chosen; else there is none.
+    """
+
+    evaluate: Evaluate
+    alone: Replicates
+    swapped: Replicates
+    raw: Mapping[str, float]
+    tuned: bool = True
+
+
+def jackknifed_numbers(
+    numbers: JackknifeNumbers, sample: JackknifeSample, limits: Mapping[str, Range | None]
+) -> dict[str, Corrected]:
+    """Return every number with its interval, beside that of the labels alone."""
+    full = numbers.evaluate(1.0)
+    result = {}
+    for name, whole in full.items():
+        limit = limits.get(name, (0.0, 1.0))
+        own = numbers.alone[name]
+        power, drawn = None, whole
+        if numbers.tuned:
+            power = _power(own, whole)
+            drawn = numbers.evaluate(power)[name]
+        swapped = numbers.swapped[name]
+        moved = np.abs(swapped[1:] - swapped[0]) > NO_SPREAD
+        seen = int(moved.sum())
+        alone = _spread(name, own, own, sample, limit, SEEN)
+        made = _spread(name, drawn, own, sample, limit, seen)
+        gain = None
+        if numbers.tuned and made.variance and alone.variance:
+            gain = alone.variance / made.variance
+        result[name] = Corrected(
+            corrected=made.estimate,
+            alone=alone.estimate,
+            raw=or_none(numbers.raw[name]),
+            power=power,
+            gain=gain,
+            labels=len(sample.rows),
+            rows=sample.size,
+            disagreements=seen,
+            freedom=made.freedom,
+            variance=made.variance,
+            alone_variance=alone.variance,
+        )
+    return result
+
+
+def _power(own: Floats, whole: Floats) -> float:
+    """Return the power with the least jackknife variance; 1 where the labels alone are undefined.
+
+    ``own`` and ``whole`` (1+G,) are the number with power 0 and 1.
+    """
+    a, b = own[1:] - own[0], whole[1:] - whole[0]
+    both = np.isfinite(a) & np.isfinite(b)
+    if not both.any():
+        return 0.0 if np.isfinite(own[0]) else 1.0
+    a, gap = a[both], (a - b)[both]
+    below = float(gap @ gap)
+    return min(max(float(a @ gap) / below, 0.0), 1.0) if below > 0 else 0.0
+
+
+class _Spread(NamedTuple):
+    estimate: Estimate
+    variance: float | None
+    freedom: float
+
+
+def _spread(
+    name: str, drawn: Floats, own: Floats, sample: JackknifeSample, limits: Range | None, seen: int
+) -> _Spread:
+    """Return the estimate of a number (1+G,), its variance and degrees of freedom."""
+    n = len(sample.rows)
+    value = float(drawn[0])
+    if not n or not np.isfinite(value):
+        problem = undefined(name) if n else "undefined: no labels"
+        return _Spread(Estimate(name, n=n, problem=problem), None, 0.0)
+    change = drawn[1:] - value
+    defined = np.isfinite(change)
+    change = change[defined]
+    inside = value if limits is None else min(max(value, limits[0]), limits[1])
+    bare = Estimate(name, value=inside, n=n)
+    moving = _moving(own, sample)
+    if moving < LEAST_LABELED:
+        problem = FEW_LABELS.format(LEAST_LABELED)
+        return _Spread(msgspec.structs.replace(bare, problem=problem), None, 0.0)
+    if 1 - defined.mean() > UNDEFINED_SHARE:
+        problem = "no interval: undefined without some of the labels"
+        return _Spread(msgspec.structs.replace(bare, problem=problem), None, 0.0)
+    variance = float(change @ change)
+    if seen < SEEN:
+        lone = own[1:] - own[0]
+        lone = lone[np.isfinite(lone)]
+        variance += UNSEEN * (SEEN - seen) / n * float(lone @ lone)
+    if variance <= NO_SPREAD**2:
+        return _Spread(msgspec.structs.replace(bare, problem=UNMOVED), None, 0.0)
+    freedom = _freedom(change, sample.labeled_clusters)
+    low, high = _ends(value, math.sqrt(variance), freedom, limits)
+    off = None if low is not None else "no interval: the value is off its scale"
+    made = msgspec.structs.replace(bare, low=low, high=high, problem=off)
+    return _Spread(made, variance, freedom)
+
+
+def _moving(own: Floats, sample: JackknifeSample) -> int:
+    """Return in how many labeled groups a label counts for the number of the labels alone."""
+    change = own[1:] - own[0]
+    change = change[np.isfinite(change)]
+    if not len(change):
+        return sample.labeled_clusters
+    return int((np.abs(change) > NO_SPREAD).sum())
+
+
+def _freedom(change: Floats, labeled: int) -> float:
+    """Return the degrees of freedom of the variance that changes (G,) show (Satterthwaite)."""
+    square = change**2
+    most = max(LEAST_FREEDOM, labeled - 2.0)
+    below = float(divide((square**2).sum(), square.sum() ** 2)) - 1 / len(change)
+    return most if not below > 0 else min(most, max(LEAST_FREEDOM, 2 / below - 1))
+
+
+def _ends(
+    value: float, error: float, freedom: float, limits: Range | None
+) -> tuple[float | None, float | None]:
+    """Return the interval; of a value at or off the end of its scale the symmetric one, cut."""
+    if limits is None or limits[0] < value < limits[1]:
+        return student_interval(value, error, freedom, limits)
+    low, high = student_interval(value, error, freedom, None)
+    if low is None or high is None or low > limits[1] or high < limits[0]:
+        return None, None
+    return max(low, limits[0]), min(high, limits[1])
+
+
+# ---- how many labels
+
+
+class LabelsForWidth(NamedTuple):
+    """How many labels of this run give an interval of a half-width, with the judge and alone.
+
+    ``None``: not even labels of all its rows, because the run has too few entities.
+    """
+
+    corrected: int | None
+    alone: int | None
+
+
+def labels_for_width(number: Corrected, half_width: float) -> LabelsForWidth:
+    """Return how many labels an interval of ``half_width`` takes, drawn as those of ``number``.
+
+    Var(n) = A + S (1/n - 1/N): A is the sampling error that stays when all N rows are labeled,
+    n Var(alone) / N, and S the variance of one label's residual, both from the variances of
+    ``number``. Student's t has n - 2 degrees of freedom. On the number's own scale, so that
+    near an end of it this is rough. Neither is known where the number has no variance.
+    """
+    if half_width <= 0:
+        raise InputError(f"half_width is {half_width}; expected a number above 0")
+    n, N = number.labels, number.rows
+    if number.alone_variance is None or number.variance is None or not n:
+        return LabelsForWidth(None, None)
+    floor = number.alone_variance * n / N
+    return LabelsForWidth(
+        *(_needed(v, floor, n, N, half_width) for v in (number.variance, number.alone_variance))
+    )
+
+
+def _needed(variance: float, floor: float, n: int, N: int, half_width: float) -> int | None:
+    per_label = max(variance - floor, 0.0) / (1 / n - 1 / N) if n < N else variance * n
+    wanted, end = n, (1 + current_level()) / 2
+    for _ in range(20):
+        room = (half_width / student_quantile(end, max(LEAST_FREEDOM, wanted - 2))) ** 2 - floor
+        if room <= 0:
+            return None
+        again = min(N, math.ceil(per_label / (room + per_label / N)))
+        if again == wanted:
+            break
+        wanted = max(again, 2)
+    return wanted

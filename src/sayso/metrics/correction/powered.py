@@ -1,0 +1,289 @@
+"""Corrected means, functions of sums, metrics of weighted rows, and the calibration error.
+
+The method and its reasons: :mod:`sayso.metrics.correction`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sayso.metrics.arrays import Floats, divide, or_none
+from sayso.metrics.calibration import bin_index, ece
+from sayso.metrics.correction.jackknife import (
+    Corrected,
+    JackknifeNumbers,
+    JackknifeSample,
+    LabeledRows,
+    Replicates,
+    jackknifed_numbers,
+    jackknife_sample,
+)
+from sayso.metrics.intervals import BLOCK, Range, Statistic
+from sayso.records import Estimate, InputError
+
+__all__ = ["corrected_ece", "corrected_metric", "corrected_sums", "ppi_mean"]
+
+#: sums (..., K) to numbers (...) by name
+OfSums = Callable[[Floats], Mapping[str, Any]]
+
+
+# ---- the mean
+
+
+class PpiMean(NamedTuple):
+    """A mean by PPI++, its standard error, and the power that was used."""
+
+    value: float | None
+    error: float | None
+    power: float | None
+
+
+def ppi_mean(
+    people: ArrayLike, judge: ArrayLike, rest: ArrayLike, power: float | None = None
+) -> PpiMean:
+    """Return the PPI++ mean of labels ``people`` (n,), with verdicts on them and on ``rest`` (N,).
+
+    theta = mean(people - power judge) + power mean(rest) (Equation 2 of arXiv 2311.01453), with
+    power = Cov(people, judge) / ((1 + n/N) Var(all verdicts)), cut to 0..1 (Example 6.1), and
+    error^2 = Var(people - power judge) / n + power^2 Var(rest) / N; all with ddof 1. The influence
+    function is that of the module. Rows stand alone: :func:`corrected_sums` knows clusters and
+    designs. ``None`` without labels, with a single one no error; NaN anywhere gives ``None``. A
+    judge that says the same of all rows has power 0.
+    """
+    y, f, F = (np.asarray(x, dtype=np.float64).reshape(-1) for x in (people, judge, rest))
+    n, N = len(y), len(F)
+    if len(f) != n:
+        raise InputError(f"ppi_mean: {n} labels and {len(f)} verdicts on them; expected as many")
+    if not n or np.isnan(y.sum() + f.sum() + F.sum()):
+        return PpiMean(None, None, None)
+    if not N:
+        return PpiMean(float(y.mean()), or_none(_mean_variance(y)) if n > 1 else None, 0.0)
+    if power is None:
+        spread = float(np.concatenate([f, F]).var(ddof=1)) if n > 1 else 0.0
+        link = float(np.cov(y, f, ddof=1)[0, 1]) if spread > 0 else 0.0
+        power = min(max(link / ((1 + n / N) * spread), 0.0), 1.0) if spread > 0 else 0.0
+    value = float((y - power * f).mean() + power * F.mean())
+    if n < 2:
+        return PpiMean(value, None, power)
+    error = math.sqrt(_mean_variance(y - power * f) ** 2 + (power * _mean_variance(F)) ** 2)
+    return PpiMean(value, error, power)
+
+
+def _mean_variance(x: Floats) -> float:
+    """Return the standard error of the mean of x (m,); 0 of a single value."""
+    return float(x.std(ddof=1) / math.sqrt(len(x))) if len(x) > 1 else 0.0
+
+
+# ---- numbers that are functions of sums
+
+
+def corrected_sums(
+    numbers: OfSums,
+    judge: ArrayLike,
+    people: ArrayLike,
+    labeled: LabeledRows,
+    limits: Mapping[str, Range | None] | None = None,
+) -> dict[str, Corrected]:
+    """Return numbers that are functions of sums over rows, corrected for the judge.
+
+    ``judge`` (N, K) holds what each row adds to the sums by the judge's verdict, ``people`` (n, K)
+    what the labeled rows add by people's; ``numbers`` maps sums (..., K) to numbers (...) by name,
+    whatever the scale of the sums, NaN where undefined. UNCLE's rates, shares, MFG and SK are such.
+    ``limits`` is the range of each number (default 0..1; None: none). The estimator and its
+    interval are those of the module. A row without a verdict of the judge adds zeros; rows without
+    a person's label are not labeled. Values off the range are cut. No labels: undefined.
+    """
+    F, Y = np.asarray(judge, dtype=np.float64), np.asarray(people, dtype=np.float64)
+    sample = jackknife_sample(len(F), labeled)
+    _same_rows(F, Y, sample)
+    every = sample.without(F).sum(axis=1)
+    size = sample.without(np.ones((len(F), 1))).sum(axis=1)
+    every = every / np.where(size > 0, size, 1.0)
+    scale = sample.scales()[..., None]
+    weighted = sample.weight[:, None]
+    own = (scale * sample.without(weighted * Y, of_labels=True)).sum(axis=1)
+    judged = (scale * sample.without(weighted * F[sample.rows], of_labels=True)).sum(axis=1)
+
+    def evaluate(power: float) -> Replicates:
+        return _arrays(numbers, own + power * (every - judged))
+
+    one = weighted * scale[0][sample.layer[sample.rows]]
+    whole = (own + every - judged)[:1]
+    swapped = np.concatenate([whole, whole - one * (Y - F[sample.rows])])
+    raw = {name: float(v) for name, v in _arrays(numbers, every[0]).items()}
+    made = JackknifeNumbers(evaluate, evaluate(0.0), _arrays(numbers, swapped), raw)
+    return jackknifed_numbers(made, sample, limits or {})
+
+
+def _arrays(numbers: OfSums, sums: Floats) -> dict[str, Floats]:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return {k: np.asarray(v, dtype=np.float64) for k, v in numbers(sums).items()}
+
+
+def _same_rows(judge: Floats, people: Floats, sample: JackknifeSample) -> None:
+    if judge.ndim != 2 or people.shape != (len(sample.rows), judge.shape[1]):
+        raise InputError(
+            f"corrected sums: the judge's have shape {judge.shape}, people's {people.shape}; "
+            f"expected (rows, sums) and ({len(sample.rows)} labels, sums)"
+        )
+
+
+# ---- numbers of weighted rows
+
+
+def corrected_metric(
+    name: str,
+    metric: Statistic,
+    judge: Sequence[ArrayLike],
+    people: Sequence[ArrayLike],
+    labeled: LabeledRows,
+    limits: Range | None = (0.0, 1.0),
+    **keywords: Any,
+) -> Corrected:
+    """Return a metric of weighted rows, corrected for the judge.
+
+    ``judge`` are the metric's columns (N,) with the judge's verdicts, ``people`` the same columns
+    (n,) of the labeled rows with people's. ``metric(*columns, weights=(B, N + n), **keywords)``
+    must be defined for negative weights, as one made of sums or of pairs is (AUROC, cMFG); of a
+    metric that counts rows (``COUNTED``) it is not. Estimator and interval: the module. Undefined
+    where the metric is.
+    """
+    columns = [
+        np.concatenate([np.asarray(a), np.asarray(b)]) for a, b in zip(judge, people, strict=True)
+    ]
+    size = len(np.asarray(judge[0]))
+    sample = jackknife_sample(size, labeled)
+    if any(len(column) != size + len(sample.rows) for column in columns):
+        raise InputError(
+            f"{name}: expected columns of {size} rows and of {len(sample.rows)} labels"
+        )
+    scale = sample.scales()[:, sample.layer[sample.rows]] * sample.weight
+
+    def block(first: int, last: int, power: float) -> Floats:
+        kept = sample.kept(first, last).astype(np.float64)
+        own = scale[first:last] * kept[:, sample.rows]
+        weights = np.concatenate([power * divide(kept, kept.sum(axis=1)[:, None]), own], axis=1)
+        weights[:, sample.rows] -= power * own
+        return weights
+
+    def value(weights: Floats) -> Floats:
+        return np.asarray(metric(*columns, weights=weights, **keywords), dtype=np.float64)
+
+    def evaluate(power: float) -> Replicates:
+        step = max(1, BLOCK // (size + len(sample.rows)))
+        starts = range(0, 1 + sample.groups, step)
+        ends = [min(1 + sample.groups, at + step) for at in starts]
+        parts = [value(block(at, end, power)) for at, end in zip(starts, ends, strict=True)]
+        return {name: np.concatenate(parts)}
+
+    whole = block(0, 1, 1.0)
+    differ = _differing(columns, sample)
+    swapped = np.repeat(whole, 1 + len(differ), axis=0)
+    at = np.arange(len(differ))
+    swapped[1 + at, sample.rows[differ]] += whole[0, size + differ]
+    swapped[1 + at, size + differ] = 0.0
+    raw = np.concatenate([np.ones(size), np.zeros(len(sample.rows))])
+    made = JackknifeNumbers(
+        evaluate, evaluate(0.0), {name: value(swapped)}, {name: float(value(raw[None])[0])}
+    )
+    return jackknifed_numbers(made, sample, {name: limits})[name]
+
+
+def _differing(columns: Sequence[NDArray[Any]], sample: JackknifeSample) -> NDArray[np.int64]:
+    """Return the labels (m,) that differ from the judge's verdict in some column."""
+    size = sample.size
+    differ = np.zeros(len(sample.rows), dtype=bool)
+    for column in columns:
+        differ |= column[sample.rows] != column[size:]
+    return np.flatnonzero(differ)
+
+
+# ---- the calibration error
+
+
+def corrected_ece(
+    confidence: ArrayLike,
+    judge: ArrayLike,
+    people: ArrayLike,
+    labeled: LabeledRows,
+    bins: int = 10,
+) -> Corrected:
+    """Return the expected calibration error, corrected for a judge of right and wrong.
+
+    ``confidence`` and ``judge`` (N,), ``people`` (n,): 1 right, 0 wrong. Sixty labels leave six to
+    each of ten bins, and |accuracy - confidence| of six rows is mostly noise, so the judge's error
+    is not taken bin by bin: with a judge of one sensitivity and one specificity, y - f is on
+    average linear in a bin's accuracy (Rogan and Gladen 1978), and that line is fitted to the
+    labels by least squares. Each bin's gap g has its jackknife error s, and what chance adds to
+    |g| is taken off as in :func:`sayso.metrics.calibration.ece_debiased` (Kumar et al. 2019):
+    2 |g| - E|N(g, s)|. Where the judge's errors depend on confidence in another way, the value is
+    off by as much. The labels alone give the plain error, which chance raises, without an interval.
+    NaN in a column is an error; undefined without labels.
+    """
+    p, f = np.asarray(confidence, dtype=np.float64), np.asarray(judge, dtype=np.float64)
+    y = np.asarray(people, dtype=np.float64)
+    sample = jackknife_sample(len(p), labeled)
+    if np.isnan(p).any() or np.isnan(f).any() or np.isnan(y).any():
+        raise InputError("corrected_ece: a row without confidence or verdict; leave it out first")
+    inside = (bin_index(p, bins)[:, None] == np.arange(bins)).astype(np.float64)
+    mass, sure, right = (
+        sample.without(inside * x[:, None]).sum(axis=1) for x in (np.ones(len(p)), p, f)
+    )
+    scale = sample.scales()[..., None]
+    at, weight = inside[sample.rows], sample.weight[:, None]
+    error = (y - f[sample.rows])[:, None]
+    held = (scale * sample.without(weight * at, of_labels=True)).sum(axis=1)
+    missed = (scale * sample.without(weight * at * error, of_labels=True)).sum(axis=1)
+    accuracy = np.nan_to_num(divide(right, mass))
+    gaps = np.nan_to_num(divide(right - sure, mass)) + _line(accuracy, held, missed)
+    share = mass / mass.sum(axis=1, keepdims=True)
+    drawn = _folded_less(gaps, share)
+    own = np.full(len(drawn), np.nan)
+    differ = np.flatnonzero(error[:, 0] != 0)
+    made = JackknifeNumbers(
+        lambda power: {"ece": drawn},
+        {"ece": own},
+        {"ece": np.append(0.0, np.ones(len(differ)))},
+        {"ece": _float(ece(p, f, bins))},
+        tuned=False,
+    )
+    result = jackknifed_numbers(made, sample, {})["ece"]
+    weights = weight[:, 0] * scale[0, sample.layer[sample.rows], 0]
+    alone = Estimate(
+        "ece",
+        value=or_none(_float(ece(p[sample.rows], y, bins, weights))) if len(y) else None,
+        n=len(y),
+        problem="no interval: of so few labels in each bin, chance raises it",
+    )
+    return msgspec.structs.replace(result, alone=alone, alone_variance=None)
+
+
+def _line(accuracy: Floats, held: Floats, missed: Floats) -> Floats:
+    """Return the fitted mean of y - f in each bin (B, bins): a line in the judged accuracy."""
+    total = held.sum(axis=1, keepdims=True)
+    mean = divide(missed.sum(axis=1, keepdims=True), total)
+    away = accuracy - divide((held * accuracy).sum(axis=1, keepdims=True), total)
+    below = (held * away**2).sum(axis=1, keepdims=True)
+    slope = np.nan_to_num(divide((missed * away).sum(axis=1, keepdims=True), below))
+    return np.asarray(mean + slope * away, dtype=np.float64)
+
+
+def _folded_less(gaps: Floats, share: Floats) -> Floats:
+    """Return sum share (2 |g| - E|N(g, s)|) of gaps (1+G, bins), s from the jackknife."""
+    change = gaps[1:] - gaps[:1]
+    s = np.sqrt(np.nansum(change**2, axis=0))
+    ratio = np.divide(gaps, s, out=np.zeros(gaps.shape), where=s > 0)
+    erf = np.asarray(np.frompyfunc(math.erf, 1, 1)(ratio / math.sqrt(2)), dtype=np.float64)
+    folded = s * math.sqrt(2 / math.pi) * np.exp(-(ratio**2) / 2) + gaps * erf
+    folded = np.where(s > 0, folded, np.abs(gaps))
+    return np.asarray((share * (2 * np.abs(gaps) - folded)).sum(axis=1), dtype=np.float64)
+
+
+def _float(value: Any) -> float:
+    return float("nan") if value is None else float(value)

@@ -1,0 +1,462 @@
+"""Numbers corrected for the judge: by hand, by brute force, against formulas, in simulations."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sayso import metrics
+from sayso.metrics import LabeledRows, ReadingErrors
+from sayso.metrics.intervals import student_interval
+from sayso.records import InputError
+
+
+def share(sums: Any) -> dict[str, Any]:
+    return {"share": sums[..., 0] / sums[..., 1]}
+
+
+def with_ones(values: Any) -> np.ndarray:
+    x = np.asarray(values, dtype=float)
+    return np.stack([x, np.ones(len(x))], axis=1)
+
+
+def world(seed: int, entities: int = 60, error: float = 0.1) -> dict[str, np.ndarray]:
+    """Draw facts of entities, whether they are known, people's label and the judge's."""
+    rng = np.random.default_rng(seed)
+    entity = np.repeat(np.arange(entities), 5)
+    n = len(entity)
+    ability = rng.normal(0, 1, entities)[entity]
+    known = (rng.random(n) < 1 / (1 + np.exp(-ability))).astype(int)
+    label = np.where(
+        rng.random(n) < 0.3 + 0.3 * (1 - known), 2, (rng.random(n) > 0.15 + 0.7 * known).astype(int)
+    )
+    read = np.where(rng.random(n) < error, rng.integers(0, 3, n), label)
+    read = np.where((label == 2) & (rng.random(n) < error), 0, read)
+    score = rng.normal(size=n) + (label == 1)
+    return {"entity": entity, "known": known, "label": label, "read": read, "score": score}
+
+
+def cells(known: np.ndarray, label: np.ndarray) -> np.ndarray:
+    index = np.where(known == 1, 0, 3) + label
+    return (index[:, None] == np.arange(6)).astype(float)
+
+
+def rates(sums: Any) -> dict[str, Any]:
+    found = metrics.cell_rates(sums)
+    return {name: found[name] for name in ("FA", "UA", "UUR", "J")}
+
+
+# ---- the mean
+
+
+def test_mean_by_hand() -> None:
+    people, judge, rest = [1, 0, 1, 1], [1, 0, 0, 1], [1, 1, 0, 1, 1, 0]
+    # Cov = .5/3, Var of all ten verdicts = 2.4/9, power = (1/6) / ((1 + 4/6) (4/15)) = .375
+    found = metrics.ppi_mean(people, judge, rest)
+    assert found.power == pytest.approx(0.375)
+    assert found.value == pytest.approx(0.75 - 0.375 * 0.5 + 0.375 * 4 / 6)  # .8125
+    # people - power judge: .625, 0, 1, .625, of mean .5625 and squared deviations .5156...
+    residual = np.array([0.625, 0, 1, 0.625])
+    of_rest = 0.375**2 * (6 * (4 / 6) * (2 / 6) / 5) / 6
+    assert found.error == pytest.approx(math.sqrt(residual.var(ddof=1) / 4 + of_rest))
+    assert metrics.ppi_mean(people, judge, rest, 1.0).value == pytest.approx(0.25 + 4 / 6)
+    assert metrics.ppi_mean(people, judge, rest, 0.0).value == 0.75
+
+
+def test_mean_of_little() -> None:
+    assert metrics.ppi_mean([], [], [1, 0]) == (None, None, None)
+    assert metrics.ppi_mean([1.0, math.nan], [1, 0], [1, 0]).value is None
+    one = metrics.ppi_mean([1], [1], [0, 1])
+    assert (one.value, one.error) == (1.0, None)
+    # a judge that says the same of all rows adds nothing
+    same = metrics.ppi_mean([1, 0, 1], [1, 1, 1], [1, 1, 1, 1])
+    assert (same.value, same.power) == (pytest.approx(2 / 3), 0.0)
+    # one that says the contrary is not turned around
+    assert metrics.ppi_mean([1, 0, 1, 0], [0, 1, 0, 1], [0, 1, 1, 1]).power == 0.0
+    with pytest.raises(InputError, match="3 labels and 2 verdicts"):
+        metrics.ppi_mean([1, 0, 1], [1, 0], [1])
+
+
+def test_general_estimator_is_the_same_mean() -> None:
+    rng = np.random.default_rng(1)
+    f, y = rng.random(200), None
+    y = np.clip(f[:40] + 0.2 * rng.normal(size=40), 0, 1)
+    found = metrics.corrected_sums(share, with_ones(f), with_ones(y), LabeledRows(np.arange(40)))
+    c = found["share"]
+    assert c.power is not None
+    # of all 200 rows 160 are not labeled: power counts them
+    same = metrics.ppi_mean(y, f[:40], f[40:], c.power * 160 / 200)
+    assert c.corrected.value == pytest.approx(same.value, abs=1e-12)
+    best = metrics.ppi_mean(y, f[:40], f[40:])
+    assert c.power * 160 / 200 == pytest.approx(best.power, abs=0.15)
+    # both errors are those of the formula, the jackknife a little larger
+    assert c.variance is not None
+    assert same.error is not None
+    assert 1.0 < math.sqrt(c.variance) / same.error < 1.1
+
+
+# ---- functions of sums
+
+
+def brute(data: dict[str, np.ndarray], at: np.ndarray, power: float, out: int | None) -> Any:
+    """Return the rates by loops, without a cluster."""
+    keep = [i for i in range(len(data["entity"])) if data["entity"][i] != out]
+    held = [i for i in at if data["entity"][i] != out]
+    judge, people = (cells(data["known"], data[name]) for name in ("read", "label"))
+    every = sum(judge[i] for i in keep) / len(keep)
+    mine = sum(people[i] for i in held) / len(held)
+    theirs = sum(judge[i] for i in held) / len(held)
+    return rates(mine + power * (every - theirs))
+
+
+def test_sums_by_brute_force() -> None:
+    data = world(3, entities=40)
+    at = np.sort(np.random.default_rng(0).choice(200, 50, replace=False))
+    judge, people = (cells(data["known"], data[name]) for name in ("read", "label"))
+    found = metrics.corrected_sums(
+        rates, judge, people[at], LabeledRows(at, clusters=data["entity"]), {"J": (-1.0, 1.0)}
+    )
+    for name, c in found.items():
+        assert c.power is not None
+        assert c.variance is not None
+        whole = brute(data, at, c.power, None)[name]
+        assert c.corrected.value == pytest.approx(whole)
+        assert c.alone.value == pytest.approx(brute(data, at, 0.0, None)[name])
+        without = [brute(data, at, c.power, e)[name] for e in range(40)]
+        assert c.disagreements >= 2
+        assert c.variance == pytest.approx(sum((v - whole) ** 2 for v in without))
+        # no power near it has a smaller variance, to first order
+        a = np.array([brute(data, at, 0.0, e)[name] for e in range(40)]) - c.alone.value
+        b = np.array([brute(data, at, 1.0, e)[name] for e in range(40)])
+        b = b - brute(data, at, 1.0, None)[name]
+        spread = [float((((1 - p) * a + p * b) ** 2).sum()) for p in np.linspace(0, 1, 101)]
+        assert c.power == pytest.approx(np.argmin(spread) / 100, abs=0.006)
+        limits = (-1.0, 1.0) if name == "J" else (0.0, 1.0)
+        ends = student_interval(whole, math.sqrt(c.variance), c.freedom, limits)
+        assert (c.corrected.low, c.corrected.high) == pytest.approx(ends)
+        assert c.gain == pytest.approx(c.alone_variance / c.variance)
+
+
+def test_a_perfect_judge_is_believed_but_not_blindly() -> None:
+    data = world(5, error=0.0)
+    at = np.arange(0, 300, 5)
+    judge = cells(data["known"], data["label"])
+    data["read"] = data["label"]
+    c = metrics.corrected_sums(rates, judge, judge[at], LabeledRows(at, clusters=data["entity"]))
+    fa = c["FA"]
+    assert (fa.power, fa.disagreements) == (pytest.approx(1.0), 0)
+    assert fa.corrected.value == pytest.approx(fa.raw)
+    # no error among 60 labels: the interval is wider than that of the run with a known judge
+    alone = metrics.corrected_sums(
+        rates, judge, judge, LabeledRows(np.arange(300), clusters=data["entity"])
+    )["FA"]
+    assert fa.variance is not None
+    assert alone.variance is not None
+    assert fa.variance > 1.2 * alone.variance
+
+
+def test_all_rows_labeled_gives_what_people_say() -> None:
+    data = world(6)
+    judge, people = (cells(data["known"], data[name]) for name in ("read", "label"))
+    every = LabeledRows(np.arange(300), clusters=data["entity"])
+    for c in metrics.corrected_sums(rates, judge, people, every).values():
+        assert c.corrected.value == pytest.approx(c.alone.value)
+        assert c.gain == pytest.approx(1.0)
+        assert c.worth is False
+
+
+def test_undefined_and_too_little() -> None:
+    data = world(7)
+    judge, people = (cells(data["known"], data[name]) for name in ("read", "label"))
+    none = metrics.corrected_sums(rates, judge, people[:0], LabeledRows([]))["FA"]
+    assert none.corrected.value is None
+    assert none.corrected.low is None
+    assert none.corrected.problem
+    assert none.raw is not None
+    assert none.gain is None
+    few = metrics.corrected_sums(
+        rates, judge, people[:4], LabeledRows(np.arange(4), clusters=data["entity"])
+    )["FA"]
+    assert few.corrected.low is None
+    assert "fewer than 5 labeled" in (few.corrected.problem or "")
+    # nobody hedged, neither by people nor by the judge
+    plain = cells(data["known"], np.zeros(300, int))
+    ua = metrics.corrected_sums(rates, plain, plain[::5], LabeledRows(np.arange(0, 300, 5)))["UA"]
+    assert (ua.corrected.value, ua.corrected.problem) == (None, "no fact was hedged")
+
+
+def test_what_came_wrong_is_said() -> None:
+    judge = with_ones(np.zeros(10))
+    with pytest.raises(InputError, match="each once"):
+        metrics.corrected_sums(share, judge, judge[:2], LabeledRows([3, 3]))
+    with pytest.raises(InputError, match="from 0 to 9"):
+        metrics.corrected_sums(share, judge, judge[:2], LabeledRows([3, 10]))
+    with pytest.raises(InputError, match="in \\(0, 1\\]"):
+        metrics.corrected_sums(share, judge, judge[:2], LabeledRows([1, 2], [0.5, 0.0]))
+    with pytest.raises(InputError, match="2 labels, sums"):
+        metrics.corrected_sums(share, judge, judge[:3], LabeledRows([1, 2]))
+    with pytest.raises(InputError, match="each of 10 rows"):
+        metrics.corrected_sums(share, judge, judge[:2], LabeledRows([1, 2], clusters=[1, 2]))
+
+
+# ---- designs
+
+
+def test_weights_of_a_design_by_hand() -> None:
+    # stratum a holds 8 rows, of which 2 are labeled, b 4 rows with 2: means 1/2 and 1 of people
+    strata = np.array(["a"] * 8 + ["b"] * 4)
+    rows, people = [0, 1, 8, 9], [1, 0, 1, 1]
+    judge = np.zeros(12)
+    c = metrics.corrected_sums(
+        share, with_ones(judge), with_ones(people), LabeledRows(rows, strata=strata)
+    )["share"]
+    assert c.alone.value == pytest.approx((8 * 0.5 + 4 * 1) / 12)
+    # chances 1/2 and 1/4 weigh 2 and 4
+    c = metrics.corrected_sums(
+        share, with_ones(judge), with_ones(people), LabeledRows(rows, [0.5, 0.5, 0.25, 0.25])
+    )["share"]
+    assert c.alone.value == pytest.approx((2 * 1 + 4 * 2) / 12)
+    # a stratum with a single label tells nothing of its spread, and is joined to the next smallest
+    c = metrics.corrected_sums(
+        share, with_ones(judge), with_ones(people[:3]), LabeledRows(rows[:3], strata=strata)
+    )["share"]
+    assert c.alone.value == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("design", ["stratified", "unequal"])
+def test_a_design_is_weighted_back(design: str) -> None:
+    """Draws that overrepresent hedges give biased labels and an unbiased number."""
+    truth, plain, corrected = [], [], []
+    for seed in range(80):
+        data = world(seed, entities=200)
+        rng = np.random.default_rng([seed, 1])
+        hedged = data["read"] == 2
+        people = (data["label"] == 2).astype(float)
+        truth.append(people.mean())
+        if design == "stratified":
+            rows = np.concatenate(
+                [rng.choice(np.flatnonzero(hedged == h), 40, replace=False) for h in (True, False)]
+            )
+            labeled = LabeledRows(rows, strata=hedged, clusters=data["entity"])
+        else:
+            chance = np.where(hedged, 0.12, 0.05)
+            rows = np.flatnonzero(rng.random(1000) < chance)
+            labeled = LabeledRows(rows, chance[rows], clusters=data["entity"])
+        c = metrics.corrected_sums(share, with_ones(hedged), with_ones(people[rows]), labeled)[
+            "share"
+        ]
+        plain.append(people[rows].mean())
+        corrected.append([c.corrected.value, c.alone.value])
+    error = np.array(corrected) - np.array(truth)[:, None]
+    assert np.abs(error.mean(axis=0)).max() < 0.012
+    assert np.mean(plain) - np.mean(truth) > 0.05
+
+
+# ---- metrics of weighted rows
+
+
+def test_a_metric_of_rows_agrees_with_sums() -> None:
+    data = world(8)
+    at = np.sort(np.random.default_rng(2).choice(300, 60, replace=False))
+    labeled = LabeledRows(at, clusters=data["entity"])
+
+    def ua(known: Any, label: Any, weights: Any = None) -> Any:
+        return metrics.cell_rates(metrics.count_cells(known, label, weights))["UA"]
+
+    one = metrics.corrected_metric(
+        "UA", ua, (data["known"], data["read"]), (data["known"][at], data["label"][at]), labeled
+    )
+    judge, people = (cells(data["known"], data[name]) for name in ("read", "label"))
+    other = metrics.corrected_sums(rates, judge, people[at], labeled)["UA"]
+    for field in ("raw", "power", "gain", "variance", "freedom", "disagreements"):
+        assert getattr(one, field) == pytest.approx(getattr(other, field)), field
+    assert one.corrected.value == pytest.approx(other.corrected.value)
+    assert one.corrected.low == pytest.approx(other.corrected.low)
+
+
+def test_auroc_with_negative_weights_is_exact() -> None:
+    """AUROC of signed weights is its polynomial of pairs, whichever function computes it."""
+    rng = np.random.default_rng(4)
+    score, wrong = rng.integers(0, 6, 30).astype(float), rng.integers(0, 2, 30).astype(float)
+    weights = rng.normal(0.3, 1, (5, 30))
+    found = metrics.auroc(score, wrong, weights)
+    for w, value in zip(weights, np.asarray(found), strict=True):
+        over = [
+            w[i] * w[j] * ((score[i] > score[j]) + (score[i] == score[j]) / 2)
+            for i in range(30) for j in range(30) if wrong[i] and not wrong[j]
+        ]  # fmt: skip
+        pairs = w[wrong == 1].sum() * w[wrong == 0].sum()
+        assert value == pytest.approx(sum(over) / pairs)
+
+
+def test_auroc_of_one_class_is_undefined() -> None:
+    score, right = np.arange(50.0), np.zeros(50)
+    rows = np.arange(0, 50, 2)
+    c = metrics.corrected_metric(
+        "auroc", metrics.auroc, (score, right), (score[rows], right[rows]), LabeledRows(rows)
+    )
+    assert c.corrected.value is None
+    assert c.corrected.problem
+    assert c.raw is None
+
+
+def test_many_clusters_leave_in_groups_and_say_the_same() -> None:
+    rng = np.random.default_rng(9)
+    truth = (rng.random(3000) < 0.6).astype(float)
+    judge = np.where(rng.random(3000) < 0.15, 1 - truth, truth)
+    at = np.sort(rng.choice(3000, 100, replace=False))
+    groups = metrics.corrected_sums(share, with_ones(judge), with_ones(truth[at]), LabeledRows(at))
+    c = groups["share"]
+    assert c.power is not None
+    rest = np.delete(judge, at)
+    exact = metrics.ppi_mean(truth[at], judge[at], rest, c.power * len(rest) / 3000)
+    assert c.variance is not None
+    assert exact.error is not None
+    assert math.sqrt(c.variance) == pytest.approx(exact.error, rel=0.03)
+
+
+# ---- the calibration error
+
+
+def test_calibration_error_of_a_judge_with_known_errors() -> None:
+    """A judge that errs at random flattens the curve; the labels straighten it again."""
+    raw, corrected = [], []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        p = rng.random(1500)
+        right = (rng.random(1500) < np.clip(p * 1.0, 0, 1)).astype(float)
+        judge = np.where(rng.random(1500) < np.where(right == 1, 0.15, 0.25), 1 - right, right)
+        at = np.sort(rng.choice(1500, 100, replace=False))
+        c = metrics.corrected_ece(p, judge, right[at], LabeledRows(at))
+        raw.append(c.raw)
+        corrected.append(c.corrected.value)
+        assert c.alone.low is None
+        assert c.alone.problem
+    # truly calibrated: the judge alone says about .1
+    assert np.mean(raw) > 0.08
+    assert np.mean(corrected) < 0.6 * np.mean(raw)
+    with pytest.raises(InputError, match="without confidence or verdict"):
+        metrics.corrected_ece([0.5, math.nan], [1, 0], [1], LabeledRows([0]))
+
+
+# ---- the confusion matrix
+
+
+def test_inversion_by_hand() -> None:
+    # .9 * .6 + .2 * .4 = .62 of answers accepted, where .6 are right
+    found = metrics.inverted_shares([0.62, 0.38], [[0.9, 0.1], [0.2, 0.8]])
+    assert found == pytest.approx([0.6, 0.4])
+    # fewer accepted than a judge accepts of wrong ones: nothing can be right
+    assert metrics.inverted_shares([0.1, 0.9], [[0.9, 0.1], [0.2, 0.8]]) == pytest.approx([0, 1])
+    # a judge that says the same of both classes, and a class without labels
+    assert np.isnan(metrics.inverted_shares([0.5, 0.5], [[0.5, 0.5], [0.5, 0.5]])).all()
+    assert np.isnan(metrics.inverted_shares([0.5, 0.5], [[math.nan] * 2, [0.5, 0.5]])).all()
+    rows = metrics.inverted_shares([[62, 38], [48, 52]], [[0.9, 0.1], [0.2, 0.8]])
+    assert rows == pytest.approx(np.array([[60, 40], [40, 60]]))
+
+
+def test_inverted_rates_undo_the_judge() -> None:
+    data = world(11, entities=1000)
+    at = np.arange(0, 5000, 10)
+    labeled = LabeledRows(at, clusters=data["entity"])
+    found = metrics.inverted_numbers(data["known"], data["read"], data["label"][at], labeled)
+    truth = metrics.cell_rates(cells(data["known"], data["label"]).sum(axis=0))
+    for name in ("FA", "UUR", "J", "EA"):
+        c = found[name]
+        assert c.corrected.value == pytest.approx(float(truth[name]), abs=0.05), name
+        assert c.corrected.low is not None
+        assert c.corrected.low < float(truth[name])
+    assert abs(found["J"].raw - float(truth["J"])) > 0.02
+    # a class that nobody labeled
+    none = metrics.inverted_numbers(
+        data["known"], data["read"], np.zeros(60, int), LabeledRows(np.arange(60))
+    )
+    assert none["J"].corrected.value is None
+
+
+def test_ranges_by_hand() -> None:
+    # 100 known facts of which 20 are hedged, 100 unknown of which 50 are; nothing else is misread
+    true = np.array([70, 10, 20, 20, 30, 50], dtype=float)
+    exact = ReadingErrors((1, 1, 1), (0, 0, 0), (1, 1, 1), (0, 0, 0))
+    assert metrics.rate_ranges(true, exact)["J"] == pytest.approx((0.3, 0.3))
+    # of committed answers a tenth is read as hedged: 28 and 55 are
+    read = np.array([63, 9, 28, 18, 27, 55], dtype=float)
+    known = exact._replace(hedges_invented=(0.1, 0.1, 0.1))
+    for name, value in (("J", 0.3), ("UUR", 0.5), ("FA", 90 / 130)):
+        assert metrics.rate_ranges(read, known)[name] == pytest.approx((value, value))
+    # where it is 0 to .1, J is least with .1 of known ... and 0 of unknown: UUR .55 - .2 / ...
+    wide = metrics.rate_ranges(read, exact._replace(hedges_invented=(0.05, 0.0, 0.1)))["J"]
+    assert wide == pytest.approx((0.5 - 0.28, 0.55 - 0.2))
+    # a judge that may be no better than chance leaves everything open
+    assert metrics.rate_ranges(read, exact._replace(hedges_found=(0.5, 0.1, 1)))["J"] is not None
+    blind = exact._replace(hedges_found=(0.5, 0.1, 1), hedges_invented=(0.1, 0.0, 0.2))
+    assert metrics.rate_ranges(read, blind)["J"] is None
+    with pytest.raises(InputError, match="6 numbers"):
+        metrics.rate_ranges([1, 2], exact)
+    # no unknown fact: UUR and J are undefined, FA is not
+    some = metrics.rate_ranges([5, 5, 5, 0, 0, 0], exact)
+    assert some["J"] is None
+    assert some["FA"] == pytest.approx((0.5, 0.5))
+
+
+# ---- how many labels
+
+
+def test_labels_for_width() -> None:
+    data = world(12, entities=600)
+    at = np.sort(np.random.default_rng(3).choice(3000, 80, replace=False))
+    judge, people = (cells(data["known"], data[name]) for name in ("read", "label"))
+    c = metrics.corrected_sums(
+        rates, judge, people[at], LabeledRows(at, clusters=data["entity"]), {"J": (-1.0, 1.0)}
+    )["J"]
+    assert c.corrected.low is not None
+    assert c.corrected.high is not None
+    now = (c.corrected.high - c.corrected.low) / 2
+    plan = metrics.labels_for_width(c, now)
+    # the width that 80 labels give needs about 80 labels, and more without the judge
+    assert plan.corrected is not None
+    assert plan.alone is not None
+    assert plan.corrected == pytest.approx(80, rel=0.25)
+    assert plan.alone > 1.5 * plan.corrected
+    half = metrics.labels_for_width(c, now / 2)
+    assert half.corrected is not None
+    assert half.corrected > 3 * plan.corrected
+    assert metrics.labels_for_width(c, 1e-4) == (None, None)
+    with pytest.raises(InputError, match="half_width"):
+        metrics.labels_for_width(c, 0)
+
+
+# ---- do the intervals hold?
+
+
+def test_intervals_hold_and_raw_ones_do_not() -> None:
+    hits: dict[str, list[float]] = {}
+    raw = []
+    big = world(99, entities=40_000, error=0.2)
+    truth = rates(cells(big["known"], big["label"]).sum(axis=0))
+    for seed in range(100):
+        data = world(seed, entities=120, error=0.2)
+        at = np.sort(np.random.default_rng([seed, 5]).choice(600, 60, replace=False))
+        judge, people = (cells(data["known"], data[name]) for name in ("read", "label"))
+        found = metrics.corrected_sums(
+            rates, judge, people[at], LabeledRows(at, clusters=data["entity"]), {"J": (-1.0, 1.0)}
+        )
+        for name, c in found.items():
+            if c.corrected.low is not None and c.corrected.high is not None:
+                held = c.corrected.low <= truth[name] <= c.corrected.high
+                hits.setdefault(name, []).append(held)
+        if seed % 4:
+            continue
+        ends = metrics.bootstrap_cells(
+            metrics.cluster_cells(data["known"], data["read"], data["entity"]), n=200
+        )["J"]
+        assert ends.low is not None
+        assert ends.high is not None
+        raw.append(ends.low <= truth["J"] <= ends.high)
+    for name, held in hits.items():
+        assert len(held) > 90, name
+        assert np.mean(held) > 0.90, name
+    assert np.mean(raw) < 0.8
