@@ -292,6 +292,8 @@ ALONE = {
     "sayso.judges.rules.alignment": "which sentence speaks of which aspect",
     "sayso.judges.english.imperatives": "which sentences tell a reader to do something",
     "sayso.judges.rules.natural_questions": "word order, apart from who makes questions",
+    "sayso.people.sampling": "which items are drawn, apart from what is done with them",
+    "sayso.people.server": "starlette and uvicorn, loaded only where somebody labels",
     "sayso.protocols.prompt_folder": "what sayso prompts new calls",
     "sayso.score_files.page": "the page of sayso score, beside its tables",
     "sayso.storage.renamed": "names that numbers had, which goes away as a whole",

@@ -110,6 +110,14 @@ _command(
     "sayso export runs/first answers.csv",
 )
 _command(
+    "people:label",
+    MEASURE,
+    "Label a run's answers yourself, to check its judge: a page on this machine, by keyboard.",
+    "sayso label runs/first",
+    "sayso label runs/first --annotator Ada --n 60 --shared 20",
+    "sayso label runs/first --annotator Ada --sheet ada.csv",
+)
+_command(
     "run:compare",
     MEASURE,
     "Show the differences between two runs, with intervals.",

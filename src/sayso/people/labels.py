@@ -202,7 +202,7 @@ class LabelStratum(msgspec.Struct, frozen=True):
 
 
 class LabelDesign(msgspec.Struct, frozen=True):
-    """How the items of one kind were drawn.
+    """How the items of one kind were drawn, from those that the judge read into one table.
 
     Within a stratum the items are in random order, and people get them in that order: the items
     labeled so far are a random sample of the stratum, however many they are. ``name`` is "random",
@@ -220,6 +220,8 @@ class LabelDesign(msgspec.Struct, frozen=True):
     population: str
     strata: tuple[LabelStratum, ...]
     created: str = ""
+    stage: str = ""
+    method: str = ""
 
 
 class Placed(NamedTuple):
@@ -400,6 +402,14 @@ class LabelStore:
                         for number, place in enumerate(places)
                     ),
                 )
+
+    def update_design(self, design: LabelDesign) -> None:
+        """Store how many items of a design are shared, which may change; its order does not."""
+        with self._writing():
+            self._db.execute(
+                "UPDATE designs SET design=? WHERE id=?",
+                (msgspec.json.encode(design), design.id),
+            )
 
     def places(self, design: str) -> list[Placed]:
         """Return the items of a design in their order."""

@@ -307,10 +307,11 @@ def golds_text(question: Question | None) -> str:
     """Return the true values of a question, the first few of many."""
     golds = (question.golds or ()) if question else ()
     more = len(golds) - GOLDS_SHOWN
-    return "; ".join(map(_gold, golds[:GOLDS_SHOWN])) + (f" and {more} more" if more > 0 else "")
+    first = "; ".join(map(gold_text, golds[:GOLDS_SHOWN]))
+    return first + (f" and {more} more" if more > 0 else "")
 
 
-def _gold(gold: Gold) -> str:
+def gold_text(gold: Gold) -> str:
     """Write one true value: a Wikidata time only as far as it is meant."""
     value = line(gold.value, 120)
     stamp = TIMESTAMP.fullmatch(value) if gold.kind == "date" else None

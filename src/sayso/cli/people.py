@@ -1,0 +1,154 @@
+"""``sayso label``: what people say of a run's answers."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+
+from sayso.cli.help import with_flags
+from sayso.later import Later
+from sayso.records import InputError
+
+if TYPE_CHECKING:
+    from sayso.cli import printing
+    from sayso.people import labeling as labelings
+    from sayso.people import labels as stores
+    from sayso.people import server as servers
+else:  # loaded when somebody labels
+    printing = Later("sayso.cli.printing")
+    labelings, servers = Later("sayso.people.labeling"), Later("sayso.people.server")
+    stores = Later("sayso.people.labels")
+
+
+@dataclasses.dataclass(frozen=True)
+@with_flags()
+class LabelFlags:
+    """The flags of ``sayso label``."""
+
+    annotator: Annotated[
+        str, Parameter(help="name of the person who labels; default: the page asks")
+    ] = ""
+    kind: Annotated[
+        Literal["", "answer", "aspect", "claim", "pair", "sureness"],
+        Parameter(
+            help="what to label: short answers, aspects of paragraphs, claims beside evidence, "
+            "pairs of answers that may contradict, how sure a sentence sounds; default: claims or "
+            "short answers"
+        ),
+    ] = ""
+    n: Annotated[int, Parameter(help="number of items for each annotator")] = 100
+    shared: Annotated[
+        int | None,
+        Parameter(
+            help="how many of them every annotator gets, to measure how well people agree; "
+            "default: 0, or as before"
+        ),
+    ] = None
+    design: Annotated[
+        Literal["", "stratified", "random", "certainty"],
+        Parameter(
+            help="how items are drawn: by what was known and what the judge read, at random, or "
+            "more of those that the judge is unsure of; default: stratified, or as before"
+        ),
+    ] = ""
+    seed: Annotated[int | None, Parameter(help="seed of the draw; default: 0, or as before")] = None
+    stage: Annotated[
+        str, Parameter(help="table of the judge's verdicts, such as methods-short; default: main")
+    ] = ""
+    method: Annotated[
+        str,
+        Parameter(
+            help="prompting method whose answers are labeled, or all; default: the one that the "
+            "main numbers are of"
+        ),
+    ] = ""
+    port: Annotated[
+        int | None, Parameter(help="port of the page on this machine; default: from 8740")
+    ] = None
+    export: Annotated[
+        Path | None, Parameter(help="write all labels to a .jsonl, .csv or .tsv file, and end")
+    ] = None
+    import_: Annotated[
+        Path | None,
+        Parameter(name="--import", help="store the labels of such a file or of a sheet, and end"),
+    ] = None
+    sheet: Annotated[
+        Path | None,
+        Parameter(
+            help="write the items of --annotator to a file to label in a spreadsheet, and end"
+        ),
+    ] = None
+    force: Annotated[bool, Parameter(help="replace a file that exists", negative="")] = False
+
+
+NO_LABEL_FLAGS = LabelFlags()
+
+
+def label(
+    run: Annotated[Path, Parameter(help="folder of a finished run")],
+    /,
+    *,
+    flags: Annotated[LabelFlags, Parameter(name="*")] = NO_LABEL_FLAGS,
+) -> int:
+    """Label answers of a run on a page on this machine, to check its judge.
+
+    You see neither what the judge said nor which model answered. Labels are stored in the run
+    folder (labels.sqlite) as you go: stop at any time, and the same command resumes.
+    """
+    modes = [name for name in ("export", "import_", "sheet") if getattr(flags, name) is not None]
+    if len(modes) > 1:
+        raise InputError("--export, --import and --sheet: pass one of them at a time")
+    annotator = stores.check_annotator(flags.annotator) if flags.annotator else ""
+    with labelings.open_store(run) as store:
+        if flags.export is not None:
+            number = labelings.export_labels(store, flags.export, force=flags.force)
+            printing.tell(f"{flags.export}: {number:,} labels")
+        elif flags.import_ is not None:
+            read, merged = labelings.import_labels(run, store, flags.import_, annotator)
+            printing.tell(labelings.imported_text(flags.import_, read, merged))
+        else:
+            choices = labelings.LabelChoices(
+                flags.kind, flags.stage, flags.method, flags.design, flags.n, flags.shared,
+                flags.seed,
+            )  # fmt: skip
+            _label(run, store, choices, annotator, flags)
+    return 0
+
+
+def _label(
+    run: Path,
+    store: stores.LabelStore,
+    choices: labelings.LabelChoices,
+    annotator: str,
+    flags: LabelFlags,
+) -> None:
+    """Write a sheet, or serve the page until somebody ends it."""
+    opened = labelings.open_labeling(run, store, choices)
+    for notice in opened.notices:
+        printing.print_note(notice)
+    if flags.sheet is not None:
+        if not annotator:
+            raise InputError("--sheet needs --annotator NAME: whose items are written?")
+        number = labelings.write_sheet_of(opened, annotator, flags.sheet, force=flags.force)
+        command = f"sayso label {shlex.quote(str(run))} --import {shlex.quote(str(flags.sheet))}"
+        columns = labelings.columns_text(opened.kind)
+        printing.tell(f"{flags.sheet}: {number:,} items to label. {columns}; then run: {command}")
+        return
+    try:
+        server = servers.label_server(opened, annotator, flags.port)
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"the page needs {error.name}, which is not installed: pip install 'sayso[label]'; "
+            "--sheet FILE labels in a spreadsheet without it"
+        ) from None
+    who = f" as {annotator}" if annotator else ""
+    with contextlib.suppress(KeyboardInterrupt):
+        print(f"Label {opened.title} of {run}{who} on this page: {server.address}", flush=True)
+        print("Every label is saved at once. Ctrl+C ends; the same command resumes.", flush=True)
+        servers.serve(server)
+    printing.tell(labelings.progress_text(opened))

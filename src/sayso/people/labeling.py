@@ -1,0 +1,338 @@
+"""Labeling a run: which items an annotator gets, what is shown of them, what is said.
+
+The page and the sheet for a spreadsheet are two ways into it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from sayso.harmless import line
+from sayso.judges.judge import credit_withholding
+from sayso.people.guide import GUIDES
+from sayso.people.items import (
+    ALL,
+    KIND_NAMES,
+    LabelSource,
+    RunItem,
+    ShownItem,
+    items_of,
+    kinds_of,
+    label_source,
+    shown_items,
+)
+from sayso.people.labels import (
+    COLUMNS,
+    ITEM,
+    LONGEST_REASON,
+    Kind,
+    LabelDesign,
+    LabeledItem,
+    LabelStore,
+    MergedLabels,
+    PersonLabel,
+    Placed,
+    ReadLabels,
+    check_annotator,
+    label_row,
+    merge_labels,
+    read_labels,
+    verdict_of_person,
+    write_rows,
+)
+from sayso.people.sampling import draw_design, population_of
+from sayso.records import InputError, Question
+
+#: the kind that is labeled where none is named: the first that a run has
+FIRST: tuple[Kind, ...] = ("claim", "answer", "aspect", "pair", "sureness")
+#: what a sheet shows of an item, by kind
+TEXTS: dict[Kind, tuple[str, ...]] = {
+    "answer": ("question", "gold", "text"),
+    "aspect": ("question", "gold", "text"),
+    "claim": ("claim", "passages", "text"),
+    "pair": ("question", "text", "marked", "other"),
+    "sureness": ("question", "text", "marked"),
+}
+#: seconds after which nobody is looking at an item any more
+LONGEST_LOOK = 600.0
+
+
+class LabelChoices(NamedTuple):
+    """What is labeled and how it is drawn; "" and ``None``: as before, or the default."""
+
+    kind: str = ""
+    stage: str = ""
+    method: str = ""
+    design: str = ""
+    n: int = 100
+    shared: int | None = None
+    seed: int | None = None
+
+
+class WorkItem(NamedTuple):
+    """An item of an annotator: its place in the design, and what is shown."""
+
+    place: int
+    shown: ShownItem
+
+
+class Labeling:
+    """The items of one kind of a run that are drawn for people. Open with :func:`open_labeling`."""
+
+    def __init__(
+        self,
+        source: LabelSource,
+        store: LabelStore,
+        design: LabelDesign,
+        n: int,
+        notices: Sequence[str],
+    ) -> None:
+        self.source, self.store, self.design, self.n = source, store, design, n
+        self.notices = list(notices)
+        self.places: list[Placed] = store.places(design.id)
+        self._shown: dict[int, ShownItem] = {}
+        questions = source.folder.iter("questions", Question)
+        self._unanswerable = {q.id: q for q in questions if q.answerable is False}
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of the items."""
+        return self.design.kind
+
+    @property
+    def title(self) -> str:
+        """What is labeled, in words."""
+        return KIND_NAMES[self.kind]
+
+    def work(self, annotator: str) -> list[WorkItem]:
+        """Return the items of an annotator in their order, drawing new ones up to ``n``."""
+        places = self.store.assign(self.design, annotator, self.n)
+        new = [place for place in places if place not in self._shown]
+        shown = shown_items(self.source, [self.places[place].item for place in new])
+        self._shown.update(zip(new, shown, strict=True))
+        return [WorkItem(place, self._shown[place]) for place in places]
+
+    def said(self, annotator: str) -> list[tuple[int, PersonLabel]]:
+        """Return (place, label) of what an annotator said, in the order in which it was said."""
+        place_of = {self.places[p].item: p for p in self.store.assigned(self.design.id, annotator)}
+        labels = self.store.labels(self.kind, annotator)
+        return [(place_of[one.item], one) for one in labels if one.item in place_of]
+
+    def label(
+        self,
+        annotator: str,
+        place: int,
+        said: Mapping[str, object],
+        *,
+        seconds: float | None = None,
+        name: str = "",
+    ) -> bool:
+        """Store what an annotator said of an item; tell whether it is new. Raises InputError."""
+        item = self._item(annotator, place)
+        reason = line(str(said.get("skipped") or ""), LONGEST_REASON).strip()
+        verdict = verdict_of_person(item, annotator, dict(said) | {"skipped": reason})
+        if item.asked in self._unanswerable:
+            verdict = credit_withholding(self._unanswerable[item.asked], verdict)
+        label = PersonLabel(
+            verdict,
+            item.kind,
+            item.stage,
+            design=self.design.id,
+            seconds=None if seconds is None else round(min(max(seconds, 0.0), LONGEST_LOOK), 1),
+            skipped=reason,
+            time=datetime.now(UTC).isoformat(timespec="seconds"),
+        )
+        return self.store.add(label, name)
+
+    def undo(self, annotator: str, place: int, name: str) -> bool:
+        """Take back what an annotator said of an item; tell whether this is new."""
+        return self.store.withdraw(self._item(annotator, place), annotator, name)
+
+    def _item(self, annotator: str, place: int) -> LabeledItem:
+        if place not in self.store.assigned(self.design.id, annotator):
+            raise InputError(f"place {place} is no item of {line(annotator, 40)}")
+        return self.places[place].item
+
+
+def open_store(run: Path) -> LabelStore:
+    """Open the labels of a finished run; anything else is left alone. Raises InputError."""
+    label_source(run)
+    return LabelStore.open(run)
+
+
+def open_labeling(run: Path, store: LabelStore, choices: LabelChoices) -> Labeling:
+    """Return the items to label of a run: those drawn before, unless others are asked for.
+
+    Raises InputError.
+    """
+    check_choices(choices)
+    source = label_source(run, choices.method)
+    kinds = kinds_of(source)
+    kind = next((one for one in FIRST if one in kinds), FIRST[0])
+    if choices.kind:
+        kind = next((one for one in FIRST if one == choices.kind), kind)
+        if kind != choices.kind:
+            raise InputError(
+                f"--kind {line(choices.kind, 40)!r}: expected one of {', '.join(KIND_NAMES)}"
+            )
+    stage, items = items_of(source, kind, choices.stage)
+    design, notices = _design(store, source, items, stage, choices)
+    others = [KIND_NAMES[one] for one in kinds if one != kind]
+    if others and not choices.kind:
+        notices.append(f"you label {KIND_NAMES[kind]}; --kind chooses among {', '.join(kinds)}")
+    return Labeling(source, store, design, choices.n, notices)
+
+
+def check_choices(choices: LabelChoices) -> None:
+    """Refuse numbers that make no sense together. Raises InputError."""
+    if choices.n < 1:
+        raise InputError(f"--n {choices.n}: expected 1 or more items")
+    if choices.shared is not None and not 0 <= choices.shared <= choices.n:
+        raise InputError(f"--shared {choices.shared}: expected 0 to --n, which is {choices.n}")
+
+
+def _design(
+    store: LabelStore,
+    source: LabelSource,
+    items: Sequence[RunItem],
+    stage: str,
+    choices: LabelChoices,
+) -> tuple[LabelDesign, list[str]]:
+    """Return the design that is in use, or a new one, with what must be told."""
+    kind, population, notices = items[0].item.kind, population_of(items), []
+    before = [d for d in store.designs(kind) if (d.stage, d.method) == (stage, source.method)]
+    same = [d for d in before if d.population == population]
+    if before and not same:
+        notices.append(
+            "the run was judged again, or asked for more, since items were drawn: new ones are "
+            "drawn; earlier labels are kept"
+        )
+    fits = [d for d in same if choices.design in ("", d.name) and choices.seed in (None, d.seed)]
+    if fits:
+        design = fits[-1]
+        if choices.shared is not None and choices.shared != design.shared:
+            design = msgspec.structs.replace(design, shared=choices.shared)
+            store.update_design(design)
+        return design, notices
+    if same:
+        notices.append("items are drawn anew, as asked for; earlier labels are kept")
+    design, places = draw_design(
+        items,
+        choices.design or "stratified",
+        choices.n,
+        choices.shared or 0,
+        choices.seed or 0,
+        source.method,
+    )
+    store.put_design(design, places)
+    return design, notices
+
+
+# ---- a sheet for a spreadsheet, and labels from a file
+
+
+def write_sheet_of(labeling: Labeling, annotator: str, place: Path, *, force: bool = False) -> int:
+    """Write the items that an annotator has not labeled yet as a sheet; return how many.
+
+    A sheet is as blind as the page. Raises InputError.
+    """
+    name = check_annotator(annotator)
+    done = {number for number, _ in labeling.said(name)}
+    rows = []
+    for one in labeling.work(name):
+        if one.place not in done:
+            item = labeling.places[one.place].item
+            rows.append({"annotator": name} | _texts(one.shown) | item._asdict())
+    fields = [step.field for step in GUIDES[labeling.kind].steps]
+    columns = ("annotator", *TEXTS[labeling.kind], *fields, "skipped", *ITEM)
+    if place.exists() and place.stat().st_size and not force:
+        raise InputError(
+            f"--sheet {place} exists and may hold labels: give another name, or pass --force to "
+            "replace it"
+        )
+    return write_rows(rows, columns, place, flag="--sheet", force=force)
+
+
+def _texts(shown: ShownItem) -> dict[str, object]:
+    before, marked, after = shown.text
+    return {
+        "question": shown.question,
+        "gold": "; ".join(shown.golds),
+        "claim": shown.claim,
+        "text": before + marked + after,
+        "marked": marked,
+        "other": shown.other,
+        "passages": "\n\n".join(f"{title}: {text}" for title, text in shown.passages),
+    }
+
+
+def columns_text(kind: Kind) -> str:
+    """Return which columns of a sheet are to be filled in, and with what."""
+    texts = []
+    for step in GUIDES[kind].steps:
+        values = [choice.value for choice in step.choices if choice.value]
+        what = "a number from 0 to 1" if kind == "sureness" else ", ".join(values)
+        texts.append(f"{step.field} ({what})")
+    return f"Fill in {' and '.join(texts)}, or skipped with a reason"
+
+
+def export_labels(store: LabelStore, place: Path, *, force: bool = False) -> int:
+    """Write all labels of a run to a file; return how many. Raises InputError."""
+    return write_rows(map(label_row, store.labels()), COLUMNS, place, flag="--export", force=force)
+
+
+def imported_text(place: Path, read: ReadLabels, merged: MergedLabels) -> str:
+    """Return what came of an import."""
+    text = f"{place}: {len(read.labels):,} labels, {merged.new:,} of them new"
+    if merged.older:
+        text += f"; {merged.older:,} are older than those here and do not count"
+    if read.empty:
+        text += f"; {read.empty:,} rows have no label"
+    return text
+
+
+def progress_text(labeling: Labeling) -> str:
+    """Return how many items everybody labeled."""
+    parts = []
+    for annotator in labeling.store.annotators():
+        said = [label for _, label in labeling.said(annotator)]
+        total = len(labeling.store.assigned(labeling.design.id, annotator))
+        skipped = sum(bool(label.skipped) for label in said)
+        if total:
+            more = f", {skipped:,} skipped" if skipped else ""
+            parts.append(f"{annotator}: {len(said) - skipped:,} of {total:,} labeled{more}")
+    return f"{labeling.title}: {'; '.join(parts) or 'nobody labeled any'}"
+
+
+def import_labels(
+    run: Path, store: LabelStore, place: Path, annotator: str = ""
+) -> tuple[ReadLabels, MergedLabels]:
+    """Store the labels of a file; return what it held and what of that is new.
+
+    Raises InputError for a label on an item that the run does not have.
+    """
+    read = read_labels(place, annotator=annotator)
+    source = label_source(run, ALL)
+    known: dict[tuple[str, str], set[LabeledItem]] = {}
+    for label in read.labels:
+        key = label.kind, label.stage
+        if key not in known:
+            known[key] = {one.item for one in items_of(source, label.kind, label.stage)[1]}
+        if label.item not in known[key]:
+            raise InputError(
+                f"--import {place}: {line(label.verdict.target, 60)} is no item of {run}; import "
+                "labels of this run"
+            )
+    questions = {q.id: q for q in source.folder.iter("questions", Question)}
+    labels = [
+        msgspec.structs.replace(
+            one, verdict=credit_withholding(questions[one.verdict.asked], one.verdict)
+        )
+        for one in read.labels
+    ]
+    return read, merge_labels(store, labels)

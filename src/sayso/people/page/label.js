@@ -1,0 +1,323 @@
+// The page of `sayso label`. Every decision is first kept in this browser, then sent until the server
+// says that it is stored; each has a name, so that what is sent twice counts once.
+"use strict";
+(() => {
+  const base = location.pathname.replace(/[^/]*$/, "");
+  const by = (id) => document.getElementById(id);
+  const PAUSE = 120000; // milliseconds after which nobody is looking any more
+  let about = null, who = "", items = [], at = 0, step = 0, picked = {}, since = 0, hidden = 0;
+  let said = new Map(), seconds = [], history = [], skipping = false, sending = false, gone = false;
+
+  const make = (tag, text, kind) => {
+    const made = document.createElement(tag);
+    if (text !== undefined) made.textContent = text;
+    if (kind) made.className = kind;
+    return made;
+  };
+  const clear = (node) => node.replaceChildren();
+  const call = (name, body) => fetch(base + "api/" + name, body === undefined ? {} : {
+    method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify(body),
+  });
+  const problem = (text) => { by("problem").textContent = text; by("problem").hidden = !text; };
+  const show = (id) => { for (const one of ["start", "work", "done"]) by(one).hidden = one !== id; };
+
+  // ---- what is not stored yet lies in this browser, one entry each: tabs do not disturb each other
+  const prefix = () => `sayso-label:${about.design}:`;
+  const waiting = () => Object.keys(localStorage).filter((key) => key.startsWith(prefix())).sort();
+  const random = () => Array.from(crypto.getRandomValues(new Uint8Array(12)), (n) => n.toString(16).padStart(2, "0")).join("");
+  let count = 0;
+  function put(write) {
+    const name = random();
+    const order = String(Date.now()).padStart(15, "0") + String(count++).padStart(6, "0");
+    localStorage.setItem(prefix() + order + ":" + name, JSON.stringify({annotator: who, name, ...write}));
+    send();
+  }
+  async function send() {
+    if (sending) return;
+    sending = true;
+    let wait = 300;
+    for (let keys = waiting(); keys.length; keys = waiting()) {
+      saved();
+      const body = localStorage.getItem(keys[0]);
+      if (body === null) continue;
+      let answer = null;
+      try { answer = await call("write", JSON.parse(body)); } catch { answer = null; }
+      if (answer && (answer.ok || answer.status === 400)) {
+        if (!answer.ok) problem("A label was refused: " + (await answer.json()).error);
+        localStorage.removeItem(keys[0]);
+        if (gone) { gone = false; problem(""); }
+        wait = 300;
+        continue;
+      }
+      gone = true;
+      problem(answer ? "This is the address of a server that has ended. Open the address that sayso label printed last: your labels are kept in this browser until then." :
+        "The server does not answer. Your labels are kept in this browser; start sayso label again with the same run, and open its address here.");
+      await new Promise((done) => setTimeout(done, wait));
+      wait = Math.min(2 * wait, 4000);
+    }
+    sending = false;
+    saved();
+  }
+  const saved = () => {
+    const left = waiting().length;
+    by("saved").textContent = left ? `${left} not saved yet` : said.size ? "All labels saved" : "";
+  };
+
+  // ---- who labels
+  async function start() {
+    const answer = await call("start").catch(() => null);
+    if (!answer || !answer.ok) { problem("Open the address that sayso label printed."); return; }
+    about = await answer.json();
+    by("title").textContent = "· " + about.guide.title;
+    document.title = "sayso: label " + about.guide.title.toLowerCase();
+    guide();
+    const known = about.annotator || sessionStorage.getItem("sayso-label-name") || "";
+    if (known) { begin(known); return; }
+    for (const name of about.annotators) by("names").append(new Option(name));
+    show("start");
+    by("name").focus();
+  }
+  by("who").addEventListener("submit", (event) => {
+    event.preventDefault();
+    begin(by("name").value);
+  });
+  async function begin(name) {
+    who = name.trim().replace(/\s+/g, " ");
+    send();
+    while (waiting().length && !gone) await new Promise((done) => setTimeout(done, 50));
+    if (!(await refresh())) return;
+    sessionStorage.setItem("sayso-label-name", who);
+    const first = items.findIndex((one) => !said.has(one.place));
+    first < 0 ? done() : go(first);
+  }
+  async function refresh() {
+    const answer = await call("work", {annotator: who}).catch(() => null);
+    if (!answer) { problem("The server does not answer: start sayso label again."); return false; }
+    const told = await answer.json().catch(() => ({error: "Open the address that sayso label printed."}));
+    if (!answer.ok) { problem(told.error); show("start"); return false; }
+    who = told.annotator; items = told.items;
+    said = new Map(told.said.map((one) => [one.place, one.said]));
+    history = told.said.map((one) => one.place);
+    seconds = told.said.map((one) => one.seconds).filter((one) => one !== null);
+    for (const key of waiting()) { // said here, and not stored yet
+      const write = JSON.parse(localStorage.getItem(key) || "{}");
+      if (write.annotator === who) apply(write);
+    }
+    problem("");
+    return true;
+  }
+  function apply(write) {
+    history = history.filter((place) => place !== write.place);
+    if (write.undo) { said.delete(write.place); return; }
+    said.set(write.place, write.said);
+    history.push(write.place);
+  }
+
+  // ---- an item
+  function go(place) {
+    at = Math.max(0, Math.min(place, items.length - 1));
+    step = 0; picked = {}; skipping = false; since = performance.now(); hidden = 0;
+    show("work");
+    draw();
+    by("item").focus({preventScroll: true});
+    scrollTo(0, 0);
+  }
+  function draw() {
+    const one = items[at], shown = one.shown, here = said.get(one.place);
+    by("item").textContent = `Item ${at + 1} of ${items.length}`;
+    by("now").textContent = here ? "Your label: " + words(here) : "";
+    const texts = by("texts");
+    clear(texts);
+    const block = (title, text, kind) => {
+      if (!text.length) return;
+      const box = make("section", undefined, "block " + (kind || ""));
+      box.append(make("h2", title));
+      const paragraph = make("p");
+      paragraph.dir = "auto";
+      for (const part of text) paragraph.append(part);
+      box.append(paragraph);
+      if (kind && kind.includes("text")) { box.tabIndex = 0; box.setAttribute("aria-label", title); box.setAttribute("role", "group"); }
+      texts.append(box);
+      return box;
+    };
+    const [before, marked, after] = shown.text;
+    const parts = marked ? [before, make("mark", marked), after] : [before];
+    const paragraph = about.kind === "aspect" || about.kind === "claim" || (marked && about.kind !== "answer");
+    if (shown.claim) {
+      block("Claim", [shown.claim], "main");
+      shown.passages.forEach(([title, text], number) => block(`Passage ${number + 1}: ${title}`, [text], "text"));
+      if (!shown.passages.length) block("Passages", ["There is no passage."]);
+      block("The text in which it stands", parts, "text");
+    } else {
+      block("Question", [shown.question], "main");
+      block(about.kind === "aspect" ? "Paragraph" : marked ? "Answer, with the statement marked" : "Answer", parts, paragraph ? "text main" : "main");
+      if (about.kind === "pair") block("Another answer", [shown.other || "(empty)"], "main");
+      if (shown.golds.length) block(shown.golds.length > 1 ? "True answers (any of them)" : "True answer", [shown.golds.join("\n")]);
+    }
+    ask();
+    progress();
+    const mark = texts.querySelector("mark");
+    if (mark) { const box = mark.closest(".block"); box.scrollTop = mark.offsetTop - box.offsetTop - 60; }
+  }
+  const steps = () => about.guide.steps;
+  const words = (label) => {
+    if (label.skipped) return "skipped (" + label.skipped + ")";
+    return steps().flatMap((one) => {
+      const value = label[one.field];
+      if (about.kind === "sureness") return value === undefined ? [] : [Math.round(100 * value) + " %"];
+      const choice = one.choices.find((each) => each.value === (value === undefined ? "" : String(value)));
+      return choice && (!one.after.length || one.after.includes(label.stance)) ? [choice.words] : [];
+    }).join(", ").toLowerCase();
+  };
+  function ask() {
+    const now = steps()[step], here = said.get(items[at].place) || {};
+    by("ask").hidden = skipping;
+    by("skips").hidden = !skipping;
+    const before = step ? words(picked) : "";
+    by("question").textContent = before ? `${before[0].toUpperCase()}${before.slice(1)}. ${now.question}` : now.question;
+    const slide = about.kind === "sureness";
+    by("slider").hidden = !slide;
+    if (slide) slideTo(here.number === undefined ? 50 : 100 * here.number);
+    clear(by("choices"));
+    for (const choice of now.choices) {
+      const button = make("button");
+      button.type = "button";
+      button.append(make("kbd", choice.key), choice.words);
+      if (!slide) button.setAttribute("aria-pressed", String(here[now.field] === choice.value));
+      button.addEventListener("click", () => choose(choice.value));
+      by("choices").append(button);
+    }
+    clear(by("reasons"));
+    for (const [key, text] of about.reasons) {
+      const button = make("button");
+      button.type = "button";
+      button.append(make("kbd", key), text);
+      button.addEventListener("click", () => finish({skipped: text}));
+      by("reasons").append(button);
+    }
+  }
+  const slideTo = (value) => {
+    by("sure").value = String(Math.max(0, Math.min(100, Math.round(value))));
+    by("percent").value = by("sure").value + " %";
+  };
+  by("sure").addEventListener("input", () => slideTo(Number(by("sure").value)));
+  function choose(value) {
+    const now = steps()[step];
+    if (about.kind === "sureness") { slideTo(100 * Number(value)); return; }
+    picked[now.field] = value;
+    const following = steps()[step + 1];
+    const asked = following && following.after.includes(value) && items[at].shown.golds.length;
+    if (asked) { step += 1; ask(); return; }
+    finish(picked);
+  }
+  function finish(label) {
+    const place = items[at].place;
+    const spent = Math.min(performance.now() - since - hidden, 10 * PAUSE) / 1000;
+    seconds.push(spent);
+    apply({place, said: label});
+    put({place, said: label, seconds: spent});
+    const after = items.findIndex((one, number) => number > at && !said.has(one.place));
+    const any = after < 0 ? items.findIndex((one) => !said.has(one.place)) : after;
+    any < 0 ? done() : go(any);
+  }
+  function undo() {
+    if (step || skipping) { step = 0; picked = {}; skipping = false; ask(); return; }
+    const place = history[history.length - 1];
+    if (place === undefined) return;
+    apply({place, undo: true});
+    put({place, undo: true});
+    go(items.findIndex((one) => one.place === place));
+  }
+  function done() {
+    show("done");
+    progress();
+    const skipped = [...said.values()].filter((one) => one.skipped).length;
+    by("tally").textContent = `${said.size - skipped} labeled, ${skipped} skipped.`;
+    by("thanks").focus();
+  }
+  function progress() {
+    const count = items.filter((one) => said.has(one.place)).length;
+    by("count").textContent = `${count} of ${items.length} labeled · ${who}`;
+    by("progress").max = items.length;
+    by("progress").value = count;
+    const recent = seconds.slice(-20).sort((a, b) => a - b);
+    const middle = recent[Math.floor(recent.length / 2)];
+    const minutes = Math.ceil((middle || 0) * (items.length - count) / 60);
+    by("left").textContent = recent.length > 2 && count < items.length ? `about ${minutes} min left` : "";
+    saved();
+  }
+  function guide() {
+    by("task").textContent = about.guide.task;
+    for (const one of steps()) {
+      by("steps").append(make("h3", one.question));
+      const list = make("dl");
+      for (const choice of one.choices) {
+        const term = make("dt");
+        term.append(make("kbd", choice.key), choice.words);
+        list.append(term, make("dd", choice.meaning));
+        if (choice.example) list.append(make("dd", "“" + choice.example + "”", "note"));
+      }
+      by("steps").append(list);
+    }
+    for (const hint of about.guide.hints) by("hints").append(make("li", hint));
+  }
+
+  // ---- keys and buttons
+  const skip = (open) => { skipping = open; step = 0; picked = {}; ask(); (open ? by("reasons").firstChild : by("item")).focus(); };
+  by("back").addEventListener("click", () => go(at - 1));
+  by("next").addEventListener("click", () => go(at + 1));
+  by("undo").addEventListener("click", undo);
+  by("skip").addEventListener("click", () => skip(!skipping));
+  by("again").addEventListener("click", () => go(items.length - 1));
+  by("save").addEventListener("click", () => finish({number: Number(by("sure").value) / 100}));
+  by("other").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const reason = by("reason").value.trim();
+    by("reason").value = "";
+    if (reason) finish({skipped: reason});
+  });
+  document.addEventListener("keydown", (event) => {
+    const typing = event.target.matches && event.target.matches("input:not([type=range])");
+    if (event.key === "Escape" && skipping) { skip(false); event.preventDefault(); return; }
+    if (typing || !items.length || by("start").hidden === false) return;
+    const undoing = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z";
+    if ((event.ctrlKey || event.metaKey || event.altKey) && !undoing) return;
+    if (event.repeat && !event.key.startsWith("Arrow")) { event.preventDefault(); return; }
+    const acted = press(undoing ? "u" : event.key, event.target);
+    if (acted) event.preventDefault();
+  });
+  function press(key, target) {
+    const finished = !by("done").hidden;
+    if (key === "ArrowLeft") { go(finished ? items.length - 1 : at - 1); return true; }
+    if (key === "u" || key === "U" || key === "Backspace") { undo(); return true; }
+    if (finished) return false;
+    if (key === "ArrowRight") { go(at + 1); return true; }
+    if (key === "s" || key === "S") { skip(!skipping); return true; }
+    if (about.kind === "sureness" && !skipping) {
+      if (key === "ArrowUp" || key === "ArrowDown") { slideTo(Number(by("sure").value) + (key === "ArrowUp" ? 5 : -5)); return true; }
+      if (key === "Enter" && !(target.matches && target.matches("button,a"))) { finish({number: Number(by("sure").value) / 100}); return true; }
+    }
+    if (skipping) {
+      const reason = about.reasons.find(([one]) => one === key);
+      if (reason) finish({skipped: reason[1]});
+      return Boolean(reason);
+    }
+    const choice = steps()[step].choices.find((one) => one.key === key);
+    if (choice) choose(choice.value);
+    return Boolean(choice);
+  }
+  let left = 0;
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) left = performance.now();
+    else if (left) hidden += performance.now() - left;
+  });
+  addEventListener("focus", async () => { // another tab may have labeled some
+    if (!who || gone || waiting().length || step || skipping) return;
+    const place = items[at] && items[at].place;
+    const before = JSON.stringify([...said]);
+    if (!(await refresh()) || before === JSON.stringify([...said])) return;
+    at = Math.max(0, items.findIndex((one) => one.place === place));
+    by("done").hidden ? draw() : done();
+  });
+  start();
+})();

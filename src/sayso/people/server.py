@@ -1,0 +1,248 @@
+"""The page on which people label: a server on this machine, for this machine alone.
+
+It listens on the loopback address. Its address holds a random token, made anew at each start. Every
+request must name this host and the token; what changes anything must also come from the page itself
+(``Origin``). Texts of the run travel as JSON, and the page writes them as text, never as HTML.
+A write has a name that the page makes up: sent twice, it counts once.
+
+starlette and uvicorn are imported here and nowhere else (``pip install 'sayso[label]'``).
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import socket
+from collections.abc import Awaitable, Callable
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+import msgspec
+import uvicorn
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.base import BaseHTTPMiddleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from sayso.harmless import line
+from sayso.people.guide import GUIDES, REASONS
+from sayso.people.labeling import Labeling
+from sayso.people.labels import SAID, PersonLabel, check_annotator
+from sayso.records import InputError
+
+HOST = "127.0.0.1"
+#: where the page is served, and how many further ports are tried where that one is taken: a page
+#: that stays open finds a server that was started again, since its browser keeps what is unsaved
+PORT, MOST_PORTS = 8740, 20
+#: bytes of a request, and characters of the name of a write
+LONGEST_BODY, LONGEST_WRITE = 16_384, 80
+KINDS_OF_FILE = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+class LabelWrite(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the page sends: a label (``said``), or ``undo``."""
+
+    annotator: str
+    place: int
+    name: str
+    said: dict[str, str | float] | None = None
+    undo: bool = False
+    seconds: float | None = None
+
+
+class LabelServer(NamedTuple):
+    """The application, its socket and its address."""
+
+    app: Starlette
+    socket: socket.socket
+    address: str
+
+
+def label_server(labeling: Labeling, annotator: str = "", port: int | None = None) -> LabelServer:
+    """Return a server that listens already. Raises InputError for a port that is taken."""
+    listening = _listen(port)
+    number = listening.getsockname()[1]
+    token = secrets.token_urlsafe(24)
+    app = label_app(labeling, token, number, annotator)
+    return LabelServer(app, listening, f"http://{HOST}:{number}/{token}/")
+
+
+def serve(server: LabelServer) -> None:
+    """Answer until the process is interrupted, which raises KeyboardInterrupt."""
+    config = uvicorn.Config(
+        server.app,
+        log_level="error",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        lifespan="off",
+        ws="none",
+        timeout_graceful_shutdown=2,
+    )
+    uvicorn.Server(config).run(sockets=[server.socket])
+
+
+def _listen(port: int | None) -> socket.socket:
+    wanted = [port] if port is not None else range(PORT, PORT + MOST_PORTS)
+    for number in wanted:
+        listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind((HOST, number))
+            listening.listen(64)
+        except (OSError, OverflowError) as error:
+            listening.close()
+            reason = getattr(error, "strerror", None) or error
+        else:
+            return listening
+    raise InputError(f"--port {wanted[0]}: cannot listen there ({reason}); name another port")
+
+
+# ---- the application
+
+
+def label_app(labeling: Labeling, token: str, port: int, annotator: str = "") -> Starlette:
+    """Return the application; with ``annotator`` only this person can label."""
+    api = _Api(labeling, annotator)
+    routes = [
+        Route("/{token}/", _file("label.html")),
+        *(Route(f"/{{token}}/{name}", _file(name)) for name in ("label.css", "label.js")),
+        Route("/{token}/report.css", _file("report.css", "sayso.report", "static")),
+        Route("/{token}/api/start", api.start),
+        Route("/{token}/api/work", api.work, methods=["POST"]),
+        Route("/{token}/api/write", api.write, methods=["POST"]),
+    ]
+    hosts = {f"{HOST}:{port}", f"localhost:{port}"}
+
+    async def guard(request: Request, call: Callable[[Request], Awaitable[Response]]) -> Response:
+        refused = _refused(request, token, hosts)
+        response = refused if refused is not None else await call(request)
+        response.headers.update(HEADERS)
+        return response
+
+    return Starlette(routes=routes, middleware=[Middleware(BaseHTTPMiddleware, dispatch=guard)])
+
+
+def _refused(request: Request, token: str, hosts: set[str]) -> Response | None:
+    """Return the refusal of a request that another page or another host has sent."""
+    host = request.headers.get("host", "")
+    if host not in hosts or len(request.headers.getlist("host")) > 1:
+        return Response("this server answers for its own address only", 403)
+    given = request.url.path.split("/")[1] if request.url.path.count("/") > 1 else ""
+    if not hmac.compare_digest(given.encode(), token.encode()):
+        return Response("unknown address: open the one that sayso label printed", 403)
+    site = request.headers.get("sec-fetch-site", "none")
+    if request.method in ("GET", "HEAD"):
+        embedded = request.headers.get("sec-fetch-mode") in ("no-cors", "cors", "websocket")
+        if site in ("cross-site", "same-site") and embedded:
+            return Response("only the page itself may read this", 403)
+        return None
+    if request.headers.get("origin") != f"http://{host}" or site not in ("none", "same-origin"):
+        return Response("only the page itself may write", 403)
+    kind = request.headers.get("content-type", "").partition(";")[0].strip()
+    length = request.headers.get("content-length", "")
+    if kind != "application/json" or not length.isdigit() or int(length) > LONGEST_BODY:
+        return Response(f"expected JSON of at most {LONGEST_BODY:,} bytes", 415)
+    return None
+
+
+def _file(
+    name: str, package: str = "sayso.people", folder: str = "page"
+) -> Callable[[Request], Awaitable[Response]]:
+    text = (files(package) / folder / name).read_text(encoding="utf-8")
+    kind = KINDS_OF_FILE[name.rpartition(".")[2]]
+
+    async def send(request: Request) -> Response:
+        return Response(text, media_type=kind)
+
+    return send
+
+
+class _Api:
+    """What the page asks. Requests are answered one after the other."""
+
+    def __init__(self, labeling: Labeling, annotator: str) -> None:
+        self._labeling, self._annotator = labeling, annotator
+
+    async def start(self, request: Request) -> Response:
+        """Return the guide, and who labels."""
+        labeling = self._labeling
+        return _json(
+            {
+                "design": labeling.design.id,
+                "kind": labeling.kind,
+                "guide": GUIDES[labeling.kind],
+                "reasons": REASONS,
+                "annotator": self._annotator,
+                "annotators": [] if self._annotator else labeling.store.annotators(),
+            }
+        )
+
+    async def work(self, request: Request) -> Response:
+        """Return the items of an annotator, and what was said of them."""
+        try:
+            body = msgspec.json.decode(await request.body(), type=_Who)
+            name = self._allowed(body.annotator)
+            items = self._labeling.work(name)
+            said = self._labeling.said(name)
+        except (InputError, msgspec.DecodeError) as error:
+            return _json({"error": line(str(error), 300)}, 400)
+        return _json(
+            {
+                "annotator": name,
+                "items": [{"place": one.place, "shown": one.shown} for one in items],
+                "said": [_said(place, label) for place, label in said],
+            }
+        )
+
+    async def write(self, request: Request) -> Response:
+        """Store a label, or take one back."""
+        try:
+            body = msgspec.json.decode(await request.body(), type=LabelWrite)
+            name = self._allowed(body.annotator)
+            if not 0 < len(body.name) <= LONGEST_WRITE:
+                raise InputError("a write needs a name")
+            if body.undo:
+                new = self._labeling.undo(name, body.place, body.name)
+            else:
+                new = self._labeling.label(
+                    name, body.place, body.said or {}, seconds=body.seconds, name=body.name
+                )
+        except (InputError, msgspec.DecodeError) as error:
+            return _json({"error": line(str(error), 300)}, 400)
+        return _json({"stored": True, "new": new})
+
+    def _allowed(self, annotator: str) -> str:
+        name = check_annotator(annotator)
+        if self._annotator not in ("", name):
+            raise InputError(f"this page is for {self._annotator}; start another for {name}")
+        return name
+
+
+class _Who(msgspec.Struct, frozen=True):
+    annotator: str
+
+
+def _said(place: int, label: PersonLabel) -> dict[str, Any]:
+    verdict = label.verdict
+    content = verdict.content if label.verdict.stance else None
+    values = (verdict.stance, content, verdict.label, verdict.number, label.skipped)
+    said = {name: one for name, one in zip(SAID, values, strict=True) if one not in (None, "")}
+    return {"place": place, "said": said, "seconds": label.seconds}
+
+
+def _json(value: object, status: int = 200) -> Response:
+    return Response(msgspec.json.encode(value), status, media_type="application/json")

@@ -1,0 +1,339 @@
+"""The server of the page: who may ask, what it answers, and that nothing is lost or doubled."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from sayso.people.labeling import LabelChoices, Labeling, open_labeling, open_store
+from sayso.people.labels import LabelStore
+from sayso.records import InputError
+from support.label_pages import label_page
+from support.label_runs import JUDGE, MODEL, answers_run
+
+uvicorn = pytest.importorskip("uvicorn", reason="the extra label is not installed")
+servers = pytest.importorskip("sayso.people.server", reason="the extra label is not installed")
+
+
+class Client:
+    """Asks a page as a browser does; headers can be changed."""
+
+    def __init__(self, address: str) -> None:
+        parts = urlsplit(address)
+        assert parts.hostname is not None
+        self.host, self.port, self.path = parts.hostname, parts.port, parts.path
+
+    def ask(
+        self, name: str, body: object = None, path: str | None = None, **headers: str | None
+    ) -> tuple[int, dict[str, str], str]:
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=30)
+        own = f"{self.host}:{self.port}"
+        data = None if body is None else json.dumps(body).encode()
+        sent: dict[str, str | None] = {"Host": own}
+        if data is not None:
+            sent |= {
+                "Content-Type": "application/json",
+                "Origin": f"http://{own}",
+                "Content-Length": str(len(data)),
+            }
+        sent |= {key.replace("_", "-"): value for key, value in headers.items()}
+        connection.putrequest(
+            "GET" if data is None else "POST", self.path + name if path is None else path,
+            skip_host=True,
+        )  # fmt: skip
+        for key, value in sent.items():
+            if value is not None:
+                connection.putheader(key, value)
+        connection.endheaders()
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            connection.send(data or b"")
+        with contextlib.closing(connection):
+            answer = connection.getresponse()
+            return answer.status, dict(answer.headers), answer.read().decode()
+
+    def work(self, annotator: str) -> dict[str, Any]:
+        status, _, text = self.ask("api/work", {"annotator": annotator})
+        assert status == 200, text
+        return json.loads(text)  # type: ignore[no-any-return]
+
+    def write(self, place: int, name: str, **more: object) -> tuple[int, dict[str, Any]]:
+        body = {"annotator": "Ada", "place": place, "name": name, **more}
+        status, _, text = self.ask("api/write", body)
+        return status, json.loads(text)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return answers_run(tmp_path_factory.mktemp("label") / "run", 40)
+
+
+@contextlib.contextmanager
+def served(labeling: Labeling, annotator: str = "") -> Iterator[Client]:
+    """Serve in this process."""
+    server = servers.label_server(labeling, annotator, 0)
+    config = uvicorn.Config(server.app, log_level="error", lifespan="off")
+    running = uvicorn.Server(config)
+    thread = threading.Thread(target=running.run, kwargs={"sockets": [server.socket]})
+    thread.start()
+    try:
+        while not running.started:
+            time.sleep(0.01)
+        yield Client(server.address)
+    finally:
+        running.should_exit = True
+        thread.join()
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[Client]:
+    path = answers_run(tmp_path / "run", 40)
+    with open_store(path) as store:
+        choices = LabelChoices(kind="answer", n=10)
+        with served(open_labeling(path, store, choices)) as asking:
+            yield asking
+
+
+# ---- who may ask
+
+
+def test_the_page_and_its_files_come_with_strict_headers(client: Client) -> None:
+    for name in ("", "label.css", "label.js", "report.css", "api/start"):
+        status, headers, text = client.ask(name)
+        assert status == 200, name
+        assert len(text) > 100
+        policy = headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert "http" not in policy
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "no-referrer"
+        assert headers["cache-control"] == "no-store"
+
+
+def test_it_listens_on_this_machine_alone(run: Path) -> None:
+    with open_store(run) as store:
+        server = servers.label_server(open_labeling(run, store, LabelChoices(n=3)), port=0)
+    with contextlib.closing(server.socket):
+        assert server.socket.family == socket.AF_INET
+        assert server.socket.getsockname()[0] == "127.0.0.1"
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "evil.example:{port}",
+        "127.0.0.1",
+        "127.0.0.1:1",
+        "localhost.evil:{port}",
+        "",
+    ],
+)
+def test_another_host_is_refused(client: Client, host: str) -> None:
+    """A page elsewhere whose name suddenly means 127.0.0.1 still names itself."""
+    for name, body in (("", None), ("api/start", None), ("api/work", {"annotator": "Ada"})):
+        status, _, text = client.ask(name, body, Host=host.format(port=client.port))
+        assert status in (400, 403), name
+        assert "person" not in text
+
+
+def test_localhost_is_this_host_too(client: Client) -> None:
+    assert client.ask("", Host=f"localhost:{client.port}")[0] == 200
+
+
+@pytest.mark.parametrize("path", ["/", "/x/", "/x/api/start", "//", "/api/start", "/%00/", "/ü/"])
+def test_another_token_is_refused(client: Client, path: str) -> None:
+    path = path.replace("ü", "%C3%BC")
+    assert client.ask("", path=path)[0] == 403
+    assert client.ask("", {"annotator": "Ada"}, path=path)[0] == 403
+
+
+def test_every_start_has_another_token(run: Path) -> None:
+    with open_store(run) as store:
+        labeling = open_labeling(run, store, LabelChoices(n=3))
+        addresses = set()
+        for _ in range(3):
+            server = servers.label_server(labeling, port=0)
+            server.socket.close()
+            addresses.add(urlsplit(server.address).path)
+    assert len(addresses) == 3
+    assert all(len(path) == 34 for path in addresses)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Origin": None},
+        {"Origin": "http://127.0.0.1:1"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"Content-Type": "text/plain"},
+        {"Content-Type": "application/x-www-form-urlencoded"},
+        {"Content-Length": "99999999"},
+    ],
+    ids=str,
+)
+def test_only_the_page_itself_may_write(client: Client, headers: dict[str, str | None]) -> None:
+    place = client.work("Ada")["items"][0]["place"]
+    body = {"annotator": "Ada", "place": place, "name": "x", "said": {"stance": "abstained"}}
+    given = {key.replace("-", "_"): value for key, value in headers.items()}
+    assert client.ask("api/write", body, **given)[0] in (403, 415)
+    assert client.work("Ada")["said"] == []
+    assert client.ask("api/write", body)[0] == 200
+
+
+def test_another_page_can_embed_nothing(client: Client) -> None:
+    embedded = {"Sec_Fetch_Site": "cross-site", "Sec_Fetch_Mode": "no-cors"}
+    assert client.ask("api/start", **embedded)[0] == 403
+    opened = {"Sec_Fetch_Site": "cross-site", "Sec_Fetch_Mode": "navigate"}
+    assert client.ask("", **opened)[0] == 200  # a click on the address in a chat
+
+
+# ---- what it answers
+
+
+def test_the_browser_learns_neither_judge_nor_model(client: Client) -> None:
+    told = client.ask("api/start")[2] + json.dumps(client.work("Ada"))
+    for secret in (JUDGE, MODEL, "known", "certainty", "stratum", "probability"):
+        assert secret not in told
+
+
+def test_markup_of_a_run_travels_as_text(tmp_path: Path) -> None:
+    hostile = "</script><img src=x onerror=alert(1)>"
+    path = answers_run(tmp_path / "run", 8, hostile=hostile)
+    with (
+        open_store(path) as store,
+        served(open_labeling(path, store, LabelChoices(n=3))) as asking,
+    ):
+        assert hostile in asking.work("Ada")["items"][0]["shown"]["question"]
+        headers = asking.ask("api/start")[1]
+        assert headers["content-type"].startswith("application/json")
+        assert hostile not in asking.ask("")[2]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        [],
+        {},
+        {"annotator": "Ada"},
+        {"annotator": "Ada", "place": "0", "name": "x"},
+        {"annotator": "Ada", "place": 999, "name": "x", "said": {"stance": "hedged"}},
+        {"annotator": "Ada", "place": -1, "name": "x", "said": {"stance": "hedged"}},
+        {"annotator": "Ada", "place": 0, "name": "", "said": {"stance": "abstained"}},
+        {"annotator": "Ada", "place": 0, "name": "x" * 99, "said": {"stance": "abstained"}},
+        {"annotator": "Ada", "place": 0, "name": "x", "said": {"stance": "maybe"}},
+        {"annotator": "Ada", "place": 0, "name": "x", "said": {}},
+        {"annotator": "Ada", "place": 0, "name": "x"},
+        {"annotator": "a:b", "place": 0, "name": "x", "said": {"stance": "abstained"}},
+        {"annotator": "Ada", "place": 0, "name": "x", "said": {"stance": ["abstained"]}},
+        {"annotator": "Ada", "place": 0, "name": "x", "judge": "me"},
+        {"annotator": "Ada", "place": 1e300, "name": "x"},
+    ],
+    ids=lambda body: json.dumps(body)[:60],
+)
+def test_a_wrong_write_is_one_line_and_stores_nothing(client: Client, body: object) -> None:
+    client.work("Ada")
+    status, _, text = client.ask("api/write", body)
+    assert status == 400
+    assert json.loads(text)["error"]
+    assert "Traceback" not in text
+    assert client.work("Ada")["said"] == []
+
+
+def test_a_page_for_one_person_labels_for_nobody_else(run: Path) -> None:
+    with (
+        open_store(run) as store,
+        served(open_labeling(run, store, LabelChoices(n=3)), "Ada") as asking,
+    ):
+        asking.work("Ada")
+        status, _, text = asking.ask("api/work", {"annotator": "Bo"})
+        assert status == 400
+        assert "this page is for Ada" in text
+        assert json.loads(asking.ask("api/start")[2])["annotators"] == []
+
+
+# ---- nothing is lost or doubled
+
+
+def test_a_write_that_is_sent_twice_counts_once(client: Client) -> None:
+    place = client.work("Ada")["items"][3]["place"]
+    said = {"stance": "committed", "content": "correct"}
+    assert client.write(place, "a", said=said) == (200, {"stored": True, "new": True})
+    assert client.write(place, "a", said=said) == (200, {"stored": True, "new": False})
+    assert client.write(place, "b", undo=True)[1]["new"]
+    # the first write comes once more, late: what was taken back stays so
+    assert not client.write(place, "a", said=said)[1]["new"]
+    assert client.work("Ada")["said"] == []
+
+
+def test_two_tabs_and_two_people_at_once(client: Client) -> None:
+    places = {name: client.work(name)["items"] for name in ("Ada", "Bo")}
+    failed: list[object] = []
+
+    def label(name: str, tab: int) -> None:
+        for one in places[name]:
+            body = {
+                "annotator": name, "place": one["place"], "name": f"{name}{tab}{one['place']}",
+                "said": {"stance": "abstained"}, "seconds": 2.5,
+            }  # fmt: skip
+            if client.ask("api/write", body)[0] != 200:
+                failed.append(body)
+
+    threads = [
+        threading.Thread(target=label, args=(name, tab)) for name in places for tab in range(2)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+    for name in places:
+        assert len(client.work(name)["said"]) == 10
+    assert {one["place"] for one in places["Ada"]}.isdisjoint(one["place"] for one in places["Bo"])
+
+
+def test_a_killed_server_loses_nothing_that_it_confirmed(tmp_path: Path) -> None:
+    path = answers_run(tmp_path / "run", 40)
+    flags = ("--annotator", "Ada", "--n", "12", "--kind", "answer", "--port", "0")
+    confirmed = []
+    for turn in range(3):
+        with label_page(path, *flags) as page:
+            asking = Client(page.address)
+            work = asking.work("Ada")
+            assert [one["place"] for one in work["said"]] == confirmed
+            for one in work["items"][4 * turn : 4 * turn + 4]:
+                said = {"stance": "hedged", "content": "incorrect"}
+                assert asking.write(one["place"], f"w{one['place']}", said=said)[0] == 200
+                confirmed.append(one["place"])
+            page.kill()
+    with LabelStore.open(path) as store:
+        assert len(store.labels()) == 12
+    with label_page(path, *flags) as page:
+        code, last = page.end()
+    assert code == 0
+    assert last == "sayso: short answers: Ada: 12 of 12 labeled\n"
+
+
+def test_a_port_that_is_taken_is_one_line(run: Path) -> None:
+    with open_store(run) as store, contextlib.closing(socket.socket()) as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        labeling = open_labeling(run, store, LabelChoices(n=3))
+        with pytest.raises(InputError, match=f"--port {port}: cannot listen there"):
+            servers.label_server(labeling, port=port)
+        with pytest.raises(InputError, match="--port 99999999"):
+            servers.label_server(labeling, port=99999999)

@@ -1,0 +1,254 @@
+"""Work of annotators: drawn once, resumed, shared; sheets and files; the command."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sayso.cli import execute
+from sayso.people.guide import GUIDES
+from sayso.people.labeling import LabelChoices, open_labeling, open_store
+from sayso.people.labels import (
+    CODES,
+    FILE,
+    KINDS,
+    READ_KINDS,
+    STANCES,
+    LabeledItem,
+    LabelStore,
+    verdict_of_person,
+)
+from sayso.records import InputError, Question, Verdict
+from sayso.storage.run_folder import RunFolder
+from support.label_runs import answers_run, claims_run, pairs_run
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return answers_run(tmp_path / "run", 80)
+
+
+def test_the_guide_offers_what_a_label_may_say() -> None:
+    for kind in KINDS:
+        item = LabeledItem(kind, "s", "t", "a")
+        steps = {step.field: [c.value for c in step.choices] for step in GUIDES[kind].steps}
+        keys = [[c.key for c in step.choices] for step in GUIDES[kind].steps]
+        assert all(some == [str(n) for n in range(1, len(some) + 1)] for some in keys)
+        if kind in READ_KINDS:
+            assert steps["stance"] == list(STANCES[kind])
+            for content in steps["content"]:
+                verdict_of_person(item, "Ada", {"stance": "hedged", "content": content})
+                verdict_of_person(item, "Ada", {"stance": "committed", "content": content})
+        elif kind == "sureness":
+            for number in steps["number"]:
+                verdict_of_person(item, "Ada", {"number": number})
+        else:
+            assert set(steps["label"]) == set(CODES[kind])
+
+
+def test_work_is_drawn_once_and_goes_on(run: Path) -> None:
+    with open_store(run) as store:
+        first = open_labeling(run, store, LabelChoices(kind="answer", n=20, shared=5, seed=4))
+        ada = [one.place for one in first.work("Ada")]
+        assert first.label("Ada", ada[0], {"stance": "abstained"}, seconds=1e9, name="a")
+    with open_store(run) as store:
+        again = open_labeling(run, store, LabelChoices(n=30))
+        assert again.design == first.design
+        assert [one.place for one in again.work("Ada")][:20] == ada
+        assert len(again.work("Ada")) == 30
+        ((place, label),) = again.said("Ada")
+        assert place == ada[0]
+        assert label.seconds == 600.0
+        assert label.verdict.by == "person:Ada"
+        assert label.probability == pytest.approx(1 / 20)
+        bo = {one.place for one in again.work("Bo")}
+        assert len(bo & {one.place for one in again.work("Ada")}) == 5
+        # asked for otherwise, items are drawn anew, and the labels stay
+        other = open_labeling(run, store, LabelChoices(design="random", n=20))
+        assert other.design.id != first.design.id
+        assert "drawn anew" in " ".join(other.notices)
+        assert len(store.labels()) == 1
+
+
+def test_a_run_that_was_judged_anew_draws_anew_and_keeps_labels(run: Path) -> None:
+    with open_store(run) as store:
+        first = open_labeling(run, store, LabelChoices(n=20))
+        place = first.work("Ada")[0].place
+        first.label("Ada", place, {"stance": "abstained"}, name="a")
+        folder = RunFolder.open(run)
+        read = folder.read("verdicts/short", Verdict)
+        changed = [Verdict(v.target, v.asked, v.by, stance="abstained") for v in read]
+        folder.write("verdicts/short", changed, Verdict)
+        again = open_labeling(run, store, LabelChoices(n=20))
+        assert "judged again" in again.notices[0]
+        assert again.design.id != first.design.id
+        assert len(store.labels()) == 1
+
+
+def test_nobody_labels_items_of_another(run: Path) -> None:
+    with open_store(run) as store:
+        opened = open_labeling(run, store, LabelChoices(n=5))
+        opened.work("Ada")
+        (bo,) = [one.place for one in opened.work("Bo")][:1]
+        with pytest.raises(InputError, match="is no item of Ada"):
+            opened.label("Ada", bo, {"stance": "abstained"})
+        with pytest.raises(InputError, match="is no item of Ada"):
+            opened.undo("Ada", bo, "x")
+
+
+def test_declining_is_right_where_nobody_can_answer(run: Path) -> None:
+    folder = RunFolder.open(run)
+    questions = [
+        Question(q.id, q.dataset, q.text, None, answerable=False, parts=q.parts)
+        for q in folder.read("questions", Question)
+    ]
+    folder.write("questions", questions, Question)
+    with open_store(run) as store:
+        opened = open_labeling(run, store, LabelChoices(kind="answer", n=3))
+        one = opened.work("Ada")[0]
+        assert one.shown.golds == ("this question cannot be answered",)
+        opened.label("Ada", one.place, {"stance": "abstained"}, name="a")
+        assert opened.said("Ada")[0][1].verdict.content == "correct"
+
+
+@pytest.mark.parametrize(
+    ("choices", "expected"),
+    [
+        (LabelChoices(n=0), "--n 0: expected 1 or more"),
+        (LabelChoices(n=5, shared=6), "--shared 6: expected 0 to --n, which is 5"),
+        (LabelChoices(kind="tweet"), "--kind 'tweet': expected one of answer"),
+        (LabelChoices(design="worst"), "--design 'worst'"),
+    ],
+)
+def test_wrong_choices_are_one_line(run: Path, choices: LabelChoices, expected: str) -> None:
+    with open_store(run) as store, pytest.raises(InputError, match=expected):
+        open_labeling(run, store, choices)
+
+
+# ---- the command: sheets and files
+
+
+def rows_of(sheet: Path) -> list[dict[str, str]]:
+    with sheet.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def test_a_sheet_is_blind_and_its_labels_come_back(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sheet = tmp_path / "ada.csv"
+    command = ["label", str(run), "--kind", "answer", "--n", "12"]
+    assert execute([*command, "--annotator", "Ada", "--sheet", str(sheet)]) == 0
+    assert "12 items to label. Fill in stance (committed, hedged," in capsys.readouterr().err
+    rows = rows_of(sheet)
+    assert list(rows[0]) == [
+        "annotator", "question", "gold", "text", "stance", "content", "skipped", "kind", "stage",
+        "target", "asked",
+    ]  # fmt: skip
+    assert not any("known" in cell or "judge" in cell for row in rows for cell in row.values())
+    for number, row in enumerate(rows[:7]):
+        row["stance"] = "committed" if number % 2 else "abstained"
+        row["content"] = "correct" if number % 2 else ""
+    rows[7]["skipped"] = "unreadable"
+    with sheet.open("w", encoding="utf-8", newline="") as lines:
+        table = csv.DictWriter(lines, list(rows[0]))
+        table.writeheader()
+        table.writerows(rows)
+    assert execute(["label", str(run), "--import", str(sheet)]) == 0
+    assert "8 labels, 8 of them new; 4 rows have no label" in capsys.readouterr().err
+    with LabelStore.open(run) as store:
+        labels = store.labels()
+    assert len(labels) == 8
+    # the draw is known again, though the sheet does not tell it
+    assert all(one.design and one.stratum for one in labels)
+    assert sum(one.probability is None for one in labels) == 1
+    # a second sheet has what is left, and does not replace the first
+    assert execute([*command, "--annotator", "Ada", "--sheet", str(sheet)]) == 2
+    assert "exists and may hold labels" in capsys.readouterr().err
+    assert execute([*command, "--annotator", "Ada", "--sheet", str(sheet), "--force"]) == 0
+    assert len(rows_of(sheet)) == 4
+
+
+@pytest.mark.parametrize(("make", "kind"), [(claims_run, "claim"), (pairs_run, "pair")])
+def test_labels_of_other_kinds_go_out_and_in(tmp_path: Path, make, kind: str) -> None:  # type: ignore[no-untyped-def]
+    run, copy = make(tmp_path / "run"), make(tmp_path / "copy")
+    with open_store(run) as store:
+        opened = open_labeling(run, store, LabelChoices(kind=kind, n=4))
+        for number, one in enumerate(opened.work("Ada")):
+            code = list(CODES[opened.kind])[number % 3]
+            opened.label("Ada", one.place, {"label": code}, name=str(number))
+        labels = store.labels()
+    table = tmp_path / "labels.jsonl"
+    assert execute(["label", str(run), "--export", str(table)]) == 0
+    assert len(table.read_text().splitlines()) == 4
+    assert execute(["label", str(copy), "--import", str(table)]) == 0
+    assert execute(["label", str(copy), "--import", str(table)]) == 0
+    with LabelStore.open(copy) as store:
+        assert store.labels() == labels
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        (["--sheet", "a.csv"], "--sheet needs --annotator NAME"),
+        (["--export", "a.csv", "--import", "b.csv"], "pass one of them at a time"),
+        (["--annotator", "a:b"], "annotator 'a:b': expected a name"),
+        (["--import", "none.csv"], "does not exist"),
+        (["--export", "labels.xml"], "expected a name ending in .jsonl, .csv, .tsv"),
+        (["--kind", "claim", "--annotator", "Ada", "--sheet", "a.csv"], "has no claims"),
+        (["--n", "2.5"], "expected a whole number"),
+    ],
+)
+def test_mistakes_are_one_line(
+    run: Path, flags: list[str], expected: str, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    assert execute(["label", str(run), *flags]) == 2
+    said = capsys.readouterr().err
+    assert expected in said
+    assert said.count("\n") == 1 or said.startswith("note:")
+
+
+def test_labels_of_another_run_are_refused(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "labels.jsonl"
+    row = {"annotator": "Ada", "kind": "answer", "stage": "short", "target": "zz", "asked": "q0"}
+    table.write_text(json.dumps({**row, "stance": "hedged", "content": "correct"}) + "\n")
+    assert execute(["label", str(run), "--import", str(table)]) == 2
+    assert f"zz is no item of {run}; import labels of this run" in capsys.readouterr().err
+    with LabelStore.open(run) as store:
+        assert store.labels() == []
+
+
+def test_what_is_no_run_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(["label", str(tmp_path)]) == 2
+    assert "is not a run folder" in capsys.readouterr().err
+    assert not (tmp_path / FILE).exists()
+
+
+def test_without_the_extra_one_line_says_what_to_install(run: Path) -> None:
+    code = (
+        "import sys\n"
+        "for name in ('starlette', 'uvicorn'):\n    sys.modules[name] = None\n"
+        "from sayso.cli import execute\n"
+        f"sys.exit(execute(['label', {str(run)!r}, '--annotator', 'Ada', '--kind', 'answer']))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr.startswith("sayso: the page needs ")
+    assert "pip install 'sayso[label]'; --sheet FILE" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_labels_do_not_disturb_a_run(run: Path) -> None:
+    with open_store(run) as store:
+        open_labeling(run, store, LabelChoices(n=5)).work("Ada")
+    folder = RunFolder.create(run)  # what a run that is repeated does
+    assert folder.read_manifest().finished
