@@ -10,10 +10,11 @@ answers of March, drawn with replacement, and then of June's. Two readings of "d
 
     python benchmarks/watch/drift.py delay        # after 10,000 quiet answers, 1,000 logs
     python benchmarks/watch/drift.py false        # 1,000 logs without a change
+    python benchmarks/watch/drift.py clusters     # the same, with a baseline of few entities
     python benchmarks/watch/drift.py million      # CPU seconds and memory, by the length of a log
     python benchmarks/watch/drift.py texts        # CPU seconds for lines without a stance
 
-All but the third need SAYSO_TEST_DATA, a folder with real/llmdrift_opinionqa.jsonl.gz.
+`delay`, `false` and `texts` need SAYSO_TEST_DATA, a folder with real/llmdrift_opinionqa.jsonl.gz.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sayso.guard.baseline import Baseline
+from sayso.guard.baseline import Baseline, ClusterCounts
 from sayso.guard.changes import Watching, WatchOptions
 from sayso.guard.guard import GUARD_FORMAT
 from sayso.guard.log_answers import AnswerReader
@@ -83,8 +84,13 @@ def drawn(month: Rates, n: int, rng: np.random.Generator) -> Rates:
 
 def watching(earlier: Rates) -> Watching:
     """Return the watch of a log against earlier answers, as the command makes it."""
-    counts = {rate: [int(x.sum()), len(x)] for rate, x in earlier.items()}
-    baseline = Baseline("March", len(earlier["declining"]), counts, [])
+    n = len(earlier["declining"])
+    rates = {rate: ClusterCounts(x.astype(int), np.ones(n, int)) for rate, x in earlier.items()}
+    return watching_rates(n, n, rates)
+
+
+def watching_rates(answers: int, clusters: int, rates: dict[str, ClusterCounts]) -> Watching:
+    baseline = Baseline("March", answers, clusters, rates, [])
     return Watching(Path("log"), baseline, AnswerReader({}, None), WatchOptions(), None)
 
 
@@ -163,6 +169,69 @@ def false_alarms(logs: int) -> None:
             )
 
 
+# ---- answers in clusters
+
+#: rates of the worlds: declining and hedging
+WORLD = {"declining": 0.1, "hedging": 0.1}
+#: entities and answers about each, of the baselines
+SHAPES = ((20, 12), (100, 12), (240, 1))
+#: how alike answers about one entity are (intraclass correlation)
+ALIKE = (0.0, 0.1, 0.3, 0.6)
+
+
+def entities(rate: float, alike: float, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Return the rate of each of ``n`` entities."""
+    if not alike:
+        return np.full(n, rate)
+    more = (1 - alike) / alike
+    return rng.beta(rate * more, (1 - rate) * more, n)
+
+
+def clusters(logs: int) -> None:
+    """Count false alarms with a baseline of few entities, by how alike their answers are."""
+    for number, each in SHAPES:
+        for alike in ALIKE if each > 1 else (0.0,):
+            raised: dict[str, int] = {}
+            bounds: dict[str, list[float]] = {}
+            rng = np.random.default_rng(3)
+            for _ in range(logs):
+                ones = {
+                    rate: rng.binomial(each, entities(share, alike, number, rng))
+                    for rate, share in WORLD.items()
+                }
+                sizes = np.full(number, each)
+                alone = np.ones(number * each, int)
+                single = {
+                    rate: ClusterCounts(np.repeat([1, 0], [y.sum(), (sizes - y).sum()]), alone)
+                    for rate, y in ones.items()
+                }
+                clustered = {rate: ClusterCounts(y, sizes) for rate, y in ones.items()}
+                # each answer about an entity of its own, and 12 in a row about one
+                quiet, runs = (
+                    {
+                        rate: (
+                            rng.random(QUIET)
+                            < np.repeat(entities(share, alike, QUIET // row + 1, rng), row)[:QUIET]
+                        ).astype(np.uint8)
+                        for rate, share in WORLD.items()
+                    }
+                    for row in (1, 12)
+                )
+                for name, rates, log in (
+                    ("answers taken for independent", single, quiet),
+                    ("by entity", clustered, quiet),
+                    ("by entity, 12 answers in a row about each in the log", clustered, runs),
+                ):
+                    watched = watching_rates(number * each, number, rates)
+                    raised[name] = raised.get(name, 0) + (first_alarm(watched, log) is not None)
+                    bound = next(c.bound.rate for c in watched.changes if c.change == "rise")
+                    bounds.setdefault(name, []).append(bound)
+            print(f"{number} entities x {each} answers, alike {alike}: of {logs} logs", flush=True)
+            for name, count in raised.items():
+                median = np.median(bounds[name])
+                print(f"  {name}: {count} ({count / logs:.1%}), bound {median:.3f}", flush=True)
+
+
 # ---- long logs
 
 
@@ -232,7 +301,7 @@ def one(folder: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("part", choices=["delay", "false", "million", "texts", "one"])
+    parser.add_argument("part", choices=["delay", "false", "clusters", "million", "texts", "one"])
     parser.add_argument("folder", nargs="?", default="")
     parser.add_argument("--logs", type=int, default=LOGS)
     given = parser.parse_args()
@@ -240,6 +309,8 @@ def main() -> None:
         delay(given.logs)
     elif given.part == "false":
         false_alarms(given.logs)
+    elif given.part == "clusters":
+        clusters(given.logs)
     elif given.part == "million":
         million([10_000, 100_000, 1_000_000])
     elif given.part == "texts":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,35 @@ def test_a_replaced_file_is_read_to_its_end_first(place: Path) -> None:
     assert log.lines() == [b"five"]
     assert log.first == 1
     assert "new file" in log.notices[0]
+
+
+def rotate(place: Path, at: int) -> None:
+    """Rename as logrotate does, and set when each file was written last."""
+    first, second = place.with_name("log.jsonl.1"), place.with_name("log.jsonl.2")
+    if first.exists():
+        first.rename(second)
+    place.rename(first)
+    os.utime(first, (at, at))
+
+
+def test_a_file_that_was_rotated_away_unread_is_named(place: Path) -> None:
+    for name in ("log.jsonl.0", "log.jsonl.json", "log.jsonl-state"):  # older, or no rotated log
+        place.with_name(name).write_text("", encoding="utf-8")
+        os.utime(place.with_name(name), (5, 5) if name.endswith("0") else None)
+    log = GrowingLog(place)
+    all_lines(log)
+    kept = log.place()
+    rotate(place, 1000)
+    place.write_text("three\n", encoding="utf-8")
+    again = GrowingLog(place, kept)  # one rotation: nothing is lost
+    assert all_lines(again) == [b"three"]
+    assert not [text for text in again.notices if "more than once" in text]
+    rotate(place, 2000)
+    place.write_text("four\n", encoding="utf-8")
+    for one in (log, GrowingLog(place, kept)):  # while it follows, and after a stop
+        assert all_lines(one) == [b"four"]
+        (told,) = [text for text in one.notices if "more than once" in text]
+        assert "log.jsonl.1 was not read" in told
 
 
 @pytest.mark.parametrize("new", ["a\n", "zzz\nzzzz\nand longer than before\n"])

@@ -16,11 +16,13 @@ from typing import Any
 import pytest
 
 from sayso import cli
-from sayso.guard import growing
+from sayso.guard import growing, late_labels
 from sayso.guard.changes import WatchOptions
 from sayso.guard.growing import GrowingLog
 from sayso.guard.guard import Guard, written_guard
-from sayso.guard.log_answers import EMPTY_LINE
+from sayso.guard.history import RateHistory
+from sayso.guard.labeled import Selection, labeled_answers
+from sayso.guard.log_answers import EMPTY_LINE, log_columns
 from sayso.guard.watch import watch as watch_log
 from sayso.judges.judge import NO_VALUE
 from sayso.judges.rules.judge import judge_rules
@@ -49,10 +51,13 @@ def write(place: Path, *parts: Any) -> Path:
 
 @pytest.fixture
 def earlier(tmp_path: Path) -> Path:
-    """300 earlier answers of which 9 decline."""
-    declining = ({"question": QUESTION, "answer": "x", "stance": "abstained"} for _ in range(9))
-    others = ({"question": QUESTION, "answer": "x", "stance": "committed"} for _ in range(291))
-    return write(tmp_path / "earlier.jsonl", declining, others)
+    """300 earlier answers, each to a question of its own, of which 9 decline."""
+    stances = ["abstained"] * 9 + ["committed"] * 291
+    answers = (
+        {"question": f"{QUESTION} ({n})", "answer": "x", "stance": stance}
+        for n, stance in enumerate(stances)
+    )
+    return write(tmp_path / "earlier.jsonl", answers)
 
 
 def watched(
@@ -117,7 +122,7 @@ def test_labels_scores_and_twins(tmp_path: Path) -> None:
     log = write(
         tmp_path / "log.jsonl",
         [
-            {**one, "score": 1.5, "correct": "yes"},  # the limit itself is not above it
+            {**one, "score": 1.5, "correct": "yes", "id": "a1"},  # the limit itself is not above it
             {**one, "score": 1.6, "label": "NS"},
             {**one, "token_logprobs": [-0.1, -3.2], "label": "S"},  # perplexity e^1.65
             {**one, "logprobs": [-0.1, -0.1], "label": "UNC"},
@@ -146,6 +151,145 @@ def test_labels_scores_and_twins(tmp_path: Path) -> None:
     assert list(told["declining_unanswerable"]["changes"]) == ["fall"]
 
 
+def told_of(log: Path, baseline: Path, **options: Any) -> tuple[list[str], dict[str, Any]]:
+    told: list[str] = []
+    summary = watch_log(log, baseline, WatchOptions(once=True, **options), tell=told.append)
+    return told, summary
+
+
+def labeled(n: int, wrong: int, **more: Any) -> list[dict[str, Any]]:
+    """Answers to ``n`` questions of which the first ``wrong`` are wrong."""
+    return [
+        {"question": f"{QUESTION} ({k})", "answer": "In 1815.", "correct": k >= wrong, **more}
+        for k in range(n)
+    ]
+
+
+def test_a_later_label_of_an_answer_that_declines_is_no_error(tmp_path: Path) -> None:
+    baseline = write(tmp_path / "earlier.jsonl", labeled(50, 5, stance="committed"))
+    stances = {"a": "abstained", "b": "committed", "c": "asked_back", "d": "hedged"}
+    log = write(
+        tmp_path / "log.jsonl",
+        [{"id": id, "stance": stance} for id, stance in stances.items()],
+        [{"id": id, "correct": False} for id in (*stances, "none of them")],
+        [{"correct": False}, {"id": "b", "label": "S"}],
+    )
+    told, summary = told_of(log, baseline)
+    assert (summary["rates"]["error"]["count"], summary["rates"]["error"]["n"]) == (2, 3)
+    assert (summary["answers"], summary["labels"]) == (4, 7)
+    assert (summary["labels_of_declined"], summary["labels_of_unknown"]) == (2, 2)
+    assert [text for text in told if text.startswith("later labels left out: 2, because")]
+
+
+def test_labels_find_their_answers_after_a_stop_and_in_flat_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(late_labels, "REMEMBERED", 3)
+    baseline = write(tmp_path / "earlier.jsonl", labeled(50, 5, stance="committed"))
+    log, state = tmp_path / "log.jsonl", tmp_path / "watch.json"
+    lines = [{"id": n, "stance": "abstained" if n % 2 else "committed"} for n in range(5)]
+    write(log, lines)
+    watched(log, baseline, state=state)
+    assert len(json.loads(state.read_bytes())["recent"]) == 16  # three answers, in base 64
+    write(log, lines, [{"id": n, "correct": False} for n in range(5)])
+    _, summary = watched(log, baseline, state=state)
+    assert (summary["labels_of_unknown"], summary["labels_of_declined"]) == (2, 1)
+    assert (summary["rates"]["error"]["count"], summary["rates"]["error"]["n"]) == (2, 2)
+
+
+def test_an_error_is_what_a_guard_takes_for_one(tmp_path: Path) -> None:
+    """The same file, read as labels of a guard and as a log."""
+    answers = [
+        {"question": "Who wrote Emma?", "answer": "It was Jane Austen.", "gold": "Jane Austen"},
+        {"question": "Who wrote Ivanhoe?", "answer": "Jane Austen.", "gold": "Walter Scott"},
+        {"question": "Who wrote Dracula?", "answer": "I don't know.", "gold": "Bram Stoker"},
+        {"question": "Who is king of Zzyq?", "answer": "Arthur.", "answerable": False},
+        {"question": "Who is queen of Zzyq?", "answer": "I don't know.", "answerable": False},
+        {"question": "Who is duke of Zzyq?", "answer": "Arthur.", "answerable": False},
+    ]
+    place = write(tmp_path / "log.jsonl", ({**row, "mine": 1} for row in answers))
+    for metric in ("rules", "exact_match"):
+        found = labeled_answers(place, Selection(score="mine", gold_metric=metric))
+        assert len(found.wrong) == 4
+    assert found.wrong.tolist() == [1 - float(metric == "rules"), 1, 1, 1]
+    baseline = write(tmp_path / "earlier.jsonl", labeled(50, 5, stance="committed"))
+    _, summary = watched(place, baseline)
+    assert (summary["rates"]["error"]["count"], summary["rates"]["error"]["n"]) == (3, 4)
+    only = write(tmp_path / "only.jsonl", answers[3:])  # nobody labels the other questions
+    told, summary = told_of(only, baseline)
+    assert summary["rates"]["error"]["n"] == 0
+    assert [text for text in told if text.startswith("error: the log has no labeled answers")]
+
+
+def test_values_that_cannot_be_read_are_told(tmp_path: Path) -> None:
+    guard = tmp_path / "guard.json"
+    guard.write_bytes(written_guard(guard_file()))
+    fine = {"stance": "committed", "score": 1.0, "correct": True}
+    values = [
+        {"score": "high"}, {"score": "nan"}, {"score": [1]}, {"correct": "maybe"},
+        {"label": "RIGHT?"}, {"stance": "sure", "question": QUESTION, "answer": "In 1815."},
+        {"answerable": "perhaps", "question": QUESTION, "answer": "In 1815."},
+        {"score": ""}, {"score": None}, {"label": "UNC"},
+    ]  # fmt: skip
+    log = write(
+        tmp_path / "log.jsonl", [{**fine, **value} for value in values], ['{"stance": "?"}']
+    )
+    baseline = write(
+        tmp_path / "earlier.jsonl", labeled(40, 4, stance="committed", score="low\x1b[2J")
+    )
+    told, summary = told_of(log, baseline, guard=guard, page=tmp_path / "watch.html")
+    expected = {"score": 3, "correct": 1, "label": 1, "stance": 1, "answerable": 1}
+    assert summary["bad_values"] == expected
+    assert summary["first_bad_value"] == "line 1: score is 'high', expected a finite number"
+    assert (summary["answers"], summary["bad_lines"]) == (10, 1)
+    assert "stance is '?', expected one of committed" in summary["first_bad"]
+    page = (tmp_path / "watch.html").read_text("utf-8")
+    for texts in (told, [page.replace("&#39;", "'")]):
+        assert [text for text in texts if "3 of score, 1 of correct" in text]
+        assert [text for text in texts if "line 1: score is 'high'" in text]
+    (of_baseline,) = [text for text in told if "40 values of score could not be read" in text]
+    assert of_baseline.isprintable()
+
+
+def test_names_of_fields_hold_where_they_are_found(tmp_path: Path) -> None:
+    answers = [
+        {"question": f"{QUESTION} ({k})", "answer": "In 1815.", "correct": k > 3} for k in range(40)
+    ]
+    own = [
+        {"q": row["question"], "response": row["answer"], "ok": row["correct"]} for row in answers
+    ]
+    columns = log_columns("question=q,answer=response,human=ok,time=when")
+    for log, baseline in ((own, answers), (answers, own), (own, own)):
+        told, summary = told_of(
+            write(tmp_path / "log.jsonl", log),
+            write(tmp_path / "earlier.jsonl", baseline),
+            columns=columns,
+        )
+        error = summary["rates"]["error"]
+        assert [error[name] for name in ("count", "n")] == [4, 40]
+        assert [error[f"baseline_{name}"] for name in ("count", "n")] == [4, 40]
+        (unfound,) = [text for text in told if text.startswith("--columns")]
+        assert "time=when: neither" in unfound
+
+
+def test_answers_about_few_entities_are_a_small_baseline(tmp_path: Path) -> None:
+    """240 answers about 20 entities say less than 240 answers about as many."""
+    log = write(tmp_path / "log.jsonl", rows(10, 0.0))
+    bounds = {}
+    for entities in (20, 240):
+        answers = [
+            {"question": f"What is {n}?", "answer": "x", "entity": f"e{n % entities}",
+             "stance": "abstained" if n % entities < entities / 10 else "committed"}
+            for n in range(240)
+        ]  # fmt: skip
+        told, summary = told_of(log, write(tmp_path / "earlier.jsonl", answers))
+        told_rise = summary["rates"]["declining"]["changes"]["rise"]
+        bounds[entities] = told_rise["bound"]
+        assert told_rise["independent_answers"] == pytest.approx(entities, rel=0.2)
+        assert ("about 20 entities or questions" in told[0]) == (entities == 20)
+    assert bounds[20] > bounds[240] + 0.1
+
+
 def test_a_run_is_a_baseline(tmp_path: Path, small_run: Path) -> None:
     log = write(tmp_path / "log.jsonl", rows(10, 0.0))
     _, summary = watched(log, small_run)
@@ -155,6 +299,8 @@ def test_a_run_is_a_baseline(tmp_path: Path, small_run: Path) -> None:
     told = summary["rates"]["declining"]
     assert told["baseline_n"] == len(read) > 0
     assert told["baseline_count"] == sum(s in ("abstained", "asked_back") for s in read)
+    # two entities with several questions each
+    assert told["changes"]["rise"]["independent_answers"] < 3 < len(read)
     with pytest.raises(InputError, match="the run has plain"):
         watched(log, small_run, method="unc_few")
 
@@ -314,6 +460,7 @@ def test_a_watch_in_pieces_is_the_watch_in_one(tmp_path: Path, earlier: Path) ->
         found += more
         sizes.append(state.stat().st_size)
     assert found == alarms
+    assert (last.pop("new_alarms"), summary.pop("new_alarms")) == (0, 1)
     assert {**last, "log": ""} == {**summary, "log": ""}
     assert max(sizes) < 30_000
 
@@ -323,6 +470,32 @@ def test_a_state_belongs_to_its_watch(tmp_path: Path, earlier: Path) -> None:
     watched(log, earlier, state=state)
     with pytest.raises(InputError, match="belongs to a watch against other answers"):
         watched(log, earlier, state=state, alpha=0.01)
+
+
+def test_an_old_alarm_neither_stops_nor_fails_the_next_call(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers = [
+        {"question": f"{QUESTION} ({k})", "answer": "x", "stance": "committed", "correct": k > 9}
+        for k in range(300)
+    ]
+    earlier = write(tmp_path / "earlier.jsonl", answers)
+    log, state = tmp_path / "log.jsonl", tmp_path / "watch.json"
+    words = ["watch", str(log), "--against", str(earlier), "--state", str(state), "--once"]
+    parts: list[Any] = [rows(50, 1.0)]
+    codes, found = [], []
+    for more in ([], rows(50, 1.0), rows(50, 0.0, correct=False), rows(5, 0.0)):
+        parts.append(list(more))
+        parts[0] = list(parts[0])
+        write(log, *parts)
+        codes.append(cli.execute([*words, "--stop-at-alarm"]))
+        shown = capsys.readouterr()
+        found.append(json.loads(shown.out.splitlines()[-1]))
+        assert ("an earlier call raised the alarm on declining" in shown.err) == (len(codes) > 1)
+    assert codes == [1, 0, 1, 0]
+    assert [one["alarms"] for one in found] == [1, 1, 2, 2]
+    assert [one["new_alarms"] for one in found] == [1, 0, 1, 0]
+    assert [one["answers"] for one in found] == [50, 100, 150, 155]  # no call stopped at once
 
 
 def test_a_last_line_without_its_end_counts_if_it_is_whole(tmp_path: Path, earlier: Path) -> None:
@@ -348,7 +521,15 @@ def test_the_page_shows_rates_and_alarms(tmp_path: Path, earlier: Path) -> None:
     assert ">alarm</text>" in page
     assert "&lt;b&gt;&amp;" in page
     assert "<b>&" not in page
-    watched(log, earlier, page=place)  # our own page is replaced
+    assert "guard.json" not in page
+    guard = tmp_path / "guard.json"
+    guard.write_bytes(written_guard(guard_file()))
+    watched(log, earlier, page=place, guard=guard, keep_guard=True)
+    assert "The promise of guard.json stands." in place.read_text("utf-8")
+    _, summary = watched(log, earlier, page=place, guard=guard)  # our own page is replaced
+    page = place.read_text("utf-8")
+    assert "The promise of guard.json is withdrawn" in page
+    assert f"withdrawn on {summary['guard']['withdrawn']}. Reason: sayso watch, answer 5" in page
     place.write_text("<p>mine</p>", encoding="utf-8")
     with pytest.raises(InputError, match="is not a page of sayso"):
         watched(log, earlier, page=place)
@@ -428,3 +609,11 @@ def test_blocks_of_lines_do_not_matter(
     monkeypatch.setattr(growing, "PIECE", 777)
     assert len(GrowingLog(log).lines()) < 20
     assert watched(log, earlier) == (alarms, summary)
+
+
+def test_a_stretch_that_has_just_begun_is_no_point_of_its_own() -> None:
+    history = RateHistory()
+    history.add("declining", range(1, 52), [0] * 50 + [1])
+    assert history.stretches("declining", 60) == [(1, 25, 0, 25), (26, 75, 1, 26)]
+    history.add("declining", range(52, 65), [0] * 13)
+    assert [n for _, _, _, n in history.stretches("declining", 60)] == [25, 25, 14]

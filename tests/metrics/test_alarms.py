@@ -14,6 +14,7 @@ from sayso.metrics.alarms import (
     AlarmState,
     ChangeAlarm,
     alternatives_above,
+    independent_number,
     likeliest_stretch,
     rise_bound,
     smallest_rise,
@@ -105,6 +106,44 @@ def test_the_baseline_s_bound_is_exact_and_one_sided() -> None:
     assert low is not None
     assert high is not None
     assert 8 / 300 < low < high
+
+
+def test_independent_answers_are_all_of_them() -> None:
+    for count in (0, 1, 8, 150, 299):
+        ones = np.repeat([1, 0], [count, 300 - count])
+        assert independent_number(ones, np.ones(300), 0.01) == pytest.approx(300, rel=1e-9)
+
+
+def test_answers_about_one_entity_are_worth_what_they_vary() -> None:
+    sizes = np.full(50, 12)
+    alike = np.repeat([12, 0], [5, 45])  # five entities are always declined, the others never
+    mixed = np.tile([1, 1, 1, 2, 1], 10)  # as independent ones, and a little less alike
+    whole = independent_number(alike, sizes, 0.01)
+    assert 50 <= whole < 55
+    assert independent_number(mixed, sizes, 0.01) > 6 * whole
+    # none seen: some entity may be of another kind
+    assert independent_number(np.zeros(50), sizes, 0.01) < 80
+    assert independent_number(np.full(50, 12), sizes, 0.01) == pytest.approx(50)
+    assert independent_number([40], [200], 0.01) == 1  # one entity says nothing about others
+    assert independent_number([], [], 0.01) == 0
+    assert rise_bound(60, 600, 0.01, whole) > rise_bound(60, 600, 0.01) + 0.05
+
+
+def test_the_bound_of_a_clustered_baseline_holds() -> None:
+    """20 entities with 12 answers each: taken for independent, the bound misses too often."""
+    rng = np.random.default_rng(5)
+    sizes, alpha, draws = np.full(20, 12), 0.05, 400
+    for rate, alike in ((0.1, 0.6), (0.1, 0.1), (0.3, 0.3)):
+        missed = {"clusters": 0, "independent": 0}
+        for _ in range(draws):
+            more = (1 - alike) / alike
+            ones = rng.binomial(12, rng.beta(rate * more, (1 - rate) * more, 20))
+            worth = independent_number(ones, sizes, alpha)
+            for name, n in (("clusters", worth), ("independent", None)):
+                bound = rise_bound(int(ones.sum()), 240, alpha, n)
+                missed[name] += bound is not None and bound < rate
+        assert missed["clusters"] / draws <= alpha + 0.02
+        assert missed["independent"] / draws > 1.5 * alpha
 
 
 def test_what_cannot_be_seen() -> None:

@@ -242,7 +242,7 @@ class WatchFlags:
     ] = False
     stop_at_alarm: Annotated[
         bool,
-        Parameter(help="stop after an alarm (default: go on until Ctrl-C)", negative=""),
+        Parameter(help="stop after a new alarm (default: go on until Ctrl-C)", negative=""),
     ] = False
     rates: Annotated[
         str,
@@ -281,8 +281,8 @@ class WatchFlags:
     columns: Annotated[
         str,
         Parameter(
-            help="your names of fields: answer=response,score=perplexity,time=ts; they hold for "
-            "the log and for a file of earlier answers"
+            help="your names of fields: answer=response,score=perplexity,time=ts; a name holds "
+            "for the log, for a file of earlier answers, or for both, wherever it is found"
         ),
     ] = ""
     method: Annotated[
@@ -318,8 +318,8 @@ def watch(
 ) -> int:
     """Watch a growing log of answers, and raise an alarm when their rates change.
 
-    Alarms and summaries are JSON lines on standard output. Exit code 1: there was an alarm; 0:
-    none; 2: the input cannot be used. No model is asked.
+    Alarms and summaries are JSON lines on standard output. Exit code 1: this call raised an
+    alarm; 0: none; 2: the input cannot be used. No model is asked.
     """
     options = changes.WatchOptions(
         rates=tuple(name.strip() for name in flags.rates.split(",") if name.strip()),
@@ -335,7 +335,7 @@ def watch(
         page=flags.page,
     )
     summary = watching.watch(log, against, options, emit=_emit, tell=printing.tell)
-    return 1 if summary["alarms"] else 0
+    return 1 if summary["new_alarms"] else 0
 
 
 def _emit(event: dict[str, Any]) -> None:

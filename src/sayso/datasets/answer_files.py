@@ -95,6 +95,17 @@ def open_answer_file(
     return answers._replace(rows=with_golds(answers.rows, Path(golds), answers.notices))
 
 
+def columns_in_file(path: Path) -> list[str]:
+    """Return the names of the columns of a table, by its first row; none of a file of a tool."""
+    suffix = suffix_of(path)
+    if suffix not in tables.SUFFIXES:
+        return []
+    if suffix == ".json" and isinstance(read_document(path), dict):
+        return []
+    _, row = next(read_table(path))
+    return list(map(str, row)) if _kind_of(row, suffix) == "rows" else []
+
+
 class _WantedColumns(NamedTuple):
     """Which columns are wanted: what the file calls them, by whom, and what else is read."""
 

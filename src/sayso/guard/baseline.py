@@ -7,12 +7,25 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from sayso.datasets.answer_files import open_answer_file
+import numpy as np
+from numpy.typing import NDArray
+
+from sayso.datasets.answer_files import columns_in_file, open_answer_file
 from sayso.datasets.answer_rows import AnswerRow
-from sayso.guard.log_answers import LOG_FIELDS, AnswerReader, Seen, number_in
-from sayso.harmless import line
-from sayso.judges.rules.reading import STANCES
+from sayso.datasets.columns import COLUMNS
+from sayso.guard.errors import cluster_of
+from sayso.guard.log_answers import (
+    LOG_FIELDS,
+    AnswerReader,
+    BadValue,
+    Change,
+    OwnFields,
+    Seen,
+)
+from sayso.harmless import line, printable
+from sayso.metrics.alarms import independent_number, rise_bound
 from sayso.protocols.answer_table import TABLE, AnswerRecord
+from sayso.protocols.pool import cluster_name, clusters_of
 from sayso.records import InputError, Question, Score
 from sayso.runs.measure import load_run
 from sayso.storage.run_folder import RunFolder
@@ -21,13 +34,51 @@ from sayso.storage.run_folder import RunFolder
 Counts = dict[str, list[int]]
 
 
+class ClusterCounts(NamedTuple):
+    """Of each cluster, how many answers count (C,) and of how many (C,)."""
+
+    ones: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+
+
+class Bound(NamedTuple):
+    """A bound of a rate, and how many independent answers it is taken from."""
+
+    rate: float
+    independent: float
+
+
 class Baseline(NamedTuple):
-    """Rates of earlier answers: by name, how many count and of how many."""
+    """Rates of earlier answers, by name, from answers in clusters.
+
+    A cluster is what is likely alike: answers about one entity, or to one question.
+    """
 
     source: str
     answers: int
-    counts: Counts
+    clusters: int
+    rates: dict[str, ClusterCounts]
     notices: list[str]
+
+    @property
+    def counts(self) -> Counts:
+        """By rate, how many answers count and of how many."""
+        return {
+            name: [int(held.ones.sum()), int(held.sizes.sum())] for name, held in self.rates.items()
+        }
+
+    def bound(self, rate: str, change: Change, alpha: float) -> Bound | None:
+        """Return the bound of a rate that an alarm for a change must be beyond.
+
+        It fails with a probability of at most ``alpha``. ``None`` where no change is possible.
+        """
+        ones, sizes = self.rates[rate]
+        ones = ones if change == "rise" else sizes - ones
+        independent = independent_number(ones, sizes, alpha)
+        bound = rise_bound(int(ones.sum()), int(sizes.sum()), alpha, independent)
+        if bound is None:
+            return None
+        return Bound(bound if change == "rise" else 1 - bound, independent)
 
 
 def read_baseline(against: Path, method: str, reader: AnswerReader) -> Baseline:
@@ -36,14 +87,21 @@ def read_baseline(against: Path, method: str, reader: AnswerReader) -> Baseline:
     ``method`` is the prompting method of the run's answers; by default its first.
     """
     seen = _of_run(against, method, reader) if against.is_dir() else _of_file(against, reader)
-    counts: Counts = {}
+    counts: dict[str, dict[str, list[int]]] = {}
+    clusters: set[str] = set()
     unread: Counter[str] = Counter()
+    bad: Counter[str] = Counter()
+    first_bad: dict[str, str] = {}
     answers = 0
-    for one in seen:
+    for cluster, one in seen:
         answers += one.answers
+        for field, why in one.bad:
+            bad[field] += 1
+            first_bad.setdefault(field, why)
+        clusters.add(cluster)
         unread[one.unread or ""] += 1
         for name, outcome in one.outcomes.items():
-            total = counts.setdefault(name, [0, 0])
+            total = counts.setdefault(name, {}).setdefault(cluster, [0, 0])
             total[0] += outcome
             total[1] += 1
     del unread[""]
@@ -51,21 +109,37 @@ def read_baseline(against: Path, method: str, reader: AnswerReader) -> Baseline:
         f"{against}: {number:,} answers could not be read ({why}), and are left out"
         for why, number in unread.most_common()
     ]
-    return Baseline(line(str(against), 200), answers, counts, notices)
+    notices += [
+        f"{against}: {number:,} values of {field} could not be read; the first: "
+        f"{printable(first_bad[field], 200)}"
+        for field, number in bad.most_common()
+    ]
+    rates = {
+        name: ClusterCounts(*np.array([*held.values()], dtype=np.int64).T)
+        for name, held in counts.items()
+    }
+    return Baseline(line(str(against), 200), answers, len(clusters), rates, notices)
 
 
-def _of_file(path: Path, reader: AnswerReader) -> Iterator[Seen]:
-    known = (*LOG_FIELDS, "stance", "label")
-    opened = open_answer_file(path, reader.columns, known=known)
-    for row in opened.rows:
-        own = row.own
-        stance = own.get(reader.columns.get("stance", "stance"))
-        known_stance = stance if isinstance(stance, str) and stance in STANCES else None
-        label = own.get(reader.columns.get("label", "label"))
-        yield reader.of_row(row, known_stance, number_in(own.get(reader.score_field)), label)
+def _of_file(path: Path, reader: AnswerReader) -> Iterator[tuple[str, Seen]]:
+    known = (*LOG_FIELDS, reader.score_field, "stance", "label")
+    names = reader.names(dict.fromkeys(columns_in_file(path))) if reader.columns else {}
+    columns = {ours: theirs for ours, theirs in names.items() if ours in COLUMNS}
+    for row in open_answer_file(path, columns, known=known).rows:
+        bad = [BadValue("correct", why) for why in row.problems if _about_verdict(why)]
+        own = reader.own_fields(row.own, names, None, bad)
+        if row.human is not None:
+            own = own._replace(right=row.human)
+        yield cluster_of(row), reader.of_row(row, own, bad)
 
 
-def _of_run(path: Path, method: str, reader: AnswerReader) -> Iterator[Seen]:
+def _about_verdict(problem: str) -> bool:
+    """Tell whether a problem of a row is that a person's verdict cannot be read."""
+    unreadable = problem.endswith(("expected true or false", "votes are tied or unreadable"))
+    return unreadable and not problem.startswith("answerable ")
+
+
+def _of_run(path: Path, method: str, reader: AnswerReader) -> Iterator[tuple[str, Seen]]:
     if not RunFolder.exists(path):
         raise InputError(f"{path} is no run folder: name one, or a file of answers")
     work, _, _ = load_run(path)
@@ -78,7 +152,9 @@ def _of_run(path: Path, method: str, reader: AnswerReader) -> Iterator[Seen]:
     method = method or methods[0]
     if method not in methods:
         raise InputError(f"--method {method!r}: the run has {', '.join(methods)}")
-    answerable = {q.id: q.answerable for q in work.folder.read("questions", Question)}
+    questions = work.folder.read("questions", Question)
+    answerable = {q.id: q.answerable for q in questions}
+    clusters = clusters_of(questions)
     scores: dict[str, float | None] = {}
     if reader.guard is not None and work.folder.has("scores/short"):
         wanted = (s for s in work.folder.iter("scores/short", Score))
@@ -92,4 +168,6 @@ def _of_run(path: Path, method: str, reader: AnswerReader) -> Iterator[Seen]:
                 gold=record.golds or None,
                 answerable=answerable.get(record.question_id),
             )
-            yield reader.of_row(row, score=scores.get(f"{record.id}/{record.question_id}"))
+            score = scores.get(f"{record.id}/{record.question_id}")
+            own = OwnFields(None, score, None)
+            yield cluster_name(clusters[record.question_id]), reader.of_row(row, own, [])

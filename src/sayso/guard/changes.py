@@ -16,14 +16,16 @@ import msgspec
 import numpy as np
 
 from sayso.datasets.tables import decode_text, parse_json, unreadable, whole
-from sayso.guard.baseline import Baseline, Counts
+from sayso.guard.baseline import Baseline, Bound, Counts
 from sayso.guard.growing import LONGEST_LINE, LogPlace
 from sayso.guard.history import RateHistory
-from sayso.guard.log_answers import EMPTY_LINE, RATES, AnswerReader, Change
+from sayso.guard.late_labels import RecentAnswers
+from sayso.guard.log_answers import EMPTY_LINE, RATES, AnswerReader, Change, Seen
 from sayso.harmless import printable
 from sayso.judges.rules.judge import SIGNATURE
-from sayso.metrics.alarms import AlarmState, ChangeAlarm, rise_bound, smallest_rise
+from sayso.metrics.alarms import AlarmState, ChangeAlarm, smallest_rise
 from sayso.records import InputError
+from sayso.storage.atomic import replacing
 
 #: a chance of a false alarm over the whole log, and answers within which a change should be seen
 ALPHA, WITHIN = 0.05, 1000
@@ -41,9 +43,10 @@ class WatchOptions:
 
     ``rates`` are names of :data:`RATES` (none: all that the baseline has), ``alpha`` is the chance
     of any false alarm over the whole log. ``guard`` is the file of a guard, ``keep_guard`` leaves
-    it as it is after an alarm. ``columns`` maps our names of fields to those of log and baseline.
+    it as it is after an alarm. ``columns`` maps our names of fields to those of log and baseline,
+    and holds wherever the name is found.
     ``method`` is the prompting method of a run that the baseline takes. ``once`` reads a file to
-    its end and stops, ``stop_at_alarm`` stops after an alarm. A summary comes every ``every``
+    its end and stops, ``stop_at_alarm`` stops after a new alarm. A summary comes every ``every``
     answers (0: only at the end). ``state`` keeps what the watch knows, ``page`` is a page of it.
     """
 
@@ -67,14 +70,20 @@ class WatchState(msgspec.Struct):
     place: LogPlace = msgspec.field(default_factory=LogPlace)
     answers: int = 0
     labels: int = 0
+    labels_of_declined: int = 0
+    labels_of_unknown: int = 0
+    labeled: int = 0
     lines: int = 0
     bad: dict[str, int] = msgspec.field(default_factory=dict)
     first_bad: str = ""
+    bad_values: dict[str, int] = msgspec.field(default_factory=dict)
+    first_bad_value: str = ""
     unread: dict[str, int] = msgspec.field(default_factory=dict)
     counts: Counts = msgspec.field(default_factory=dict)
     changes: dict[str, AlarmState] = msgspec.field(default_factory=dict)
     alarms: list[dict[str, Any]] = msgspec.field(default_factory=list)
     history: RateHistory = msgspec.field(default_factory=RateHistory)
+    recent: bytes = b""
 
 
 def kept_state(place: Path | None) -> WatchState | None:
@@ -94,7 +103,7 @@ def _no_state(place: Path | None) -> InputError:
 
 
 class WatchedChange(NamedTuple):
-    """A change of a rate that is watched for; ``bound`` and ``smallest`` are rates.
+    """A change of a rate that is watched for.
 
     The alarm needs evidence that the rate lies beyond ``bound``. ``smallest`` is the rate nearest
     to the baseline's that is seen within :data:`WITHIN` answers, ``None`` if none is.
@@ -102,7 +111,7 @@ class WatchedChange(NamedTuple):
 
     rate: str
     change: Change
-    bound: float
+    bound: Bound
     smallest: float | None
     alarm: ChangeAlarm
 
@@ -143,35 +152,36 @@ class Watching:
         guard = self.guard = reader.guard
         limit = [guard.file.score, guard.file.limit] if guard is not None else []
         self.rates = _watched_rates(baseline, options, guard is not None)
-        wanted = [
-            (rate, change)
-            for rate in self.rates
-            for change in RATES[rate].changes
-            if _can_change(baseline.counts[rate], change)
-        ]
-        about = json.dumps([SIGNATURE, options.alpha, baseline.counts, wanted, limit])
+        # the bounds of more changes are wider, and of these no more are possible
+        possible = [(rate, change) for rate in self.rates for change in RATES[rate].changes]
+        possible = [one for one in possible if baseline.bound(*one, options.alpha) is not None]
+        each = options.alpha / max(len(possible), 1)
+        bounds = [(*one, bound) for one in possible if (bound := baseline.bound(*one, each / 2))]
+        about = json.dumps([SIGNATURE, options.alpha, baseline.counts, bounds, limit])
         if state is not None and state.about != about:
             raise InputError(
                 f"--state {options.state} belongs to a watch against other answers or with other "
                 "settings: give another name, or remove it to begin anew"
             )
         self.state = state or WatchState(about)
-        each = options.alpha / max(len(wanted), 1)
-        self.changes = [self._watched(rate, change, each) for rate, change in wanted]
+        try:
+            self.recent = RecentAnswers(self.state.recent)
+        except ValueError:
+            raise _no_state(options.state) from None
+        self.changes = [self._watched(*one, each / 2) for one in bounds]
+        self.new_alarms = 0  # of this call; the state has those of all
 
-    def _watched(self, rate: str, change: Change, alpha: float) -> WatchedChange:
-        """Return the alarm on a change: half of ``alpha`` is the baseline's, half the alarm's."""
-        count, n = self.baseline.counts[rate]
-        bound = rise_bound(count if change == "rise" else n - count, n, alpha / 2)
-        assert bound is not None  # it can change
+    def _watched(self, rate: str, change: Change, bound: Bound, alpha: float) -> WatchedChange:
+        """Return the alarm on a change: half of its share is the baseline's, half the alarm's."""
+        of_rise = bound.rate if change == "rise" else 1 - bound.rate
         kept = self.state.changes.get(f"{rate}/{change}")
         try:
-            alarm = ChangeAlarm(bound, alpha / 2, state=kept)
+            alarm = ChangeAlarm(of_rise, alpha, state=kept)
         except ValueError:
             raise _no_state(self.options.state) from None
-        smallest = smallest_rise(bound, alpha / 2, WITHIN)
+        smallest = smallest_rise(of_rise, alpha, WITHIN)
         if change == "fall":
-            bound, smallest = 1 - bound, None if smallest is None else 1 - smallest
+            smallest = None if smallest is None else 1 - smallest
         return WatchedChange(rate, change, bound, smallest, alarm)
 
     def read(self, lines: Sequence[bytes | None], first: int) -> list[RaisedAlarm]:
@@ -192,16 +202,12 @@ class Watching:
             except InputError as error:
                 self._bad(number, str(error))
                 continue
-            if seen.answers:
-                state.answers += 1
-            else:
-                state.labels += 1
-            if seen.unread is not None:
-                state.unread[seen.unread] = state.unread.get(seen.unread, 0) + 1
-            place = AnswerPlace(
-                state.answers, number, row.get("id"), row.get(self.reader.time_field)
-            )
-            for name, outcome in seen.outcomes.items():
+            id, time = self.reader.id_and_time(row)
+            counted = self._counted(seen, id)
+            for field, why in seen.bad:
+                self._bad_value(number, field, why)
+            place = AnswerPlace(state.answers, number, id, time)
+            for name, outcome in counted.items():
                 if name not in outcomes:
                     outcomes[name], places[name] = [], []
                 outcomes[name].append(outcome)
@@ -212,6 +218,34 @@ class Watching:
             total[1] += len(values)
             state.history.add(name, [place.answer for place in places[name]], values)
         return self._alarms(outcomes, places)
+
+    def _counted(self, seen: Seen, id: object) -> dict[str, int]:
+        """Count an answer or a later label; return the outcomes that count, by rate."""
+        state, outcomes, labeled = self.state, seen.outcomes, seen.labeled
+        if seen.answers:
+            state.answers += 1
+            self.recent.add(id, seen.states)
+        else:
+            state.labels += 1
+            states = self.recent.states(id)
+            state.labels_of_unknown += states is None
+            state.labels_of_declined += states is False
+            labeled = bool(states)
+            if states:
+                outcomes = {"error": int(seen.late == 0)}
+        if seen.unread is not None:
+            state.unread[seen.unread] = state.unread.get(seen.unread, 0) + 1
+        if "error" in outcomes:
+            state.labeled += labeled
+            if not state.labeled:  # the log labels unanswerable questions only
+                outcomes = {name: one for name, one in outcomes.items() if name != "error"}
+        return outcomes
+
+    def keep(self, place: Path, at: LogPlace) -> None:
+        """Write the state, with the place in the log up to which it was read."""
+        self.state.place, self.state.recent = at, self.recent.packed
+        with replacing(place) as file:
+            file.write(msgspec.json.encode(self.state))
 
     def row(self, text: bytes | None, number: int) -> dict[str, Any]:
         """Return the object on a line. Raises InputError."""
@@ -232,10 +266,19 @@ class Watching:
         if kind not in state.bad and len(state.bad) >= MOST_KINDS:
             kind = "other problems"
         state.bad[kind] = state.bad.get(kind, 0) + 1
+        prefix = f"{self.log} line {number}"
+        if why.startswith(prefix):
+            why = why.removeprefix(prefix).lstrip(",: ")
         if not state.first_bad:
             state.first_bad = f"line {number:,}: {printable(why, 200)}"
         if self.bad >= HOPELESS and not self.good:
             raise self.hopeless()
+
+    def _bad_value(self, number: int, field: str, why: str) -> None:
+        values = self.state.bad_values
+        values[field] = values.get(field, 0) + 1
+        if not self.state.first_bad_value:
+            self.state.first_bad_value = f"line {number:,}: {printable(why, 200)}"
 
     @property
     def bad(self) -> int:
@@ -293,12 +336,6 @@ def _watched_rates(baseline: Baseline, options: WatchOptions, scored: bool) -> l
     if not rates:
         raise InputError(f"{baseline.source}: no answer in it could be read")
     return rates
-
-
-def _can_change(counts: Sequence[int], change: Change) -> bool:
-    """Whether a rate is not yet at the end of its range."""
-    count, n = counts
-    return count < n if change == "rise" else count > 0
 
 
 def _by_answer(raised: RaisedAlarm) -> tuple[int, int]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sayso.guard.baseline import Counts
-from sayso.guard.changes import WITHIN, RaisedAlarm, WatchedChange, Watching
+from sayso.guard.baseline import Baseline, Counts
+from sayso.guard.changes import WITHIN, RaisedAlarm, WatchedChange, Watching, WatchState
 from sayso.guard.history import WatchPage
+from sayso.guard.late_labels import REMEMBERED
 from sayso.guard.log_answers import RATES
 from sayso.harmless import line
 from sayso.report.numbers import percent
@@ -33,7 +34,7 @@ def alarm_event(watching: Watching, raised: RaisedAlarm) -> dict[str, Any]:
         "baseline": count / n,
         "baseline_count": count,
         "baseline_n": n,
-        "bound": watched.bound,
+        "bound": watched.bound.rate,
         "since_n": since.n,
         "since_count": many,
         "evidence": _rounded(watched.alarm.evidence),
@@ -46,7 +47,7 @@ def alarm_event(watching: Watching, raised: RaisedAlarm) -> dict[str, Any]:
 def opening_sentences(watching: Watching) -> list[str]:
     """Return what is watched, and what cannot be seen."""
     texts = [
-        f"baseline: {watching.baseline.answers:,} answers of {watching.baseline.source}; "
+        f"baseline: {_clustered(watching.baseline)} of {watching.baseline.source}; "
         f"{len(watching.changes)} alarms share a chance of {watching.options.alpha:g} of a false "
         "one"
     ]
@@ -70,7 +71,41 @@ def opening_sentences(watching: Watching) -> list[str]:
     return texts
 
 
-def uncounted_sentences(watching: Watching) -> list[str]:
+def _clustered(baseline: Baseline) -> str:
+    """Return how many answers a baseline has, and about how many things."""
+    answers = f"{baseline.answers:,} answers"
+    if baseline.clusters == baseline.answers:
+        return answers
+    return f"{answers} about {baseline.clusters:,} entities or questions"
+
+
+def closing_sentences(watching: Watching) -> list[str]:
+    """Return what was not counted, and why; and which alarms are older than this call."""
+    state = watching.state
+    return [
+        *_old_alarms(watching),
+        *_uncounted(watching),
+        *_left_out_labels(state),
+        *bad_sentences(watching),
+        *(
+            f"--columns {ours}={theirs}: neither {watching.baseline.source} nor a line that was "
+            f"read now has {line(theirs, SHOWN)!r}"
+            for ours, theirs in watching.reader.unfound.items()
+        ),
+    ]
+
+
+def _old_alarms(watching: Watching) -> list[str]:
+    state = watching.state
+    old = state.alarms[: len(state.alarms) - watching.new_alarms]
+    return [
+        f"an earlier call raised the alarm on {alarm['rate']} at answer {alarm['answer']:,}; this "
+        "change is no longer watched for (another --state begins anew)"
+        for alarm in old
+    ]
+
+
+def _uncounted(watching: Watching) -> list[str]:
     """Return a sentence for each watched rate that no answer of the log counts for."""
     if not watching.state.answers:
         return []
@@ -79,6 +114,35 @@ def uncounted_sentences(watching: Watching) -> list[str]:
         for rate in watching.rates
         if not watching.state.counts.get(rate, [0, 0])[1]
     ]
+
+
+def _left_out_labels(state: WatchState) -> list[str]:
+    texts = []
+    if state.labels_of_declined:
+        texts.append(
+            f"later labels of answers that state no value: {state.labels_of_declined:,}, not "
+            "counted as right or wrong"
+        )
+    if state.labels_of_unknown:
+        texts.append(
+            f"later labels left out: {state.labels_of_unknown:,}, because their id is not among "
+            f"those of the last {REMEMBERED:,} answers"
+        )
+    return texts
+
+
+def bad_sentences(watching: Watching) -> list[str]:
+    """Return how many lines and values could not be read, with the first of each."""
+    state, texts = watching.state, []
+    if watching.bad:
+        texts.append(
+            f"{watching.bad:,} of {state.lines:,} lines could not be used; the first: "
+            f"{state.first_bad}"
+        )
+    if state.bad_values:
+        counts = ", ".join(f"{count:,} of {field}" for field, count in state.bad_values.items())
+        texts.append(f"values that could not be read: {counts}; the first: {state.first_bad_value}")
+    return texts
 
 
 def summary_event(watching: Watching) -> dict[str, Any]:
@@ -90,7 +154,8 @@ def summary_event(watching: Watching) -> dict[str, Any]:
         before, of = watching.baseline.counts[rate]
         changes = {
             watched.change: {
-                "bound": watched.bound,
+                "bound": watched.bound.rate,
+                "independent_answers": round(watched.bound.independent, 1),
                 "smallest_seen": watched.smallest,
                 "evidence": _rounded(watched.alarm.evidence),
                 "needed": _rounded(1 / watched.alarm.alpha),
@@ -114,14 +179,21 @@ def summary_event(watching: Watching) -> dict[str, Any]:
         "against": watching.baseline.source,
         "answers": state.answers,
         "labels": state.labels,
+        "labels_of_declined": state.labels_of_declined,
+        "labels_of_unknown": state.labels_of_unknown,
         "lines": state.lines,
         "bad_lines": watching.bad,
         "bad": dict(state.bad),
+        "first_bad": state.first_bad,
+        "bad_values": dict(state.bad_values),
+        "first_bad_value": state.first_bad_value,
         "unread": dict(state.unread),
         "alpha": watching.options.alpha,
         "rates": rates,
         "J": {"log": _gap(state.counts), "baseline": _gap(watching.baseline.counts)},
         "alarms": len(state.alarms),
+        "new_alarms": watching.new_alarms,
+        "guard": guard_state(watching),
     }
 
 
@@ -133,7 +205,21 @@ def watch_page(watching: Watching) -> WatchPage:
         watching.state.history,
         {rate: RATES[rate].words for rate in watching.rates},
         WITHIN,
+        [*_uncounted(watching), *_left_out_labels(watching.state), *bad_sentences(watching)],
     )
+
+
+def guard_state(watching: Watching) -> dict[str, Any] | None:
+    """Return the guard whose limit is watched, and when and why it was withdrawn, if it was."""
+    if watching.guard is None:
+        return None
+    withdrawn = watching.guard.file.withdrawn
+    return {
+        "file": line(str(watching.guard.place), 200),
+        "kept": watching.options.keep_guard,
+        "withdrawn": None if withdrawn is None else line(withdrawn.when, SHOWN),
+        "why": None if withdrawn is None else line(withdrawn.why, 300),
+    }
 
 
 def _shown(value: object) -> str | None:

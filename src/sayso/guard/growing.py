@@ -2,14 +2,16 @@
 
 A file is read as ``tail -F`` does. A line counts once its end is there. A file that another one
 replaces (rotation) is read to its end first; one that is cut and written anew is read from its
-beginning. A place in a file is kept with a hash of the bytes before it, so that a reader that goes
-on later notices another file under the same name, and finds the old one beside it.
+beginning. A file that came and was rotated away between two looks was never read: it is named if
+it lies beside the log. A place in a file is kept with a hash of the bytes before it, so that a
+reader that goes on later notices another file under the same name, and finds the old one.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 import sys
 from pathlib import Path
@@ -24,6 +26,8 @@ from sayso.storage.atomic import disk_errors
 PIECE, LONGEST_LINE = 1 << 20, 1 << 24
 #: bytes before a place that tell whether the file is still the same
 MARK = 256
+#: what rotation puts behind a name: a number or a time
+ROTATED = re.compile(r"[-._][0-9][-0-9T.:_]*")
 #: how standard input is called
 STDIN = "-"
 
@@ -226,10 +230,32 @@ class GrowingLog:
         if not self.path.exists():
             return
         new = self._open()
+        unread = self._unread(os.fstat(self._file.fileno()), os.fstat(new.fileno()))
         self._file.close()
         self._file = new
         self._begin(0, 0)
         self.notices.append(f"{self.path} is a new file: reading it from its beginning")
+        if unread:
+            self.notices.append(
+                f"{self.path} was rotated more than once since the last look: "
+                f"{', '.join(unread)} was not read, and its answers are missing"
+            )
+
+    def _unread(self, read: os.stat_result, new: os.stat_result) -> list[str]:
+        """Return the names of rotated files that are younger than the one that was read last."""
+        names = []
+        for other in sorted(self.path.absolute().parent.iterdir()):
+            rest = other.name.removeprefix(self.path.name)
+            if rest == other.name or not ROTATED.fullmatch(rest):
+                continue
+            try:
+                about = other.stat()
+            except OSError:
+                continue
+            known = ((one.st_dev, one.st_ino) for one in (read, new))
+            if (about.st_dev, about.st_ino) not in known and about.st_mtime_ns > read.st_mtime_ns:
+                names.append(other.name)
+        return names
 
 
 def _digest(text: bytes) -> str:

@@ -10,6 +10,8 @@ import numpy as np
 
 #: stretches of a log that are kept; where there are more, every two become one
 MOST_BINS = 120
+#: a stretch with so many times fewer answers than the one before has just begun
+BEGUN = 4
 #: answers of a stretch at the beginning
 FIRST_WIDTH = 25
 
@@ -43,7 +45,8 @@ class RateHistory(msgspec.Struct):
     def stretches(self, rate: str, most: int) -> list[tuple[int, int, int, int]]:
         """Return (first answer, last answer, count, n) of at most ``most`` stretches that have any.
 
-        Neighbors are joined until there are no more.
+        Neighbors are joined until there are no more. A last one that has just begun is joined to
+        the one before.
         """
         many, all_ = self.counts.get(rate, ([], []))
         used = max((number + 1 for number, n in enumerate(all_) if n), default=0)
@@ -55,6 +58,9 @@ class RateHistory(msgspec.Struct):
             if n:
                 place = (first * self.width + 1, last * self.width)
                 found.append((*place, sum(many[first:last]), n))
+        if len(found) > 1 and BEGUN * found[-1][3] < found[-2][3]:
+            (first, _, count, n), (_, last, late, of_late) = found[-2:]
+            found[-2:] = [(first, last, count + late, n + of_late)]
         return found
 
 
@@ -65,10 +71,14 @@ def _paired(counts: list[int]) -> list[int]:
 
 
 class WatchPage(NamedTuple):
-    """What the page of a watch shows: its summary and alarms, the history, rates in words."""
+    """What the page of a watch shows: its summary and alarms, the history, rates in words.
+
+    ``notes`` are sentences on what could not be read or counted.
+    """
 
     summary: Mapping[str, Any]
     alarms: Sequence[Mapping[str, Any]]
     history: RateHistory
     words: Mapping[str, str]
     within: int
+    notes: Sequence[str]

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from sayso.datasets.answer_files import open_answer_file
 from sayso.datasets.answer_rows import AnswerRow, person_verdict
 from sayso.datasets.columns import places_of
+from sayso.guard.errors import answer_error, cluster_of
 from sayso.guard.guard import GIVEN
 from sayso.harmless import line
 from sayso.judges.judge import NO_VALUE, WITHHELD
@@ -229,7 +230,7 @@ def _of_file(path: Path, chosen: Selection) -> LabeledAnswers:
         values, needs, stored = _values(rows, chosen, tools)
         people = any(row.human is not None for row in rows)
         graded = [] if people else judges[metric](rows)
-        said = _by_people(rows) if people else _by_metric(rows, graded)
+        said = _by_people(rows) if people else _by_metric(rows, graded, metric)
         why = (
             [_unlabeled(row, chosen.columns) for row in rows]
             if people
@@ -240,7 +241,6 @@ def _of_file(path: Path, chosen: Selection) -> LabeledAnswers:
         table = stack.enter_context(FloatColumns(column_names([*values], judges)))
         board = _board_of_file(table, rows, values, correct, decides, chosen.seed)
         columns = {**values, TEXT_ONLY: table.column(TEXT_ONLY)}
-        group = codes(_groups(rows, table.column(QUESTION_NUMBER)))
     counts = [len(row.samples) for row in rows]
     meaning = "" if stored else tools.nli
     notices = [*opened.notices, *tools.notices]
@@ -249,7 +249,7 @@ def _of_file(path: Path, chosen: Selection) -> LabeledAnswers:
             {LENGTH: table_words(rows), **columns},
             1 - correct,
             _texts(path, rows, chosen.texts),
-            group,
+            codes(np.array([cluster_of(row) for row in rows], dtype=np.str_)),
             bool(chosen.texts),
             needs,
             board,
@@ -386,21 +386,31 @@ def _number(value: Any) -> float:
 
 def _by_people(rows: Sequence[AnswerRow]) -> list[float]:
     """Return people's verdicts; NaN where the answer declines, as there is nothing to guard."""
+    return [_said_right(row, row.human) for row in rows]
+
+
+def _by_metric(rows: Sequence[AnswerRow], graded: Sequence[Grade], metric: str) -> list[float]:
+    """Return a metric's verdicts; NaN where the answer declines."""
     return [
-        math.nan if row.human is None or _stance(row) in WITHHELD else row.human for row in rows
+        # the rules gave no verdict where they read that the answer declines
+        one.correct
+        if metric == "rules" and not _is_unanswerable(row)
+        else _said_right(row, None if math.isnan(one.correct) else one.correct)
+        for row, one in zip(rows, graded, strict=True)
     ]
 
 
-def _by_metric(rows: Sequence[AnswerRow], graded: Sequence[Grade]) -> list[float]:
-    return [_unanswerable(row, one.correct) for row, one in zip(rows, graded, strict=True)]
+def _said_right(row: AnswerRow, right: float | None) -> float:
+    """Return 1 for a right answer, 0 for a wrong one, NaN where there is nothing to judge."""
+    unanswerable = _is_unanswerable(row)
+    if right is None and not unanswerable:
+        return math.nan
+    error = answer_error(_stance(row), right, unanswerable=unanswerable)
+    return math.nan if error is None else 1.0 - error
 
 
-def _unanswerable(row: AnswerRow, correct: float) -> float:
-    """Return a verdict where nobody can answer the question: a value is wrong, silence is none."""
-    if row.answerable is not False or row.gold or row.answer is None:
-        return correct
-    stance = _stance(row)
-    return math.nan if stance is None or stance in (*WITHHELD, "omitted") else 0.0
+def _is_unanswerable(row: AnswerRow) -> bool:
+    return row.answerable is False and not row.gold and row.answer is not None
 
 
 def _stance(row: AnswerRow) -> str | None:
@@ -410,15 +420,6 @@ def _stance(row: AnswerRow) -> str | None:
 def table_words(rows: Sequence[AnswerRow]) -> Floats:
     """Return how many words each answer has, NaN for none."""
     return np.array([math.nan if row.answer is None else len(row.answer.split()) for row in rows])
-
-
-def _groups(rows: Sequence[AnswerRow], questions: Floats) -> NDArray[Any]:
-    """Return what is right or wrong together: rows of one entity, pair or question."""
-    named = [
-        f"pair {row.pair}" if row.pair else f"entity {row.entity}" if row.entity else f"{number}"
-        for row, number in zip(rows, questions.tolist(), strict=True)
-    ]
-    return np.asarray(named, dtype=np.str_)
 
 
 def _texts(path: Path, rows: Sequence[AnswerRow], column: str) -> NDArray[np.int64]:

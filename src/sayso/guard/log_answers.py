@@ -17,6 +17,7 @@ from sayso.datasets.answer_rows import (
     with_checked_texts,
 )
 from sayso.datasets.columns import COLUMNS, columns_of, places_of
+from sayso.guard.errors import answer_error, states_value
 from sayso.guard.guard import GIVEN, Guard
 from sayso.judges.english.tokens import forget_texts
 from sayso.judges.judge import NO_VALUE, WITHHELD
@@ -60,7 +61,10 @@ LOG_FIELDS = ("score", "time")
 #: characters after which the rules forget the texts that they read
 FORGET = 1_000_000
 #: UNCLE's labels as verdicts; the others say nothing about right and wrong
-LABELS = {"S": 1.0, "NS": 0.0}
+LABELS = {"S": 1.0, "NS": 0.0, "UNC": None, "OMIT": None}
+#: fields of a row whose values are told where they cannot be read
+READ_FIELDS = ("question", "answer", "answerable")
+SCORED_FIELDS = ("token_logprobs", "token_entropies", "samples", "stated_confidence")
 EMPTY_LINE = "no answer, stance, score or label"
 
 
@@ -69,95 +73,172 @@ def log_columns(text: str) -> dict[str, str]:
     return columns_of(text, (*COLUMNS, *LOG_FIELDS))
 
 
+class BadValue(NamedTuple):
+    """A value that cannot be read: of which field, and what stands there."""
+
+    field: str
+    why: str
+
+
 class Seen(NamedTuple):
-    """What an answer counts as: by rate, 1 or 0; and why it could not be read."""
+    """What an answer, or a label that came later, counts as.
+
+    ``outcomes`` has 1 or 0 by rate. ``unread`` says why the answer could not be read. ``states``
+    tells whether the answer states a value, ``labeled`` whether a label or a gold says that it is
+    right or wrong. ``late`` is the verdict of a line that is no answer but a later label.
+    """
 
     outcomes: dict[str, int]
     unread: str | None = None
+    bad: tuple[BadValue, ...] = ()
+    states: bool = True
+    labeled: bool = False
     answers: bool = True
+    late: float | None = None
+
+
+class OwnFields(NamedTuple):
+    """What a row says itself: its stance, its score, and whether it is right (1 or 0)."""
+
+    stance: str | None
+    score: float | None
+    right: float | None
 
 
 class AnswerReader:
     """Reads answers of a log and of its baseline in the same way.
 
     The stance is that of the offline rules, without golds, unless the row has one of its own. The
-    score is the row's own, or computed from what the row holds; no model is asked.
+    score is the row's own, or computed from what the row holds; no model is asked. ``columns``
+    maps our names of fields to theirs; a name holds in each row that has it. ``unfound`` are those
+    that no row had yet.
     """
 
     def __init__(self, columns: Mapping[str, str], guard: Guard | None) -> None:
-        self.columns = {name: own for name, own in columns.items() if name in COLUMNS}
+        self.columns = dict(columns)
+        self.unfound = dict(columns)
         self.guard = guard
         self.method = None if guard is None else SCORES.get(guard.file.score)
-        field = "score"
+        self.score_field = "score"
         if guard is not None and GIVEN in guard.file.needs:  # a column of the labeled file
-            field = guard.file.score
-        self.score_field = columns.get("score", field)
-        self.time_field = columns.get("time", "time")
+            self.score_field = guard.file.score
         self._read = 0
+
+    def names(self, row: Mapping[str, object]) -> dict[str, str]:
+        """Return our names of fields, and theirs, of those that a row has."""
+        found = {ours: theirs for ours, theirs in self.columns.items() if theirs in row}
+        if self.unfound:
+            for ours in found:
+                self.unfound.pop(ours, None)
+        return found
+
+    def id_and_time(self, row: Mapping[str, object]) -> tuple[object, object]:
+        """Return what a line of a log calls its answer, and when it came."""
+        names = self.names(row) if self.columns else {}
+        id = row.get(names.get("id", "id"))
+        return id, row.get(names.get("time", "time"))
 
     def of_line(self, row: dict[str, Any]) -> Seen:
         """Return what a line of a log counts as. Raises InputError for one that is no answer."""
-        places = places_of(row, self._names(row))
-        stance = row.get(places.get("stance", ""))
-        human, label = row.get(places.get("human", "")), row.get(places.get("label", ""))
-        score = number_in(row.get(self.score_field))
-        answer = row.get(places.get("answer", ""))
-        if stance is None and answer is None:
-            verdict = self._verdict(human, label)
-            if verdict is None and score is None:
-                raise InputError(EMPTY_LINE)
-            outcomes = self._above(score)
-            if verdict is not None:  # a label that came later, for an answer that was counted
-                outcomes["error"] = int(verdict == 0)
-            return Seen(outcomes, answers=score is not None)
-        known = stance in STANCES if isinstance(stance, str) else False
-        scored = self.guard is None or score is not None
-        graded = "gold" not in places or human is not None or label is not None
-        if known and scored and graded:
+        names = self.names(row) if self.columns else {}
+        places = places_of(row, self._our_columns(row, names))
+        bad: list[BadValue] = []
+        own = self.own_fields(row, names, row.get(places.get("human", "")), bad)
+        if own.stance is None and row.get(places.get("answer", "")) is None:
+            return self._without_answer(own, bad)
+        scored = self.guard is None or own.score is not None
+        graded = "gold" not in places or own.right is not None
+        if own.stance is not None and scored and graded:
             answerable = row.get(places.get("answerable", ""))
             if answerable is None or isinstance(answerable, bool):
-                outcomes = self._of_stance(str(stance), answerable)
-                outcomes |= self._above(score)
-                verdict = self._verdict(human, label)
-                return Seen(self._with_error(outcomes, verdict))
-        read = with_checked_texts(answer_row(row, self._names(row)))
-        return self.of_row(read, str(stance) if known else None, score, label)
+                unanswerable = answerable is False and "gold" not in places
+                return self._seen(own, answerable, unanswerable, bad)
+        read = with_checked_texts(answer_row(row, self._our_columns(row, names)))
+        return self.of_row(read, own, bad)
 
-    def _names(self, row: Mapping[str, object]) -> dict[str, str]:
-        if "logprobs" in row and "token_logprobs" not in self.columns:
-            return {**self.columns, "token_logprobs": "logprobs"}
-        return self.columns
+    def _without_answer(self, own: OwnFields, bad: list[BadValue]) -> Seen:
+        """Return what a line with neither answer nor stance counts as."""
+        if own.score is not None:
+            outcomes = self._above(own.score)
+            if (error := answer_error(None, own.right)) is not None:
+                outcomes["error"] = error
+            return Seen(outcomes, bad=tuple(bad), labeled=own.right is not None)
+        if own.right is None:
+            raise InputError(f"{EMPTY_LINE}{f' ({bad[0].why})' if bad else ''}")
+        return Seen({}, bad=tuple(bad), answers=False, late=own.right)
 
-    def of_row(
+    def _our_columns(self, row: Mapping[str, object], names: Mapping[str, str]) -> dict[str, str]:
+        """Return the names of the columns of answers."""
+        columns = {ours: theirs for ours, theirs in names.items() if ours in COLUMNS}
+        if "logprobs" in row and "token_logprobs" not in columns:
+            columns["token_logprobs"] = "logprobs"
+        return columns
+
+    def own_fields(
         self,
-        row: AnswerRow,
-        stance: str | None = None,
-        score: float | None = None,
-        label: object = None,
-    ) -> Seen:
-        """Return what a row counts as; ``stance``, ``score`` and ``label`` are its own."""
-        unread = None
+        row: Mapping[str, object],
+        names: Mapping[str, str],
+        human: object,
+        bad: list[BadValue],
+    ) -> OwnFields:
+        """Return what a row says itself; ``human`` is a person's verdict as it was written."""
+        stance = row.get(names.get("stance", "stance"))
+        if stance is not None and (not isinstance(stance, str) or stance not in STANCES):
+            bad.append(_bad_value("stance", stance, f"one of {', '.join(STANCES)}"))
+            stance = None
+        score = None
+        given = row.get(names.get("score", self.score_field))
+        if given is not None and self.guard is None:
+            score = number_in(given)
+        elif given is not None and not (isinstance(given, str) and is_blank(given)):
+            score = number_in(given)
+            if score is None:
+                bad.append(_bad_value("score", given, "a finite number"))
+        label = row.get(names.get("label", "label"))
+        if human is None and label is None:
+            return OwnFields(stance, score, None)
+        return OwnFields(stance, score, _verdict(human, label, bad))
+
+    def of_row(self, row: AnswerRow, own: OwnFields, bad: list[BadValue]) -> Seen:
+        """Return what a row counts as; ``own`` is what it says itself."""
+        bad += [
+            BadValue(field, why)
+            for why in row.problems
+            for field in (*READ_FIELDS, *(SCORED_FIELDS if self.guard is not None else ()))
+            if why.startswith(f"{field} is ")
+        ]
+        unread, stance = None, own.stance
         if stance is None:
             if row.answer is None:
-                return Seen({}, "missing")
+                return Seen({}, "missing", tuple(bad))
             verdict = judge_rules(row.question, NO_VALUE, row.answer)
             stance, unread = verdict.stance, verdict.problem
             self._forget(len(row.question) + len(row.answer))
-        outcomes = self._of_stance(stance, row.answerable) if stance is not None else {}
-        outcomes |= self._above(score if score is not None else self._score_of(row))
-        right = self._verdict(row.human, label)
+        score = own.score if own.score is not None else self._score_of(row)
+        right = own.right if own.right is not None else row.human
         if right is None and row.gold and not is_blank(row.answer or "") and stance is not None:
             content = judge_rules(row.question, row.golds or row.gold, row.answer or "").content
             right = {"correct": 1.0, "incorrect": 0.0}.get(content or "")
-        return Seen(self._with_error(outcomes, right), unread)
+        unanswerable = row.answerable is False and not row.gold
+        read = OwnFields(stance, score, right)
+        return self._seen(read, row.answerable, unanswerable, bad)._replace(unread=unread)
 
-    def _of_stance(self, stance: str, answerable: bool | None) -> dict[str, int]:
-        declines = int(stance in WITHHELD)
-        outcomes = {"declining": declines, "hedging": int(stance == "hedged")}
-        if answerable is not None:
-            kind = "declining_answerable" if answerable else "declining_unanswerable"
-            outcomes[kind] = declines
-        return outcomes
+    def _seen(
+        self, own: OwnFields, answerable: bool | None, unanswerable: bool, bad: list[BadValue]
+    ) -> Seen:
+        """Return what an answer counts as, of which everything is read."""
+        outcomes, declines = {}, own.stance in WITHHELD
+        if own.stance is not None:
+            outcomes = {"declining": int(declines), "hedging": int(own.stance == "hedged")}
+            if answerable is not None:
+                kind = "declining_answerable" if answerable else "declining_unanswerable"
+                outcomes[kind] = int(declines)
+        outcomes |= self._above(own.score)
+        error = answer_error(own.stance, own.right, unanswerable=unanswerable)
+        if error is not None:
+            outcomes["error"] = error
+        states = states_value(own.stance)
+        return Seen(outcomes, None, tuple(bad), states, own.right is not None)
 
     def _above(self, score: float | None) -> dict[str, int]:
         if self.guard is None or score is None:
@@ -173,26 +254,28 @@ class AnswerReader:
         value = values_of({name: self.method}, samples)[name]
         return value if isinstance(value, float) else None
 
-    def _verdict(self, human: object, label: object) -> float | None:
-        """Return 1 where somebody called the answer right, 0 where wrong."""
-        if human is None and label is None:
-            return None
-        problems: list[str] = []
-        right = person_verdict(human, problems)
-        if right is None and isinstance(label, str) and label in LABELS:
-            return LABELS[label]
-        return right if right is not None else person_verdict(label, problems)
-
-    def _with_error(self, outcomes: dict[str, int], right: float | None) -> dict[str, int]:
-        if right is not None and not outcomes.get("declining"):
-            outcomes["error"] = int(right == 0)
-        return outcomes
-
     def _forget(self, characters: int) -> None:
         self._read += characters
         if self._read > FORGET:
             forget_texts()
             self._read = 0
+
+
+def _verdict(human: object, label: object, bad: list[BadValue]) -> float | None:
+    """Return 1 where somebody called the answer right, 0 where wrong."""
+    problems: list[str] = []
+    right = person_verdict(human, problems, "correct")
+    if isinstance(label, str) and label in LABELS:
+        right = LABELS[label] if right is None else right
+    else:
+        read = person_verdict(label, problems, "label")
+        right = read if right is None else right
+    bad += [BadValue(why.partition(" ")[0].rstrip(":"), why) for why in problems]
+    return right
+
+
+def _bad_value(field: str, value: object, expected: str) -> BadValue:
+    return BadValue(field, f"{field} is {str(value)[:40]!r}, expected {expected}")
 
 
 def number_in(value: object) -> float | None:

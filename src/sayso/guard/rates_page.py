@@ -49,14 +49,17 @@ def write_watch_page(place: Path, shown: WatchPage) -> None:
     ]
     context = {
         "title": summary["log"],
-        "opening": PageOpening(watch_sentence(shown), f"{NOT_SHOWN}."),
+        "opening": PageOpening(
+            f"{watch_sentence(shown)} {guard_sentence(summary['guard'])}".rstrip(), f"{NOT_SHOWN}."
+        ),
         "figures": figures,
         "rates": watched_rates_table(shown),
         "alarms": alarms_table(shown.alarms),
         "facts": [
             f"Baseline: {summary['against']}.",
-            f"{summary['answers']:,} answers and {summary['labels']:,} later labels were read; "
-            f"{summary['bad_lines']:,} of {summary['lines']:,} lines could not be used.",
+            f"{summary['answers']:,} answers and {summary['labels']:,} later labels were read.",
+            *(f"{note[0].upper()}{note[1:]}." for note in shown.notes),
+            *_guard_facts(summary["guard"]),
             f"The chance of any false alarm over the whole log is at most {summary['alpha']:g}.",
             *_gap_sentences(summary["J"]),
         ],
@@ -73,6 +76,27 @@ def _gap_sentences(gap: Mapping[str, float | None]) -> list[str]:
         f"{signed_number(gap['log'])} in the log and {signed_number(gap['baseline'])} in the "
         "baseline."
     ]
+
+
+def guard_sentence(guard: Mapping[str, Any] | None) -> str:
+    """Return whether the promise of the guard was withdrawn; nothing without a guard."""
+    if guard is None:
+        return ""
+    name = Path(guard["file"]).name
+    if guard["withdrawn"] is None:
+        return f"The promise of {name} stands."
+    return f"The promise of {name} is withdrawn: it gives no answers until it is fitted anew."
+
+
+def _guard_facts(guard: Mapping[str, Any] | None) -> list[str]:
+    if guard is None:
+        return []
+    if guard["withdrawn"] is not None:
+        return [
+            f"Guard: {guard['file']}, withdrawn on {guard['withdrawn']}. Reason: {guard['why']}."
+        ]
+    kept = " An alarm leaves it as it is (--keep-guard)." if guard["kept"] else ""
+    return [f"Guard: {guard['file']}.{kept}"]
 
 
 def watch_sentence(shown: WatchPage) -> str:
@@ -162,18 +186,17 @@ def watched_rates_table(shown: WatchPage) -> Table:
             else f"no {change}"
             for change, one in told["changes"].items()
         ]
+        first, *others = seen or ["no change"]
+        rung = ", ".join(change for change, one in told["changes"].items() if one["alarm"])
         rows.append(
             [
-                TableCell(words, head=True),
+                TableCell(words, f"alarm: {rung}" if rung else "", head=True),
                 _share(told["baseline_count"], told["baseline_n"]),
                 _share(told["count"], told["n"]),
-                TableCell(", ".join(seen) or "no change"),
-                TableCell(
-                    ", ".join(c for c, one in told["changes"].items() if one["alarm"]) or "–"
-                ),
+                TableCell(first, ", ".join(others)),
             ]
         )
-    head = ["", "baseline", "log", f"seen within {shown.within:,} answers", "alarm"]
+    head = ["", "baseline", "log", f"seen within {shown.within:,} answers"]
     note = (
         "Shares with 95 % intervals. A change is seen with a probability of at least 80 %, after "
         "10,000 answers without one; a smaller change takes longer or is not seen."
@@ -190,14 +213,15 @@ def _share(count: int, n: int) -> TableCell:
 
 def alarms_table(alarms: Sequence[Mapping[str, Any]]) -> Table:
     """Return the alarms with their places in the log."""
-    rows = [
-        [
-            TableCell(f"{alarm['answer']:,}", head=True),
-            TableCell(alarm["why"]),
-            TableCell(f"{alarm['line']:,}"),
-            TableCell(alarm["id"] or "–"),
-            TableCell(alarm["time"] or "–"),
-        ]
-        for alarm in alarms
-    ]
-    return Table("Alarms", ["answer", "what changed", "line", "id", "time"], rows, [])
+    rows = []
+    for alarm in alarms:
+        words, _, counts = alarm["why"].partition(": ")
+        at = [str(alarm[name]) for name in ("id", "time") if alarm[name] is not None]
+        rows.append(
+            [
+                TableCell(f"{alarm['answer']:,}", head=True),
+                TableCell(alarm["change"], f"{words}: {counts}", style="left"),
+                TableCell(f"line {alarm['line']:,}", ", ".join(at), style="left"),
+            ]
+        )
+    return Table("Alarms", ["answer", "what changed", "where"], rows, [])

@@ -15,15 +15,13 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from sayso.guard.baseline import read_baseline
 from sayso.guard.changes import Watching, WatchOptions, kept_state
 from sayso.guard.events import (
     alarm_event,
+    closing_sentences,
     opening_sentences,
     summary_event,
-    uncounted_sentences,
     watch_page,
 )
 from sayso.guard.growing import GrowingLog
@@ -31,7 +29,6 @@ from sayso.guard.guard import Guard, guard_in
 from sayso.guard.log_answers import RATES, AnswerReader
 from sayso.later import Later
 from sayso.records import InputError
-from sayso.storage.atomic import replacing
 
 if TYPE_CHECKING:
     from sayso.guard import rates_page
@@ -166,7 +163,7 @@ class _Loop:
             else:
                 self._keep()
                 time.sleep(POLL)
-            if self.options.stop_at_alarm and self.watching.state.alarms:
+            if self.options.stop_at_alarm and self.watching.new_alarms:
                 break
         self._end()
 
@@ -190,6 +187,7 @@ class _Loop:
         raised = self.watching.read(lines, self.source.first)
         events = [alarm_event(self.watching, one) for one in raised]
         self.watching.state.alarms += events
+        self.watching.new_alarms += len(events)
         self.changed = True
         for event in events:
             event["guard"] = self._withdrawn(event)
@@ -229,9 +227,7 @@ class _Loop:
             return
         self.kept, self.changed = now, False
         if self.options.state is not None:
-            self.watching.state.place = self.source.place()
-            with replacing(self.options.state) as file:
-                file.write(msgspec.json.encode(self.watching.state))
+            self.watching.keep(self.options.state, self.source.place())
         if self.options.page is not None and (urgent or now - self.drawn >= REDRAW):
             self.drawn = now
             rates_page.write_watch_page(self.options.page, watch_page(self.watching))
@@ -251,10 +247,5 @@ class _Loop:
         self.changed = True
         self._keep(urgent=True)
         self.emit(summary_event(self.watching))
-        for text in uncounted_sentences(self.watching):
+        for text in closing_sentences(self.watching):
             self.tell(text)
-        if self.watching.bad:
-            self.tell(
-                f"{self.watching.bad:,} of {self.watching.state.lines:,} lines could not be used; "
-                f"the first: {self.watching.state.first_bad}"
-            )

@@ -23,6 +23,9 @@ over the whole stream, however long it is.
 * **A baseline that was measured.** u is not known. It is the exact one-sided bound (Clopper and
   Pearson) of k of n earlier answers at half of alpha, and the alarm gets the other half: if the
   bound holds, a false alarm has at most alpha/2, and the bound fails with at most alpha/2.
+* **A baseline in clusters.** Answers about one entity are alike, so n of them say less than n
+  independent ones. The bound is exact at the effective number (Korn and Graubard 1998), see
+  :func:`independent_number`.
 
 A fall is a rise of the other outcome. Everything is computed in logs.
 """
@@ -38,9 +41,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sayso.metrics.arrays import Floats
-from sayso.metrics.intervals import beta_quantile, exact_interval
+from sayso.metrics.intervals import (
+    beta_quantile,
+    effective_number,
+    exact_interval,
+    student_quantile,
+)
 
-__all__ = ["ChangeAlarm", "ChangeSince", "rise_bound", "smallest_rise"]
+__all__ = ["ChangeAlarm", "ChangeSince", "independent_number", "rise_bound", "smallest_rise"]
 
 #: answers after which another product starts
 EVERY = 25
@@ -54,17 +62,51 @@ KEPT_OUTCOMES = 2000
 CHUNK = 4096
 #: with this probability a rise that "can be seen" is seen
 POWER = 0.8
+#: clusters in which all answers count that are imagined beside those that were seen
+UNSEEN = 0.5
+#: a bound above this leaves no room for a rise
+HIGHEST_BOUND = 1 - 1e-6
 
 
-def rise_bound(count: int, n: int, alpha: float) -> float | None:
+def rise_bound(count: int, n: int, alpha: float, independent: float | None = None) -> float | None:
     """Return the exact upper bound of a rate of which ``count`` of ``n`` answers are known.
 
-    The Clopper-Pearson bound that holds with a probability of at least 1 - ``alpha``. ``None``
+    The Clopper-Pearson bound that holds with a probability of at least 1 - ``alpha``, for ``n``
+    answers that say as much as ``independent`` independent ones (default: all of them). ``None``
     where nothing lies above it: without answers, and if all of them count.
     """
     if n <= 0 or count >= n:
         return None
-    return exact_interval(count, n, 1 - 2 * alpha)[1]
+    worth = n if independent is None else independent
+    bound = exact_interval(count * (worth / n), worth, 1 - 2 * alpha)[1]
+    return bound if bound is not None and bound <= HIGHEST_BOUND else None
+
+
+def independent_number(ones: ArrayLike, sizes: ArrayLike, alpha: float) -> float:
+    """Return how many independent answers clusters are worth for an upper bound of their rate.
+
+    ``ones`` (C,) of ``sizes`` (C,) answers of each cluster count. The number of answers is divided
+    by the design effect (the variance of the rate over clusters, over that of as many independent
+    answers) and shrunk by Student's t for the few clusters that say it (Korn and Graubard 1998,
+    equation 3.3), at the tail ``alpha``. Few clusters can miss a kind in which all answers count,
+    and show too small a variance then. So :data:`UNSEEN` clusters of that kind are added before
+    the variance is taken. The result lies between Kish's effective number of clusters and the
+    number of answers; it is the latter where each answer is its own cluster.
+    """
+    y, m = np.asarray(ones, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
+    n, clusters = float(m.sum()), effective_number(m)
+    if n <= 0 or clusters < 2:
+        return clusters
+    size = n / clusters  # of the cluster of an answer, on average
+    total = n + UNSEEN * size
+    rate = (float(y.sum()) + UNSEEN * size) / total
+    if rate >= 1:
+        return clusters
+    own = float(((y - rate * m) ** 2).sum()) + UNSEEN * (size * (1 - rate)) ** 2
+    number = len(m) + UNSEEN
+    effect = number / (number - 1) * own / total**2 / (rate * (1 - rate) / (total - 1))
+    few = student_quantile(1 - alpha, n - 1) / student_quantile(1 - alpha, clusters - 1)
+    return min(n, max(clusters, n / max(effect, 1.0) * few**2))
 
 
 class ChangeSince(NamedTuple):
