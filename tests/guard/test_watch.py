@@ -172,11 +172,11 @@ def test_a_later_label_of_an_answer_that_declines_is_no_error(tmp_path: Path) ->
         tmp_path / "log.jsonl",
         [{"id": id, "stance": stance} for id, stance in stances.items()],
         [{"id": id, "correct": False} for id in (*stances, "none of them")],
-        [{"correct": False}, {"id": "b", "label": "S"}],
+        [{"correct": False}, {"id": "b", "label": "S"}, {"id": "b", "label": "UNC"}],
     )
     told, summary = told_of(log, baseline)
     assert (summary["rates"]["error"]["count"], summary["rates"]["error"]["n"]) == (2, 3)
-    assert (summary["answers"], summary["labels"]) == (4, 7)
+    assert (summary["answers"], summary["labels"], summary["bad_lines"]) == (4, 8, 0)
     assert (summary["labels_of_declined"], summary["labels_of_unknown"]) == (2, 2)
     assert [text for text in told if text.startswith("later labels left out: 2, because")]
 

@@ -231,7 +231,7 @@ class Watching:
             state.labels_of_unknown += states is None
             state.labels_of_declined += states is False
             labeled = bool(states)
-            if states:
+            if states and seen.late is not None:
                 outcomes = {"error": int(seen.late == 0)}
         if seen.unread is not None:
             state.unread[seen.unread] = state.unread.get(seen.unread, 0) + 1

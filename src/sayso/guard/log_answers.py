@@ -85,7 +85,7 @@ class Seen(NamedTuple):
 
     ``outcomes`` has 1 or 0 by rate. ``unread`` says why the answer could not be read. ``states``
     tells whether the answer states a value, ``labeled`` whether a label or a gold says that it is
-    right or wrong. ``late`` is the verdict of a line that is no answer but a later label.
+    right or wrong. A line that is no answer is a later label; ``late`` is its verdict, 1 or 0.
     """
 
     outcomes: dict[str, int]
@@ -145,7 +145,7 @@ class AnswerReader:
         bad: list[BadValue] = []
         own = self.own_fields(row, names, row.get(places.get("human", "")), bad)
         if own.stance is None and row.get(places.get("answer", "")) is None:
-            return self._without_answer(own, bad)
+            return self._without_answer(own, row.get(names.get("label", "label")), bad)
         scored = self.guard is None or own.score is not None
         graded = "gold" not in places or own.right is not None
         if own.stance is not None and scored and graded:
@@ -156,14 +156,14 @@ class AnswerReader:
         read = with_checked_texts(answer_row(row, self._our_columns(row, names)))
         return self.of_row(read, own, bad)
 
-    def _without_answer(self, own: OwnFields, bad: list[BadValue]) -> Seen:
+    def _without_answer(self, own: OwnFields, label: object, bad: list[BadValue]) -> Seen:
         """Return what a line with neither answer nor stance counts as."""
         if own.score is not None:
             outcomes = self._above(own.score)
             if (error := answer_error(None, own.right)) is not None:
                 outcomes["error"] = error
             return Seen(outcomes, bad=tuple(bad), labeled=own.right is not None)
-        if own.right is None:
+        if own.right is None and not (isinstance(label, str) and label in LABELS):
             raise InputError(f"{EMPTY_LINE}{f' ({bad[0].why})' if bad else ''}")
         return Seen({}, bad=tuple(bad), answers=False, late=own.right)
 
