@@ -292,6 +292,7 @@ ALONE = {
     "sayso.judges.rules.alignment": "which sentence speaks of which aspect",
     "sayso.judges.english.imperatives": "which sentences tell a reader to do something",
     "sayso.judges.rules.natural_questions": "word order, apart from who makes questions",
+    "sayso.people.planning": "how many labels a number needs, loaded where somebody asks",
     "sayso.people.sampling": "which items are drawn, apart from what is done with them",
     "sayso.people.server": "starlette and uvicorn, loaded only where somebody labels",
     "sayso.protocols.prompt_folder": "what sayso prompts new calls",
@@ -404,6 +405,7 @@ SHARED_NAMES = {
     "how a protocol, a training, a study or scored answers are shown": "context examples figures "
     "heading headline main_numbers opening pages part_label plain_sentence render summary",
     "numbers of the papers' tables and figures": "table1 table2 figure1 figure2 figure3 figure5",
+    "a share of labels; a command, and what it calls": "agreement",
     "a command, and what it calls": "compare export factuality fit judge_check main measure score "
     "show study watch",
     "how next-token distributions are read, in torch and in numpy": "at_once entropies invert "

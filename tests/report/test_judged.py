@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from sayso.checks.judge import JudgeTables, judge_check, render_judge
+from sayso.checks.judge import judge_check, render_judge
 from sayso.checks.model import Check, LeftOut, ModelFinding, render_check
 from sayso.judges.reliability import share, stored
 from sayso.judges.rules.accuracy import NearestTexts
@@ -18,6 +18,7 @@ from sayso.protocols.judged import Pull
 from sayso.protocols.uncle.report import pull_of, render
 from sayso.records import Estimate, Results, slice_of
 from sayso.report import terminal
+from sayso.report.terminal import TextTables
 from sayso.storage.run_folder import Manifest
 from support.report_folders import estimates, estimates_of
 
@@ -187,7 +188,7 @@ def test_the_tables_of_both_commands_hold_hostile_text() -> None:
         failed=0, prompt_tokens=1, completion_tokens=1, dollars=None, notices=(HOSTILE,),
     )  # fmt: skip
     render_check(check, console)
-    tables = JudgeTables([HOSTILE], [(HOSTILE, ("b",), [(HOSTILE, "1")])], [HOSTILE], [HOSTILE])
+    tables = TextTables([HOSTILE], [(HOSTILE, ("b",), [(HOSTILE, "1")])], [HOSTILE], [HOSTILE])
     render_judge(tables, None, console)
     render_judge(tables, "/a/file", console)
     text = out.getvalue()

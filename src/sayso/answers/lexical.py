@@ -24,7 +24,7 @@ import numpy as np
 from rapidfuzz.distance import LCSseq
 
 from sayso.metrics.arrays import Floats
-from sayso.records import InputError
+from sayso.records import Gold, InputError
 
 Tokenizer = Literal["ascii", "unicode"]
 References = str | Sequence[str]
@@ -78,6 +78,17 @@ def written(gold: str) -> list[str]:
     year, month, day = str(int(date["year"])), MONTHS[int(date["month"]) - 1], int(date["day"])
     full = [f"{day} {month} {year}", f"{month} {day}, {year}"]
     return [year, *full] if (date["month"], day) == ("01", 1) else full
+
+
+def reference_texts(golds: Sequence[Gold]) -> list[str]:
+    """Return the texts that an answer of words is compared with.
+
+    A stored timestamp is no text that anybody says, so a date is written out; and all values
+    together are one reference more, since a list may be given in one answer.
+    """
+    texts = [text for gold in golds for name in gold.names for text in written(name)]
+    values = [written(gold.value)[0] for gold in golds]
+    return [*texts, " and ".join(values)] if len(values) > 1 else texts
 
 
 def with_days(golds: Sequence[str]) -> list[str]:

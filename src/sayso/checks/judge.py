@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, get_args
 import msgspec
 import numpy as np
 from rich.console import Console
-from rich.table import Table
 
 from sayso.checks.silence import silence_rows
 from sayso.datasets.answer_files import open_answer_file
@@ -68,7 +67,7 @@ from sayso.records import (
 )
 from sayso.report.notebook import AnswerTable, Plotted, data_frame, html_table, short_repr
 from sayso.report.numbers import percent
-from sayso.report.terminal import plain_table, safe_text, say
+from sayso.report.terminal import TextTables, render_tables, say
 from sayso.runs.costs import Meter, dollars, is_endpoint
 from sayso.runs.judge import JudgeOptions, OpenJudge, open_judge
 from sayso.runs.stages import now, requested_and_missing
@@ -153,7 +152,8 @@ class JudgeCheckResult(Plotted, JudgeCheck, frozen=True, kw_only=True):
             for name, what, share in _shares(self)
             if what not in left_out
         ]
-        found = figures.figure_of("agreement", partial(_forest, rows), "Agreement of the judge.")
+        make = partial(charts.share_plot, rows)
+        found = figures.figure_of("agreement", make, "Agreement of the judge.")
         return [found] if found is not None else []
 
     def __repr__(self) -> str:
@@ -179,11 +179,6 @@ class JudgeCheckResult(Plotted, JudgeCheck, frozen=True, kw_only=True):
             cautions=(*text.bad, *self.notices),
             last="; ".join(text.tail),
         )
-
-
-def _forest(rows: list[charts.Row], width: int) -> charts.Drawing | None:
-    order, kinds = (list(dict.fromkeys(row[key] for row in rows)) for key in ("row", "series"))
-    return charts.forest_plot(rows, order, width, "share that agrees", [], kinds)
 
 
 def _shares(check: JudgeCheck) -> Iterator[tuple[str, str, CountedShare]]:
@@ -788,7 +783,7 @@ def _pairs(judge: Any) -> tuple[int, int, int]:
 # ---- terminal
 
 
-def render_judge(text: JudgeTables, kept: str | None, console: Console) -> None:
+def render_judge(text: TextTables, kept: str | None, console: Console) -> None:
     """Print a check of a judge; ``kept`` is the file that later reports cite."""
     render_tables(text, console)
     if kept is None:
@@ -801,36 +796,7 @@ def render_judge(text: JudgeTables, kept: str | None, console: Console) -> None:
         say(console, f"stored; every later report with this judge will cite it: {kept}", "", True)
 
 
-def render_tables(text: JudgeTables, console: Console) -> None:
-    """Print head lines, tables, warnings and closing lines."""
-    for place, sentence in enumerate(text.head):
-        say(console, sentence, "" if place else "bold")
-    for title, columns, rows in text.tables:
-        console.print()
-        table = folded_table(console, title, *columns)
-        for row in rows:
-            table.add_row(*(safe_text(cell, console) for cell in row))
-        console.print(table)
-    console.print()
-    for sentence in text.bad:
-        say(console, f"! {sentence}", "yellow")
-    for sentence in text.tail:
-        say(console, sentence, "")
-
-
-class JudgeTables(NamedTuple):
-    """A check of a judge as text: head lines, tables of (title, columns, rows), closing lines.
-
-    ``bad`` lines are warnings.
-    """
-
-    head: Sequence[str]
-    tables: Sequence[tuple[str, Sequence[str], Sequence[Sequence[str]]]]
-    bad: Sequence[str]
-    tail: Sequence[str]
-
-
-def judge_check_text(check: JudgeCheck, *, verbose: bool = False) -> JudgeTables:
+def judge_check_text(check: JudgeCheck, *, verbose: bool = False) -> TextTables:
     """Return a check of a judge as text; ``verbose``: with how it reads each hedge."""
     head = [f"how far the judge {check.signature} can be trusted", *meaning(check)]
     tables: list[tuple[str, Sequence[str], Sequence[Sequence[str]]]] = []
@@ -856,7 +822,7 @@ def judge_check_text(check: JudgeCheck, *, verbose: bool = False) -> JudgeTables
         for name in attacks.changed
     ]
     bad += [f"an injected text made its verdict unreadable: {name}" for name in attacks.unread]
-    return JudgeTables(head, tables, bad, _closing(check))
+    return TextTables(head, tables, bad, _closing(check))
 
 
 def _has_silence(check: JudgeCheck) -> bool:
@@ -996,11 +962,3 @@ def _share(share: CountedShare) -> str:
         return "0 of 0"
     percent = f"{share.value:.0%}".replace("%", " %")
     return f"{share.count} of {share.of} {percent} [{100 * share.low:.0f}–{100 * share.high:.0f}]"
-
-
-def folded_table(console: Console, *columns: str) -> Table:
-    """Return an empty table whose long cells are folded, so that no two names look alike."""
-    table = plain_table()
-    for column in columns:
-        table.add_column(safe_text(column, console, "dim"), overflow="fold")
-    return table

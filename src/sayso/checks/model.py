@@ -17,7 +17,6 @@ from typing import Any, Literal, NamedTuple, get_args
 import msgspec
 from rich.console import Console
 
-from sayso.checks.judge import folded_table
 from sayso.engines import open_model
 from sayso.engines.engine import Engine, check_engine
 from sayso.engines.openai.endpoint import named_by_urls
@@ -27,7 +26,7 @@ from sayso.progress import Progress, Silent
 from sayso.protocols.uncle.measure import BY_DRAWS, BY_LOGPROBS
 from sayso.records import Generation, InputError, Request, ask
 from sayso.report.notebook import AnswerTable, Plotted, data_frame, html_table, short_repr
-from sayso.report.terminal import safe_text, say
+from sayso.report.terminal import folded_table, safe_text, say
 from sayso.runs.costs import add, dollars, known_price
 
 Answer = Literal["yes", "no", "cannot tell"]

@@ -17,11 +17,12 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from sayso.checks.judge import JudgeTables, label_of
+from sayso.checks.judge import label_of
 from sayso.datasets.answer_files import open_answer_file
 from sayso.judges.reliability import STANCES
 from sayso.protocols.probes import KNOWN, UNREADABLE, draws_by_question, probe_state
 from sayso.records import Generation, InputError, Question, Stance, Verdict
+from sayso.report.terminal import TextTables
 from sayso.storage.atomic import replacing
 from sayso.storage.outputs import check_output, export_cell, separator_of
 from sayso.storage.run_folder import Manifest, RunFolder
@@ -322,7 +323,7 @@ def _weighted(
 FORMS = {"short": "short answers", "long": "paragraphs"}
 
 
-def run_labels_text(result: RunLabels) -> JudgeTables:
+def run_labels_text(result: RunLabels) -> TextTables:
     """Return the result as text."""
     head = [f"how well {result.judge} sees doubt in {result.run}"]
     tables: list[tuple[str, Sequence[str], Sequence[Sequence[str]]]] = []
@@ -353,7 +354,7 @@ def run_labels_text(result: RunLabels) -> JudgeTables:
     ]
     if result.unlabelled:
         tail.append(f"{result.unlabelled:,} rows of the sheet have no label and do not count.")
-    return JudgeTables(head, tables, (), tail)
+    return TextTables(head, tables, (), tail)
 
 
 def _shown(share: WeightedShare) -> str:

@@ -177,6 +177,13 @@ _command(
     "sayso judge-check --from runs/first",
 )
 _command(
+    "people:agreement",
+    TRUST,
+    "Compare a run's judge with the people who labeled its answers (sayso label).",
+    "sayso agreement runs/first",
+    "sayso agreement runs/first --plan 0.05     # how many labels more?",
+)
+_command(
     "data:data_app",
     SOURCES,
     "Inspect question sets.",

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sayso.checks import run_labels
     from sayso.cli import printing, progress
     from sayso.judges import reliability
+    from sayso.report import terminal
     from sayso.runs import costs
     from sayso.runs import judge as judge_options
     from sayso.runs import result as outcome
@@ -31,7 +32,7 @@ else:  # loaded when something is checked
     judges, models = Later("sayso.checks.judge"), Later("sayso.checks.model")
     run_labels = Later("sayso.checks.run_labels")
     printing, progress = Later("sayso.cli.printing"), Later("sayso.cli.progress")
-    reliability = Later("sayso.judges.reliability")
+    reliability, terminal = Later("sayso.judges.reliability"), Later("sayso.report.terminal")
     costs, judge_options = Later("sayso.runs.costs"), Later("sayso.runs.judge")
     outcome, cache = Later("sayso.runs.result"), Later("sayso.storage.cache")
 
@@ -233,4 +234,4 @@ def _check_run(judge: str, flags: JudgeFlags, run: Path) -> None:
     if flags.json:
         print(plain_json(msgspec.json.encode(result).decode()))
     else:
-        judges.render_tables(run_labels.run_labels_text(result), printing.terminal())
+        terminal.render_tables(run_labels.run_labels_text(result), printing.terminal())

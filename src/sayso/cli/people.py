@@ -1,4 +1,4 @@
-"""``sayso label``: what people say of a run's answers."""
+"""``sayso label`` and ``sayso agreement``: what people say of a run's answers, and of its judge."""
 
 from __future__ import annotations
 
@@ -16,13 +16,17 @@ from sayso.records import InputError
 
 if TYPE_CHECKING:
     from sayso.cli import printing
+    from sayso.people import agreement as agreements
     from sayso.people import labeling as labelings
     from sayso.people import labels as stores
+    from sayso.people import planning as plans
     from sayso.people import server as servers
+    from sayso.report import terminal
 else:  # loaded when somebody labels
     printing = Later("sayso.cli.printing")
     labelings, servers = Later("sayso.people.labeling"), Later("sayso.people.server")
-    stores = Later("sayso.people.labels")
+    stores, terminal = Later("sayso.people.labels"), Later("sayso.report.terminal")
+    agreements, plans = Later("sayso.people.agreement"), Later("sayso.people.planning")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -152,3 +156,67 @@ def _label(
         print("Every label is saved at once. Ctrl+C ends; the same command resumes.", flush=True)
         servers.serve(server)
     printing.tell(labelings.progress_text(opened))
+
+
+@dataclasses.dataclass(frozen=True)
+@with_flags()
+class AgreementFlags:
+    """The flags of ``sayso agreement``."""
+
+    plan: Annotated[
+        float | None,
+        Parameter(
+            help="say how many labels a 95 % interval of value -+ this much takes, which items "
+            "come next, and whether the judge is worth using; such as 0.05"
+        ),
+    ] = None
+    number: Annotated[
+        tuple[str, ...],
+        Parameter(
+            negative="",
+            help="with --plan: numbers that must be so precise (FA, uncertain, UUR, KCR, J, "
+            "supported, contradicting, sureness); default: all",
+        ),
+    ] = ()
+    examples: Annotated[
+        int, Parameter(help="number of items to show on which judge and people differ")
+    ] = 10
+    json: Annotated[bool, Parameter(help="print the result as JSON", negative="")] = False
+
+
+NO_AGREEMENT_FLAGS = AgreementFlags()
+
+
+def agreement(
+    *runs: Annotated[Path, Parameter(help="folders of labeled runs; several are compared")],
+    flags: Annotated[AgreementFlags, Parameter(name="*")] = NO_AGREEMENT_FLAGS,
+) -> int:
+    """Show how far a run's judge agrees with the people who labeled it, and they with each other.
+
+    Exit codes with --plan: 0, or 1 where the judge is worth using for no number, or 3 where there
+    are too few labels to say.
+    """
+    if not runs:
+        raise InputError("agreement needs a labeled run; to label one: sayso label RUN")
+    if flags.plan is None and flags.number:
+        raise InputError("--number is for --plan WIDTH")
+    if flags.examples < 0:
+        raise InputError(f"--examples {flags.examples}: expected 0 or more")
+    if flags.plan is not None:
+        planned = [
+            one for run in runs for one in plans.plan_labels(run, flags.plan, numbers=flags.number)
+        ]
+        if flags.json:
+            printing.print_json(planned)
+        else:
+            terminal.render_tables(plans.label_plan_text(planned), printing.terminal())
+        return plans.plan_exit_code(planned)
+    results = [agreements.agreement(run, examples=flags.examples) for run in runs]
+    if flags.json:
+        printing.print_json(results[0] if len(results) == 1 else results)
+        return 0
+    for result in results:
+        terminal.render_tables(agreements.agreement_text(result), printing.terminal())
+    if len(results) > 1:
+        terminal.render_tables(agreements.models_text(results), printing.terminal())
+    return 0

@@ -12,7 +12,7 @@ each member left out in turn, so that a metric can be compared with a person.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import Literal, NamedTuple
 
@@ -36,7 +36,6 @@ from sayso.metrics.intervals import (
     LEAST_CLUSTERS,
     SINGLE_CLUSTER,
     UNMOVED,
-    Statistic,
     bootstrap,
     bootstrap_ratio,
     bootstrap_share,
@@ -421,9 +420,10 @@ def coefficients(
     chance = _chance(sums, w, classes)
     sparse = _few(sums, use)
 
-    def made(name: str, metric: Statistic) -> Estimate:
+    def made(name: str, metric: Callable[[Floats, Floats], Result]) -> Estimate:
         def weighted(rows: Floats, design: Floats, weights: ArrayLike | None = None) -> Result:
-            return metric(rows, design if weights is None else np.asarray(weights) * design)
+            W = design if weights is None else np.asarray(weights, dtype=np.float64) * design
+            return metric(rows, W)
 
         if not use.any() or weighted(x, w) is None:
             return Estimate(name, n=int(use.sum()), problem=ONE_CLASS if use.any() else NO_PAIRS)

@@ -453,6 +453,12 @@ def forest_plot(
     return finish(chart, width, layout.height(_row_height(len(forms), len(present))))
 
 
+def share_plot(rows: list[Row], width: int) -> Drawing | None:
+    """Return shares that agree (:func:`chart_row`) as rows, by series."""
+    order, kinds = (list(dict.fromkeys(row[key] for row in rows)) for key in ("row", "series"))
+    return forest_plot(rows, order, width, "share that agrees", [], kinds)
+
+
 def auroc_rows(rows: list[Row], width: int) -> Drawing | None:
     """Return the AUROC of scores (:func:`chart_row`) for a wrong answer, a row for each score."""
     rows = [row for row in rows if row["value"] is not None]

@@ -11,11 +11,11 @@ import pytest
 
 import sayso
 from sayso import datasets
+from sayso.answers.lexical import reference_texts
 from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import selective, settings, uncle
 from sayso.protocols.selective import collect as selective_collect
 from sayso.protocols.selective.measure import judge_of
-from sayso.protocols.selective.rows import reference_texts
 from sayso.protocols.uncle import collect as uncle_collect
 from sayso.records import (
     Estimate,

@@ -16,6 +16,7 @@ import msgspec
 
 from sayso.answers import BertGrader
 from sayso.answers.blind import BlindGrade, BlindGrader, blind_request
+from sayso.answers.lexical import reference_texts
 from sayso.engines.engine import Engine, reader_of
 from sayso.judges.judge import WITHHELD, Item, Judge
 from sayso.judges.model.replies import PROBLEMS
@@ -36,7 +37,6 @@ from sayso.protocols.selective.rows import (
     WORDS,
     array_of,
     metrics_table_of,
-    reference_texts,
     target_of,
     ungraded,
 )

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sayso.answers.lexical import contains, exact_match, rouge_l, squad_f1, written
+from sayso.answers.lexical import contains, exact_match, reference_texts, rouge_l, squad_f1
 from sayso.judges.judge import WITHHELD
 from sayso.metrics.arrays import Floats, codes
 from sayso.metrics.length_audit import Threshold
@@ -29,7 +29,7 @@ from sayso.protocols.selective.settings import (
     further_metrics,
     wants_probe,
 )
-from sayso.records import Generation, Gold, Question, Verdict
+from sayso.records import Generation, Question, Verdict
 from sayso.scores.collect import hidden_name
 from sayso.scores.p_ik import P_IK, cross_fit_splits, folds_of, splits_of
 from sayso.scores.text_only import TEXT_ONLY, ngrams, text_only
@@ -432,17 +432,6 @@ LEXICAL = {
     "exact_match": exact_match,
     "contains": contains,
 }
-
-
-def reference_texts(golds: Sequence[Gold]) -> list[str]:
-    """Return the texts that an answer of words is compared with.
-
-    A stored timestamp is no text that anybody says, so a date is written out; and all values
-    together are one reference more, since a list may be given in one answer.
-    """
-    texts = [text for gold in golds for name in gold.names for text in written(name)]
-    values = [written(gold.value)[0] for gold in golds]
-    return [*texts, " and ".join(values)] if len(values) > 1 else texts
 
 
 # ---- P(IK): a probe on the hidden states of the answers, by cross-fitting
