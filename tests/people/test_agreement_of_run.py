@@ -152,6 +152,8 @@ def test_parts_are_strata_lengths_and_annotators(labeled: Path) -> None:
     }  # fmt: skip
     assert sum(part.agreed.n for part in strata) == kind.readings[0].judge.n
     words = [part for part in kind.parts if part.by == "words"]
+    least = [int(part.name.split()[0]) for part in words]
+    assert least == sorted(least)
     assert sum(part.agreed.n for part in words) == kind.readings[0].judge.n
     # B reads more items otherwise than A does
     own = {part.name: part.agreed.value for part in kind.parts if part.by == "annotator"}
@@ -272,6 +274,24 @@ def test_sureness_has_correlations(tmp_path: Path) -> None:
     assert 0.8 < found.people.value < 1
     assert kind.undecided == 0
     assert kind.agreed.value == 1
+
+
+def test_an_example_of_an_aspect_is_the_sentence_that_the_judge_read(tmp_path: Path) -> None:
+    run = answers_run(tmp_path / "run", 20)
+    folder = RunFolder.open(run)
+    said = "Person 0 was born in 1800."
+    placed = [
+        msgspec.structs.replace(v, content="correct", start=0, end=len(said))
+        if v.asked == "q0"
+        else v
+        for v in folder.read("verdicts/long", Verdict)
+    ]
+    folder.write("verdicts/long", placed, Verdict)
+    label_run(run, "A", lambda *_: {"stance": "abstained"}, "aspect", n=6)
+    worst = only(agreement(run, resamples=50), "aspect").worst
+    texts = {one.question: one.text for one in worst}
+    assert texts["When was person 0 born?"] == said
+    assert len(texts["When was person 1 born?"]) > len(said)
 
 
 # ---- what cannot be compared
@@ -472,7 +492,7 @@ def test_the_command_prints_tables_and_json(
     assert told["kinds"][0]["items"] == 60
     assert execute(["agreement", str(labeled), str(labeled)]) == 0
     assert "by model" in capsys.readouterr().out
-    assert execute(["agreement", str(labeled), "--plan", "0.1", "--json"]) in (0, 1)
+    assert execute(["agreement", str(labeled), "--plan", "0.1", "--json"]) == 3
     assert json.loads(capsys.readouterr().out)[0]["labels"] > 40
 
 

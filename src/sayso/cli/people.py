@@ -193,8 +193,8 @@ def agreement(
 ) -> int:
     """Show how far a run's judge agrees with the people who labeled it, and they with each other.
 
-    Exit codes with --plan: 0, or 1 where the judge is worth using for no number, or 3 where there
-    are too few labels to say.
+    Exit codes with --plan: 0, or 1 where the judge is worth using for no number, or 3 where the
+    labels do not say that.
     """
     if not runs:
         raise InputError("agreement needs a labeled run; to label one: sayso label RUN")

@@ -602,7 +602,7 @@ def _parts(
     judge, majority = columns
     both = ~(np.isnan(judge) | np.isnan(majority))
     for by, names in (("stratum", table.stratum), ("words", lengths_of(shown))):
-        order = sorted(set(names), key=names.index) if by == "words" else sorted(set(names))
+        order = sorted(set(names), key=_first_number if by == "words" else None)
         for name in order if len(order) > 1 else ():
             inside = both & (np.array(names) == name)
             if inside.any():
@@ -611,6 +611,10 @@ def _parts(
         for name, own in zip(table.said, people, strict=True):
             inside = ~(np.isnan(judge) | np.isnan(own))
             yield AgreedPart("annotator", name, draws.share("agreed", judge == own, inside))
+
+
+def _first_number(length: str) -> int:
+    return int(length.split()[0])
 
 
 def lengths_of(shown: Sequence[ShownItem]) -> list[str]:
@@ -654,11 +658,22 @@ def _disputed(
     return DisputedItem(
         question=line(shown.question, LONGEST_TEXT),
         golds=shown.golds,
-        text=line(shown.claim or shown.text[1] or "".join(shown.text), LONGEST_TEXT),
+        text=line(_excerpt(shown, judge), LONGEST_TEXT),
         judge=str(of(judge)) if judge is not None else "unread",
         people=tuple((line(name, 40), str(of(v))) for name, v in told if v is not None),
         certainty=None if judge is None else judge.certainty,
     )
+
+
+def _excerpt(shown: ShownItem, judge: Verdict | None) -> str:
+    """Return what a label is of: the claim, the marked part, or what the judge read as the place.
+
+    Where invisible characters were taken out of the text, the judge's place is off by as many.
+    """
+    whole = "".join(shown.text)
+    if shown.claim or shown.text[1] or judge is None or judge.start is None or judge.end is None:
+        return shown.claim or shown.text[1] or whole
+    return whole[judge.start : judge.end] if 0 <= judge.start < judge.end else whole
 
 
 # ---- the matrix of people, judge and answer metrics

@@ -70,7 +70,7 @@ class PlannedNumber(msgspec.Struct, frozen=True):
     ``needed`` are labels with the judge, ``needed_alone`` without; ``None`` where no number of
     labels of this run is enough, or where the labels do not say it yet (``gain`` is ``None``).
     ``worth``: whether a corrected label is worth at least 1.1 labels alone; ``None`` where that is
-    not known, or where every item has a label.
+    not known, or where more than half of the items have labels.
     """
 
     name: str
@@ -147,9 +147,9 @@ def _plan(
         why = "the items that were drawn are no longer those of the run"
         return msgspec.structs.replace(plan, problem=why)
     made = _corrected(table, rows)
-    every = len(rows.labeled) == len(rows.items)
+    most = 2 * len(rows.labeled) > len(rows.items)
     planned = [
-        _planned(made[name], width, every=every) for name in made if not wanted or name in wanted
+        _planned(made[name], width, most=most) for name in made if not wanted or name in wanted
     ]
     needed = [one.needed for one in planned if one.needed is not None]
     more = max(0, max(needed) - len(rows.labeled)) if needed else None
@@ -167,15 +167,15 @@ def _design(store: LabelStore, table: LabeledTable) -> LabelDesign | None:
     return next((one for one in store.designs(table.kind) if one.id == table.design), None)
 
 
-def _planned(number: Corrected, width: float, *, every: bool) -> PlannedNumber:
-    """Return what a number needs; ``every`` item has a label: nothing is left to the judge."""
+def _planned(number: Corrected, width: float, *, most: bool) -> PlannedNumber:
+    """Return what a number needs; where ``most`` items have labels, little is left to the judge."""
     needed = labels_for_width(number, width)
     return PlannedNumber(
         number.corrected.name,
         number.raw,
         number.corrected,
         number.gain,
-        None if every else number.worth,
+        None if most else number.worth,
         needed.corrected,
         needed.alone,
     )
@@ -434,6 +434,6 @@ def _next_text(plan: LabelPlan) -> str:
 
 
 def plan_exit_code(plans: Sequence[LabelPlan]) -> int:
-    """Return 0, or 1 where the judge is worth using for no number, or 3 where nothing is known."""
+    """Return 0, or 1 where the judge is worth using for no number, or 3 where that is not known."""
     worth = [one.worth for plan in plans for one in plan.numbers if one.worth is not None]
     return 0 if any(worth) else 1 if worth else 3
