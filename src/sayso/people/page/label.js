@@ -184,7 +184,7 @@
       button.type = "button";
       button.append(make("kbd", choice.key), choice.words);
       if (!slide) button.setAttribute("aria-pressed", String(here[now.field] === choice.value));
-      button.addEventListener("click", () => choose(choice.value));
+      button.addEventListener("click", (event) => once(event) && choose(choice.value));
       by("choices").append(button);
     }
     clear(by("reasons"));
@@ -192,10 +192,12 @@
       const button = make("button");
       button.type = "button";
       button.append(make("kbd", key), text);
-      button.addEventListener("click", () => finish({skipped: text}));
+      button.addEventListener("click", (event) => once(event) && finish({skipped: text}));
       by("reasons").append(button);
     }
   }
+  // the second half of a double click would land on the next item
+  const once = (event) => event.detail < 2;
   const slideTo = (value) => {
     by("sure").value = String(Math.max(0, Math.min(100, Math.round(value))));
     by("percent").value = by("sure").value + " %";

@@ -1,0 +1,266 @@
+"""The page in a real browser: sixty items by keyboard alone, with everything that can go wrong."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sayso.people.labels import LabelStore
+from support.label_pages import label_page
+from support.label_runs import JUDGE, MODEL, answers_run, claims_run, pairs_run
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+pytest.importorskip("uvicorn", reason="the extra label is not installed")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine"),
+]
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+#: what a killed server and a refused request leave in the console; anything else fails a test
+EXPECTED = ("ERR_CONNECTION", "status of 403", "ERR_EMPTY_RESPONSE", "ERR_SOCKET")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[sync_api.Browser]:
+    with sync_api.sync_playwright() as play:
+        started = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield started
+        started.close()
+
+
+class Person:
+    """Somebody at a keyboard, in a browser of their own; counts the keys that they press."""
+
+    def __init__(self, browser: sync_api.Browser, **window: object) -> None:
+        window = {"viewport": {"width": 1280, "height": 900}} | window
+        self.context = browser.new_context(**window)
+        self.page = self.context.new_page()
+        self.keys = 0
+        self.said: list[str] = []
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("dialog", lambda dialog: (self.said.append(dialog.message), dialog.dismiss()))
+        self.page.on("request", lambda r: self.asked(r.url))
+
+    def asked(self, url: str) -> None:
+        if not url.startswith(("http://127.0.0.1:", "data:")):
+            self.said.append(url)
+
+    def open(self, address: str) -> None:
+        self.page.goto(address)
+        self.page.wait_for_selector("main:not([hidden])")
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+            self.keys += 1
+
+    def count(self) -> str:
+        return str(self.page.inner_text("#count"))
+
+    def saved(self) -> None:
+        """Wait until the page says that everything is stored."""
+        saved = sync_api.expect(self.page.locator("#saved"))
+        saved.to_have_text("All labels saved", timeout=30_000)
+
+    def answer(self) -> None:
+        """Label the item that is shown by what it says, as an attentive person would."""
+        boxes = self.page.locator("#texts .block p").all_inner_texts()
+        answer, gold = boxes[1], boxes[2]
+        if "do not know" in answer:
+            self.press("3")
+        elif answer.startswith("Perhaps"):
+            self.press("2", "1" if gold in answer else "2")
+        else:
+            self.press("1", "1" if gold in answer else "2")
+
+    def close(self) -> list[str]:
+        self.context.close()
+        return [one for one in self.said if not any(word in one for word in EXPECTED)]
+
+
+def barriers(page: sync_api.Page) -> list[object]:
+    """Return what axe-core calls serious or critical."""
+    axe = pytest.importorskip("axe_playwright_python", reason="axe-core is not installed")
+    page.evaluate((Path(axe.__file__).parent / "axe.min.js").read_text(encoding="utf-8"))
+    run = "axe.run().then(r => r.violations.map(v => [v.impact, v.id, v.nodes.length]))"
+    found = page.evaluate(run)
+    return [one for one in found if one[0] in ("serious", "critical")]
+
+
+def test_sixty_items_by_keyboard_and_nothing_is_lost(
+    browser: sync_api.Browser, tmp_path: Path
+) -> None:
+    """With undo, a reload, a second annotator, and a server that is killed in between."""
+    run = answers_run(tmp_path / "run", 160)
+    flags = ("--kind", "answer", "--n", "60", "--shared", "20")
+    ada, bo = Person(browser), Person(browser)
+    with label_page(run, *flags, "--annotator", "Ada", "--port", "0") as page:
+        ada.open(page.address)
+        for _ in range(20):
+            ada.answer()
+        # a slip, taken back; a look back and forth; one that is skipped with a reason
+        ada.press("5", "u")
+        assert ada.count().startswith("20 of 60")
+        ada.press("ArrowLeft", "ArrowRight")
+        ada.press("s", "2")
+        assert ada.count().startswith("21 of 60")
+        ada.saved()
+        ada.page.reload()
+        ada.page.wait_for_selector("#work:not([hidden])")
+        assert ada.count().startswith("21 of 60")
+        # a second annotator, on a page of his own, at the same time
+        with label_page(run, *flags, "--port", "0") as other:
+            bo.open(other.address)
+            bo.page.keyboard.type("Bo")
+            bo.press("Enter")
+            bo.page.wait_for_selector("#work:not([hidden])")
+            for _ in range(25):
+                bo.answer()
+            bo.saved()
+        for _ in range(10):
+            ada.answer()
+        ada.saved()
+        page.kill()
+        for _ in range(5):  # nobody stops for that
+            ada.answer()
+        assert ada.count().startswith("36 of 60")
+        assert "not saved yet" in ada.page.inner_text("#saved")
+        port = str(page.port)
+    with label_page(run, *flags, "--annotator", "Ada", "--port", port) as page:
+        ada.open(page.address)
+        ada.page.wait_for_selector("#work:not([hidden])")
+        assert ada.count().startswith("36 of 60")
+        for _ in range(24):
+            ada.answer()
+        ada.page.wait_for_selector("#done:not([hidden])")
+        assert ada.page.inner_text("#tally") == "59 labeled, 1 skipped."
+        ada.saved()
+        assert page.end() == (0, page_end())
+    print(f"{ada.keys} keys")
+    assert ada.keys <= 200
+    assert ada.close() == bo.close() == []
+    with LabelStore.open(run) as store:
+        labels = {name: store.labels(annotator=name) for name in ("Ada", "Bo")}
+        right = {v.target: v.value for v in _read(run)}
+    assert len(labels["Ada"]) == 60
+    assert len(labels["Bo"]) == 25
+    assert len({one.item for one in labels["Ada"]} & {one.item for one in labels["Bo"]}) == 20
+    # what was stored is what was on the page: these answers are read alike by judge and person
+    for one in [*labels["Ada"], *labels["Bo"]]:
+        if not one.skipped:
+            assert one.verdict.value == right[one.verdict.target]
+    assert sum(one.skipped == "the text is unreadable or cut off" for one in labels["Ada"]) == 1
+    assert all(one.seconds is not None for one in labels["Ada"])
+
+
+def page_end() -> str:
+    return "sayso: short answers: Ada: 59 of 60 labeled, 1 skipped; Bo: 25 of 60 labeled\n"
+
+
+def _read(run: Path):  # type: ignore[no-untyped-def]
+    from sayso.records import Verdict
+    from sayso.storage.run_folder import RunFolder
+
+    return RunFolder.open(run).read("verdicts/short", Verdict)
+
+
+@pytest.mark.parametrize(
+    ("make", "kind"),
+    [
+        (answers_run, "answer"),
+        (answers_run, "aspect"),
+        (claims_run, "claim"),
+        (pairs_run, "pair"),
+        (pairs_run, "sureness"),
+    ],
+)
+def test_every_kind_is_labeled_without_a_barrier(  # type: ignore[no-untyped-def]
+    browser: sync_api.Browser, tmp_path: Path, make, kind: str
+) -> None:
+    run = make(tmp_path / "run")
+    with label_page(run, "--kind", kind, "--n", "3", "--annotator", "Ada", "--port", "0") as page:
+        people = [
+            Person(browser, color_scheme="light"),
+            Person(browser, color_scheme="dark"),
+            Person(browser, viewport={"width": 400, "height": 800}),
+        ]
+        for one in people:
+            one.open(page.address)
+            assert barriers(one.page) == []
+            one.press("s")
+            assert barriers(one.page) == []
+            one.press("Escape")
+            wide = one.page.evaluate("document.documentElement.scrollWidth - innerWidth")
+            assert wide <= 0
+            body = one.page.content()
+            assert JUDGE not in body
+            assert MODEL not in body
+        person = people[0]
+        keys = {"answer": "31", "aspect": "66", "claim": "12", "pair": "21", "sureness": "45"}[kind]
+        for key in (keys[0], keys[1], keys[0]):
+            person.press(key)
+            if kind == "sureness":
+                person.press("ArrowUp", "Enter")
+            elif kind == "answer" and key == "1":
+                person.press("3")
+        person.page.wait_for_selector("#done:not([hidden])")
+        person.saved()
+        assert barriers(person.page) == []
+        assert [one.close() for one in people] == [[], [], []]
+    with LabelStore.open(run) as store:
+        given = [
+            one.verdict.stance or one.verdict.label if kind != "sureness" else one.verdict.number
+            for one in store.labels()
+        ]
+    assert (
+        given
+        == {
+            "answer": ["abstained", "committed", "abstained"],
+            "aspect": ["omitted"] * 3,
+            "claim": ["S", "NS", "S"],
+            "pair": ["c", "n", "c"],
+            "sureness": [0.8, 1.0, 0.8],
+        }[kind]
+    )
+
+
+def test_a_double_click_and_two_tabs_label_once(browser: sync_api.Browser, tmp_path: Path) -> None:
+    run = answers_run(tmp_path / "run", 40)
+    with label_page(
+        run, "--kind", "answer", "--n", "4", "--annotator", "Ada", "--port", "0"
+    ) as page:
+        first = Person(browser)
+        first.open(page.address)
+        second = first.context.new_page()
+        second.goto(page.address)
+        second.wait_for_selector("#work:not([hidden])")
+        button = first.page.locator("#choices button").nth(2)
+        button.dblclick()
+        first.saved()
+        assert first.count().startswith("1 of 4")  # and not the next item too
+        second.locator("#choices button").nth(3).click()  # the item that the first tab labeled
+        sync_api.expect(second.locator("#saved")).to_have_text("All labels saved")
+        with LabelStore.open(run) as store:
+            labels = store.labels()
+        assert len(labels) == 1
+        assert "asked_back" in {one.verdict.stance for one in labels}  # the last word counts
+        assert first.close() == []
+
+
+def test_markup_in_an_answer_is_text(browser: sync_api.Browser, tmp_path: Path) -> None:
+    hostile = "</p><img src=x onerror=\"document.title='owned'\"><script>alert(1)</script>"
+    run = answers_run(tmp_path / "run", 8, hostile=hostile)
+    with label_page(
+        run, "--kind", "answer", "--n", "2", "--annotator", "Ada", "--port", "0"
+    ) as page:
+        person = Person(browser)
+        person.open(page.address)
+        assert hostile in person.page.inner_text("#texts")
+        assert person.page.locator("#texts img, #texts script").count() == 0
+        assert "owned" not in person.page.title()
+        assert person.close() == []
