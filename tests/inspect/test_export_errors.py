@@ -16,7 +16,7 @@ from sayso.runs.export import export
 def test_flags_of_logs_are_refused_for_tables(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for flags in (["--method", "plain"], ["--labels", "sheet.csv"], ["--labelled-by", "Ada"]):
+    for flags in (["--method", "plain"], ["--labels", "sheet.csv"]):
         assert cli.execute(["export", str(tmp_path), str(tmp_path / "a.csv"), *flags]) == 2
         error = capsys.readouterr().err
         assert "are for a log (.eval)" in error

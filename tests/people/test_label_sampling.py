@@ -100,7 +100,7 @@ def test_a_design_is_the_same_for_the_same_seed_only() -> None:
     assert again[0] == again[1] == draw_design(items, "stratified", 30, 0, 5)[1]
     assert again[0] != draw_design(items, "stratified", 30, 0, 6)[1]
     one = draw_design(items, "stratified", 30, 0, 5)[0]
-    judged_anew = [items[0]._replace(reading="unknown, x"), *items[1:]]
+    judged_anew = [items[0]._replace(read="unknown, x"), *items[1:]]
     assert draw_design(judged_anew, "stratified", 30, 0, 5)[0].population != one.population
 
 

@@ -212,7 +212,7 @@ def test_the_numbers_say_how_well_their_doubt_was_read() -> None:
     assert "short answers by small models" in text
     assert "J too close to 0" in text
     assert "sampling error only" in text
-    assert "sayso judge-check --from RUN" in text
+    assert "To measure that on answers of this run: sayso label RUN" in text
 
 
 def test_a_judge_whose_errors_nobody_counted_is_called_so() -> None:
@@ -220,7 +220,7 @@ def test_a_judge_whose_errors_nobody_counted_is_called_so() -> None:
         found = msgspec.convert({"judge": judge, "judge_signature": signature}, Manifest)
         text = printed(found)
         assert f"How well {signature} sees doubt in answers like these is not known" in text
-        assert "judge-check --from" in text
+        assert "sayso label RUN" in text
     # the figures of today's reader are not those of an older one
     older = msgspec.convert({"judge": "rules", "judge_signature": "rules@4"}, Manifest)
     assert "How well rules@4 sees doubt in short answers is not known" in printed(older)

@@ -7,6 +7,7 @@ the models are Inspect's for tests, with usage in their outputs (else it would l
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 import re
@@ -272,17 +273,18 @@ def export(folder: Path) -> dict[str, Any]:
             },
         }
     sheet = folder / "sheet.csv"
-    assert cli.execute(["judge-check", "--from", str(folder / "uncle"), "--out", str(sheet)]) == 0
-    text = sheet.read_text("utf-8").splitlines()
-    header = text[0].split(",")
-    at = header.index("stance")
-    rows = [line.split(",") for line in text[1:]]
+    flags = ["--annotator", "Ada L.", "--sheet", str(sheet)]
+    assert cli.execute(["label", str(folder / "uncle"), *flags]) == 0
+    with sheet.open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
     for row in rows:
-        if "Salt Road" in row[0]:
-            row[-3] = "abstained"  # stance, content, run_row are the last columns
-    assert at == len(header) - 3
-    sheet.write_text("\n".join([text[0], *(",".join(row) for row in rows)]), "utf-8")
-    done = export_log(folder / "uncle", folder / "labeled.eval", labels=sheet, labelled_by="Ada L.")
+        if "Salt Road" in row["question"]:
+            row["stance"] = "abstained"
+    with sheet.open("w", encoding="utf-8", newline="") as lines:
+        table = csv.DictWriter(lines, list(rows[0]))
+        table.writeheader()
+        table.writerows(rows)
+    done = export_log(folder / "uncle", folder / "labeled.eval", labels=sheet)
     found["labeled"] = facts_of(read_eval_log(str(done.path))) | {"labels": done.labels}
     other = export_log(folder / "uncle", folder / "plain.eval", method="plain")
     found["plain"] = {"samples": other.samples, "left_out": other.left_out}

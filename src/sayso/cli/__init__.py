@@ -174,7 +174,6 @@ _command(
     "Check a judge against labels and attacks, before you pay for it.",
     "sayso judge-check rules",
     "sayso judge-check openai:gpt-4o-mini --labelled mine.jsonl --max-cost 1",
-    "sayso judge-check --from runs/first",
 )
 _command(
     "people:agreement",

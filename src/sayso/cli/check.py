@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 from cyclopts import Parameter
 
 from sayso.cli.help import ENDPOINT, JUDGE, with_flags
-from sayso.harmless import line, plain_json
+from sayso.harmless import plain_json
 from sayso.later import Later
 from sayso.options import JudgingOptions, ModelOptions, SpendingOptions, option_names
 from sayso.records import InputError
@@ -19,7 +17,6 @@ from sayso.records import InputError
 if TYPE_CHECKING:
     from sayso.checks import judge as judges
     from sayso.checks import model as models
-    from sayso.checks import run_labels
     from sayso.cli import printing, progress
     from sayso.judges import reliability
     from sayso.report import terminal
@@ -30,7 +27,6 @@ if TYPE_CHECKING:
     from sayso.storage import cache
 else:  # loaded when something is checked
     judges, models = Later("sayso.checks.judge"), Later("sayso.checks.model")
-    run_labels = Later("sayso.checks.run_labels")
     printing, progress = Later("sayso.cli.printing"), Later("sayso.cli.progress")
     reliability, terminal = Later("sayso.judges.reliability"), Later("sayso.report.terminal")
     costs, judge_options = Later("sayso.runs.costs"), Later("sayso.runs.judge")
@@ -119,23 +115,6 @@ class JudgeFlags:
     columns: Annotated[
         str, Parameter(help="with --labelled: names of your columns, question=q,gold=reference")
     ] = ""
-    run: Annotated[
-        Path | None,
-        Parameter(
-            name="--from",
-            help="check the judge of a finished run on answers of that run: write a sheet for your "
-            "labels, or with --labelled compare them with the run's verdicts",
-        ),
-    ] = None
-    n: Annotated[int, Parameter(help="with --from: number of answers to label")] = 60
-    seed: Annotated[int, Parameter(help="with --from: seed of the draw")] = 0
-    out: Annotated[
-        Path,
-        Parameter(help="with --from: the sheet to write (.csv, .tsv or .jsonl)"),
-    ] = Path("labels.csv")
-    force: Annotated[
-        bool, Parameter(help="with --from: replace a sheet that exists", negative="")
-    ] = False
     limit: Annotated[
         int | None,
         Parameter(
@@ -182,15 +161,12 @@ def judge_check(
     Parameters
     ----------
     judge
-        rules, a model named as for --model, or rules+MODEL. Leave it out with --from.
+        rules, a model named as for --model, or rules+MODEL.
     """
-    if flags.run is not None:
-        _check_run(judge, flags, flags.run)
-        return
     if not judge:
         raise InputError(
-            "judge-check needs a judge (rules, a model, rules+MODEL), or --from RUN for the judge "
-            "of a run"
+            "judge-check needs a judge (rules, a model, rules+MODEL); to check the judge of a run, "
+            "label it (sayso label RUN) and run sayso agreement RUN"
         )
     with progress.Bars() as bars:
         result = judges.judge_check(
@@ -212,26 +188,3 @@ def judge_check(
     judges.render_judge(
         judges.judge_check_text(result, verbose=flags.verbose), kept, printing.terminal()
     )
-
-
-def _check_run(judge: str, flags: JudgeFlags, run: Path) -> None:
-    """Write a sheet of a run's answers, or compare its labels with the run's verdicts."""
-    if judge:
-        raise InputError(
-            f"--from checks the judge of the run: leave {line(judge, 60)!r} out, or --from"
-        )
-    if flags.columns or flags.limit is not None:
-        raise InputError("--columns and --limit are not for --from; --n says how many answers")
-    if flags.labelled is None:
-        number = run_labels.write_sheet(run, flags.out, flags.n, flags.seed, force=flags.force)
-        printing.tell(
-            f"{flags.out}: {number:,} answers to label. Fill in the column stance (committed, "
-            "hedged, abstained, refused_by_policy, asked_back, omitted), then run: sayso "
-            f"judge-check --from {shlex.quote(str(run))} --labelled {shlex.quote(str(flags.out))}"
-        )
-        return
-    result = run_labels.run_labels(run, flags.labelled, flags.seed)
-    if flags.json:
-        print(plain_json(msgspec.json.encode(result).decode()))
-    else:
-        terminal.render_tables(run_labels.run_labels_text(result), printing.terminal())

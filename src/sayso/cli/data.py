@@ -290,13 +290,10 @@ def export(
     labels: Annotated[
         Path | None,
         Parameter(
-            help="for .eval: a labelled sheet of sayso judge-check --from RUN; its labels become "
-            "edits of the scores"
+            help="for .eval: a file of labels that sayso label RUN wrote; its labels become edits "
+            "of the scores"
         ),
     ] = None,
-    labelled_by: Annotated[
-        str, Parameter(help="for .eval: who labelled the sheet; default: a person")
-    ] = "",
     force: Annotated[
         bool, Parameter(help="overwrite a file that sayso export did not write", negative="")
     ] = False,
@@ -307,18 +304,15 @@ def export(
     name that ends in .eval is a log of Inspect with the short answers: samples, scores, metrics.
     """
     if out.suffix.lower() == ".eval":
-        log = inspect_logs.export_log(
-            run, out, method=method, labels=labels, labelled_by=labelled_by or "a person",
-            force=force,
-        )  # fmt: skip
+        log = inspect_logs.export_log(run, out, method=method, labels=labels, force=force)
         if log.left_out:
             others = ", ".join(f"{number:,} {name}" for name, number in log.left_out.items())
             print_note(f"a log has one short answer to each question; not in it: {others}")
         edits = f", {log.labels:,} with labels of people" if log.labels else ""
         print(safe_one_line(f"{log.samples:,} samples{edits} written to {log.path}"))
         return
-    if method or labels or labelled_by:
-        raise InputError(f"{out}: --method, --labels and --labelled-by are for a log (.eval)")
+    if method or labels:
+        raise InputError(f"{out}: --method and --labels are for a log (.eval)")
     done = exporting.export(run, out, force=force)
     if done.cut:
         cells = "1 cell was" if done.cut == 1 else f"{done.cut:,} cells were"

@@ -144,6 +144,8 @@ def _label(
         printing.tell(f"{flags.sheet}: {number:,} items to label. {columns}; then run: {command}")
         return
     try:
+        if annotator:  # so that what cannot be shown is said before the address
+            opened.work(annotator)
         server = servers.label_server(opened, annotator, flags.port)
     except ModuleNotFoundError as error:
         raise InputError(
@@ -151,10 +153,13 @@ def _label(
             "--sheet FILE labels in a spreadsheet without it"
         ) from None
     who = f" as {annotator}" if annotator else ""
-    with contextlib.suppress(KeyboardInterrupt):
+
+    def ready() -> None:
         print(f"Label {opened.title} of {run}{who} on this page: {server.address}", flush=True)
         print("Every label is saved at once. Ctrl+C ends; the same command resumes.", flush=True)
-        servers.serve(server)
+
+    with contextlib.suppress(KeyboardInterrupt):
+        servers.serve(server, ready)
     printing.tell(labelings.progress_text(opened))
 
 

@@ -17,7 +17,6 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import msgspec
 from inspect_ai.event import ScoreEvent
 from inspect_ai.log import (
     EvalConfig,
@@ -39,9 +38,6 @@ from inspect_ai.log._log import EvalMetricDefinition, EvalScorer
 from inspect_ai.model import GenerateConfig, ModelUsage
 from inspect_ai.scorer import ScoreEdit
 
-from sayso.checks.judge import label_of
-from sayso.checks.run_labels import ROW
-from sayso.datasets.answer_files import open_answer_file
 from sayso.datasets.tools.inspect import ANSWERABLE
 from sayso.inspect.metrics import LOWER, UPPER
 from sayso.inspect.models import inspect_messages, inspect_output, usage_of
@@ -56,12 +52,19 @@ from sayso.inspect.reading import (
     stance_score,
 )
 from sayso.inspect.tasks import targets_of
-from sayso.judges.judge import WITHHELD
-from sayso.judges.reliability import HumanLabel
+from sayso.people.labels import read_labels
 from sayso.protocols import protocol_of
 from sayso.protocols.answer_table import answer_records
 from sayso.protocols.protocol import Protocol
-from sayso.records import Estimate, Generation, InputError, Question, content_id, slice_text
+from sayso.records import (
+    Estimate,
+    Generation,
+    InputError,
+    Question,
+    Verdict,
+    content_id,
+    slice_text,
+)
 from sayso.runs.measure import load_run
 from sayso.runs.stages import FolderRun
 from sayso.storage.atomic import disk_errors, replacing
@@ -98,14 +101,13 @@ def export_log(
     *,
     method: str = "",
     labels: str | PathLike[str] | None = None,
-    labelled_by: str = "a person",
     force: bool = False,
 ) -> ExportedLog:
     """Write the short answers of a finished run as a log of Inspect, a file that ends in .eval.
 
     ``method`` says which answers of each question: "" is those that the main numbers are of.
-    ``labels`` is a sheet that ``sayso judge-check --from RUN`` wrote, labelled; ``labelled_by``
-    says by whom. A file that exists is replaced only with ``force``. Raises InputError.
+    ``labels`` is a file of labels that ``sayso label RUN`` wrote: an export, or a sheet that
+    somebody filled in. A file that exists is replaced only with ``force``. Raises InputError.
     """
     target = Path(out)
     if target.suffix.lower() != ENDING:
@@ -119,7 +121,7 @@ def export_log(
     log = _log(work, manifest, plan, made.samples)
     number, elsewhere = 0, 0
     if labels is not None:
-        number, elsewhere = _edit(log, made.places, Path(labels), run, labelled_by)
+        number, elsewhere = _edit(log, made.places, Path(labels))
     left_out = made.left_out | ({"labels of these answers": elsewhere} if elsewhere else {})
     recompute_metrics(log)
     _tell_intervals(log)
@@ -131,10 +133,10 @@ def export_log(
 
 
 class _Made(NamedTuple):
-    """Samples, the place of each by the row of a sheet of labels, and what was left out."""
+    """Samples, each by its answer and question, and what was left out."""
 
     samples: list[EvalSample]
-    places: dict[str, EvalSample]
+    places: dict[tuple[str, str], EvalSample]
     left_out: dict[str, int]
 
 
@@ -163,7 +165,7 @@ def _samples(
         sample = _sample(g, question, clusters[question.id], reading, draws, manifest)
         sample.epoch = epochs[question.id]
         made.samples.append(sample)
-        made.places[f"{FORM}/{g.id}/{question.id}"] = sample
+        made.places[g.id, question.id] = sample
     if not made.samples:
         there = ", ".join(f"{n:,} {name}" for name, n in left_out.items()) or "no answers"
         raise InputError(
@@ -324,35 +326,27 @@ def _write(log: EvalLog, target: Path) -> None:
 # ---- labels of people
 
 
-def _edit(
-    log: EvalLog, places: dict[str, EvalSample], sheet: Path, run: object, author: str
-) -> tuple[int, int]:
+def _edit(log: EvalLog, places: dict[tuple[str, str], EvalSample], file: Path) -> tuple[int, int]:
     """Edit the scores of the answers that people labelled.
 
-    Return how many these are, and how many labels are of other answers of the run.
+    Return how many labels these are, and how many are of other answers of the run.
     """
     number, elsewhere = 0, 0
-    for row in open_answer_file(sheet, {}, kind="rows", reader="labelled").rows:
-        place = f"--labels {sheet} {row.place}"
-        label = label_of(msgspec.structs.replace(row, place=place), {})
-        name = str(row.own.get(ROW) or "").strip()
-        if not name:
-            raise InputError(
-                f"{place}: it has no {ROW}; label a sheet that `sayso judge-check --from {run}` "
-                "wrote, and keep that column"
-            )
-        if label is None:
-            continue
-        sample = places.get(name)
-        if sample is None:
+    for label in read_labels(file, flag="--labels").labels:
+        key = label.verdict.target, label.verdict.asked
+        sample = places.get(key)
+        if sample is None or label.verdict.stance is None:
             elsewhere += 1
             continue
         number += 1
-        said = ProvenanceData(author=author, reason="a person's label", metadata={ROW: name})
-        for score, value, content in _labelled(label):
+        author = label.annotator
+        said = ProvenanceData(
+            author=author, reason="a person's label", metadata={"target": key[0], "asked": key[1]}
+        )
+        for score, value, content in _labelled(label.verdict):
             old = ((sample.scores or {})[score].metadata or {}) if sample.scores else {}
             kept = {key: old[key] for key in (ANSWERABLE, "known") if key in old}
-            told = {"by": author, "stance": label.stance, "content": content, **kept}
+            told = {"by": author, "stance": label.verdict.stance, "content": content, **kept}
             edit = ScoreEdit(
                 value=value, reason=None, explanation=f"{author}: {value}", provenance=said,
                 metadata={key: one for key, one in told.items() if one is not None},
@@ -361,20 +355,15 @@ def _edit(
     if not number:
         why = f"{elsewhere:,} labels are of other answers" if elsewhere else "no row has a label"
         raise InputError(
-            f"--labels {sheet}: {why}; the log has the answers of one method (--method), and a "
-            "label is a stance"
+            f"--labels {file}: {why}; the log has the short answers of one method (--method)"
         )
     return number, elsewhere
 
 
-def _labelled(label: HumanLabel) -> Iterator[tuple[str, str, str | None]]:
-    """Yield (score, its value, content) of a label."""
-    content = label.content
-    if label.stance is not None:
-        if label.stance in WITHHELD or label.stance == "omitted":
-            content = "none"
-        yield "stance", label.stance, content
-    if label.right is not None:
-        yield "answered", RIGHT if label.right else WRONG, None
-    elif content is not None:
+def _labelled(verdict: Verdict) -> Iterator[tuple[str, str, str | None]]:
+    """Yield (score, its value, content) of a person's verdict."""
+    content = verdict.content
+    if verdict.stance is not None:
+        yield "stance", verdict.stance, content
+    if content is not None:
         yield "answered", {"correct": RIGHT, "incorrect": WRONG, "none": SILENT}[content], content

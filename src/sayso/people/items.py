@@ -44,11 +44,22 @@ ALL = "all"
 
 
 class RunItem(NamedTuple):
-    """An item of a run: what the judge read (its stratum), and how certain the judge was."""
+    """An item of a run: what the judge read, how certain it was, and whose answer it is of.
+
+    ``known`` is "known", "unknown", "undetermined", or "" where nothing says; ``method`` is the
+    prompting method, "" where the items are of one.
+    """
 
     item: LabeledItem
-    reading: str
+    read: str
     certainty: float | None = None
+    known: str = ""
+    method: str = ""
+
+    @property
+    def reading(self) -> str:
+        """What the judge read and what was known: the stratum of the item."""
+        return ", ".join(filter(None, (self.method, self.known, self.read)))
 
 
 class ShownItem(msgspec.Struct, frozen=True):
@@ -206,7 +217,7 @@ def _methods(source: LabelSource, stage: str) -> dict[str, str]:
 
 
 def _known(source: LabelSource) -> dict[str, str]:
-    """Return "known, " or "unknown, " of every question that was probed."""
+    """Return whether each question that was probed is known, unknown or undetermined."""
     stage, k = source.probing.stage, source.probing.k
     tables = f"generations/{stage}", f"verdicts/{stage}"
     if not stage or not all(map(source.folder.has, tables)):
@@ -216,63 +227,61 @@ def _known(source: LabelSource) -> dict[str, str]:
     for g in source.folder.iter(tables[0], _DrawnText):
         if g.request.sample < k:
             draws.setdefault(g.question, []).append(g.id)
-    names = {KNOWN: "known, ", UNREADABLE: "undetermined, "}
+    names = {KNOWN: "known", UNREADABLE: "undetermined"}
     total = k * source.probing.wordings
     return {
-        question: names.get(probe_state([read.get(id) for id in ids], total), "unknown, ")
+        question: names.get(probe_state([read.get(id) for id in ids], total), "unknown")
         for question, ids in draws.items()
     }
 
 
-def _named(methods: Mapping[str, str], target: str) -> str:
-    """Return the method of an answer, as a stratum begins with it where there are several."""
-    return f"{methods[target]}, " if len(set(methods.values())) > 1 else ""
+def _several(methods: Mapping[str, str]) -> Callable[[str], str]:
+    """Return what gives the method of an answer where there are several methods, else ""."""
+    several = len(set(methods.values())) > 1
+    return lambda target: methods[target] if several else ""
 
 
 def _read_answers(source: LabelSource, kind: Kind, stage: str) -> Iterator[RunItem]:
     methods, known = _methods(source, stage), _known(source)
+    method = _several(methods)
     for v in source.folder.iter(f"verdicts/{stage}", Verdict):
-        if v.target not in methods or (v.stance is None and v.label is not None):
-            continue
-        value = v.value or (v.stance if v.stance else "unread")
-        reading = f"{_named(methods, v.target)}{known.get(v.asked, '')}{value}"
-        yield RunItem(LabeledItem(kind, stage, v.target, v.asked), reading, v.certainty)
+        if v.target in methods and (v.stance is not None or v.label is None):
+            item = LabeledItem(kind, stage, v.target, v.asked)
+            read = v.value or v.stance or "unread"
+            yield RunItem(item, read, v.certainty, known.get(v.asked, ""), method(v.target))
 
 
 def _claims(source: LabelSource, kind: Kind, stage: str) -> Iterator[RunItem]:
-    methods = _methods(source, stage)
-    table = f"claims/{_stage_of_answers(stage)}"
-    if not source.folder.has(table):
-        return
-    answer = {c.id: c.generation for c in source.folder.iter(table, Claim)}
+    methods, answer = _methods(source, stage), _claim_answers(source, stage)
+    method = _several(methods)
     words = {"S": "supported", "NS": "not supported", "IR": "irrelevant"}
     for v in source.folder.iter(f"verdicts/{stage}", Verdict):
         if answer.get(v.target) in methods:
-            reading = words.get(v.label or "", "unread")
-            named = _named(methods, answer[v.target])
             item = LabeledItem(kind, stage, v.target, v.asked)
-            yield RunItem(item, f"{named}{reading}", v.certainty)
+            read = words.get(v.label or "", "unread")
+            yield RunItem(item, read, v.certainty, method=method(answer[v.target]))
 
 
 def _pairs(source: LabelSource, kind: Kind, stage: str) -> Iterator[RunItem]:
     methods = _methods(source, stage)
+    method = _several(methods)
     for v in source.folder.iter(f"verdicts/{stage}", Verdict):
         answer = v.target.partition("#")[0]
         for sample, letter in enumerate(v.raw or "" if answer in methods else ""):
             if letter in LETTERS:
                 item = LabeledItem(kind, stage, pair_target(v.target, sample), v.asked)
-                yield RunItem(item, f"{_named(methods, answer)}{LETTERS[letter]}")
+                yield RunItem(item, LETTERS[letter], method=method(answer))
 
 
 def _sureness(source: LabelSource, kind: Kind, stage: str) -> Iterator[RunItem]:
     methods, claims = _methods(source, stage), _claim_answers(source, stage)
+    method = _several(methods)
     for v in source.folder.iter(f"verdicts/{stage}", Verdict):
         answer = claims.get(v.target, v.target.partition("#")[0])
-        if answer not in methods or v.label != "assertion" or v.number is None:
-            continue
-        sounds = "unsure" if v.number < UNSURE else "sure" if v.number >= SURE else "between"
-        item = LabeledItem(kind, stage, v.target, v.asked)
-        yield RunItem(item, f"{_named(methods, answer)}{sounds}")
+        if answer in methods and v.label == "assertion" and v.number is not None:
+            sounds = "unsure" if v.number < UNSURE else "sure" if v.number >= SURE else "between"
+            item = LabeledItem(kind, stage, v.target, v.asked)
+            yield RunItem(item, sounds, method=method(answer))
 
 
 def _claim_answers(source: LabelSource, stage: str) -> dict[str, str]:

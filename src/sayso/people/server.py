@@ -80,8 +80,23 @@ def label_server(labeling: Labeling, annotator: str = "", port: int | None = Non
     return LabelServer(app, listening, f"http://{HOST}:{number}/{token}/")
 
 
-def serve(server: LabelServer) -> None:
-    """Answer until the process is interrupted, which raises KeyboardInterrupt."""
+class _Announced(uvicorn.Server):
+    """A server that says when it answers, and can be interrupted."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._ready()
+
+
+def serve(server: LabelServer, ready: Callable[[], None]) -> None:
+    """Answer until the process is interrupted, which raises KeyboardInterrupt.
+
+    ``ready`` is called once, when the server answers.
+    """
     config = uvicorn.Config(
         server.app,
         log_level="error",
@@ -92,7 +107,7 @@ def serve(server: LabelServer) -> None:
         ws="none",
         timeout_graceful_shutdown=2,
     )
-    uvicorn.Server(config).run(sockets=[server.socket])
+    _Announced(config, ready).run(sockets=[server.socket])
 
 
 def _listen(port: int | None) -> socket.socket:

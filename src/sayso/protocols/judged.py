@@ -101,7 +101,7 @@ def how_read(
 
 def measure_on_run(run: str) -> str:
     """Return how to measure the errors on answers of the run in this folder."""
-    command = f"sayso judge-check --from {line(shlex.quote(run), 200)}"
+    command = f"sayso label {line(shlex.quote(run), 200)}"
     return f"To measure that on answers of this run: {command}"
 
 

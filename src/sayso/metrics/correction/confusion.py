@@ -15,8 +15,8 @@ from sayso.metrics.correction.jackknife import (
     Corrected,
     JackknifeNumbers,
     LabeledRows,
-    jackknifed_numbers,
     jackknife_sample,
+    jackknifed_numbers,
 )
 from sayso.metrics.intervals import NO_SPREAD
 from sayso.metrics.uncle_rates import CELLS, cell_rates

@@ -21,8 +21,8 @@ from sayso.metrics.correction.jackknife import (
     JackknifeSample,
     LabeledRows,
     Replicates,
-    jackknifed_numbers,
     jackknife_sample,
+    jackknifed_numbers,
 )
 from sayso.metrics.intervals import BLOCK, Range, Statistic
 from sayso.records import Estimate, InputError
