@@ -423,6 +423,30 @@ class Estimate(msgspec.Struct, frozen=True, omit_defaults=True):
     problem: str | None = None
 
 
+class CorrectedNumber(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A number of a run beside what it is by people's labels of a part of the answers.
+
+    All three have the name and slice of the run's number: ``raw`` is by the judge's verdicts,
+    ``alone`` by the labels without the judge, ``corrected`` by both, with an interval that counts
+    the errors of the judge and of the draw of answers (:mod:`sayso.metrics.correction`). ``gain``
+    is how many labels alone one corrected label is worth, ``power`` how much the judge's verdicts
+    count, both ``None`` where that is not known. ``labels`` of ``rows`` judged answers are labeled,
+    by ``annotators``; on ``disagreements`` of them people and judge differ in a way that moves the
+    number. ``source`` is the run whose labels were taken, "" for this one.
+    """
+
+    raw: Estimate
+    corrected: Estimate
+    alone: Estimate
+    gain: float | None = None
+    power: float | None = None
+    labels: int = 0
+    rows: int = 0
+    disagreements: int = 0
+    annotators: tuple[str, ...] = ()
+    source: str = ""
+
+
 class Results:
     """Estimates by name and slice; of two of one name and slice the first counts."""
 

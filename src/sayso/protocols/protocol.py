@@ -16,6 +16,8 @@ and a command to ``cli/run.py``. Each module has one job and one entry:
     rows.py      joins stored tables, by ids, to the arrays that numbers are made of
     measure.py   ``estimates(run, settings)``: every number, a pure function of what was stored;
                  ``cautions(estimates, draws_vary)``: what must be read before any number
+    correct.py   ``corrected(run, labels, settings)``: numbers corrected for the judge, from rows as
+                 the judge and as people read them (:mod:`sayso.protocols.labeled`)
     compare.py   ``compare(sides, allow, resamples, seed)``: B minus A with paired intervals;
                  ``numbers(sides, allow)``: what a study of many models resamples together
     report.py    ``heading``, ``opening`` and ``examples``: how page and terminal begin; ``render``
@@ -70,6 +72,7 @@ if TYPE_CHECKING:
     from sayso.engines.engine import Engine
     from sayso.judges.judge import Item, Judge
     from sayso.metrics.joint import JointNumber, Number
+    from sayso.protocols.labeled import CorrectedPlace, PeopleLabels
     from sayso.report.figures import Figure
     from sayso.report.number_tables import NumberTable
     from sayso.report.opening import ChosenExamples, PageOpening
@@ -553,6 +556,10 @@ class Protocol:
     cautions: Callable[[Sequence[Estimate], bool | None], list[str]]
     compare: Callable[[tuple[ComparedRun, ComparedRun], Sequence[str], int, int], Comparison]
     numbers: Callable[[Sides, Sequence[str]], tuple[list[list[Numbers]], list[str]]]
+    #: numbers corrected for the judge by people's labels
+    corrected: Callable[[Run, PeopleLabels, Any], Iterable[CorrectedPlace]] = (
+        lambda run, labels, settings: ()
+    )
     off_by_default: tuple[str, ...] = ()
     may_shrink: tuple[str, ...] = ()
     signed_prompts: tuple[str, ...] = ()

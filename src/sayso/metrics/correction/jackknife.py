@@ -65,10 +65,11 @@ class LabeledRows(NamedTuple):
 class Corrected(msgspec.Struct, frozen=True):
     """A number corrected for the judge, with the number of the labels alone and the raw one.
 
-    ``power`` is how much the judge's verdicts count (0: not at all). ``gain`` is how many labels
-    alone one corrected label is worth, the ratio of the variances; ``None`` where the labels alone
-    give no number. ``disagreements`` are the labels on which people and judge differ and that move
-    the number. ``freedom``, ``variance`` and ``alone_variance`` serve :func:`labels_for_width`.
+    ``power`` is how much the judge's verdicts count (0: not at all). ``gain`` is how many labels of
+    a random draw, without the judge, one label is worth here: the ratio of the variances; ``None``
+    where the labels alone give no number. ``disagreements`` are the labels on which people and
+    judge differ and that move the number. ``freedom``, ``variance`` and ``alone_variance`` serve
+    :func:`labels_for_width`.
     """
 
     corrected: Estimate
@@ -122,6 +123,14 @@ class JackknifeSample(NamedTuple):
         inside = np.where(weight > 1e-12, inside, 0.0)
         scale = divide(inside, weight) / inside.sum(axis=1, keepdims=True)
         return np.asarray(np.nan_to_num(scale), dtype=np.float64)
+
+    def shares(self) -> Floats:
+        """Return the weight of each label (n,) in the whole sample; they add up to 1."""
+        return np.asarray(self.weight * self.scales()[0, self.layer[self.rows]], dtype=np.float64)
+
+    def weighs(self) -> bool:
+        """Tell whether labels weigh differently."""
+        return count_codes(self.layer) > 1 or len(np.unique(self.weight)) > 1
 
     def kept(self, first: int, last: int) -> NDArray[np.bool_]:
         """Return which rows stay in replicates first..last-1 of 1+G, (b, N); 0 is the whole."""
@@ -191,7 +200,9 @@ class JackknifeNumbers(NamedTuple):
     """How numbers are computed: with a power, of the labels alone, and with labels taken back.
 
     ``swapped`` are the numbers where the judge's verdict stands in the place of one label (n,), and
-    of none, as (1 + n,). ``tuned``: the power is chosen; else there is none.
+    of none, as (1 + n,). ``tuned``: the power is chosen; else there is none. ``weighted`` are the
+    numbers of the labels alone with the weights of the whole sample, whatever leaves; needed where
+    labels have strata (default: ``alone``).
     """
 
     evaluate: Evaluate
@@ -199,6 +210,7 @@ class JackknifeNumbers(NamedTuple):
     swapped: Replicates
     raw: Mapping[str, float]
     tuned: bool = True
+    weighted: Replicates | None = None
 
 
 def jackknifed_numbers(
@@ -212,16 +224,16 @@ def jackknifed_numbers(
         own = numbers.alone[name]
         power, drawn = None, whole
         if numbers.tuned:
-            power = _power(own, whole)
+            power = _power(own, whole, sample)
             drawn = numbers.evaluate(power)[name]
         swapped = numbers.swapped[name]
         moved = np.abs(swapped[1:] - swapped[0]) > NO_SPREAD
         seen = int(moved.sum())
         alone = _spread(name, own, own, sample, limit, SEEN)
         made = _spread(name, drawn, own, sample, limit, seen)
-        gain = None
-        if numbers.tuned and made.variance and alone.variance:
-            gain = alone.variance / made.variance
+        random = (numbers.weighted or numbers.alone)[name]
+        lone = _random_variance(random, sample) if alone.variance else None
+        gain = lone / made.variance if numbers.tuned and made.variance and lone else None
         result[name] = Corrected(
             corrected=made.estimate,
             alone=alone.estimate,
@@ -233,15 +245,33 @@ def jackknifed_numbers(
             disagreements=seen,
             freedom=made.freedom,
             variance=made.variance,
-            alone_variance=alone.variance,
+            alone_variance=lone,
         )
     return result
 
 
-def _power(own: Floats, whole: Floats) -> float:
+def _random_variance(drawn: Floats, sample: JackknifeSample) -> float:
+    """Return the variance that as many labels drawn at random would have, without the judge.
+
+    A label of weight w stands for w rows, and its change d is w u / sum w for the influence u of
+    such a row. The variance of n labels at random is the mean of u^2 over n: sum d^2 sum w / (n w).
+    Where all weigh alike that is sum d^2. So the gain does not depend on the design, and strata
+    made of the judge's verdicts count as its work.
+    """
+    change = drawn[1:] - drawn[0]
+    group = sample.group[sample.rows]
+    count = np.bincount(group, minlength=sample.groups)
+    own = divide(np.bincount(group, sample.shares(), sample.groups), count)
+    use = np.isfinite(change) & (own > 0)
+    scale = sample.shares().sum() / (len(sample.rows) * own[use])
+    return float((change[use] ** 2 * scale).sum())
+
+
+def _power(own: Floats, whole: Floats, sample: JackknifeSample) -> float:
     """Return the power with the least jackknife variance; 1 where the labels alone are undefined.
 
-    ``own`` and ``whole`` (1+G,) are the number with power 0 and 1.
+    ``own`` and ``whole`` (1+G,) are the number with power 0 and 1. Where both are the same, it is 0
+    for a judge that adds nothing, and 1 where strata of its verdicts say all that it says.
     """
     a, b = own[1:] - own[0], whole[1:] - whole[0]
     both = np.isfinite(a) & np.isfinite(b)
@@ -249,7 +279,9 @@ def _power(own: Floats, whole: Floats) -> float:
         return 0.0 if np.isfinite(own[0]) else 1.0
     a, gap = a[both], (a - b)[both]
     below = float(gap @ gap)
-    return min(max(float(a @ gap) / below, 0.0), 1.0) if below > 0 else 0.0
+    if below <= NO_SPREAD * float(a @ a):
+        return 1.0 if count_codes(sample.layer) > 1 else 0.0
+    return min(max(float(a @ gap) / below, 0.0), 1.0)
 
 
 class _Spread(NamedTuple):

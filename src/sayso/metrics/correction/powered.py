@@ -117,7 +117,14 @@ def corrected_sums(
     whole = (own + every - judged)[:1]
     swapped = np.concatenate([whole, whole - one * (Y - F[sample.rows])])
     raw = {name: float(v) for name, v in _arrays(numbers, every[0]).items()}
-    made = JackknifeNumbers(evaluate, evaluate(0.0), _arrays(numbers, swapped), raw)
+    kept = sample.without(sample.shares()[:, None] * Y, of_labels=True).sum(axis=1)
+    made = JackknifeNumbers(
+        evaluate,
+        evaluate(0.0),
+        _arrays(numbers, swapped),
+        raw,
+        weighted=_arrays(numbers, kept) if sample.weighs() else None,
+    )
     return jackknifed_numbers(made, sample, limits or {})
 
 
@@ -165,9 +172,9 @@ def corrected_metric(
         )
     scale = sample.scales()[:, sample.layer[sample.rows]] * sample.weight
 
-    def block(first: int, last: int, power: float) -> Floats:
+    def block(first: int, last: int, power: float, scales: Floats) -> Floats:
         kept = sample.kept(first, last).astype(np.float64)
-        own = scale[first:last] * kept[:, sample.rows]
+        own = scales[first:last] * kept[:, sample.rows]
         weights = np.concatenate([power * divide(kept, kept.sum(axis=1)[:, None]), own], axis=1)
         weights[:, sample.rows] -= power * own
         return weights
@@ -175,22 +182,27 @@ def corrected_metric(
     def value(weights: Floats) -> Floats:
         return np.asarray(metric(*columns, weights=weights, **keywords), dtype=np.float64)
 
-    def evaluate(power: float) -> Replicates:
+    def replicates(power: float, scales: Floats) -> Replicates:
         step = max(1, BLOCK // (size + len(sample.rows)))
         starts = range(0, 1 + sample.groups, step)
         ends = [min(1 + sample.groups, at + step) for at in starts]
-        parts = [value(block(at, end, power)) for at, end in zip(starts, ends, strict=True)]
+        parts = [value(block(at, end, power, scales)) for at, end in zip(starts, ends, strict=True)]
         return {name: np.concatenate(parts)}
 
-    whole = block(0, 1, 1.0)
+    whole = block(0, 1, 1.0, scale)
     differ = _differing(columns, sample)
     swapped = np.repeat(whole, 1 + len(differ), axis=0)
     at = np.arange(len(differ))
     swapped[1 + at, sample.rows[differ]] += whole[0, size + differ]
     swapped[1 + at, size + differ] = 0.0
     raw = np.concatenate([np.ones(size), np.zeros(len(sample.rows))])
+    fixed = np.repeat(scale[:1], len(scale), axis=0)
     made = JackknifeNumbers(
-        evaluate, evaluate(0.0), {name: value(swapped)}, {name: float(value(raw[None])[0])}
+        lambda power: replicates(power, scale),
+        replicates(0.0, scale),
+        {name: value(swapped)},
+        {name: float(value(raw[None])[0])},
+        weighted=replicates(0.0, fixed) if sample.weighs() else None,
     )
     return jackknifed_numbers(made, sample, {name: limits})[name]
 

@@ -29,10 +29,11 @@ __all__ = ["UNCLE", "KnowledgeProbe", "Settings", "UncleDecoding"]
 if TYPE_CHECKING:
     from sayso.protocols.uncle import collect as _collect
     from sayso.protocols.uncle import compare as _compare
+    from sayso.protocols.uncle import correct as _correct
     from sayso.protocols.uncle import measure as _measure
 else:  # they load much, and a page of help needs nothing of them
     _collect, _compare = Later(f"{__name__}.collect"), Later(f"{__name__}.compare")
-    _measure = Later(f"{__name__}.measure")
+    _correct, _measure = Later(f"{__name__}.correct"), Later(f"{__name__}.measure")
 
 
 UNCLE = Protocol(
@@ -52,6 +53,7 @@ UNCLE = Protocol(
     misfit=_measure.misfit,
     compare=_compare.compare,
     numbers=_compare.numbers,
+    corrected=_correct.corrected,
     off_by_default=(
         *("propensity", "wordings", "probe_wordings", "methods", "probe.slick"),
         "short_only",

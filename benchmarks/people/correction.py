@@ -1,0 +1,526 @@
+"""Do numbers corrected for the judge hold the truth, and what are labels worth?
+
+    python benchmarks/people/correction.py coverage [--judge equal differ] [--design random]
+    SAYSO_TEST_DATA=<folder> python benchmarks/people/correction.py real [--draws 500]
+    python benchmarks/people/correction.py size
+    python benchmarks/people/correction.py oracles      # needs ppi-python; glide-py too, if there
+
+``coverage``: simulated runs of 150 entities with 4 to 8 facts each, by the law of
+``benchmarks/metrics/coverage.py`` with about 40 % hedged (12 % with ``--hedged few``); labels of
+60, 100 or 300 facts at random, or as many of each known x verdict (``--design stratified``), or
+with a chance that rises with the score (``--design unequal``). The judge errs alike on known and
+unknown facts, or differently, or in one direction only and seldom (``oneway``), or is of no use
+(``blind``). The truth is that of 600,000 facts. "holds" is the share of printed intervals that
+hold it (a coverage of 1,000 has a standard error of 0.7 points), "raw holds" that of an interval
+of the same method around the uncorrected number, "alone" that of the labels alone; widths are mean
+half-widths.
+
+``real``: labels of people and verdicts of judges; of all labels 60 are drawn 500 times. "holds" is
+the share of draws whose interval holds the value that all labels give, the judge's verdicts on all
+rows being known. Rows are drawn without replacement from a finite set, and the interval also counts
+the sampling of that set, so that it may hold more often. "worth" is the gain with all labels as if
+60 of them were known.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+import resource
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sayso import metrics
+from sayso.metrics import Corrected, LabeledRows
+from sayso.records import Estimate
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+SIZES = (60, 100, 300)
+TYPES = 8
+ENTITIES = 150
+HEDGED = {"many": -0.95, "few": -2.8}
+#: a judge: of hedged answers read so, of committed ones read as hedged, of right ones accepted, of
+#: wrong ones accepted; each on known and on unknown facts
+JUDGES = {
+    "equal": ((0.86, 0.86), (0.05, 0.05), (0.92, 0.92), (0.08, 0.08)),
+    "differ": ((0.95, 0.76), (0.03, 0.09), (0.96, 0.82), (0.14, 0.04)),
+    "oneway": ((0.96, 0.96), (0.0, 0.0), (0.96, 0.96), (0.0, 0.0)),
+    "blind": ((0.5, 0.5), (0.4, 0.4), (0.6, 0.6), (0.45, 0.45)),
+}
+
+
+class Rows(NamedTuple):
+    """Facts of a run: what is so, and what the judge reads."""
+
+    entity: NDArray[np.int64]
+    known: NDArray[np.int64]
+    label: NDArray[np.int64]
+    read: NDArray[np.int64]
+    right: Floats
+    accepted: Floats
+    score: Floats
+    confidence: Floats
+    words: Floats
+    heard: Floats
+    agreeing: NDArray[np.int64]
+    supported: Flags
+    found: Flags
+    own: Flags
+
+
+def simulate(entities: int, judge: str, hedging: float, rng: np.random.Generator) -> Rows:
+    """Draw a run and its judge."""
+    size = rng.integers(4, 9, entities)
+    entity = np.repeat(np.arange(entities), size)
+    n = len(entity)
+    kind = np.argsort(rng.random((entities, TYPES)), axis=1)[np.arange(TYPES) < size[:, None]]
+    knowledge = rng.normal(0, 1.0, entities)[entity]
+    caution = rng.normal(0, 0.7, entities)[entity]
+    easy, careful = np.linspace(-1, 1.2, TYPES), np.linspace(0.6, -0.6, TYPES)
+    known = rng.random(n) < sigmoid(0.5 + knowledge + easy[kind])
+    hedged = rng.random(n) < sigmoid(hedging + caution + careful[kind] + 1.5 * ~known)
+    right = rng.random(n) < np.where(known, 0.85, 0.12)
+    score = rng.normal(0, 1, n) + 1.0 * ~right - 0.3 * knowledge
+    confidence = sigmoid(1.2 - 1.1 * score + 0.5 * rng.normal(0, 1, n))
+    level = np.where(known, 0, 1)
+    hit, invented, accepts, believes = (np.array(share)[level] for share in JUDGES[judge])
+    accepted = rng.random(n) < np.where(right, accepts, believes)
+    read_hedged = rng.random(n) < np.where(hedged, hit, invented)
+    sure = sigmoid(0.8 + knowledge + 1.2 * rng.normal(0, 1, n))
+    words = np.clip(0.55 + 0.5 * (sure - 0.5) + 0.2 * rng.normal(0, 1, n), 0, 1)
+    noise = 0.08 * rng.normal(0, 1, n) * (1 + (judge == "differ") * 0.5 * level)
+    heard = np.clip(np.where(rng.random(n) < 0.12, rng.random(n), words + 0.05 + noise), 0, 1)
+    supported = rng.random(n) < sigmoid(0.6 + knowledge)
+    return Rows(
+        entity=entity,
+        known=known.astype(np.int64),
+        label=np.where(hedged, 2, np.where(right, 0, 1)),
+        read=np.where(read_hedged, 2, np.where(accepted, 0, 1)),
+        right=right.astype(np.float64),
+        accepted=accepted.astype(np.float64),
+        score=score,
+        confidence=confidence,
+        words=words,
+        heard=heard,
+        agreeing=rng.binomial(20, sure),
+        supported=supported,
+        found=rng.random(n) < np.where(supported, accepts, believes),
+        own=rng.random(n) < np.where(supported, 0.85, 0.45),
+    )
+
+
+def sigmoid(x: Floats) -> Floats:
+    return 1 / (1 + np.exp(-x))
+
+
+def one_hot(at: NDArray[np.int64], columns: int) -> Floats:
+    return (at[:, None] == np.arange(columns)).astype(np.float64)
+
+
+def cells(known: NDArray[np.int64], label: NDArray[np.int64]) -> Floats:
+    return one_hot(np.where(known == 1, 0, 3) + label, 6)
+
+
+def uncle(sums: Floats) -> dict[str, Floats]:
+    rates = metrics.cell_rates(sums)
+    return {name: rates[name] for name in ("FA", "UA", "UUR", "KCR", "EA", "J")}
+
+
+def claims(supported: Flags, own: Flags) -> Floats:
+    return one_hot(np.where(supported, 0, 2) + np.where(own, 0, 1), 4)
+
+
+def self_known(sums: Floats) -> dict[str, Floats]:
+    """SK, SU, the share of claims that are supported, and Equation 3."""
+    yes, no = sums[..., 0] + sums[..., 1], sums[..., 2] + sums[..., 3]
+    SK, SU = sums[..., 0] / yes, sums[..., 3] / no
+    return {
+        "SK": SK, "SU": SU, "factuality": yes / (yes + no), "eq3": (1 - SU) / (2 - SU - SK),
+    }  # fmt: skip
+
+
+def mean(sums: Floats) -> dict[str, Floats]:
+    return {"accuracy": sums[..., 0] / sums[..., 1]}
+
+
+def with_ones(values: Floats) -> Floats:
+    return np.stack([values, np.ones(len(values))], axis=1)
+
+
+def numbers(w: Rows, labeled: LabeledRows) -> dict[str, Corrected]:
+    """Return every number, corrected by the functions that reports use."""
+    at = np.asarray(labeled.rows)
+    made = metrics.corrected_sums(
+        uncle, cells(w.known, w.read), cells(w.known, w.label)[at], labeled, {"J": (-1.0, 1.0)}
+    )
+    made |= metrics.corrected_sums(
+        self_known, claims(w.found, w.own), claims(w.supported, w.own)[at], labeled
+    )
+    made |= metrics.corrected_sums(mean, with_ones(w.accepted), with_ones(w.right)[at], labeled)
+    made["AUROC"] = metrics.corrected_metric(
+        "AUROC", metrics.auroc, (w.score, 1 - w.accepted), (w.score[at], 1 - w.right[at]), labeled
+    )
+    made["ECE"] = metrics.corrected_ece(w.confidence, w.accepted, w.right[at], labeled)
+    k = np.full(len(w.words), 20)
+    made["cMFG"] = metrics.corrected_metric(
+        "cMFG",
+        metrics.cmfg,
+        (w.heard, w.agreeing, k),
+        (w.words[at], w.agreeing[at], k[at]),
+        labeled,
+    )
+    close = [1 - np.abs(x - w.agreeing / 20) for x in (w.heard, w.words)]
+    made["MFG"] = metrics.corrected_metric("MFG", metrics.mfg, close[:1], [close[1][at]], labeled)
+    return made
+
+
+def of_all(w: Rows) -> dict[str, float]:
+    """Return the true numbers of a large run."""
+    found = uncle(cells(w.known, w.label).sum(axis=0))
+    found |= self_known(claims(w.supported, w.own).sum(axis=0))
+    whole: dict[str, Any] = {
+        "accuracy": w.right.mean(),
+        "AUROC": metrics.auroc(w.score, 1 - w.right),
+        "ECE": metrics.ece(w.confidence, w.right),
+        "cMFG": metrics.cmfg(w.words, w.agreeing, 20),
+        "MFG": metrics.mfg(1 - np.abs(w.words - w.agreeing / 20)),
+    }
+    return {name: float(value) for name, value in (found | whole).items()}
+
+
+def draw(w: Rows, n: int, design: str, rng: np.random.Generator) -> LabeledRows:
+    """Return n labeled rows of a run by a design."""
+    N = len(w.entity)
+    if design == "random":
+        return LabeledRows(np.sort(rng.choice(N, n, replace=False)), clusters=w.entity)
+    if design == "unequal":
+        chance = sigmoid(w.score)
+        chance = np.minimum(1.0, n * chance / chance.sum())
+        rows = np.flatnonzero(rng.random(N) < chance)
+        return LabeledRows(rows, chance[rows], clusters=w.entity)
+    strata = 3 * w.known + w.read
+    rows = [
+        rng.permutation(np.flatnonzero(strata == s))[: n // 6 + 1] for s in np.unique(strata)
+    ]  # fmt: skip
+    return LabeledRows(np.sort(np.concatenate(rows)), strata=strata, clusters=w.entity)
+
+
+def holds(estimate: Estimate, truth: float) -> float:
+    """Return 1 or 0, NaN where no interval is printed."""
+    if estimate.low is None or estimate.high is None:
+        return float("nan")
+    return float(estimate.low <= truth <= estimate.high)
+
+
+def half_width(estimate: Estimate) -> float:
+    if estimate.low is None or estimate.high is None:
+        return float("nan")
+    return (estimate.high - estimate.low) / 2
+
+
+def coverage(options: argparse.Namespace) -> None:
+    """Print the table of coverages."""
+    print(
+        "| judge | labels | number | truth | raw | bias | holds | printed | width | alone holds "
+        "| alone width | gain | power |"
+    )
+    print("|---" * 13 + "|")
+    hedging = HEDGED[options.hedged]
+    for judge in options.judge:
+        big = simulate(100_000, judge, hedging, np.random.default_rng([options.seed, 9]))
+        truth = of_all(big)
+        for n in options.labels:
+            rng = np.random.default_rng([options.seed, n])
+            table: dict[str, list[list[float]]] = {}
+            for _ in range(options.trials):
+                run = simulate(options.entities, judge, hedging, rng)
+                for name, c in numbers(run, draw(run, n, options.design, rng)).items():
+                    value = np.nan if c.corrected.value is None else c.corrected.value
+                    table.setdefault(name, []).append([
+                        np.nan if c.raw is None else c.raw,
+                        value - truth[name],
+                        holds(c.corrected, truth[name]),
+                        half_width(c.corrected),
+                        holds(c.alone, truth[name]),
+                        half_width(c.alone),
+                        np.nan if c.gain is None else c.gain,
+                        np.nan if c.power is None else c.power,
+                    ])  # fmt: skip
+            for name, rows in table.items():
+                x = np.array(rows)
+                shown = 100 * np.isfinite(x[:, 2]).mean()
+                with np.errstate(all="ignore"):
+                    m = [np.nanmean(c) if np.isfinite(c).any() else np.nan for c in x.T]
+                gain = np.nanmedian(x[:, 6]) if np.isfinite(x[:, 6]).any() else np.nan
+                holding = f"{100 * m[2]:.1f} | {shown:.0f} | {m[3]:.3f}"
+                print(
+                    f"| {judge} | {n} | {name} | {truth[name]:.3f} | {m[0]:.3f} | {m[1]:+.3f} | "
+                    f"{holding} | {100 * m[4]:.1f} | {m[5]:.3f} | {gain:.2f} | {m[7]:.2f} |",
+                    flush=True,
+                )
+
+
+# ---- real labels
+
+
+class Judged(NamedTuple):
+    """Rows of a public set with people's labels, one judge's verdicts, and their clusters."""
+
+    name: str
+    people: Floats
+    judge: Floats
+    cluster: NDArray[np.int64]
+
+
+def lines(path: Path) -> Iterator[dict[str, Any]]:
+    text = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    for line in text.decode("utf-8").splitlines():
+        if line.strip():
+            yield json.loads(line)
+
+
+def as_judged(name: str, rows: Sequence[tuple[Any, Any, Any]]) -> Judged:
+    people, judge, cluster = zip(*rows, strict=True)
+    return Judged(
+        name, np.array(people, float), np.array(judge, float),
+        np.unique([str(c) for c in cluster], return_inverse=True)[1],
+    )  # fmt: skip
+
+
+def real_sets(folder: Path) -> Iterator[Judged]:
+    """Yield every set and judge."""
+    yield from of_umass(folder / "real" / "umass_triviaqa_judges.jsonl.gz")
+    yield from of_evouna(folder)
+    yield from of_claims(folder)
+    faith = list(lines(folder / "real" / "faithbench_judges.jsonl.gz"))
+    for judge in faith[0]["judges"]:
+        rows = [
+            (r["consistent"], r["judges"][judge], r["source"])
+            for r in faith
+            if r["judges"].get(judge) is not None
+        ]
+        yield as_judged(f"FaithBench: {judge}", rows)
+    pairs = list(lines(folder / "real" / "pandalm_pairs.jsonl.gz"))
+    for judge, field in (("gpt-3.5-turbo", "gpt_result"), ("pandalm-7b", "pandalm_result")):
+        rows = []
+        for r in pairs:
+            said = str(r["judges"][judge][field])
+            if said in ("0", "1", "2"):
+                rows.append((np.mean([v == 1 for v in r["people"]]), said == "1", r["idx"]))
+        yield as_judged(f"PandaLM: {judge}, first is better", rows)
+
+
+def of_umass(path: Path) -> Iterator[Judged]:
+    rows = list(lines(path))
+    for judge in ("GPT-4", "Llama3-70B", "Llama-70B", "Mistral-7B", "JudgeLM", "Gemma-2B"):
+        yield as_judged(
+            f"TriviaQA judges: {judge}",
+            [
+                (r["Human-Eval"] == "True", r[judge] == "True", r["question"])
+                for r in rows
+                if r["Human-Eval"] in ("True", "False") and r[judge] in ("True", "False")
+            ],
+        )
+
+
+def of_evouna(folder: Path) -> Iterator[Judged]:
+    """Yield QA-Eval with sayso's offline judge of right and wrong."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "readers"))
+    import judge_rules
+
+    table: dict[str, list[tuple[Any, Any, Any]]] = {}
+    for row in judge_rules.rows(folder):
+        golds = [judge_rules.golds_of_field(row.golden)]
+        accepted = judge_rules.match(row.question, golds, row.answer).content == "correct"
+        table.setdefault(row.dataset, []).append((row.right, accepted, row.question))
+    for name, rows in table.items():
+        yield as_judged(f"QA-Eval {name}: offline", rows)
+
+
+def of_claims(folder: Path) -> Iterator[Judged]:
+    """Yield FActScore and RefChecker: people's label of a claim, and a lexical judge of it.
+
+    The judge of a FActScore claim is whether the texts of the two other systems on the topic hold
+    most of its words; of a RefChecker claim whether the other models' answers do.
+    """
+    texts: dict[tuple[str, str], list[str]] = {}
+    found: list[tuple[str, str, str, bool]] = []
+    for system in ("ChatGPT", "InstructGPT", "PerplexityAI"):
+        for r in lines(folder / "factscore" / f"{system}.jsonl"):
+            texts.setdefault(("factscore", r["topic"]), []).append(system + "\n" + r["output"])
+            for part in r["annotations"] or []:
+                found += [
+                    (system, r["topic"], fact["text"], fact["label"] == "S")
+                    for fact in part.get("human-atomic-facts") or []
+                    if fact["label"] in ("S", "NS")
+                ]
+    yield lexical("FActScore: words of the others' texts", "factscore", found, texts)
+    found = []
+    for r in lines(folder / "real" / "refchecker.jsonl.gz"):
+        texts.setdefault(("refchecker", r["id"]), []).append(r["model"] + "\n" + r["response"])
+        for claim in r["claims"]:
+            if claim["human_label"] in ("Entailment", "Contradiction", "Neutral"):
+                text = " ".join(map(str, claim["triplet"]))
+                found.append((r["model"], r["id"], text, claim["human_label"] == "Entailment"))
+    yield lexical("RefChecker: words of the others' answers", "refchecker", found, texts)
+
+
+def lexical(
+    name: str,
+    source: str,
+    found: Sequence[tuple[str, str, str, bool]],
+    texts: dict[tuple[str, str], list[str]],
+) -> Judged:
+    rows = []
+    for system, topic, claim, label in found:
+        others = [t for t in texts[source, topic] if not t.startswith(system + "\n")]
+        held = set(" ".join(others).lower().replace(",", " ").replace(".", " ").split())
+        words = [w for w in claim.lower().replace(",", " ").replace(".", " ").split() if len(w) > 3]
+        rows.append((label, np.mean([w in held for w in words]) if words else 0.5, topic))
+    return as_judged(name, rows)
+
+
+def real(options: argparse.Namespace) -> None:
+    """Print how often 60 labels hold the value of all."""
+    folder = Path(os.environ["SAYSO_TEST_DATA"])
+    print(
+        "| labels and judge | rows | all labels | judge | holds | power | half-width | alone | "
+        "gain | worth with all labels |"
+    )
+    print("|---" * 10 + "|")
+    for data in real_sets(folder):
+        rng = np.random.default_rng(options.seed)
+        N = len(data.people)
+        truth = float(data.people.mean())
+        sums = with_ones(data.judge), with_ones(data.people)
+        table = []
+        for _ in range(options.draws):
+            rows = np.sort(rng.choice(N, options.n, replace=False))
+            c = metrics.corrected_sums(
+                mean, sums[0], sums[1][rows], LabeledRows(rows, clusters=data.cluster)
+            )["accuracy"]
+            table.append([
+                holds(c.corrected, truth), np.nan if c.power is None else c.power,
+                half_width(c.corrected), half_width(c.alone), np.nan if c.gain is None else c.gain,
+            ])  # fmt: skip
+        x = np.array(table)
+        gain = of_many(data.people, data.judge, options.n)
+        m = np.nanmean(x, axis=0)
+        print(
+            f"| {data.name} | {N} | {truth:.3f} | {data.judge.mean():.3f} | {100 * m[0]:.1f} | "
+            f"{m[1]:.2f} | {m[2]:.3f} | {m[3]:.3f} | {np.nanmedian(x[:, 4]):.2f} | "
+            f"{gain:.2f}{'' if gain >= metrics.LEAST_GAIN else ', not worth it'} |",
+            flush=True,
+        )
+
+
+def of_many(people: Floats, judge: Floats, n: int) -> float:
+    """Return the gain of n labels where the correlation of labels and verdicts is known."""
+    N = len(people)
+    spread = people.std()
+    link = float(np.corrcoef(people, judge)[0, 1]) if judge.std() > 0 and spread > 0 else 0.0
+    return float((1 / n) / (1 / N + (1 / n - 1 / N) * (1 - max(link, 0.0) ** 2)))
+
+
+# ---- size, oracles
+
+
+def size(options: argparse.Namespace) -> None:
+    """Print time and memory of correcting many verdicts with 100 labels."""
+    print("| verdicts | UNCLE's rates, s | AUROC, s | cMFG, s | peak memory, MB |")
+    print("|---" * 5 + "|")
+    for verdicts in (10_000, 100_000, 200_000):
+        rng = np.random.default_rng(options.seed)
+        w = simulate(verdicts // 6, "differ", HEDGED["many"], rng)
+        labeled = draw(w, 100, "random", rng)
+        at = np.asarray(labeled.rows)
+        k = np.full(len(w.words), 20)
+        clock = [time.perf_counter()]
+        metrics.corrected_sums(uncle, cells(w.known, w.read), cells(w.known, w.label)[at], labeled)
+        clock.append(time.perf_counter())
+        columns = (w.score, 1 - w.accepted), (w.score[at], 1 - w.right[at])
+        metrics.corrected_metric("AUROC", metrics.auroc, *columns, labeled)
+        clock.append(time.perf_counter())
+        columns = (w.heard, w.agreeing, k), (w.words[at], w.agreeing[at], k[at])
+        metrics.corrected_metric("cMFG", metrics.cmfg, *columns, labeled)
+        clock.append(time.perf_counter())
+        took = " | ".join(f"{t:.2f}" for t in np.diff(clock))
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(f"| {len(w.known):,} | {took} | {peak:.0f} |")
+
+
+def oracles(options: argparse.Namespace) -> None:
+    """Print the largest differences to ppi-python and glide-py over random data."""
+    from ppi_py import ppi_mean_pointestimate
+
+    rng = np.random.default_rng(options.seed)
+    worst: dict[str, float] = {}
+
+    def note(name: str, one: Any, other: Any) -> None:
+        worst[name] = max(worst.get(name, 0.0), abs(float(one) - float(np.ravel(other)[0])))
+
+    for _ in range(200):
+        n, N = int(rng.integers(5, 80)), int(rng.integers(50, 500))
+        f, F = rng.random(n), rng.random(N)
+        y = np.clip(f * rng.random() + 0.3 * rng.normal(size=n), 0, 1)
+        power = float(rng.random())
+        ours = metrics.ppi_mean(y, f, F, power)
+        note("ppi-python, given power", ours.value, ppi_mean_pointestimate(y, f, F, lam=power))
+        tuned = metrics.ppi_mean(y, f, F)
+        # its covariance divides by n, ours and its variance by n - 1
+        theirs = (tuned.power or 0) * (n - 1) / n
+        if 0 < (tuned.power or 0) < 1:
+            same = metrics.ppi_mean(y, f, F, theirs)
+            note("ppi-python, tuned", same.value, ppi_mean_pointestimate(y, f, F))
+        # the general estimator on all rows is the same with power N / (n + N)
+        every, rows = np.concatenate([f, F]), np.arange(n)
+        c = metrics.corrected_sums(
+            lambda s: {"m": s[..., 0] / s[..., 1]},
+            with_ones(every),
+            with_ones(y),
+            LabeledRows(rows),
+        )["m"]
+        value = ppi_mean_pointestimate(y, f, F, lam=(c.power or 0) * N / (n + N))
+        inside = min(max(float(np.ravel(value)[0]), 0.0), 1.0)
+        note("ppi-python, of any sums", c.corrected.value, inside)
+        try:
+            from glide.engines.ppi import PPIMeanEngine
+        except ImportError:
+            continue
+        engine = PPIMeanEngine()
+        data = engine.preprocess(np.concatenate([y, np.full(N, np.nan)]), every)
+        lam = engine.fit_tuning_parameter(data, True)
+        value, error = engine.compute_mean_and_std(data, min(max(lam, 0.0), 1.0))
+        note("glide-py, tuned", tuned.value, value)
+        note("glide-py, standard error", tuned.error, error)
+    for name, gap in worst.items():
+        print(f"{name}: largest difference {gap:.1e}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("part", choices=("coverage", "real", "size", "oracles"))
+    parser.add_argument("--trials", type=int, default=1000)
+    parser.add_argument("--judge", nargs="+", choices=JUDGES, default=["equal", "differ"])
+    parser.add_argument("--design", choices=("random", "stratified", "unequal"), default="random")
+    parser.add_argument("--hedged", choices=HEDGED, default="many")
+    parser.add_argument("--labels", nargs="+", type=int, default=SIZES)
+    parser.add_argument("--entities", type=int, default=ENTITIES)
+    parser.add_argument("--draws", type=int, default=500)
+    parser.add_argument("-n", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    {"coverage": coverage, "real": real, "size": size, "oracles": oracles}[options.part](options)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,141 @@
+"""Numbers of a run, corrected for the judge by people's labels of a part of its answers.
+
+A protocol reads its rows from the judge's verdicts and from people's by the same code
+(``correct.py`` of each); :mod:`sayso.metrics.correction` has the formulas.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from sayso.metrics.correction import Corrected
+from sayso.people.labels import LabeledItem, LabelStore, PersonLabel
+from sayso.protocols import protocol_of
+from sayso.protocols.labeled import PeopleLabels, Place
+from sayso.records import CorrectedNumber, Estimate, Verdict, content_id
+from sayso.runs.measure import load_run
+
+#: how much of a signature says that a number was corrected, and how
+PART = "corrected"
+WAYS = {"corrected": "ppi@1", "alone": "labels-alone"}
+
+
+class UsedLabels(NamedTuple):
+    """Labels of a run as its numbers use them, and who gave them."""
+
+    people: PeopleLabels
+    annotators: tuple[str, ...]
+
+
+def corrected_numbers(run: str | Path) -> list[CorrectedNumber]:
+    """Return the numbers of a finished run that people's labels correct, beside the run's own.
+
+    Empty where nobody labeled anything. Only labels of this run's own answers are used: an item
+    that the run does not have is passed over. Intervals are of the level that is current
+    (:func:`sayso.metrics.intervals.at_level`). Raises InputError.
+    """
+    place = Path(run)
+    if not LabelStore.exists(place):
+        return []
+    used = labels_of_run(place)
+    if not used.people.verdicts:
+        return []
+    job, manifest, settings = load_run(place)
+    plan = protocol_of(manifest)
+    raw = {
+        (estimate.name, frozenset(estimate.where)): estimate
+        for estimate in job.folder.read(f"metrics/{plan.name}", Estimate)
+    }
+    found = []
+    for name, where, number in plan.corrected(job, used.people, settings):
+        own = raw.get((name, frozenset(where)))
+        if own is not None and own.value is not None:
+            found.append(_beside(own, number, used.annotators))
+    return found
+
+
+def _beside(raw: Estimate, number: Corrected, annotators: tuple[str, ...]) -> CorrectedNumber:
+    def named(estimate: Estimate, way: str) -> Estimate:
+        signature = (*raw.signature, (PART, WAYS[way]))
+        return msgspec.structs.replace(
+            estimate, name=raw.name, where=raw.where, signature=signature
+        )
+
+    return CorrectedNumber(
+        raw=raw,
+        corrected=named(number.corrected, "corrected"),
+        alone=named(number.alone, "alone"),
+        gain=number.gain,
+        power=number.power,
+        labels=number.labels,
+        rows=number.rows,
+        disagreements=number.disagreements,
+        annotators=annotators,
+    )
+
+
+def labels_of_run(run: Path) -> UsedLabels:
+    """Return what people said of a run's answers: one verdict an item, with its draw."""
+    with LabelStore.open(run) as store:
+        given = [label for label in store.labels() if not label.skipped and label.kind != "pair"]
+        by_stage: dict[str, list[PersonLabel]] = {}
+        for label in given:
+            by_stage.setdefault(label.stage, []).append(label)
+        strata = {stage: _strata(store, some) for stage, some in by_stage.items()}
+    verdicts: dict[str, dict[Place, Verdict]] = {}
+    chances: dict[str, dict[Place, float]] = {}
+    for stage, some in by_stage.items():
+        by_item: dict[LabeledItem, list[PersonLabel]] = {}
+        for label in some:
+            by_item.setdefault(label.item, []).append(label)
+        verdicts[stage] = {(i.target, i.asked): said_of(own) for i, own in by_item.items()}
+        chances[stage] = {
+            (label.item.target, label.item.asked): label.probability
+            for label in some
+            if label.probability
+        }
+    names = tuple(sorted({label.annotator for label in given}))
+    return UsedLabels(PeopleLabels(verdicts, chances, strata), names)
+
+
+def said_of(labels: Sequence[PersonLabel]) -> Verdict:
+    """Return what people say of one item: its only label, or what most of them say.
+
+    Of sentences that they rate the mean rating. Where none is said most often, one of their labels
+    by chance: to leave the item out would leave out the hard ones.
+    """
+    numbers = [one.verdict.number for one in labels if one.verdict.number is not None]
+    if len(numbers) == len(labels):
+        return msgspec.structs.replace(labels[0].verdict, number=sum(numbers) / len(numbers))
+    counts = Counter(_said(one.verdict) for one in labels)
+    most = max(counts.values())
+    first = sorted(
+        (one for one in labels if counts[_said(one.verdict)] == most),
+        key=lambda one: content_id([one.item, one.annotator]),
+    )
+    return first[0].verdict
+
+
+def _said(verdict: Verdict) -> tuple[str | None, str | None, str | None]:
+    return verdict.stance, verdict.content, verdict.label
+
+
+def _strata(store: LabelStore, labels: Sequence[PersonLabel]) -> Mapping[Place, str]:
+    """Return the stratum of every item that could have been drawn.
+
+    Empty where labels come from several designs, or from none, or where not all items of the
+    design are stored: then the probability of each label counts.
+    """
+    names = {label.design for label in labels}
+    designs = [design for design in store.designs() if design.id in names]
+    if len(names) != 1 or len(designs) != 1:
+        return {}
+    places = store.places(designs[0].id)
+    if len(places) < designs[0].items:
+        return {}
+    return {(one.item.target, one.item.asked): one.stratum for one in places}
