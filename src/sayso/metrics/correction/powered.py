@@ -170,27 +170,10 @@ def corrected_metric(
         raise InputError(
             f"{name}: expected columns of {size} rows and of {len(sample.rows)} labels"
         )
+    rows = _MetricRows(metric, columns, keywords, sample)
     scale = sample.scales()[:, sample.layer[sample.rows]] * sample.weight
-
-    def block(first: int, last: int, power: float, scales: Floats) -> Floats:
-        kept = sample.kept(first, last).astype(np.float64)
-        own = scales[first:last] * kept[:, sample.rows]
-        weights = np.concatenate([power * divide(kept, kept.sum(axis=1)[:, None]), own], axis=1)
-        weights[:, sample.rows] -= power * own
-        return weights
-
-    def value(weights: Floats) -> Floats:
-        return np.asarray(metric(*columns, weights=weights, **keywords), dtype=np.float64)
-
-    def replicates(power: float, scales: Floats) -> Replicates:
-        step = max(1, BLOCK // (size + len(sample.rows)))
-        starts = range(0, 1 + sample.groups, step)
-        ends = [min(1 + sample.groups, at + step) for at in starts]
-        parts = [value(block(at, end, power, scales)) for at, end in zip(starts, ends, strict=True)]
-        return {name: np.concatenate(parts)}
-
-    whole = block(0, 1, 1.0, scale)
     differ = _differing(columns, sample)
+    whole = rows.weights(0, 1, 1.0, scale)
     swapped = np.repeat(whole, 1 + len(differ), axis=0)
     at = np.arange(len(differ))
     swapped[1 + at, sample.rows[differ]] += whole[0, size + differ]
@@ -198,13 +181,43 @@ def corrected_metric(
     raw = np.concatenate([np.ones(size), np.zeros(len(sample.rows))])
     fixed = np.repeat(scale[:1], len(scale), axis=0)
     made = JackknifeNumbers(
-        lambda power: replicates(power, scale),
-        replicates(0.0, scale),
-        {name: value(swapped)},
-        {name: float(value(raw[None])[0])},
-        weighted=replicates(0.0, fixed) if sample.weighs() else None,
+        lambda power: {name: rows.replicates(power, scale)},
+        {name: rows.replicates(0.0, scale)},
+        {name: rows.value(swapped)},
+        {name: float(rows.value(raw[None])[0])},
+        weighted={name: rows.replicates(0.0, fixed)} if sample.weighs() else None,
     )
     return jackknifed_numbers(made, sample, {name: limits})[name]
+
+
+class _MetricRows(NamedTuple):
+    """A metric of the judge's rows and, after these, of people's; B blocks of their weights."""
+
+    metric: Statistic
+    columns: Sequence[NDArray[Any]]
+    keywords: Mapping[str, Any]
+    sample: JackknifeSample
+
+    def weights(self, first: int, last: int, power: float, scale: Floats) -> Floats:
+        """Return the signed weights (b, N + n) of some replicates; ``scale`` (1+G, n)."""
+        kept = self.sample.kept(first, last).astype(np.float64)
+        own = scale[first:last] * kept[:, self.sample.rows]
+        weights = np.concatenate([power * divide(kept, kept.sum(axis=1)[:, None]), own], axis=1)
+        weights[:, self.sample.rows] -= power * own
+        return weights
+
+    def value(self, weights: Floats) -> Floats:
+        """Return the metric (b,) of weights (b, N + n)."""
+        found = self.metric(*self.columns, weights=weights, **self.keywords)
+        return np.asarray(found, dtype=np.float64)
+
+    def replicates(self, power: float, scale: Floats) -> Floats:
+        """Return the metric of all rows, and without each group, (1+G,)."""
+        every = 1 + self.sample.groups
+        step = max(1, BLOCK // len(self.columns[0]))
+        blocks = ((at, min(every, at + step)) for at in range(0, every, step))
+        parts = [self.value(self.weights(at, end, power, scale)) for at, end in blocks]
+        return np.concatenate(parts)
 
 
 def _differing(columns: Sequence[NDArray[Any]], sample: JackknifeSample) -> NDArray[np.int64]:
