@@ -2,6 +2,7 @@
 
     python benchmarks/readers/doubt.py
     python benchmarks/readers/doubt.py --paragraphs  # only what paragraphs say of each aspect
+    python benchmarks/readers/doubt.py --written     # only answers and silence that look alike
 
 Two questions about short answers: of what share that voice doubt does ``rules`` read doubt (hedged
 or withheld), and of what share that assert does it read an assertion?
@@ -23,16 +24,17 @@ Needs ``SAYSO_TEST_DATA`` for the first two. One CPU minute.
 
 from __future__ import annotations
 
+import json
 import random
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools" / "readers"))
 
 from cue_texts import PLACES, VALUES, made_texts
-from labels import Row, assistant_rows, real_rows
+from labels import DATA, Row, assistant_rows, even_half, real_rows
 
 from sayso.judges.judge import Item
 from sayso.judges.rules.judge import RulesJudge, judge_rules
@@ -94,7 +96,46 @@ def paragraphs(rows: Iterable[Row]) -> str:
     return "   ".join(shares)
 
 
+def written(show: bool = False) -> Iterator[str]:
+    """Yield a line for each class of ``silence_written.jsonl``: answers that are read wrong.
+
+    Silence taken for an answer, or an answer for silence, without gold answers and with them; of
+    "role" a name that is found right or wrong against its gold. Only the half that the reader was
+    mended on is shown row by row.
+    """
+    counts: Counter[tuple[str, str, str]] = Counter()
+    lines = (DATA / "silence_written.jsonl").read_text(encoding="utf-8").splitlines()
+    for row in map(json.loads, lines):
+        half = "mended on" if even_half(row["question"]) else "aside"
+        counts[row["class"], half, "rows"] += 1
+        for golds in ("without golds", "with golds"):
+            given = row["gold"] if golds == "with golds" else "?"
+            verdict = judge_rules(row["question"], [given], row["answer"])
+            silent = verdict.stance not in ("committed", "hedged")
+            wrong = silent != (row["expected"] != "answers")
+            wrong |= golds == "with golds" and verdict.content != row.get("content", verdict.content)
+            counts[row["class"], half, golds] += wrong
+            if wrong and show and half == "mended on":
+                yield f"  {golds}: {row['question']!r} {row['answer']!r} {verdict.stance}"
+    for half in ("mended on", "aside"):
+        kinds = list(dict.fromkeys(kind for kind, own, _ in counts if own == half))
+        for kind in (*kinds, ""):
+            told = (
+                sum(n for (k, own, what), n in counts.items()
+                    if own == half and what == column and kind in ("", k))
+                for column in ("without golds", "with golds", "rows")
+            )  # fmt: skip
+            bare, known, number = told
+            yield (
+                f"{half:9}  {kind or 'all':10}  misread {bare:3}, with golds {known:3}, "
+                f"of {number:3}"
+            )
+
+
 def main() -> None:
+    if sys.argv[1:2] == ["--written"]:
+        print(*written("--show" in sys.argv), sep="\n")
+        return
     real = [row for row in real_rows() if row.half == "aside"]
     long = [row for row in real if row.form == "long"]
     for source in sorted({row.source for row in long}):
