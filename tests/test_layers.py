@@ -286,7 +286,7 @@ ALONE = {
     "sayso.guard.rates_page": "the page of sayso watch, loaded where one is written",
     "sayso.guard.watch": "what the command calls",
     "sayso.guard.fit": "what the command calls",
-    "sayso.judges.rules.silence": "what says that no value is given, a subject of its own",
+    "sayso.judges.rules.mentions": "words that an answer mentions and does not mean",
     "sayso.engines.openai.batches": "batch files, a subject of its own",
     "sayso.engines.ray.classifier": "comparing meanings in actors, apart from asking",
     "sayso.judges.rules.alignment": "which sentence speaks of which aspect",

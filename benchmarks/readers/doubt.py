@@ -113,7 +113,9 @@ def written(show: bool = False) -> Iterator[str]:
             verdict = judge_rules(row["question"], [given], row["answer"])
             silent = verdict.stance not in ("committed", "hedged")
             wrong = silent != (row["expected"] != "answers")
-            wrong |= golds == "with golds" and verdict.content != row.get("content", verdict.content)
+            wrong |= golds == "with golds" and verdict.content != row.get(
+                "content", verdict.content
+            )
             counts[row["class"], half, golds] += wrong
             if wrong and show and half == "mended on":
                 yield f"  {golds}: {row['question']!r} {row['answer']!r} {verdict.stance}"

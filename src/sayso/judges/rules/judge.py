@@ -31,6 +31,7 @@ from sayso.judges.judge import WITHHELD, Item, Judge, credit_withholding, golds_
 from sayso.judges.patterns import regex
 from sayso.judges.rules.alignment import AlignedParagraph, asserting_sentences
 from sayso.judges.rules.matching import Match, asserted, match
+from sayso.judges.rules.mentions import as_meant
 from sayso.judges.rules.reading import (
     STANCES,
     AskedAspect,
@@ -45,8 +46,15 @@ from sayso.judges.rules.reading import (
 )
 from sayso.judges.rules.silence import (
     speaks_of_itself,
+    with_option,
+    without_any_value,
     without_idioms,
+    without_opinion,
+    without_other_gap,
+    without_other_values,
+    without_premise,
     without_refusal,
+    without_request,
     without_value,
 )
 from sayso.metrics.arrays import Floats
@@ -66,7 +74,7 @@ from sayso.records import (
 )
 
 NAME = "rules"
-SIGNATURE = "rules@9"
+SIGNATURE = "rules@10"
 #: No word is this long; such a run is noise that would only cost time.
 _ENDLESS = regex(r"\S{200,}+")
 _NEGATIONS = lexicon_words("negations", "judge")
@@ -318,14 +326,25 @@ def _short(aspect: AskedAspect, answer: str) -> Verdict:
     return _less_certain(verdict, text)
 
 
+#: limits on short answers, besides those on every text
+_OF_SHORT = (
+    without_premise, without_other_gap, without_other_values, without_any_value, without_request,
+    without_opinion, with_option,
+)  # fmt: skip
+
+
 @lru_cache(maxsize=4096)
 def _voiced(aspect: AskedAspect, answer: str) -> tuple[list[Sentence], Floats]:
     """Return the sentences of an answer and the chances of its stances, whatever is true."""
     rows = sentences_of(answer)
     if not rows:
         return rows, np.zeros(0)
-    chances = stance_chances(asserting_sentences(rows, aspect), aspect)
-    return rows, _with_limits(chances, rows, aspect)
+    meant = as_meant(rows, aspect, answer)
+    chances = stance_chances(asserting_sentences(meant, aspect), aspect)
+    limited = _with_limits(chances, meant, aspect)
+    for rule in _OF_SHORT:
+        limited = rule(limited, meant, aspect)
+    return rows, limited
 
 
 def _is_gold(rows: Sequence[Sentence], aspect: AskedAspect) -> bool:

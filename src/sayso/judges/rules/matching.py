@@ -421,6 +421,8 @@ _SENTENCE_END = regex(r"[.!?](?=\s|$)|[\n;]")
 _BREAK = regex(r"[,;:.!?\n](?=\s|$)")
 _PREDICATE = lexicon_words("auxiliaries", "matching.predicate")
 _EVENT = {word: n for n, group in enumerate(lexicon_groups("events")) for word in group}
+#: what people are called by what they do: a name behind it may do something else, too
+_ROLES = lexicon_words("people", "matching.role")
 _BEGUN, _ENDED = _EVENT["began"], {_EVENT["completed"], _EVENT["dissolved"]}
 
 
@@ -486,18 +488,38 @@ def other_event(said: MatchedText, asked: MatchedText, start: int, end: int) -> 
 
     "Born in Ripley and died in Paris" says nothing of Paris as a birthplace. The word for the event
     must stand before the value with only function words, numbers and months between, and the
-    event that was asked about must be in the text too.
+    event that was asked about must be in the text too. What a person is called does not count where
+    the text says that this person did what is asked about: "written by the director X".
     """
     wanted = {_EVENT[t.text] for t in asked.tokens if t.text in _EVENT}
     if len(wanted) != 1 or not any(w in said.places for w, n in _EVENT.items() if n in wanted):
         return False
-    first, _ = span_tokens(said, start, end)
+    first, after = span_tokens(said, start, end)
+    role = False
     for k in range(first - 1, max(-1, first - 12), -1):
         word = said.tokens[k].text
         if word in _EVENT:
             pair = wanted | {_EVENT[word]}
+            if len(pair) > 1 and word in _ROLES:
+                role = True  # "written by the director X"
+                continue
             return len(pair) > 1 and (_BEGUN not in pair or bool(pair & _ENDED))
+        if role and (word in _ROLES or word == "and"):
+            continue
         if word in ("and", "but") or not (word in STOP or word[0].isdigit() or word in MONTHS):
+            break
+        if role and word not in ("by", "the", "a", "an"):
+            break  # "directed it for the producer X"
+    # "the director X wrote it", not "the director X"
+    return role and not _does(said, after, wanted)
+
+
+def _does(said: MatchedText, at: int, wanted: set[int]) -> bool:
+    """Tell whether an event that is asked about follows a name, with only small words between."""
+    for word in said.tokens[at : at + 4]:
+        if word.text in _EVENT:
+            return _EVENT[word.text] in wanted and word.text not in _ROLES
+        if word.text not in STOP:
             return False
     return False
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from sayso.judges.english.families import family_stem
 from sayso.judges.english.lexicon import lexicon_rows, lexicon_words, written_out
+from sayso.judges.english.numbers import MONTH_NAMES, NUMBER_WORDS
 from sayso.judges.patterns import regex
 from sayso.judges.rules.reading import (
     FUNCTION,
@@ -25,7 +26,9 @@ from sayso.judges.rules.reading import (
     CueMark,
     Sentence,
     has_kind,
+    known_of,
     marks_of,
+    values_in,
 )
 from sayso.metrics.arrays import Floats
 from sayso.records import Stance
@@ -48,7 +51,7 @@ _NONE = frozenset({"no", "zero"})
 
 
 @cache
-def _listed(name: str) -> frozenset[str]:
+def silence_words(name: str) -> frozenset[str]:
     """Return the words of a row of [silence]."""
     rows = (row.partition(": ") for row in lexicon_rows("silence"))
     return frozenset(word for own, _, words in rows if own == name for word in words.split())
@@ -66,7 +69,7 @@ def _sayings(name: str) -> dict[str, tuple[tuple[str, ...], ...]]:
     return {first: tuple(sorted(own, key=len, reverse=True)) for first, own in found.items()}
 
 
-def _said(row: Sentence, name: str) -> Iterator[CueMark]:
+def said_in(row: Sentence, name: str) -> Iterator[CueMark]:
     """Yield where phrases of a row of [silence] stand; "not" may stand before an adverb."""
     table, at = _sayings(name), 0
     if table.keys().isdisjoint([word.text for word in row]):
@@ -82,7 +85,7 @@ def _said(row: Sentence, name: str) -> Iterator[CueMark]:
 def _end_of(row: Sentence, at: int, phrase: tuple[str, ...]) -> int | None:
     for i, part in enumerate(phrase):
         if i == 1 and phrase[0] == "not":
-            while at < len(row) and row[at].text != part and row[at].text in _listed("plain"):
+            while at < len(row) and row[at].text != part and row[at].text in silence_words("plain"):
                 at += 1
         if at >= len(row) or row[at].text != part:
             return None
@@ -108,7 +111,7 @@ def without_value(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect
     if _telling_nothing().isdisjoint([word.text for row in rows for word in row]):
         return chances
     withheld = _withheld(rows)
-    parts = [(clause, row) for row in rows for clause in _clauses(row)]
+    parts = [(clause, row) for row in rows for clause in clauses_of_silence(row)]
     clauses = [clause for clause, _ in parts]
     kinds = [_silent(clause, row, aspect) for clause, row in parts]
     silent = [kind for kind in kinds if kind]
@@ -151,8 +154,8 @@ def _answers_by_denial(rows: Sequence[Sentence], aspect: AskedAspect) -> bool:
 @cache
 def _telling_nothing() -> frozenset[str]:
     """Return the words of which a text has one that says nothing of what is asked."""
-    first = [*_sayings("doubted"), *_sayings("absent")]
-    return _listed("existing") | _listed("sources") | frozenset(first)
+    first = [*_sayings("doubted"), *_sayings("faded"), *_sayings("absent")]
+    return silence_words("existing") | silence_words("sources") | frozenset(first)
 
 
 def _withheld(rows: Sequence[Sentence]) -> list[Stance]:
@@ -167,21 +170,30 @@ def _denies(clause: Sentence) -> bool:
 
 
 def _only(chances: Floats, stances: Sequence[Stance]) -> Floats:
-    """Return the chances with no others than those of some stances."""
-    kept = chances * np.isin(STANCES[: len(chances)], [*stances, "omitted"])
+    """Return the chances with no others than those of some stances; equal ones of none left."""
+    only = np.isin(STANCES[: len(chances)], stances)
+    kept = chances * (only | (np.array(STANCES[: len(chances)]) == "omitted"))
+    if not kept.sum():
+        kept = only.astype(np.float64)
     return np.asarray(kept / kept.sum(), dtype=np.float64)
 
 
-def _clauses(row: Sentence) -> Iterator[Sentence]:
+def clauses_of_silence(row: Sentence) -> Iterator[Sentence]:
     """Yield the parts of a sentence between commas, brackets and words that turn it."""
-    low = 0
+    for _, clause in _turned(row):
+        yield clause
+
+
+def _turned(row: Sentence) -> Iterator[tuple[str, Sentence]]:
+    """Yield the clauses of a sentence, each with the word or sign before it, "" for the first."""
+    low, turn = 0, ""
     for at, word in enumerate(row):
         if word.text in _TURNS:
             if at > low:
-                yield row[low:at]
-            low = at + 1
+                yield turn, row[low:at]
+            low, turn = at + 1, word.text
     if low < len(row):
-        yield row[low:]
+        yield turn, row[low:]
 
 
 def _asked_in(row: Sentence, aspect: AskedAspect) -> bool:
@@ -198,12 +210,14 @@ def _silent(clause: Sentence, row: Sentence, aspect: AskedAspect) -> str:
     if not _is_whole(clause, row) or any(_no_doubt(clause, mark) for mark in marks_of(clause)):
         return ""
     for kind in ("doubted", "absent"):
-        marks = [m for m in _said(clause, kind) if not _is_asked(clause, m, aspect)]
+        marks = [m for m in said_in(clause, kind) if not _is_asked(clause, m, aspect)]
+        if kind == "doubted" and aspect.kind != "any" and not speaks_of_itself(clause):
+            marks += said_in(clause, "faded")  # "Its date is lost", but not "What became of it?"
         if kind == "absent":
             marks += _no_such(clause)
             if aspect.kind == "number":
                 continue  # "There are no moons" counts them
-        elif clause[0].text in _listed("persons") and (
+        elif clause[0].text in silence_words("persons") and (
             aspect.kind != "person" or clause[0].text in _SPEAKER
         ):
             continue  # "He is unknown" says nothing of a date
@@ -219,14 +233,14 @@ def _no_doubt(clause: Sentence, mark: CueMark) -> bool:
 
 def _no_such(clause: Sentence) -> list[CueMark]:
     """Return where a clause denies that something exists: "No country named Ambria exists"."""
-    spots = [at for at, word in enumerate(clause) if word.text in _listed("existing")]
+    spots = [at for at, word in enumerate(clause) if word.text in silence_words("existing")]
     return [CueMark(at, at + 1, "absent") for at in spots if _denies(clause)]
 
 
 def _is_whole(clause: Sentence, row: Sentence) -> bool:
     """Whether a clause is a statement of its own, not a part of a list: "..., and the unknown"."""
     words = sum(word.raw[0].isalnum() for word in row)
-    return len(clause) == words or any(word.text in _listed("verbs") for word in clause)
+    return len(clause) == words or any(word.text in silence_words("verbs") for word in clause)
 
 
 def _is_asked(clause: Sentence, mark: CueMark, aspect: AskedAspect) -> bool:
@@ -238,15 +252,15 @@ def _is_asked(clause: Sentence, mark: CueMark, aspect: AskedAspect) -> bool:
 @cache
 def _plain_words(kind: str, things: bool) -> frozenset[str]:
     """Return words that say nothing beside a phrase, where a kind of value is asked for."""
-    plain = _listed("plain") | _listed(kind)
-    return plain | _listed("things") if things else plain
+    plain = silence_words("plain") | silence_words(kind)
+    return plain | silence_words("things") if things else plain
 
 
 @cache
 def _other_nouns() -> frozenset[str]:
     """Return the nouns for kinds of things."""
     others = ("date", "place", "person", "number", "others")
-    return frozenset[str]().union(*map(_listed, others))
+    return frozenset[str]().union(*map(silence_words, others))
 
 
 def _rest(clause: Sentence, marks: Sequence[CueMark], aspect: AskedAspect, kind: str) -> list[str]:
@@ -267,7 +281,7 @@ def _rest(clause: Sentence, marks: Sequence[CueMark], aspect: AskedAspect, kind:
 def _is_null(row: Sentence, aspect: AskedAspect) -> bool:
     """Whether all that is written is a word for nothing; "none" counts to zero, too."""
     words = [word.text for word in row if word.raw[0].isalnum()]
-    return len(words) == 1 and words[0] in _listed("null") and aspect.kind != "number"
+    return len(words) == 1 and words[0] in silence_words("null") and aspect.kind != "number"
 
 
 def _tells(row: Sentence, aspect: AskedAspect) -> bool:
@@ -290,15 +304,18 @@ def _source_is_silent(row: Sentence, aspect: AskedAspect) -> bool:
     sources = [
         at
         for at, text in enumerate(texts)
-        if text in _listed("sources") and family_stem(text) not in aspect.asked
+        if text in silence_words("sources") and family_stem(text) not in aspect.asked
     ]
-    denials = [at for at, text in enumerate(texts) if text in _NEGATIONS or text in _listed("nil")]
+    denials = [
+        at for at, text in enumerate(texts) if text in _NEGATIONS or text in silence_words("nil")
+    ]
     if not sources or not denials:
         return False
-    verbs = [at for at, text in enumerate(texts) if text in _listed("holding")]
+    verbs = [at for at, text in enumerate(texts) if text in silence_words("holding")]
     near = any(0 < verb - denial <= _NEAR for denial in denials for verb in verbs)
     nil = any(
-        texts[d] in _listed("nil") and any(0 < s - d <= _FAR for s in sources) for d in denials
+        texts[d] in silence_words("nil") and any(0 < s - d <= _FAR for s in sources)
+        for d in denials
     )
     if not (near or (nil and verbs)):
         return False
@@ -307,7 +324,9 @@ def _source_is_silent(row: Sentence, aspect: AskedAspect) -> bool:
     if aspect.kind != "any":
         return not has_kind(row, aspect)
     rest = _rest(row, [], aspect, "absent")
-    rest = [text for text in rest if text not in _listed("sources") | _listed("holding")]
+    rest = [
+        text for text in rest if text not in silence_words("sources") | silence_words("holding")
+    ]
     names = any(w.name and family_stem(w.text) not in aspect.asked for w in row)
     return not names and not any(w.text[0].isdigit() for w in row) and len(rest) <= _FAR
 
@@ -324,8 +343,8 @@ def without_idioms(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspec
 
     "I cannot say enough good things about it" praises; a value must stand beside it.
     """
-    found = [(row, mark) for row in rows for mark in _said(row, "idioms")]
-    if not found or not any(has_kind(row, aspect) for row in rows):
+    found = [(row, mark) for row in rows for mark in said_in(row, "idioms")]
+    if not found or not any(_beside_idiom(row, aspect) for row in rows):
         return chances
     for row in rows:
         spans = [mark for own, mark in found if own is row]
@@ -334,6 +353,14 @@ def without_idioms(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspec
             if cue.kind in _WITHHOLDING and not inside:
                 return chances
     return _only(chances, ("committed", "hedged"))
+
+
+def _beside_idiom(row: Sentence, aspect: AskedAspect) -> bool:
+    """Whether a sentence has a value: of the kind asked for, or any beside a clause of an idiom."""
+    if has_kind(row, aspect):
+        return True
+    clauses = [c for c in clauses_of_silence(row) if next(said_in(c, "idioms"), None) is None]
+    return any(_rest(clause, marks_of(clause), aspect, "absent") for clause in clauses)
 
 
 #: a text with more words of its own speaks of other things, whatever it points at
@@ -379,3 +406,461 @@ def _initial(row: Sentence, at: int) -> bool:
         return True
     after = row[at + 1 : at + 3]
     return len(after) == 2 and after[0].text == "." and row[at].end + 1 == after[1].start
+
+
+# ---- options of the question
+
+#: an option on a line of its own: "(A). Very", "B) Somewhat"
+_OPTION = regex(r"^[ \t]*+\(?([A-Z])[).][.)]?[ \t]++(\S.*)$", re.M)
+
+
+@lru_cache(maxsize=1024)
+def options_of(question: str) -> dict[str, str]:
+    """Return the options of a question by their letters; none where it lists fewer than two."""
+    found = _OPTION.findall(question[-4000:]) if "\n" in question else []
+    options = {letter: text.strip(" .").lower() for letter, text in found}
+    return options if len(options) > 1 else {}
+
+
+def _chosen(row: Sentence, options: dict[str, str]) -> str:
+    """Return the letter with which a sentence opens: "(B). Somewhat", "B", "C: not at all"."""
+    first = row[1:3] if row[0].text == "(" else row[:2]
+    if not first or first[0].raw not in options:
+        return ""
+    closed = len(first) == 1 or first[1].text in (")", ".", ":", ",")
+    return first[0].raw if closed else ""
+
+
+def with_option(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect) -> Floats:
+    """Return the chances of the stances where a text opens with one of the question's options.
+
+    "(B). No, I do not know anyone" states its option; "(E). Refused" declines.
+    """
+    options = options_of(aspect.question)
+    letter = _chosen(rows[0], options) if options else ""
+    if not letter:
+        return chances
+    if options[letter] in _declined():
+        return _only(chances, ("refused_by_policy",))
+    return _only(chances, ("committed", "hedged"))
+
+
+@cache
+def _declined() -> frozenset[str]:
+    (row,) = (row for row in lexicon_rows("silence") if row.startswith("declined: "))
+    return frozenset(row.removeprefix("declined: ").split(" | "))
+
+
+# ---- what is left to whoever is asked
+
+#: how many words may stand between "depends" and whom it depends on
+_HOLDER = 8
+
+
+def without_opinion(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect) -> Floats:
+    """Return the chances of the stances; none of stating where a text leaves all to opinion.
+
+    "This is subjective and depends on the individual." The first thing that is said must be that,
+    and nothing but that and withholding may follow; "(A). Good, but tastes differ" chooses.
+    """
+    if _leaving().isdisjoint([word.text for row in rows for word in row]):
+        return chances
+    options = options_of(aspect.question)
+    if any(_letters(row, options) for row in rows):
+        return chances
+    if aspect.kind != "any" and any(_gives(row, aspect) for row in rows):
+        return chances
+    left = False
+    for row in rows:
+        for at, (turn, clause) in enumerate(_turned(row)):
+            if _left_to_opinion(clause):
+                left = True
+                continue
+            if any(mark.kind in _WITHHOLDING for mark in marks_of(clause)):
+                continue
+            goes_on = at or clause[0].text in silence_words("general")
+            if not (left and goes_on) or (turn.isalpha() and not _leads_on(clause)):
+                return chances
+    return _only(chances, _withheld(rows)) if left else chances
+
+
+@cache
+def _leaving() -> frozenset[str]:
+    """Return the words of which a text has one that leaves its question to opinion."""
+    rare = {max(words, key=len) for table in _sayings("opinion").values() for words in table}
+    return silence_words("depending") | rare
+
+
+def _left_to_opinion(clause: Sentence) -> bool:
+    if next(said_in(clause, "opinion"), None) is not None:
+        return True
+    for at, word in enumerate(clause):
+        if word.text in silence_words("depending"):
+            rest = clause[at + 1 :]
+            texts = [w.text for w in rest[:_HOLDER] if w.raw[0].isalnum()]
+            # "It depends."
+            if not texts or not silence_words("holders").isdisjoint(texts):
+                return True
+    return False
+
+
+def _letters(row: Sentence, options: dict[str, str]) -> bool:
+    """Whether a sentence has a letter of an option in brackets, or opens with one."""
+    if not options:
+        return False
+    inside = any(
+        a.text == "(" and b.raw in options and c.text == ")"
+        for a, b, c in zip(row, row[1:], row[2:], strict=False)
+    )
+    return inside or bool(_chosen(row, options))
+
+
+def _gives(row: Sentence, aspect: AskedAspect) -> bool:
+    """Whether a sentence may hold a value of the kind asked for; "an AI" names nobody."""
+    return not values_in(row, aspect.kind) <= known_of(aspect) | silence_words("machines")
+
+
+def _leads_on(clause: Sentence) -> bool:
+    """Whether a clause behind "but" gives no value either: "but many people think so"."""
+    return clause[0].text in silence_words("general") - {"it", "this", "these", "your", "you"}
+
+
+# ---- the question, denied in its own words
+
+
+def without_premise(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect) -> Floats:
+    """Return the chances of the stances; none of stating where a text only denies the question.
+
+    "Norland never joined the league." A sentence with a word of its own says something else.
+    """
+    row = rows[0]
+    if len(rows) > 1 or aspect.kind == "number" or not _denies(row):
+        return chances
+    if _is_closed(aspect.question) or _asks_what_is_not(aspect.question):
+        return chances
+    words = [word for word in row if word.raw[0].isalnum()]
+    texts = [word.text for word in words]
+    if texts[0] in _NEGATIONS or not silence_words("still").isdisjoint(texts):
+        return chances
+    asked = 0
+    for word in words:
+        if family_stem(word.text) in aspect.asked:
+            asked += word.text not in FUNCTION
+        elif word.text not in FUNCTION and word.text not in silence_words("denying"):
+            return chances
+    return _only(chances, _withheld(rows)) if asked >= _TAKEN_UP else chances
+
+
+#: of how many words of the question a denial is made at least
+_TAKEN_UP = 2
+
+
+@lru_cache(maxsize=8192)
+def _asks_what_is_not(question: str) -> bool:
+    words = {word for part in question.lower().split() for word in written_out(part.strip(".,?!"))}
+    return not words.isdisjoint(_NEGATIONS)
+
+
+# ---- a gap, and values of other facts
+
+
+@cache
+def _fading() -> frozenset[str]:
+    """Return the words of which a text has one that misses something, but for cues."""
+    table = _sayings("faded")
+    return silence_words("sources") | {max(words, key=len) for of in table.values() for words in of}
+
+
+#: a shorter sentence has no room for a value and a gap
+_SHORTEST = 8
+
+
+def without_other_values(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect) -> Floats:
+    """Return the chances of the stances; none of stating where all values are of other facts.
+
+    "Adults take 10 ml. No dose for children is given." The gap must name what is asked for, in
+    words that the clause of a value lacks, or the value must be of the other one of two things.
+    """
+    if STANCES[int(chances.argmax())] not in ("committed", "hedged"):
+        return chances
+    if len(rows) == 1 and len(rows[0]) < _SHORTEST:
+        return chances
+    if not any(m.kind == "ignorant" for row in rows for m in marks_of(row)) and (
+        _fading().isdisjoint([word.text for row in rows for word in row])
+    ):
+        return chances
+    parts = [(clause, at) for at, row in enumerate(rows) for clause in _parts(row)]
+    if len(parts) < 2:
+        return chances
+    gaps = [_gap(clause, aspect) for clause, _ in parts]
+    if not any(gaps):
+        return chances
+    asked = frozenset().union(
+        *(_cued(c, aspect) for (c, _), gap in zip(parts, gaps, strict=True) if gap)
+    )
+    first = gaps.index(True)
+    others = 0
+    for n, ((clause, at), gap) in enumerate(zip(parts, gaps, strict=True)):
+        if gap or not _may_tell(clause, aspect):
+            continue
+        if not _contrasted(clause, aspect.question) and (
+            (n > first and (at == parts[first][1] or _weighs(clause)))
+            or not _apart(asked, clause, aspect)
+        ):
+            return chances
+        others += 1
+    return _only(chances, _withheld(rows)) if others else chances
+
+
+def without_other_gap(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect) -> Floats:
+    """Return the chances of the stances; none of withholding where a gap is of something else.
+
+    "It opened in 1931; who paid for it is not known." The value must stand before the gap, and what
+    is missing must be named in words that the question lacks.
+    """
+    if STANCES[int(chances.argmax())] != "abstained":
+        return chances
+    parts = [clause for row in rows for clause in _parts(row)]
+    missing = [bool(_missing(clause)) for clause in parts]
+    if not any(missing) or missing[0] or _is_closed(aspect.question):
+        return chances
+    for clause, gap in zip(parts, missing, strict=True):
+        marks = marks_of(clause)
+        if any(m.kind in ("policy", "ask") for m in marks):
+            return chances
+        if gap and not _of_another(clause, aspect):
+            return chances
+    first = parts[: missing.index(True)]
+    told = [c for c in first if _may_tell(c, aspect) and not _denies(c)]
+    if all(_contrasted(clause, aspect.question) for clause in told):
+        return chances
+    return _only(chances, ("committed", "hedged"))
+
+
+_ASKING = frozenset({"who", "whose", "when", "where", "many", "much"})
+
+
+def _missing(clause: Sentence) -> list[CueMark]:
+    """Return where a clause says that something is not known."""
+    return [m for m in marks_of(clause) if m.kind == "ignorant"] + list(said_in(clause, "doubted"))
+
+
+def _of_another(clause: Sentence, aspect: AskedAspect) -> bool:
+    """Whether a clause that admits a gap names what is missing, and that is not what is asked."""
+    if _contrasted(clause, aspect.question):
+        return True
+    if aspect.kind == "any" or _cued(clause, aspect) or has_kind(clause, aspect):
+        return False
+    rest = _rest(clause, _missing(clause), aspect, "doubted")
+    kind = silence_words(aspect.kind) - _ASKING  # "who built it" is not who lent it
+    return bool(rest) and kind.isdisjoint(word.text for word in clause)
+
+
+def _weighs(clause: Sentence) -> bool:
+    """Whether a clause goes on with what may be a value all the same."""
+    return clause[0].text in _TURNS or any(
+        mark.kind in ("doubt", "modal", "hearsay", "approx", "contrast")
+        for mark in marks_of(clause)
+    )
+
+
+def _apart(asked: frozenset[str], clause: Sentence, aspect: AskedAspect) -> bool:
+    """Whether a clause lacks words with which the gap names what is asked for, and has its own."""
+    mine = _cued(clause, aspect)
+    if mine - asked and " and " in aspect.question:
+        return False  # it tells one of several things that are asked for
+    if aspect.kind != "any":
+        lacks = bool(asked - mine)
+    else:
+        lacks = 2 * len(asked) >= len(aspect.cues) and not asked & mine
+    return lacks and _tells_more(clause, aspect)
+
+
+def _parts(row: Sentence) -> Iterator[Sentence]:
+    """Yield the clauses of a sentence; one that opens with "and" is one of its own, too."""
+    for clause in clauses_of_silence(row):
+        opens = clause[0].text == "and" and len(clause) > 1
+        yield clause[1:] if opens else clause
+
+
+def _gap(clause: Sentence, aspect: AskedAspect) -> bool:
+    """Whether a clause admits not to know, gives no value, and names what is asked for."""
+    marks = [mark for mark in marks_of(clause) if mark.kind == "ignorant"]
+    marks = [mark for mark in marks if not _only_names(clause, mark)]
+    if not marks and aspect.kind != "any" and not speaks_of_itself(clause):
+        marks += said_in(clause, "faded")
+    if not marks and not _source_is_silent(clause, aspect):
+        return False
+    if (aspect.kind != "any" and has_kind(clause, aspect)) or _contrasted(clause, aspect.question):
+        return False
+    if _cued(clause, aspect) or _contrast_of(clause, aspect.question):
+        return True
+    return (
+        any(word.text in silence_words(aspect.kind) for word in clause)
+        if (aspect.kind != "any")
+        else False
+    )
+
+
+def _only_names(clause: Sentence, mark: CueMark) -> bool:
+    """Whether a cue names knowledge and does not deny it: "as of my knowledge cutoff"."""
+    texts = {word.text for word in clause[mark.start : mark.end]}
+    known = not texts.isdisjoint(silence_words("sources"))
+    return known and not _denies(clause) and texts.isdisjoint(silence_words("nil"))
+
+
+def _cued(clause: Sentence, aspect: AskedAspect) -> frozenset[str]:
+    """Return the words of the question, but for names, that a clause takes up."""
+    return frozenset(family_stem(word.text) for word in clause) & aspect.cues
+
+
+def _may_tell(clause: Sentence, aspect: AskedAspect) -> bool:
+    if aspect.kind != "any":
+        return has_kind(clause, aspect)
+    return bool(_rest(clause, marks_of(clause), aspect, "absent"))
+
+
+def _tells_more(clause: Sentence, aspect: AskedAspect) -> bool:
+    """Whether a clause has a word of its own beside names and numbers: "She sailed in 1911"."""
+    return any(
+        word.raw[0].isalpha()
+        and not word.capital
+        and word.text not in FUNCTION
+        and word.text not in _plain_words(aspect.kind, True)
+        and family_stem(word.text) not in aspect.asked
+        for word in clause
+    )
+
+
+@cache
+def _contrasts() -> tuple[frozenset[str], ...]:
+    (row,) = (row for row in lexicon_rows("silence") if row.startswith("contrast: "))
+    return tuple(frozenset(part.split()) for part in row.removeprefix("contrast: ").split(" | "))
+
+
+@lru_cache(maxsize=8192)
+def _told_apart(question: str) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
+    """Return the words by which a question means one of several, each with the whole set."""
+    words = frozenset(word.strip(".,?!'\"").lower() for word in question[-2000:].split())
+    years = frozenset(word for word in words if len(word) == 4 and word.isdigit())
+    sets = [(words & group, group) for group in _contrasts()]
+    return (*((mine, group) for mine, group in sets if mine), *([(years, years)] if years else []))
+
+
+def _contrasted(clause: Sentence, question: str) -> bool:
+    """Whether a clause is of the other one: of the first where a question is of the second."""
+    texts = {word.text for word in clause}
+    years = {text for text in texts if len(text) == 4 and text.isdigit()}
+    for mine, group in _told_apart(question):
+        others = years if mine is group else texts & group
+        if others and others.isdisjoint(mine) and texts.isdisjoint(mine):
+            return True
+    return False
+
+
+def _contrast_of(clause: Sentence, question: str) -> bool:
+    """Whether a clause names one of several as a question that means one does."""
+    texts = {word.text for word in clause}
+    return any(not texts.isdisjoint(group | {"other"}) for mine, group in _told_apart(question))
+
+
+# ---- nothing that could be a value
+
+
+def without_any_value(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect) -> Floats:
+    """Return the chances of the stances; none of stating where nothing could be the value.
+
+    Of a question for a date or an amount: a denial without a number or a word of time. "That is not
+    something that we keep." Of other questions: a denial by the writer, with few other words.
+    """
+    if STANCES[int(chances.argmax())] not in ("committed", "hedged") or len(rows) > _FEW:
+        return chances
+    words = tuple(word for row in rows for word in row)
+    if not _denies(words) or any(word.name or word.text[0].isdigit() for word in words):
+        return chances
+    if _is_closed(aspect.question) or "\n" in aspect.question:
+        return chances
+    if aspect.kind in ("date", "number"):
+        empty = not any(word.text in _amounts() for word in words)
+    else:
+        empty = _only_declines(rows, aspect)
+    return _only(chances, _withheld(rows)) if empty else chances
+
+
+#: a text of more sentences tells something
+_FEW = 3
+#: how many words of its own a denial may have: where a person or place is asked for; elsewhere
+_OWN = (3, 1)
+
+
+def _only_declines(rows: Sequence[Sentence], aspect: AskedAspect) -> bool:
+    """Whether the writer denies something, and few other words are said, in no clause apart."""
+    own = 0
+    for row in rows:
+        if next(said_in(row, "idioms"), None) is not None:
+            return False
+        for clause in clauses_of_silence(row):
+            rest = _rest(clause, [], aspect, "absent")
+            if rest and not _denies(clause) and not speaks_of_itself(clause):
+                return False
+            own += len(rest)
+    return own <= _OWN[aspect.kind == "any"] and any(map(speaks_of_itself, rows))
+
+
+@cache
+def _amounts() -> frozenset[str]:
+    """Return words that may be a date or an amount."""
+    return silence_words("times") | MONTH_NAMES | frozenset(NUMBER_WORDS)
+
+
+# ---- a request for what is missing
+
+
+def without_request(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect) -> Floats:
+    """Return the chances of the stances; none of stating where a text asks for its input.
+
+    "No text came with your message; paste it here, please." Beside the request nothing but a
+    denial, a remark on the writer or a question may stand.
+    """
+    words = [word.text for row in rows for word in row]
+    if silence_words("asking").isdisjoint(words) or len(rows) > _FEW or "\n" in aspect.question:
+        return chances
+    if _asks_how(aspect.question) or (
+        aspect.kind != "any" and any(_gives(r, aspect) for r in rows)
+    ):
+        return chances
+    asks = False
+    for row in rows:
+        for clause in clauses_of_silence(row):
+            if _requests(clause):
+                asks = True
+            elif not (
+                row[-1].text == "?"
+                or _denies(clause)
+                or speaks_of_itself(clause)
+                or any(mark.kind in _WITHHOLDING for mark in marks_of(clause))
+                or not _rest(clause, [], aspect, "absent")
+            ):
+                return chances
+    return _only(chances, ("abstained", "asked_back", "refused_by_policy")) if asks else chances
+
+
+_TO_ME = frozenset({"me", "us", "here"})
+
+
+@lru_cache(maxsize=8192)
+def _asks_how(question: str) -> bool:
+    """Whether an instruction may be the answer."""
+    return not {"how", "should", "steps"}.isdisjoint(question.lower().split()[:4])
+
+
+def _requests(clause: Sentence) -> bool:
+    """Whether a clause tells the reader to supply something: "please send me the file"."""
+    texts = [
+        word.text for word in clause if word.text not in ("please", "so", "then", "and", "just")
+    ]
+    if not texts or texts[0] not in silence_words("asking"):
+        return False
+    if any(word.name and word.text in _TO_ME for word in clause):
+        return False  # a title: "Tell Me a Story"
+    return texts[0] in silence_words("supplying") or not _TO_ME.isdisjoint(texts)

@@ -85,7 +85,7 @@ def _by_rules(text: str) -> Asserted:
 class RulesContradiction:
     """:func:`sayso.contradicts`."""
 
-    signature = "rules@9"
+    signature = "rules@10"
 
     def read(self, triples: Sequence[Triple]) -> dict[Triple, str]:
         """Return c, n, p for a draw without an answer, or ? where the assertion has no value."""
