@@ -297,7 +297,6 @@ ALONE = {
     "sayso.people.server": "starlette and uvicorn, loaded only where somebody labels",
     "sayso.protocols.prompt_folder": "what sayso prompts new calls",
     "sayso.score_files.page": "the page of sayso score, beside its tables",
-    "sayso.storage.renamed": "names that numbers had, which goes away as a whole",
     "sayso.train.draws": "the draws that rows are made of",
     "sayso.train.export": "formats of other trainers",
     "sayso.train.trainers": "torch, loaded only where a model is trained",

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from sayso.judges.rules.judge import judge_rules as judge_rules
     from sayso.judges.rules.judge import judge_rules_long as judge_rules_long
     from sayso.people.agreement import agreement as agreement
+    from sayso.people.corrected import correct as correct
     from sayso.records import InputError as InputError
     from sayso.runs.export import export as export
     from sayso.runs.from_files import factuality as factuality
@@ -50,6 +51,7 @@ _PUBLIC = {
     "check": "sayso.checks.model:check",
     "check_assertions": "sayso.assertions.check:check_assertions",
     "agreement": "sayso.people.agreement:agreement",
+    "correct": "sayso.people.corrected:correct",
     "export": "sayso.runs.export:export",
     "factuality": "sayso.runs.from_files:factuality",
     "judge_check": "sayso.checks.judge:judge_check",

@@ -16,6 +16,7 @@ from sayso.guard.fit import FittedGuard, GuardChoices, fit_costs, fit_guard, pol
 from sayso.guard.guard import DecisionCosts, written_guard
 from sayso.guard.labeled import Selection
 from support.guards import guard_file
+from support.label_runs import as_judge, label_run
 
 
 @pytest.fixture(autouse=True)
@@ -389,3 +390,39 @@ def test_a_score_that_needs_a_model_names_the_command(tmp_path: Path) -> None:
     rows = [{k: v for k, v in row.items() if k != "token_logprobs"} for row in rows_of(60)]
     with pytest.raises(InputError, match="compute the score with sayso score"):
         fitted(tmp_path, rows, GuardChoices(), score="perplexity")
+
+
+def test_people_who_labeled_a_random_sample_decide(tmp_path: Path) -> None:
+    rows = [{**row, "gold": f"{n}", "human": None} for n, row in enumerate(rows_of(200))]
+    rows = [{**row, "answer": row["answer"].split(" indeed")[0]} for row in rows]
+    answers = str(write(tmp_path / "a.jsonl", rows))
+    run = tmp_path / "run"
+    command = ["run", "selective", "--answers", answers, "--nli", "rules", "--out", str(run),
+               "--resamples", "200", "--judge", "rules"]  # fmt: skip
+    assert cli.execute(command) == 0
+    with pytest.raises(InputError, match="nobody labeled answers"):
+        fit_guard(run, Selection(score="perplexity", labeled_by="people"))
+    label_run(run, "A", as_judge, n=120, design="random")
+    choices = GuardChoices(0.3, out=tmp_path / "g.json")
+    result = fit_guard(run, Selection(score="perplexity"), choices)
+    assert result.levels.units == 120
+    assert result.labeled.labeled_by == "people (A)"
+    assert any("80 not labeled" in text for text in result.notices)
+    judged = fit_guard(run, Selection(score="perplexity", labeled_by="judge"), choices)
+    assert judged.levels.units == 200
+    assert judged.labeled.labeled_by.startswith("rules")
+
+
+def test_labels_with_unequal_chances_are_not_taken(tmp_path: Path) -> None:
+    rows = [{**row, "gold": f"{n}", "human": None} for n, row in enumerate(rows_of(120))]
+    answers = str(write(tmp_path / "a.jsonl", rows))
+    run = tmp_path / "run"
+    command = ["run", "selective", "--answers", answers, "--nli", "rules", "--out", str(run),
+               "--resamples", "200", "--judge", "rules"]  # fmt: skip
+    assert cli.execute(command) == 0
+    label_run(run, "A", as_judge, n=60, design="certainty")
+    result = fit_guard(run, Selection(score="perplexity"), GuardChoices(0.3))
+    assert result.labeled.labeled_by.startswith("rules")
+    assert any("not drawn at random alone" in text for text in result.notices)
+    with pytest.raises(InputError, match="a guard cannot rest on them"):
+        fit_guard(run, Selection(score="perplexity", labeled_by="people"), GuardChoices(0.3))

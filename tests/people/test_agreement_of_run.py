@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -22,44 +21,12 @@ from sayso.people.agreement import (
     agreement,
     agreement_text,
     grade,
-    judge_verdicts,
 )
-from sayso.people.labeling import LabelChoices, open_labeling
 from sayso.people.labels import LabeledItem, LabelStore, PersonLabel, verdict_of_person
 from sayso.people.planning import LabelPlan, label_plan_text, plan_labels, random_variances
 from sayso.records import InputError, Verdict
 from sayso.storage.run_folder import RunFolder
-from support.label_runs import answers_run, claims_run, pairs_run
-
-#: what a person says of an item, given its number in the draw, the judge's verdict, and their name
-Says = Callable[[int, Verdict, str], dict[str, object]]
-
-
-def as_judge(number: int, read: Verdict, name: str) -> dict[str, object]:
-    """What somebody says who reads as the judge does."""
-    if read.stance is not None:
-        stated = read.stance in ("committed", "hedged")
-        said = read.content if read.content in ("correct", "incorrect") else "correct"
-        return {"stance": read.stance, "content": said if stated else ""}
-    if read.number is not None:
-        return {"number": read.number}
-    return {"label": read.label}
-
-
-def label_run(
-    run: Path, people: str, says: Says, kind: str = "answer", *, n: int = 40, shared: int = 0,
-    design: str = "",
-) -> None:  # fmt: skip
-    """Let people, a letter each, label a run through the store."""
-    with LabelStore.open(run) as store:
-        choices = LabelChoices(kind=kind, n=n, shared=shared, design=design)
-        labeling = open_labeling(run, store, choices)
-        items = [place.item for place in labeling.places]
-        read = judge_verdicts(labeling.source.folder, labeling.kind, labeling.design.stage, items)
-        for name in people:
-            for work in labeling.work(name):
-                said = says(work.place, read[labeling.places[work.place].item], name)
-                labeling.label(name, work.place, said, seconds=2.0)
+from support.label_runs import answers_run, as_judge, claims_run, label_run, pairs_run
 
 
 def only(result: RunAgreement, kind: str = "answer") -> KindAgreement:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import re
+from collections.abc import Sequence
 
 import msgspec
 import numpy as np
@@ -15,10 +17,12 @@ from sayso.judges.rules.accuracy import (
     LengthErrors,
     NearestContents,
     NearestPairs,
+    NearestTexts,
     reader_accuracy,
 )
 from sayso.judges.rules.judge import SIGNATURE
 from sayso.judges.support import RulesSupport
+from sayso.metrics.uncle_rates import CELLS
 from sayso.protocols import judged
 from sayso.protocols.faithfulness import report as faithfulness
 from sayso.protocols.faithfulness.verdicts import RulesContradiction, RulesWording
@@ -35,7 +39,8 @@ from sayso.protocols.judged import (
 )
 from sayso.protocols.selective import report as selective
 from sayso.protocols.self_known import report as self_known
-from sayso.records import Estimate, signature_of, slice_of
+from sayso.protocols.uncle import report as uncle
+from sayso.records import Estimate, Results, signature_of, slice_of
 from sayso.storage.run_folder import Manifest
 
 CHECK = {
@@ -82,6 +87,44 @@ def test_a_true_rate_gives_the_measured_one() -> None:
         assert found == pytest.approx(rate)
     assert true_rate(0.01, 0.9, 0.05) == 0
     assert true_rate(0.4, 0.5, 0.5) is None
+
+
+def doubts(found: tuple[int, int], invented: tuple[int, int]) -> NearestTexts:
+    pair = share(*found), share(*invented)
+    return NearestTexts(*pair, *pair, "T", "near", "people", told=True)
+
+
+def of_cells(cells: Sequence[float]) -> Results:
+    short = slice_of(form="short")
+    return Results(
+        [Estimate(f"cell_{c}", short, float(v)) for c, v in zip(CELLS, cells, strict=True)]
+    )
+
+
+def test_the_range_of_known_errors_contains_the_truth() -> None:
+    # known: 300 right, 60 wrong, 40 hedged; unknown: 0, 90, 210: J = .7 - .1. Read by a judge that
+    # finds .8 of the hedges (half of those it misses it calls right) and invents .05
+    true = np.array([[300, 60, 40], [0, 90, 210]], dtype=float)
+    reads = [[0.95, 0, 0.05], [0, 0.95, 0.05], [0.1, 0.1, 0.8]]
+    text = uncle.range_sentence(
+        of_cells((true @ reads).ravel()), "short",
+        doubts((800, 1000), (50, 1000)), contents((2000, 2000), (0, 2000)),
+    )  # fmt: skip
+    low, high = (
+        float(end) for end in re.findall(r"J between \+(\.?[\d.]+) and \+([\d.]+)", text)[0]
+    )
+    assert low < 0.6 < high
+    assert high - low < 0.2
+    assert "no interval" in text
+
+
+def test_errors_that_hide_everything_are_told_as_such() -> None:
+    cells = of_cells([300, 60, 40, 0, 90, 210])
+    blind = doubts((50, 100), (50, 100)), contents((99, 100), (1, 100))
+    assert "nothing certain about J" in uncle.range_sentence(cells, "short", *blind)
+    unknown = doubts((0, 0), (0, 0)), contents((99, 100), (1, 100))
+    assert uncle.range_sentence(cells, "short", *unknown) == ""
+    assert uncle.range_sentence(Results([]), "short", *blind) == ""
 
 
 def test_random_label_errors_shrink_auroc_as_told() -> None:

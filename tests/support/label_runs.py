@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
+from sayso.people.agreement import judge_verdicts
+from sayso.people.labeling import LabelChoices, open_labeling
+from sayso.people.labels import LabelStore
 from sayso.records import (
     Claim,
     Generation,
@@ -24,6 +28,37 @@ READ = (
     {"stance": "hedged", "content": "correct", "certainty": 0.7},
     {"stance": "abstained", "content": "none", "certainty": 0.5},
 )
+
+
+#: what a person says of an item, given its number in the draw, the judge's verdict, and their name
+Says = Callable[[int, Verdict, str], dict[str, object]]
+
+
+def as_judge(number: int, read: Verdict, name: str) -> dict[str, object]:
+    """What somebody says who reads as the judge does."""
+    if read.stance is not None:
+        stated = read.stance in ("committed", "hedged")
+        said = read.content if read.content in ("correct", "incorrect") else "correct"
+        return {"stance": read.stance, "content": said if stated else ""}
+    if read.number is not None:
+        return {"number": read.number}
+    return {"label": read.label}
+
+
+def label_run(
+    run: Path, people: str, says: Says, kind: str = "answer", *, n: int = 40, shared: int = 0,
+    design: str = "",
+) -> None:  # fmt: skip
+    """Let people, a letter each, label a run through the store."""
+    with LabelStore.open(run) as store:
+        choices = LabelChoices(kind=kind, n=n, shared=shared, design=design)
+        labeling = open_labeling(run, store, choices)
+        items = [place.item for place in labeling.places]
+        read = judge_verdicts(labeling.source.folder, labeling.kind, labeling.design.stage, items)
+        for name in people:
+            for work in labeling.work(name):
+                said = says(work.place, read[labeling.places[work.place].item], name)
+                labeling.label(name, work.place, said, seconds=2.0)
 
 
 def answers_run(folder: Path, n: int = 80, hostile: str = "", *, model: str = MODEL) -> Path:

@@ -7,7 +7,7 @@ asked and nothing in its folder changes.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,10 +33,12 @@ from sayso.assertions.grammar import (
 )
 from sayso.harmless import line
 from sayso.metrics.intervals import at_level
+from sayso.people.corrected import corrected_numbers
 from sayso.protocols import protocol_of
 from sayso.protocols.pool import cluster_name, clusters_of
 from sayso.protocols.protocol import Protocol
-from sayso.records import Estimate, InputError, Verdict, part_of, slice_of
+from sayso.records import CorrectedNumber, Estimate, InputError, Slice, Verdict, part_of, slice_of
+from sayso.report.corrected import difference_of_corrected
 from sayso.runs.compare import check_resampling, compare
 from sayso.runs.measure import load_run, run_path
 from sayso.runs.stages import FolderRun
@@ -49,6 +51,8 @@ SPANS = "-spans"
 OF_THE_RUN = "a fact of this run, without sampling error"
 COUNT = "a count of this run, without sampling error"
 EXACT = "exact, without sampling error"
+#: corrected numbers by name and slice
+Corrections = Mapping[tuple[str, Slice], CorrectedNumber]
 #: policies whose numbers follow from their definition
 BLIND = ("never", "always", "random")
 
@@ -79,6 +83,8 @@ class DecidedAssertion(msgspec.Struct, frozen=True):
     reason: str = ""
     needed: int | None = None
     difference: bool = False
+    #: how many labels of people corrected the number for its judge; 0 for a raw one
+    labels: int = 0
 
 
 class CheckedAssertions(msgspec.Struct, frozen=True):
@@ -120,6 +126,8 @@ class _Target(NamedTuple):
     difference: bool = False
     #: both runs are of one model, whose answers to these questions are the same
     same_model: bool = False
+    #: how many labels of people correct a number, by its name and slice
+    labels: Mapping[tuple[str, Slice], int] = {}
 
     @property
     def numbers(self) -> Numbers:
@@ -267,6 +275,7 @@ def _shown(
         reason=one.reason,
         needed=one.needed,
         difference=target.difference,
+        labels=target.labels.get((e.name, e.where), 0),
     )
 
 
@@ -296,15 +305,39 @@ def _run_target(path: Path) -> _Target:
     job, manifest, settings = load_run(path)
     plan = protocol_of(manifest)
     stored = job.folder.read(f"metrics/{plan.name}", Estimate)
+    labeled = _by_place(corrected_numbers(path))
     return _Target(
         plan,
         str(path),
         manifest,
         len(set(clusters_of(job.questions).values())),
-        stored,
+        _with_corrected(stored, labeled),
         list(facts_of_the_run(job, manifest)),
-        lambda: plan.measure(job, settings),
+        lambda: _with_corrected(
+            plan.measure(job, settings), _by_place(corrected_numbers(path)) if labeled else {}
+        ),
+        labels={place: one.labels for place, one in labeled.items()},
     )
+
+
+def _by_place(numbers: Sequence[CorrectedNumber]) -> Corrections:
+    """Return corrected numbers with a value by name and slice."""
+    return {(n.raw.name, n.raw.where): n for n in numbers if n.corrected.value is not None}
+
+
+def _labeled_pairs(
+    first: Path, second: Path
+) -> Mapping[tuple[str, Slice], tuple[CorrectedNumber, CorrectedNumber]]:
+    """Return the numbers that labels of people correct in both runs, by name and slice."""
+    before, after = (_by_place(corrected_numbers(one)) for one in (first, second))
+    return {place: (one, after[place]) for place, one in before.items() if place in after}
+
+
+def _with_corrected(estimates: Sequence[Estimate], labeled: Corrections) -> list[Estimate]:
+    """Return numbers, those that labels of people correct in the place of the raw ones."""
+    return [
+        labeled[e.name, e.where].corrected if (e.name, e.where) in labeled else e for e in estimates
+    ]
 
 
 def _differences(base: Path, runs: Sequence[Path], more: dict[str, Any]) -> list[_Target]:
@@ -328,15 +361,23 @@ def _differences(base: Path, runs: Sequence[Path], more: dict[str, Any]) -> list
         ]
 
         def differences(first: Path = first, path: Path = path) -> Sequence[Estimate]:
-            return compare(first, path, **more).estimates
+            labeled = _labeled_pairs(first, path)
+            return [
+                difference_of_corrected(*labeled[e.name, e.where])
+                if (e.name, e.where) in labeled
+                else e
+                for e in compare(first, path, **more).estimates
+            ]
 
         shared = len(names[0] & names[1]) or len(names[0])
         plan = protocol_of(manifest)
         found = differences()
         theirs = load_run(first)[1].model_identity
         same = bool(theirs) and theirs == manifest.model_identity
+        labeled = _labeled_pairs(first, path)
+        labels = {place: min(a.labels, b.labels) for place, (a, b) in labeled.items()}
         targets.append(
-            _Target(plan, str(path), manifest, shared, found, (), differences, True, same)
+            _Target(plan, str(path), manifest, shared, found, (), differences, True, same, labels)
         )
     if not targets:
         raise InputError(f"{base} has no run of a protocol that {runs[0].parent} has")

@@ -42,7 +42,8 @@ def found_text(one: DecidedAssertion) -> str:
         shown = f"{difference_value(e)} {difference_range(e)}".strip()
     else:
         shown = f"{_plain(e)} {interval(e)}".strip()
-    return DASH if shown == DASH else shown
+    by = f", corrected by {one.labels:,} labels of people" if one.labels else ""
+    return DASH if shown == DASH else shown + by
 
 
 def _plain(e: Estimate) -> str:
@@ -57,6 +58,8 @@ def needed_text(one: DecidedAssertion) -> str:
         return one.reason
     if one.low is None or "verdict" in one.reason:
         return one.reason
+    if one.labels:
+        return "more labels of people would narrow it (sayso agreement RUN --plan WIDTH)"
     if one.needed is None:
         return "the value is at the limit: no number of questions would settle it"
     return (

@@ -126,6 +126,13 @@ class GuardFlags:
             "file:NAME for a column of verdicts (as in sayso score)"
         ),
     ] = "rules"
+    labeled_by: Annotated[
+        Literal["", "people", "judge"],
+        Parameter(
+            help="of a run: whose verdicts count; default: people where they labeled a random "
+            "sample (sayso label), else the judge"
+        ),
+    ] = ""
     nli: Annotated[
         str | None,
         Parameter(help="what compares meanings: rules, an NLI model, or llm:MODEL"),
@@ -173,6 +180,7 @@ def fit(
             columns=columns.columns_of(flags.columns),
             golds=flags.golds,
             gold_metric=flags.gold_metric,
+            labeled_by=flags.labeled_by,
             nli=flags.nli,
             seed=flags.seed,
         ),

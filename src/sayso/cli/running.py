@@ -26,9 +26,9 @@ from sayso.cli.printing import note_figures, print_note, tell
 from sayso.cli.progress import Bars
 from sayso.harmless import line
 from sayso.later import Later
-from sayso.protocols import PROTOCOLS
+from sayso.protocols import PROTOCOLS, protocol_of
 from sayso.protocols.protocol import Protocol, Unsuited
-from sayso.records import InputError
+from sayso.records import CorrectedNumber, Estimate, InputError
 from sayso.report.differences import render_compare, with_tests
 from sayso.report.formats import Wanted, wanted
 from sayso.report.numbers import json_text
@@ -47,6 +47,8 @@ from sayso.storage.run_folder import FIGURES, RunFolder
 from sayso.train.result import is_training, read_training
 
 if TYPE_CHECKING:
+    from sayso.people import corrected as people
+    from sayso.report import corrected
     from sayso.runs import from_files
     from sayso.studies import report as study_report
     from sayso.studies import results as study_results
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
     from sayso.train import report as training_report
 else:  # few runs need them
     from_files = Later("sayso.runs.from_files")
+    people, corrected = Later("sayso.people.corrected"), Later("sayso.report.corrected")
     study_report, study_results = Later("sayso.studies.report"), Later("sayso.studies.results")
     trainings, training_report = Later("sayso.train.compare"), Later("sayso.train.report")
 
@@ -418,9 +421,35 @@ def run_every(common: RunFlags) -> int:
 def measure(run: Path, settings: Any, *, json: bool, verbose: bool) -> None:
     """Recompute a run's numbers, and print them."""
     result = measure_run(run, chosen_settings(settings, settings_kind(run)))
-    show(result, json=json, page=None, verbose=verbose)
-    if not result.saved and not json:
+    numbers = people.correct(run) if result.saved else []
+    if json:
+        print(json_text(list(_with_corrected(result.estimates, numbers))))
+        return
+    show(result, json=False, page=None, verbose=verbose)
+    plan = protocol_of(result.manifest)
+    main = plan.report.main_numbers(result.estimates)
+    places = () if verbose else {(e.name, e.where) for e in main}
+    corrected.render_corrected(numbers, plan.metrics, plan.report.part_label, Console(), places)
+    if not result.saved:
         print("measured with other settings: printed only; the run's own numbers are unchanged")
+
+
+def _with_corrected(
+    estimates: Sequence[Estimate], numbers: Sequence[CorrectedNumber]
+) -> Iterator[dict[str, Any]]:
+    """Yield numbers as plain values, with what labels of people make of them."""
+    labeled = {(n.raw.name, n.raw.where): n for n in numbers}
+    for e in estimates:
+        row = msgspec.structs.asdict(e)
+        one = labeled.get((e.name, e.where))
+        if one is not None:
+            row |= {
+                "corrected": msgspec.structs.asdict(one.corrected),
+                "labels_alone": msgspec.structs.asdict(one.alone),
+                "labels": one.labels,
+                "gain": one.gain,
+            }
+        yield row
 
 
 def write_report(run: Path, beside: Sequence[Path], figures: str, figure_width: str) -> None:
@@ -433,6 +462,7 @@ def write_report(run: Path, beside: Sequence[Path], figures: str, figure_width: 
         if text := training_report.unfinished(read_training(run)):
             print(f"sayso: {text}", file=sys.stderr)
         return
+    people.correct(run)
     print(reports.write(run, beside))
     if files.formats:
         note_figures(reports.write_figures(run, files), run / FIGURES)

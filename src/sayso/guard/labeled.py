@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import msgspec
 import numpy as np
@@ -28,12 +28,16 @@ from sayso.harmless import line
 from sayso.judges.judge import NO_VALUE, WITHHELD
 from sayso.judges.rules.judge import SIGNATURE, judge_rules
 from sayso.metrics.arrays import Floats, codes
+from sayso.people.corrected import UsedLabels, labels_of_run
+from sayso.people.labels import LabelStore
 from sayso.protocols import protocol_of
+from sayso.protocols.labeled import ReadByPeople
+from sayso.protocols.protocol import Run
 from sayso.protocols.selective.measure import judge_of, ranked_values, signed_form
 from sayso.protocols.selective.rows import WORDS, FormRows, load_rows
 from sayso.protocols.selective.settings import Settings
 from sayso.protocols.stored import stored_run
-from sayso.records import Estimate, InputError, signature_text
+from sayso.records import Estimate, InputError, Verdict, signature_text
 from sayso.runs.measure import load_run
 from sayso.runs.tools import Toolbox, chosen_nli
 from sayso.score_files.grade import Grade, check_recorded_verdict, graders, plural
@@ -63,7 +67,9 @@ MOST_TEMPLATES, LEAST_RECURRING = 20, 2
 #: kinds that a message names
 SHOWN = 4
 #: why an answer has no verdict
-DECLINED, UNREAD = "declined", "unread"
+DECLINED, UNREAD, NOT_LABELED = "declined", "unread", "not labeled"
+#: chances of being labeled that differ by less than this factor are equal
+EQUAL = 1.0001
 
 
 class Selection(NamedTuple):
@@ -76,6 +82,7 @@ class Selection(NamedTuple):
     columns: Mapping[str, str] = {}
     golds: Path | None = None
     gold_metric: str = "rules"
+    labeled_by: Literal["", "people", "judge"] = ""
     nli: str | None = None
     cache: Path | None = None
     seed: int = 0
@@ -142,12 +149,16 @@ def _of_run(path: Path, chosen: Selection) -> LabeledAnswers:
             "selective` with the same model and data, and the same answers come from the cache"
         )
     judge = judge_of(work)
-    forms = load_rows(stored_run(RunFolder.open(path)), settings, judge)
+    notices: list[str] = []
+    read: Run = stored_run(RunFolder.open(path))
+    people = _people_of(path, chosen, notices)
+    if people is not None:
+        read = cast(Run, ReadByPeopleAlone(read, people.people.verdicts))
+    forms = load_rows(read, settings, judge)
     form = chosen.form or next(iter(forms), "short")
     if form not in forms:
         raise InputError(f"{path} has no {form} answers: it has {', '.join(forms) or 'none'}")
     rows = forms[form]
-    notices = []
     if not chosen.form and len(forms) > 1:
         notices.append(
             f"{form} answers only: their scores are of another kind than those of facts in "
@@ -171,7 +182,7 @@ def _of_run(path: Path, chosen: Selection) -> LabeledAnswers:
             form == "long",
             {name: SCORES[name].needs for name in names if name in SCORES},
             board,
-            work.parts["judge"],
+            work.parts["judge"] if people is None else f"people ({', '.join(people.annotators)})",
             f"{manifest.data}, {form} answers",
             manifest.shown_model,
             signature_text(signed.signature),
@@ -179,8 +190,45 @@ def _of_run(path: Path, chosen: Selection) -> LabeledAnswers:
             (settings.draws.k, settings.draws.k),
             notices,
         ),
-        np.where(withheld > 0, DECLINED, UNREAD),
+        np.where(withheld > 0, DECLINED, UNREAD if people is None else NOT_LABELED),
     )
+
+
+class ReadByPeopleAlone(ReadByPeople):
+    """A run in which an answer that nobody labeled has no verdict, in the stages with labels."""
+
+    def verdicts(self, stage: str) -> list[Verdict]:
+        """Read people's verdicts where there are any, else the stored ones."""
+        said = self._verdicts.get(stage)
+        if said is None:
+            return super().verdicts(stage)
+        return [
+            said.get((one.target, one.asked))
+            or Verdict(one.target, one.asked, one.by, problem=NOT_LABELED)
+            for one in super().verdicts(stage)
+        ]
+
+
+def _people_of(path: Path, chosen: Selection, notices: list[str]) -> UsedLabels | None:
+    """Return people's labels of a run that a guard may rest on, ``None`` for the judge's verdicts.
+
+    Exact tests take a random sample: labels that were drawn with unequal chances are told in
+    ``notices`` and left out. Raises InputError where labels of people are asked for and are none.
+    """
+    used = labels_of_run(path) if LabelStore.exists(path) else None
+    kinds = [] if used is None else list(used.people.verdicts)
+    if used is None or not kinds or chosen.labeled_by == "judge":
+        if chosen.labeled_by == "people":
+            raise InputError(f"--labeled-by people: nobody labeled answers of {path}: sayso label")
+        return None
+    chances = [one for places in used.people.chances.values() for one in places.values()]
+    if chances and max(chances) <= EQUAL * min(chances):
+        return used
+    why = f"{path}: people's labels were not drawn at random alone (sayso label --design random)"
+    if chosen.labeled_by == "people":
+        raise InputError(f"--labeled-by people: {why}: a guard cannot rest on them")
+    notices.append(f"{why}, so the guard is of the judge's verdicts")
+    return None
 
 
 def _board_of_run(rows: FormRows, columns: Mapping[str, Floats], wrong: Floats, seed: int) -> Board:
@@ -206,6 +254,11 @@ def _board_of_run(rows: FormRows, columns: Mapping[str, Floats], wrong: Floats, 
 def _of_file(path: Path, chosen: Selection) -> LabeledAnswers:
     if chosen.form:
         raise InputError("--form is for a run; of a file take --where form=short")
+    if chosen.labeled_by:
+        raise InputError(
+            "--labeled-by is for a run; in a file people's verdicts in 'human' count where there "
+            "are any"
+        )
     metric = chosen.gold_metric
     with contextlib.ExitStack() as stack:
         folder = chosen.cache or default_cache_folder()
@@ -215,27 +268,17 @@ def _of_file(path: Path, chosen: Selection) -> LabeledAnswers:
         opened = open_answer_file(
             path, chosen.columns, golds=chosen.golds, known=[*known, *verdicts]
         )
-        rows = list(islice(_where(opened.rows, chosen.where, path), MOST_ROWS + 1))
-        if not rows:
-            raise InputError(f"{path}: contains no answers{_said(chosen.where)}")
-        if len(rows) > MOST_ROWS:
-            raise InputError(
-                f"{path} has more than {MOST_ROWS:,} rows: a guard needs fewer labels, so draw "
-                "some at random"
-            )
-        _check_kinds(path, rows)
-        check_recorded_verdict(metric, rows)
+        rows = _read_rows(opened.rows, chosen, path)
         tools = Toolbox(nli=chosen.nli, cache=folder)
         stack.enter_context(contextlib.closing(tools))
         values, needs, stored = _values(rows, chosen, tools)
         people = any(row.human is not None for row in rows)
-        graded = [] if people else judges[metric](rows)
-        said = _by_people(rows) if people else _by_metric(rows, graded, metric)
-        why = (
-            [_unlabeled(row, chosen.columns) for row in rows]
-            if people
-            else [_ungraded(*g) for g in zip(rows, graded, strict=True)]
-        )
+        if people:
+            said, why = _by_people(rows), [_unlabeled(row, chosen.columns) for row in rows]
+        else:
+            graded = judges[metric](rows)
+            said = _by_metric(rows, graded, metric)
+            why = [_ungraded(*pair) for pair in zip(rows, graded, strict=True)]
         correct = np.array(said, dtype=np.float64)
         decides = "people" if people else metric
         table = stack.enter_context(FloatColumns(column_names([*values], judges)))
@@ -263,6 +306,21 @@ def _of_file(path: Path, chosen: Selection) -> LabeledAnswers:
         ),
         why,
     )
+
+
+def _read_rows(found: Iterable[AnswerRow], chosen: Selection, path: Path) -> list[AnswerRow]:
+    """Return the rows of a file that are chosen. Raises InputError where they cannot be used."""
+    rows = list(islice(_where(found, chosen.where, path), MOST_ROWS + 1))
+    if not rows:
+        raise InputError(f"{path}: contains no answers{_said(chosen.where)}")
+    if len(rows) > MOST_ROWS:
+        raise InputError(
+            f"{path} has more than {MOST_ROWS:,} rows: a guard needs fewer labels, so draw some at "
+            "random"
+        )
+    _check_kinds(path, rows)
+    check_recorded_verdict(chosen.gold_metric, rows)
+    return rows
 
 
 def _board_of_file(
@@ -442,7 +500,7 @@ def _unlabeled(row: AnswerRow, columns: Mapping[str, str]) -> str:
     problems: list[str] = []
     name = places_of(row.own, columns).get("human", "human")
     person_verdict(row.own.get(name), problems, name)
-    return problems[0] if problems else "not labeled"
+    return problems[0] if problems else NOT_LABELED
 
 
 def _ungraded(row: AnswerRow, grade: Grade) -> str:

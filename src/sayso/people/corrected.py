@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,7 +19,10 @@ from sayso.people.labels import LabeledItem, LabelStore, PersonLabel
 from sayso.protocols import protocol_of
 from sayso.protocols.labeled import PeopleLabels, Place
 from sayso.records import CorrectedNumber, Estimate, Verdict, content_id
-from sayso.runs.measure import load_run
+from sayso.report.corrected import TABLE
+from sayso.runs.measure import load_run, run_path
+from sayso.storage.atomic import WAIT, one_writer
+from sayso.storage.run_folder import RunFolder
 
 #: how much of a signature says that a number was corrected, and how
 PART = "corrected"
@@ -57,6 +61,21 @@ def corrected_numbers(run: str | Path) -> list[CorrectedNumber]:
         if own is not None and own.value is not None:
             found.append(_beside(own, number, used.annotators))
     return found
+
+
+def correct(run: str | PathLike[str]) -> list[CorrectedNumber]:
+    """Return the corrected numbers of a run as :func:`corrected_numbers`, and store them in it.
+
+    The page, :func:`sayso.study` and :func:`sayso.measure` on the command line show what is stored.
+    Raises InputError.
+    """
+    place = run_path(run)
+    numbers = corrected_numbers(place)
+    folder = RunFolder.open(place)
+    if numbers or folder.has(TABLE):
+        with one_writer(place, "sayso measure", WAIT):
+            folder.write(TABLE, numbers, CorrectedNumber)
+    return numbers
 
 
 def _beside(raw: Estimate, number: Corrected, annotators: tuple[str, ...]) -> CorrectedNumber:

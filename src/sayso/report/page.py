@@ -25,6 +25,7 @@ from sayso.harmless import line, well_formed
 from sayso.records import Generation, Question, Verdict
 from sayso.report import terminal
 from sayso.report.answers import LABELS, STANCES, QuestionCard, Tables, paginate, split_cards
+from sayso.report.corrected import NOT_CORRECTED
 from sayso.report.opening import ChosenExamples
 from sayso.storage.atomic import replacing
 from sayso.storage.run_folder import Manifest, RunFolder
@@ -101,6 +102,7 @@ def shared_context(manifest: Manifest) -> dict[str, object]:
         "command": line(manifest.command, 2_000),
         "facts": facts(manifest),
         "notices": [line(notice, 500) for notice in manifest.notices[:50]],
+        "corrected": NOT_CORRECTED,
     }
 
 

@@ -44,7 +44,7 @@ KINDS = (
     "demos",
 )  # fmt: skip
 #: tables that are one file
-ALONE = ("questions", "answers")
+ALONE = ("questions", "answers", "corrected")
 #: runs of a folder that a message names
 MOST_NAMED = 4
 STAGE = re.compile(r"[a-z0-9_][a-z0-9_.-]{0,99}")
@@ -285,9 +285,8 @@ class RunFolder:
         kind, _, stage = table.partition("/")
         if table not in ALONE and not (kind in KINDS and STAGE.fullmatch(stage)):
             raise InputError(
-                f"{table!r} is not a table of a run folder: expected 'questions', 'answers' or "
-                "one of "
-                f"{', '.join(KINDS)} with a name of a-z, 0-9, '_', '.', '-' after a '/'"
+                f"{table!r} is not a table of a run folder: expected one of {', '.join(ALONE)}, or "
+                f"one of {', '.join(KINDS)} with a name of a-z, 0-9, '_', '.', '-' after a '/'"
             )
         return self.path / f"{table}.parquet"
 

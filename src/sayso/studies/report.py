@@ -21,6 +21,7 @@ from sayso.protocols import PROTOCOLS
 from sayso.protocols.protocol import LayoutRuns, PaperLayout, Protocol, Unsuited
 from sayso.records import Estimate, InputError, Slice, suggestion
 from sayso.report import charts
+from sayso.report.corrected import judge_effect, read_corrected
 from sayso.report.differences import ranked_sentence
 from sayso.report.figures import Figure, figure_of, figures_in
 from sayso.report.number_tables import (
@@ -98,7 +99,7 @@ def _section(study: Study, protocol: str) -> Section:
         _opening(study, protocol, ranked),
         study.notes(protocol),
         _headline(study, protocol),
-        overviews + grids,
+        [*_corrected(plan, study), *overviews, *grids],
         apart,
         _everything(protocol, plan, numbers, models, data),
         _differences(protocol, plan, numbers, models),
@@ -427,6 +428,35 @@ def _everything(
         head,
         rows,
     )
+
+
+def _corrected(plan: Protocol, study: Study) -> Iterator[NumberTable]:
+    """Yield the headline numbers that labels of people correct for the judge, beside the raw ones.
+
+    Nothing where no run of the protocol has labels.
+    """
+    rows: list[tuple[tuple[str, ...], tuple[Entry, ...]]] = [
+        (
+            (_symbol(plan, one.raw.name), _of(plan, one.raw.where), run.model, run.data),
+            (one.raw, one.corrected, one.alone, f"{one.labels:,}", judge_effect(one)),
+        )
+        for run in study.runs
+        if run.protocol == plan.name
+        for one in read_corrected(RunFolder.open(run.path))
+        if one.raw.name in plan.metrics.headlines
+    ]
+    if rows:
+        yield NumberTable(
+            _name(plan.name, "corrected"),
+            "Headline numbers corrected by labels of people [95 % interval]",
+            ("number", "of", "model", "data"),
+            ("judge", "corrected", "labels alone", "labels", "the judge made it"),
+            rows,
+            notes=(
+                "Only corrected intervals contain the errors of the judge. Means, ranks and "
+                "differences are of the judge's numbers.",
+            ),
+        )
 
 
 def _differences(

@@ -24,6 +24,7 @@ from sayso.judges.rules.judge import SIGNATURE
 from sayso.metrics.cmfg import LEAST_IN_BIN, THIN
 from sayso.prompts.methods import METHOD_LABELS
 from sayso.protocols.faithfulness.measure import CONSTANT, unread_methods
+from sayso.protocols.faithfulness.numbers import NUMBERS
 from sayso.protocols.faithfulness.rows import load_rows
 from sayso.protocols.faithfulness.settings import Settings
 from sayso.protocols.faithfulness.verdicts import RulesContradiction, RulesWording
@@ -72,6 +73,7 @@ from sayso.report.charts import (
     values,
     vertical_line,
 )
+from sayso.report.corrected import corrected_part, read_corrected
 from sayso.report.figures import Figure, figure_of, figures_in
 from sayso.report.numbers import (
     FORMS,
@@ -1219,7 +1221,9 @@ def pages(
     answers = stored_answers(folder, "probe", manifest.settings.get("probe.k"))
     own = context(manifest, estimates, worst(folder, estimates), read_columns(beside))
     first = own["opening"]._replace(examples=examples(folder, manifest, estimates))
-    return with_answers(__package__, manifest, cards(answers), {**own, "opening": first})
+    corrected = corrected_part(read_corrected(folder), NUMBERS, part_label)
+    own |= {"opening": first, "corrected": corrected}
+    return with_answers(__package__, manifest, cards(answers), own)
 
 
 def figures(folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]) -> list[Figure]:

@@ -27,6 +27,7 @@ from sayso.judges.rules.accuracy import reader_accuracy
 from sayso.judges.support import RulesSupport
 from sayso.protocols.judged import HowRead, PartRead, how_read, support_part, unknown_part
 from sayso.protocols.self_known.measure import LEAST_TOPICS, PEOPLE_SAID, cautions, counted_empty
+from sayso.protocols.self_known.numbers import NUMBERS
 from sayso.protocols.self_known.rows import PEOPLE, RESPONSIVE, STAGE, SUPPORT
 from sayso.protocols.self_known.settings import ASKED, CLAIM_SCORES, MAIN
 from sayso.records import (
@@ -60,6 +61,7 @@ from sayso.report.charts import (
     styled,
     values,
 )
+from sayso.report.corrected import NOT_CORRECTED, CorrectedPart, corrected_part, read_corrected
 from sayso.report.figures import Figure, figure_of, figures_in
 from sayso.report.numbers import DASH, covers, number, percent, plain_number, range_of
 from sayso.report.opening import (
@@ -1678,7 +1680,8 @@ def pages(
     """Return the page of a run: one file, with as many texts as fit."""
     texts = read_drawn(folder, page_seed(manifest))
     shown = examples(folder, manifest, estimates)
-    return {"report.html": long_texts(manifest, estimates, texts, shown)}
+    corrected = corrected_part(read_corrected(folder), NUMBERS, part_label)
+    return {"report.html": long_texts(manifest, estimates, texts, shown, corrected)}
 
 
 def figures(folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]) -> list[Figure]:
@@ -1691,6 +1694,7 @@ def long_texts(
     estimates: Sequence[Estimate],
     texts: DrawnTexts = NO_TEXTS,
     examples: ChosenExamples = NO_EXAMPLES,
+    corrected: CorrectedPart = NOT_CORRECTED,
 ) -> str:
     """Return the page with some texts to read; it begins with ``examples``."""
     template = environment(__package__).get_template("text.html.j2")
@@ -1704,7 +1708,8 @@ def long_texts(
         rendered.append(markup)
     shared = {**shared_context(manifest), **context(manifest, estimates, texts)}
     first = opening(estimates, manifest)._replace(examples=examples)
-    return page("page.html.j2", shared, __package__, rendered=rendered, opening=first)
+    shared |= {"rendered": rendered, "opening": first, "corrected": corrected}
+    return page("page.html.j2", shared, __package__)
 
 
 def context(manifest: Manifest, estimates: Sequence[Estimate], texts: DrawnTexts) -> dict[str, Any]:

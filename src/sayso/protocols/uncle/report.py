@@ -18,10 +18,18 @@ from rich.console import Console
 from rich.text import Text
 
 from sayso.harmless import line
-from sayso.judges.rules.accuracy import Form, NearestTexts, nearest_texts, reader_accuracy
+from sayso.judges.rules.accuracy import (
+    Form,
+    NearestContents,
+    NearestTexts,
+    nearest_contents,
+    nearest_texts,
+    reader_accuracy,
+)
 from sayso.judges.rules.judge import SIGNATURE
 from sayso.metric import Metric
 from sayso.metrics.arrays import Floats
+from sayso.metrics.correction import ReadingErrors, rate_ranges
 from sayso.metrics.uncle_rates import CELLS, cell_rates
 from sayso.prompts.methods import METHOD_LABELS
 from sayso.protocols.judged import (
@@ -49,6 +57,7 @@ from sayso.report.charts import (
     pair_bars,
     reference_of,
 )
+from sayso.report.corrected import corrected_part, read_corrected
 from sayso.report.figures import Figure, figure_of, figures_in
 from sayso.report.numbers import (
     DASH,
@@ -60,6 +69,7 @@ from sayso.report.numbers import (
     is_bare,
     is_exact,
     is_gap,
+    metric_value,
     percent,
     ratio_counts,
     reach,
@@ -526,6 +536,8 @@ def run_warnings(numbers: Results) -> list[str]:
 
 #: a change by less than this is none
 UNMOVED = 0.001
+#: rates for which the range that known errors leave open is told
+RANGED = ("J", "FA", "UUR")
 
 
 def doubt_read(numbers: Results, manifest: Manifest | None, run: str = "RUN") -> HowRead:
@@ -536,7 +548,7 @@ def doubt_read(numbers: Results, manifest: Manifest | None, run: str = "RUN") ->
         counts = reader_accuracy() if offline else None
         name = line(manifest.judge_signature or manifest.judge, 60)
         for form in numbers.forms:
-            near = None
+            near, contents = None, None
             if manifest.judge != "rules":
                 parts.append(
                     unknown_part(manifest, name, "sees doubt in answers like these", "doubt")
@@ -545,10 +557,50 @@ def doubt_read(numbers: Results, manifest: Manifest | None, run: str = "RUN") ->
             if counts is not None:
                 words = numbers.get("answer_words", form=form).value
                 kind: Form = "long" if form == "long" else "short"
-                near = nearest_texts(counts, kind, words, run_writer(manifest))
+                place = (counts, kind, words, run_writer(manifest))
+                near, contents = nearest_texts(*place), nearest_contents(*place)
             pull = pull_of(numbers, form, near) if near else Pull()
-            parts.append(doubt_part(name, FORMS[form], near, pull))
+            part = doubt_part(name, FORMS[form], near, pull)
+            if near is not None and contents is not None:
+                more = range_sentence(numbers, form, near, contents)
+                part = part._replace(sentence=f"{part.sentence} {more}".strip())
+            parts.append(part)
     return how_read("How well doubt was read", manifest, parts, measure_on_run(run))
+
+
+def range_sentence(
+    numbers: Results, form: str, texts: NearestTexts, contents: NearestContents
+) -> str:
+    """Return what J, FA and UUR could be by the judge's known errors; "" where nothing is known.
+
+    A range, not an interval: see :func:`sayso.metrics.correction.rate_ranges`.
+    """
+    values = [numbers.get(f"cell_{cell}", form=form).value for cell in CELLS]
+    shares = (texts.found, texts.invented, contents.right, contents.wrong)
+    errors = [
+        (one.value, one.low, one.high)
+        for one in shares
+        if one.value is not None and one.low is not None and one.high is not None
+    ]
+    cells = [value for value in values if value is not None]
+    if len(cells) < len(values) or len(errors) < len(shares):
+        return ""
+    ranges = rate_ranges(cells, ReadingErrors(*errors), RANGED)
+    told = [
+        f"{name} between {metric_value(name, ends[0])} and {metric_value(name, ends[1])}"
+        for name, ends in ranges.items()
+        if ends is not None
+    ]
+    if not told:
+        return (
+            "With errors as these texts show, the counts of this run say nothing certain about J: "
+            "label some of its answers (sayso label)."
+        )
+    return (
+        f"With errors as these texts show, a perfect reader could find {', '.join(told)}. This is "
+        "a range of what the judge's errors leave open and no interval; labels of this run narrow "
+        "it (sayso label)."
+    )
 
 
 def pull_of(numbers: Results, form: str, texts: NearestTexts) -> Pull:
@@ -1303,7 +1355,9 @@ def pages(
     """Return every file of the page by name: the pages of answers, then ``report.html``."""
     tables = _answers(folder, manifest)
     every = cards(tables)
-    return with_answers(__package__, manifest, every, context(manifest, estimates, tables, every))
+    own = context(manifest, estimates, tables, every)
+    corrected = corrected_part(read_corrected(folder), NUMBERS, part_label)
+    return with_answers(__package__, manifest, every, {**own, "corrected": corrected})
 
 
 def figures(folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]) -> list[Figure]:

@@ -1,0 +1,199 @@
+"""Numbers of the judge beside those that people's labels correct: a table, and what it says.
+
+The interval of a raw number is of sampling alone: it says nothing of a judge that misreads answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import NamedTuple
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.text import Text
+
+from sayso.harmless import line
+from sayso.metric import MetricTable
+from sayso.records import CorrectedNumber, Estimate, Slice
+from sayso.report.numbers import DASH, metric_value, shown_whole
+from sayso.report.tables import Notes, Table, TableCell
+from sayso.report.terminal import FoldedTable, say
+from sayso.storage.run_folder import RunFolder
+
+#: the name and slice of a number
+Place = tuple[str, Slice]
+#: the table of a run folder that holds them
+TABLE = "corrected"
+#: a judge is worth using where one corrected label is worth so many labels alone
+LEAST_GAIN = 1.1
+HEAD = ("", "of", "judge", "corrected", "labels alone", "the judge made it", "a label is worth")
+CHANCE = (
+    "In parentheses: the raw value lies inside the corrected interval, or there is none, so it may "
+    "be by chance."
+)
+CAPTION = "Numbers by the judge, corrected by labels of people, and by the labels alone"
+
+
+class CorrectedPart(NamedTuple):
+    """What a page says of corrected numbers; nothing where there are none."""
+
+    sentences: Sequence[str] = ()
+    table: Table = Table("", [], [], [])
+
+
+#: of a run whose answers nobody labeled
+NOT_CORRECTED = CorrectedPart()
+
+
+def read_corrected(folder: RunFolder) -> list[CorrectedNumber]:
+    """Return the corrected numbers of a run; none where nobody labeled its answers."""
+    return folder.read(TABLE, CorrectedNumber) if folder.has(TABLE) else []
+
+
+def corrected_part(
+    numbers: Sequence[CorrectedNumber],
+    metrics: MetricTable,
+    part_label: Callable[[str, str], str],
+) -> CorrectedPart:
+    """Return sentences and a table of corrected numbers."""
+    if not numbers:
+        return NOT_CORRECTED
+    notes = Notes()
+    rows: list[list[TableCell]] = []
+    for one in numbers:
+        name = metrics.named(one.raw.name).titled
+        of = ", ".join(part_label(key, value) for key, value in one.raw.where)
+        label = f"{name} ({of})" if of else name
+        cells = (notes.cell(e, label) for e in (one.raw, one.corrected, one.alone))
+        rows.append(
+            [
+                TableCell(name, head=True),
+                TableCell(of),
+                *cells,
+                TableCell(judge_effect(one)),
+                TableCell(worth(one)),
+            ]
+        )
+    table = Table(CAPTION, list(HEAD), rows, [CHANCE, *notes.lines()])
+    return CorrectedPart(corrected_sentences(numbers), table)
+
+
+def corrected_sentences(numbers: Sequence[CorrectedNumber]) -> list[str]:
+    """Return by whose labels numbers are corrected, what that means, and what the judge did."""
+    people = sorted({name for one in numbers for name in one.annotators})
+    labels = max(one.labels for one in numbers)
+    rows = max(one.rows for one in numbers)
+    shown = ", ".join(line(name, 40) for name in people[:5])
+    more = f" and {len(people) - 5} more" if len(people) > 5 else ""
+    texts = [
+        f"People ({shown}{more}) labeled up to {labels:,} of the {rows:,} judged answers behind a "
+        "number. Corrected numbers use these labels and the verdicts of the judge on the rest. "
+        "Their intervals contain the errors of both, those of the raw numbers only the draw of "
+        "questions and answers."
+    ]
+    outside = [one for one in numbers if _misses(one)]
+    known = [one for one in numbers if one.corrected.low is not None]
+    if known:
+        texts.append(
+            f"{len(outside)} of {len(known)} raw numbers lie outside the corrected interval: the "
+            "errors of the judge moved them by more than chance explains."
+            if outside
+            else "Every raw number lies inside the corrected interval: no error of the judge that "
+            "these labels could show moved a number."
+        )
+    idle = sum(one.gain is not None and one.gain < LEAST_GAIN for one in numbers)
+    if idle:
+        texts.append(
+            f"For {idle} of {len(numbers)} numbers this judge is not worth it: with its verdicts, "
+            f"one label is worth less than {LEAST_GAIN} labels alone."
+        )
+    sources = sorted({one.source for one in numbers if one.source})
+    if sources:
+        texts.append(
+            f"The labels are of another run ({', '.join(line(s, 100) for s in sources)}): they "
+            "correct this one only if its judge errs in the same way on these answers."
+        )
+    return texts
+
+
+def _misses(one: CorrectedNumber) -> bool:
+    """Tell whether the raw value lies outside the corrected interval."""
+    value, low, high = one.raw.value, one.corrected.low, one.corrected.high
+    return value is not None and low is not None and high is not None and not low <= value <= high
+
+
+def judge_effect(one: CorrectedNumber) -> str:
+    """Return in words what the judge did to a number: "lower by 6.3", in points of a share.
+
+    In parentheses where the raw value lies inside the corrected interval: it may be by chance.
+    """
+    raw, corrected = one.raw.value, one.corrected.value
+    if raw is None or corrected is None:
+        return DASH
+    gap = raw - corrected
+    size, nothing = (
+        metric_value(one.raw.name, value).removeprefix("+").removesuffix("%").strip()
+        for value in (abs(gap), 0.0)
+    )
+    if size == nothing:
+        return "no different"
+    said = f"{'higher' if gap > 0 else 'lower'} by {size}"
+    return said if _misses(one) else f"({said})"
+
+
+def worth(one: CorrectedNumber) -> str:
+    """Return how many labels alone one corrected label is worth."""
+    return DASH if one.gain is None else f"{one.gain:.2f} alone"
+
+
+def render_corrected(
+    numbers: Sequence[CorrectedNumber],
+    metrics: MetricTable,
+    part_label: Callable[[str, str], str],
+    console: Console,
+    main: Collection[Place] = (),
+) -> None:
+    """Print corrected numbers beside the raw ones; with ``main`` only those, by name and slice."""
+    if not numbers:
+        return
+    shown = [one for one in numbers if not main or (one.raw.name, one.raw.where) in main]
+    table = FoldedTable(box=SIMPLE_HEAD, show_edge=False)
+    for place, head in enumerate(HEAD[:-1]):
+        table.add_column(head, justify="left" if place in (0, 1) else "right")
+    for one in shown:
+        of = ", ".join(part_label(key, value) for key, value in one.raw.where)
+        values = (shown_whole(e) for e in (one.raw, one.corrected, one.alone))
+        name = metrics.named(one.raw.name).shown_symbol
+        cells = (name, of, *values, judge_effect(one))
+        table.add_row(*(Text(line(cell, 200)) for cell in cells))
+    console.print()
+    say(console, "Corrected by labels of people", "bold")
+    console.print(table)
+    say(console, CHANCE, "dim")
+    for text in corrected_sentences(numbers):
+        say(console, text, "dim")
+    if len(shown) < len(numbers):
+        say(console, f"The page shows {len(numbers) - len(shown)} more (sayso report).", "dim")
+
+
+def difference_of_corrected(before: CorrectedNumber, after: CorrectedNumber) -> Estimate:
+    """Return after minus before of two corrected numbers, with an interval.
+
+    From the two intervals, as of independent estimates (MOVER; Zou and Donner 2008, Statistics in
+    Medicine 27, 1693-1702): low = d - sqrt((a - a_low)^2 + (b_high - b)^2), and high likewise, for
+    a after and b before. Runs on the same questions are not independent: where their errors go the
+    same way, as usual, the interval is too wide. ``None`` where one is undefined.
+    """
+    a, b = after.corrected, before.corrected
+    name, where = after.raw.name, after.raw.where
+    if a.value is None or b.value is None:
+        problem = a.problem or b.problem or "one of the two has no value"
+        return Estimate(name, where, problem=problem)
+    gap = a.value - b.value
+    n = a.n + b.n
+    if a.low is None or a.high is None or b.low is None or b.high is None:
+        problem = a.problem or b.problem or "one of the two has no interval"
+        return Estimate(name, where, value=gap, n=n, problem=problem)
+    down = ((a.value - a.low) ** 2 + (b.high - b.value) ** 2) ** 0.5
+    up = ((a.high - a.value) ** 2 + (b.value - b.low) ** 2) ** 0.5
+    return Estimate(name, where, value=gap, low=gap - down, high=gap + up, n=n)

@@ -1,0 +1,114 @@
+"""Corrected numbers where people read them: the terminal, the page, assertions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import sayso
+from sayso import cli
+from sayso.records import Verdict
+from support.label_runs import answers_run, as_judge, label_run
+
+
+def says(number: int, read: Verdict, name: str) -> dict[str, object]:
+    """What somebody says who hears doubt in every fourth answer."""
+    return (
+        {"stance": "hedged", "content": "correct"}
+        if number % 4 == 0
+        else as_judge(number, read, name)
+    )
+
+
+@pytest.fixture(scope="module")
+def labeled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    run = answers_run(tmp_path_factory.mktemp("shown") / "run", 120)
+    sayso.measure(run)
+    label_run(run, "A", says, n=60, design="random")
+    return run
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    run = answers_run(tmp_path_factory.mktemp("plain") / "run", 120)
+    sayso.measure(run)
+    return run
+
+
+def call(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int | None, str]:
+    capsys.readouterr()
+    code = cli.execute([str(word) for word in words])
+    return code, capsys.readouterr().out
+
+
+def test_measure_prints_and_stores_them(labeled: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, out = call(capsys, "measure", labeled)
+    assert "Corrected by labels of people" in out
+    assert "People (A) labeled up to 60 of the 120 judged answers" in " ".join(out.split())
+    _, text = call(capsys, "measure", labeled, "--json")
+    rows = {(row["name"], str(row["where"])): row for row in json.loads(text)}
+    (fa,) = [row for (name, _), row in rows.items() if name == "FA" and "corrected" in row]
+    numbers = {one.raw.name: one for one in sayso.correct(labeled)}
+    assert fa["corrected"]["value"] == pytest.approx(numbers["FA"].corrected.value)
+    assert fa["labels"] == 60
+    assert fa["value"] == numbers["FA"].raw.value
+
+
+def test_the_page_shows_them_beside_the_raw_ones(
+    labeled: Path, plain: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call(capsys, "report", labeled)
+    page = (labeled / "report.html").read_text(encoding="utf-8")
+    assert 'id="corrected"' in page
+    assert "the judge made it" in page
+    call(capsys, "report", plain)
+    assert 'id="corrected"' not in (plain / "report.html").read_text(encoding="utf-8")
+    assert not (plain / "corrected.parquet").exists()
+
+
+def test_other_settings_of_counting_have_none(
+    labeled: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, out = call(capsys, "measure", labeled, "--omit", "exclude")
+    assert "Corrected by labels" not in out
+
+
+def test_an_assertion_is_about_the_corrected_number(
+    labeled: Path, plain: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (one,) = sayso.check_assertions(labeled, "accuracy[short] >= .01")
+    number = next(n for n in sayso.correct(labeled) if n.raw.name == "accuracy")
+    assert one.value == pytest.approx(number.corrected.value)
+    assert one.labels == number.labels == 60
+    _, out = call(capsys, "assert", labeled, "accuracy[short] >= .01")
+    assert "corrected by 60 labels of people" in out
+    (raw,) = sayso.check_assertions(plain, "accuracy[short] >= .01")
+    assert raw.labels == 0
+    assert raw.value == pytest.approx(number.raw.value)
+
+
+def test_what_labels_would_settle_asks_for_labels(labeled: Path) -> None:
+    number = next(n for n in sayso.correct(labeled) if n.raw.name == "accuracy")
+    low, high = number.corrected.low, number.corrected.high
+    assert low is not None
+    assert high is not None
+    (one,) = sayso.check_assertions(labeled, f"accuracy[short] >= {(low + 3 * high) / 4:.3f}")
+    assert one.verdict == "cannot say yet"
+    assert "more labels of people" in sayso.assertions.written.sentence(one)
+
+
+def test_a_difference_is_of_corrected_numbers_where_both_runs_have_labels(
+    labeled: Path, plain: Path
+) -> None:
+    (raw,) = sayso.check_assertions(labeled, "KCR[short] >= -.5", base=plain, allow="model")
+    assert raw.labels == 0
+    other = next(n for n in sayso.correct(labeled) if n.raw.name == "KCR")
+    label_run(plain, "A", as_judge, n=60, design="random")
+    base = next(n for n in sayso.correct(plain) if n.raw.name == "KCR")
+    (one,) = sayso.check_assertions(labeled, "KCR[short] >= -.5", base=plain, allow="model")
+    assert one.labels == 60
+    assert other.corrected.value is not None
+    assert base.corrected.value is not None
+    assert one.value == pytest.approx(other.corrected.value - base.corrected.value)

@@ -1,0 +1,114 @@
+"""Corrected numbers as people read them: words, table, and the difference of two."""
+
+from __future__ import annotations
+
+import io
+import math
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from sayso.protocols.uncle.numbers import NUMBERS
+from sayso.protocols.uncle.report import part_label
+from sayso.records import CorrectedNumber, Estimate
+from sayso.report.corrected import (
+    NOT_CORRECTED,
+    TABLE,
+    corrected_part,
+    corrected_sentences,
+    difference_of_corrected,
+    judge_effect,
+    read_corrected,
+    render_corrected,
+)
+from sayso.storage.run_folder import Manifest, RunFolder
+
+SHORT = (("form", "short"),)
+
+
+def one(
+    raw: float | None = 0.25,
+    value: float | None = 0.32,
+    half: float | None = 0.05,
+    *,
+    name: str = "J",
+    gain: float | None = 1.8,
+    source: str = "",
+) -> CorrectedNumber:
+    low, high = (None, None) if value is None or half is None else (value - half, value + half)
+    return CorrectedNumber(
+        Estimate(name, SHORT, raw, 0.2, 0.3, n=300),
+        Estimate(name, SHORT, value, low, high, n=100),
+        Estimate(name, SHORT, 0.34, 0.2, 0.48, n=100),
+        gain, 0.7, 100, 300, 7, ("anna", "ben"), source,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (one(0.25, 0.32), "lower by 0.07"),
+        (one(0.40, 0.32), "higher by 0.08"),
+        (one(0.30, 0.32), "(lower by 0.02)"),
+        (one(0.3201, 0.32), "no different"),
+        (one(0.80, 0.79, name="KCR"), "(higher by 1.0)"),
+        (one(None, 0.32), "–"),
+        (one(0.25, None), "–"),
+    ],
+)
+def test_what_the_judge_did_stands_in_words(number: CorrectedNumber, words: str) -> None:
+    assert judge_effect(number) == words
+
+
+def test_sentences_say_who_labeled_and_which_numbers_moved() -> None:
+    people, moved = corrected_sentences([one(), one(0.31)])
+    assert "People (anna, ben) labeled up to 100 of the 300 judged answers" in people
+    assert moved.startswith("1 of 2 raw numbers lie outside")
+    assert corrected_sentences([one(0.31)])[1].startswith("Every raw number lies inside")
+    assert (
+        len(corrected_sentences([one(0.31, half=None)])) == 1
+    )  # nothing is claimed of no interval
+    assert "not worth it" in corrected_sentences([one(gain=1.05)])[-1]
+    assert "another run (runs/b)" in corrected_sentences([one(source="runs/b")])[-1]
+
+
+def test_the_table_shows_all_three_beside_each_other(tmp_path: Path) -> None:
+    part = corrected_part([one()], NUMBERS, part_label)
+    (row,) = part.table.rows
+    assert [cell.text for cell in row[2:5]] == ["+0.25", "+0.32", "+0.34"]
+    assert [cell.text for cell in row[5:]] == ["lower by 0.07", "1.80 alone"]
+    assert corrected_part([], NUMBERS, part_label) == NOT_CORRECTED
+    out = io.StringIO()
+    render_corrected([one()], NUMBERS, part_label, Console(file=out, width=120))
+    assert "+0.32 [+0.27, +0.37]" in out.getvalue()
+    assert "lower by 0.07" in out.getvalue()
+    render_corrected(
+        [one(), one(name="EA")], NUMBERS, part_label, Console(file=out), {("J", SHORT)}
+    )
+    assert "The page shows 1 more" in out.getvalue()
+    assert "EA" not in out.getvalue()
+    render_corrected([], NUMBERS, part_label, Console(file=out, width=120))
+
+
+def test_numbers_survive_the_folder(tmp_path: Path) -> None:
+    folder = RunFolder.create(tmp_path / "run")
+    folder.write_manifest(Manifest())
+    assert read_corrected(folder) == []
+    numbers = [one(), one(None, None, gain=None, source="runs/b")]
+    folder.write(TABLE, numbers, CorrectedNumber)
+    assert read_corrected(folder) == numbers
+
+
+def test_the_difference_of_two_by_hand() -> None:
+    # .6 [.5, .7] less .5 [.4, .6]: .1 -+ sqrt(.1^2 + .1^2)
+    gap = difference_of_corrected(one(value=0.5, half=0.1), one(value=0.6, half=0.1))
+    assert gap.name == "J"
+    assert gap.where == SHORT
+    assert (gap.value, gap.low, gap.high) == pytest.approx(
+        (0.1, 0.1 - math.sqrt(0.02), 0.1 + math.sqrt(0.02))
+    )
+    bare = difference_of_corrected(one(value=0.5, half=None), one(value=0.6))
+    assert (bare.value, bare.low) == (pytest.approx(0.1), None)
+    assert bare.problem
+    assert difference_of_corrected(one(value=None), one()).value is None
