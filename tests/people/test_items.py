@@ -155,6 +155,20 @@ def test_runs_that_cannot_be_labeled_are_one_line(tmp_path: Path) -> None:
         label_source(run)
 
 
+def test_hedged_samples_count_as_the_run_counts_them(tmp_path: Path) -> None:
+    run = answers_run(tmp_path / "run", 8)
+    folder = RunFolder.open(run)
+    hedged = [
+        Verdict(v.target, v.asked, v.by, stance="hedged", content="correct")
+        for v in folder.read("verdicts/probe", Verdict)
+    ]
+    folder.write("verdicts/probe", hedged, Verdict)
+    source = label_source(run)
+    for how, expected in ((True, "known"), (False, "unknown"), (None, "undetermined")):
+        changed = source._replace(probing=source.probing._replace(hedged=how))
+        assert {one.known for one in items_of(changed, "answer")[1]} == {expected}
+
+
 def test_answers_that_failed_are_no_items(tmp_path: Path) -> None:
     run = answers_run(tmp_path / "run", 8)
     folder = RunFolder.open(run)

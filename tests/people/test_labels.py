@@ -235,6 +235,38 @@ def test_a_label_that_is_none_is_one_line(tmp_path: Path, stored: object) -> Non
         store.labels()
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE places SET target=x'07'",
+        "UPDATE places SET stratum=x'00ff'",
+        "UPDATE places SET kind='other'",
+    ],
+)
+def test_a_place_that_names_no_item_is_one_line(tmp_path: Path, change: str) -> None:
+    drawn, places = design({"a": 3})
+    with LabelStore.open(tmp_path) as store:
+        store.put_design(drawn, places)
+    with sqlite3.connect(tmp_path / FILE) as db:
+        db.execute(change)
+    with LabelStore.open(tmp_path) as store:
+        for ask in (lambda: store.places("d1"), store.labels):
+            with pytest.raises(InputError, match="damaged"):
+                ask()
+
+
+def test_places_that_do_not_exist_are_nobodys(tmp_path: Path) -> None:
+    drawn, places = design({"a": 3})
+    with LabelStore.open(tmp_path) as store:
+        store.put_design(drawn, places)
+        store.assign(drawn, "Ada", 2)
+    with sqlite3.connect(tmp_path / FILE) as db:
+        db.executemany("INSERT INTO assigned VALUES ('d1','Ada',?)", [(-4,), (10**9,), ("x",)])
+    with LabelStore.open(tmp_path) as store:
+        assert store.assigned("d1", "Ada") == [0, 1]
+        assert store.assign(drawn, "Ada", 3) == [0, 1, 2]
+
+
 def test_a_file_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     LabelStore.open(tmp_path).close()
     with sqlite3.connect(tmp_path / FILE) as db:

@@ -15,7 +15,7 @@ import msgspec
 from sayso.harmless import block, line
 from sayso.people.labels import KINDS, Kind, LabeledItem, pair_of, pair_target
 from sayso.protocols import protocol_of
-from sayso.protocols.probes import KNOWN, UNREADABLE, probe_state
+from sayso.protocols.probes import HEDGED_PROBE, KNOWN, UNREADABLE, probe_state
 from sayso.protocols.settings import Probing
 from sayso.protocols.stored import settings_of_run
 from sayso.records import Claim, InputError, Passage, Question, Verdict, content_id
@@ -124,13 +124,13 @@ def kind_stages(folder: RunFolder, kind: Kind) -> list[str]:
 
 def kinds_of(source: LabelSource) -> list[Kind]:
     """Return the kinds of items that a run has."""
-    return [
-        kind
-        for kind in KINDS
-        if any(
-            next(_items(source, kind, stage), None) for stage in kind_stages(source.folder, kind)
-        )
-    ]
+    unprobed = source._replace(probing=Probing())  # what was known decides nothing here
+
+    def has(kind: Kind) -> bool:
+        stages = kind_stages(source.folder, kind)
+        return any(next(_items(unprobed, kind, stage), None) for stage in stages)
+
+    return [kind for kind in KINDS if has(kind)]
 
 
 def items_of(source: LabelSource, kind: Kind, stage: str = "") -> tuple[str, list[RunItem]]:
@@ -227,7 +227,8 @@ def _known(source: LabelSource) -> dict[str, str]:
     for g in source.folder.iter(tables[0], _DrawnText):
         if g.request.sample < k:
             draws.setdefault(g.question, []).append(g.id)
-    names = {KNOWN: "known", UNREADABLE: "undetermined"}
+    hedged = {True: "known", False: "unknown", None: "undetermined"}[source.probing.hedged]
+    names = {KNOWN: "known", UNREADABLE: "undetermined", HEDGED_PROBE: hedged}
     total = k * source.probing.wordings
     return {
         question: names.get(probe_state([read.get(id) for id in ids], total), "unknown")

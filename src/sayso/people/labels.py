@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeVar, get_args
+from typing import Any, Literal, NamedTuple, TypeVar, cast, get_args
 
 import msgspec
 
@@ -419,7 +419,7 @@ class LabelStore:
                 "ORDER BY place",
                 (design,),
             ).fetchall()
-        return [Placed(LabeledItem(*row[:4]), row[4]) for row in rows]
+        return [self._placed(row) for row in rows]
 
     def assign(self, design: LabelDesign, annotator: str, n: int) -> list[int]:
         """Return the places of an annotator, ``n`` or as many as there are; new ones are added.
@@ -453,10 +453,18 @@ class LabelStore:
 
     def _places_of(self, design: str, annotator: str) -> list[int]:
         rows = self._db.execute(
-            "SELECT place FROM assigned WHERE design=? AND annotator=? ORDER BY place",
+            "SELECT place FROM assigned JOIN places USING (design, place) WHERE design=? AND "
+            "annotator=? ORDER BY place",
             (design, annotator),
         )
         return [place for (place,) in rows]
+
+    def _placed(self, row: Sequence[object]) -> Placed:
+        """Return an item as it was stored; SQLite holds values of any type in any column."""
+        if not all(isinstance(value, str) for value in row) or row[0] not in KINDS:
+            raise _damaged(self.path, "a place names no item")
+        kind, *names, stratum = cast(Sequence[str], row)
+        return Placed(LabeledItem(cast(Kind, kind), *names), stratum)
 
     def _strata(
         self,
@@ -467,9 +475,11 @@ class LabelStore:
             rows = self._db.execute(
                 "SELECT design, kind, stage, target, asked, stratum FROM places"
             ).fetchall()
-        strata = {
-            (row[0], LabeledItem(*row[1:5])): row[5] for row in rows if sizes.get((row[0], row[5]))
-        }
+        strata = {}
+        for design, *row in rows:
+            placed = self._placed(row)
+            if sizes.get((design, placed.stratum)):
+                strata[design, placed.item] = placed.stratum
         return strata, sizes
 
     @contextlib.contextmanager
