@@ -103,6 +103,11 @@ def test_sixty_items_by_keyboard_and_nothing_is_lost(
         ada.open(page.address)
         for _ in range(20):
             ada.answer()
+        ada.press("2")
+        question = ada.page.locator("#question")
+        assert question.inner_text() == "Hedges. Is the answer right?"
+        ada.press("u")  # back to the first step of this item
+        assert question.inner_text() == "How does it speak?"
         # a slip, taken back; a look back and forth; one that is skipped with a reason
         ada.press("5", "u")
         assert ada.count().startswith("20 of 60")
@@ -116,6 +121,7 @@ def test_sixty_items_by_keyboard_and_nothing_is_lost(
         # a second annotator, on a page of his own, at the same time
         with label_page(run, *flags, "--port", "0") as other:
             bo.open(other.address)
+            assert barriers(bo.page) == []
             bo.page.keyboard.type("Bo")
             bo.press("Enter")
             bo.page.wait_for_selector("#work:not([hidden])")

@@ -173,8 +173,8 @@
     const now = steps()[step], here = said.get(items[at].place) || {};
     by("ask").hidden = skipping;
     by("skips").hidden = !skipping;
-    const before = step ? words(picked) : "";
-    by("question").textContent = before ? `${before[0].toUpperCase()}${before.slice(1)}. ${now.question}` : now.question;
+    const before = step && steps()[step - 1].choices.find((one) => one.value === picked[steps()[step - 1].field]);
+    by("question").textContent = before ? `${before.words}. ${now.question}` : now.question;
     const slide = about.kind === "sureness";
     by("slider").hidden = !slide;
     if (slide) slideTo(here.number === undefined ? 50 : 100 * here.number);
