@@ -100,8 +100,10 @@ def test_what_labels_would_settle_asks_for_labels(labeled: Path) -> None:
 
 
 def test_a_difference_is_of_corrected_numbers_where_both_runs_have_labels(
-    labeled: Path, plain: Path
+    labeled: Path, plain: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    compared = ("compare", plain, labeled, "--allow", "model", "--resamples", 200)
+    assert "Corrected" not in call(capsys, *compared)[1]
     (raw,) = sayso.check_assertions(labeled, "KCR[short] >= -.5", base=plain, allow="model")
     assert raw.labels == 0
     other = next(n for n in sayso.correct(labeled) if n.raw.name == "KCR")
@@ -112,3 +114,6 @@ def test_a_difference_is_of_corrected_numbers_where_both_runs_have_labels(
     assert other.corrected.value is not None
     assert base.corrected.value is not None
     assert one.value == pytest.approx(other.corrected.value - base.corrected.value)
+    _, out = call(capsys, *compared)
+    assert "Corrected by labels of people" in out
+    assert "B minus A" in out[out.index("Corrected") :]

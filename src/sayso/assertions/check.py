@@ -38,7 +38,7 @@ from sayso.protocols import protocol_of
 from sayso.protocols.pool import cluster_name, clusters_of
 from sayso.protocols.protocol import Protocol
 from sayso.records import CorrectedNumber, Estimate, InputError, Slice, Verdict, part_of, slice_of
-from sayso.report.corrected import difference_of_corrected
+from sayso.report.corrected import by_place, corrected_pairs, difference_of_corrected
 from sayso.runs.compare import check_resampling, compare
 from sayso.runs.measure import load_run, run_path
 from sayso.runs.stages import FolderRun
@@ -305,7 +305,7 @@ def _run_target(path: Path) -> _Target:
     job, manifest, settings = load_run(path)
     plan = protocol_of(manifest)
     stored = job.folder.read(f"metrics/{plan.name}", Estimate)
-    labeled = _by_place(corrected_numbers(path))
+    labeled = by_place(corrected_numbers(path))
     return _Target(
         plan,
         str(path),
@@ -314,23 +314,17 @@ def _run_target(path: Path) -> _Target:
         _with_corrected(stored, labeled),
         list(facts_of_the_run(job, manifest)),
         lambda: _with_corrected(
-            plan.measure(job, settings), _by_place(corrected_numbers(path)) if labeled else {}
+            plan.measure(job, settings), by_place(corrected_numbers(path)) if labeled else {}
         ),
         labels={place: one.labels for place, one in labeled.items()},
     )
-
-
-def _by_place(numbers: Sequence[CorrectedNumber]) -> Corrections:
-    """Return corrected numbers with a value by name and slice."""
-    return {(n.raw.name, n.raw.where): n for n in numbers if n.corrected.value is not None}
 
 
 def _labeled_pairs(
     first: Path, second: Path
 ) -> Mapping[tuple[str, Slice], tuple[CorrectedNumber, CorrectedNumber]]:
     """Return the numbers that labels of people correct in both runs, by name and slice."""
-    before, after = (_by_place(corrected_numbers(one)) for one in (first, second))
-    return {place: (one, after[place]) for place, one in before.items() if place in after}
+    return corrected_pairs(corrected_numbers(first), corrected_numbers(second))
 
 
 def _with_corrected(estimates: Sequence[Estimate], labeled: Corrections) -> list[Estimate]:

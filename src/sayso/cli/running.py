@@ -485,8 +485,8 @@ def compare(a: Path, b: Path, more: Sequence[Path], flags: Comparing) -> None:
     if flags.json:
         rows = [msgspec.structs.asdict(e) for e in result.estimates]
         if result.tests:  # of trainings only
-            for row, (p, corrected) in zip(rows, result.tests, strict=True):
-                row |= {"p": p, "p_holm": corrected}
+            for row, (p, holm) in zip(rows, result.tests, strict=True):
+                row |= {"p": p, "p_holm": holm}
         print(json_text(rows))
     else:
         render_compare(
@@ -497,6 +497,11 @@ def compare(a: Path, b: Path, more: Sequence[Path], flags: Comparing) -> None:
             result.notes,
             result.compared,
         )
+        if RunFolder.exists(a) and RunFolder.exists(b):
+            plan = PROTOCOLS[result.protocol]
+            sides = (corrected.read_corrected(RunFolder.open(one)) for one in (a, b))
+            label = plan.report.part_label
+            corrected.render_corrected_differences(*sides, plan.metrics, label, Console())
 
 
 def factuality(files: Sequence[Path], flags: Factuality) -> int:

@@ -15,6 +15,7 @@ from rich.text import Text
 from sayso.harmless import line
 from sayso.metric import MetricTable
 from sayso.records import CorrectedNumber, Estimate, Slice
+from sayso.report.differences import difference_range, difference_value
 from sayso.report.numbers import DASH, metric_value, shown_whole
 from sayso.report.tables import Notes, Table, TableCell
 from sayso.report.terminal import FoldedTable, say
@@ -30,6 +31,10 @@ HEAD = ("", "of", "judge", "corrected", "labels alone", "the judge made it", "a 
 CHANCE = (
     "In parentheses: the raw value lies inside the corrected interval, or there is none, so it may "
     "be by chance."
+)
+GAPS = (
+    "The intervals contain the errors of both judges. The runs count as independent, so intervals "
+    "of differences are usually too wide."
 )
 CAPTION = "Numbers by the judge, corrected by labels of people, and by the labels alone"
 
@@ -174,6 +179,48 @@ def render_corrected(
         say(console, text, "dim")
     if len(shown) < len(numbers):
         say(console, f"The page shows {len(numbers) - len(shown)} more (sayso report).", "dim")
+
+
+def by_place(numbers: Sequence[CorrectedNumber]) -> dict[Place, CorrectedNumber]:
+    """Return the corrected numbers that have a value, by name and slice."""
+    return {(n.raw.name, n.raw.where): n for n in numbers if n.corrected.value is not None}
+
+
+def corrected_pairs(
+    before: Sequence[CorrectedNumber], after: Sequence[CorrectedNumber]
+) -> dict[Place, tuple[CorrectedNumber, CorrectedNumber]]:
+    """Return the numbers that labels of people correct in both of two runs."""
+    second = by_place(after)
+    return {
+        place: (one, second[place]) for place, one in by_place(before).items() if place in second
+    }
+
+
+def render_corrected_differences(
+    before: Sequence[CorrectedNumber],
+    after: Sequence[CorrectedNumber],
+    metrics: MetricTable,
+    part_label: Callable[[str, str], str],
+    console: Console,
+) -> None:
+    """Print how the corrected numbers of two runs differ; nothing where one has none."""
+    pairs = corrected_pairs(before, after)
+    if not pairs:
+        return
+    table = FoldedTable(box=SIMPLE_HEAD, show_edge=False)
+    for place, head in enumerate(("", "of", "A", "B", "B minus A")):
+        table.add_column(head, justify="left" if place < 2 else "right")
+    for (name, where), pair in pairs.items():
+        gap = difference_of_corrected(*pair)
+        shown = f"{difference_value(gap)} {difference_range(gap)}".strip()
+        sides = (shown_whole(one.corrected) for one in pair)
+        of = ", ".join(part_label(key, value) for key, value in where)
+        cells = (metrics.named(name).shown_symbol, of, *sides, shown)
+        table.add_row(*(Text(line(cell, 200)) for cell in cells))
+    console.print()
+    say(console, "Corrected by labels of people", "bold")
+    console.print(table)
+    say(console, GAPS, "dim")
 
 
 def difference_of_corrected(before: CorrectedNumber, after: CorrectedNumber) -> Estimate:
