@@ -499,9 +499,10 @@ def compare(a: Path, b: Path, more: Sequence[Path], flags: Comparing) -> None:
         )
         if RunFolder.exists(a) and RunFolder.exists(b):
             plan = PROTOCOLS[result.protocol]
-            sides = (corrected.read_corrected(RunFolder.open(one)) for one in (a, b))
-            label = plan.report.part_label
-            corrected.render_corrected_differences(*sides, plan.metrics, label, Console())
+            before, after = (corrected.read_corrected(RunFolder.open(one)) for one in (a, b))
+            corrected.render_corrected_differences(
+                before, after, plan.metrics, plan.report.part_label, Console()
+            )
 
 
 def factuality(files: Sequence[Path], flags: Factuality) -> int:
