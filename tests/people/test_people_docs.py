@@ -13,7 +13,6 @@ from sayso import cli
 from sayso.people.labels import COLUMNS, KINDS, LabelStore
 from sayso.people.sampling import DesignName
 from support.label_pages import label_page
-from support.label_runs import answers_run
 from support.pages import blocks, commands
 
 PAGE = (Path(__file__).parents[2] / "docs" / "people.md").read_text(encoding="utf-8")
@@ -25,10 +24,12 @@ def test_the_commands_of_the_page_run_in_order(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     typed = [words for words in commands(PAGE) if words[0] != "pip"]
-    assert typed[0][:3] == ["sayso", "run", "uncle"]
-    run = answers_run(Path("runs/first"), 200)  # as that command would leave it
+    run = Path("runs/first")
     shown = blocks(PAGE, "console")[1]
-    for words in typed[1:]:
+    for words in typed:
+        if words[1] in ("run", "measure", "report"):
+            assert cli.execute(words[1:]) == 0, words
+            continue
         if words[1] == "agreement":  # a plan may say that labels are too few
             assert cli.execute(words[1:]) in ((0, 1, 3) if "--plan" in words else (0,)), words
             continue
