@@ -432,7 +432,8 @@ class CorrectedNumber(msgspec.Struct, frozen=True, omit_defaults=True):
     is how many labels alone one corrected label is worth, ``power`` how much the judge's verdicts
     count, both ``None`` where that is not known. ``labels`` of ``rows`` judged answers are labeled,
     by ``annotators``; on ``disagreements`` of them people and judge differ in a way that moves the
-    number. ``source`` is the run whose labels were taken, "" for this one.
+    number. ``undrawn`` labels were left out because nobody knows how their items were drawn;
+    ``drawn`` is false where that is known of no label, so that all count alike.
     """
 
     raw: Estimate
@@ -444,7 +445,8 @@ class CorrectedNumber(msgspec.Struct, frozen=True, omit_defaults=True):
     rows: int = 0
     disagreements: int = 0
     annotators: tuple[str, ...] = ()
-    source: str = ""
+    undrawn: int = 0
+    drawn: bool = True
 
 
 class Results:

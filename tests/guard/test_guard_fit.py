@@ -15,6 +15,7 @@ from sayso import Guard, InputError, cli
 from sayso.guard.fit import FittedGuard, GuardChoices, fit_costs, fit_guard, policy_costs
 from sayso.guard.guard import DecisionCosts, written_guard
 from sayso.guard.labeled import Selection
+from sayso.people.labels import LabeledItem, LabelStore, PersonLabel, verdict_of_person
 from support.guards import guard_file
 from support.label_runs import as_judge, label_run
 
@@ -411,6 +412,25 @@ def test_people_who_labeled_a_random_sample_decide(tmp_path: Path) -> None:
     judged = fit_guard(run, Selection(score="perplexity", labeled_by="judge"), choices)
     assert judged.levels.units == 200
     assert judged.labeled.labeled_by.startswith("rules")
+
+
+def test_labels_of_another_stage_are_no_labels_of_the_answers(tmp_path: Path) -> None:
+    rows = [{**row, "gold": f"{n}", "human": None} for n, row in enumerate(rows_of(60))]
+    answers = str(write(tmp_path / "a.jsonl", rows))
+    run = tmp_path / "run"
+    command = ["run", "selective", "--answers", answers, "--nli", "rules", "--out", str(run),
+               "--resamples", "200", "--judge", "rules"]  # fmt: skip
+    assert cli.execute(command) == 0
+    item = LabeledItem("answer", "draws", "somewhere", "else")
+    said = verdict_of_person(item, "A", {"stance": "committed", "content": "correct"})
+    with LabelStore.open(run) as store:
+        store.add(PersonLabel(said, "answer", "draws"))
+    assert fit_guard(run, Selection(score="perplexity")).labeled.labeled_by.startswith("rules")
+    chosen = verdict_of_person(item._replace(stage="short"), "A", {"stance": "abstained"})
+    with LabelStore.open(run) as store:  # nobody knows how it was drawn
+        store.add(PersonLabel(chosen, "answer", "short"))
+    with pytest.raises(InputError, match="not drawn at random alone"):
+        fit_guard(run, Selection(score="perplexity", labeled_by="people"))
 
 
 def test_labels_with_unequal_chances_are_not_taken(tmp_path: Path) -> None:

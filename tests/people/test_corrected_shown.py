@@ -9,6 +9,7 @@ import pytest
 
 import sayso
 from sayso import cli
+from sayso.people.labels import LabeledItem, LabelStore, PersonLabel, verdict_of_person
 from sayso.records import Verdict
 from support.label_runs import answers_run, as_judge, label_run
 
@@ -117,3 +118,46 @@ def test_a_difference_is_of_corrected_numbers_where_both_runs_have_labels(
     _, out = call(capsys, *compared)
     assert "Corrected by labels of people" in out
     assert "B minus A" in out[out.index("Corrected") :]
+
+
+def test_raw_numbers_can_be_asked_for(labeled: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (one,) = sayso.check_assertions(labeled, "KCR[short] >= .01", raw=True)
+    number = next(n for n in sayso.correct(labeled) if n.raw.name == "KCR")
+    assert (one.value, one.labels) == (number.raw.value, 0)
+    _, out = call(capsys, "assert", labeled, "KCR[short] >= .01", "--raw")
+    assert "corrected" not in out
+    assert "sampling error only" in out
+    _, out = call(capsys, "assert", labeled, "KCR[short] >= .01")
+    assert "that of the judge where labels correct it" in out
+
+
+def test_a_number_without_a_corrected_interval_stays_the_judges(tmp_path: Path) -> None:
+    run = answers_run(tmp_path / "run", 80)
+    sayso.measure(run)
+    label_run(run, "A", as_judge, n=4, design="random")
+    number = next(n for n in sayso.correct(run) if n.raw.name == "accuracy")
+    assert number.corrected.low is None
+    (one,) = sayso.check_assertions(run, "accuracy[short] >= .01")
+    assert (one.value, one.labels) == (number.raw.value, 0)
+
+
+def test_labels_without_a_draw_are_left_out_and_counted(tmp_path: Path) -> None:
+    run = answers_run(tmp_path / "run", 120)
+    sayso.measure(run)
+    label_run(run, "A", says, n=60)
+    before = sayso.correct(run)
+    with LabelStore.open(run) as store:
+        held = {label.item for label in store.labels()}
+        free = [f"s{n}" for n in range(120)]
+        items = [LabeledItem("answer", "short", name, f"q{name[1:]}") for name in free]
+        said = {"stance": "committed", "content": "correct"}
+        store.add_all(
+            [
+                PersonLabel(verdict_of_person(item, "B", said), "answer", "short")
+                for item in items
+                if item not in held
+            ]
+        )
+    after = sayso.correct(run)
+    assert {one.undrawn for one in after} == {60}
+    assert [one.corrected for one in after] == [one.corrected for one in before]

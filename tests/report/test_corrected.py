@@ -6,6 +6,7 @@ import io
 import math
 from pathlib import Path
 
+import msgspec
 import pytest
 from rich.console import Console
 
@@ -21,6 +22,7 @@ from sayso.report.corrected import (
     judge_effect,
     read_corrected,
     render_corrected,
+    worth,
 )
 from sayso.storage.run_folder import Manifest, RunFolder
 
@@ -34,14 +36,13 @@ def one(
     *,
     name: str = "J",
     gain: float | None = 1.8,
-    source: str = "",
 ) -> CorrectedNumber:
     low, high = (None, None) if value is None or half is None else (value - half, value + half)
     return CorrectedNumber(
         Estimate(name, SHORT, raw, 0.2, 0.3, n=300),
         Estimate(name, SHORT, value, low, high, n=100),
         Estimate(name, SHORT, 0.34, 0.2, 0.48, n=100),
-        gain, 0.7, 100, 300, 7, ("anna", "ben"), source,
+        gain, 0.7, 100, 300, 7, ("anna", "ben"),
     )  # fmt: skip
 
 
@@ -65,12 +66,21 @@ def test_sentences_say_who_labeled_and_which_numbers_moved() -> None:
     people, moved = corrected_sentences([one(), one(0.31)])
     assert "People (anna, ben) labeled up to 100 of the 300 judged answers" in people
     assert moved.startswith("1 of 2 raw numbers lie outside")
-    assert corrected_sentences([one(0.31)])[1].startswith("Every raw number lies inside")
+    assert corrected_sentences([one(0.31)])[1].startswith("0 of 1 raw numbers")
     assert (
         len(corrected_sentences([one(0.31, half=None)])) == 1
     )  # nothing is claimed of no interval
     assert "not worth it" in corrected_sentences([one(gain=1.05)])[-1]
-    assert "another run (runs/b)" in corrected_sentences([one(source="runs/b")])[-1]
+    most = msgspec.structs.replace(one(gain=1.05), labels=200)  # little is left to the judge
+    assert "not worth it" not in " ".join(corrected_sentences([most]))
+    assert worth(most) == "–"
+
+
+def test_labels_that_nobody_drew_are_told() -> None:
+    left = msgspec.structs.replace(one(), undrawn=12)
+    assert "12 labels are left out" in corrected_sentences([left])[-1]
+    chosen = msgspec.structs.replace(one(), drawn=False)
+    assert "count as a random sample" in corrected_sentences([chosen])[-1]
 
 
 def test_the_table_shows_all_three_beside_each_other(tmp_path: Path) -> None:
@@ -95,7 +105,7 @@ def test_numbers_survive_the_folder(tmp_path: Path) -> None:
     folder = RunFolder.create(tmp_path / "run")
     folder.write_manifest(Manifest())
     assert read_corrected(folder) == []
-    numbers = [one(), one(None, None, gain=None, source="runs/b")]
+    numbers = [one(), one(None, None, gain=None)]
     folder.write(TABLE, numbers, CorrectedNumber)
     assert read_corrected(folder) == numbers
 

@@ -147,6 +147,7 @@ def check_assertions(
     *,
     base: str | PathLike[str] | None = None,
     allow_cache: bool = False,
+    raw: bool = False,
     allow: str | Sequence[str] = (),
     resamples: int = 2000,
     seed: int = 0,
@@ -156,8 +157,8 @@ def check_assertions(
     ``run`` is a run folder, a result, or a folder with a run for each protocol. With ``base`` the
     assertions are about the difference, ``run`` minus ``base``; ``allow``, ``resamples`` and
     ``seed`` are then those of :func:`sayso.compare`. Answers from the cache say nothing about a
-    model at an endpoint as it is now: such a run is refused without ``allow_cache``. Raises
-    InputError.
+    model at an endpoint as it is now: such a run is refused without ``allow_cache``. Numbers that
+    labels of people correct are decided on as corrected, unless ``raw``. Raises InputError.
     """
     texts = [assertions] if isinstance(assertions, str) else list(assertions)
     parsed = [parse_assertion(text) for text in texts]
@@ -169,11 +170,11 @@ def check_assertions(
     if not allow_cache:
         _refuse_cached(runs)
     if base is None:
-        targets = [_run_target(path) for path in runs]
+        targets = [_run_target(path, raw=raw) for path in runs]
     else:
         check_resampling(resamples, seed)
         more: dict[str, Any] = {"allow": allow, "resamples": resamples, "seed": seed}
-        targets = _differences(run_path(base), runs, more)
+        targets = _differences(run_path(base), runs, more, raw=raw)
     decided = _decided(parsed, targets)
     manifest = targets[0].manifest
     return CheckedAssertions(
@@ -273,7 +274,7 @@ def _shown(
         missing=e.missing,
         entities=target.entities,
         reason=one.reason,
-        needed=one.needed,
+        needed=None if (e.name, e.where) in target.labels else one.needed,
         difference=target.difference,
         labels=target.labels.get((e.name, e.where), 0),
     )
@@ -301,11 +302,11 @@ def _runs_in(path: Path) -> list[Path]:
     return found
 
 
-def _run_target(path: Path) -> _Target:
+def _run_target(path: Path, *, raw: bool) -> _Target:
     job, manifest, settings = load_run(path)
     plan = protocol_of(manifest)
     stored = job.folder.read(f"metrics/{plan.name}", Estimate)
-    labeled = by_place(corrected_numbers(path))
+    labeled = {} if raw else by_place(corrected_numbers(path))
     return _Target(
         plan,
         str(path),
@@ -334,7 +335,9 @@ def _with_corrected(estimates: Sequence[Estimate], labeled: Corrections) -> list
     ]
 
 
-def _differences(base: Path, runs: Sequence[Path], more: dict[str, Any]) -> list[_Target]:
+def _differences(
+    base: Path, runs: Sequence[Path], more: dict[str, Any], *, raw: bool
+) -> list[_Target]:
     """Return the comparison of each run with the one of its protocol in ``base``."""
     before = {RunFolder.open(p).read_manifest().protocols: p for p in _runs_in(base)}
     targets = []
@@ -355,7 +358,7 @@ def _differences(base: Path, runs: Sequence[Path], more: dict[str, Any]) -> list
         ]
 
         def differences(first: Path = first, path: Path = path) -> Sequence[Estimate]:
-            labeled = _labeled_pairs(first, path)
+            labeled = {} if raw else _labeled_pairs(first, path)
             return [
                 difference_of_corrected(*labeled[e.name, e.where])
                 if (e.name, e.where) in labeled
@@ -368,7 +371,7 @@ def _differences(base: Path, runs: Sequence[Path], more: dict[str, Any]) -> list
         found = differences()
         theirs = load_run(first)[1].model_identity
         same = bool(theirs) and theirs == manifest.model_identity
-        labeled = _labeled_pairs(first, path)
+        labeled = {} if raw else _labeled_pairs(first, path)
         labels = {place: min(a.labels, b.labels) for place, (a, b) in labeled.items()}
         targets.append(
             _Target(plan, str(path), manifest, shared, found, (), differences, True, same, labels)

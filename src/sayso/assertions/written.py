@@ -95,16 +95,21 @@ def shared_text(checked: CheckedAssertions) -> str:
     if not tested:
         return "These numbers have no sampling error."
     levels = sorted({one.level for one in tested if one.level is not None})
+    errors = (
+        "sampling error, and that of the judge where labels correct it"
+        if any(one.labels for one in tested)
+        else "sampling error only"
+    )
     shown = " to ".join(f"{100 * level:.3g} %" for level in dict.fromkeys((levels[0], levels[-1])))
     if len(tested) == 1:
         return (
             f'"holds" is wrong at most {100 * ERROR:.0f} % of the time, and so is "does not" '
-            f"(interval: {shown}; sampling error only)."
+            f"(interval: {shown}; {errors})."
         )
     return (
         f'The {len(tested)} assertions share one chance of error: any wrong "holds" comes up at '
         f'most {100 * ERROR:.0f} % of the time, and so does any wrong "does not" (Holm; intervals: '
-        f"{shown}; sampling error only)."
+        f"{shown}; {errors})."
     )
 
 

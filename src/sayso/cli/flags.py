@@ -242,6 +242,13 @@ class GateFlags:
         bool,
         Parameter(help="accept answers from the cache about a model at an endpoint", negative=""),
     ] = False
+    raw: Annotated[
+        bool,
+        Parameter(
+            help="decide on the judge's numbers, also where labels of people correct them",
+            negative="",
+        ),
+    ] = False
 
     @property
     def given(self) -> bool:

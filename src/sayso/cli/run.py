@@ -155,13 +155,15 @@ def compare(
         if more or flags.stage is not None or flags.base is not None:
             raise InputError("--assert is for two runs: leave out further runs, --stage and --base")
         done = checking.check_assertions(
-            b, flags.assertions, base=a, allow_cache=gate.allow_cache, allow=flags.allow,
+            b, flags.assertions, base=a, allow_cache=gate.allow_cache, raw=gate.raw,
+            allow=flags.allow,
             resamples=flags.resamples, seed=flags.seed,
         )  # fmt: skip
         return _show_verdicts(done, gate, json=flags.json)
     if gate.given:
         raise InputError(
-            "--junit, --markdown, --strict and --allow-cache are for --assert; leave them out"
+            "--junit, --markdown, --strict, --allow-cache and --raw are for --assert; leave them "
+            "out"
         )
     running.compare(a, b, more, flags)
     return 0
@@ -198,7 +200,7 @@ def assert_(
         NAME[PART] >= NUMBER (or <=, >, <), such as "J[short] >= .2" "missing <= 2%".
     """
     done = checking.check_assertions(
-        run, [*assertions, *file_assertions], allow_cache=flags.allow_cache
+        run, [*assertions, *file_assertions], allow_cache=flags.allow_cache, raw=flags.raw
     )
     return _show_verdicts(done, flags, json=json)
 

@@ -430,6 +430,8 @@ def measure(run: Path, settings: Any, *, json: bool, verbose: bool) -> None:
     main = plan.report.main_numbers(result.estimates)
     places = () if verbose else {(e.name, e.where) for e in main}
     corrected.render_corrected(numbers, plan.metrics, plan.report.part_label, Console(), places)
+    if result.saved and not numbers and people.has_labels(run):
+        print("people labeled items of this run, but none of its numbers is corrected by them")
     if not result.saved:
         print("measured with other settings: printed only; the run's own numbers are unchanged")
 

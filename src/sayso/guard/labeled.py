@@ -151,13 +151,14 @@ def _of_run(path: Path, chosen: Selection) -> LabeledAnswers:
     judge = judge_of(work)
     notices: list[str] = []
     read: Run = stored_run(RunFolder.open(path))
-    people = _people_of(path, chosen, notices)
-    if people is not None:
-        read = cast(Run, ReadByPeopleAlone(read, people.people.verdicts))
     forms = load_rows(read, settings, judge)
     form = chosen.form or next(iter(forms), "short")
     if form not in forms:
         raise InputError(f"{path} has no {form} answers: it has {', '.join(forms) or 'none'}")
+    people = _people_of(path, form, chosen, notices)
+    if people is not None:
+        read = cast(Run, ReadByPeopleAlone(read, people.people.verdicts))
+        forms |= load_rows(read, settings, judge)
     rows = forms[form]
     if not chosen.form and len(forms) > 1:
         notices.append(
@@ -209,21 +210,27 @@ class ReadByPeopleAlone(ReadByPeople):
         ]
 
 
-def _people_of(path: Path, chosen: Selection, notices: list[str]) -> UsedLabels | None:
-    """Return people's labels of a run that a guard may rest on, ``None`` for the judge's verdicts.
+def _people_of(path: Path, form: str, chosen: Selection, notices: list[str]) -> UsedLabels | None:
+    """Return people's labels of a form of answers, ``None`` for the judge's verdicts.
 
     Exact tests take a random sample: labels that were drawn with unequal chances are told in
     ``notices`` and left out. Raises InputError where labels of people are asked for and are none.
     """
+    stages = (form, f"{form}-aspects")
     used = labels_of_run(path) if LabelStore.exists(path) else None
-    kinds = [] if used is None else list(used.people.verdicts)
-    if used is None or not kinds or chosen.labeled_by == "judge":
+    verdicts = {} if used is None else used.people.verdicts
+    mine = {stage: verdicts[stage] for stage in stages if verdicts.get(stage)}
+    if used is None or not mine or chosen.labeled_by == "judge":
         if chosen.labeled_by == "people":
-            raise InputError(f"--labeled-by people: nobody labeled answers of {path}: sayso label")
+            raise InputError(
+                f"--labeled-by people: nobody labeled {form} answers of {path}: sayso label"
+            )
         return None
-    chances = [one for places in used.people.chances.values() for one in places.values()]
-    if chances and max(chances) <= EQUAL * min(chances):
-        return used
+    chances = [chance for stage in mine for chance in used.people.chances[stage].values()]
+    if used.drawn and max(chances) <= EQUAL * min(chances):
+        if used.undrawn:
+            notices.append(f"{plural(used.undrawn, 'label')} that no design drew left out")
+        return used._replace(people=used.people._replace(verdicts=mine))
     why = f"{path}: people's labels were not drawn at random alone (sayso label --design random)"
     if chosen.labeled_by == "people":
         raise InputError(f"--labeled-by people: {why}: a guard cannot rest on them")

@@ -30,10 +30,16 @@ WAYS = {"corrected": "ppi@1", "alone": "labels-alone"}
 
 
 class UsedLabels(NamedTuple):
-    """Labels of a run as its numbers use them, and who gave them."""
+    """Labels of a run as its numbers use them, and who gave them.
+
+    ``undrawn`` labels are left out: nobody knows how their items were drawn, while others were
+    drawn by a design. Where none was, all count alike, and ``drawn`` is false.
+    """
 
     people: PeopleLabels
     annotators: tuple[str, ...]
+    undrawn: int = 0
+    drawn: bool = True
 
 
 def corrected_numbers(run: str | Path) -> list[CorrectedNumber]:
@@ -59,8 +65,14 @@ def corrected_numbers(run: str | Path) -> list[CorrectedNumber]:
     for name, where, number in plan.corrected(job, used.people, settings):
         own = raw.get((name, frozenset(where)))
         if own is not None and own.value is not None:
-            found.append(_beside(own, number, used.annotators))
+            found.append(_beside(own, number, used))
     return found
+
+
+def has_labels(run: str | PathLike[str]) -> bool:
+    """Tell whether people labeled items of a run that numbers could be corrected by."""
+    place = run_path(run)
+    return LabelStore.exists(place) and bool(labels_of_run(place).people.verdicts)
 
 
 def correct(run: str | PathLike[str]) -> list[CorrectedNumber]:
@@ -78,7 +90,7 @@ def correct(run: str | PathLike[str]) -> list[CorrectedNumber]:
     return numbers
 
 
-def _beside(raw: Estimate, number: Corrected, annotators: tuple[str, ...]) -> CorrectedNumber:
+def _beside(raw: Estimate, number: Corrected, used: UsedLabels) -> CorrectedNumber:
     def named(estimate: Estimate, way: str) -> Estimate:
         signature = (*raw.signature, (PART, WAYS[way]))
         return msgspec.structs.replace(
@@ -94,14 +106,18 @@ def _beside(raw: Estimate, number: Corrected, annotators: tuple[str, ...]) -> Co
         labels=number.labels,
         rows=number.rows,
         disagreements=number.disagreements,
-        annotators=annotators,
+        annotators=used.annotators,
+        undrawn=used.undrawn,
+        drawn=used.drawn,
     )
 
 
 def labels_of_run(run: Path) -> UsedLabels:
     """Return what people said of a run's answers: one verdict an item, with its draw."""
     with LabelStore.open(run) as store:
-        given = [label for label in store.labels() if not label.skipped and label.kind != "pair"]
+        said = [label for label in store.labels() if not label.skipped and label.kind != "pair"]
+        drawn = [label for label in said if label.probability]
+        given = drawn or said
         by_stage: dict[str, list[PersonLabel]] = {}
         for label in given:
             by_stage.setdefault(label.stage, []).append(label)
@@ -119,7 +135,8 @@ def labels_of_run(run: Path) -> UsedLabels:
             if label.probability
         }
     names = tuple(sorted({label.annotator for label in given}))
-    return UsedLabels(PeopleLabels(verdicts, chances, strata), names)
+    people = PeopleLabels(verdicts, chances, strata)
+    return UsedLabels(people, names, len(said) - len(given), bool(drawn))
 
 
 def said_of(labels: Sequence[PersonLabel]) -> Verdict:

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from sayso.harmless import line
 from sayso.metric import MetricTable
+from sayso.metrics.correction import LEAST_GAIN
 from sayso.records import CorrectedNumber, Estimate, Slice
 from sayso.report.differences import difference_range, difference_value
 from sayso.report.numbers import DASH, metric_value, shown_whole
@@ -22,16 +23,11 @@ from sayso.report.terminal import FoldedTable, say
 from sayso.storage.run_folder import RunFolder
 
 #: the name and slice of a number
-Place = tuple[str, Slice]
+NumberName = tuple[str, Slice]
 #: the table of a run folder that holds them
 TABLE = "corrected"
-#: a judge is worth using where one corrected label is worth so many labels alone
-LEAST_GAIN = 1.1
 HEAD = ("", "of", "judge", "corrected", "labels alone", "the judge made it", "a label is worth")
-CHANCE = (
-    "In parentheses: the raw value lies inside the corrected interval, or there is none, so it may "
-    "be by chance."
-)
+CHANCE = "In parentheses: the raw value lies inside the corrected interval, or there is none."
 GAPS = (
     "The intervals contain the errors of both judges. The runs count as independent, so intervals "
     "of differences are usually too wide."
@@ -96,27 +92,30 @@ def corrected_sentences(numbers: Sequence[CorrectedNumber]) -> list[str]:
         "Their intervals contain the errors of both, those of the raw numbers only the draw of "
         "questions and answers."
     ]
-    outside = [one for one in numbers if _misses(one)]
     known = [one for one in numbers if one.corrected.low is not None]
+    outside = sum(map(_misses, known))
     if known:
         texts.append(
-            f"{len(outside)} of {len(known)} raw numbers lie outside the corrected interval: the "
-            "errors of the judge moved them by more than chance explains."
-            if outside
-            else "Every raw number lies inside the corrected interval: no error of the judge that "
-            "these labels could show moved a number."
+            f"{outside} of {len(known)} raw numbers lie outside the corrected interval. One inside "
+            "may be off as well: both rest on the same questions."
         )
-    idle = sum(one.gain is not None and one.gain < LEAST_GAIN for one in numbers)
+    judged = [one for one in numbers if _is_judged(one)]
+    idle = sum(one.gain is not None and one.gain < LEAST_GAIN for one in judged)
     if idle:
         texts.append(
-            f"For {idle} of {len(numbers)} numbers this judge is not worth it: with its verdicts, "
+            f"For {idle} of {len(judged)} numbers this judge is not worth it: with its verdicts, "
             f"one label is worth less than {LEAST_GAIN} labels alone."
         )
-    sources = sorted({one.source for one in numbers if one.source})
-    if sources:
+    undrawn = max(one.undrawn for one in numbers)
+    if undrawn:
         texts.append(
-            f"The labels are of another run ({', '.join(line(s, 100) for s in sources)}): they "
-            "correct this one only if its judge errs in the same way on these answers."
+            f"{undrawn:,} labels are left out: nobody knows how their answers were drawn, so they "
+            "say nothing about the others."
+        )
+    if not all(one.drawn for one in numbers):
+        texts.append(
+            "Nobody knows how the labeled answers were drawn. They count as a random sample; if "
+            "somebody chose them, the corrected numbers are wrong."
         )
     return texts
 
@@ -130,7 +129,7 @@ def _misses(one: CorrectedNumber) -> bool:
 def judge_effect(one: CorrectedNumber) -> str:
     """Return in words what the judge did to a number: "lower by 6.3", in points of a share.
 
-    In parentheses where the raw value lies inside the corrected interval: it may be by chance.
+    In parentheses where the raw value lies inside the corrected interval.
     """
     raw, corrected = one.raw.value, one.corrected.value
     if raw is None or corrected is None:
@@ -146,9 +145,14 @@ def judge_effect(one: CorrectedNumber) -> str:
     return said if _misses(one) else f"({said})"
 
 
+def _is_judged(one: CorrectedNumber) -> bool:
+    """Tell whether labels leave enough to the judge to say what it is worth."""
+    return 2 * one.labels <= one.rows
+
+
 def worth(one: CorrectedNumber) -> str:
     """Return how many labels alone one corrected label is worth."""
-    return DASH if one.gain is None else f"{one.gain:.2f} alone"
+    return f"{one.gain:.2f} alone" if one.gain is not None and _is_judged(one) else DASH
 
 
 def render_corrected(
@@ -156,7 +160,7 @@ def render_corrected(
     metrics: MetricTable,
     part_label: Callable[[str, str], str],
     console: Console,
-    main: Collection[Place] = (),
+    main: Collection[NumberName] = (),
 ) -> None:
     """Print corrected numbers beside the raw ones; with ``main`` only those, by name and slice."""
     if not numbers:
@@ -181,14 +185,14 @@ def render_corrected(
         say(console, f"The page shows {len(numbers) - len(shown)} more (sayso report).", "dim")
 
 
-def by_place(numbers: Sequence[CorrectedNumber]) -> dict[Place, CorrectedNumber]:
-    """Return the corrected numbers that have a value, by name and slice."""
-    return {(n.raw.name, n.raw.where): n for n in numbers if n.corrected.value is not None}
+def by_place(numbers: Sequence[CorrectedNumber]) -> dict[NumberName, CorrectedNumber]:
+    """Return the corrected numbers that have an interval, by name and slice."""
+    return {(n.raw.name, n.raw.where): n for n in numbers if n.corrected.low is not None}
 
 
 def corrected_pairs(
     before: Sequence[CorrectedNumber], after: Sequence[CorrectedNumber]
-) -> dict[Place, tuple[CorrectedNumber, CorrectedNumber]]:
+) -> dict[NumberName, tuple[CorrectedNumber, CorrectedNumber]]:
     """Return the numbers that labels of people correct in both of two runs."""
     second = by_place(after)
     return {
