@@ -401,7 +401,7 @@ def test_people_who_labeled_a_random_sample_decide(tmp_path: Path) -> None:
     command = ["run", "selective", "--answers", answers, "--nli", "rules", "--out", str(run),
                "--resamples", "200", "--judge", "rules"]  # fmt: skip
     assert cli.execute(command) == 0
-    with pytest.raises(InputError, match="nobody labeled answers"):
+    with pytest.raises(InputError, match="nobody labeled short answers"):
         fit_guard(run, Selection(score="perplexity", labeled_by="people"))
     label_run(run, "A", as_judge, n=120, design="random")
     choices = GuardChoices(0.3, out=tmp_path / "g.json")

@@ -67,9 +67,7 @@ def test_sentences_say_who_labeled_and_which_numbers_moved() -> None:
     assert "People (anna, ben) labeled up to 100 of the 300 judged answers" in people
     assert moved.startswith("1 of 2 raw numbers lie outside")
     assert corrected_sentences([one(0.31)])[1].startswith("0 of 1 raw numbers")
-    assert (
-        len(corrected_sentences([one(0.31, half=None)])) == 1
-    )  # nothing is claimed of no interval
+    assert len(corrected_sentences([one(0.31, half=None)])) == 1  # no interval, no claim
     assert "not worth it" in corrected_sentences([one(gain=1.05)])[-1]
     most = msgspec.structs.replace(one(gain=1.05), labels=200)  # little is left to the judge
     assert "not worth it" not in " ".join(corrected_sentences([most]))
