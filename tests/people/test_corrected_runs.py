@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import sayso
@@ -12,15 +14,25 @@ from sayso.metrics import at_level
 from sayso.people.corrected import corrected_numbers, said_of
 from sayso.people.items import items_of, label_source
 from sayso.people.labels import (
+    Kind,
     LabeledItem,
     LabelStore,
     PersonLabel,
     verdict_of_person,
 )
 from sayso.people.sampling import draw_design
-from sayso.records import CorrectedNumber, Estimate, Verdict, slice_of
+from sayso.records import (
+    CorrectedNumber,
+    Estimate,
+    Generation,
+    Question,
+    Score,
+    Slice,
+    Verdict,
+    slice_of,
+)
 from sayso.storage.run_folder import RunFolder
-from support.label_runs import answers_run
+from support.label_runs import answers_run, claims_run, pairs_run
 
 ANSWERED = {"stance": "committed", "content": "correct"}
 
@@ -170,3 +182,92 @@ def test_what_several_people_say_of_one_answer() -> None:
     assert said_of([label(sure, "ann", number=0.2), label(sure, "bo", number=0.6)]).number == (
         pytest.approx(0.4)
     )
+
+
+# ---- the other protocols
+
+
+def label_all(run: Path, kind: Kind, said: Callable[[LabeledItem], dict[str, object]]) -> None:
+    """Write a label of every item of a kind."""
+    _, items = items_of(label_source(run), kind)
+    with LabelStore.open(run) as store:
+        store.add_all([label(one.item, **said(one.item)) for one in items])
+
+
+def as_judged_by_people(run: Path, other: Path, stage: str) -> dict[tuple[str, Slice], Estimate]:
+    """Return the numbers of a copy of a run in which people's labels are the judge's verdicts."""
+    with LabelStore.open(run) as store:
+        said = {(one.item.target, one.item.asked): one.verdict for one in store.labels()}
+    shutil.copytree(run, other)
+    (other / "labels.sqlite").unlink()
+    folder = RunFolder.open(other)
+    stored = folder.read(f"verdicts/{stage}", Verdict)
+    folder.write(f"verdicts/{stage}", [said.get((v.target, v.asked), v) for v in stored], Verdict)
+    return {(e.name, e.where): e for e in sayso.measure(other).estimates}
+
+
+def check_all_labeled(run: Path, other: Path, stage: str, wanted: set[str]) -> None:
+    truth = as_judged_by_people(run, other, stage)
+    found = corrected_numbers(run)
+    assert wanted <= {one.raw.name for one in found}
+    moved = 0
+    for one in found:
+        expected = truth[one.raw.name, one.raw.where].value
+        assert one.corrected.value == pytest.approx(expected), (one.raw.name, one.raw.where)
+        assert one.alone.value == pytest.approx(expected)
+        moved += one.raw.value != pytest.approx(expected)
+    assert moved
+
+
+def test_claims_that_people_labeled(tmp_path: Path) -> None:
+    run = claims_run(tmp_path / "run")
+    folder = RunFolder.open(run)
+    own = [
+        Verdict(f"c{i}", "t0", "model", label=("yes", "no", "yes")[i % 3], number=0.9)
+        for i in range(12)
+    ]
+    folder.write("verdicts/self-qa", own, Verdict)
+    sayso.measure(run)
+    label_all(run, "claim", lambda item: {"label": ("S", "NS", "IR")[int(item.target[1:]) % 3]})
+    wanted = {"factuality_micro", "SK", "SU"}
+    check_all_labeled(run, tmp_path / "other", "long-support", wanted)
+    assert all(one.corrected.low is None for one in corrected_numbers(run))  # a single entity
+
+
+def test_sentences_that_people_rated(tmp_path: Path) -> None:
+    run = pairs_run(tmp_path / "run", 24)
+    folder = RunFolder.open(run)
+    manifest = folder.read_manifest()
+    settings = {"seed": 0, "draws.k": 3, "least": 1}
+    folder.write_manifest(msgspec.structs.replace(manifest, settings=settings))
+    sayso.measure(run)
+    label_all(run, "sureness", lambda item: {"number": 0.1 * (int(item.asked[1:]) % 10)})
+    wanted = {"cmfg", "mfg", "cmfg_aspects", "mfg_aspects", "mean_decisiveness"}
+    check_all_labeled(run, tmp_path / "other", "short-decisive", wanted)
+
+
+def test_answers_whose_errors_are_ranked(tmp_path: Path) -> None:
+    run = answers_run(tmp_path / "run", 80)
+    folder = RunFolder.open(run)
+    manifest = folder.read_manifest()
+    folder.write_manifest(
+        msgspec.structs.replace(
+            manifest, protocols=("selective",), settings={"seed": 0, "draws.k": 0}
+        )
+    )
+    questions = [
+        msgspec.structs.replace(q, answerable=int(q.id[1:]) % 3 > 0) if q.id != "w" else q
+        for q in folder.read("questions", Question)
+        if q.id != "w"
+    ]
+    folder.write("questions", questions, Question)
+    for stage in ("draws", "long"):
+        folder.write(f"generations/{stage}", [], Generation)
+        folder.write(f"verdicts/{stage}", [], Verdict)
+    folder.write("verdicts/short-rules", folder.read("verdicts/short", Verdict), Verdict)
+    scores = [Score(f"p{i}", "perplexity", float((7 * i) % 13)) for i in range(80)]
+    folder.write("scores/short", scores, Score)
+    sayso.measure(run)
+    label_all(run, "answer", true_verdict)
+    wanted = {"error_rate", "auroc", "abstention_gap", "abstains_unanswerable"}
+    check_all_labeled(run, tmp_path / "other", "short", wanted)

@@ -35,10 +35,12 @@ __all__ = ["FAITHFULNESS", "Demos", "FaithfulnessDecoding", "FaithfulnessDraws",
 if TYPE_CHECKING:
     from sayso.protocols.faithfulness import collect as _collect
     from sayso.protocols.faithfulness import compare as _compare
+    from sayso.protocols.faithfulness import correct as _correct
     from sayso.protocols.faithfulness import demonstrations as _demonstrations
     from sayso.protocols.faithfulness import measure as _measure
 else:  # they load much, and a page of help needs nothing of them
     _collect, _compare = Later(f"{__name__}.collect"), Later(f"{__name__}.compare")
+    _correct = Later(f"{__name__}.correct")
     _measure, _demonstrations = Later(f"{__name__}.measure"), Later(f"{__name__}.demonstrations")
 
 
@@ -57,6 +59,7 @@ FAITHFULNESS = Protocol(
     cautions=_measure.cautions,
     compare=_compare.compare,
     numbers=_compare.numbers,
+    corrected=_correct.corrected,
     may_shrink=("draws.k",),
     needs_draws=True,
     beside=True,

@@ -57,6 +57,8 @@ class MethodRows(NamedTuple):
     thought: Floats
     thinks: NDArray[np.bool_]
     lost: Counter[str]
+    #: the verdicts on the wording: of which assertion, if the rows were read from a run
+    targets: Sequence[str] = ()
 
     @property
     def c(self) -> Floats:
@@ -121,6 +123,7 @@ class MethodRows(NamedTuple):
             **arrays,
             question=[self.question[i] for i in at],
             answers=[self.answers[i] for i in at],
+            targets=[self.targets[i] for i in at.tolist()] if self.targets else (),
         )
 
 
@@ -171,6 +174,7 @@ class AssertionRow(NamedTuple):
     answer: str
     thought: float
     thinks: bool
+    target: str = ""
 
 
 def row_arrays(
@@ -206,6 +210,7 @@ def row_arrays(
         thought=floats("thought"),
         thinks=np.array([r.thinks for r in rows], dtype=np.bool_),
         lost=lost,
+        targets=[r.target for r in rows],
     )
 
 
@@ -309,6 +314,7 @@ def _rows(
                         answer=g.id,
                         thought=np.nan if thought is None else thought,
                         thinks=g.form == "short" and bool(g.thinking),
+                        target=v.target,
                     ),
                 )
 

@@ -31,9 +31,11 @@ __all__ = ["SELECTIVE", "SelectiveDecoding", "SelectiveDraws", "Settings"]
 if TYPE_CHECKING:
     from sayso.protocols.selective import collect as _collect
     from sayso.protocols.selective import compare as _compare
+    from sayso.protocols.selective import correct as _correct
     from sayso.protocols.selective import measure as _measure
 else:  # they load much, and a page of help needs nothing of them
     _collect, _compare = Later(f"{__name__}.collect"), Later(f"{__name__}.compare")
+    _correct = Later(f"{__name__}.correct")
     _measure = Later(f"{__name__}.measure")
 
 
@@ -51,6 +53,7 @@ SELECTIVE = Protocol(
     cautions=_measure.cautions,
     compare=_compare.compare,
     numbers=_compare.numbers,
+    corrected=_correct.corrected,
     off_by_default=("answer_metrics", "elicit", "panel"),
     follow_ups=_collect.follow_ups,
     further_models=settings.further_models,

@@ -189,6 +189,35 @@ def _facts(
             yield _FactRow(target_of(g, short), g.question, by_id[short], text, verdicts)
 
 
+class ReadColumns(NamedTuple):
+    """What one reader says of the facts of a form, in the order of :class:`FormRows`.
+
+    ``places`` are those of the verdicts (answer, short question), ``read`` tells where there is
+    one. ``wrong`` and ``withheld`` as in :class:`FormRows`, by the judge's verdicts.
+    """
+
+    places: list[tuple[str, str]]
+    read: NDArray[np.bool_]
+    wrong: Floats
+    withheld: Floats
+
+
+def read_columns(run: Run, form: str, settings: Settings, judge: str) -> ReadColumns:
+    """Return what the verdicts of a form say, without any score of its answers."""
+    by_id = {q.id: q for q in run.questions}
+    answers = [g for g in run.generations(form) if not g.instructed]
+    facts = list(_facts(run, form, answers, by_id, judge))
+    places = [(g.id, short) for g in answers for short in by_id[g.question].parts or (g.question,)]
+    own = [fact.verdicts.get(judge) for fact in facts]
+    labeled = _without_golds(facts, judge)
+    return ReadColumns(
+        places,
+        np.array([v is not None and v.value is not None for v in own], dtype=np.bool_),
+        _judged(facts, settings, judge, labeled=labeled)[judge],
+        np.array([_withheld(f.question, v) for f, v in zip(facts, own, strict=True)]),
+    )
+
+
 def _rows(
     run: Run,
     form: str,

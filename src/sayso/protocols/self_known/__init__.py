@@ -30,10 +30,12 @@ if TYPE_CHECKING:
     from sayso.protocols.self_known import cautious as _cautious
     from sayso.protocols.self_known import collect as _collect
     from sayso.protocols.self_known import compare as _compare
+    from sayso.protocols.self_known import correct as _correct
     from sayso.protocols.self_known import measure as _measure
 else:  # they load much, and a page of help needs nothing of them
     _cautious, _collect = Later(f"{__name__}.cautious"), Later(f"{__name__}.collect")
     _compare, _measure = Later(f"{__name__}.compare"), Later(f"{__name__}.measure")
+    _correct = Later(f"{__name__}.correct")
 
 
 SELF_KNOWN = Protocol(
@@ -54,6 +56,7 @@ SELF_KNOWN = Protocol(
     cautions=_measure.cautions,
     compare=_compare.compare,
     numbers=_compare.numbers,
+    corrected=_correct.corrected,
     reads_texts=True,
     off_by_default=(
         "retrieval",
