@@ -26,6 +26,7 @@ STUDIES = {
     "cheap_judge": [],
     "coverage": [],
     "assertions": [],
+    "correction": ["real"],
     "guarantee": [],
     "guard_speed": [],
     "decisiveness": [],
@@ -57,6 +58,7 @@ STUDIES = {
     "peers": [],
 }
 NEED_DATA = {
+    "correction",
     "judge_rules",
     "guarantee",
     "cheap_judge",
