@@ -12,7 +12,13 @@ import pytest
 
 from sayso.cli import execute
 from sayso.people.guide import GUIDES
-from sayso.people.labeling import LabelChoices, open_labeling, open_store
+from sayso.people.labeling import (
+    LabelChoices,
+    export_labels,
+    import_labels,
+    open_labeling,
+    open_store,
+)
 from sayso.people.labels import (
     CODES,
     FILE,
@@ -114,6 +120,14 @@ def test_declining_is_right_where_nobody_can_answer(run: Path) -> None:
         assert one.shown.golds == ("this question cannot be answered",)
         opened.label("Ada", one.place, {"stance": "abstained"}, name="a")
         assert opened.said("Ada")[0][1].verdict.content == "correct"
+        before = store.labels()
+        for ending in ("jsonl", "csv"):  # what goes out comes in again
+            place = run.parent / f"labels.{ending}"
+            assert export_labels(store, place) == 1
+            assert import_labels(run, store, place)[1] == (0, 0)
+            opened.undo("Ada", one.place, f"undo {ending}")
+            assert import_labels(run, store, place)[1] == (1, 0)
+            assert store.labels() == before
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import sqlite3
 import threading
 from pathlib import Path
@@ -16,9 +17,11 @@ from sayso.people.labels import (
     COLUMNS,
     FILE,
     KINDS,
+    TABLES,
     LabelDesign,
     LabeledItem,
     LabelStore,
+    LabelStoreError,
     LabelStratum,
     PersonLabel,
     Placed,
@@ -221,6 +224,62 @@ def test_a_trigger_or_another_table_is_refused(tmp_path: Path) -> None:
         LabelStore.open(tmp_path)
 
 
+@pytest.mark.parametrize("name", sorted(TABLES))
+def test_a_trigger_may_not_hide_behind_the_name_of_a_table(tmp_path: Path, name: str) -> None:
+    drawn, places = design({"a": 3})
+    with LabelStore.open(tmp_path) as store:
+        store.put_design(drawn, places)
+    with sqlite3.connect(tmp_path / FILE) as db:
+        db.execute(f"CREATE TRIGGER {name} AFTER INSERT ON assigned BEGIN DELETE FROM designs; END")
+    for way in (LabelStore.open, LabelStore.read):
+        with pytest.raises(InputError, match="not a file of labels that sayso wrote"):
+            way(tmp_path)
+
+
+@pytest.mark.parametrize("writable", [True, False])
+def test_labels_are_read_where_nothing_can_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writable: bool
+) -> None:
+    drawn, places = design({"a": 3})
+    with LabelStore.open(tmp_path) as store:
+        store.put_design(drawn, places)
+        store.add(label(1, design="d1"))
+    before = (tmp_path / FILE).read_bytes()
+    monkeypatch.setattr(os, "access", lambda place, mode: writable)
+    with LabelStore.read(tmp_path) as store:
+        assert [one.probability for one in store.labels()] == [pytest.approx(1 / 3)]
+        assert store.designs() == [drawn]
+        beside = sorted(one.name for one in tmp_path.iterdir())
+        assert writable or beside == [FILE]  # a file beside it could not be made
+        with pytest.raises(LabelStoreError, match="cannot read or write"):
+            store.add(label(2))
+    assert (tmp_path / FILE).read_bytes() == before
+    assert [one.name for one in tmp_path.iterdir()] == [FILE]
+    # what a running page has not moved into the file yet is seen too
+    with LabelStore.open(tmp_path) as page:
+        page.add(label(2))
+        with LabelStore.read(tmp_path) as store:
+            assert len(store.labels()) == 2
+
+
+def test_a_file_without_tables_has_no_labels(tmp_path: Path) -> None:
+    (tmp_path / FILE).touch()
+    assert not LabelStore.exists(tmp_path)
+    LabelStore.open(tmp_path).close()
+    assert LabelStore.exists(tmp_path)
+
+
+def test_a_full_disk_is_one_line_and_the_store_goes_on(tmp_path: Path) -> None:
+    with LabelStore.open(tmp_path) as store:
+        pages = store._db.execute("PRAGMA page_count").fetchone()[0]
+        store._db.execute(f"PRAGMA max_page_count={pages}")
+        with pytest.raises(LabelStoreError, match=r"cannot read or write .* full"):
+            store.add_all([label(number, design="x" * 400) for number in range(500)])
+        assert store.labels() == []
+        store._db.execute(f"PRAGMA max_page_count={pages + 100}")
+        assert store.add(label(1))
+
+
 @pytest.mark.parametrize(
     "stored",
     [b"[" * 5000, b"{}", b"\xff\xfe", b'{"verdict":1}', 7, b'{"kind":"other"}'],
@@ -334,6 +393,16 @@ def test_importing_twice_adds_nothing_and_the_later_label_counts(tmp_path: Path)
         assert merge_labels(store, [later]) == (1, 0)
         assert merge_labels(store, [label(1)]) == (0, 1)
         assert store.labels()[-1].verdict.stance == "abstained"
+
+
+def test_a_label_that_was_taken_back_can_be_imported_again(tmp_path: Path) -> None:
+    with LabelStore.open(tmp_path) as store:
+        for turn in range(3):
+            assert merge_labels(store, [label(1)]) == (1, 0)
+            assert merge_labels(store, [label(1)]) == (0, 0)
+            assert store.labels() == [label(1)]
+            assert store.withdraw(item(1), "Ada", f"undo {turn}")
+            assert store.labels() == []
 
 
 @pytest.mark.parametrize(

@@ -496,7 +496,7 @@ def agreement(
 def labels_of(run: Path) -> list[PersonLabel]:
     """Return the labels of a run. Raises InputError where there are none."""
     if LabelStore.exists(run):
-        with LabelStore.open(run) as store:
+        with LabelStore.read(run) as store:
             if labels := store.labels():
                 return labels
     raise InputError(f"{run} has no labels of people; to label its answers: sayso label {run}")

@@ -114,7 +114,7 @@ def _beside(raw: Estimate, number: Corrected, used: UsedLabels) -> CorrectedNumb
 
 def labels_of_run(run: Path) -> UsedLabels:
     """Return what people said of a run's answers: one verdict an item, with its draw."""
-    with LabelStore.open(run) as store:
+    with LabelStore.read(run) as store:
         said = [label for label in store.labels() if not label.skipped and label.kind != "pair"]
         drawn = [label for label in said if label.probability]
         given = drawn or said

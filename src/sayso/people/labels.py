@@ -16,6 +16,7 @@ import csv
 import io
 import os
 import re
+import secrets
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -249,8 +250,15 @@ TABLES = {
 WAIT = 10.0
 
 
+class LabelStoreError(InputError):
+    """The file of labels cannot be used now: locked, damaged, or on a full disk."""
+
+
 class LabelStore:
-    """The labels of a run, in its folder. Open with :meth:`open`; use as a context manager."""
+    """The labels of a run, in its folder; a context manager.
+
+    Open with :meth:`open`, or with :meth:`read` where nothing is written.
+    """
 
     def __init__(self, path: Path, db: sqlite3.Connection) -> None:
         self.path = path
@@ -259,7 +267,8 @@ class LabelStore:
     @staticmethod
     def exists(run: Path) -> bool:
         """Tell whether anybody labeled answers of this run."""
-        return (run / FILE).is_file()
+        file = run / FILE
+        return file.is_file() and file.stat().st_size > 0
 
     @classmethod
     def open(cls, run: Path) -> LabelStore:
@@ -267,9 +276,7 @@ class LabelStore:
 
         Raises InputError for a file that is not ours, damaged, or reached by a link.
         """
-        path = place_inside(run, FILE)
-        for ending in ("-wal", "-shm", "-journal"):
-            place_inside(run, FILE + ending)
+        path = _file_in(run)
         with disk_errors(path, "open"):
             handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | NO_LINK, 0o644)
             os.close(handle)
@@ -283,6 +290,33 @@ class LabelStore:
                 )  # a label that was stored survives a power cut
                 mode = "DELETE" if file_system(path) in NETWORK else "WAL"
                 db.execute(f"PRAGMA journal_mode={mode}")
+            except BaseException:
+                db.close()
+                raise
+        return cls(path, db)
+
+    @classmethod
+    def read(cls, run: Path) -> LabelStore:
+        """Open the labels that a run folder has to read them, also where nothing can be written.
+
+        Raises InputError as :meth:`open`.
+        """
+        path = _file_in(run)
+        # SQLite makes files beside a database that it reads, and only mode=rw clears them away
+        how = "mode=rw"
+        if not os.access(run, os.W_OK):
+            log = path.with_name(f"{FILE}-wal")
+            unfinished = log.is_file() and log.stat().st_size
+            how = "mode=ro" if unfinished else "mode=ro&immutable=1"
+        with _sqlite_errors(path):
+            db = sqlite3.connect(
+                f"{path.absolute().as_uri()}?{how}", uri=True, timeout=WAIT,
+                isolation_level=None, check_same_thread=False,
+            )  # fmt: skip
+            try:
+                db.execute("PRAGMA trusted_schema=OFF")
+                db.execute("PRAGMA query_only=ON")
+                _check(db, path)
             except BaseException:
                 db.close()
                 raise
@@ -489,16 +523,23 @@ class LabelStore:
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield
+                self._db.execute("COMMIT")
             except BaseException:
-                self._db.execute("ROLLBACK")
+                if self._db.in_transaction:  # SQLite itself takes back what found no space
+                    self._db.execute("ROLLBACK")
                 raise
-            self._db.execute("COMMIT")
+
+
+def _file_in(run: Path) -> Path:
+    """Return the place of the labels in a run folder; refuse links."""
+    for ending in ("-wal", "-shm", "-journal"):
+        place_inside(run, FILE + ending)
+    return place_inside(run, FILE)
 
 
 def _prepare(db: sqlite3.Connection, path: Path) -> None:
-    """Make the tables in an empty file; refuse any other schema, with triggers for instance."""
-    schema = _schema(db)
-    if not schema:
+    """Make the tables in an empty file; refuse any other schema."""
+    if not _schema(db):
         db.execute("BEGIN IMMEDIATE")
         if not _schema(db):
             for statement in TABLES.values():
@@ -506,20 +547,25 @@ def _prepare(db: sqlite3.Connection, path: Path) -> None:
             db.execute(f"PRAGMA application_id={APPLICATION}")
             db.execute(f"PRAGMA user_version={VERSION}")
         db.execute("COMMIT")
-        schema = _schema(db)
+    _check(db, path)
+
+
+def _check(db: sqlite3.Connection, path: Path) -> None:
+    """Refuse any schema but ours, with triggers for instance."""
     version = db.execute("PRAGMA user_version").fetchone()[0]
     if db.execute("PRAGMA application_id").fetchone()[0] == APPLICATION and version > VERSION:
         raise InputError(f"{path} was written by a newer sayso (format {version}): update sayso")
-    if schema != TABLES:
+    if _schema(db) != sorted(("table", name, sql) for name, sql in TABLES.items()):
         raise InputError(
             f"{path} is not a file of labels that sayso wrote: move it away, and import your "
             "labels from an export"
         )
 
 
-def _schema(db: sqlite3.Connection) -> dict[str, str]:
-    found = db.execute("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall()
-    return {str(name): str(sql) for name, sql in found}
+def _schema(db: sqlite3.Connection) -> list[tuple[str, str, str]]:
+    """Return (type, name, SQL) of everything; a trigger may have the name of a table."""
+    found = db.execute("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall()
+    return sorted((str(kind), str(name), str(sql)) for kind, name, sql in found)
 
 
 @contextlib.contextmanager
@@ -530,18 +576,18 @@ def _sqlite_errors(path: Path) -> Iterator[None]:
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            raise InputError(
+            raise LabelStoreError(
                 f"{path} stayed locked by another process for {WAIT:g} s: let it finish"
             ) from error
         if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL):
-            raise InputError(f"cannot write {path}: {error}") from error
+            raise LabelStoreError(f"cannot read or write {path}: {error}") from error
         raise _damaged(path, str(error)) from error
     except (UnicodeDecodeError, MemoryError, OverflowError) as error:
         raise _damaged(path, str(error)) from error
 
 
-def _damaged(path: Path, why: str) -> InputError:
-    return InputError(
+def _damaged(path: Path, why: str) -> LabelStoreError:
+    return LabelStoreError(
         f"{path} is damaged ({why:.120}): move it away, and import your labels from an export"
     )
 
@@ -559,9 +605,10 @@ ENDINGS = (".jsonl", ".csv", ".tsv")
 
 
 def label_row(label: PersonLabel) -> dict[str, object]:
-    """Return a label as a row of a file."""
+    """Return a label as a row of a file; an answer without a value says nothing right or wrong."""
     verdict = label.verdict
-    said = (verdict.stance, verdict.content, verdict.label, verdict.number, label.skipped or None)
+    content = verdict.content if verdict.stance in STATED else None
+    said = (verdict.stance, content, verdict.label, verdict.number, label.skipped or None)
     drawn = (label.design, label.stratum, label.probability, label.seconds, label.time)
     return dict(zip(COLUMNS, (label.annotator, *label.item, *said, *drawn), strict=True))
 
@@ -694,6 +741,7 @@ class MergedLabels(NamedTuple):
 def merge_labels(store: LabelStore, labels: Sequence[PersonLabel]) -> MergedLabels:
     """Store labels of a file; of two labels of one person on one item the later counts.
 
+    What is stored is another event each time, so that a label that was taken back comes back.
     A row of a sheet does not say by which design its item was drawn, so that the sheet is blind:
     that is looked up among the items that the annotator was given.
     """
@@ -716,4 +764,5 @@ def merge_labels(store: LabelStore, labels: Sequence[PersonLabel]) -> MergedLabe
             continue
         design = label.design or drawn.get(key, "")
         new.append(msgspec.structs.replace(label, design=design))
-    return MergedLabels(store.add_all(new), older)
+    names = [f"import:{secrets.token_hex(12)}" for _ in new]
+    return MergedLabels(store.add_all(new, names), older)

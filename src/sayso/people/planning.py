@@ -125,7 +125,7 @@ def plan_labels(
     folder = run_path(run)
     source = label_source(folder, ALL)
     tables = labeled_tables(source, labels_of(folder))
-    with LabelStore.open(folder) as store:
+    with LabelStore.read(folder) as store:
         return tuple(_plan(folder, source, store, table, width, numbers) for table in tables)
 
 
