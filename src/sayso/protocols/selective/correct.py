@@ -17,8 +17,8 @@ from sayso.protocols.selective.measure import ABSTENTIONS, CORE, judge_of, ranke
 from sayso.protocols.selective.rows import (
     FormRows,
     ReadColumns,
+    columns_as_read,
     load_rows,
-    read_columns,
     strata_of,
     types_of,
 )
@@ -39,8 +39,8 @@ def corrected(run: Run, labels: PeopleLabels, settings: Settings) -> Iterator[Co
     """
     judge = judge_of(run)
     for form, rows in load_rows(run, settings, judge).items():
-        own = read_columns(run, form, settings, judge)
-        said = read_columns(labels.read(run), form, settings, judge)
+        own = columns_as_read(run, form, settings, judge)
+        said = columns_as_read(labels.read(run), form, settings, judge)
         drawn = drawn_rows(labels, form, own.places, said.read, rows.entity)
         if drawn is not None:
             yield from _shares(rows, own, said, drawn)

@@ -202,7 +202,7 @@ class ReadColumns(NamedTuple):
     withheld: Floats
 
 
-def read_columns(run: Run, form: str, settings: Settings, judge: str) -> ReadColumns:
+def columns_as_read(run: Run, form: str, settings: Settings, judge: str) -> ReadColumns:
     """Return what the verdicts of a form say, without any score of its answers."""
     by_id = {q.id: q for q in run.questions}
     answers = [g for g in run.generations(form) if not g.instructed]
