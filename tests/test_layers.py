@@ -230,6 +230,7 @@ LONG = {
 }
 #: functions of more than 7 parameters, with the reason
 WIDE = {
+    "assertions/check.py:check_assertions": "a public function: the flags of sayso assert",
     "guard/guard.py:__call__": "a public call: the evidence on one answer, by keyword",
     "checks/judge.py:judge_check": "a public function: the flags of sayso judge-check",
     "inspect/tasks.py:uncle": "a task of Inspect: what -T can name",
