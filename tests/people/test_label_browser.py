@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +22,7 @@ pytestmark = [
 ]
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 #: what a killed server and a refused request leave in the console; anything else fails a test
-EXPECTED = ("ERR_CONNECTION", "status of 403", "ERR_EMPTY_RESPONSE", "ERR_SOCKET")
+EXPECTED = ("ERR_CONNECTION", "status of 4", "status of 503", "ERR_EMPTY_RESPONSE", "ERR_SOCKET")
 
 
 @pytest.fixture(scope="module")
@@ -256,6 +257,99 @@ def test_a_double_click_and_two_tabs_label_once(browser: sync_api.Browser, tmp_p
         assert len(labels) == 1
         assert "asked_back" in {one.verdict.stance for one in labels}  # the last word counts
         assert first.close() == []
+
+
+def refusing(page: sync_api.Page, status: int, error: str) -> None:
+    """Let writes be answered in this way."""
+    body = json.dumps({"error": error})
+    page.route("**/api/write", lambda route: route.fulfill(status=status, body=body))
+
+
+def test_what_cannot_be_stored_now_is_kept_and_what_is_refused_is_taken_back(
+    browser: sync_api.Browser, tmp_path: Path
+) -> None:
+    run = answers_run(tmp_path / "run", 40)
+    flags = ("--kind", "answer", "--n", "3", "--annotator", "Ada", "--port", "0")
+    with label_page(run, *flags) as served, LabelStore.open(run) as store:
+        ada = Person(browser)
+        page = ada.page
+        problem = sync_api.expect(page.locator("#problem"))
+        ada.open(served.address)
+        refusing(page, 503, "the disk is full")
+        ada.press("3")
+        problem.to_contain_text("the disk is full")
+        problem.to_contain_text("kept in this browser")
+        assert ada.count().startswith("1 of 3")
+        assert page.inner_text("#saved") == "1 not saved yet"
+        page.evaluate("window.dispatchEvent(new Event('focus'))")
+        problem.to_contain_text("the disk is full")
+        page.unroute("**/api/write")
+        ada.saved()
+        problem.to_be_hidden()
+        assert len(store.labels()) == 1
+        # a label that is refused for good is no label
+        refusing(page, 400, "no such item")
+        ada.press("3")
+        problem.to_have_text("A label was refused: no such item.")
+        sync_api.expect(page.locator("#count")).to_contain_text("1 of 3")
+        page.unroute("**/api/write")
+        ada.press("3")
+        ada.saved()
+        problem.to_have_text("A label was refused: no such item.")  # it was not that one
+        assert len(store.labels()) == 2
+        sync_api.expect(page.locator("#work")).to_be_visible()
+        ada.press("3")
+        page.wait_for_selector("#done:not([hidden])")
+        ada.saved()
+        problem.to_be_hidden()
+        assert page.inner_text("#tally") == "3 labeled, 0 skipped."
+        assert len(store.labels()) == 3
+        # a change that is refused: what was said before counts
+        refusing(page, 400, "not now")
+        page.click("#again")
+        ada.press("5")
+        problem.to_have_text("A label was refused: not now.")
+        assert {one.verdict.stance for one in store.labels()} == {"abstained"}
+        assert page.inner_text("#tally") == "3 labeled, 0 skipped."
+        assert ada.close() == []
+
+
+def test_labels_of_another_annotator_wait_for_a_page_of_theirs(
+    browser: sync_api.Browser, tmp_path: Path
+) -> None:
+    run = answers_run(tmp_path / "run", 40)
+    flags = ("--kind", "answer", "--n", "3")
+    person = Person(browser)
+    problem = sync_api.expect(person.page.locator("#problem"))
+    with label_page(run, *flags, "--annotator", "Ada", "--port", "0") as served:
+        person.open(served.address)
+        served.kill()
+        person.press("3")
+        problem.to_contain_text("does not answer")
+        port = ("--port", str(served.port))
+    with label_page(run, *flags, "--annotator", "Bo", *port) as served:
+        person.open(served.address)
+        problem.to_contain_text(
+            "Labels of Ada that are not stored yet are kept in this browser (1)"
+        )
+        person.page.wait_for_selector("#work:not([hidden])")
+        assert person.count() == "0 of 3 labeled · Bo"
+        person.press("4")
+        sync_api.expect(person.page.locator("#saved")).to_have_text("1 not saved yet")
+        with LabelStore.open(run) as store:
+            assert [one.annotator for one in store.labels()] == ["Bo"]
+        problem.to_contain_text("Labels of Ada")
+        served.kill()
+    with label_page(run, *flags, "--annotator", "Ada", *port) as served:
+        person.open(served.address)
+        person.saved()
+        problem.to_be_hidden()
+        with LabelStore.open(run) as store:
+            assert {one.annotator: one.verdict.stance for one in store.labels()} == {
+                "Ada": "abstained",
+                "Bo": "asked_back",
+            }
+    assert person.close() == []
 
 
 def test_markup_in_an_answer_is_text(browser: sync_api.Browser, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import http.client
 import json
 import socket
+import sqlite3
 import threading
 import time
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from sayso.people.labeling import LabelChoices, Labeling, open_labeling, open_store
-from sayso.people.labels import LabelStore
+from sayso.people.labels import FILE, LabelStore
 from sayso.records import InputError
 from support.label_pages import label_page
 from support.label_runs import JUDGE, MODEL, answers_run
@@ -260,8 +261,13 @@ def test_a_page_for_one_person_labels_for_nobody_else(run: Path) -> None:
     ):
         asking.work("Ada")
         status, _, text = asking.ask("api/work", {"annotator": "Bo"})
-        assert status == 400
+        assert status == 409
         assert "this page is for Ada" in text
+        write = {"annotator": "Bo", "place": 0, "name": "x", "said": {"stance": "abstained"}}
+        status, _, text = asking.ask("api/write", write)
+        assert status == 409  # for the page to keep: another server will take it
+        assert "this page is for Ada" in text
+        assert store.labels() == []
         assert json.loads(asking.ask("api/start")[2])["annotators"] == []
 
 
@@ -277,6 +283,33 @@ def test_a_write_that_is_sent_twice_counts_once(client: Client) -> None:
     # the first write comes once more, late: what was taken back stays so
     assert not client.write(place, "a", said=said)[1]["new"]
     assert client.work("Ada")["said"] == []
+
+
+def test_a_store_that_cannot_be_used_now_is_no_refusal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sayso.people.labels.WAIT", 0.1)
+    path = answers_run(tmp_path / "run", 40)
+    choices = LabelChoices(kind="answer", n=10)
+    with open_store(path) as store, served(open_labeling(path, store, choices)) as asking:
+        places = [one["place"] for one in asking.work("Ada")["items"]]
+        said = {"stance": "abstained"}
+        with contextlib.closing(sqlite3.connect(path / FILE)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            status, told = asking.write(places[0], "a", said=said)
+            assert (status, "stayed locked" in told["error"]) == (503, True)
+            assert asking.ask("api/work", {"annotator": "Ada"})[0] == 503
+        pages = store._db.execute("PRAGMA page_count").fetchone()[0]
+        store._db.execute(f"PRAGMA max_page_count={pages}")  # a full disk
+        answers = [
+            asking.write(places[0], f"{turn:079}", said={"skipped": "x" * 200})
+            for turn in range(40)
+        ]
+        full = [told["error"] for status, told in answers if status == 503]
+        assert {status for status, _ in answers} == {200, 503}
+        assert all("full" in one for one in full)
+        store._db.execute(f"PRAGMA max_page_count={pages + 100}")
+        assert asking.write(places[0], "a", said=said) == (200, {"stored": True, "new": True})
 
 
 def test_two_tabs_and_two_people_at_once(client: Client) -> None:

@@ -3,7 +3,8 @@
 It listens on the loopback address. Its address holds a random token, made anew at each start. Every
 request must name this host and the token; what changes anything must also come from the page itself
 (``Origin``). Texts of the run travel as JSON, and the page writes them as text, never as HTML.
-A write has a name that the page makes up: sent twice, it counts once.
+A write has a name that the page makes up: sent twice, it counts once. What is refused for
+good is 400; 409 (of another annotator) and 503 (the store cannot be used now) the page keeps.
 
 starlette and uvicorn are imported here and nowhere else (``pip install 'sayso[label]'``).
 """
@@ -29,7 +30,7 @@ from starlette.routing import Route
 from sayso.harmless import line
 from sayso.people.guide import GUIDES, REASONS
 from sayso.people.labeling import Labeling
-from sayso.people.labels import SAID, PersonLabel, check_annotator
+from sayso.people.labels import SAID, LabelStoreError, PersonLabel, check_annotator
 from sayso.records import InputError
 
 HOST = "127.0.0.1"
@@ -186,6 +187,10 @@ def _file(
     return send
 
 
+class AnotherAnnotatorError(InputError):
+    """Somebody labels on a page that is for somebody else."""
+
+
 class _Api:
     """What the page asks. Requests are answered one after the other."""
 
@@ -214,7 +219,7 @@ class _Api:
             items = self._labeling.work(name)
             said = self._labeling.said(name)
         except (InputError, msgspec.DecodeError) as error:
-            return _json({"error": line(str(error), 300)}, 400)
+            return _told(error)
         return _json(
             {
                 "annotator": name,
@@ -237,13 +242,15 @@ class _Api:
                     name, body.place, body.said or {}, seconds=body.seconds, name=body.name
                 )
         except (InputError, msgspec.DecodeError) as error:
-            return _json({"error": line(str(error), 300)}, 400)
+            return _told(error)
         return _json({"stored": True, "new": new})
 
     def _allowed(self, annotator: str) -> str:
         name = check_annotator(annotator)
         if self._annotator not in ("", name):
-            raise InputError(f"this page is for {self._annotator}; start another for {name}")
+            raise AnotherAnnotatorError(
+                f"this page is for {self._annotator}; start another for {name}"
+            )
         return name
 
 
@@ -257,6 +264,13 @@ def _said(place: int, label: PersonLabel) -> dict[str, Any]:
     values = (verdict.stance, content, verdict.label, verdict.number, label.skipped)
     said = {name: one for name, one in zip(SAID, values, strict=True) if one not in (None, "")}
     return {"place": place, "said": said, "seconds": label.seconds}
+
+
+def _told(error: Exception) -> Response:
+    """Return an error, with the status by which the page knows whether to keep what it sent."""
+    status = 409 if isinstance(error, AnotherAnnotatorError) else 400
+    status = 503 if isinstance(error, LabelStoreError) else status
+    return _json({"error": line(str(error), 300)}, status)
 
 
 def _json(value: object, status: int = 200) -> Response:

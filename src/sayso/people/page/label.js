@@ -18,12 +18,21 @@
   const call = (name, body) => fetch(base + "api/" + name, body === undefined ? {} : {
     method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify(body),
   });
-  const problem = (text) => { by("problem").textContent = text; by("problem").hidden = !text; };
+  // what is wrong, by where: it stands until the same place says that it is over
+  const problems = {};
+  const problem = (text, where = "page") => {
+    problems[where] = text;
+    const all = [...new Set(Object.values(problems))].filter(Boolean).join(" ");
+    by("problem").textContent = all;
+    by("problem").hidden = !all;
+  };
   const show = (id) => { for (const one of ["start", "work", "done"]) by(one).hidden = one !== id; };
 
   // ---- what is not stored yet lies in this browser, one entry each: tabs do not disturb each other
   const prefix = () => `sayso-label:${about.design}:`;
   const waiting = () => Object.keys(localStorage).filter((key) => key.startsWith(prefix())).sort();
+  const kept = new Map(); // of those, the ones that this server does not take, with whose they are
+  const pending = () => waiting().filter((key) => !kept.has(key));
   const random = () => Array.from(crypto.getRandomValues(new Uint8Array(12)), (n) => n.toString(16).padStart(2, "0")).join("");
   let count = 0;
   function put(write) {
@@ -36,27 +45,52 @@
     if (sending) return;
     sending = true;
     let wait = 300;
-    for (let keys = waiting(); keys.length; keys = waiting()) {
+    for (let keys = pending(); keys.length; keys = pending()) {
       saved();
       const body = localStorage.getItem(keys[0]);
       if (body === null) continue;
-      let answer = null;
-      try { answer = await call("write", JSON.parse(body)); } catch { answer = null; }
-      if (answer && (answer.ok || answer.status === 400)) {
-        if (!answer.ok) problem("A label was refused: " + (await answer.json()).error);
-        localStorage.removeItem(keys[0]);
-        if (gone) { gone = false; problem(""); }
+      const write = JSON.parse(body);
+      const answer = await call("write", write).catch(() => null);
+      const error = answer && !answer.ok ? await answer.json().then((one) => one.error, () => "") : "";
+      if (answer && (answer.ok || answer.status === 409 || (answer.status === 400 && error))) {
+        gone = false;
+        problem("", "server");
         wait = 300;
+        if (answer.status === 409) { keep(keys[0], write.annotator); continue; }
+        localStorage.removeItem(keys[0]);
+        if (!answer.ok) await refuse(write, error);
+        else if (write.place === refused) problem("", "refused");
         continue;
       }
       gone = true;
-      problem(answer ? "This is the address of a server that has ended. Open the address that sayso label printed last: your labels are kept in this browser until then." :
-        "The server does not answer. Your labels are kept in this browser; start sayso label again with the same run, and open its address here.");
+      problem(!answer ? "The server does not answer. Your labels are kept in this browser; start sayso label again with the same run, and open its address here." :
+        answer.status === 403 ? "This is the address of a server that has ended. Open the address that sayso label printed last: your labels are kept in this browser until then." :
+        `Your labels are not stored: ${error || "error " + answer.status}. They are kept in this browser and sent again.`, "server");
       await new Promise((done) => setTimeout(done, wait));
       wait = Math.min(2 * wait, 4000);
     }
     sending = false;
     saved();
+  }
+  function keep(key, annotator) { // of somebody else: stored when a page for them is open
+    kept.set(key, annotator);
+    const names = [...new Set(kept.values())].join(", ");
+    problem(`Labels of ${names} that are not stored yet are kept in this browser (${kept.size}): this page is for ${about.annotator}. Start sayso label with --annotator, and open its address here.`, "kept");
+  }
+  let refused = null;
+  async function refuse(write, error) {
+    refused = write.place;
+    problem(`A label was refused: ${error}.`, "refused");
+    if (write.annotator !== who || !items.length) return;
+    apply({place: write.place, undo: true});
+    if (await refresh()) { // what was said before counts again
+      const place = items.findIndex((one) => one.place === write.place);
+      const finished = !by("done").hidden;
+      if (finished && place >= 0 && !said.has(write.place)) { go(place); return; }
+      if (finished) { done(); return; }
+      if (place === at) { draw(); return; }
+    }
+    progress();
   }
   const saved = () => {
     const left = waiting().length;
@@ -84,7 +118,7 @@
   async function begin(name) {
     who = name.trim().replace(/\s+/g, " ");
     send();
-    while (waiting().length && !gone) await new Promise((done) => setTimeout(done, 50));
+    while (pending().length && !gone) await new Promise((done) => setTimeout(done, 50));
     if (!(await refresh())) return;
     sessionStorage.setItem("sayso-label-name", who);
     const first = items.findIndex((one) => !said.has(one.place));
@@ -94,7 +128,11 @@
     const answer = await call("work", {annotator: who}).catch(() => null);
     if (!answer) { problem("The server does not answer: start sayso label again."); return false; }
     const told = await answer.json().catch(() => ({error: "Open the address that sayso label printed."}));
-    if (!answer.ok) { problem(told.error); show("start"); return false; }
+    if (!answer.ok) {
+      problem(told.error);
+      if (!items.length || answer.status !== 503) { by("name").value = who; show("start"); }
+      return false;
+    }
     who = told.annotator; items = told.items;
     said = new Map(told.said.map((one) => [one.place, one.said]));
     history = told.said.map((one) => one.place);
@@ -314,7 +352,7 @@
     else if (left) hidden += performance.now() - left;
   });
   addEventListener("focus", async () => { // another tab may have labeled some
-    if (!who || gone || waiting().length || step || skipping) return;
+    if (!who || gone || pending().length || step || skipping) return;
     const place = items[at] && items[at].place;
     const before = JSON.stringify([...said]);
     if (!(await refresh()) || before === JSON.stringify([...said])) return;
