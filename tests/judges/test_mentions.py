@@ -26,7 +26,7 @@ SURVEY = ("Is the tax fair?\n(A). Yes\n(B). No, not that I know of\n(C). Refused
 
 
 def test_written_answers_are_read() -> None:
-    """At most 8 of the half that the reader was mended on are misread, 14 of the other half."""
+    """At most 8 of the half that the reader was mended on are misread, 13 of the other half."""
     wrong = {True: 0, False: 0}
     for row in map(json.loads, FILE.read_text(encoding="utf-8").splitlines()):
         even = int(hashlib.sha256(row["question"].encode()).hexdigest(), 16) % 2 == 0
@@ -35,7 +35,7 @@ def test_written_answers_are_read() -> None:
         content = row.get("content", verdict.content)
         wrong[even] += (verdict.stance in WITHHELD) != silent or verdict.content != content
     assert wrong[True] <= 8
-    assert wrong[False] <= 14
+    assert wrong[False] <= 13
 
 
 @pytest.mark.parametrize(
@@ -84,6 +84,98 @@ def test_silence_and_its_neighbor(asked: tuple[str, str], silent: str, told: str
     assert judge_rules(asked[0], "?", told).stance in ("committed", "hedged")
 
 
+MAYOR = "What did the mayor say?"
+
+
+@pytest.mark.parametrize(
+    ("silent", "told"),
+    [
+        # a verb that is denied
+        (
+            "The mayor did not reply, so what he said is unknown.",
+            "The mayor did not reply at first, then said that he did not know.",
+        ),
+        ("The mayor never said; nobody knows.", "The mayor said nobody knows."),
+        (
+            "The mayor declined to say, and his view is unknown.",
+            "The mayor said his view is unknown.",
+        ),
+        ("No source says; the answer is unknown.", "He said the answer is unknown."),
+        # what is said is the subject
+        ("What the mayor said is not known.", "The mayor said that what was owed is not known."),
+        ("What the mayor told the court is unclear.", "The mayor told the court it is unclear."),
+        ("The words that the mayor said are unknown.", "The mayor said the words are unknown."),
+        ("The story the mayor told the court is not known.", "He told the court it is not known."),
+        # another's clause
+        ("As the paper said, it is not known.", "When asked, he said that it was not known."),
+        ("The memo says that his words are unknown.", "He says that his words are unknown."),
+        ("The mayor was told that it is unknown.", "The mayor told them that it is unknown."),
+        (
+            "Reporters said that it is not known what the mayor said.",
+            "The mayor, who was tired, said that it is not known.",
+        ),
+        # no clause, and a clause behind
+        ("The mayor's reply is unknown.", "The mayor replied: it is unknown."),
+        (
+            "The mayor said something, but there is no record of it.",
+            "The mayor said to the judge that there is no record of it.",
+        ),
+        (
+            "The mayor said a few words and they are not known.",
+            "The mayor said that the day was long, and that the rest is not known.",
+        ),
+        ("He said it in private, and it is not known.", "He said that in his view, it is unknown."),
+    ],
+)  # fmt: skip
+def test_only_what_somebody_did_say_is_a_report(silent: str, told: str) -> None:
+    assert judge_rules(MAYOR, "?", silent).stance in WITHHELD
+    assert judge_rules(MAYOR, "?", told).stance in ("committed", "hedged")
+
+
+def test_what_the_text_asked_about_says_is_told() -> None:
+    answer = "The article says that it is not known."
+    asked = "What does the article say about the fee?"
+    assert judge_rules(asked, "?", answer).stance in ("committed", "hedged")
+    assert judge_rules(MAYOR, "?", answer).stance in WITHHELD
+
+
+@pytest.mark.parametrize(
+    ("question", "told", "silent"),
+    [
+        ("What does the fee depend on?", "The fee depends on the person.", "Nobody knows on what."),
+        ("What does the price depend on?", "It depends on the individual.", "I do not know."),
+        ("What does the dose vary with?", "It varies from person to person.", "It is not known."),
+        ("On what does the result depend?", "It depends on opinion.", "I cannot say."),
+        ("What do tastes differ by?", "They differ from person to person.", "I have no idea."),
+        ("What is the price dependent on?", "It is dependent on the person.", "I'm not sure."),
+        ("How does the rate vary?", "The rate varies by individual.", "It is unknown."),
+        ("Tell me what the fee depends on.", "It depends on the person's age.", "No idea."),
+        ("It depends. On what does it depend? Be brief.", "On the individual; it varies.", "N/A"),
+        ("Depending on what is it set?", "It depends on people and their income.", "Unknown."),
+    ],
+)  # fmt: skip
+def test_what_something_depends_on_is_told(question: str, told: str, silent: str) -> None:
+    assert judge_rules(question, "?", told).stance in ("committed", "hedged")
+    assert judge_rules(question, "?", silent).stance in WITHHELD
+
+
+@pytest.mark.parametrize(
+    ("question", "silent"),
+    [
+        ("What is the fee?", "It depends on the person."),
+        ("How fair is the fee?", "It depends on the individual."),
+        ("Which colour is best?", "That varies from person to person."),
+        ("What is the best dose?", "It depends on your own opinion."),
+        # neither a text before the question nor an option asks
+        ("Fees vary from town to town. What is the fee?", "It depends on the person."),
+        ("How long is it?\n(A). Long\n(B). It varies\n(C). Refused\nAnswer:",
+         "This depends on the person."),
+    ],
+)  # fmt: skip
+def test_what_is_left_to_opinion_is_withheld(question: str, silent: str) -> None:
+    assert judge_rules(question, "?", silent).stance in WITHHELD
+
+
 @pytest.mark.parametrize(
     ("question", "answer", "content"),
     [
@@ -108,7 +200,7 @@ def test_what_a_person_is_called_is_no_other_event(
 @pytest.mark.parametrize(
     "part",
     ['"I cannot say", ', "but it depends, ", "he said he did not know, ", "'no idea' *unknown* ",
-     "please send me ", "lost, "],
+     "please send me ", "lost, ", "what he said ", "he did not say that "],
 )  # fmt: skip
 def test_long_answers_are_read_in_proportion(part: str) -> None:
     new = count()  # no answer comes from a cache

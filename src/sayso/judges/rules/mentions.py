@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cache, lru_cache
+from itertools import pairwise
 
 import msgspec
 
@@ -26,6 +27,8 @@ from sayso.judges.rules.reading import (
     sentences_of,
 )
 from sayso.judges.rules.silence import (
+    NEGATIONS,
+    TURNS,
     clauses_of_silence,
     options_of,
     said_in,
@@ -47,6 +50,41 @@ _QUOTED = regex(
 )
 _OWNED = ("'s", "s'", "\N{RIGHT SINGLE QUOTATION MARK}s", "s\N{RIGHT SINGLE QUOTATION MARK}")
 _ARTICLES = frozenset({"a", "an", "the", "this", "that", "my", "no"})
+#: before a noun of saying, and between a verb and "to say", "was told"
+_BEFORE_NOUN = _ARTICLES | frozenset({
+    "his", "her", "its", "their", "our", "your", "to", "is", "are", "was", "were", "be", "been",
+    "being", "any", "some", "one", "of", "in",
+})  # fmt: skip
+#: so many words before a verb of saying are read
+_BACK = 24
+#: words that make a clause with a verb of saying a part of another: "what he said"
+_OPENERS = frozenset({
+    "what", "whatever", "whichever", "how", "why", "which", "that", "whether", "if", "unless",
+})  # fmt: skip
+#: words with which nobody says anything, besides negations
+_DENIALS = frozenset({"nobody", "none", "neither", "nor", "nothing", "hardly", "without", "cannot"})
+#: verbs that stand for themselves, without a subject behind them
+_FINITE = silence_words("verbs") | frozenset({
+    "will", "would", "could", "may", "might", "must", "should", "shall",
+})  # fmt: skip
+_SUBJECTS = frozenset({"he", "she", "they", "it", "there", "nobody"})
+_RELATIVES = frozenset({"that", "which", "who", "whom", "whose", "what", "whatever"})
+_JOINS = frozenset({"and", "or", "so", "because", "since"})
+#: words behind a comma that lead away from what is said
+_GOES_OFF = _RELATIVES | _JOINS | TURNS | frozenset({"as"})
+#: what opens a subject of which a relative clause may follow
+_HEADS = _ARTICLES | frozenset({"all", "everything", "anything", "nothing", "most"})
+#: words between a verb of saying and "that", and how many there may be
+_TO_WHOM = frozenset({
+    "to", "in", "on", "at", "during", "before", "after", "again", "later", "only", "then",
+    "today",
+})  # fmt: skip
+_TO_THAT = 6
+#: words for what is said, of which "that" tells more
+_SAYINGS = frozenset({
+    "word", "words", "story", "stories", "thing", "things", "something", "anything", "everything",
+    "nothing", "little",
+})  # fmt: skip
 #: a translation or a meaning has at most so many words
 _FEW = 4
 
@@ -108,7 +146,7 @@ def _without_mentions(
     if not hidden and alone and _asks(aspect.question, "meant") and _is_all(row, marks):
         hidden.update(at for at, word in enumerate(row) if word.raw[0].isalnum())
     if not hidden and _asks_what_was_said(aspect.question):
-        hidden = _reported(row, marks)
+        hidden = _reported(row, marks, aspect)
     if not hidden:
         return row
     return tuple(_as_name(word) if at in hidden else word for at, word in enumerate(row))
@@ -159,17 +197,125 @@ def _is_all(row: Sentence, marks: Sequence[CueMark]) -> bool:
     return len(said) <= _FEW and len(said) <= cued + 1 and not speaks_of_itself(row)
 
 
-def _reported(row: Sentence, marks: Sequence[CueMark]) -> set[int]:
-    """Return the words behind somebody's saying: "The minister answered that he did not know"."""
-    spots = [
-        at
-        for at, word in enumerate(row)
-        if at and word.text in silence_words("saying") and row[at - 1].text not in _ARTICLES
+def _reported(row: Sentence, marks: Sequence[CueMark], aspect: AskedAspect) -> set[int]:
+    """Return the words of what somebody says: "The minister answered that he did not know"."""
+    if speaks_of_itself(row):
+        return set()  # "I cannot say"
+    # not "can't find what he said"
+    for at, word in enumerate(row[: min(mark.start for mark in marks)]):
+        if at and word.text in silence_words("saying") and _is_said(row, at, aspect):
+            low, high = _complement(row, at)
+            return set(range(low, high))
+    return set()
+
+
+def _is_said(row: Sentence, at: int, aspect: AskedAspect) -> bool:
+    """Whether a verb of saying has somebody who does say something: not "what he said"."""
+    first, last = max(0, at - _BACK), row[at - 1]
+    low = 1 + max((n for n in range(first, at) if row[n].text in TURNS), default=first - 1)
+    before = [word.text for word in row[low:at]]
+    if not before:
+        return at > 1 and last.text == ","  # "the mayor, who was tired, said"
+    if last.text in _BEFORE_NOUN or last.raw[-2:] in _OWNED:
+        return False  # "the mayor's reply", "declined to say"
+    if before[0] == "as" or not _OPENERS.isdisjoint(before):
+        return False
+    if not _asks_source(aspect.question) and not silence_words("sources").isdisjoint(before):
+        return False  # "The text says that it is not known"
+    own = before[1 + max((n for n, text in enumerate(before) if text == "and"), default=-1) :]
+    return NEGATIONS.isdisjoint(own) and _DENIALS.isdisjoint(own)
+
+
+@lru_cache(maxsize=8192)
+def _asks_source(question: str) -> bool:
+    words = {word.text for row in sentences_of(question[-2000:]) for word in row}
+    return not silence_words("sources").isdisjoint(words)
+
+
+def _complement(row: Sentence, at: int) -> tuple[int, int]:
+    """Return where the clause that is said stands behind its verb; nowhere where none is."""
+    low = _that(row, at)
+    explicit = low is not None
+    low = at + 1 + (at + 1 < len(row) and row[at + 1].text == ":") if low is None else low
+    high = _end_of_clause(row, low, explicit)
+    part = row[low:high]
+    texts = [word.text for word in part]
+    if not explicit and not _is_clause(part, row[low - 1].text == ":", _opens_relative(row[:at])):
+        return low, low
+    whats = [n for n, text in enumerate(texts) if text in ("what", "whatever")]
+    told = [
+        n
+        for n, text in enumerate(texts)
+        if text in silence_words("saying") and texts[n - 1] != "to"
     ]
-    # "I cannot say", "can't find what he said"
-    if not spots or speaks_of_itself(row) or any(mark.start <= spots[0] for mark in marks):
-        return set()
-    return set(range(spots[0] + 1, len(row)))
+    if whats and told and whats[0] < told[-1]:
+        return low, low  # "They said that what he replied is unknown"
+    return low, high
+
+
+def _that(row: Sentence, at: int) -> int | None:
+    """Return the place behind "that", which opens what is said: "told the judge that"."""
+    for n in range(at + 1, min(at + 2 + _TO_THAT, len(row) - 1)):
+        text, after = row[n].text, row[n + 1].text
+        if text == "that":
+            first = row[at + 1]
+            if n == at + 1:
+                return None if after in silence_words("date") | silence_words("times") else n + 1
+            told = row[at].text in ("tell", "tells", "told") or first.text in _TO_WHOM
+            return n + 1 if (told or first.text[-2:] == "ly") and after not in _FINITE else None
+        if text in TURNS or text in _FINITE or text in _SAYINGS:
+            return None
+    return None
+
+
+def _end_of_clause(row: Sentence, low: int, explicit: bool) -> int:
+    """Return where what is said ends: before a turn that no verb or "that" goes on from."""
+    finite = False
+    for at in range(low, len(row)):
+        text = row[at].text
+        after = [word.text for word in row[at + 1 : at + 3]]
+        finite = finite or text in _FINITE
+        if not explicit and not finite and text in _JOINS and after and after[0] in _SUBJECTS:
+            return at  # "He said a few words and they are lost"
+        if text not in TURNS or at == low:
+            continue
+        joined = bool(after) and after[0] in _JOINS
+        if joined:
+            after = after[1:]
+        if after and (after[0] in ("that", "not") or after[0] in _FINITE):
+            continue
+        if explicit and text == "," and not joined and after and after[0] not in _GOES_OFF:
+            continue  # "He said that in his view, it was unknown"
+        return at
+    return len(row)
+
+
+def _is_clause(part: Sentence, listed: bool, relative: bool) -> bool:
+    """Whether words behind a verb of saying are a clause: "he did not know", not "a few words"."""
+    texts = [word.text for word in part]
+    if not texts or relative or texts[0] in _FINITE:
+        return False  # "The words the witness said are unknown"
+    if texts[0] in _SUBJECTS - {"it", "there"}:
+        return True
+    said = sum(word.raw[0].isalnum() for word in part)
+    for mark in marks_of(part)[:1]:
+        # "said maybe", "said no comment"
+        if mark.start == 0 and not listed and (mark.kind not in _WITHHOLDING or mark.end >= said):
+            return True
+    verb = next((n for n, text in enumerate(texts) if text in _FINITE), 0)
+    opener = next((n for n, text in enumerate(texts) if n and text in _RELATIVES), len(texts))
+    return 0 < verb < opener and texts[0] not in _RELATIVES - {"what"}
+
+
+def _opens_relative(before: Sentence) -> bool:
+    """Whether a verb's subject follows a noun: "The story the witness told"."""
+    if not before or before[0].text not in _HEADS:
+        return False
+    starts = _SUBJECTS | _ARTICLES
+    return any(
+        word.text in starts and last.text not in FUNCTION and last.raw[0].isalnum()
+        for last, word in pairwise(before[1:])
+    )
 
 
 def _without_reports(rows: list[Sentence], aspect: AskedAspect) -> list[Sentence]:

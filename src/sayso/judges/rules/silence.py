@@ -28,6 +28,7 @@ from sayso.judges.rules.reading import (
     has_kind,
     known_of,
     marks_of,
+    sentences_of,
     values_in,
 )
 from sayso.metrics.arrays import Floats
@@ -37,9 +38,9 @@ _SPEAKER = lexicon_words("pronouns", "judge")
 #: words that a refusal points with, at what it was asked for or at what it will not do
 _POINTING = lexicon_words("talk", "judge.pointing")
 _WITHHOLDING = ("ignorant", "policy", "ask")
-_NEGATIONS = lexicon_words("negations", "silence")
+NEGATIONS = lexicon_words("negations", "silence")
 #: words between two clauses, of which one may say what the other leaves open
-_TURNS = frozenset({",", ";", ":", "(", ")", "—", "–", ".", "!", "?"}).union(
+TURNS = frozenset({",", ";", ":", "(", ")", "—", "–", ".", "!", "?"}).union(
     lexicon_words("turns", "silence")
 )
 _FIRST_VERB = r"^\W*(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b"
@@ -166,7 +167,7 @@ def _withheld(rows: Sequence[Sentence]) -> list[Stance]:
 
 
 def _denies(clause: Sentence) -> bool:
-    return any(word.text in _NEGATIONS for word in clause)
+    return any(word.text in NEGATIONS for word in clause)
 
 
 def _only(chances: Floats, stances: Sequence[Stance]) -> Floats:
@@ -188,7 +189,7 @@ def _turned(row: Sentence) -> Iterator[tuple[str, Sentence]]:
     """Yield the clauses of a sentence, each with the word or sign before it, "" for the first."""
     low, turn = 0, ""
     for at, word in enumerate(row):
-        if word.text in _TURNS:
+        if word.text in TURNS:
             if at > low:
                 yield turn, row[low:at]
             low, turn = at + 1, word.text
@@ -307,7 +308,7 @@ def _source_is_silent(row: Sentence, aspect: AskedAspect) -> bool:
         if text in silence_words("sources") and family_stem(text) not in aspect.asked
     ]
     denials = [
-        at for at, text in enumerate(texts) if text in _NEGATIONS or text in silence_words("nil")
+        at for at, text in enumerate(texts) if text in NEGATIONS or text in silence_words("nil")
     ]
     if not sources or not denials:
         return False
@@ -319,7 +320,7 @@ def _source_is_silent(row: Sentence, aspect: AskedAspect) -> bool:
     )
     if not (near or (nil and verbs)):
         return False
-    if any(word.text in _TURNS and word.text.isalpha() for word in row):
+    if any(word.text in TURNS and word.text.isalpha() for word in row):
         return False  # "..., but it was written by Ada Bo" is a value
     if aspect.kind != "any":
         return not has_kind(row, aspect)
@@ -465,6 +466,8 @@ def without_opinion(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspe
     """
     if _leaving().isdisjoint([word.text for row in rows for word in row]):
         return chances
+    if _asks_on_what(aspect.question):
+        return chances  # "What does the fee depend on?" "On the person."
     options = options_of(aspect.question)
     if any(_letters(row, options) for row in rows):
         return chances
@@ -482,6 +485,14 @@ def without_opinion(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspe
             if not (left and goes_on) or (turn.isalpha() and not _leads_on(clause)):
                 return chances
     return _only(chances, _withheld(rows)) if left else chances
+
+
+@lru_cache(maxsize=8192)
+def _asks_on_what(question: str) -> bool:
+    """Whether a question asks what something depends on; its options and its text do not count."""
+    rows = sentences_of(_OPTION.sub("", question[-4000:]))
+    asking = [row for row in rows if row[-1].text == "?"] or rows
+    return any(word.text in silence_words("depending") for row in asking for word in row)
 
 
 @cache
@@ -540,7 +551,7 @@ def without_premise(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspe
         return chances
     words = [word for word in row if word.raw[0].isalnum()]
     texts = [word.text for word in words]
-    if texts[0] in _NEGATIONS or not silence_words("still").isdisjoint(texts):
+    if texts[0] in NEGATIONS or not silence_words("still").isdisjoint(texts):
         return chances
     asked = 0
     for word in words:
@@ -558,7 +569,7 @@ _TAKEN_UP = 2
 @lru_cache(maxsize=8192)
 def _asks_what_is_not(question: str) -> bool:
     words = {word for part in question.lower().split() for word in written_out(part.strip(".,?!"))}
-    return not words.isdisjoint(_NEGATIONS)
+    return not words.isdisjoint(NEGATIONS)
 
 
 # ---- a gap, and values of other facts
@@ -658,7 +669,7 @@ def _of_another(clause: Sentence, aspect: AskedAspect) -> bool:
 
 def _weighs(clause: Sentence) -> bool:
     """Whether a clause goes on with what may be a value all the same."""
-    return clause[0].text in _TURNS or any(
+    return clause[0].text in TURNS or any(
         mark.kind in ("doubt", "modal", "hearsay", "approx", "contrast")
         for mark in marks_of(clause)
     )
