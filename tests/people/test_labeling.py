@@ -144,6 +144,57 @@ def test_wrong_choices_are_one_line(run: Path, choices: LabelChoices, expected: 
         open_labeling(run, store, choices)
 
 
+def test_who_lacks_items_is_told_why(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sheet = run.parent / "sheet.csv"
+
+    def ask(annotator: str, *more: str) -> tuple[int, str]:
+        own = ("--annotator", annotator, "--sheet", str(sheet), "--kind", "answer", "--force")
+        code = execute(["label", str(run), *own, *more])
+        return int(code or 0), capsys.readouterr().err
+
+    def label_all(annotator: str, n: int) -> None:
+        with open_store(run) as store:
+            opened = open_labeling(run, store, LabelChoices(kind="answer", n=n))
+            for number, one in enumerate(opened.work(annotator)):
+                opened.label(annotator, one.place, {"skipped": "?"}, name=f"{annotator}{number}")
+
+    for name in ("Ada", "Bo"):
+        code, said = ask(name, "--n", "20")
+        assert code == 0
+        assert "shared" not in said
+    # shared items that are asked for later find no room
+    code, said = ask("Ada", "--n", "20", "--shared", "15")
+    assert code == 0
+    assert "Bo has 20 items already, without 15 of the 15 shared ones: --n 35 adds them" in said
+    assert "Ada has" not in said
+    code, said = ask("Bo", "--n", "35")
+    assert code == 0
+    assert "shared ones" not in said
+    # a sheet without items is none
+    label_all("Ada", 20)
+    code, said = ask("Ada", "--n", "20")
+    assert code == 2
+    assert "Ada labeled all 20 items already; --n " in said
+    with open_store(run) as store:
+        total = len(open_labeling(run, store, LabelChoices(kind="answer")).places)
+    # Bo's 20 items that are not shared have no label: Cy gets them too, all others are taken
+    code, said = ask("Cy", "--n", str(total))
+    assert code == 0
+    assert "20 items of Cy are also items of Bo, not labeled so far: no others are free" in said
+    label_all("Cy", total)
+    code, said = ask("Cy", "--n", str(total))
+    assert (code, "Cy labeled all" in said, "other people labeled the rest" in said) == (
+        2,
+        True,
+        True,
+    )
+    code, said = ask("Bo", "--n", str(total))
+    assert f"Bo gets 35 items, not {total}: other people labeled the rest" in said
+    code, said = ask("Dee", "--shared", "0")
+    assert code == 2
+    assert f"Dee has no items: other people labeled all {total}; --shared N" in said
+
+
 # ---- the command: sheets and files
 
 

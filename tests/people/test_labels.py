@@ -165,10 +165,29 @@ def test_everybody_gets_the_shared_items_and_others_of_their_own(tmp_path: Path)
         assert store.assign(drawn, "Bo", 6) == [0, 1, 2, 8, 9, 10]
         assert store.assign(drawn, "Ada", 8) == store.assigned("d1", "Ada")  # the same again
         assert store.assign(drawn, "Ada", 10)[-2:] == [11, 12]
-        assert store.assign(drawn, "Cy", 100) == [0, 1, 2, *range(13, 20)]
+        assert store.assign(drawn, "Cy", 10) == [0, 1, 2, *range(13, 20)]
         # more shared items later: who has not got them gets them
         more = msgspec.structs.replace(drawn, shared=5)
         assert store.assign(more, "Bo", 8) == [0, 1, 2, 3, 4, 8, 9, 10]
+
+
+def test_places_that_nobody_labeled_go_to_who_lacks_some(tmp_path: Path) -> None:
+    drawn, places = design({"a": 20}, shared=2)
+    with LabelStore.open(tmp_path) as store:
+        store.put_design(drawn, places)
+        assert store.assign(drawn, "Adda", 8) == list(range(8))  # mistyped
+        assert store.assign(drawn, "Ada", 8) == [0, 1, *range(8, 14)]
+        for place in (8, 13):
+            store.add(label(place))
+        assert store.assign(drawn, "Bo", 8) == [0, 1, *range(14, 20)]  # the free ones are enough
+        assert store.assign(drawn, "Bo", 11) == [0, 1, 2, 3, 4, *range(14, 20)]
+        # then those that Ada comes to last, and never one that has a label
+        assert store.assign(drawn, "Bo", 16) == [0, 1, *range(2, 8), 11, 12, *range(14, 20)]
+        assert store.assign(drawn, "Bo", 99) == [p for p in range(20) if p not in (8, 13)]
+        # what others had they keep: nobody loses an item that they look at
+        assert store.assigned("d1", "Ada") == [0, 1, *range(8, 14)]
+        assert store.assigned("d1", "Adda") == list(range(8))
+        assert store.holders("d1")[9] == {"Ada", "Bo"}
 
 
 def test_many_writers_at_once_lose_nothing(tmp_path: Path) -> None:

@@ -135,17 +135,19 @@ def _label(
     opened = labelings.open_labeling(run, store, choices)
     for notice in opened.notices:
         printing.print_note(notice)
+    if flags.sheet is not None and not annotator:
+        raise InputError("--sheet needs --annotator NAME: whose items are written?")
+    if annotator:  # so that what cannot be shown is said before the address
+        opened.work(annotator)
+        for notice in opened.notes(annotator):
+            printing.print_note(notice)
     if flags.sheet is not None:
-        if not annotator:
-            raise InputError("--sheet needs --annotator NAME: whose items are written?")
         number = labelings.write_sheet_of(opened, annotator, flags.sheet, force=flags.force)
         command = f"sayso label {shlex.quote(str(run))} --import {shlex.quote(str(flags.sheet))}"
         columns = labelings.columns_text(opened.kind)
         printing.tell(f"{flags.sheet}: {number:,} items to label. {columns}; then run: {command}")
         return
     try:
-        if annotator:  # so that what cannot be shown is said before the address
-            opened.work(annotator)
         server = servers.label_server(opened, annotator, flags.port)
     except ModuleNotFoundError as error:
         raise InputError(

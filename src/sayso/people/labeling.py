@@ -110,12 +110,46 @@ class Labeling:
         return KIND_NAMES[self.kind]
 
     def work(self, annotator: str) -> list[WorkItem]:
-        """Return the items of an annotator in their order, drawing new ones up to ``n``."""
+        """Return the items of an annotator in their order, drawing new ones up to ``n``.
+
+        Raises InputError where there are none.
+        """
         places = self.store.assign(self.design, annotator, self.n)
+        if not places:
+            raise InputError(
+                f"{annotator} has no items: other people labeled all {len(self.places):,}; "
+                "--shared N gives the first N to everybody"
+            )
         new = [place for place in places if place not in self._shown]
         shown = shown_items(self.source, [self.places[place].item for place in new])
         self._shown.update(zip(new, shown, strict=True))
         return [WorkItem(place, self._shown[place]) for place in places]
+
+    def notes(self, annotator: str) -> list[str]:
+        """Return what an annotator should know of the items that :meth:`work` gave them."""
+        holders = self.store.holders(self.design.id)
+        mine = [place for place in sorted(holders) if annotator in holders[place]]
+        notes = []
+        if len(mine) < min(self.n, len(self.places)):
+            notes.append(
+                f"{annotator} gets {len(mine):,} items, not {self.n:,}: other people labeled the "
+                "rest"
+            )
+        labeled = {one.item for one in self.store.labels(self.kind)}
+        twice = [
+            place
+            for place in mine
+            if place >= self.design.shared
+            and len(holders[place]) > 1
+            and self.places[place].item not in labeled
+        ]
+        if twice:
+            names = sorted({name for place in twice for name in holders[place]} - {annotator})
+            notes.append(
+                f"{len(twice):,} items of {annotator} are also items of {', '.join(names)}, not "
+                "labeled so far: no others are free"
+            )
+        return notes
 
     def said(self, annotator: str) -> list[tuple[int, PersonLabel]]:
         """Return (place, label) of what an annotator said, in the order in which it was said."""
@@ -185,7 +219,23 @@ def open_labeling(run: Path, store: LabelStore, choices: LabelChoices) -> Labeli
     others = [KIND_NAMES[one] for one in kinds if one != kind]
     if others and not choices.kind:
         notices.append(f"you label {KIND_NAMES[kind]}; --kind chooses among {', '.join(kinds)}")
+    notices += _without_shared(store, design, choices.n)
     return Labeling(source, store, design, choices.n, notices)
+
+
+def _without_shared(store: LabelStore, design: LabelDesign, n: int) -> list[str]:
+    """Return who has so many items already that ``n`` leaves no room for the shared ones."""
+    shared = set(range(min(design.shared, design.items)))
+    notices = []
+    for annotator in store.annotators() if shared else []:
+        mine = store.assigned(design.id, annotator)
+        missing = len(shared - set(mine))
+        if mine and missing > max(0, n - len(mine)):
+            notices.append(
+                f"{annotator} has {len(mine):,} items already, without {missing:,} of the "
+                f"{len(shared):,} shared ones: --n {len(mine) + missing} adds them"
+            )
+    return notices
 
 
 def check_choices(choices: LabelChoices) -> None:
@@ -244,10 +294,17 @@ def write_sheet_of(labeling: Labeling, annotator: str, place: Path, *, force: bo
     name = check_annotator(annotator)
     done = {number for number, _ in labeling.said(name)}
     rows = []
-    for one in labeling.work(name):
+    work = labeling.work(name)
+    for one in work:
         if one.place not in done:
             item = labeling.places[one.place].item
             rows.append({"annotator": name} | _texts(one.shown) | item._asdict())
+    if not rows:
+        more = len(labeling.places) - len(work)
+        told = f"--n {len(work) + more} would add {more:,}" if more else "the run has no others"
+        if len(work) < labeling.n and more:
+            told = "other people labeled the rest"
+        raise InputError(f"--sheet {place}: {name} labeled all {len(work):,} items already; {told}")
     fields = [step.field for step in GUIDES[labeling.kind].steps]
     columns = ("annotator", *TEXTS[labeling.kind], *fields, "skipped", *ITEM)
     if place.exists() and place.stat().st_size and not force:

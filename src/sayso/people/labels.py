@@ -458,7 +458,9 @@ class LabelStore:
     def assign(self, design: LabelDesign, annotator: str, n: int) -> list[int]:
         """Return the places of an annotator, ``n`` or as many as there are; new ones are added.
 
-        Everybody has the first ``design.shared`` places; each other place has one annotator.
+        Everybody has the first ``design.shared`` places; each other place has one annotator. Where
+        these are too few, places follow that others have and nobody labeled, first those of names
+        that labeled nothing: a name that was mistyped keeps no item from being labeled.
         """
         with self._writing():
             mine = self._places_of(design.id, annotator)
@@ -473,12 +475,45 @@ class LabelStore:
             }
             shared = [p for p in range(min(design.shared, total)) if p not in mine]
             free = [p for p in range(design.shared, total) if p not in taken]
-            new = [*shared, *free][: max(0, n - len(mine))]
+            lacking = max(0, n - len(mine))
+            new = [*shared, *free][:lacking]
+            if len(new) < lacking:
+                held = {*mine, *new}
+                new += [p for p in self._unlabeled(design) if p not in held][: lacking - len(new)]
             self._db.executemany(
                 "INSERT INTO assigned VALUES (?,?,?)",
                 [(design.id, annotator, place) for place in new],
             )
             return sorted([*mine, *new])
+
+    def _unlabeled(self, design: LabelDesign) -> list[int]:
+        """Return the places that are not shared and that their annotators did not label yet.
+
+        Those of names without a label come first, then those that others come to last.
+        """
+        said = self._current()
+        items, names = {one.item for one in said}, {one.annotator for one in said}
+        places = self.places(design.id)
+        idle = {
+            place: names.isdisjoint(holders)
+            for place, holders in self.holders(design.id).items()
+            if place >= design.shared and places[place].item not in items
+        }
+        busy = sorted((place for place in idle if not idle[place]), reverse=True)
+        return [*sorted(place for place in idle if idle[place]), *busy]
+
+    def holders(self, design: str) -> dict[int, set[str]]:
+        """Return who has each place of a design that somebody has."""
+        with _sqlite_errors(self.path):
+            rows = self._db.execute(
+                "SELECT place, annotator FROM assigned JOIN places USING (design, place) "
+                "WHERE design=? ORDER BY place",
+                (design,),
+            ).fetchall()
+        held: dict[int, set[str]] = {}
+        for place, annotator in rows:
+            held.setdefault(place, set()).add(str(annotator))
+        return held
 
     def assigned(self, design: str, annotator: str) -> list[int]:
         """Return the places that an annotator has of a design."""
