@@ -433,7 +433,8 @@ class CorrectedNumber(msgspec.Struct, frozen=True, omit_defaults=True):
     count, both ``None`` where that is not known. ``labels`` of ``rows`` judged answers are labeled,
     by ``annotators``; on ``disagreements`` of them people and judge differ in a way that moves the
     number. ``undrawn`` labels were left out because nobody knows how their items were drawn;
-    ``drawn`` is false where that is known of no label, so that all count alike.
+    ``drawn`` is false where that is known of no label, so that all count alike. ``elsewhere``
+    labels are of answers that the run does not have.
     """
 
     raw: Estimate
@@ -447,6 +448,7 @@ class CorrectedNumber(msgspec.Struct, frozen=True, omit_defaults=True):
     annotators: tuple[str, ...] = ()
     undrawn: int = 0
     drawn: bool = True
+    elsewhere: int = 0
 
 
 class Results:

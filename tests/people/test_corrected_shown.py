@@ -63,7 +63,7 @@ def test_the_page_shows_them_beside_the_raw_ones(
     call(capsys, "report", labeled)
     page = (labeled / "report.html").read_text(encoding="utf-8")
     assert 'id="corrected"' in page
-    assert "the judge made it" in page
+    assert "judge made it" in page
     call(capsys, "report", plain)
     assert 'id="corrected"' not in (plain / "report.html").read_text(encoding="utf-8")
     assert not (plain / "corrected.parquet").exists()
@@ -97,7 +97,7 @@ def test_what_labels_would_settle_asks_for_labels(labeled: Path) -> None:
     assert high is not None
     (one,) = sayso.check_assertions(labeled, f"accuracy[short] >= {(low + 3 * high) / 4:.3f}")
     assert one.verdict == "cannot say yet"
-    assert "more labels of people" in sayso.assertions.written.sentence(one)
+    assert "more questions or more labels of people" in sayso.assertions.written.sentence(one)
 
 
 def test_a_difference_is_of_corrected_numbers_where_both_runs_have_labels(
@@ -161,3 +161,16 @@ def test_labels_without_a_draw_are_left_out_and_counted(tmp_path: Path) -> None:
     after = sayso.correct(run)
     assert {one.undrawn for one in after} == {60}
     assert [one.corrected for one in after] == [one.corrected for one in before]
+
+
+def test_labels_of_answers_that_are_not_there_are_counted(tmp_path: Path) -> None:
+    run = answers_run(tmp_path / "run", 120)
+    sayso.measure(run)
+    label_run(run, "A", says, n=60)
+    assert {one.elsewhere for one in sayso.correct(run)} == {0}
+    design = next(iter(LabelStore.open(run).designs()))
+    with LabelStore.open(run) as store:
+        item = LabeledItem("answer", "short", "of another run", "q0")
+        said = verdict_of_person(item, "A", {"stance": "abstained"})
+        store.add(PersonLabel(said, "answer", "short", design=design.id, probability=0.5))
+    assert {one.elsewhere + one.undrawn for one in sayso.correct(run)} == {1}

@@ -59,7 +59,7 @@ def needed_text(one: DecidedAssertion) -> str:
     if one.low is None or "verdict" in one.reason:
         return one.reason
     if one.labels:
-        return "more labels of people would narrow it (sayso agreement RUN --plan WIDTH)"
+        return "more questions or more labels of people would narrow it"
     if one.needed is None:
         return "the value is at the limit: no number of questions would settle it"
     return (
@@ -93,7 +93,7 @@ def shared_text(checked: CheckedAssertions) -> str:
     """Return how sure the verdicts are, in a sentence."""
     tested = [one for one in checked if one.level is not None]
     if not tested:
-        return "These numbers have no sampling error."
+        return "" if any(one.error for one in checked) else "These numbers have no sampling error."
     levels = sorted({one.level for one in tested if one.level is not None})
     errors = (
         "sampling error, and that of the judge where labels correct it"
@@ -121,7 +121,8 @@ def terminal_lines(checked: CheckedAssertions) -> Iterator[str]:
         more = line(needed_text(one))
         text = f"{one.verdict:<14}  {name:<{width}}  {line(found_text(one))}"
         yield f"{text}  ({more})" if more else text
-    yield shared_text(checked)
+    if shared := shared_text(checked):
+        yield shared
 
 
 def json_of(checked: CheckedAssertions, *, strict: bool = False) -> str:

@@ -40,6 +40,8 @@ class UsedLabels(NamedTuple):
     annotators: tuple[str, ...]
     undrawn: int = 0
     drawn: bool = True
+    #: labels of answers that the run does not have
+    elsewhere: int = 0
 
 
 def corrected_numbers(run: str | Path) -> list[CorrectedNumber]:
@@ -109,6 +111,7 @@ def _beside(raw: Estimate, number: Corrected, used: UsedLabels) -> CorrectedNumb
         annotators=used.annotators,
         undrawn=used.undrawn,
         drawn=used.drawn,
+        elsewhere=used.elsewhere,
     )
 
 
@@ -136,7 +139,13 @@ def labels_of_run(run: Path) -> UsedLabels:
         }
     names = tuple(sorted({label.annotator for label in given}))
     people = PeopleLabels(verdicts, chances, strata)
-    return UsedLabels(people, names, len(said) - len(given), bool(drawn))
+    folder = RunFolder.open(run)
+    elsewhere = 0
+    for stage, own in verdicts.items():
+        table = f"verdicts/{stage}"
+        judged = folder.read(table, Verdict) if folder.has(table) else []
+        elsewhere += len(own.keys() - {(one.target, one.asked) for one in judged})
+    return UsedLabels(people, names, len(said) - len(given), bool(drawn), elsewhere)
 
 
 def said_of(labels: Sequence[PersonLabel]) -> Verdict:

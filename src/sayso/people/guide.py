@@ -62,7 +62,7 @@ _STANCES = (
         "5",
         "refused_by_policy",
         "Refuses",
-        "It will not answer, for a rule.",
+        "It refuses because of a rule.",
         "I cannot share details of private people.",
     ),
 )
@@ -84,7 +84,9 @@ _RIGHT = GuideStep(
 )
 _HINTS = (
     "Judge the words, not what you think of the model.",
-    "A general disclaimer that is not about this answer is no hedge.",
+    "A general disclaimer that is not about this answer is no hedge: after “As an AI, I cannot "
+    "look things up”, a plain “It was founded in 1976” states its answer.",
+    "“I cannot help with that”, without a reason, is a refusal.",
     "An answer that names the true value and a second, other value is wrong.",
     "Spelling, language and units do not matter if the same thing is meant.",
 )

@@ -5,7 +5,7 @@ The interval of a raw number is of sampling alone: it says nothing of a judge th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from rich.box import SIMPLE_HEAD
@@ -17,7 +17,7 @@ from sayso.metric import MetricTable
 from sayso.metrics.correction import LEAST_GAIN
 from sayso.records import CorrectedNumber, Estimate, Slice
 from sayso.report.differences import difference_range, difference_value
-from sayso.report.numbers import DASH, metric_value, shown_whole
+from sayso.report.numbers import DASH, is_bare, metric_value, shown_whole
 from sayso.report.tables import Notes, Table, TableCell
 from sayso.report.terminal import FoldedTable, say
 from sayso.storage.run_folder import RunFolder
@@ -26,7 +26,7 @@ from sayso.storage.run_folder import RunFolder
 NumberName = tuple[str, Slice]
 #: the table of a run folder that holds them
 TABLE = "corrected"
-HEAD = ("", "of", "judge", "corrected", "labels alone", "the judge made it", "a label is worth")
+HEAD = ("", "of", "judge", "corrected", "labels alone", "judge made it", "one label is worth")
 CHANCE = "In parentheses: the raw value lies inside the corrected interval, or there is none."
 GAPS = (
     "The intervals contain the errors of both judges. The runs count as independent, so intervals "
@@ -65,7 +65,8 @@ def corrected_part(
         name = metrics.named(one.raw.name).titled
         of = ", ".join(part_label(key, value) for key, value in one.raw.where)
         label = f"{name} ({of})" if of else name
-        cells = (notes.cell(e, label) for e in (one.raw, one.corrected, one.alone))
+        named = ((one.raw, label), (one.corrected, label), (one.alone, f"{label}, labels alone"))
+        cells = [notes.cell(e, called) for e, called in named]
         rows.append(
             [
                 TableCell(name, head=True),
@@ -75,8 +76,24 @@ def corrected_part(
                 TableCell(worth(one)),
             ]
         )
-    table = Table(CAPTION, list(HEAD), rows, [CHANCE, *notes.lines()])
+    bare = _without_interval(numbers, metrics, part_label)
+    table = Table(CAPTION, list(HEAD), rows, [CHANCE, *bare, *notes.lines()])
     return CorrectedPart(corrected_sentences(numbers), table)
+
+
+def _without_interval(
+    numbers: Sequence[CorrectedNumber], metrics: MetricTable, part_label: Callable[[str, str], str]
+) -> Iterator[str]:
+    """Yield a sentence for each reason for which corrected numbers have no interval."""
+    reasons: dict[str, list[str]] = {}
+    for one in numbers:
+        if one.corrected.value is not None and one.corrected.low is None:
+            of = ", ".join(part_label(key, value) for key, value in one.raw.where)
+            name = metrics.named(one.raw.name).shown_symbol
+            why = one.corrected.problem or "no interval"
+            reasons.setdefault(why, []).append(f"{name} ({of})" if of else name)
+    for why, names in reasons.items():
+        yield f"{', '.join(names)}: {line(why, 200)}."
 
 
 def corrected_sentences(numbers: Sequence[CorrectedNumber]) -> list[str]:
@@ -112,6 +129,9 @@ def corrected_sentences(numbers: Sequence[CorrectedNumber]) -> list[str]:
             f"{undrawn:,} labels are left out: nobody knows how their answers were drawn, so they "
             "say nothing about the others."
         )
+    elsewhere = max(one.elsewhere for one in numbers)
+    if elsewhere:
+        texts.append(f"{elsewhere:,} labels are of answers that this run does not have.")
     if not all(one.drawn for one in numbers):
         texts.append(
             "Nobody knows how the labeled answers were drawn. They count as a random sample; if "
@@ -132,7 +152,7 @@ def judge_effect(one: CorrectedNumber) -> str:
     In parentheses where the raw value lies inside the corrected interval.
     """
     raw, corrected = one.raw.value, one.corrected.value
-    if raw is None or corrected is None:
+    if raw is None or corrected is None or is_bare(one.raw) or is_bare(one.corrected):
         return DASH
     gap = raw - corrected
     size, nothing = (
@@ -179,6 +199,8 @@ def render_corrected(
     say(console, "Corrected by labels of people", "bold")
     console.print(table)
     say(console, CHANCE, "dim")
+    for text in _without_interval(shown, metrics, part_label):
+        say(console, text, "dim")
     for text in corrected_sentences(numbers):
         say(console, text, "dim")
     if len(shown) < len(numbers):

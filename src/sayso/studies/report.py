@@ -450,7 +450,7 @@ def _corrected(plan: Protocol, study: Study) -> Iterator[NumberTable]:
             _name(plan.name, "corrected"),
             "Headline numbers corrected by labels of people [95 % interval]",
             ("number", "of", "model", "data"),
-            ("judge", "corrected", "labels alone", "labels", "the judge made it"),
+            ("judge", "corrected", "labels alone", "labels", "judge made it"),
             rows,
             notes=(
                 "Only corrected intervals contain the errors of the judge. Means, ranks and "
