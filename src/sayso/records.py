@@ -434,7 +434,8 @@ class CorrectedNumber(msgspec.Struct, frozen=True, omit_defaults=True):
     by ``annotators``; on ``disagreements`` of them people and judge differ in a way that moves the
     number. ``undrawn`` labels were left out because nobody knows how their items were drawn;
     ``drawn`` is false where that is known of no label, so that all count alike. ``elsewhere``
-    labels are of answers that the run does not have.
+    labels are of answers that the run does not have. ``effect`` is raw minus corrected, what the
+    judge did to the number, with an interval of its own.
     """
 
     raw: Estimate
@@ -449,6 +450,7 @@ class CorrectedNumber(msgspec.Struct, frozen=True, omit_defaults=True):
     undrawn: int = 0
     drawn: bool = True
     elsewhere: int = 0
+    effect: Estimate | None = None
 
 
 class Results:

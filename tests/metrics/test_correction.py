@@ -460,3 +460,47 @@ def test_intervals_hold_and_raw_ones_do_not() -> None:
         assert len(held) > 90, name
         assert np.mean(held) > 0.90, name
     assert np.mean(raw) < 0.8
+
+
+def test_what_the_judge_did_is_a_paired_difference() -> None:
+    """All rows labeled: raw minus corrected is the mean of f - y, with the error of that mean."""
+    rng = np.random.default_rng(3)
+    people = (rng.random(200) < 0.5).astype(float)
+    judge = np.where((people == 0) & (rng.random(200) < 0.3), 1.0, people)
+    one = np.ones(200)
+
+    def share(sums: Any) -> dict[str, Any]:
+        return {"share": sums[..., 0] / sums[..., 1]}
+
+    rows = LabeledRows(np.arange(200))
+    columns = (np.stack([judge, one], axis=1), np.stack([people, one], axis=1))
+    effect = metrics.corrected_sums(share, *columns, rows)["share"].effect
+    gap = judge - people
+    assert effect is not None
+    assert effect.value == pytest.approx(gap.mean())
+    assert effect.low is not None
+    assert effect.high is not None
+    half = (effect.high - effect.low) / 2
+    assert half == pytest.approx(1.96 * gap.std(ddof=1) / np.sqrt(200), rel=0.06)
+    assert effect.low > 0  # the corrected interval alone would not say so
+
+    def weighted_mean(x: Any, weights: Any) -> Any:
+        return (weights * x).sum(axis=1) / weights.sum(axis=1)
+
+    same = metrics.corrected_metric("m", weighted_mean, [judge], [people], rows).effect
+    assert same is not None
+    assert same.value == pytest.approx(effect.value)
+    assert same.low == pytest.approx(effect.low)
+
+
+def test_labels_that_are_all_alike_say_so() -> None:
+    judge = np.stack([np.r_[np.ones(50), np.zeros(10)], np.ones(60)], axis=1)
+    found = metrics.corrected_sums(
+        lambda s: {"share": s[..., 0] / s[..., 1]},
+        judge,
+        np.ones((60, 2)),
+        LabeledRows(np.arange(60)),
+    )["share"]
+    assert found.corrected.value == pytest.approx(1.0)
+    assert found.corrected.low is None
+    assert found.corrected.problem == "no interval: all labels that count for it are alike"

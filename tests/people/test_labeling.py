@@ -307,7 +307,7 @@ def test_without_the_extra_one_line_says_what_to_install(run: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 2
-    assert done.stderr.startswith("sayso: the page needs ")
+    assert "\nsayso: the page needs " in f"\n{done.stderr}"
     assert "pip install 'sayso[label]'; --sheet FILE" in done.stderr
     assert done.stderr.count("\n") == 1
 
@@ -317,3 +317,14 @@ def test_labels_do_not_disturb_a_run(run: Path) -> None:
         open_labeling(run, store, LabelChoices(n=5)).work("Ada")
     folder = RunFolder.create(run)  # what a run that is repeated does
     assert folder.read_manifest().finished
+
+
+def test_a_run_with_fewer_items_says_so(tmp_path: Path) -> None:
+    run = answers_run(tmp_path / "run", 30)
+    with LabelStore.open(run) as store:
+        labeling = open_labeling(run, store, LabelChoices(kind="answer", n=60))
+        assert "the run has 30 short answers: you label all of them, not 60" in labeling.notices
+        assert not any(
+            "you label all" in text
+            for text in open_labeling(run, store, LabelChoices(kind="answer", n=30)).notices
+        )

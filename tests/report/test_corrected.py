@@ -38,11 +38,15 @@ def one(
     gain: float | None = 1.8,
 ) -> CorrectedNumber:
     low, high = (None, None) if value is None or half is None else (value - half, value + half)
+    effect = None
+    if raw is not None and value is not None and half is not None:
+        gap = raw - value
+        effect = Estimate(name, SHORT, gap, gap - half, gap + half)
     return CorrectedNumber(
         Estimate(name, SHORT, raw, 0.2, 0.3, n=300),
         Estimate(name, SHORT, value, low, high, n=100),
         Estimate(name, SHORT, 0.34, 0.2, 0.48, n=100),
-        gain, 0.7, 100, 300, 7, ("anna", "ben"),
+        gain, 0.7, 100, 300, 7, ("anna", "ben"), effect=effect,
     )  # fmt: skip
 
 
@@ -65,8 +69,8 @@ def test_what_the_judge_did_stands_in_words(number: CorrectedNumber, words: str)
 def test_sentences_say_who_labeled_and_which_numbers_moved() -> None:
     people, moved = corrected_sentences([one(), one(0.31)])
     assert "People (anna, ben) labeled up to 100 of the 300 judged answers" in people
-    assert moved.startswith("1 of 2 raw numbers lie outside")
-    assert corrected_sentences([one(0.31)])[1].startswith("0 of 1 raw numbers")
+    assert moved.startswith("The judge's errors moved 1 of 2 numbers")
+    assert "moved 0 of 1 numbers" in corrected_sentences([one(0.31)])[1]
     assert len(corrected_sentences([one(0.31, half=None)])) == 1  # no interval, no claim
     assert "not worth it" in corrected_sentences([one(gain=1.05)])[-1]
     most = msgspec.structs.replace(one(gain=1.05), labels=200)  # little is left to the judge

@@ -852,7 +852,7 @@ def _counts_text(kind: KindAgreement) -> str:
     who = ", ".join(f"{line(name, 40)} {count}" for name, count in kind.annotators)
     text = f"{kind.title}: {kind.items:,} labeled ({who})"
     for count, what in (
-        (kind.skipped, "labels skipped"),
+        (kind.skipped, "skipped"),
         (kind.unread, "that the judge could not read"),
         (kind.undecided, "without a majority of people, left out of the comparison"),
     ):

@@ -112,6 +112,7 @@ def _beside(raw: Estimate, number: Corrected, used: UsedLabels) -> CorrectedNumb
         undrawn=used.undrawn,
         drawn=used.drawn,
         elsewhere=used.elsewhere,
+        effect=None if number.effect is None else named(number.effect, "corrected"),
     )
 
 

@@ -219,6 +219,11 @@ def open_labeling(run: Path, store: LabelStore, choices: LabelChoices) -> Labeli
     others = [KIND_NAMES[one] for one in kinds if one != kind]
     if others and not choices.kind:
         notices.append(f"you label {KIND_NAMES[kind]}; --kind chooses among {', '.join(kinds)}")
+    if len(items) < choices.n:
+        notices.append(
+            f"the run has {len(items):,} {KIND_NAMES[kind]}: you label all of them, not "
+            f"{choices.n:,}"
+        )
     notices += _without_shared(store, design, choices.n)
     return Labeling(source, store, design, choices.n, notices)
 

@@ -17,8 +17,16 @@ from sayso.metric import MetricTable
 from sayso.metrics.correction import LEAST_GAIN
 from sayso.records import CorrectedNumber, Estimate, Slice
 from sayso.report.differences import difference_range, difference_value
-from sayso.report.numbers import DASH, is_bare, metric_value, shown_whole
-from sayso.report.tables import Notes, Table, TableCell
+from sayso.report.numbers import (
+    DASH,
+    interval,
+    is_bare,
+    metric_value,
+    ratio_counts,
+    shown_value,
+    shown_whole,
+)
+from sayso.report.tables import Table, TableCell, tight
 from sayso.report.terminal import FoldedTable, say
 from sayso.storage.run_folder import RunFolder
 
@@ -27,7 +35,7 @@ NumberName = tuple[str, Slice]
 #: the table of a run folder that holds them
 TABLE = "corrected"
 HEAD = ("", "of", "judge", "corrected", "labels alone", "judge made it", "one label is worth")
-CHANCE = "In parentheses: the raw value lies inside the corrected interval, or there is none."
+CHANCE = "In parentheses: the draw of labels may explain it."
 GAPS = (
     "The intervals contain the errors of both judges. The runs count as independent, so intervals "
     "of differences are usually too wide."
@@ -59,14 +67,11 @@ def corrected_part(
     """Return sentences and a table of corrected numbers."""
     if not numbers:
         return NOT_CORRECTED
-    notes = Notes()
     rows: list[list[TableCell]] = []
     for one in numbers:
         name = metrics.named(one.raw.name).titled
         of = ", ".join(part_label(key, value) for key, value in one.raw.where)
-        label = f"{name} ({of})" if of else name
-        named = ((one.raw, label), (one.corrected, label), (one.alone, f"{label}, labels alone"))
-        cells = [notes.cell(e, called) for e, called in named]
+        cells = map(_cell, (one.raw, one.corrected, one.alone))
         rows.append(
             [
                 TableCell(name, head=True),
@@ -77,8 +82,13 @@ def corrected_part(
             ]
         )
     bare = _without_interval(numbers, metrics, part_label)
-    table = Table(CAPTION, list(HEAD), rows, [CHANCE, *bare, *notes.lines()])
+    table = Table(CAPTION, list(HEAD), rows, [CHANCE, *bare])
     return CorrectedPart(corrected_sentences(numbers), table)
+
+
+def _cell(e: Estimate) -> TableCell:
+    parts = [] if is_bare(e) else [interval(e), ratio_counts(e)]
+    return TableCell(shown_value(e), " ".join(tight(part) for part in parts if part))
 
 
 def _without_interval(
@@ -87,7 +97,7 @@ def _without_interval(
     """Yield a sentence for each reason for which corrected numbers have no interval."""
     reasons: dict[str, list[str]] = {}
     for one in numbers:
-        if one.corrected.value is not None and one.corrected.low is None:
+        if one.corrected.low is None:
             of = ", ".join(part_label(key, value) for key, value in one.raw.where)
             name = metrics.named(one.raw.name).shown_symbol
             why = one.corrected.problem or "no interval"
@@ -109,12 +119,11 @@ def corrected_sentences(numbers: Sequence[CorrectedNumber]) -> list[str]:
         "Their intervals contain the errors of both, those of the raw numbers only the draw of "
         "questions and answers."
     ]
-    known = [one for one in numbers if one.corrected.low is not None]
-    outside = sum(map(_misses, known))
+    known = [one for one in numbers if one.effect is not None and one.effect.low is not None]
     if known:
         texts.append(
-            f"{outside} of {len(known)} raw numbers lie outside the corrected interval. One inside "
-            "may be off as well: both rest on the same questions."
+            f"The judge's errors moved {sum(map(_is_clear, known))} of {len(known)} numbers by "
+            "more than the draw of labels explains."
         )
     judged = [one for one in numbers if _is_judged(one)]
     idle = sum(one.gain is not None and one.gain < LEAST_GAIN for one in judged)
@@ -140,16 +149,16 @@ def corrected_sentences(numbers: Sequence[CorrectedNumber]) -> list[str]:
     return texts
 
 
-def _misses(one: CorrectedNumber) -> bool:
-    """Tell whether the raw value lies outside the corrected interval."""
-    value, low, high = one.raw.value, one.corrected.low, one.corrected.high
-    return value is not None and low is not None and high is not None and not low <= value <= high
+def _is_clear(one: CorrectedNumber) -> bool:
+    """Tell whether the judge moved a number by more than the draw of labels explains."""
+    e = one.effect
+    return e is not None and e.low is not None and e.high is not None and not e.low <= 0 <= e.high
 
 
 def judge_effect(one: CorrectedNumber) -> str:
     """Return in words what the judge did to a number: "lower by 6.3", in points of a share.
 
-    In parentheses where the raw value lies inside the corrected interval.
+    In parentheses where the draw of labels may explain it.
     """
     raw, corrected = one.raw.value, one.corrected.value
     if raw is None or corrected is None or is_bare(one.raw) or is_bare(one.corrected):
@@ -159,10 +168,10 @@ def judge_effect(one: CorrectedNumber) -> str:
         metric_value(one.raw.name, value).removeprefix("+").removesuffix("%").strip()
         for value in (abs(gap), 0.0)
     )
-    if size == nothing:
+    if size in (nothing, f"<{nothing[:-1]}1"):
         return "no different"
     said = f"{'higher' if gap > 0 else 'lower'} by {size}"
-    return said if _misses(one) else f"({said})"
+    return said if _is_clear(one) else f"({said})"
 
 
 def _is_judged(one: CorrectedNumber) -> bool:

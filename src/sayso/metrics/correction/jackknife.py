@@ -40,7 +40,8 @@ SEEN = 2
 LEAST_LABELED = 5
 #: Labeled clusters above which they leave in groups as well.
 MANY_LABELED = 1000
-FEW_LABELS = "no interval: fewer than {} labeled clusters count for it"
+ALIKE = "no interval: all labels that count for it are alike"
+FEW_LABELS = "no interval: fewer than {} labeled entities count for it"
 #: name -> the number of all rows, then without each group of clusters, (1 + G,)
 Replicates = Mapping[str, Floats]
 #: a power to :data:`Replicates`
@@ -68,8 +69,10 @@ class Corrected(msgspec.Struct, frozen=True):
     ``power`` is how much the judge's verdicts count (0: not at all). ``gain`` is how many labels of
     a random draw, without the judge, one label is worth here: the ratio of the variances; ``None``
     where the labels alone give no number. ``disagreements`` are the labels on which people and
-    judge differ and that move the number. ``freedom``, ``variance`` and ``alone_variance`` serve
-    :func:`labels_for_width`.
+    judge differ and that move the number. ``effect`` is raw minus corrected, what the judge did to
+    the number, with an interval of its own: both rest on the same rows, so that the interval of the
+    corrected number says nothing of their difference. ``freedom``, ``variance`` and
+    ``alone_variance`` serve :func:`labels_for_width`.
     """
 
     corrected: Estimate
@@ -83,6 +86,7 @@ class Corrected(msgspec.Struct, frozen=True):
     freedom: float = 0.0
     variance: float | None = None
     alone_variance: float | None = None
+    effect: Estimate | None = None
 
     @property
     def worth(self) -> bool | None:
@@ -202,7 +206,7 @@ class JackknifeNumbers(NamedTuple):
     ``swapped`` are the numbers where the judge's verdict stands in the place of one label (n,), and
     of none, as (1 + n,). ``tuned``: the power is chosen; else there is none. ``weighted`` are the
     numbers of the labels alone with the weights of the whole sample, whatever leaves; needed where
-    labels have strata (default: ``alone``).
+    labels have strata (default: ``alone``). ``judged`` are those of the judge alone.
     """
 
     evaluate: Evaluate
@@ -211,6 +215,7 @@ class JackknifeNumbers(NamedTuple):
     raw: Mapping[str, float]
     tuned: bool = True
     weighted: Replicates | None = None
+    judged: Replicates | None = None
 
 
 def jackknifed_numbers(
@@ -234,6 +239,9 @@ def jackknifed_numbers(
         random = (numbers.weighted or numbers.alone)[name]
         lone = _random_variance(random, sample) if alone.variance else None
         gain = lone / made.variance if numbers.tuned and made.variance and lone else None
+        effect = None
+        if numbers.judged is not None:
+            effect = _spread(name, numbers.judged[name] - drawn, own, sample, None, seen).estimate
         result[name] = Corrected(
             corrected=made.estimate,
             alone=alone.estimate,
@@ -246,6 +254,7 @@ def jackknifed_numbers(
             freedom=made.freedom,
             variance=made.variance,
             alone_variance=lone,
+            effect=effect,
         )
     return result
 
@@ -306,7 +315,8 @@ def _spread(
     bare = Estimate(name, value=inside, n=n)
     moving = _moving(own, sample)
     if moving < LEAST_LABELED:
-        problem = FEW_LABELS.format(LEAST_LABELED)
+        enough = sample.labeled_clusters >= LEAST_LABELED
+        problem = ALIKE if enough and not moving else FEW_LABELS.format(LEAST_LABELED)
         return _Spread(msgspec.structs.replace(bare, problem=problem), None, 0.0)
     if 1 - defined.mean() > UNDEFINED_SHARE:
         problem = "no interval: undefined without some of the labels"

@@ -6,7 +6,7 @@ The method and its reasons: :mod:`sayso.metrics.correction`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -124,6 +124,7 @@ def corrected_sums(
         _arrays(numbers, swapped),
         raw,
         weighted=_arrays(numbers, kept) if sample.weighs() else None,
+        judged=_arrays(numbers, every),
     )
     return jackknifed_numbers(made, sample, limits or {})
 
@@ -186,6 +187,7 @@ def corrected_metric(
         {name: rows.value(swapped)},
         {name: float(rows.value(raw[None])[0])},
         weighted={name: rows.replicates(0.0, fixed)} if sample.weighs() else None,
+        judged={name: rows.judged()},
     )
     return jackknifed_numbers(made, sample, {name: limits})[name]
 
@@ -213,11 +215,23 @@ class _MetricRows(NamedTuple):
 
     def replicates(self, power: float, scale: Floats) -> Floats:
         """Return the metric of all rows, and without each group, (1+G,)."""
+        parts = [self.value(self.weights(*ends, power, scale)) for ends in self._blocks()]
+        return np.concatenate(parts)
+
+    def judged(self) -> Floats:
+        """Return the metric by the judge alone, of all rows and without each group, (1+G,)."""
+        parts = []
+        for ends in self._blocks():
+            kept = self.sample.kept(*ends).astype(np.float64)
+            none = np.zeros((len(kept), len(self.sample.rows)))
+            parts.append(self.value(np.concatenate([kept, none], axis=1)))
+        return np.concatenate(parts)
+
+    def _blocks(self) -> Iterator[tuple[int, int]]:
         every = 1 + self.sample.groups
         step = max(1, BLOCK // len(self.columns[0]))
-        blocks = ((at, min(every, at + step)) for at in range(0, every, step))
-        parts = [self.value(self.weights(at, end, power, scale)) for at, end in blocks]
-        return np.concatenate(parts)
+        for at in range(0, every, step):
+            yield at, min(every, at + step)
 
 
 def _differing(columns: Sequence[NDArray[Any]], sample: JackknifeSample) -> NDArray[np.int64]:
