@@ -14,6 +14,7 @@ from sayso.records import (
     Aspect,
     Claim,
     ClaimQuestion,
+    CorrectedNumber,
     Estimate,
     Generation,
     Gold,
@@ -43,6 +44,7 @@ TABLES: dict[str, type[msgspec.Struct]] = {
     "passages": Passage,
     "scores": Score,
     "metrics": Estimate,
+    "corrected": CorrectedNumber,
     "demos": Question,
 }
 INSIDE = (Gold, Aspect, Request, Message, Usage, Alternative)
