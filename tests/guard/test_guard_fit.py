@@ -393,14 +393,23 @@ def test_a_score_that_needs_a_model_names_the_command(tmp_path: Path) -> None:
         fitted(tmp_path, rows, GuardChoices(), score="perplexity")
 
 
-def test_people_who_labeled_a_random_sample_decide(tmp_path: Path) -> None:
-    rows = [{**row, "gold": f"{n}", "human": None} for n, row in enumerate(rows_of(200))]
-    rows = [{**row, "answer": row["answer"].split(" indeed")[0]} for row in rows]
-    answers = str(write(tmp_path / "a.jsonl", rows))
-    run = tmp_path / "run"
+def judged_run(folder: Path, n: int, *, plain: bool = True) -> Path:
+    """Return a run of selective over given answers, which the rules judge by golds.
+
+    Answers that are not ``plain`` go on after the value: the rules are not sure of all of them.
+    """
+    rows = [{**row, "gold": f"{k}", "human": None} for k, row in enumerate(rows_of(n))]
+    if plain:
+        rows = [{**row, "answer": row["answer"].split(" indeed")[0]} for row in rows]
+    answers, run = str(write(folder / "a.jsonl", rows)), folder / "run"
     command = ["run", "selective", "--answers", answers, "--nli", "rules", "--out", str(run),
                "--resamples", "200", "--judge", "rules"]  # fmt: skip
     assert cli.execute(command) == 0
+    return run
+
+
+def test_people_who_labeled_a_random_sample_decide(tmp_path: Path) -> None:
+    run = judged_run(tmp_path, 200)
     with pytest.raises(InputError, match="nobody labeled short answers"):
         fit_guard(run, Selection(score="perplexity", labeled_by="people"))
     label_run(run, "A", as_judge, n=120, design="random")
@@ -415,12 +424,7 @@ def test_people_who_labeled_a_random_sample_decide(tmp_path: Path) -> None:
 
 
 def test_labels_of_another_stage_are_no_labels_of_the_answers(tmp_path: Path) -> None:
-    rows = [{**row, "gold": f"{n}", "human": None} for n, row in enumerate(rows_of(60))]
-    answers = str(write(tmp_path / "a.jsonl", rows))
-    run = tmp_path / "run"
-    command = ["run", "selective", "--answers", answers, "--nli", "rules", "--out", str(run),
-               "--resamples", "200", "--judge", "rules"]  # fmt: skip
-    assert cli.execute(command) == 0
+    run = judged_run(tmp_path, 60, plain=False)
     item = LabeledItem("answer", "draws", "somewhere", "else")
     said = verdict_of_person(item, "A", {"stance": "committed", "content": "correct"})
     with LabelStore.open(run) as store:
@@ -434,12 +438,7 @@ def test_labels_of_another_stage_are_no_labels_of_the_answers(tmp_path: Path) ->
 
 
 def test_labels_with_unequal_chances_are_not_taken(tmp_path: Path) -> None:
-    rows = [{**row, "gold": f"{n}", "human": None} for n, row in enumerate(rows_of(120))]
-    answers = str(write(tmp_path / "a.jsonl", rows))
-    run = tmp_path / "run"
-    command = ["run", "selective", "--answers", answers, "--nli", "rules", "--out", str(run),
-               "--resamples", "200", "--judge", "rules"]  # fmt: skip
-    assert cli.execute(command) == 0
+    run = judged_run(tmp_path, 120, plain=False)
     label_run(run, "A", as_judge, n=60, design="certainty")
     result = fit_guard(run, Selection(score="perplexity"), GuardChoices(0.3))
     assert result.labeled.labeled_by.startswith("rules")

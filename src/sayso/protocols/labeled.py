@@ -80,19 +80,14 @@ def drawn_rows(
     places: Sequence[Place | None],
     usable: ArrayLike,
     clusters: ArrayLike,
-    among: ArrayLike | None = None,
 ) -> DrawnRows | None:
     """Return the rows that the labels of a stage stand for; ``None`` where none is labeled.
 
     ``places`` (n,) are the places of the verdicts that rows are made of; ``usable`` (n,) tells
-    where a label, if there is one, says what the number needs; ``clusters`` (n,) are entities,
-    ``among`` (n,) the rows that a number is of.
+    where a label, if there is one, says what the number needs; ``clusters`` (n,) are entities.
     """
     said, strata = labels.verdicts.get(stage, {}), labels.strata.get(stage, {})
-    part = np.ones(len(places), dtype=bool) if among is None else np.asarray(among, dtype=bool)
-    if strata:
-        part = part & np.array([place in strata for place in places], dtype=bool)
-    inside = np.flatnonzero(part)
+    inside = np.flatnonzero([not strata or place in strata for place in places])
     use = np.asarray(usable, dtype=bool)
     own = [places[row] for row in inside.tolist()]
     rows = [n for n, row in enumerate(inside.tolist()) if own[n] in said and use[row]]
