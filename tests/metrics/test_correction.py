@@ -358,23 +358,62 @@ def test_inversion_by_hand() -> None:
     assert rows == pytest.approx(np.array([[60, 40], [40, 60]]))
 
 
+def in_group(known: Any) -> Any:
+    """Unknown facts are group 1 in the order of UNCLE's cells, known ones group 0."""
+    return 1 - np.asarray(known)
+
+
 def test_inverted_rates_undo_the_judge() -> None:
     data = world(11, entities=1000)
     at = np.arange(0, 5000, 10)
     labeled = LabeledRows(at, clusters=data["entity"])
-    found = metrics.inverted_numbers(data["known"], data["read"], data["label"][at], labeled)
+    group = in_group(data["known"])
+    found = metrics.inverted_sums(
+        metrics.cell_rates, data["read"], data["label"][at], labeled, 3, group
+    )
     truth = metrics.cell_rates(cells(data["known"], data["label"]).sum(axis=0))
     for name in ("FA", "UUR", "J", "EA"):
         c = found[name]
         assert c.corrected.value == pytest.approx(float(truth[name]), abs=0.05), name
         assert c.corrected.low is not None
         assert c.corrected.low < float(truth[name])
+        assert c.alone.value is not None
     assert abs(found["J"].raw - float(truth["J"])) > 0.02
     # a class that nobody labeled
-    none = metrics.inverted_numbers(
-        data["known"], data["read"], np.zeros(60, int), LabeledRows(np.arange(60))
+    none = metrics.inverted_sums(
+        metrics.cell_rates, data["read"], np.zeros(60, int), LabeledRows(np.arange(60)), 3, group
     )
     assert none["J"].corrected.value is None
+    assert "a class has no labels" in none["J"].corrected.problem
+
+
+def test_labels_of_other_rows_teach_the_errors_alone() -> None:
+    def share(sums: Any) -> dict[str, Any]:
+        return {"right": sums[..., 0] / (sums[..., 0] + sums[..., 1])}
+
+    # of rows elsewhere the judge accepts 9 of 10 right ones and 2 of 10 wrong ones
+    elsewhere = [0] * 9 + [1] + [0] * 2 + [1] * 8
+    people = [0] * 10 + [1] * 10
+    # here it accepts 62 of 100: .9 t + .2 (1 - t) = .62 gives t = .6
+    here = [0] * 62 + [1] * 38
+    of = [True] * 100 + [False] * 20
+    labeled = LabeledRows(np.arange(100, 120))
+    found = metrics.inverted_sums(share, here + elsewhere, people, labeled, 2, of=of)["right"]
+    assert found.raw == pytest.approx(0.62)
+    assert found.corrected.value == pytest.approx(0.6)
+    assert found.corrected.low < 0.6 < found.corrected.high
+    assert (found.labels, found.rows, found.disagreements) == (20, 100, 3)
+    assert found.alone.value is None
+    assert found.alone.problem == "undefined: the labels are of another run"
+    assert found.gain is None
+    assert found.effect.value == pytest.approx(0.02)
+    # a class that neither judge nor people name changes nothing
+    third = metrics.inverted_sums(share, here + elsewhere, people, labeled, 3, of=of)["right"]
+    assert third.corrected == found.corrected
+    # the judge names it here, and no label says what such rows are
+    new = [2, *here[1:]] + elsewhere
+    lost = metrics.inverted_sums(share, new, people, labeled, 3, of=of)["right"]
+    assert lost.corrected.value is None
 
 
 def test_ranges_by_hand() -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -15,14 +16,23 @@ from sayso.metrics.correction.jackknife import (
     Corrected,
     JackknifeNumbers,
     LabeledRows,
+    OfSums,
+    computed,
     jackknife_sample,
     jackknifed_numbers,
 )
-from sayso.metrics.intervals import NO_SPREAD
+from sayso.metrics.intervals import NO_SPREAD, Range
 from sayso.metrics.uncle_rates import CELLS, cell_rates
-from sayso.records import InputError
+from sayso.records import Estimate, InputError
 
-__all__ = ["ReadingErrors", "inverted_numbers", "inverted_shares", "rate_ranges"]
+__all__ = ["ReadingErrors", "inverted_shares", "inverted_sums", "rate_ranges"]
+
+
+#: why a number that other labels correct has no value of labels alone, and none at all
+ELSEWHERE = "undefined: the labels are of another run"
+UNTAUGHT = (
+    "undefined: a class has no labels, or the judge tells classes apart no better than chance"
+)
 
 
 # ---- inversion
@@ -48,44 +58,78 @@ def inverted_shares(observed: ArrayLike, confusion: ArrayLike) -> Floats:
     return np.asarray(np.where(usable[..., None], true, np.nan), dtype=np.float64)
 
 
-def inverted_numbers(
-    known: ArrayLike,
+def inverted_sums(
+    numbers: OfSums,
     judge: ArrayLike,
     people: ArrayLike,
     labeled: LabeledRows,
-    by_known: bool = True,
+    classes: int,
+    group: ArrayLike | None = None,
+    of: ArrayLike | None = None,
+    limits: Mapping[str, Range | None] | None = None,
 ) -> dict[str, Corrected]:
-    """Return UNCLE's rates from the judge's cells, its confusion matrix turned around.
+    """Return numbers that are functions of counts, the judge's confusion matrix turned around.
 
-    ``known`` (N,) 1 or 0; ``judge`` (N,) and ``people`` (n,) as from ``label_codes`` (0 correct,
-    1 incorrect, 2 uncertain). P(judge says j | people say i) is estimated from the labels, known
-    and unknown facts apart unless ``by_known`` is false, and each row of the 2x3 matrix is solved
-    for its true shares (:func:`inverted_shares`). Wider than :func:`corrected_sums` where the
-    labels are of the same run, which it does not need: it is for designs in which labels were drawn
-    by class, so that they say how the judge errs but not how common a class is. A class without
-    labels leaves all rates of its row undefined. Rows with a code below 0 do not count.
+    ``judge`` (N,) and ``people`` (n,) are codes of ``classes`` C; ``group`` (N,) is 0..G-1 (such as
+    unknown and known facts; default: one). P(judge says j | people say i) is estimated from the
+    labels, in each group apart, and the judge's counts are solved for the true ones
+    (:func:`inverted_shares`). ``numbers`` maps true counts (..., G C), C of each group in turn, to
+    numbers (...) by name. Rows with a code below 0 do not count.
+
+    ``of`` (N,) tells which rows the numbers are of (default: all); labels of others, such as those
+    of another run, say how the judge errs, but not how common a class is. That is right where the
+    judge errs on both alike, given what people say; then the labels alone give no number. On the
+    same rows it is wider than :func:`corrected_sums`: it is for labels that were drawn by class or
+    elsewhere. A class that the judge names, or people, and that has no label, leaves the numbers of
+    its group undefined. ``limits`` and intervals as in :func:`corrected_sums`; no power is chosen.
     """
-    level, f = np.asarray(known, dtype=np.int64), np.asarray(judge, dtype=np.int64)
-    y = np.asarray(people, dtype=np.int64)
+    f, y = np.asarray(judge, dtype=np.int64), np.asarray(people, dtype=np.int64)
+    g = np.zeros(len(f), np.int64) if group is None else np.asarray(group, dtype=np.int64)
+    here = np.ones(len(f), bool) if of is None else np.asarray(of, dtype=bool)
+    G, C = int(g.max(initial=0)) + 1, classes
     sample = jackknife_sample(len(f), labeled)
-    read = np.where((f >= 0) & (level >= 0), np.where(level == 1, 0, 3) + f, -1)
-    inside = (read[:, None] == np.arange(6)).astype(np.float64)
+    counted = np.where(here & (f >= 0) & (g >= 0), g * C + f, -1)
+    inside = (counted[:, None] == np.arange(G * C)).astype(np.float64)
     cells = sample.without(inside).sum(axis=1)
-    row, own = level[sample.rows], f[sample.rows]
+    row, own = g[sample.rows], f[sample.rows]
     use = (row >= 0) & (own >= 0) & (y >= 0)
-    slot = np.where(row == 1, 0, 9) + 3 * y + own
-    pair = ((slot[:, None] == np.arange(18)) & use[:, None]) * sample.weight[:, None]
-    table = sample.without(pair, of_labels=True).sum(axis=1).reshape(-1, 2, 3, 3)
-    shared = table if by_known else table.sum(axis=1, keepdims=True) + np.zeros((1, 2, 1, 1))
-    matrix = divide(shared, shared.sum(axis=-1, keepdims=True))
-    true = inverted_shares(cells.reshape(-1, 2, 3), matrix).reshape(-1, 6)
-    drawn, alone = cell_rates(true), cell_rates(table.sum(axis=-1).reshape(-1, 6))
+    slot = (row * C + y) * C + own
+    pair = ((slot[:, None] == np.arange(G * C * C)) & use[:, None]) * sample.weight[:, None]
+    table = sample.without(pair, of_labels=True).sum(axis=1).reshape(-1, G, C, C)
+    seen = cells.reshape(-1, G, C)
+    matrix = divide(table, table.sum(axis=-1, keepdims=True))
+    # a class that neither judge nor people ever name takes no part
+    absent = (table[0].sum(axis=-1) == 0) & (table[0].sum(axis=-2) == 0) & (seen[0] == 0)
+    matrix[:, absent] = np.eye(C)[np.nonzero(absent)[1]]
+    drawn = computed(numbers, inverted_shares(seen, matrix).reshape(-1, G * C))
+    alone = computed(numbers, table.sum(axis=-1).reshape(-1, G * C))
+    judged = computed(numbers, cells)
     differ = np.append(0.0, np.ones(int((use & (y != own)).sum())))
-    raw = {name: float(v) for name, v in cell_rates(cells[0]).items()}
     made = JackknifeNumbers(
-        lambda power: drawn, alone, dict.fromkeys(drawn, differ), raw, tuned=False
+        lambda power: drawn,
+        alone,
+        dict.fromkeys(drawn, differ),
+        {name: float(v[0]) for name, v in judged.items()},
+        tuned=False,
+        judged=judged,
     )
-    return jackknifed_numbers(made, sample, {"J": (-1.0, 1.0), "lift_UA": (0.0, math.inf)})
+    found = jackknifed_numbers(made, sample, limits or {})
+    rows = int((counted >= 0).sum())
+    return {
+        name: _told(msgspec.structs.replace(one, rows=rows), bool(here[sample.rows].all()))
+        for name, one in found.items()
+    }
+
+
+def _told(one: Corrected, own: bool) -> Corrected:
+    """Return a number with the reasons why it is undefined, or has no labels alone."""
+    if one.labels and one.corrected.value is None:
+        corrected = msgspec.structs.replace(one.corrected, problem=UNTAUGHT)
+        one = msgspec.structs.replace(one, corrected=corrected)
+    if own:
+        return one
+    alone = Estimate(one.alone.name, n=one.labels, problem=ELSEWHERE)
+    return msgspec.structs.replace(one, alone=alone, alone_variance=None, gain=None)
 
 
 # ---- without labels of one's own: the range that known errors leave open

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -46,6 +46,8 @@ FEW_LABELS = "no interval: fewer than {} labeled entities count for it"
 Replicates = Mapping[str, Floats]
 #: a power to :data:`Replicates`
 Evaluate = Callable[[float], Replicates]
+#: sums (..., K) to numbers (...) by name
+OfSums = Callable[[Floats], Mapping[str, Any]]
 
 
 class LabeledRows(NamedTuple):
@@ -257,6 +259,12 @@ def jackknifed_numbers(
             effect=effect,
         )
     return result
+
+
+def computed(numbers: OfSums, sums: Floats) -> dict[str, Floats]:
+    """Return numbers of sums (..., K), NaN where undefined."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return {k: np.asarray(v, dtype=np.float64) for k, v in numbers(sums).items()}
 
 
 def _random_variance(drawn: Floats, sample: JackknifeSample) -> float:

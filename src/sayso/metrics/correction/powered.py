@@ -6,7 +6,7 @@ The method and its reasons: :mod:`sayso.metrics.correction`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -20,7 +20,9 @@ from sayso.metrics.correction.jackknife import (
     JackknifeNumbers,
     JackknifeSample,
     LabeledRows,
+    OfSums,
     Replicates,
+    computed,
     jackknife_sample,
     jackknifed_numbers,
 )
@@ -28,9 +30,6 @@ from sayso.metrics.intervals import BLOCK, Range, Statistic
 from sayso.records import Estimate, InputError
 
 __all__ = ["corrected_ece", "corrected_metric", "corrected_sums", "ppi_mean"]
-
-#: sums (..., K) to numbers (...) by name
-OfSums = Callable[[Floats], Mapping[str, Any]]
 
 
 # ---- the mean
@@ -111,27 +110,22 @@ def corrected_sums(
     judged = (scale * sample.without(weighted * F[sample.rows], of_labels=True)).sum(axis=1)
 
     def evaluate(power: float) -> Replicates:
-        return _arrays(numbers, own + power * (every - judged))
+        return computed(numbers, own + power * (every - judged))
 
     one = weighted * scale[0][sample.layer[sample.rows]]
     whole = (own + every - judged)[:1]
     swapped = np.concatenate([whole, whole - one * (Y - F[sample.rows])])
-    raw = {name: float(v) for name, v in _arrays(numbers, every[0]).items()}
+    raw = {name: float(v) for name, v in computed(numbers, every[0]).items()}
     kept = sample.without(sample.shares()[:, None] * Y, of_labels=True).sum(axis=1)
     made = JackknifeNumbers(
         evaluate,
         evaluate(0.0),
-        _arrays(numbers, swapped),
+        computed(numbers, swapped),
         raw,
-        weighted=_arrays(numbers, kept) if sample.weighs() else None,
-        judged=_arrays(numbers, every),
+        weighted=computed(numbers, kept) if sample.weighs() else None,
+        judged=computed(numbers, every),
     )
     return jackknifed_numbers(made, sample, limits or {})
-
-
-def _arrays(numbers: OfSums, sums: Floats) -> dict[str, Floats]:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return {k: np.asarray(v, dtype=np.float64) for k, v in numbers(sums).items()}
 
 
 def _same_rows(judge: Floats, people: Floats, sample: JackknifeSample) -> None:
