@@ -411,7 +411,7 @@ def test_labels_of_other_rows_teach_the_errors_alone() -> None:
     third = metrics.inverted_sums(share, here + elsewhere, people, labeled, 3, of=of)["right"]
     assert third.corrected == found.corrected
     # the judge names it here, and no label says what such rows are
-    new = [2, *here[1:]] + elsewhere
+    new = [2, *here[1:], *elsewhere]
     lost = metrics.inverted_sums(share, new, people, labeled, 3, of=of)["right"]
     assert lost.corrected.value is None
 

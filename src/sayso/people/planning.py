@@ -32,7 +32,7 @@ from sayso.metrics.correction import (
     corrected_sums,
     labels_for_width,
 )
-from sayso.metrics.correction.powered import OfSums
+from sayso.metrics.correction.jackknife import OfSums
 from sayso.metrics.uncle_rates import cell_rates
 from sayso.people.agreement import (
     LabeledTable,
