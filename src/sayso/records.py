@@ -432,9 +432,9 @@ class CorrectedNumber(msgspec.Struct, frozen=True, omit_defaults=True):
     is how many labels alone one corrected label is worth, ``power`` how much the judge's verdicts
     count, both ``None`` where that is not known. ``labels`` of ``rows`` judged answers are labeled,
     by ``annotators``; on ``disagreements`` of them people and judge differ in a way that moves the
-    number. ``undrawn`` labels were left out because nobody knows how their items were drawn;
-    ``drawn`` is false where that is known of no label, so that all count alike. ``elsewhere``
-    labels are of answers that the run does not have. ``effect`` is raw minus corrected, what the
+    number. Of the labels of the same stage ``undrawn`` were left out, because nobody knows how
+    their items were drawn; ``drawn`` is false where that is known of none, so that all count alike.
+    ``elsewhere`` labels are of answers that the run does not have. ``effect`` is raw minus corrected, what the
     judge did to the number, with an interval of its own.
     """
 

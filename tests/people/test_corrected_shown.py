@@ -174,3 +174,34 @@ def test_labels_of_answers_that_are_not_there_are_counted(tmp_path: Path) -> Non
         said = verdict_of_person(item, "A", {"stance": "abstained"})
         store.add(PersonLabel(said, "answer", "short", design=design.id, probability=0.5))
     assert {one.elsewhere + one.undrawn for one in sayso.correct(run)} == {1}
+
+
+def test_which_labels_count_is_decided_table_by_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Aspects without a draw count alike, also where short answers were drawn."""
+    run = answers_run(tmp_path / "run", 120)
+    sayso.measure(run)
+    with LabelStore.open(run) as store:
+        items = [LabeledItem("aspect", "long", "l0", f"q{n}") for n in range(6)]
+        said = {"stance": "committed", "content": "correct"}
+        store.add_all(
+            [PersonLabel(verdict_of_person(item, "B", said), "aspect", "long") for item in items]
+        )
+    alone = sayso.correct(run)
+    assert {one.raw.where for one in alone} == {(("form", "long"),)}
+    label_run(run, "A", says, n=60)
+    with LabelStore.open(run) as store:  # and one short answer that no design drew
+        item = LabeledItem("answer", "short", "p0", "q0")
+        store.add(PersonLabel(verdict_of_person(item, "C", said), "answer", "short"))
+    both = sayso.correct(run)
+    long = [one for one in both if dict(one.raw.where)["form"] == "long"]
+    assert long == alone
+    assert {(one.drawn, one.undrawn, one.annotators) for one in long} == {(False, 0, ("B",))}
+    assert {(one.drawn, one.undrawn, one.annotators) for one in both if one not in long} == {
+        (True, 1, ("A",))
+    }
+    _, out = call(capsys, "measure", run)
+    told = " ".join(out.split())
+    assert f"Behind {len(long)} of the {len(both)} numbers, nobody knows how the labeled" in told
+    assert "For some numbers, up to 1 labels are left out" in told

@@ -218,8 +218,7 @@ def _people_of(path: Path, form: str, chosen: Selection, notices: list[str]) -> 
     """
     stages = (form, f"{form}-aspects")
     used = labels_of_run(path) if LabelStore.exists(path) else None
-    verdicts = {} if used is None else used.people.verdicts
-    mine = {stage: verdicts[stage] for stage in stages if verdicts.get(stage)}
+    mine = [] if used is None else [stage for stage in stages if stage in used.stages]
     if used is None or not mine or chosen.labeled_by == "judge":
         if chosen.labeled_by == "people":
             raise InputError(
@@ -227,10 +226,11 @@ def _people_of(path: Path, form: str, chosen: Selection, notices: list[str]) -> 
             )
         return None
     chances = [chance for stage in mine for chance in used.people.chances[stage].values()]
-    if used.drawn and max(chances) <= EQUAL * min(chances):
-        if used.undrawn:
-            notices.append(f"{plural(used.undrawn, 'label')} that no design drew left out")
-        return used._replace(people=used.people._replace(verdicts=mine))
+    drawn = all(used.stages[stage].drawn for stage in mine)
+    if drawn and max(chances) <= EQUAL * min(chances):
+        if undrawn := sum(used.stages[stage].undrawn for stage in mine):
+            notices.append(f"{plural(undrawn, 'label')} that no design drew left out")
+        return used.of(mine)
     why = f"{path}: people's labels were not drawn at random alone (sayso label --design random)"
     if chosen.labeled_by == "people":
         raise InputError(f"--labeled-by people: {why}: a guard cannot rest on them")

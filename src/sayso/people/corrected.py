@@ -29,19 +29,37 @@ PART = "corrected"
 WAYS = {"corrected": "ppi@1", "alone": "labels-alone"}
 
 
-class UsedLabels(NamedTuple):
-    """Labels of a run as its numbers use them, and who gave them.
+class StageLabels(NamedTuple):
+    """Who labeled verdicts of one stage, and which of these labels count.
 
-    ``undrawn`` labels are left out: nobody knows how their items were drawn, while others were
-    drawn by a design. Where none was, all count alike, and ``drawn`` is false.
+    ``undrawn`` labels are left out: nobody knows how their items were drawn, while others of the
+    stage were drawn by a design. Where none was, all count alike, and ``drawn`` is false.
     """
 
-    people: PeopleLabels
     annotators: tuple[str, ...]
-    undrawn: int = 0
-    drawn: bool = True
+    undrawn: int
+    drawn: bool
     #: labels of answers that the run does not have
-    elsewhere: int = 0
+    elsewhere: int
+
+
+class UsedLabels(NamedTuple):
+    """Labels of a run as its numbers use them, and by stage who gave them."""
+
+    people: PeopleLabels
+    stages: Mapping[str, StageLabels]
+
+    def of(self, stages: Sequence[str]) -> UsedLabels:
+        """Return the labels of some stages alone."""
+        verdicts = {stage: self.people.verdicts[stage] for stage in stages}
+        return UsedLabels(
+            self.people._replace(verdicts=verdicts), {stage: self.stages[stage] for stage in stages}
+        )
+
+    @property
+    def annotators(self) -> tuple[str, ...]:
+        """The names of everybody whose labels count."""
+        return tuple(sorted({name for one in self.stages.values() for name in one.annotators}))
 
 
 def corrected_numbers(run: str | Path) -> list[CorrectedNumber]:
@@ -64,10 +82,10 @@ def corrected_numbers(run: str | Path) -> list[CorrectedNumber]:
         for estimate in job.folder.read(f"metrics/{plan.name}", Estimate)
     }
     found = []
-    for name, where, number in plan.corrected(job, used.people, settings):
+    for name, where, number, stage in plan.corrected(job, used.people, settings):
         own = raw.get((name, frozenset(where)))
         if own is not None and own.value is not None:
-            found.append(_beside(own, number, used))
+            found.append(_beside(own, number, used.stages[stage]))
     return found
 
 
@@ -92,7 +110,7 @@ def correct(run: str | PathLike[str]) -> list[CorrectedNumber]:
     return numbers
 
 
-def _beside(raw: Estimate, number: Corrected, used: UsedLabels) -> CorrectedNumber:
+def _beside(raw: Estimate, number: Corrected, used: StageLabels) -> CorrectedNumber:
     def named(estimate: Estimate, way: str) -> Estimate:
         signature = (*raw.signature, (PART, WAYS[way]))
         return msgspec.structs.replace(
@@ -120,11 +138,11 @@ def labels_of_run(run: Path) -> UsedLabels:
     """Return what people said of a run's answers: one verdict an item, with its draw."""
     with LabelStore.read(run) as store:
         said = [label for label in store.labels() if not label.skipped and label.kind != "pair"]
-        drawn = [label for label in said if label.probability]
-        given = drawn or said
-        by_stage: dict[str, list[PersonLabel]] = {}
-        for label in given:
-            by_stage.setdefault(label.stage, []).append(label)
+        every: dict[str, list[PersonLabel]] = {}
+        for label in said:
+            every.setdefault(label.stage, []).append(label)
+        drawn = {stage: [one for one in some if one.probability] for stage, some in every.items()}
+        by_stage = {stage: drawn[stage] or some for stage, some in every.items()}
         strata = {stage: _strata(store, some) for stage, some in by_stage.items()}
     verdicts: dict[str, dict[Place, Verdict]] = {}
     chances: dict[str, dict[Place, float]] = {}
@@ -138,15 +156,18 @@ def labels_of_run(run: Path) -> UsedLabels:
             for label in some
             if label.probability
         }
-    names = tuple(sorted({label.annotator for label in given}))
-    people = PeopleLabels(verdicts, chances, strata)
     folder = RunFolder.open(run)
-    elsewhere = 0
-    for stage, own in verdicts.items():
+    stages = {}
+    for stage, some in by_stage.items():
         table = f"verdicts/{stage}"
         judged = folder.read(table, Verdict) if folder.has(table) else []
-        elsewhere += len(own.keys() - {(one.target, one.asked) for one in judged})
-    return UsedLabels(people, names, len(said) - len(given), bool(drawn), elsewhere)
+        stages[stage] = StageLabels(
+            annotators=tuple(sorted({label.annotator for label in some})),
+            undrawn=len(every[stage]) - len(some),
+            drawn=bool(drawn[stage]),
+            elsewhere=len(verdicts[stage].keys() - {(one.target, one.asked) for one in judged}),
+        )
+    return UsedLabels(PeopleLabels(verdicts, chances, strata), stages)
 
 
 def said_of(labels: Sequence[PersonLabel]) -> Verdict:

@@ -22,11 +22,15 @@ StoredRun = TypeVar("StoredRun")
 
 
 class CorrectedPlace(NamedTuple):
-    """A corrected number with the name and slice of the run's number that it corrects."""
+    """A corrected number with the name and slice of the run's number that it corrects.
+
+    ``stage`` is that of the verdicts that people's labels replace in it.
+    """
 
     name: str
     where: Slice
     number: Corrected
+    stage: str
 
 
 class PeopleLabels(NamedTuple):

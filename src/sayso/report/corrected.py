@@ -132,21 +132,32 @@ def corrected_sentences(numbers: Sequence[CorrectedNumber]) -> list[str]:
             f"For {idle} of {len(judged)} numbers this judge is not worth it: with its verdicts, "
             f"one label is worth less than {LEAST_GAIN} labels alone."
         )
-    undrawn = max(one.undrawn for one in numbers)
+    undrawn = _most([one.undrawn for one in numbers])
     if undrawn:
         texts.append(
-            f"{undrawn:,} labels are left out: nobody knows how their answers were drawn, so they "
+            f"{undrawn} labels are left out: nobody knows how their answers were drawn, so they "
             "say nothing about the others."
         )
-    elsewhere = max(one.elsewhere for one in numbers)
+    elsewhere = _most([one.elsewhere for one in numbers])
     if elsewhere:
-        texts.append(f"{elsewhere:,} labels are of answers that this run does not have.")
-    if not all(one.drawn for one in numbers):
+        texts.append(f"{elsewhere} labels are of answers that this run does not have.")
+    chosen = sum(not one.drawn for one in numbers)
+    if chosen:
+        part = f"Behind {chosen} of the {len(numbers)} numbers, nobody"
         texts.append(
-            "Nobody knows how the labeled answers were drawn. They count as a random sample; if "
-            "somebody chose them, the corrected numbers are wrong."
+            f"{part if chosen < len(numbers) else 'Nobody'} knows how the labeled answers were "
+            "drawn. They count as a random sample; if somebody chose them, the corrected numbers "
+            "are wrong."
         )
     return texts
+
+
+def _most(counts: Sequence[int]) -> str:
+    """Return a count of labels of each number: "up to" the largest where they differ; "" for 0."""
+    if not any(counts):
+        return ""
+    same = len(set(counts)) == 1
+    return f"{max(counts):,}" if same else f"For some numbers, up to {max(counts):,}"
 
 
 def _is_clear(one: CorrectedNumber) -> bool:

@@ -48,12 +48,12 @@ def corrected(run: Run, labels: PeopleLabels, settings: Settings) -> Iterator[Co
                 judge, people = columns(among), columns(heard)
                 at = np.asarray(drawn.labeled.rows)
                 made = corrected_metric(name, metric, judge, [c[at] for c in people], drawn.labeled)
-                yield CorrectedPlace(name, where, made)
+                yield CorrectedPlace(name, where, made, stage)
             chances = labels.chances.get(stage, {})
             inside = [places[row] for row in drawn.inside.tolist()]
             of_rows = {int(n): chances.get(inside[n]) for n in np.asarray(drawn.labeled.rows)}
             yield from (
-                CorrectedPlace(name, where, made)
+                CorrectedPlace(name, where, made, stage)
                 for name, made in _of_answers(among, heard, of_rows, settings)
             )
 

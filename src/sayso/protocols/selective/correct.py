@@ -64,7 +64,7 @@ def _shares(
     )
     for name, number in found.items():
         if name == "error_rate" or none.any():
-            yield CorrectedPlace(name, where, number)
+            yield CorrectedPlace(name, where, number, rows.form)
 
 
 def _of_sums(sums: Floats) -> dict[str, Any]:
@@ -95,4 +95,4 @@ def _rankings(
             judge = score, own.wrong[at], group
             people = score[place], said.wrong[drawn.at], group[place]
             made = corrected_metric(number, within_auroc, judge, people, drawn.labeled)
-            yield CorrectedPlace(number, where, made)
+            yield CorrectedPlace(number, where, made, rows.form)

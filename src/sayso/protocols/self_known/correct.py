@@ -49,12 +49,12 @@ def corrected(run: Run, labels: PeopleLabels, settings: Settings) -> Iterator[Co
         rows, at, labeled = drawn.inside, drawn.at, drawn.labeled
         judge, people = _rated(texts)[rows], _rated(said)[at]
         for name, number in corrected_sums(_factuality, judge, people, labeled).items():
-            yield CorrectedPlace(name, where, number)
+            yield CorrectedPlace(name, where, number, SUPPORT)
         for own in own_answers(run, texts):
             judge, people = (_known(own, one, settings) for one in (texts, said))
             found = corrected_sums(_self_known, judge[rows], people[at], labeled)
             for name, number in found.items():
-                yield CorrectedPlace(name, where + slice_of(mode=own.mode), number)
+                yield CorrectedPlace(name, where + slice_of(mode=own.mode), number, SUPPORT)
 
 
 def _rated(texts: LongAnswers) -> Floats:

@@ -37,7 +37,7 @@ def corrected(run: Run, labels: PeopleLabels, settings: Settings) -> Iterator[Co
         for instructed in (True, False):
             where = slice_of(form=form) + (() if instructed else slice_of(prompt="plain"))
             yield from (
-                CorrectedPlace(RENAMED.get(name, name), where, number)
+                CorrectedPlace(RENAMED.get(name, name), where, number, form)
                 for name, number in _of_form(context, by_people, labels, form, instructed).items()
                 if name != "p_known"
             )
