@@ -434,8 +434,8 @@ class CorrectedNumber(msgspec.Struct, frozen=True, omit_defaults=True):
     by ``annotators``; on ``disagreements`` of them people and judge differ in a way that moves the
     number. Of the labels of the same stage ``undrawn`` were left out, because nobody knows how
     their items were drawn; ``drawn`` is false where that is known of none, so that all count alike.
-    ``elsewhere`` labels are of answers that the run does not have. ``effect`` is raw minus corrected, what the
-    judge did to the number, with an interval of its own.
+    ``elsewhere`` labels are of answers that the run does not have. ``effect`` is raw minus
+    corrected, what the judge did to the number, with an interval of its own.
     """
 
     raw: Estimate
