@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import sayso
 from sayso import cli
+from sayso.people.corrected import corrected_numbers, current_corrected
 from sayso.people.labels import LabeledItem, LabelStore, PersonLabel, verdict_of_person
-from sayso.records import Verdict
+from sayso.records import CorrectedNumber, Verdict
+from sayso.report.corrected import stored_corrected
+from sayso.storage.run_folder import RunFolder
 from support.label_runs import answers_run, as_judge, label_run
 
 
@@ -67,6 +71,95 @@ def test_the_page_shows_them_beside_the_raw_ones(
     call(capsys, "report", plain)
     assert 'id="corrected"' not in (plain / "report.html").read_text(encoding="utf-8")
     assert not (plain / "corrected.parquet").exists()
+
+
+def test_what_is_shown_is_never_of_older_labels_or_numbers(
+    tmp_path: Path, plain: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Labels and numbers that change later change what study, compare, assert and page show."""
+    run = answers_run(tmp_path / "run", 120)
+    sayso.measure(run)
+    label_run(run, "A", says, n=60, design="random")
+    first = by_name(sayso.correct(run))
+    assert shown_by_study(run) == first["J"].corrected
+    with LabelStore.open(run) as store:
+        changed = [
+            msgspec.structs.replace(
+                one, verdict=verdict_of_person(one.item, "A", {"stance": "abstained"})
+            )
+            for one in store.labels()[:30]
+        ]
+        store.add_all(changed)
+    second = by_name(corrected_numbers(run))
+    assert second["J"].corrected != first["J"].corrected
+    assert shown_by_study(run) == second["J"].corrected
+    (decided,) = sayso.check_assertions(run, "J[short] >= .01")
+    assert decided.value == second["J"].corrected.value
+    # a page from Python shows none rather than old ones, and says what to run
+    page = sayso.report.write(run).read_text(encoding="utf-8")
+    assert "judge made it" not in page
+    assert "run sayso report on the folder" in page
+    call(capsys, "report", run)
+    page = (run / "report.html").read_text(encoding="utf-8")
+    assert "judge made it" in page
+    assert "run sayso report on the folder" not in page
+    # the judge of the run reads anew: numbers are made of other verdicts
+    folder = RunFolder.open(run)
+    verdicts = folder.read("verdicts/short", Verdict)
+    abstained = {"stance": "abstained", "content": "none"}
+    folder.write(
+        "verdicts/short",
+        [
+            msgspec.structs.replace(v, **abstained) if n % 3 == 0 else v
+            for n, v in enumerate(verdicts)
+        ],
+        Verdict,
+    )
+    sayso.measure(run)
+    third = by_name(corrected_numbers(run))
+    assert third["J"].raw != second["J"].raw
+    assert shown_by_study(run) == third["J"].corrected
+    assert by_name(current_corrected(run)) == third
+    # taken back: nobody labeled anything
+    with LabelStore.open(run) as store:
+        for one in store.labels():
+            store.withdraw(one.item, "A", f"undo {one.item}")
+    assert "uncle/corrected" not in sayso.study([run]).tables
+    assert not (plain / "corrected.parquet").exists()
+
+
+def test_a_label_that_comes_while_numbers_are_corrected_is_not_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = answers_run(tmp_path / "run", 120)
+    sayso.measure(run)
+    label_run(run, "A", says, n=60, design="random")
+
+    def slow(place: Path) -> list[CorrectedNumber]:
+        numbers = corrected_numbers(place)
+        with LabelStore.open(place) as store:
+            one = store.labels()[0]
+            said = verdict_of_person(one.item, "A", {"stance": "asked_back"})
+            store.add(msgspec.structs.replace(one, verdict=said))
+        return numbers
+
+    monkeypatch.setattr("sayso.people.corrected.corrected_numbers", slow)
+    sayso.correct(run)
+    assert stored_corrected(RunFolder.open(run)) is None
+
+
+def by_name(numbers: list[CorrectedNumber]) -> dict[str, CorrectedNumber]:
+    return {one.raw.name: one for one in numbers if one.raw.where == (("form", "short"),)}
+
+
+def shown_by_study(run: Path) -> object:
+    """Return the corrected J of short answers in the table of a study."""
+    (entries,) = [
+        entries
+        for labels, entries in sayso.study([run]).table("uncle/corrected").rows
+        if labels[0] == "J" and labels[1].startswith("short")
+    ]
+    return entries[1]
 
 
 def test_other_settings_of_counting_have_none(

@@ -17,8 +17,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from sayso.people.labeling import LabelChoices, Labeling, open_labeling, open_store
-from sayso.people.labels import FILE, LabelStore
+from sayso.people.labels import LabelStore
 from sayso.records import InputError
+from sayso.storage.run_folder import LABELS
 from support.label_pages import label_page
 from support.label_runs import JUDGE, MODEL, answers_run
 
@@ -294,7 +295,7 @@ def test_a_store_that_cannot_be_used_now_is_no_refusal(
     with open_store(path) as store, served(open_labeling(path, store, choices)) as asking:
         places = [one["place"] for one in asking.work("Ada")["items"]]
         said = {"stance": "abstained"}
-        with contextlib.closing(sqlite3.connect(path / FILE)) as other:
+        with contextlib.closing(sqlite3.connect(path / LABELS)) as other:
             other.execute("BEGIN IMMEDIATE")
             status, told = asking.write(places[0], "a", said=said)
             assert (status, "stayed locked" in told["error"]) == (503, True)

@@ -21,7 +21,6 @@ from sayso.people.labeling import (
 )
 from sayso.people.labels import (
     CODES,
-    FILE,
     KINDS,
     READ_KINDS,
     STANCES,
@@ -30,7 +29,7 @@ from sayso.people.labels import (
     verdict_of_person,
 )
 from sayso.records import InputError, Question, Verdict
-from sayso.storage.run_folder import RunFolder
+from sayso.storage.run_folder import LABELS, RunFolder
 from support.label_runs import answers_run, claims_run, pairs_run
 
 
@@ -295,7 +294,7 @@ def test_labels_of_another_run_are_refused(
 def test_what_is_no_run_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert execute(["label", str(tmp_path)]) == 2
     assert "is not a run folder" in capsys.readouterr().err
-    assert not (tmp_path / FILE).exists()
+    assert not (tmp_path / LABELS).exists()
 
 
 def test_without_the_extra_one_line_says_what_to_install(run: Path) -> None:

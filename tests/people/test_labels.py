@@ -15,7 +15,6 @@ import pytest
 from sayso.people.labels import (
     CODES,
     COLUMNS,
-    FILE,
     KINDS,
     TABLES,
     LabelDesign,
@@ -35,6 +34,7 @@ from sayso.people.labels import (
     write_rows,
 )
 from sayso.records import InputError, Verdict
+from sayso.storage.run_folder import LABELS
 
 
 def item(number: int, kind: str = "answer", stage: str = "short") -> LabeledItem:
@@ -132,7 +132,7 @@ def test_the_last_label_counts_and_every_event_is_stored_once(tmp_path: Path) ->
         assert [one.annotator for one in store.labels()] == ["Bo"]
         assert store.labels("claim") == store.labels(annotator="Ada") == []
         assert store.annotators() == ["Ada", "Bo"]
-    with sqlite3.connect(tmp_path / FILE) as db:
+    with sqlite3.connect(tmp_path / LABELS) as db:
         assert db.execute("SELECT count(*) FROM events").fetchone() == (4,)
 
 
@@ -221,15 +221,15 @@ def test_links_and_files_of_others_are_refused(tmp_path: Path) -> None:
     victim.write_text("mine")
     run = tmp_path / "run"
     run.mkdir()
-    (run / FILE).symlink_to(victim)
+    (run / LABELS).symlink_to(victim)
     with pytest.raises(InputError, match="symbolic link"):
         LabelStore.open(run)
-    (run / FILE).unlink()
-    (run / f"{FILE}-wal").symlink_to(victim)
+    (run / LABELS).unlink()
+    (run / f"{LABELS}-wal").symlink_to(victim)
     with pytest.raises(InputError, match="symbolic link"):
         LabelStore.open(run)
-    (run / f"{FILE}-wal").unlink()
-    (run / FILE).write_bytes(b"no database at all, however long it may be" * 40)
+    (run / f"{LABELS}-wal").unlink()
+    (run / LABELS).write_bytes(b"no database at all, however long it may be" * 40)
     with pytest.raises(InputError, match="damaged"):
         LabelStore.open(run)
     assert victim.read_text() == "mine"
@@ -237,7 +237,7 @@ def test_links_and_files_of_others_are_refused(tmp_path: Path) -> None:
 
 def test_a_trigger_or_another_table_is_refused(tmp_path: Path) -> None:
     LabelStore.open(tmp_path).close()
-    with sqlite3.connect(tmp_path / FILE) as db:
+    with sqlite3.connect(tmp_path / LABELS) as db:
         db.execute("CREATE TRIGGER t AFTER INSERT ON events BEGIN DELETE FROM events; END")
     with pytest.raises(InputError, match="not a file of labels that sayso wrote"):
         LabelStore.open(tmp_path)
@@ -248,7 +248,7 @@ def test_a_trigger_may_not_hide_behind_the_name_of_a_table(tmp_path: Path, name:
     drawn, places = design({"a": 3})
     with LabelStore.open(tmp_path) as store:
         store.put_design(drawn, places)
-    with sqlite3.connect(tmp_path / FILE) as db:
+    with sqlite3.connect(tmp_path / LABELS) as db:
         db.execute(f"CREATE TRIGGER {name} AFTER INSERT ON assigned BEGIN DELETE FROM designs; END")
     for way in (LabelStore.open, LabelStore.read):
         with pytest.raises(InputError, match="not a file of labels that sayso wrote"):
@@ -263,17 +263,17 @@ def test_labels_are_read_where_nothing_can_be_written(
     with LabelStore.open(tmp_path) as store:
         store.put_design(drawn, places)
         store.add(label(1, design="d1"))
-    before = (tmp_path / FILE).read_bytes()
+    before = (tmp_path / LABELS).read_bytes()
     monkeypatch.setattr(os, "access", lambda place, mode: writable)
     with LabelStore.read(tmp_path) as store:
         assert [one.probability for one in store.labels()] == [pytest.approx(1 / 3)]
         assert store.designs() == [drawn]
         beside = sorted(one.name for one in tmp_path.iterdir())
-        assert writable or beside == [FILE]  # a file beside it could not be made
+        assert writable or beside == [LABELS]  # a file beside it could not be made
         with pytest.raises(LabelStoreError, match="cannot read or write"):
             store.add(label(2))
-    assert (tmp_path / FILE).read_bytes() == before
-    assert [one.name for one in tmp_path.iterdir()] == [FILE]
+    assert (tmp_path / LABELS).read_bytes() == before
+    assert [one.name for one in tmp_path.iterdir()] == [LABELS]
     # what a running page has not moved into the file yet is seen too
     with LabelStore.open(tmp_path) as page:
         page.add(label(2))
@@ -282,7 +282,7 @@ def test_labels_are_read_where_nothing_can_be_written(
 
 
 def test_a_file_without_tables_has_no_labels(tmp_path: Path) -> None:
-    (tmp_path / FILE).touch()
+    (tmp_path / LABELS).touch()
     assert not LabelStore.exists(tmp_path)
     LabelStore.open(tmp_path).close()
     assert LabelStore.exists(tmp_path)
@@ -307,7 +307,7 @@ def test_a_full_disk_is_one_line_and_the_store_goes_on(tmp_path: Path) -> None:
 def test_a_label_that_is_none_is_one_line(tmp_path: Path, stored: object) -> None:
     with LabelStore.open(tmp_path) as store:
         store.add(label(1))
-    with sqlite3.connect(tmp_path / FILE) as db:
+    with sqlite3.connect(tmp_path / LABELS) as db:
         db.execute("UPDATE events SET label=?", (stored,))
     with LabelStore.open(tmp_path) as store, pytest.raises(InputError, match="damaged"):
         store.labels()
@@ -325,7 +325,7 @@ def test_a_place_that_names_no_item_is_one_line(tmp_path: Path, change: str) -> 
     drawn, places = design({"a": 3})
     with LabelStore.open(tmp_path) as store:
         store.put_design(drawn, places)
-    with sqlite3.connect(tmp_path / FILE) as db:
+    with sqlite3.connect(tmp_path / LABELS) as db:
         db.execute(change)
     with LabelStore.open(tmp_path) as store:
         for ask in (lambda: store.places("d1"), store.labels):
@@ -338,7 +338,7 @@ def test_places_that_do_not_exist_are_nobodys(tmp_path: Path) -> None:
     with LabelStore.open(tmp_path) as store:
         store.put_design(drawn, places)
         store.assign(drawn, "Ada", 2)
-    with sqlite3.connect(tmp_path / FILE) as db:
+    with sqlite3.connect(tmp_path / LABELS) as db:
         db.executemany("INSERT INTO assigned VALUES ('d1','Ada',?)", [(-4,), (10**9,), ("x",)])
     with LabelStore.open(tmp_path) as store:
         assert store.assigned("d1", "Ada") == [0, 1]
@@ -347,7 +347,7 @@ def test_places_that_do_not_exist_are_nobodys(tmp_path: Path) -> None:
 
 def test_a_file_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     LabelStore.open(tmp_path).close()
-    with sqlite3.connect(tmp_path / FILE) as db:
+    with sqlite3.connect(tmp_path / LABELS) as db:
         db.execute("PRAGMA user_version=9")
     with pytest.raises(InputError, match="newer sayso"):
         LabelStore.open(tmp_path)

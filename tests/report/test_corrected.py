@@ -12,19 +12,19 @@ from rich.console import Console
 
 from sayso.protocols.uncle.numbers import NUMBERS
 from sayso.protocols.uncle.report import part_label
-from sayso.records import CorrectedNumber, Estimate
+from sayso.records import CorrectedNumber, Estimate, Verdict
 from sayso.report.corrected import (
     NOT_CORRECTED,
-    TABLE,
+    NOT_YET,
     corrected_part,
     corrected_sentences,
     difference_of_corrected,
     judge_effect,
-    read_corrected,
     render_corrected,
+    stored_corrected,
     worth,
 )
-from sayso.storage.run_folder import Manifest, RunFolder
+from sayso.storage.run_folder import CORRECTED, LABELS, Manifest, RunFolder
 
 SHORT = (("form", "short"),)
 
@@ -86,11 +86,12 @@ def test_labels_that_nobody_drew_are_told() -> None:
 
 
 def test_the_table_shows_all_three_beside_each_other(tmp_path: Path) -> None:
-    part = corrected_part([one()], NUMBERS, part_label)
+    folder = labeled_folder(tmp_path / "run")
+    folder.write(CORRECTED, [one()], CorrectedNumber)
+    part = corrected_part(folder, NUMBERS, part_label)
     (row,) = part.table.rows
     assert [cell.text for cell in row[2:5]] == ["+0.25", "+0.32", "+0.34"]
     assert [cell.text for cell in row[5:]] == ["lower by 0.07", "1.80 alone"]
-    assert corrected_part([], NUMBERS, part_label) == NOT_CORRECTED
     out = io.StringIO()
     render_corrected([one()], NUMBERS, part_label, Console(file=out, width=120))
     assert "+0.32 [+0.27, +0.37]" in out.getvalue()
@@ -104,12 +105,36 @@ def test_the_table_shows_all_three_beside_each_other(tmp_path: Path) -> None:
 
 
 def test_numbers_survive_the_folder(tmp_path: Path) -> None:
-    folder = RunFolder.create(tmp_path / "run")
-    folder.write_manifest(Manifest())
-    assert read_corrected(folder) == []
+    folder = labeled_folder(tmp_path / "run")
     numbers = [one(), one(None, None, gain=None)]
-    folder.write(TABLE, numbers, CorrectedNumber)
-    assert read_corrected(folder) == numbers
+    folder.write(CORRECTED, numbers, CorrectedNumber)
+    assert stored_corrected(folder) == numbers
+
+
+def test_new_numbers_of_a_run_delete_its_corrected_ones(tmp_path: Path) -> None:
+    folder = labeled_folder(tmp_path / "run")
+    assert stored_corrected(folder) is None
+    assert corrected_part(folder, NUMBERS, part_label) == NOT_YET
+    folder.write(CORRECTED, [one()], CorrectedNumber)
+    folder.write("verdicts/short", [], Verdict)
+    assert stored_corrected(folder) == [one()]
+    folder.write("metrics/uncle", [one().raw], Estimate)
+    assert stored_corrected(folder) is None
+    # labels that correct nothing, and no labels
+    folder.write(CORRECTED, [], CorrectedNumber)
+    assert corrected_part(folder, NUMBERS, part_label) == NOT_CORRECTED
+    folder.write(CORRECTED, [one()], CorrectedNumber)
+    (folder.path / LABELS).unlink()
+    assert stored_corrected(folder) == []
+    assert corrected_part(folder, NUMBERS, part_label) == NOT_CORRECTED
+
+
+def labeled_folder(place: Path) -> RunFolder:
+    """Return a run with a file of labels, as far as a page asks for it."""
+    folder = RunFolder.create(place)
+    folder.write_manifest(Manifest())
+    (place / LABELS).touch()
+    return folder
 
 
 def test_the_difference_of_two_by_hand() -> None:

@@ -26,7 +26,7 @@ from sayso.report.number_tables import INTERVALS, NumberTable, value_text
 from sayso.report.page import GENERATOR
 from sayso.runs.measure import load_run
 from sayso.scores.p_ik import fit_p_ik
-from sayso.storage.run_folder import RunFolder
+from sayso.storage.run_folder import CORRECTED, LABELS, RunFolder
 from sayso.studies.grid import read_grid
 from sayso.studies.report import (
     check_possible,
@@ -375,11 +375,13 @@ def test_corrected_numbers_stand_beside_the_judges(found: Study) -> None:
     raw = next(e for e in run.results.all if e.name == "J" and e.value is not None)
     better = msgspec.structs.replace(raw, value=0.5, low=0.4, high=0.6)
     number = CorrectedNumber(raw, better, better, 2.0, 1.0, 100, 300, 5, ("anna",))
-    folder.write("corrected", [number], CorrectedNumber)
+    (run.path / LABELS).touch()
+    folder.write(CORRECTED, [number], CorrectedNumber)
     try:
         table = found.table("uncle/corrected")
     finally:
-        (run.path / "corrected.parquet").unlink()
+        (run.path / LABELS).unlink()
+        folder.drop(CORRECTED)
     ((labels, entries),) = table.rows
     assert labels[2:] == (run.model, run.data)
     assert entries[:2] == (raw, better)

@@ -501,7 +501,7 @@ def compare(a: Path, b: Path, more: Sequence[Path], flags: Comparing) -> None:
         )
         if RunFolder.exists(a) and RunFolder.exists(b):
             plan = PROTOCOLS[result.protocol]
-            before, after = (corrected.read_corrected(RunFolder.open(one)) for one in (a, b))
+            before, after = (people.current_corrected(one) for one in (a, b))
             corrected.render_corrected_differences(
                 before, after, plan.metrics, plan.report.part_label, Console()
             )

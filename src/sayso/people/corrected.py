@@ -19,10 +19,10 @@ from sayso.people.labels import LabeledItem, LabelStore, PersonLabel
 from sayso.protocols import protocol_of
 from sayso.protocols.labeled import PeopleLabels, Place
 from sayso.records import CorrectedNumber, Estimate, Verdict, content_id
-from sayso.report.corrected import TABLE
+from sayso.report.corrected import stored_corrected
 from sayso.runs.measure import load_run, run_path
 from sayso.storage.atomic import WAIT, one_writer
-from sayso.storage.run_folder import RunFolder
+from sayso.storage.run_folder import CORRECTED, RunFolder
 
 #: how much of a signature says that a number was corrected, and how
 PART = "corrected"
@@ -98,16 +98,31 @@ def has_labels(run: str | PathLike[str]) -> bool:
 def correct(run: str | PathLike[str]) -> list[CorrectedNumber]:
     """Return the corrected numbers of a run as :func:`corrected_numbers`, and store them in it.
 
-    The page, :func:`sayso.study` and :func:`sayso.measure` on the command line show what is stored.
-    Raises InputError.
+    The page shows what is stored. Raises InputError.
     """
     place = run_path(run)
-    numbers = corrected_numbers(place)
     folder = RunFolder.open(place)
-    if numbers or folder.has(TABLE):
-        with one_writer(place, "sayso measure", WAIT):
-            folder.write(TABLE, numbers, CorrectedNumber)
+    if not LabelStore.exists(place):
+        return []
+    with one_writer(place, "sayso measure", WAIT):
+        before = _written(place)
+        numbers = corrected_numbers(place)
+        folder.write(CORRECTED, numbers, CorrectedNumber)
+        if _written(place) != before:  # somebody labels at this moment
+            folder.drop(CORRECTED)
     return numbers
+
+
+def current_corrected(run: str | PathLike[str]) -> list[CorrectedNumber]:
+    """Return the corrected numbers of a run: those it stores, else computed. Raises InputError."""
+    place = run_path(run)
+    stored = stored_corrected(RunFolder.open(place))
+    return corrected_numbers(place) if stored is None else stored
+
+
+def _written(run: Path) -> int:
+    with LabelStore.read(run) as store:
+        return store.written()
 
 
 def _beside(raw: Estimate, number: Corrected, used: StageLabels) -> CorrectedNumber:

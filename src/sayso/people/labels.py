@@ -31,6 +31,7 @@ from sayso.records import InputError, Stance, Verdict, content_id
 from sayso.storage.atomic import NO_LINK, disk_errors, place_inside, replacing
 from sayso.storage.cache import NETWORK, file_system
 from sayso.storage.outputs import check_output, export_cell, separator_of
+from sayso.storage.run_folder import CORRECTED, LABELS, RunFolder
 
 Kind = Literal["answer", "aspect", "claim", "pair", "sureness"]
 #: what is labeled: a short answer, an aspect of a paragraph, a claim beside evidence, two answers
@@ -59,7 +60,6 @@ PERSON = "person:"
 LONGEST_NAME, LONGEST_REASON, LONGEST_KEY = 40, 200, 400
 NAME = re.compile(r"[^\W_](?:[\w .'-]*[\w.])?")
 
-FILE = "labels.sqlite"
 Record = TypeVar("Record", bound=msgspec.Struct)
 
 
@@ -267,7 +267,7 @@ class LabelStore:
     @staticmethod
     def exists(run: Path) -> bool:
         """Tell whether anybody labeled answers of this run."""
-        file = run / FILE
+        file = run / LABELS
         return file.is_file() and file.stat().st_size > 0
 
     @classmethod
@@ -305,7 +305,7 @@ class LabelStore:
         # SQLite makes files beside a database that it reads, and only mode=rw clears them away
         how = "mode=rw"
         if not os.access(run, os.W_OK):
-            log = path.with_name(f"{FILE}-wal")
+            log = path.with_name(f"{LABELS}-wal")
             unfinished = log.is_file() and log.stat().st_size
             how = "mode=ro" if unfinished else "mode=ro&immutable=1"
         with _sqlite_errors(path):
@@ -383,6 +383,12 @@ class LabelStore:
                 label = msgspec.structs.replace(label, stratum=stratum, probability=share)
             told.append(label)
         return told
+
+    def written(self) -> int:
+        """Return how often anything was said or taken back: it tells whether labels changed."""
+        with _sqlite_errors(self.path):
+            (number,) = self._db.execute("SELECT coalesce(max(number), 0) FROM events").fetchone()
+        return int(number)
 
     def last(self, annotator: str, kind: Kind) -> LabeledItem | None:
         """Return the item that an annotator labeled last, of those whose labels count."""
@@ -553,7 +559,7 @@ class LabelStore:
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
-        """Write alone, all of it or nothing."""
+        """Write alone, all of it or nothing; then the run's corrected numbers are of the past."""
         with _sqlite_errors(self.path):
             self._db.execute("BEGIN IMMEDIATE")
             try:
@@ -563,13 +569,14 @@ class LabelStore:
                 if self._db.in_transaction:  # SQLite itself takes back what found no space
                     self._db.execute("ROLLBACK")
                 raise
+        RunFolder(self.path.parent).drop(CORRECTED)
 
 
 def _file_in(run: Path) -> Path:
     """Return the place of the labels in a run folder; refuse links."""
     for ending in ("-wal", "-shm", "-journal"):
-        place_inside(run, FILE + ending)
-    return place_inside(run, FILE)
+        place_inside(run, LABELS + ending)
+    return place_inside(run, LABELS)
 
 
 def _prepare(db: sqlite3.Connection, path: Path) -> None:

@@ -28,12 +28,10 @@ from sayso.report.numbers import (
 )
 from sayso.report.tables import Table, TableCell, tight
 from sayso.report.terminal import FoldedTable, say
-from sayso.storage.run_folder import RunFolder
+from sayso.storage.run_folder import CORRECTED, LABELS, RunFolder
 
 #: the name and slice of a number
 NumberName = tuple[str, Slice]
-#: the table of a run folder that holds them
-TABLE = "corrected"
 HEAD = ("", "of", "judge", "corrected", "labels alone", "judge made it", "one label is worth")
 CHANCE = "In parentheses: the draw of labels may explain it."
 GAPS = (
@@ -52,19 +50,33 @@ class CorrectedPart(NamedTuple):
 
 #: of a run whose answers nobody labeled
 NOT_CORRECTED = CorrectedPart()
+#: of a run with labels that its numbers were not corrected by yet
+NOT_YET = CorrectedPart(
+    (
+        "There are labels of people in this run's folder. This page was written without them: run "
+        "sayso report on the folder, and it shows the numbers that they correct.",
+    )
+)
 
 
-def read_corrected(folder: RunFolder) -> list[CorrectedNumber]:
-    """Return the corrected numbers of a run; none where nobody labeled its answers."""
-    return folder.read(TABLE, CorrectedNumber) if folder.has(TABLE) else []
+def stored_corrected(folder: RunFolder) -> list[CorrectedNumber] | None:
+    """Return the corrected numbers that a run stores; ``None`` where they must be computed.
+
+    What is stored is of today's labels and numbers: new labels (``LabelStore``) and new numbers
+    (:meth:`RunFolder.write`) delete the table. Where nobody labeled anything there are none.
+    """
+    if not (folder.path / LABELS).is_file():
+        return []
+    return folder.read(CORRECTED, CorrectedNumber) if folder.has(CORRECTED) else None
 
 
 def corrected_part(
-    numbers: Sequence[CorrectedNumber],
-    metrics: MetricTable,
-    part_label: Callable[[str, str], str],
+    folder: RunFolder, metrics: MetricTable, part_label: Callable[[str, str], str]
 ) -> CorrectedPart:
-    """Return sentences and a table of corrected numbers."""
+    """Return sentences and a table of a run's corrected numbers."""
+    numbers = stored_corrected(folder)
+    if numbers is None:
+        return NOT_YET
     if not numbers:
         return NOT_CORRECTED
     rows: list[list[TableCell]] = []

@@ -43,8 +43,10 @@ KINDS = (
     "generations", "verdicts", "sentences", "claims", "asked", "passages", "scores", "metrics",
     "demos",
 )  # fmt: skip
+#: the table of numbers that people's labels correct, and the file of these labels
+CORRECTED, LABELS = "corrected", "labels.sqlite"
 #: tables that are one file
-ALONE = ("questions", "answers", "corrected")
+ALONE = ("questions", "answers", CORRECTED)
 #: runs of a folder that a message names
 MOST_NAMED = 4
 STAGE = re.compile(r"[a-z0-9_][a-z0-9_.-]{0,99}")
@@ -166,8 +168,13 @@ class RunFolder:
         return folder
 
     def write(self, table: str, records: Iterable[Record], type: type[Record]) -> int:
-        """Write a table in one piece, streaming, and return its number of rows."""
+        """Write a table in one piece, streaming, and return its number of rows.
+
+        Corrected numbers are made of the run's numbers, so they go before new ones are written.
+        """
         place = self._place(table)
+        if table.startswith("metrics/"):
+            self.drop(CORRECTED)
         with replacing(place) as file:
             return write_parquet(file, place, records, type)
 
@@ -189,6 +196,12 @@ class RunFolder:
     def has(self, table: str) -> bool:
         """Tell whether a table is there."""
         return self._place(table).is_file()
+
+    def drop(self, table: str) -> None:
+        """Delete a table, if it is there."""
+        place = self._place(table)
+        with disk_errors(place):
+            place.unlink(missing_ok=True)
 
     def tables(self, kind: str) -> list[str]:
         """Return the sorted names of the tables of a kind, such as ``generations/probe``."""

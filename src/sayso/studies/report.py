@@ -17,11 +17,12 @@ from rich.console import Console
 from sayso.harmless import line
 from sayso.metric import Headline
 from sayso.metrics.joint import ALPHA, JointNumber
+from sayso.people.corrected import current_corrected
 from sayso.protocols import PROTOCOLS
 from sayso.protocols.protocol import LayoutRuns, PaperLayout, Protocol, Unsuited
 from sayso.records import Estimate, InputError, Slice, suggestion
 from sayso.report import charts
-from sayso.report.corrected import judge_effect, read_corrected
+from sayso.report.corrected import judge_effect
 from sayso.report.differences import ranked_sentence
 from sayso.report.figures import Figure, figure_of, figures_in
 from sayso.report.number_tables import (
@@ -442,7 +443,7 @@ def _corrected(plan: Protocol, study: Study) -> Iterator[NumberTable]:
         )
         for run in study.runs
         if run.protocol == plan.name
-        for one in read_corrected(RunFolder.open(run.path))
+        for one in current_corrected(run.path)
         if one.raw.name in plan.metrics.headlines
     ]
     if rows:

@@ -73,7 +73,7 @@ from sayso.report.charts import (
     values,
     vertical_line,
 )
-from sayso.report.corrected import corrected_part, read_corrected
+from sayso.report.corrected import corrected_part
 from sayso.report.figures import Figure, figure_of, figures_in
 from sayso.report.numbers import (
     FORMS,
@@ -1221,7 +1221,7 @@ def pages(
     answers = stored_answers(folder, "probe", manifest.settings.get("probe.k"))
     own = context(manifest, estimates, worst(folder, estimates), read_columns(beside))
     first = own["opening"]._replace(examples=examples(folder, manifest, estimates))
-    corrected = corrected_part(read_corrected(folder), NUMBERS, part_label)
+    corrected = corrected_part(folder, NUMBERS, part_label)
     own |= {"opening": first, "corrected": corrected}
     return with_answers(__package__, manifest, cards(answers), own)
 

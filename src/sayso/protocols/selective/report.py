@@ -71,7 +71,7 @@ from sayso.report.charts import (
     values,
     vertical_line,
 )
-from sayso.report.corrected import corrected_part, read_corrected
+from sayso.report.corrected import corrected_part
 from sayso.report.figures import Figure, figure_of, figures_in
 from sayso.report.numbers import (
     FORMS,
@@ -1749,7 +1749,7 @@ def pages(
     tables = stored_answers(folder, "draws", manifest.settings.get("known_k"))
     shown, rows = _with_scatters(folder, manifest, estimates)
     first = shown["opening"]._replace(examples=_examples(folder, rows, SelectiveResults(estimates)))
-    corrected = corrected_part(read_corrected(folder), NUMBERS, part_label)
+    corrected = corrected_part(folder, NUMBERS, part_label)
     own = {**shown, "opening": first, "corrected": corrected}
     return with_answers(__package__, manifest, cards(tables), own)
 

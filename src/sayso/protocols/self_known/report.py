@@ -61,7 +61,7 @@ from sayso.report.charts import (
     styled,
     values,
 )
-from sayso.report.corrected import NOT_CORRECTED, CorrectedPart, corrected_part, read_corrected
+from sayso.report.corrected import NOT_CORRECTED, CorrectedPart, corrected_part
 from sayso.report.figures import Figure, figure_of, figures_in
 from sayso.report.numbers import DASH, covers, number, percent, plain_number, range_of
 from sayso.report.opening import (
@@ -1680,7 +1680,7 @@ def pages(
     """Return the page of a run: one file, with as many texts as fit."""
     texts = read_drawn(folder, page_seed(manifest))
     shown = examples(folder, manifest, estimates)
-    corrected = corrected_part(read_corrected(folder), NUMBERS, part_label)
+    corrected = corrected_part(folder, NUMBERS, part_label)
     return {"report.html": long_texts(manifest, estimates, texts, shown, corrected)}
 
 

@@ -57,7 +57,7 @@ from sayso.report.charts import (
     pair_bars,
     reference_of,
 )
-from sayso.report.corrected import corrected_part, read_corrected
+from sayso.report.corrected import corrected_part
 from sayso.report.figures import Figure, figure_of, figures_in
 from sayso.report.numbers import (
     DASH,
@@ -1356,7 +1356,7 @@ def pages(
     tables = _answers(folder, manifest)
     every = cards(tables)
     own = context(manifest, estimates, tables, every)
-    corrected = corrected_part(read_corrected(folder), NUMBERS, part_label)
+    corrected = corrected_part(folder, NUMBERS, part_label)
     return with_answers(__package__, manifest, every, {**own, "corrected": corrected})
 
 
