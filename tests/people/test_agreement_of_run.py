@@ -17,7 +17,6 @@ from sayso.people.agreement import (
     UNWEIGHTED,
     KindAgreement,
     RunAgreement,
-    adjudicated,
     agreement,
     agreement_text,
     grade,
@@ -51,13 +50,6 @@ def labeled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 # ---- what is compared
-
-
-def test_the_majority_is_more_than_half() -> None:
-    no = np.nan
-    votes = np.array([[0, 0, 1], [0, 1, no], [0, 1, 2], [no, 2, no], [no, no, no], [1, 1, no]])
-    found = adjudicated(list(votes.T))
-    assert np.array_equal(found, [0, no, no, 2, no, 1], equal_nan=True)
 
 
 def test_shares_are_those_that_one_counts(labeled: Path) -> None:
@@ -95,7 +87,7 @@ def test_people_among_themselves_are_compared_on_what_they_share(labeled: Path) 
     verdict, stance = only(agreement(labeled, resamples=200)).readings
     assert (verdict.name, stance.name) == ("verdict", "stance")
     assert verdict.people.n == stance.people.n == 20
-    assert verdict.judge.n == 60 - only(agreement(labeled, resamples=50)).undecided
+    assert verdict.judge.n == 60
     # counts of the matrix are of items, whatever they weigh
     assert sum(map(sum, verdict.confusion)) == verdict.judge.n
     uncertain = verdict.labels.index("uncertain")

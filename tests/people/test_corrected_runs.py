@@ -11,7 +11,7 @@ import pytest
 
 import sayso
 from sayso.metrics import at_level
-from sayso.people.corrected import corrected_numbers, said_of
+from sayso.people.corrected import corrected_numbers
 from sayso.people.items import items_of, label_source
 from sayso.people.labels import (
     Kind,
@@ -157,31 +157,6 @@ def test_part_labeled(tmp_path: Path) -> None:
     # nobody labeled paragraphs, or answers without the instruction
     assert not by_name(numbers, "long")
     assert {part for one in numbers for part in one.raw.where} == {("form", "short")}
-
-
-def test_what_several_people_say_of_one_answer() -> None:
-    item = LabeledItem("answer", "short", "s1", "q1")
-    right = [label(item, name, **ANSWERED) for name in ("ann", "bo")]
-    hedged = label(item, "cy", stance="hedged", content="correct")
-    assert said_of([hedged, *right]).stance == "committed"
-    # two who differ: one of them, the same each time
-    one = said_of([right[0], hedged])
-    assert one in (right[0].verdict, hedged.verdict)
-    assert said_of([hedged, right[0]]) == one
-    picked = {
-        said_of(
-            [
-                label(other, "ann", **ANSWERED),
-                label(other, "cy", stance="hedged", content="correct"),
-            ]
-        ).stance
-        for other in (LabeledItem("answer", "short", f"s{i}", f"q{i}") for i in range(20))
-    }
-    assert picked == {"committed", "hedged"}
-    sure = LabeledItem("sureness", "short-decisive", "s1#0", "q1")
-    assert said_of([label(sure, "ann", number=0.2), label(sure, "bo", number=0.6)]).number == (
-        pytest.approx(0.4)
-    )
 
 
 # ---- the other protocols

@@ -1,9 +1,9 @@
 """How far the judge of a run agrees with people, and people with each other.
 
-People's labels and the judge's verdicts are on the same items (``people/labels.py``). Several
-annotators of one item are adjudicated by majority: the label of more than half of them; an item
-without one is counted as undecided and compared with nothing. Of how sure a sentence sounds it is
-the mean.
+People's labels and the judge's verdicts are on the same items (``people/labels.py``). What several
+annotators say of one item is joined (``people/joined.py``): the label given most often, of equally
+many one by chance. The shares of UNCLE's appendix B count items apart to which no majority, more
+than half, gave the same label.
 
 Items were drawn by design, rarer readings of the judge more often, so each counts as one over the
 probability of its draw. Where labels come from several draws, or from none that is stored, every
@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from sayso.answers.lexical import ANSWER_METRICS, reference_texts
 from sayso.harmless import line
@@ -53,6 +54,7 @@ from sayso.people.items import (
     label_source,
     shown_items,
 )
+from sayso.people.joined import joined_verdict
 from sayso.people.labels import (
     CODES,
     KINDS,
@@ -96,7 +98,7 @@ UNWEIGHTED = (
 
 
 class LabelReading(msgspec.Struct, frozen=True):
-    """How far the judge agrees with people's majority, and people with each other, on one thing.
+    """How far the judge agrees with people's joined labels, and people with each other.
 
     ``name`` is what was read: the verdict (right, wrong or uncertain), the stance, the label.
     ``confusion`` counts items by people's label (rows) and the judge's, in the order of ``labels``.
@@ -148,9 +150,10 @@ class KindAgreement(msgspec.Struct, frozen=True):
     Of ``items`` that somebody labeled, the judge's verdict on ``unread`` could not be read,
     ``undecided`` have no majority; annotators ``skipped`` items so many times. ``agreed``,
     ``error`` and ``split`` are the shares of the read items on which people confirm the judge,
-    contradict it, or have no majority. ``doubt_found`` is the share of the answers with doubt that
-    the judge read so, ``doubt_invented`` that of the others. ``matrix`` and ``others`` are of right
-    and wrong (supported or not, contradicting or not), where every item counts alike.
+    contradict it, or have no majority; all else is of joined labels. ``doubt_found`` is the share
+    of the answers with doubt that the judge read so, ``doubt_invented`` that of the others.
+    ``matrix`` and ``others`` are of right and wrong (supported or not, contradicting or not), where
+    every item counts alike.
     """
 
     kind: Kind
@@ -252,7 +255,8 @@ def agreement_numbers(kind: KindAgreement) -> Iterator[tuple[str, Estimate]]:
     """Yield every number of a kind with what it is, in words."""
     yield "people confirm the judge", kind.agreed
     yield "people contradict the judge", kind.error
-    yield "people have no majority", kind.split
+    if len(kind.annotators) > 1:
+        yield "people have no majority", kind.split
     if kind.doubt_found is not None and kind.doubt_invented is not None:
         yield "doubt that the judge found", kind.doubt_found
         yield "other answers that it took for doubt", kind.doubt_invented
@@ -293,13 +297,15 @@ def share_text(e: Estimate) -> str:
 class LabeledTable(NamedTuple):
     """Items that people labeled, with what each annotator and the judge said of them.
 
-    ``said`` by annotator has a verdict for each item, or ``None``; ``read`` is the judge's.
+    ``said`` by annotator has a verdict for each item, or ``None``; ``joined`` is what they say
+    together, ``read`` what the judge says.
     """
 
     kind: Kind
     stage: str
     items: list[LabeledItem]
     said: dict[str, list[Verdict | None]]
+    joined: list[Verdict]
     read: list[Verdict | None]
     probability: list[float | None]
     stratum: list[str]
@@ -312,6 +318,10 @@ class LabeledTable(NamedTuple):
         """1 / the probability of each item's draw; ``None`` where not every one is known."""
         chance = [p for p in self.probability if p is not None and 0 < p <= 1]
         return None if len(chance) < len(self.items) else 1 / np.array(chance)
+
+    def told(self, row: int) -> dict[str, Verdict]:
+        """Return what annotators say of one item, by name."""
+        return {name: v for name, column in self.said.items() if (v := column[row]) is not None}
 
 
 def labeled_tables(source: LabelSource, labels: Sequence[PersonLabel]) -> list[LabeledTable]:
@@ -346,8 +356,10 @@ def _table(
     people = [name for name, _ in Counter(one.annotator for one in given).most_common()]
     said: dict[str, list[Verdict | None]] = {name: [None] * len(items) for name in people}
     drawn: dict[LabeledItem, PersonLabel] = {}
+    told: dict[LabeledItem, dict[str, Verdict]] = {item: {} for item in items}
     for one in given:
         said[one.annotator][place[one.item]] = one.verdict
+        told[one.item][one.annotator] = one.verdict
         drawn[one.item] = one
     designs = {one.design for one in given}
     design = designs.pop() if len(designs) == 1 else ""
@@ -358,6 +370,7 @@ def _table(
         stage,
         items,
         said,
+        [joined_verdict(item, told[item]).verdict for item in items],
         [read.get(item) for item in items],
         chances,
         [drawn[item].stratum for item in items],
@@ -417,19 +430,6 @@ def _coded(verdicts: Sequence[Verdict | None], what: _What) -> Floats:
     number = {label: code for code, label in enumerate(what.labels)}
     texts = (None if v is None else what.of(v) for v in verdicts)
     return np.array([number.get(text or "", np.nan) for text in texts], dtype=np.float64)
-
-
-def adjudicated(columns: Sequence[Floats]) -> Floats:
-    """Return the label that more than half of an item's annotators gave; NaN where there is none.
-
-    ``columns`` (items,) by annotator hold numbers of labels, NaN for no label.
-    """
-    x = np.stack(columns, axis=1)
-    held = (~np.isnan(x)).sum(axis=1)
-    result = np.full(len(x), np.nan)
-    for label in np.unique(x[~np.isnan(x)]):
-        result[2 * (x == label).sum(axis=1) > held] = label
-    return result
 
 
 # ---- the numbers
@@ -522,13 +522,13 @@ def _kind_agreement(
         return _sureness_agreement(table, draws, shown, examples, held)
     whats = _whats(table)
     judge, people = _coded(table.read, whats[0]), _people(table, whats[0])
-    majority = adjudicated(people)
+    joined = _coded(table.joined, whats[0])
     read = ~np.isnan(judge)
     labeled = read & ~np.all(np.isnan(np.stack(people, axis=1)), axis=1)
-    decided = labeled & ~np.isnan(majority)
-    same = judge == majority
+    decided = labeled & ~np.isnan(joined) & _majorities(table, whats[0])
+    same = judge == joined
     found, invented = _doubt(table, draws)
-    differ = np.flatnonzero(decided & ~same)
+    differ = np.flatnonzero(labeled & ~np.isnan(joined) & ~same)
     return KindAgreement(
         **held,  # type: ignore[arg-type]
         unread=int((~read).sum()),
@@ -539,7 +539,7 @@ def _kind_agreement(
         doubt_found=found,
         doubt_invented=invented,
         readings=tuple(_reading(table, what, draws) for what in whats),
-        parts=tuple(_parts(table, draws, shown, (judge, majority), people)),
+        parts=tuple(_parts(table, draws, shown, (judge, joined), people)),
         **_matrix(source, table, draws),
         worst=_worst(table, shown, differ, whats[0], examples),
     )
@@ -549,9 +549,20 @@ def _people(table: LabeledTable, what: _What) -> list[Floats]:
     return [_coded(column, what) for column in table.said.values()]
 
 
+def _majorities(table: LabeledTable, what: _What) -> NDArray[np.bool_]:
+    """Tell to which items more than half of their annotators gave the joined label."""
+    return np.array(
+        [
+            joined_verdict(item, table.told(row), what.of).majority
+            for row, item in enumerate(table.items)
+        ],
+        dtype=np.bool_,
+    )
+
+
 def _reading(table: LabeledTable, what: _What, draws: _Draws) -> LabelReading:
     judge, people = _coded(table.read, what), _people(table, what)
-    majority = adjudicated(people)
+    joined = _coded(table.joined, what)
 
     def held(columns: Sequence[Floats]) -> Coefficients:
         return coefficients(
@@ -560,13 +571,13 @@ def _reading(table: LabeledTable, what: _What, draws: _Draws) -> LabelReading:
         )  # fmt: skip
 
     size = len(what.labels)
-    both = ~(np.isnan(judge) | np.isnan(majority))
-    slot = (majority[both] * size + judge[both]).astype(np.int64)
+    both = ~(np.isnan(judge) | np.isnan(joined))
+    slot = (joined[both] * size + judge[both]).astype(np.int64)
     counts = np.bincount(slot, minlength=size * size).reshape(size, size)
     return LabelReading(
         what.name,
         what.labels,
-        held([judge, majority]),
+        held([judge, joined]),
         held(people),
         tuple(tuple(int(x) for x in row) for row in counts),
     )
@@ -577,7 +588,7 @@ def _doubt(table: LabeledTable, draws: _Draws) -> tuple[Estimate | None, Estimat
     if table.kind not in READ_KINDS:
         return None, None
     what = _What("doubt", ("no", "yes"), _voices_doubt)
-    judge, people = _coded(table.read, what), adjudicated(_people(table, what))
+    judge, people = _coded(table.read, what), _coded(table.joined, what)
     read = ~np.isnan(judge)
     return (
         draws.share("doubt_found", judge == 1, read & (people == 1)),
@@ -599,14 +610,14 @@ def _parts(
     people: Sequence[Floats],
 ) -> Iterator[AgreedPart]:
     """Yield agreement by stratum, by length, and with each annotator."""
-    judge, majority = columns
-    both = ~(np.isnan(judge) | np.isnan(majority))
+    judge, joined = columns
+    both = ~(np.isnan(judge) | np.isnan(joined))
     for by, names in (("stratum", table.stratum), ("words", lengths_of(shown))):
         order = sorted(set(names), key=_first_number if by == "words" else None)
         for name in order if len(order) > 1 else ():
             inside = both & (np.array(names) == name)
             if inside.any():
-                yield AgreedPart(by, name, draws.share("agreed", judge == majority, inside))
+                yield AgreedPart(by, name, draws.share("agreed", judge == joined, inside))
     if len(people) > 1:
         for name, own in zip(table.said, people, strict=True):
             inside = ~(np.isnan(judge) | np.isnan(own))
@@ -654,13 +665,12 @@ def _disputed(
     table: LabeledTable, shown: ShownItem, row: int, of: Callable[[Verdict], object]
 ) -> DisputedItem:
     judge = table.read[row]
-    told = [(name, column[row]) for name, column in table.said.items()]
     return DisputedItem(
         question=line(shown.question, LONGEST_TEXT),
         golds=shown.golds,
         text=line(_excerpt(shown, judge), LONGEST_TEXT),
         judge=str(of(judge)) if judge is not None else "unread",
-        people=tuple((line(name, 40), str(of(v))) for name, v in told if v is not None),
+        people=tuple((line(name, 40), str(of(v))) for name, v in table.told(row).items()),
         certainty=None if judge is None else judge.certainty,
     )
 
@@ -754,9 +764,7 @@ def _sureness_agreement(
     """Return how people's slider and the judge's decisiveness go together."""
     judge = np.array([_number(v) for v in table.read])
     people = np.array([[_number(v) for v in column] for column in table.said.values()]).T
-    given = (~np.isnan(people)).sum(axis=1)
-    mean = np.divide(np.nansum(people, axis=1), given, out=np.full(len(given), np.nan),
-                     where=given > 0)  # fmt: skip
+    mean = np.array([_number(v) for v in table.joined])
     pairs = np.stack([judge, mean], axis=1)
     gap = judge - mean
     both = ~np.isnan(gap)
@@ -816,8 +824,11 @@ def agreement_text(result: RunAgreement, *, examples: bool = True) -> TextTables
         (kind.title, f"{kind.agreed.n}", *map(percent_text, (kind.agreed, kind.error, kind.split)))
         for kind in result.kinds
     ]
-    columns = ("items", "people confirm it", "people contradict it", "no majority")
-    tables: list[TextTable] = [("", columns, rows)]
+    columns = ["items", "people confirm it", "people contradict it", "no majority"]
+    if all(len(kind.annotators) == 1 for kind in result.kinds):  # and so always of one mind
+        tables: list[TextTable] = [("", columns[:-1], [row[:-1] for row in rows])]
+    else:
+        tables = [("", columns, rows)]
     for kind in result.kinds:
         tables += _kind_tables(kind)
         if examples and kind.worst:
@@ -854,7 +865,7 @@ def _counts_text(kind: KindAgreement) -> str:
     for count, what in (
         (kind.skipped, "skipped"),
         (kind.unread, "that the judge could not read"),
-        (kind.undecided, "without a majority of people, left out of the comparison"),
+        (kind.undecided, "without a majority: the label given most often counts, or one by chance"),
     ):
         text += f"; {count:,} {what}" if count else ""
     return text

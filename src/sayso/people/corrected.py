@@ -6,7 +6,6 @@ A protocol reads its rows from the judge's verdicts and from people's by the sam
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -15,10 +14,11 @@ from typing import NamedTuple
 import msgspec
 
 from sayso.metrics.correction import Corrected
+from sayso.people.joined import joined_verdict
 from sayso.people.labels import LabeledItem, LabelStore, PersonLabel
 from sayso.protocols import protocol_of
 from sayso.protocols.labeled import PeopleLabels, Place
-from sayso.records import CorrectedNumber, Estimate, Verdict, content_id
+from sayso.records import CorrectedNumber, Estimate, Verdict
 from sayso.report.corrected import stored_corrected
 from sayso.runs.measure import load_run, run_path
 from sayso.storage.atomic import WAIT, one_writer
@@ -162,10 +162,13 @@ def labels_of_run(run: Path) -> UsedLabels:
     verdicts: dict[str, dict[Place, Verdict]] = {}
     chances: dict[str, dict[Place, float]] = {}
     for stage, some in by_stage.items():
-        by_item: dict[LabeledItem, list[PersonLabel]] = {}
+        by_item: dict[LabeledItem, dict[str, Verdict]] = {}
         for label in some:
-            by_item.setdefault(label.item, []).append(label)
-        verdicts[stage] = {(i.target, i.asked): said_of(own) for i, own in by_item.items()}
+            by_item.setdefault(label.item, {})[label.annotator] = label.verdict
+        verdicts[stage] = {
+            (item.target, item.asked): joined_verdict(item, own).verdict
+            for item, own in by_item.items()
+        }
         chances[stage] = {
             (label.item.target, label.item.asked): label.probability
             for label in some
@@ -183,28 +186,6 @@ def labels_of_run(run: Path) -> UsedLabels:
             elsewhere=len(verdicts[stage].keys() - {(one.target, one.asked) for one in judged}),
         )
     return UsedLabels(PeopleLabels(verdicts, chances, strata), stages)
-
-
-def said_of(labels: Sequence[PersonLabel]) -> Verdict:
-    """Return what people say of one item: its only label, or what most of them say.
-
-    Of sentences that they rate the mean rating. Where none is said most often, one of their labels
-    by chance: to leave the item out would leave out the hard ones.
-    """
-    numbers = [one.verdict.number for one in labels if one.verdict.number is not None]
-    if len(numbers) == len(labels):
-        return msgspec.structs.replace(labels[0].verdict, number=sum(numbers) / len(numbers))
-    counts = Counter(_said(one.verdict) for one in labels)
-    most = max(counts.values())
-    first = sorted(
-        (one for one in labels if counts[_said(one.verdict)] == most),
-        key=lambda one: content_id([one.item, one.annotator]),
-    )
-    return first[0].verdict
-
-
-def _said(verdict: Verdict) -> tuple[str | None, str | None, str | None]:
-    return verdict.stance, verdict.content, verdict.label
 
 
 def _strata(store: LabelStore, labels: Sequence[PersonLabel]) -> Mapping[Place, str]:

@@ -30,6 +30,7 @@ from sayso.metrics.correction import (
     Corrected,
     LabeledRows,
     corrected_sums,
+    judge_counts,
     labels_for_width,
 )
 from sayso.metrics.correction.jackknife import OfSums
@@ -37,7 +38,6 @@ from sayso.metrics.uncle_rates import cell_rates
 from sayso.people.agreement import (
     LabeledTable,
     TextTable,
-    adjudicated,
     judge_verdicts,
     labeled_tables,
     labels_of,
@@ -147,10 +147,7 @@ def _plan(
         why = "the items that were drawn are no longer those of the run"
         return msgspec.structs.replace(plan, problem=why)
     made = _corrected(table, rows)
-    most = 2 * len(rows.labeled) > len(rows.items)
-    planned = [
-        _planned(made[name], width, most=most) for name in made if not wanted or name in wanted
-    ]
+    planned = [_planned(made[name], width) for name in made if not wanted or name in wanted]
     needed = [one.needed for one in planned if one.needed is not None]
     more = max(0, max(needed) - len(rows.labeled)) if needed else None
     plan = msgspec.structs.replace(
@@ -167,15 +164,15 @@ def _design(store: LabelStore, table: LabeledTable) -> LabelDesign | None:
     return next((one for one in store.designs(table.kind) if one.id == table.design), None)
 
 
-def _planned(number: Corrected, width: float, *, most: bool) -> PlannedNumber:
-    """Return what a number needs; where ``most`` items have labels, little is left to the judge."""
+def _planned(number: Corrected, width: float) -> PlannedNumber:
+    """Return what a number needs."""
     needed = labels_for_width(number, width)
     return PlannedNumber(
         number.corrected.name,
         number.raw,
         number.corrected,
         number.gain,
-        None if most else number.worth,
+        number.worth if judge_counts(number.labels, number.rows) else None,
         needed.corrected,
         needed.alone,
     )
@@ -234,7 +231,7 @@ def _is_known(reading: str) -> int | None:
 
 def _corrected(table: LabeledTable, rows: _PlanRows) -> dict[str, Corrected]:
     """Return every number of a kind, corrected with the labels that there are."""
-    people = _majority(table)
+    people = _joined(table)
     judge = np.array([_code(table.kind, v) for v in rows.read])
     known = np.array([np.nan if k is None else float(k) for k in rows.known])
     every = _columns(table.kind, judge, known)
@@ -304,17 +301,12 @@ def _code(kind: Kind, verdict: Verdict | None) -> float:
     return float([*CODES[kind]].index(verdict.label)) if verdict.label in CODES[kind] else np.nan
 
 
-def _majority(table: LabeledTable) -> Floats:
-    columns = [np.array([_code(table.kind, v) for v in said]) for said in table.said.values()]
-    if table.kind != "sureness":
-        return adjudicated(columns)
-    stacked = np.stack(columns)
-    held = ~np.isnan(stacked)
-    return divide(np.where(held, stacked, 0.0).sum(axis=0), held.sum(axis=0))
+def _joined(table: LabeledTable) -> Floats:
+    return np.array([_code(table.kind, v) for v in table.joined], dtype=np.float64)
 
 
 def _usable(table: LabeledTable) -> list[bool]:
-    return [bool(x) for x in ~np.isnan(_majority(table))]
+    return [bool(x) for x in ~np.isnan(_joined(table))]
 
 
 def _columns(kind: Kind, read: Floats, known: Floats) -> Floats:
@@ -404,7 +396,7 @@ def _number_row(one: PlannedNumber) -> Sequence[str]:
         NUMBER_NAMES[one.name],
         "–" if one.raw is None else f"{one.raw:.2f}",
         share_text(one.corrected),
-        f"{one.gain:.1f}" if one.gain is not None else "–",
+        f"{one.gain:.1f}" if one.gain is not None and one.worth is not None else "–",
         _count(one.needed, known=known),
         _count(one.needed_alone, known=known),
     )

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from sayso.harmless import line
 from sayso.metric import MetricTable
-from sayso.metrics.correction import LEAST_GAIN
+from sayso.metrics.correction import LEAST_GAIN, judge_counts
 from sayso.records import CorrectedNumber, Estimate, Slice
 from sayso.report.differences import difference_range, difference_value
 from sayso.report.numbers import (
@@ -137,7 +137,7 @@ def corrected_sentences(numbers: Sequence[CorrectedNumber]) -> list[str]:
             f"The judge's errors moved {sum(map(_is_clear, known))} of {len(known)} numbers by "
             "more than the draw of labels explains."
         )
-    judged = [one for one in numbers if _is_judged(one)]
+    judged = [one for one in numbers if judge_counts(one.labels, one.rows)]
     idle = sum(one.gain is not None and one.gain < LEAST_GAIN for one in judged)
     if idle:
         texts.append(
@@ -197,14 +197,10 @@ def judge_effect(one: CorrectedNumber) -> str:
     return said if _is_clear(one) else f"({said})"
 
 
-def _is_judged(one: CorrectedNumber) -> bool:
-    """Tell whether labels leave enough to the judge to say what it is worth."""
-    return 2 * one.labels <= one.rows
-
-
 def worth(one: CorrectedNumber) -> str:
     """Return how many labels alone one corrected label is worth."""
-    return f"{one.gain:.2f} alone" if one.gain is not None and _is_judged(one) else DASH
+    told = one.gain is not None and judge_counts(one.labels, one.rows)
+    return f"{one.gain:.2f} alone" if told else DASH
 
 
 def render_corrected(

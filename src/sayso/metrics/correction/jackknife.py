@@ -28,10 +28,13 @@ from sayso.metrics.intervals import (
 from sayso.metrics.uncle_rates import undefined
 from sayso.records import Estimate, InputError
 
-__all__ = ["LEAST_GAIN", "Corrected", "LabeledRows", "LabelsForWidth", "labels_for_width"]
+__all__ = [
+    "LEAST_GAIN", "Corrected", "LabeledRows", "LabelsForWidth", "judge_counts", "labels_for_width",
+]  # fmt: skip
 
 #: A judge is worth using where n corrected labels are worth at least so many times n labels alone.
 LEAST_GAIN = 1.1
+
 #: Labels, for each of two errors that are not seen, on which the judge is taken to know nothing.
 UNSEEN = 2.0
 #: Disagreements from which the variance that they show is used as it is.
@@ -94,6 +97,11 @@ class Corrected(msgspec.Struct, frozen=True):
     def worth(self) -> bool | None:
         """Whether the judge adds to the labels (:data:`LEAST_GAIN`); ``None`` if not known."""
         return None if self.gain is None else self.gain >= LEAST_GAIN
+
+
+def judge_counts(labels: int, rows: int) -> bool:
+    """Tell whether labels leave enough rows to the judge to say what it is worth: half of them."""
+    return 2 * labels <= rows
 
 
 # ---- rows, labels and groups of clusters that leave together
