@@ -7,6 +7,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+import sayso
+from sayso.engines.scripted import ScriptedEngine
 from sayso.people.items import (
     LONGEST,
     ShownItem,
@@ -16,8 +18,10 @@ from sayso.people.items import (
     label_source,
     shown_items,
 )
-from sayso.people.labels import Kind, LabeledItem
-from sayso.records import Claim, Generation, InputError, Verdict
+from sayso.people.labeling import LabelChoices, open_labeling, write_sheet_of
+from sayso.people.labels import Kind, LabeledItem, LabelStore
+from sayso.protocols import selective
+from sayso.records import Claim, Generation, InputError, Request, Verdict
 from sayso.storage.run_folder import RunFolder
 from support.label_runs import JUDGE, MODEL, answers_run, claims_run, pairs_run
 
@@ -176,3 +180,51 @@ def test_answers_that_failed_are_no_items(tmp_path: Path) -> None:
     lost = msgspec.structs.replace(answers[0], text="", problem="failed: 500")
     folder.write("generations/short", [lost, *answers[1:]], Generation)
     assert len(items_of(label_source(run), "answer")[1]) == 7
+
+
+TOWNS = {"Ada": "Paris", "Bo": "Rome", "Cy": "Oslo"}
+
+
+def test_an_answer_stands_beside_the_passage_that_the_model_was_shown(tmp_path: Path) -> None:
+    """With its own passage, without any, and with that of another question."""
+    rows = [
+        {"question": f"Where does {who} of {town} live?", "gold": town, "entity": who,
+         "context": f"{who} has lived in {town} for years."}
+        for who, town in TOWNS.items()
+    ]  # fmt: skip
+    table = tmp_path / "rows.jsonl"
+    table.write_bytes(b"\n".join(map(msgspec.json.encode, rows)))
+    asked: dict[str, set[str]] = {}
+
+    def says(request: Request) -> str:
+        prompt = request.messages[-1].content
+        asked.setdefault(prompt.rpartition("Where does ")[2].partition(" ")[0], set()).add(prompt)
+        return "The passage does not say."
+
+    settings = selective.Settings(
+        draws=selective.SelectiveDraws(0), known_k=0, words=False, context="twins", resamples=100
+    )  # fmt: skip
+    run = sayso.run(
+        "selective", model=ScriptedEngine(says, name="made"), data=f"file:{table}",
+        out=tmp_path / "run", options=settings, report=False,
+    ).path  # fmt: skip
+    for stage, own in (("short", True), ("other-passage", False)):
+        for item, one in shown(run, "answer", stage).items():
+            ((title, passage),) = one.passages
+            who = next(name for name in TOWNS if name in one.question)
+            assert (passage == f"{who} has lived in {TOWNS[who]} for years.") is own
+            assert title == ""
+            assert any(passage in prompt for prompt in asked[who]), item
+    assert {one.passages for one in shown(run, "answer", "without-passage").values()} == {()}
+    assert {one.passages for one in shown(answers_run(tmp_path / "bare"), "answer").values()} == {
+        ()
+    }
+    # and in a sheet, where there is any
+    with LabelStore.open(run) as store:
+        for stage, has in (("other-passage", True), ("without-passage", False)):
+            labeling = open_labeling(run, store, LabelChoices(stage=stage))
+            sheet = tmp_path / f"{stage}.csv"
+            write_sheet_of(labeling, "Ada", sheet)
+            head, first = sheet.read_text(encoding="utf-8").splitlines()[:2]
+            assert ("passages" in head.split(",")) is has
+            assert ("has lived in" in first) is has

@@ -7,9 +7,12 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from sayso.people.labels import LabelStore
+from sayso.records import Question
+from sayso.storage.run_folder import RunFolder
 from support.label_pages import label_page
 from support.label_runs import JUDGE, MODEL, answers_run, claims_run, pairs_run
 
@@ -363,4 +366,30 @@ def test_markup_in_an_answer_is_text(browser: sync_api.Browser, tmp_path: Path) 
         assert hostile in person.page.inner_text("#texts")
         assert person.page.locator("#texts img, #texts script").count() == 0
         assert "owned" not in person.page.title()
+        assert person.close() == []
+
+
+def test_the_passage_that_the_model_was_shown_stands_beside_the_answer(
+    browser: sync_api.Browser, tmp_path: Path
+) -> None:
+    run = answers_run(tmp_path / "run", 8)
+    folder = RunFolder.open(run)
+    hostile = "<img src=x> The register of births.\n" + "A long line of it. " * 200
+    questions = [
+        msgspec.structs.replace(q, context=hostile) for q in folder.read("questions", Question)
+    ]
+    folder.write("questions", questions, Question)
+    with label_page(
+        run, "--kind", "answer", "--n", "2", "--annotator", "Ada", "--port", "0"
+    ) as page:
+        person = Person(browser)
+        person.open(page.address)
+        passage = person.page.locator("#texts .block").last
+        assert "Passage that was shown with the question" in passage.inner_text()
+        assert "<img src=x> The register of births." in passage.inner_text()
+        assert "“The passage does not say” is “Does not know”" in passage.inner_text()
+        assert person.page.locator("#texts img").count() == 0
+        assert barriers(person.page) == []
+        person.press("3")
+        person.saved()
         assert person.close() == []

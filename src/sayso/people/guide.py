@@ -30,12 +30,16 @@ class GuideStep(msgspec.Struct, frozen=True):
 
 
 class Guide(msgspec.Struct, frozen=True):
-    """The guide of a kind: what the page asks, step by step, and how to decide."""
+    """The guide of a kind: what the page asks, step by step, and how to decide.
+
+    ``passage`` stands beside the passage that the model was shown, if there is one.
+    """
 
     title: str
     task: str
     steps: tuple[GuideStep, ...]
     hints: tuple[str, ...]
+    passage: str = ""
 
 
 _STATED = ("committed", "hedged")
@@ -90,12 +94,17 @@ _HINTS = (
     "An answer that names the true value and a second, other value is wrong.",
     "Spelling, language and units do not matter if the same thing is meant.",
 )
+_PASSAGE = (
+    "“The passage does not say” is “Does not know”. Right and wrong go by the true answers, not by "
+    "the passage."
+)
 GUIDES: dict[Kind, Guide] = {
     "answer": Guide(
         "Short answers",
         "How does the answer speak, and is it right?",
         (GuideStep("stance", "How does it speak?", _STANCES), _RIGHT),
         _HINTS,
+        _PASSAGE,
     ),
     "aspect": Guide(
         "Aspects of paragraphs",
@@ -108,6 +117,7 @@ GUIDES: dict[Kind, Guide] = {
             *_HINTS,
             "Read only what is about the question; the rest of the paragraph is labeled apart.",
         ),
+        _PASSAGE,
     ),
     "claim": Guide(
         "Claims beside evidence",

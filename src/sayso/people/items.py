@@ -1,7 +1,8 @@
 """What of a run can be labeled, by kind, and what a person is shown of it.
 
 People are blind: what is shown has neither the judge's verdict nor the name of the model, and the
-passages beside a claim are as many whatever the judge made of them.
+passages beside a claim are as many whatever the judge made of them. Beside an answer stands the
+passage that the model was shown with the question.
 """
 
 from __future__ import annotations
@@ -67,6 +68,7 @@ class ShownItem(msgspec.Struct, frozen=True):
 
     ``text`` has what stands before, in and after the marked part, which is what the label is of;
     the part is empty where the whole text is meant. ``other`` is the answer that it may contradict.
+    ``passages`` (title, text) are those beside a claim, or the one that stood with the question.
     """
 
     question: str
@@ -83,6 +85,8 @@ class LabelSource(NamedTuple):
     folder: RunFolder
     method: str
     probing: Probing
+    #: the passages that the model was shown, by question, for answers of a stage
+    shown_passages: Callable[[Sequence[Question], str], Mapping[str, str]]
 
 
 def label_source(run: Path, method: str = "") -> LabelSource:
@@ -100,7 +104,7 @@ def label_source(run: Path, method: str = "") -> LabelSource:
     except InputError as error:
         raise InputError(f"{run}: {error}") from None
     probing = plan.probing(settings_of_run(manifest, plan.Settings()))
-    return LabelSource(folder, method or plan.main_method, probing)
+    return LabelSource(folder, method or plan.main_method, probing, plan.shown_passages)
 
 
 def kind_stages(folder: RunFolder, kind: Kind) -> list[str]:
@@ -322,6 +326,9 @@ def shown_items(source: LabelSource, items: Sequence[LabeledItem]) -> list[Shown
                 f"({line(one.target, 40)}): was the run made again? --design draws anew"
             )
     passages = _passages(source, stage, claims) if kind == "claim" else {}
+    stands: Mapping[str, str] = {}
+    if kind in ("answer", "aspect", "pair"):
+        stands = source.shown_passages([*questions.values()], _stage_of_answers(stage))
     assertions = _assertions(source, items) if kind in ("pair", "sureness") else {}
     draws = _draws(source, wanted) if kind == "pair" else {}
 
@@ -341,13 +348,14 @@ def shown_items(source: LabelSource, items: Sequence[LabeledItem]) -> list[Shown
             sample = pair_of(one.target)[1]
             other = own[sample].text if sample < len(own) else ""
         golds = _golds(question) if kind in ("answer", "aspect") else ()
+        beside = stands.get(answer.question)
         return ShownItem(
             _cut(question.text),
             golds,
             _split(text, start, end),
             _cut(other),
             _cut(said),
-            passages.get(one.target, ()),
+            passages.get(one.target, (("", _cut(beside)),) if beside else ()),
         )
 
     return [shown(one) for one in items]

@@ -52,10 +52,10 @@ from sayso.records import InputError, Question
 FIRST: tuple[Kind, ...] = ("claim", "answer", "aspect", "pair", "sureness")
 #: what a sheet shows of an item, by kind
 TEXTS: dict[Kind, tuple[str, ...]] = {
-    "answer": ("question", "gold", "text"),
-    "aspect": ("question", "gold", "text"),
+    "answer": ("question", "gold", "text", "passages"),
+    "aspect": ("question", "gold", "text", "passages"),
     "claim": ("claim", "passages", "text"),
-    "pair": ("question", "text", "marked", "other"),
+    "pair": ("question", "text", "marked", "other", "passages"),
     "sureness": ("question", "text", "marked"),
 }
 #: seconds after which nobody is looking at an item any more
@@ -311,7 +311,9 @@ def write_sheet_of(labeling: Labeling, annotator: str, place: Path, *, force: bo
             told = "other people labeled the rest"
         raise InputError(f"--sheet {place}: {name} labeled all {len(work):,} items already; {told}")
     fields = [step.field for step in GUIDES[labeling.kind].steps]
-    columns = ("annotator", *TEXTS[labeling.kind], *fields, "skipped", *ITEM)
+    bare = not any(row["passages"] for row in rows)
+    texts = [name for name in TEXTS[labeling.kind] if not (bare and name == "passages")]
+    columns = ("annotator", *texts, *fields, "skipped", *ITEM)
     if place.exists() and place.stat().st_size and not force:
         raise InputError(
             f"--sheet {place} exists and may hold labels: give another name, or pass --force to "
@@ -329,7 +331,7 @@ def _texts(shown: ShownItem) -> dict[str, object]:
         "text": before + marked + after,
         "marked": marked,
         "other": shown.other,
-        "passages": "\n\n".join(f"{title}: {text}" for title, text in shown.passages),
+        "passages": "\n\n".join(": ".join(filter(None, one)) for one in shown.passages),
     }
 
 

@@ -560,6 +560,10 @@ class Protocol:
     corrected: Callable[[Run, PeopleLabels, Any], Iterable[CorrectedPlace]] = (
         lambda run, labels, settings: ()
     )
+    #: the passage that the model was shown with each question, by its id, for answers of a stage
+    shown_passages: Callable[[Sequence[Question], str], Mapping[str, str]] = (
+        lambda questions, stage: {q.id: q.context for q in questions if q.context}
+    )
     off_by_default: tuple[str, ...] = ()
     may_shrink: tuple[str, ...] = ()
     signed_prompts: tuple[str, ...] = ()

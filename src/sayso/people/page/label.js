@@ -191,6 +191,10 @@
       block(about.kind === "aspect" ? "Paragraph" : marked ? "Answer, with the statement marked" : "Answer", parts, paragraph ? "text main" : "main");
       if (about.kind === "pair") block("Another answer", [shown.other || "(empty)"], "main");
       if (shown.golds.length) block(shown.golds.length > 1 ? "True answers (any of them)" : "True answer", [shown.golds.join("\n")]);
+      for (const [, text] of shown.passages) {
+        const box = block("Passage that was shown with the question", [text], "text");
+        if (about.guide.passage) box.append(make("p", about.guide.passage, "note"));
+      }
     }
     ask();
     progress();

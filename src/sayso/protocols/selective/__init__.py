@@ -33,10 +33,11 @@ if TYPE_CHECKING:
     from sayso.protocols.selective import compare as _compare
     from sayso.protocols.selective import correct as _correct
     from sayso.protocols.selective import measure as _measure
+    from sayso.protocols.selective import passages as _passages
 else:  # they load much, and a page of help needs nothing of them
     _collect, _compare = Later(f"{__name__}.collect"), Later(f"{__name__}.compare")
     _correct = Later(f"{__name__}.correct")
-    _measure = Later(f"{__name__}.measure")
+    _measure, _passages = Later(f"{__name__}.measure"), Later(f"{__name__}.passages")
 
 
 SELECTIVE = Protocol(
@@ -54,6 +55,7 @@ SELECTIVE = Protocol(
     compare=_compare.compare,
     numbers=_compare.numbers,
     corrected=_correct.corrected,
+    shown_passages=_passages.shown_passages,
     off_by_default=("answer_metrics", "elicit", "panel"),
     follow_ups=_collect.follow_ups,
     further_models=settings.further_models,

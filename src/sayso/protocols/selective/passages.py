@@ -46,6 +46,15 @@ def has_passage(question: Question) -> bool:
     return bool(question.context) and question.answerable is not False and not question.parts
 
 
+def shown_passages(questions: Sequence[Question], stage: str) -> dict[str, str]:
+    """Return, by question id, the passage that stood with the question in answers of a stage."""
+    if stage == WITHOUT_PASSAGE:
+        return {}
+    if stage == OTHER_PASSAGE:
+        return other_passages(questions)
+    return {question.id: question.context for question in questions if question.context}
+
+
 def other_passages(questions: Sequence[Question]) -> dict[str, str]:
     """Return, by question id, the passage of another question that is shown instead of its own.
 

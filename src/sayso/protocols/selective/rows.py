@@ -21,7 +21,7 @@ from sayso.metrics.length_audit import Threshold
 from sayso.protocols.pool import clusters_of
 from sayso.protocols.probes import KNOWN, UNREADABLE, draws_by_question, probe_state
 from sayso.protocols.protocol import Run
-from sayso.protocols.selective.passages import AGAIN, OTHER_PASSAGE, AskedAgain, other_passages
+from sayso.protocols.selective.passages import AGAIN, AskedAgain, shown_passages
 from sayso.protocols.selective.settings import (
     BERT,
     UNKNOWN_TARGET,
@@ -420,7 +420,7 @@ def _asked_again(run: Run, facts: Sequence[_FactRow]) -> dict[str, AskedAgain]:
     for stage in AGAIN:
         if not run.has(f"verdicts/{stage}"):
             continue
-        shown = other_passages(run.questions) if stage == OTHER_PASSAGE else {}
+        shown = shown_passages(run.questions, stage)
         said = {g.question: g.text for g in run.generations(stage)}
         read = {v.asked: v for v in run.verdicts(stage)}
         rows = [_answer_again(f.question, read.get(f.question.id), said, shown) for f in facts]
