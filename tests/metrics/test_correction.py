@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sayso import metrics
-from sayso.metrics import LabeledRows, ReadingErrors
+from sayso.metrics import JudgedClasses, LabeledRows, ReadingErrors
 from sayso.metrics.intervals import student_interval
 from sayso.records import InputError
 
@@ -369,7 +369,7 @@ def test_inverted_rates_undo_the_judge() -> None:
     labeled = LabeledRows(at, clusters=data["entity"])
     group = in_group(data["known"])
     found = metrics.inverted_sums(
-        metrics.cell_rates, data["read"], data["label"][at], labeled, 3, group
+        metrics.cell_rates, JudgedClasses(data["read"], 3, group), data["label"][at], labeled
     )
     truth = metrics.cell_rates(cells(data["known"], data["label"]).sum(axis=0))
     for name in ("FA", "UUR", "J", "EA"):
@@ -381,7 +381,10 @@ def test_inverted_rates_undo_the_judge() -> None:
     assert abs(found["J"].raw - float(truth["J"])) > 0.02
     # a class that nobody labeled
     none = metrics.inverted_sums(
-        metrics.cell_rates, data["read"], np.zeros(60, int), LabeledRows(np.arange(60)), 3, group
+        metrics.cell_rates,
+        JudgedClasses(data["read"], 3, group),
+        np.zeros(60, int),
+        LabeledRows(np.arange(60)),
     )
     assert none["J"].corrected.value is None
     assert "a class has no labels" in none["J"].corrected.problem
@@ -398,7 +401,12 @@ def test_labels_of_other_rows_teach_the_errors_alone() -> None:
     here = [0] * 62 + [1] * 38
     of = [True] * 100 + [False] * 20
     labeled = LabeledRows(np.arange(100, 120))
-    found = metrics.inverted_sums(share, here + elsewhere, people, labeled, 2, of=of)["right"]
+
+    def inverted(read: Any, classes: int) -> Any:
+        judge = JudgedClasses(read, classes, of=of)
+        return metrics.inverted_sums(share, judge, people, labeled)["right"]
+
+    found = inverted(here + elsewhere, 2)
     assert found.raw == pytest.approx(0.62)
     assert found.corrected.value == pytest.approx(0.6)
     assert found.corrected.low < 0.6 < found.corrected.high
@@ -408,11 +416,11 @@ def test_labels_of_other_rows_teach_the_errors_alone() -> None:
     assert found.gain is None
     assert found.effect.value == pytest.approx(0.02)
     # a class that neither judge nor people name changes nothing
-    third = metrics.inverted_sums(share, here + elsewhere, people, labeled, 3, of=of)["right"]
+    third = inverted(here + elsewhere, 3)
     assert third.corrected == found.corrected
     # the judge names it here, and no label says what such rows are
     new = [2, *here[1:], *elsewhere]
-    lost = metrics.inverted_sums(share, new, people, labeled, 3, of=of)["right"]
+    lost = inverted(new, 3)
     assert lost.corrected.value is None
 
 

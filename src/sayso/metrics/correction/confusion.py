@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sayso.metrics.arrays import Floats, divide
 from sayso.metrics.correction.jackknife import (
@@ -24,7 +24,7 @@ from sayso.metrics.intervals import NO_SPREAD, Range
 from sayso.metrics.uncle_rates import CELLS, cell_rates
 from sayso.records import Estimate, InputError
 
-__all__ = ["ReadingErrors", "inverted_shares", "inverted_sums", "rate_ranges"]
+__all__ = ["JudgedClasses", "ReadingErrors", "inverted_shares", "inverted_sums", "rate_ranges"]
 
 
 #: why a number that other labels correct has no value of labels alone, and none at all
@@ -57,57 +57,59 @@ def inverted_shares(observed: ArrayLike, confusion: ArrayLike) -> Floats:
     return np.asarray(np.where(usable[..., None], true, np.nan), dtype=np.float64)
 
 
+class JudgedClasses(NamedTuple):
+    """The class of each of N rows by the judge.
+
+    ``read`` (N,) are codes 0..``classes`` - 1, below 0 where a row does not count. ``group`` (N,)
+    is 0..G-1, such as known and unknown facts, in which the judge may err differently (default:
+    one). ``of`` (N,) tells which rows the numbers are of (default: all).
+    """
+
+    read: ArrayLike
+    classes: int
+    group: ArrayLike | None = None
+    of: ArrayLike | None = None
+
+
 def inverted_sums(
     numbers: OfSums,
-    judge: ArrayLike,
+    judge: JudgedClasses,
     people: ArrayLike,
     labeled: LabeledRows,
-    classes: int,
-    group: ArrayLike | None = None,
-    of: ArrayLike | None = None,
     limits: Mapping[str, Range | None] | None = None,
 ) -> dict[str, Corrected]:
     """Return numbers that are functions of counts, the judge's confusion matrix turned around.
 
-    ``judge`` (N,) and ``people`` (n,) are codes of ``classes`` C; ``group`` (N,) is 0..G-1 (such as
-    unknown and known facts; default: one). P(judge says j | people say i) is estimated from the
+    ``people`` (n,) are the classes by people. P(judge says j | people say i) is estimated from the
     labels, in each group apart, and the judge's counts are solved for the true ones
-    (:func:`inverted_shares`). ``numbers`` maps true counts (..., G C), C of each group in turn, to
-    numbers (...) by name. Rows with a code below 0 do not count.
+    (:func:`inverted_shares`). ``numbers`` maps true counts (..., G C), C classes of each group in
+    turn, to numbers (...) by name.
 
-    ``of`` (N,) tells which rows the numbers are of (default: all); labels of others, such as those
-    of another run, say how the judge errs, but not how common a class is. That is right where the
-    judge errs on both alike, given what people say; then the labels alone give no number. On the
-    same rows it is wider than :func:`corrected_sums`: it is for labels that were drawn by class or
-    elsewhere. A class that the judge names, or people, and that has no label, leaves the numbers of
-    its group undefined. ``limits`` and intervals as in :func:`corrected_sums`; no power is chosen.
+    Labels of rows outside ``judge.of``, such as those of another run, say how the judge errs, but
+    not how common a class is. That is right where the judge errs on both alike, given what people
+    say; then the labels alone give no number. On the same rows it is wider than
+    :func:`corrected_sums`: it is for labels that were drawn by class, or elsewhere. A class that
+    the judge names, or people, and that has no label, leaves all numbers of its group undefined.
+    ``limits`` and intervals as in :func:`corrected_sums`; no power is chosen.
     """
-    f, y = np.asarray(judge, dtype=np.int64), np.asarray(people, dtype=np.int64)
-    g = np.zeros(len(f), np.int64) if group is None else np.asarray(group, dtype=np.int64)
-    here = np.ones(len(f), bool) if of is None else np.asarray(of, dtype=bool)
-    G, C = int(g.max(initial=0)) + 1, classes
+    f, y = np.asarray(judge.read, dtype=np.int64), np.asarray(people, dtype=np.int64)
+    g = np.zeros(len(f), np.int64) if judge.group is None else np.asarray(judge.group, np.int64)
+    here = np.ones(len(f), bool) if judge.of is None else np.asarray(judge.of, dtype=bool)
+    G, C = int(g.max(initial=0)) + 1, judge.classes
     sample = jackknife_sample(len(f), labeled)
     counted = np.where(here & (f >= 0) & (g >= 0), g * C + f, -1)
-    inside = (counted[:, None] == np.arange(G * C)).astype(np.float64)
-    cells = sample.without(inside).sum(axis=1)
+    cells = sample.without(_one_hot(counted, G * C)).sum(axis=1)
     row, own = g[sample.rows], f[sample.rows]
     use = (row >= 0) & (own >= 0) & (y >= 0)
-    slot = (row * C + y) * C + own
-    pair = ((slot[:, None] == np.arange(G * C * C)) & use[:, None]) * sample.weight[:, None]
-    table = sample.without(pair, of_labels=True).sum(axis=1).reshape(-1, G, C, C)
-    seen = cells.reshape(-1, G, C)
-    matrix = divide(table, table.sum(axis=-1, keepdims=True))
-    # a class that neither judge nor people ever name takes no part
-    absent = (table[0].sum(axis=-1) == 0) & (table[0].sum(axis=-2) == 0) & (seen[0] == 0)
-    matrix[:, absent] = np.eye(C)[np.nonzero(absent)[1]]
-    drawn = computed(numbers, inverted_shares(seen, matrix).reshape(-1, G * C))
-    alone = computed(numbers, table.sum(axis=-1).reshape(-1, G * C))
+    pair = _one_hot(np.where(use, (row * C + y) * C + own, -1), G * C * C)
+    table = sample.without(pair * sample.weight[:, None], of_labels=True).sum(axis=1)
+    table = table.reshape(-1, G, C, C)
+    drawn = computed(numbers, _solved(cells.reshape(-1, G, C), table).reshape(-1, G * C))
     judged = computed(numbers, cells)
-    differ = np.append(0.0, np.ones(int((use & (y != own)).sum())))
     made = JackknifeNumbers(
         lambda power: drawn,
-        alone,
-        dict.fromkeys(drawn, differ),
+        computed(numbers, table.sum(axis=-1).reshape(-1, G * C)),
+        dict.fromkeys(drawn, np.append(0.0, np.ones(int((use & (y != own)).sum())))),
         {name: float(v[0]) for name, v in judged.items()},
         tuned=False,
         judged=judged,
@@ -118,6 +120,19 @@ def inverted_sums(
         name: _told(msgspec.structs.replace(one, rows=rows), bool(here[sample.rows].all()))
         for name, one in found.items()
     }
+
+
+def _one_hot(at: NDArray[np.int64], columns: int) -> Floats:
+    return np.asarray(at[:, None] == np.arange(columns), dtype=np.float64)
+
+
+def _solved(seen: Floats, table: Floats) -> Floats:
+    """Return true counts (B, G, C) of the judge's ``seen``, and labels (B, G, C, C) by class."""
+    matrix = divide(table, table.sum(axis=-1, keepdims=True))
+    # a class that neither judge nor people ever name takes no part
+    absent = (table[0].sum(axis=-1) == 0) & (table[0].sum(axis=-2) == 0) & (seen[0] == 0)
+    matrix[:, absent] = np.eye(seen.shape[-1])[np.nonzero(absent)[1]]
+    return inverted_shares(seen, matrix)
 
 
 def _told(one: Corrected, own: bool) -> Corrected:

@@ -57,6 +57,7 @@ SELF_KNOWN = Protocol(
     compare=_compare.compare,
     numbers=_compare.numbers,
     corrected=_correct.corrected,
+    inverted=_correct.inverted,
     reads_texts=True,
     off_by_default=(
         "retrieval",

@@ -54,6 +54,7 @@ UNCLE = Protocol(
     compare=_compare.compare,
     numbers=_compare.numbers,
     corrected=_correct.corrected,
+    inverted=_correct.inverted,
     off_by_default=(
         *("propensity", "wordings", "probe_wordings", "methods", "probe.slick"),
         "short_only",
