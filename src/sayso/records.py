@@ -451,6 +451,7 @@ class CorrectedNumber(msgspec.Struct, frozen=True, omit_defaults=True):
     drawn: bool = True
     elsewhere: int = 0
     effect: Estimate | None = None
+    labels_of: str = ""
 
 
 class Results:

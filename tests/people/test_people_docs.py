@@ -24,6 +24,8 @@ def test_the_commands_of_the_page_run_in_order(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     typed = [words for words in commands(PAGE) if words[0] != "pip"]
+    again = ["run", "uncle", "--limit", "30", "--seed", "1", "--out", "runs/second"]
+    assert cli.execute(again) == 0  # "a second"
     run = Path("runs/first")
     shown = blocks(PAGE, "console")[1]
     for words in typed:

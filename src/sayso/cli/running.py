@@ -418,10 +418,12 @@ def run_every(common: RunFlags) -> int:
     return _exit_code(done)
 
 
-def measure(run: Path, settings: Any, *, json: bool, verbose: bool) -> None:
+def measure(run: Path, settings: Any, *, labels: Path | None, json: bool, verbose: bool) -> None:
     """Recompute a run's numbers, and print them."""
     result = measure_run(run, chosen_settings(settings, settings_kind(run)))
-    numbers = people.correct(run) if result.saved else []
+    if labels is not None and not result.saved:
+        raise InputError("--labels corrects a run's own numbers: leave out the other settings")
+    numbers = people.correct(run, labels=labels) if result.saved else []
     if json:
         print(json_text(list(_with_corrected(result.estimates, numbers))))
         return
@@ -430,7 +432,9 @@ def measure(run: Path, settings: Any, *, json: bool, verbose: bool) -> None:
     main = plan.report.main_numbers(result.estimates)
     places = () if verbose else {(e.name, e.where) for e in main}
     corrected.render_corrected(numbers, plan.metrics, plan.report.part_label, Console(), places)
-    if result.saved and not numbers and people.has_labels(run):
+    if labels is not None and not numbers:
+        print(f"the labels of {labels} correct no number of this run")
+    elif result.saved and not numbers and people.has_labels(run):
         print("people labeled items of this run, but none of its numbers is corrected by them")
     if not result.saved:
         print("measured with other settings: printed only; the run's own numbers are unchanged")
@@ -450,6 +454,7 @@ def _with_corrected(
                 "labels_alone": msgspec.structs.asdict(one.alone),
                 "labels": one.labels,
                 "gain": one.gain,
+                **({"labels_of": one.labels_of} if one.labels_of else {}),
             }
         yield row
 

@@ -18,7 +18,8 @@ from sayso.people.joined import joined_verdict
 from sayso.people.labels import LabeledItem, LabelStore, PersonLabel
 from sayso.protocols import protocol_of
 from sayso.protocols.labeled import PeopleLabels, Place
-from sayso.records import CorrectedNumber, Estimate, Verdict
+from sayso.protocols.protocol import Protocol
+from sayso.records import CorrectedNumber, Estimate, InputError, Results, Verdict
 from sayso.report.corrected import stored_corrected
 from sayso.runs.measure import load_run, run_path
 from sayso.storage.atomic import WAIT, one_writer
@@ -26,7 +27,9 @@ from sayso.storage.run_folder import CORRECTED, RunFolder
 
 #: how much of a signature says that a number was corrected, and how
 PART = "corrected"
-WAYS = {"corrected": "ppi@1", "alone": "labels-alone"}
+WAYS = {"corrected": "ppi@1", "alone": "labels-alone", "taught": "confusion@1"}
+#: the parts of a signature that name who judged: of two runs they must be the same
+JUDGES = ("judge", "support")
 
 
 class StageLabels(NamedTuple):
@@ -77,16 +80,70 @@ def corrected_numbers(run: str | Path) -> list[CorrectedNumber]:
         return []
     job, manifest, settings = load_run(place)
     plan = protocol_of(manifest)
-    raw = {
-        (estimate.name, frozenset(estimate.where)): estimate
-        for estimate in job.folder.read(f"metrics/{plan.name}", Estimate)
-    }
+    raw = _measured(job.folder, plan)
     found = []
     for name, where, number, stage in plan.corrected(job, used.people, settings):
-        own = raw.get((name, frozenset(where)))
+        own = raw.find(name, **dict(where))
         if own is not None and own.value is not None:
             found.append(_beside(own, number, used.stages[stage]))
     return found
+
+
+def numbers_by_labels_of(
+    other: str | PathLike[str], run: str | PathLike[str]
+) -> list[CorrectedNumber]:
+    """Return numbers of a run, corrected by people's labels of the answers of another run.
+
+    The labels say how the judge errs; that it errs so on this run's answers is an assumption, which
+    nothing here can check. The judge's counts are solved by its confusion matrix
+    (:func:`sayso.metrics.correction.inverted_sums`): rates and shares are corrected, rankings are
+    not. Nothing is stored. Raises InputError where the other run has no labels, is of another
+    protocol or was judged by another judge, and where the run has labels of its own.
+    """
+    place, teacher = run_path(run), run_path(other)
+    if has_labels(place):
+        raise InputError(
+            f"{place}: people labeled this run, so labels of another one add nothing; leave out "
+            f"the labels of {teacher}"
+        )
+    job, manifest, settings = load_run(place)
+    there, its_manifest, _ = load_run(teacher)
+    plan = protocol_of(manifest)
+    if protocol_of(its_manifest) is not plan:
+        raise InputError(
+            f"{teacher}: a run of {its_manifest.protocols[0]}; expected one of {plan.name}, as "
+            f"{place}"
+        )
+    if not has_labels(teacher):
+        raise InputError(f"{teacher}: nobody labeled this run; see `sayso label {teacher}`")
+    used = labels_of_run(teacher)
+    raw, theirs = _measured(job.folder, plan), _measured(there.folder, plan)
+    whose = f"{teacher} ({its_manifest.model_title or its_manifest.model})"
+    found = []
+    for name, where, number, stage in plan.inverted(job, there, used.people, settings):
+        own, its = (one.find(name, **dict(where)) for one in (raw, theirs))
+        if own is None or own.value is None:
+            continue
+        if its is not None:
+            _same_judge((place, own), (teacher, its))
+        made = _beside(own, number, used.stages[stage], "taught")
+        found.append(msgspec.structs.replace(made, labels_of=whose))
+    return found
+
+
+def _measured(folder: RunFolder, plan: Protocol) -> Results:
+    return Results(folder.read(f"metrics/{plan.name}", Estimate))
+
+
+def _same_judge(first: tuple[Path, Estimate], second: tuple[Path, Estimate]) -> None:
+    """Refuse a run that another judge read. Raises InputError."""
+    for part in JUDGES:
+        own, its = (dict(e.signature).get(part) for _, e in (first, second))
+        if own != its:
+            raise InputError(
+                f"{second[0]}: judged by {its}, but {first[0]} by {own}; labels say how one judge "
+                "errs, and nothing about another"
+            )
 
 
 def has_labels(run: str | PathLike[str]) -> bool:
@@ -95,12 +152,17 @@ def has_labels(run: str | PathLike[str]) -> bool:
     return LabelStore.exists(place) and bool(labels_of_run(place).people.verdicts)
 
 
-def correct(run: str | PathLike[str]) -> list[CorrectedNumber]:
+def correct(
+    run: str | PathLike[str], *, labels: str | PathLike[str] | None = None
+) -> list[CorrectedNumber]:
     """Return the corrected numbers of a run as :func:`corrected_numbers`, and store them in it.
 
-    The page shows what is stored. Raises InputError.
+    ``labels`` is another run whose labels are used instead (:func:`numbers_by_labels_of`); then
+    nothing is stored. The page shows what is stored. Raises InputError.
     """
     place = run_path(run)
+    if labels is not None:
+        return numbers_by_labels_of(labels, place)
     folder = RunFolder.open(place)
     if not LabelStore.exists(place):
         return []
@@ -125,7 +187,9 @@ def _written(run: Path) -> int:
         return store.written()
 
 
-def _beside(raw: Estimate, number: Corrected, used: StageLabels) -> CorrectedNumber:
+def _beside(
+    raw: Estimate, number: Corrected, used: StageLabels, way: str = "corrected"
+) -> CorrectedNumber:
     def named(estimate: Estimate, way: str) -> Estimate:
         signature = (*raw.signature, (PART, WAYS[way]))
         return msgspec.structs.replace(
@@ -134,7 +198,7 @@ def _beside(raw: Estimate, number: Corrected, used: StageLabels) -> CorrectedNum
 
     return CorrectedNumber(
         raw=raw,
-        corrected=named(number.corrected, "corrected"),
+        corrected=named(number.corrected, way),
         alone=named(number.alone, "alone"),
         gain=number.gain,
         power=number.power,
@@ -145,7 +209,7 @@ def _beside(raw: Estimate, number: Corrected, used: StageLabels) -> CorrectedNum
         undrawn=used.undrawn,
         drawn=used.drawn,
         elsewhere=used.elsewhere,
-        effect=None if number.effect is None else named(number.effect, "corrected"),
+        effect=None if number.effect is None else named(number.effect, way),
     )
 
 

@@ -125,12 +125,15 @@ def corrected_sentences(numbers: Sequence[CorrectedNumber]) -> list[str]:
     rows = max(one.rows for one in numbers)
     shown = ", ".join(line(name, 40) for name in people[:5])
     more = f" and {len(people) - 5} more" if len(people) > 5 else ""
+    who = f"{shown}{more}"
     texts = [
-        f"People ({shown}{more}) labeled up to {labels:,} of the {rows:,} judged answers behind a "
-        "number. Corrected numbers use these labels and the verdicts of the judge on the rest. "
+        f"People ({who}) labeled up to {labels:,} of the {rows:,} judged answers behind a number. "
+        "Corrected numbers use these labels and the verdicts of the judge on the rest. "
         "Their intervals contain the errors of both, those of the raw numbers only the draw of "
         "questions and answers."
     ]
+    if numbers[0].labels_of:
+        texts = [_elsewhere(numbers[0].labels_of, who, labels)]
     known = [one for one in numbers if one.effect is not None and one.effect.low is not None]
     if known:
         texts.append(
@@ -170,6 +173,15 @@ def _most(counts: Sequence[int]) -> str:
         return ""
     same = len(set(counts)) == 1
     return f"{max(counts):,}" if same else f"For some numbers, up to {max(counts):,}"
+
+
+def _elsewhere(run: str, people: str, labels: int) -> str:
+    return (
+        f"Nobody labeled this run. Its numbers are corrected as if the judge erred on it as it did "
+        f"on up to {labels:,} answers that people ({people}) labeled of another run, "
+        f"{line(run, 200)}. Nothing here can check that: a judge may err more on another model. "
+        "The intervals contain the draw of both runs."
+    )
 
 
 def _is_clear(one: CorrectedNumber) -> bool:
@@ -224,7 +236,8 @@ def render_corrected(
         cells = (name, of, *values, judge_effect(one))
         table.add_row(*(Text(line(cell, 200)) for cell in cells))
     console.print()
-    say(console, "Corrected by labels of people", "bold")
+    elsewhere = " of another run" if numbers[0].labels_of else ""
+    say(console, f"Corrected by labels of people{elsewhere}", "bold")
     console.print(table)
     say(console, CHANCE, "dim")
     for text in _without_interval(shown, metrics, part_label):

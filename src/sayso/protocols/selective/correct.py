@@ -90,7 +90,7 @@ def inverted(
             people = _two(said.withheld)[taught.at]
             found |= inverted_sums(_abstained, withheld, people, taught.labeled, LIMITS)
         where = slice_of(form=form, against=rows.judge)
-        yield from (CorrectedPlace(name, where, number) for name, number in found.items())
+        yield from (CorrectedPlace(name, where, number, form) for name, number in found.items())
 
 
 def _answerable(rows: FormRows) -> NDArray[np.int64]:

@@ -85,7 +85,7 @@ def inverted(
         read = taught.joined(texts.label, theirs.label)
         judge = JudgedClasses(read, len(LABELS), of=taught.of)
         for name, number in inverted_sums(_factuality, judge, people, labeled).items():
-            yield CorrectedPlace(name, where, number)
+            yield CorrectedPlace(name, where, number, SUPPORT)
         asked_there = {own.mode: own for own in own_answers(other, theirs)}
         for own in own_answers(run, texts):
             if own.mode not in asked_there:
@@ -93,7 +93,7 @@ def inverted(
             answered = (_answered(one, settings) for one in (own, asked_there[own.mode]))
             judge = judge._replace(group=taught.joined(*answered))
             for name, number in inverted_sums(_of_cells, judge, people, labeled).items():
-                yield CorrectedPlace(name, where + slice_of(mode=own.mode), number)
+                yield CorrectedPlace(name, where + slice_of(mode=own.mode), number, SUPPORT)
 
 
 def _answered(own: OwnAnswers, settings: Settings) -> NDArray[np.int64]:

@@ -77,7 +77,7 @@ def inverted(
             found |= inverted_sums(_accuracy, judge, people, taught.labeled)
             where = slice_of(form=form) + (() if instructed else slice_of(prompt="plain"))
             yield from (
-                CorrectedPlace(RENAMED.get(name, name), where, number)
+                CorrectedPlace(RENAMED.get(name, name), where, number, form)
                 for name, number in found.items()
                 if name != "p_known"
             )
