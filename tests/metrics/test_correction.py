@@ -415,6 +415,10 @@ def test_labels_of_other_rows_teach_the_errors_alone() -> None:
     assert found.alone.problem == "undefined: the labels are of another run"
     assert found.gain is None
     assert found.effect.value == pytest.approx(0.02)
+    # without any error among the labels: an interval all the same, of what they do not show
+    sure = inverted([0] * 62 + [1] * 38 + people, 2)
+    assert sure.corrected.value == pytest.approx(0.62)
+    assert sure.corrected.high - sure.corrected.low > 0.15
     # a class that neither judge nor people name changes nothing
     third = inverted(here + elsewhere, 3)
     assert third.corrected == found.corrected

@@ -44,16 +44,21 @@ def inverted_shares(observed: ArrayLike, confusion: ArrayLike) -> Floats:
     (Rogan and Gladen 1978 for two classes), cut at 0 and scaled to the sum of ``observed``. NaN
     where the matrix cannot be inverted, or holds NaN (a class that nobody labeled).
     """
-    matrix = np.asarray(confusion, dtype=np.float64)
-    seen = np.asarray(observed, dtype=np.float64) + np.zeros(matrix.shape[:-1])
+    seen = np.asarray(observed, dtype=np.float64)
+    true = np.maximum(_solved(seen, np.asarray(confusion, dtype=np.float64)), 0.0)
+    true = true * divide(seen.sum(axis=-1), true.sum(axis=-1))[..., None]
+    return np.asarray(true, dtype=np.float64)
+
+
+def _solved(observed: Floats, matrix: Floats) -> Floats:
+    """Return what :func:`inverted_shares` returns, before the cut."""
+    seen = observed + np.zeros(matrix.shape[:-1])
     matrix = matrix + np.zeros((*seen.shape, 1))
     usable = np.asarray(np.isfinite(matrix).all(axis=(-1, -2)))
     safe = np.where(usable[..., None, None], matrix, np.eye(matrix.shape[-1]))
     usable &= np.abs(np.linalg.det(safe)) > 1e-9
     safe = np.where(usable[..., None, None], safe, np.eye(matrix.shape[-1]))
     true = np.linalg.solve(np.swapaxes(safe, -1, -2), seen[..., None])[..., 0]
-    true = np.maximum(true, 0.0)
-    true = true * divide(seen.sum(axis=-1), true.sum(axis=-1))[..., None]
     return np.asarray(np.where(usable[..., None], true, np.nan), dtype=np.float64)
 
 
@@ -104,11 +109,16 @@ def inverted_sums(
     pair = _one_hot(np.where(use, (row * C + y) * C + own, -1), G * C * C)
     table = sample.without(pair * sample.weight[:, None], of_labels=True).sum(axis=1)
     table = table.reshape(-1, G, C, C)
-    drawn = computed(numbers, _solved(cells.reshape(-1, G, C), table).reshape(-1, G * C))
+    unseen = _with_unseen(table[0], sample.weight.mean() if len(sample.rows) else 1.0)
+    table, cells = (
+        np.concatenate([table, unseen]),
+        np.concatenate([cells, cells[:1].repeat(len(unseen), 0)]),
+    )
+    drawn = computed(numbers, _true_counts(cells.reshape(-1, G, C), table).reshape(-1, G * C))
     judged = computed(numbers, cells)
     made = JackknifeNumbers(
         lambda power: drawn,
-        computed(numbers, table.sum(axis=-1).reshape(-1, G * C)),
+        computed(numbers, table.sum(axis=-1).reshape(-1, G * C)[: 1 + sample.groups]),
         dict.fromkeys(drawn, np.append(0.0, np.ones(int((use & (y != own)).sum())))),
         {name: float(v[0]) for name, v in judged.items()},
         tuned=False,
@@ -126,13 +136,35 @@ def _one_hot(at: NDArray[np.int64], columns: int) -> Floats:
     return np.asarray(at[:, None] == np.arange(columns), dtype=np.float64)
 
 
-def _solved(seen: Floats, table: Floats) -> Floats:
-    """Return true counts (B, G, C) of the judge's ``seen``, and labels (B, G, C, C) by class."""
+def _with_unseen(table: Floats, weight: float) -> Floats:
+    """Return copies (U, G, C, C) of the table of labels, each with half an error that none shows.
+
+    One for each way to err that no label of a class shows, though the judge says so elsewhere.
+    None seen in twenty labels is no proof of none, and the jackknife counts only what was seen.
+    """
+    places = [
+        (g, i, j)
+        for g, i, j in np.argwhere(table == 0).tolist()
+        if i != j and table[g, i, i] > 0 and table[g, :, j].any()
+    ]
+    copies = np.repeat(table[None], len(places), axis=0)
+    for copy, (g, i, j) in zip(copies, places, strict=True):
+        moved = min(weight / 2, copy[g, i, i])
+        copy[g, i, i] -= moved
+        copy[g, i, j] += moved
+    return copies
+
+
+def _true_counts(seen: Floats, table: Floats) -> Floats:
+    """Return true counts (B, G, C) of the judge's ``seen``, and labels (B, G, C, C) by class.
+
+    Not cut at 0, where the jackknife would see no change; numbers are cut to their range.
+    """
     matrix = divide(table, table.sum(axis=-1, keepdims=True))
     # a class that neither judge nor people ever name takes no part
     absent = (table[0].sum(axis=-1) == 0) & (table[0].sum(axis=-2) == 0) & (seen[0] == 0)
     matrix[:, absent] = np.eye(seen.shape[-1])[np.nonzero(absent)[1]]
-    return inverted_shares(seen, matrix)
+    return _solved(seen, matrix)
 
 
 def _told(one: Corrected, own: bool) -> Corrected:
