@@ -32,7 +32,7 @@ from sayso.records import (
     Verdict,
     slice_of,
 )
-from sayso.report.corrected import read_corrected
+from sayso.report.corrected import stored_corrected
 from sayso.storage.run_folder import RunFolder
 from support.label_runs import MODEL, answers_run, claims_run, pairs_run
 
@@ -229,7 +229,7 @@ def test_labels_of_another_run(tmp_path: Path) -> None:
     assert found["J"].corrected.low < found["J"].corrected.value < found["J"].corrected.high
     assert found["UUR"].raw.value != pytest.approx(found["UUR"].corrected.value)
     # they are used where somebody asks for them, and nowhere else
-    assert read_corrected(RunFolder.open(run)) == []
+    assert not stored_corrected(RunFolder.open(run))
     assert sayso.correct(run) == []
 
 
