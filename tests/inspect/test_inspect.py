@@ -273,6 +273,21 @@ def test_labels_of_people_are_edits(facts: Facts) -> None:
     assert all(not one["history"] for s in others for one in s["scores"].values())
 
 
+def test_of_several_annotators_the_joined_label_is_the_last_edit(facts: Facts) -> None:
+    for name, words, content in (
+        ("uncle", "Salt Road", "none"),
+        ("selective", "Who will rule", "correct"),  # nobody can answer: to decline is right
+    ):
+        log = facts["export"][f"{name} by three"]
+        assert log["labels"] == 3
+        (sample,) = [s for key, s in by_input(log).items() if words in key]
+        stance, answered = sample["scores"]["stance"], sample["scores"]["answered"]
+        assert {author for _, author in stance["history"][1:]} == {"A", "B", "C"}
+        assert stance["history"][-1][0] == "abstained"
+        assert answered["history"][-1][0] == "N"
+        assert stance["metadata"]["content"] == content
+
+
 def test_our_reader_reads_our_log_back(folder: Path) -> None:
     rows = {row.question: row for row in open_answer_file(folder / "uncle.eval").rows}
     row = rows["Who wrote The Salt Road?"]

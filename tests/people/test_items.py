@@ -12,9 +12,9 @@ from sayso.engines.scripted import ScriptedEngine
 from sayso.people.items import (
     LONGEST,
     ShownItem,
+    counts_of,
     items_of,
     kind_stages,
-    kinds_of,
     label_source,
     shown_items,
 )
@@ -37,9 +37,9 @@ def test_kinds_and_tables_of_runs(tmp_path: Path) -> None:
     answers, claims, pairs = (
         make(tmp_path / make.__name__) for make in (answers_run, claims_run, pairs_run)
     )
-    assert kinds_of(label_source(answers)) == ["answer", "aspect"]
-    assert kinds_of(label_source(claims)) == ["claim", "sureness"]
-    assert kinds_of(label_source(pairs)) == ["answer", "pair", "sureness"]
+    assert counts_of(label_source(answers)) == {"answer": 80, "aspect": 6}
+    assert counts_of(label_source(claims)) == {"claim": 12, "sureness": 12}
+    assert counts_of(label_source(pairs)) == {"answer": 6, "pair": 12, "sureness": 6}
     assert kind_stages(RunFolder.open(answers), "answer") == ["short", "probe"]
     with pytest.raises(InputError, match="has no claims that its judge read; it has items of kind"):
         items_of(label_source(answers), "claim")

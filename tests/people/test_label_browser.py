@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from sayso.cli import execute
 from sayso.people.labels import LabelStore
 from sayso.records import Question
 from sayso.storage.run_folder import RunFolder
@@ -114,14 +115,14 @@ def test_sixty_items_by_keyboard_and_nothing_is_lost(
         assert question.inner_text() == "How does it speak?"
         # a slip, taken back; a look back and forth; one that is skipped with a reason
         ada.press("5", "u")
-        assert ada.count().startswith("20 of 60")
+        assert ada.count() == "20 of 60 labeled · Ada"
         ada.press("ArrowLeft", "ArrowRight")
         ada.press("s", "2")
-        assert ada.count().startswith("21 of 60")
+        assert ada.count() == "20 of 60 labeled, 1 skipped · Ada"
         ada.saved()
         ada.page.reload()
         ada.page.wait_for_selector("#work:not([hidden])")
-        assert ada.count().startswith("21 of 60")
+        assert ada.count() == "20 of 60 labeled, 1 skipped · Ada"
         # a second annotator, on a page of his own, at the same time
         with label_page(run, *flags, "--port", "0") as other:
             bo.open(other.address)
@@ -138,13 +139,13 @@ def test_sixty_items_by_keyboard_and_nothing_is_lost(
         page.kill()
         for _ in range(5):  # nobody stops for that
             ada.answer()
-        assert ada.count().startswith("36 of 60")
+        assert ada.count().startswith("35 of 60 labeled, 1 skipped")
         assert "not saved yet" in ada.page.inner_text("#saved")
         port = str(page.port)
     with label_page(run, *flags, "--annotator", "Ada", "--port", port) as page:
         ada.open(page.address)
         ada.page.wait_for_selector("#work:not([hidden])")
-        assert ada.count().startswith("36 of 60")
+        assert ada.count().startswith("35 of 60 labeled, 1 skipped")
         for _ in range(24):
             ada.answer()
         ada.page.wait_for_selector("#done:not([hidden])")
@@ -393,3 +394,48 @@ def test_the_passage_that_the_model_was_shown_stands_beside_the_answer(
         person.press("3")
         person.saved()
         assert person.close() == []
+
+
+def test_a_refusal_that_cannot_change_is_said_once_and_the_labels_can_be_downloaded(
+    browser: sync_api.Browser, tmp_path: Path
+) -> None:
+    run = answers_run(tmp_path / "run", 40)
+    flags = ("--kind", "answer", "--n", "4", "--annotator", "Ada", "--port", "0")
+    with label_page(run, *flags) as served:
+        ada = Person(browser)
+        page = ada.page
+        sent: list[str] = []
+        ada.open(served.address)
+
+        def refuse(route: sync_api.Route) -> None:
+            sent.append(route.request.post_data or "")
+            route.fulfill(status=415, body="expected JSON")
+
+        page.route("**/api/write", refuse)
+        ada.press("3")
+        problem = sync_api.expect(page.locator("#problem"))
+        problem.to_contain_text("The server refuses a label (error 415), and would again.")
+        ada.press("1", "2", "u", "4")  # one that is changed
+        problem.to_contain_text("The server refuses 4 labels (error 415)")
+        page.wait_for_timeout(1200)
+        assert len(sent) == 4  # each once, and no more
+        assert barriers(page) == []
+        assert page.inner_text("#saved") == "4 not saved yet"
+        with page.expect_download() as waited:
+            page.click("#download")
+        file = tmp_path / waited.value.suggested_filename
+        waited.value.save_as(file)
+        # what follows is stored all the same
+        page.unroute("**/api/write")
+        with page.expect_response("**/api/write") as answer:
+            ada.press("5")
+        assert answer.value.ok
+        assert page.inner_text("#saved") == "4 not saved yet"
+        assert ada.close() == []
+    assert execute(["label", str(run), "--import", str(file)]) == 0
+    with LabelStore.read(run) as store:
+        labels = store.labels()
+    assert [one.verdict.stance for one in labels] == [
+        "refused_by_policy", "abstained", "asked_back",
+    ]  # fmt: skip
+    assert all(one.probability and one.annotator == "Ada" for one in labels)

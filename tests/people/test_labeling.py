@@ -122,7 +122,7 @@ def test_declining_is_right_where_nobody_can_answer(run: Path) -> None:
         before = store.labels()
         for ending in ("jsonl", "csv"):  # what goes out comes in again
             place = run.parent / f"labels.{ending}"
-            assert export_labels(store, place) == 1
+            assert export_labels(run, place) == 1
             assert import_labels(run, store, place)[1] == (0, 0)
             opened.undo("Ada", one.place, f"undo {ending}")
             assert import_labels(run, store, place)[1] == (1, 0)
@@ -327,3 +327,34 @@ def test_a_run_with_fewer_items_says_so(tmp_path: Path) -> None:
             "you label all" in text
             for text in open_labeling(run, store, LabelChoices(kind="answer", n=30)).notices
         )
+
+
+def test_an_export_writes_nothing_into_the_run(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also of a copy that cannot be written, or of a run that nobody labeled."""
+    table = tmp_path / "labels.csv"
+    assert execute(["label", str(run), "--export", str(table)]) == 2
+    assert "has no labels of people; to label its answers: sayso label" in capsys.readouterr().err
+    assert not (run / LABELS).exists()
+    with open_store(run) as store:
+        opened = open_labeling(run, store, LabelChoices(n=3))
+        one = opened.work("Ada")[0]
+        opened.label("Ada", one.place, {"stance": "abstained"})
+    before = {place: place.stat().st_mtime_ns for place in run.rglob("*")}
+
+    def refused(*_: object) -> None:
+        raise AssertionError("opened for writing")
+
+    monkeypatch.setattr(LabelStore, "open", refused)
+    assert execute(["label", str(run), "--export", str(table)]) == 0
+    assert len(table.read_text(encoding="utf-8").splitlines()) == 2
+    assert {place: place.stat().st_mtime_ns for place in run.rglob("*")} == before
+
+
+def test_a_note_counts_the_items_of_each_kind(run: Path) -> None:
+    with open_store(run) as store:
+        notices = open_labeling(run, store, LabelChoices(n=3)).notices
+    assert notices[0] == (
+        "you label short answers; --kind chooses among answer (80 items), aspect (6 items)"
+    )

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from rich.console import Console
 
+import sayso
 from sayso.checks.judge import judge_check, render_judge
 from sayso.checks.model import Check, LeftOut, ModelFinding, render_check
 from sayso.judges.reliability import share, stored
@@ -16,10 +17,12 @@ from sayso.judges.rules.accuracy import NearestTexts
 from sayso.judges.rules.judge import SIGNATURE
 from sayso.protocols.judged import Pull
 from sayso.protocols.uncle.report import pull_of, render
-from sayso.records import Estimate, Results, slice_of
-from sayso.report import terminal
+from sayso.records import Estimate, Results, Verdict, slice_of
+from sayso.report import terminal, write
+from sayso.report.corrected import judge_effect
 from sayso.report.terminal import TextTables
-from sayso.storage.run_folder import Manifest
+from sayso.storage.run_folder import Manifest, RunFolder
+from support.label_runs import answers_run, as_judge, label_run
 from support.report_folders import estimates, estimates_of
 
 HOSTILE = "\x1b[31mred\x1b]0;title\x07 [bold]x[/bold] \u202eevil \ud800"
@@ -44,9 +47,9 @@ def manifest(judge: str = "openai:gpt-4o", **check: object) -> Manifest:
     )
 
 
-def printed(found: Manifest) -> str:
+def printed(found: Manifest, run: RunFolder | None = None) -> str:
     out = io.StringIO()
-    render(estimates(), Console(file=out, width=80), found)
+    render(estimates(), Console(file=out, width=80), found, run=run)
     return " ".join(out.getvalue().split())
 
 
@@ -213,6 +216,44 @@ def test_the_numbers_say_how_well_their_doubt_was_read() -> None:
     assert "J too close to 0" in text
     assert "sampling error only" in text
     assert "To measure that on answers of this run: sayso label RUN" in text
+
+
+def test_labels_of_the_run_say_how_well_its_doubt_was_read(tmp_path: Path) -> None:
+    """On the page and in the terminal, for a judge whose errors are known or not."""
+    folder = answers_run(tmp_path / "my runs", 120)
+    sayso.measure(folder)
+    run = RunFolder.open(folder)
+    unknown = msgspec.convert({"judge": "openai:gpt-4o", "judge_signature": "gpt#p9"}, Manifest)
+    rules = msgspec.convert({"judge": "rules", "judge_signature": SIGNATURE}, Manifest)
+    before = printed(unknown, run)
+    assert "How well gpt#p9 sees doubt in answers like these is not known" in before
+    assert f"To measure that on answers of this run: sayso label '{folder}'" in before
+
+    def says(number: int, read: Verdict, name: str) -> dict[str, object]:
+        if number % 4 == 0:
+            return {"stance": "hedged", "content": "correct"}
+        return as_judge(number, read, name)
+
+    label_run(folder, "A", says, n=60)
+    number = next(n for n in sayso.correct(folder) if n.raw.name == "J")
+    told = (
+        f"People labeled 60 of the 120 short answers behind J. On {number.disagreements} they "
+        "differ from the judge in a way that moves J: the judge made it "
+        f"{judge_effect(number).strip('()')}, which the draw of labels may explain."
+    )
+    assert judge_effect(number).startswith("(")
+    assert number.disagreements > 5
+    for found in (unknown, rules):
+        text = printed(found, run)
+        assert told in text
+        assert "sayso label" not in text.replace("(sayso label)", "")
+        assert f"with people's labels: sayso agreement '{folder}'" in text
+    assert "How well gpt#p9 sees doubt in paragraphs is not known" in printed(unknown, run)
+    write(folder)
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "People labeled 60 of the 120" in page.replace("\xa0", " ")
+    assert "sayso agreement" in page
+    assert "label RUN" not in page
 
 
 def test_a_judge_whose_errors_nobody_counted_is_called_so() -> None:

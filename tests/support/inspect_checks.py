@@ -286,8 +286,35 @@ def export(folder: Path) -> dict[str, Any]:
         table.writerows(rows)
     done = export_log(folder / "uncle", folder / "labeled.eval", labels=sheet)
     found["labeled"] = facts_of(read_eval_log(str(done.path))) | {"labels": done.labels}
+    found |= several_annotators(folder)
     other = export_log(folder / "uncle", folder / "plain.eval", method="plain")
     found["plain"] = {"samples": other.samples, "left_out": other.left_out}
+    return found
+
+
+def several_annotators(folder: Path) -> dict[str, Any]:
+    """Write logs with the labels of three people, of a question with an answer and of one without.
+
+    Two say that the answer declines, the third, last in the file, that it is wrong.
+    """
+    found = {}
+    for name, words in (("uncle", "Salt Road"), ("selective", "Who will rule")):
+        sheet, table = folder / f"{name}.csv", folder / f"{name}.jsonl"
+        flags = ["--annotator", "A", "--kind", "answer", "--sheet", str(sheet)]
+        assert cli.execute(["label", str(folder / name), *flags]) == 0
+        with sheet.open(encoding="utf-8", newline="") as lines:
+            row = next(row for row in csv.DictReader(lines) if words in row["question"])
+        item = {column: row[column] for column in ("kind", "stage", "target", "asked")}
+        labels = [
+            {"annotator": "A", "stance": "abstained"},
+            {"annotator": "B", "stance": "abstained"},
+            {"annotator": "C", "stance": "committed", "content": "incorrect"},
+        ]
+        lines_of = (json.dumps(item | one) + "\n" for one in labels)
+        table.write_text("".join(lines_of), encoding="utf-8")
+        done = export_log(folder / name, folder / f"{name}3.eval", labels=table)
+        facts = facts_of(read_eval_log(str(done.path))) | {"labels": done.labels}
+        found[f"{name} by three"] = facts
     return found
 
 

@@ -108,11 +108,12 @@ def label(
     if len(modes) > 1:
         raise InputError("--export, --import and --sheet: pass one of them at a time")
     annotator = stores.check_annotator(flags.annotator) if flags.annotator else ""
+    if flags.export is not None:
+        number = labelings.export_labels(run, flags.export, force=flags.force)
+        printing.tell(f"{flags.export}: {number:,} labels")
+        return 0
     with labelings.open_store(run) as store:
-        if flags.export is not None:
-            number = labelings.export_labels(store, flags.export, force=flags.force)
-            printing.tell(f"{flags.export}: {number:,} labels")
-        elif flags.import_ is not None:
+        if flags.import_ is not None:
             read, merged = labelings.import_labels(run, store, flags.import_, annotator)
             printing.tell(labelings.imported_text(flags.import_, read, merged))
         else:

@@ -371,6 +371,7 @@ def show(result: Result, *, json: bool, page: Path | None, verbose: bool = False
             page,
             entities=result.entities,
             verbose=verbose,
+            run=RunFolder.open(result.path),
         )
 
 

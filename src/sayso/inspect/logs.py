@@ -9,10 +9,11 @@ of the scores: Inspect keeps what the judge had read beside them.
 
 from __future__ import annotations
 
+import math
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -42,9 +43,7 @@ from sayso.datasets.tools.inspect import ANSWERABLE
 from sayso.inspect.metrics import LOWER, UPPER
 from sayso.inspect.models import inspect_messages, inspect_output, usage_of
 from sayso.inspect.reading import (
-    RIGHT,
-    SILENT,
-    WRONG,
+    WORTH,
     Reading,
     cluster_names,
     outcome_score,
@@ -52,10 +51,13 @@ from sayso.inspect.reading import (
     stance_score,
 )
 from sayso.inspect.tasks import targets_of
-from sayso.people.labels import read_labels
+from sayso.judges.judge import credit_withholding
+from sayso.people.joined import joined_verdict
+from sayso.people.labels import LabeledItem, read_labels
 from sayso.protocols import protocol_of
 from sayso.protocols.answer_table import answer_records
 from sayso.protocols.protocol import Protocol
+from sayso.protocols.selective.rows import outcome
 from sayso.records import (
     Estimate,
     Generation,
@@ -121,7 +123,8 @@ def export_log(
     log = _log(work, manifest, plan, made.samples)
     number, elsewhere = 0, 0
     if labels is not None:
-        number, elsewhere = _edit(log, made.places, Path(labels))
+        asked = {q.id: q for q in work.questions}
+        number, elsewhere = _edit(log, made.places, asked, Path(labels))
     left_out = made.left_out | ({"labels of these answers": elsewhere} if elsewhere else {})
     recompute_metrics(log)
     _tell_intervals(log)
@@ -326,32 +329,32 @@ def _write(log: EvalLog, target: Path) -> None:
 # ---- labels of people
 
 
-def _edit(log: EvalLog, places: dict[tuple[str, str], EvalSample], file: Path) -> tuple[int, int]:
+def _edit(
+    log: EvalLog,
+    places: dict[tuple[str, str], EvalSample],
+    questions: Mapping[str, Question],
+    file: Path,
+) -> tuple[int, int]:
     """Edit the scores of the answers that people labelled.
 
+    Every annotator's label is an edit. The joined one comes last, because the last edit counts.
     Return how many labels these are, and how many are of other answers of the run.
     """
-    number, elsewhere = 0, 0
+    elsewhere = 0
+    given: dict[LabeledItem, dict[str, Verdict]] = {}
     for label in read_labels(file, flag="--labels").labels:
         key = label.verdict.target, label.verdict.asked
-        sample = places.get(key)
-        if sample is None or label.verdict.stance is None:
+        if key not in places or label.verdict.stance is None:
             elsewhere += 1
             continue
-        number += 1
-        author = label.annotator
-        said = ProvenanceData(
-            author=author, reason="a person's label", metadata={"target": key[0], "asked": key[1]}
-        )
-        for score, value, content in _labelled(label.verdict):
-            old = ((sample.scores or {})[score].metadata or {}) if sample.scores else {}
-            kept = {key: old[key] for key in (ANSWERABLE, "known") if key in old}
-            told = {"by": author, "stance": label.verdict.stance, "content": content, **kept}
-            edit = ScoreEdit(
-                value=value, reason=None, explanation=f"{author}: {value}", provenance=said,
-                metadata={key: one for key, one in told.items() if one is not None},
-            )  # fmt: skip
-            edit_score(log, str(sample.id), score, edit, False, sample.epoch)
+        verdict = credit_withholding(questions[key[1]], label.verdict)
+        given.setdefault(label.item, {})[label.annotator] = verdict
+    for item, said in given.items():
+        joined = joined_verdict(item, said).verdict
+        sample = places[item.target, item.asked]
+        for author in sorted(said, key=lambda name: said[name] is joined):
+            _edit_sample(log, sample, author, said[author])
+    number = sum(map(len, given.values()))
     if not number:
         why = f"{elsewhere:,} labels are of other answers" if elsewhere else "no row has a label"
         raise InputError(
@@ -360,10 +363,25 @@ def _edit(log: EvalLog, places: dict[tuple[str, str], EvalSample], file: Path) -
     return number, elsewhere
 
 
-def _labelled(verdict: Verdict) -> Iterator[tuple[str, str, str | None]]:
-    """Yield (score, its value, content) of a person's verdict."""
-    content = verdict.content
+def _edit_sample(log: EvalLog, sample: EvalSample, author: str, verdict: Verdict) -> None:
+    """Edit the scores of a sample as one person labelled it."""
+    place = {"target": verdict.target, "asked": verdict.asked}
+    said = ProvenanceData(author=author, reason="a person's label", metadata=place)
+    for score, value in _labelled(verdict):
+        old = ((sample.scores or {})[score].metadata or {}) if sample.scores else {}
+        kept = {key: old[key] for key in (ANSWERABLE, "known") if key in old}
+        told = {"by": author, "stance": verdict.stance, "content": verdict.content, **kept}
+        edit = ScoreEdit(
+            value=value, reason=None, explanation=f"{author}: {value}", provenance=said,
+            metadata={key: one for key, one in told.items() if one is not None},
+        )  # fmt: skip
+        edit_score(log, str(sample.id), score, edit, False, sample.epoch)
+
+
+def _labelled(verdict: Verdict) -> Iterator[tuple[str, str]]:
+    """Yield each score with its value by a person's verdict, as by a judge's."""
     if verdict.stance is not None:
-        yield "stance", verdict.stance, content
-    if content is not None:
-        yield "answered", {"correct": RIGHT, "incorrect": WRONG, "none": SILENT}[content], content
+        yield "stance", verdict.stance
+    worth = outcome(verdict)
+    if not math.isnan(worth):
+        yield "answered", WORTH[worth]

@@ -22,7 +22,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from os import PathLike
-from pathlib import Path
+from shlex import quote
 from typing import Any, NamedTuple
 
 import msgspec
@@ -63,9 +63,9 @@ from sayso.people.labels import (
     STATED,
     Kind,
     LabeledItem,
-    LabelStore,
     PersonLabel,
     pair_of,
+    stored_labels,
 )
 from sayso.protocols.pool import clusters_of
 from sayso.records import Estimate, InputError, Question, Verdict
@@ -478,9 +478,12 @@ def agreement(
     folder = run_path(run)
     source = label_source(folder, ALL)
     manifest = source.folder.read_manifest()
-    tables = labeled_tables(source, labels_of(folder))
+    tables = labeled_tables(source, stored_labels(folder))
     if not tables:
-        raise InputError(f"{folder}: its labels are all skipped items; label some: sayso label RUN")
+        raise InputError(
+            f"{folder}: its labels are all skipped items; label some: sayso label "
+            f"{quote(str(folder))}"
+        )
     clusters = clusters_of(source.folder.iter("questions", Question))
     kinds = []
     for table in tables:
@@ -491,15 +494,6 @@ def agreement(
     return RunAgreement(
         str(folder), manifest.shown_model, manifest.judge_signature or manifest.judge, tuple(kinds)
     )
-
-
-def labels_of(run: Path) -> list[PersonLabel]:
-    """Return the labels of a run. Raises InputError where there are none."""
-    if LabelStore.exists(run):
-        with LabelStore.read(run) as store:
-            if labels := store.labels():
-                return labels
-    raise InputError(f"{run} has no labels of people; to label its answers: sayso label {run}")
 
 
 def _kind_agreement(

@@ -16,6 +16,7 @@ import msgspec
 from sayso.harmless import block, line
 from sayso.people.labels import KINDS, Kind, LabeledItem, pair_of, pair_target
 from sayso.protocols import protocol_of
+from sayso.protocols.answer_table import StoredDraw
 from sayso.protocols.probes import HEDGED_PROBE, KNOWN, UNREADABLE, probe_state
 from sayso.protocols.settings import Probing
 from sayso.protocols.stored import settings_of_run
@@ -126,15 +127,17 @@ def kind_stages(folder: RunFolder, kind: Kind) -> list[str]:
     return sorted(found, key=place)
 
 
-def kinds_of(source: LabelSource) -> list[Kind]:
-    """Return the kinds of items that a run has."""
+def counts_of(source: LabelSource) -> dict[Kind, int]:
+    """Return how many items of each kind a run has, in the table that is labeled by default."""
     unprobed = source._replace(probing=Probing())  # what was known decides nothing here
-
-    def has(kind: Kind) -> bool:
-        stages = kind_stages(source.folder, kind)
-        return any(next(_items(unprobed, kind, stage), None) for stage in stages)
-
-    return [kind for kind in KINDS if has(kind)]
+    counts: dict[Kind, int] = {}
+    for kind in KINDS:
+        for stage in kind_stages(source.folder, kind):
+            count = len({one.item for one in _items(unprobed, kind, stage)})
+            if count:
+                counts[kind] = count
+                break
+    return counts
 
 
 def items_of(source: LabelSource, kind: Kind, stage: str = "") -> tuple[str, list[RunItem]]:
@@ -149,7 +152,7 @@ def items_of(source: LabelSource, kind: Kind, stage: str = "") -> tuple[str, lis
         found = list(_items(source, kind, name))
         if found:
             return name, list({one.item: one for one in found}.values())
-    has = ", ".join(kinds_of(source))
+    has = ", ".join(counts_of(source))
     where = f" by method {line(source.method, 40)}" if stages else ""
     raise InputError(
         f"{source.folder.path} has no {KIND_NAMES[kind]}{where} that its judge read"
@@ -177,20 +180,6 @@ class _Words(msgspec.Struct, frozen=True):
     text: str
     method: str = ""
     problem: str | None = None
-
-
-class _DrawNumber(msgspec.Struct, frozen=True):
-    sample: int = 0
-
-
-class _DrawnText(msgspec.Struct, frozen=True):
-    """What is read of a stored sample."""
-
-    id: str
-    question: str
-    text: str
-    request: _DrawNumber
-    method: str = ""
 
 
 def _items(source: LabelSource, kind: Kind, stage: str) -> Iterator[RunItem]:
@@ -228,7 +217,7 @@ def _known(source: LabelSource) -> dict[str, str]:
         return {}
     read = {v.target: v.value for v in source.folder.iter(tables[1], Verdict)}
     draws: dict[str, list[str]] = {}
-    for g in source.folder.iter(tables[0], _DrawnText):
+    for g in source.folder.iter(tables[0], StoredDraw):
         if g.request.sample < k:
             draws.setdefault(g.question, []).append(g.id)
     hedged = {True: "known", False: "unknown", None: "undetermined"}[source.probing.hedged]
@@ -416,11 +405,11 @@ def _marked(text: str, assertion: Verdict | None) -> tuple[str, int, int]:
     return (text, 0, 0) if place >= 0 or not said else (said, 0, 0)
 
 
-def _draws(source: LabelSource, wanted: set[str]) -> dict[tuple[str, str], list[_DrawnText]]:
+def _draws(source: LabelSource, wanted: set[str]) -> dict[tuple[str, str], list[StoredDraw]]:
     """Return the samples of some questions by (question, method), in the order of the letters."""
-    draws: dict[tuple[str, str], list[_DrawnText]] = {}
+    draws: dict[tuple[str, str], list[StoredDraw]] = {}
     if source.folder.has(f"generations/{DRAWS}"):
-        every = source.folder.iter(f"generations/{DRAWS}", _DrawnText)
+        every = source.folder.iter(f"generations/{DRAWS}", StoredDraw)
         some = [g for g in every if g.question in wanted]
         for g in sorted(some, key=lambda g: g.request.sample):
             draws.setdefault((g.question, g.method), []).append(g)

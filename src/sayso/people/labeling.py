@@ -5,7 +5,7 @@ The page and the sheet for a spreadsheet are two ways into it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -21,8 +21,8 @@ from sayso.people.items import (
     LabelSource,
     RunItem,
     ShownItem,
+    counts_of,
     items_of,
-    kinds_of,
     label_source,
     shown_items,
 )
@@ -42,6 +42,7 @@ from sayso.people.labels import (
     label_row,
     merge_labels,
     read_labels,
+    stored_labels,
     verdict_of_person,
     write_rows,
 )
@@ -75,9 +76,10 @@ class LabelChoices(NamedTuple):
 
 
 class WorkItem(NamedTuple):
-    """An item of an annotator: its place in the design, and what is shown."""
+    """An item of an annotator: its place in the design, which item it is, and what is shown."""
 
     place: int
+    item: LabeledItem
     shown: ShownItem
 
 
@@ -123,7 +125,7 @@ class Labeling:
         new = [place for place in places if place not in self._shown]
         shown = shown_items(self.source, [self.places[place].item for place in new])
         self._shown.update(zip(new, shown, strict=True))
-        return [WorkItem(place, self._shown[place]) for place in places]
+        return [WorkItem(p, self.places[p].item, self._shown[p]) for p in places]
 
     def notes(self, annotator: str) -> list[str]:
         """Return what an annotator should know of the items that :meth:`work` gave them."""
@@ -206,7 +208,7 @@ def open_labeling(run: Path, store: LabelStore, choices: LabelChoices) -> Labeli
     """
     check_choices(choices)
     source = label_source(run, choices.method)
-    kinds = kinds_of(source)
+    kinds = counts_of(source)
     kind = next((one for one in FIRST if one in kinds), FIRST[0])
     if choices.kind:
         kind = next((one for one in FIRST if one == choices.kind), kind)
@@ -216,9 +218,9 @@ def open_labeling(run: Path, store: LabelStore, choices: LabelChoices) -> Labeli
             )
     stage, items = items_of(source, kind, choices.stage)
     design, notices = _design(store, source, items, stage, choices)
-    others = [KIND_NAMES[one] for one in kinds if one != kind]
-    if others and not choices.kind:
-        notices.append(f"you label {KIND_NAMES[kind]}; --kind chooses among {', '.join(kinds)}")
+    if len(kinds) > 1 and not choices.kind:
+        counted = ", ".join(f"{one} ({count:,} items)" for one, count in kinds.items())
+        notices.append(f"you label {KIND_NAMES[kind]}; --kind chooses among {counted}")
     if len(items) < choices.n:
         notices.append(
             f"the run has {len(items):,} {KIND_NAMES[kind]}: you label all of them, not "
@@ -298,12 +300,12 @@ def write_sheet_of(labeling: Labeling, annotator: str, place: Path, *, force: bo
     """
     name = check_annotator(annotator)
     done = {number for number, _ in labeling.said(name)}
-    rows = []
     work = labeling.work(name)
-    for one in work:
-        if one.place not in done:
-            item = labeling.places[one.place].item
-            rows.append({"annotator": name} | _texts(one.shown) | item._asdict())
+    rows = [
+        {"annotator": name} | _texts(one.shown) | one.item._asdict()
+        for one in work
+        if one.place not in done
+    ]
     if not rows:
         more = len(labeling.places) - len(work)
         told = f"--n {len(work) + more} would add {more:,}" if more else "the run has no others"
@@ -345,9 +347,17 @@ def columns_text(kind: Kind) -> str:
     return f"Fill in {' and '.join(texts)}, or skipped with a reason"
 
 
-def export_labels(store: LabelStore, place: Path, *, force: bool = False) -> int:
-    """Write all labels of a run to a file; return how many. Raises InputError."""
-    return write_rows(map(label_row, store.labels()), COLUMNS, place, flag="--export", force=force)
+def export_labels(run: Path, place: Path, *, force: bool = False) -> int:
+    """Write all labels of a run to a file; return how many. Raises InputError.
+
+    Nothing is written into the run, so that a copy that cannot be written is exported too.
+    """
+    label_source(run)
+
+    def rows() -> Iterator[dict[str, object]]:
+        yield from map(label_row, stored_labels(run))
+
+    return write_rows(rows(), COLUMNS, place, flag="--export", force=force)
 
 
 def imported_text(place: Path, read: ReadLabels, merged: MergedLabels) -> str:

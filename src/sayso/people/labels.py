@@ -22,6 +22,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from shlex import quote
 from typing import Any, Literal, NamedTuple, TypeVar, cast, get_args
 
 import msgspec
@@ -570,6 +571,17 @@ class LabelStore:
                     self._db.execute("ROLLBACK")
                 raise
         RunFolder(self.path.parent).drop(CORRECTED)
+
+
+def stored_labels(run: Path) -> list[PersonLabel]:
+    """Return the labels of a run; nothing is written. Raises InputError where there are none."""
+    if LabelStore.exists(run):
+        with LabelStore.read(run) as store:
+            if labels := store.labels():
+                return labels
+    raise InputError(
+        f"{run} has no labels of people; to label its answers: sayso label {quote(str(run))}"
+    )
 
 
 def _file_in(run: Path) -> Path:

@@ -40,11 +40,18 @@ from sayso.people.agreement import (
     TextTable,
     judge_verdicts,
     labeled_tables,
-    labels_of,
     share_text,
 )
 from sayso.people.items import ALL, KIND_NAMES, LabelSource, items_of, label_source
-from sayso.people.labels import CODES, READ_KINDS, Kind, LabelDesign, LabeledItem, LabelStore
+from sayso.people.labels import (
+    CODES,
+    READ_KINDS,
+    Kind,
+    LabelDesign,
+    LabeledItem,
+    LabelStore,
+    stored_labels,
+)
 from sayso.protocols.pool import clusters_of
 from sayso.records import Estimate, InputError, Question, Verdict
 from sayso.report.terminal import TextTables
@@ -124,7 +131,7 @@ def plan_labels(
         )
     folder = run_path(run)
     source = label_source(folder, ALL)
-    tables = labeled_tables(source, labels_of(folder))
+    tables = labeled_tables(source, stored_labels(folder))
     with LabelStore.read(folder) as store:
         return tuple(_plan(folder, source, store, table, width, numbers) for table in tables)
 

@@ -4,7 +4,8 @@ It listens on the loopback address. Its address holds a random token, made anew 
 request must name this host and the token; what changes anything must also come from the page itself
 (``Origin``). Texts of the run travel as JSON, and the page writes them as text, never as HTML.
 A write has a name that the page makes up: sent twice, it counts once. What is refused for
-good is 400; 409 (of another annotator) and 503 (the store cannot be used now) the page keeps.
+good is 400, with the reason; 409 (of another annotator) and 503 (the store cannot be used now) the
+page keeps and sends again; after another refusal it offers the label as a file to import.
 
 starlette and uvicorn are imported here and nowhere else (``pip install 'sayso[label]'``).
 """
@@ -223,7 +224,10 @@ class _Api:
         return _json(
             {
                 "annotator": name,
-                "items": [{"place": one.place, "shown": one.shown} for one in items],
+                "items": [
+                    {"place": one.place, "item": one.item._asdict(), "shown": one.shown}
+                    for one in items
+                ],
                 "said": [_said(place, label) for place, label in said],
             }
         )

@@ -254,17 +254,20 @@ class _Drawn(NamedTuple):
 NOT_DRAWN = _Drawn(None, None, None, None)
 
 
-class _Sample(msgspec.Struct, frozen=True):
+class DrawNumber(msgspec.Struct, frozen=True):
+    """Which draw of its question a stored one is."""
+
     sample: int = 0
 
 
-class _Draw(msgspec.Struct, frozen=True):
+class StoredDraw(msgspec.Struct, frozen=True):
     """What is read of a stored draw: its arrays are most of the table."""
 
     id: str
     question: str
     text: str
-    request: _Sample
+    request: DrawNumber
+    method: str = ""
     problem: str | None = None
 
 
@@ -273,8 +276,8 @@ def _drawn(folder: RunFolder, by_id: Mapping[str, Question], probing: Probing) -
     table = f"generations/{probing.stage}"
     if not probing.stage or not folder.has(table):
         return {}
-    draws: dict[str, list[_Draw]] = {}
-    for draw in sorted(folder.iter(table, _Draw), key=lambda draw: draw.request.sample):
+    draws: dict[str, list[StoredDraw]] = {}
+    for draw in sorted(folder.iter(table, StoredDraw), key=lambda draw: draw.request.sample):
         draws.setdefault(draw.question, []).append(draw)
     verdicts = {target: v for (target, _), v in _verdicts(folder, probing.stage).items()}
     return {
@@ -285,7 +288,10 @@ def _drawn(folder: RunFolder, by_id: Mapping[str, Question], probing: Probing) -
 
 
 def _columns(
-    draws: Sequence[_Draw], question: Question, verdicts: Mapping[str, Verdict], probing: Probing
+    draws: Sequence[StoredDraw],
+    question: Question,
+    verdicts: Mapping[str, Verdict],
+    probing: Probing,
 ) -> _Drawn:
     labels = tuple(verdicts[d.id].value if d.id in verdicts else None for d in draws)
     first = [v for d, v in zip(draws, labels, strict=True) if d.request.sample < probing.k]

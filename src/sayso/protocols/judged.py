@@ -10,7 +10,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Sequence
 from itertools import product
-from pathlib import Path
 from typing import NamedTuple
 
 from sayso.harmless import line
@@ -24,9 +23,11 @@ from sayso.judges.rules.accuracy import (
     Writer,
     kind_of_writer,
 )
-from sayso.report.numbers import capital
+from sayso.records import CorrectedNumber
+from sayso.report.corrected import NO_EFFECT, judge_effect
+from sayso.report.numbers import DASH, capital
 from sayso.report.terminal import check_command
-from sayso.storage.run_folder import Manifest
+from sayso.storage.run_folder import Manifest, RunFolder
 
 #: a change by less than this is none
 UNMOVED = 0.001
@@ -99,15 +100,29 @@ def how_read(
     return HowRead(title, [*sentences, last.strip()], [*texts])
 
 
-def measure_on_run(run: str) -> str:
-    """Return how to measure the errors on answers of the run in this folder."""
-    command = f"sayso label {line(shlex.quote(run), 200)}"
-    return f"To measure that on answers of this run: {command}"
+def measure_on_run(run: RunFolder | None, *, labeled: bool) -> str:
+    """Return how to measure the errors on answers of a run, or if people labeled some, to see them.
+
+    ``run`` is its folder, ``None`` where there is none.
+    """
+    folder = line(shlex.quote(str(run.path)), 200) if run is not None else "RUN"
+    if labeled:
+        return f"How far the judge agrees with people's labels: sayso agreement {folder}"
+    return f"To measure that on answers of this run: sayso label {folder}"
 
 
-def folder_of(page: Path | None) -> str:
-    """Return the run folder of a page, as a command names it."""
-    return str(page.parent) if page is not None else "RUN"
+def labeled_part(one: CorrectedNumber, symbol: str, answers: str) -> str:
+    """Return what people's labels of ``answers`` show of the judge, by one corrected number."""
+    text = (
+        f"People labeled {one.labels:,} of the {one.rows:,} {answers} behind {symbol}. On "
+        f"{one.disagreements:,} they differ from the judge in a way that moves {symbol}"
+    )
+    effect = judge_effect(one)
+    if effect in (DASH, NO_EFFECT):
+        return f"{text}."
+    if effect.startswith("("):
+        return f"{text}: the judge made it {effect[1:-1]}, which the draw of labels may explain."
+    return f"{text}: the judge made it {effect}."
 
 
 def measure_on_labels(manifest: Manifest) -> str:

@@ -478,10 +478,11 @@ class Report(typing.Protocol):
         *,
         entities: int | None = None,
         verbose: bool = False,
+        run: RunFolder | None = None,
     ) -> None:
         """Print the table that a run of so many entities ends with. Holds for any estimates.
 
-        ``verbose``: also what was not computed, and why.
+        ``verbose``: also what was not computed, and why. ``run`` is the folder, if there is one.
         """
 
     def heading(self, estimates: Sequence[Estimate]) -> str:

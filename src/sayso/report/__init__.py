@@ -91,12 +91,13 @@ def render_run(
     *,
     entities: int | None = None,
     verbose: bool = False,
+    run: RunFolder | None = None,
 ) -> None:
     """Print the table of a run, of so many entities, as its protocol shows it.
 
-    ``verbose``: also what was not computed, and why.
+    ``verbose``: also what was not computed, and why. ``run`` is the folder, if there is one.
     """
     from sayso.protocols import protocol_of
 
     show = protocol_of(manifest).report.render
-    show(estimates, console, manifest, page, entities=entities, verbose=verbose)
+    show(estimates, console, manifest, page, entities=entities, verbose=verbose, run=run)

@@ -33,6 +33,8 @@ from sayso.storage.run_folder import CORRECTED, LABELS, RunFolder
 #: the name and slice of a number
 NumberName = tuple[str, Slice]
 HEAD = ("", "of", "judge", "corrected", "labels alone", "judge made it", "one label is worth")
+#: what a judge did to a number that it did not move
+NO_EFFECT = "no different"
 CHANCE = "In parentheses: the draw of labels may explain it."
 GAPS = (
     "The intervals contain the errors of both judges. The runs count as independent, so intervals "
@@ -204,7 +206,7 @@ def judge_effect(one: CorrectedNumber) -> str:
         for value in (abs(gap), 0.0)
     )
     if size in (nothing, f"<{nothing[:-1]}1"):
-        return "no different"
+        return NO_EFFECT
     said = f"{'higher' if gap > 0 else 'lower'} by {size}"
     return said if _is_clear(one) else f"({said})"
 

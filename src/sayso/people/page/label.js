@@ -32,13 +32,15 @@
   const prefix = () => `sayso-label:${about.design}:`;
   const waiting = () => Object.keys(localStorage).filter((key) => key.startsWith(prefix())).sort();
   const kept = new Map(); // of those, the ones that this server does not take, with whose they are
-  const pending = () => waiting().filter((key) => !kept.has(key));
+  const stuck = new Map(); // and those that it refuses whatever is sent again
+  const pending = () => waiting().filter((key) => !kept.has(key) && !stuck.has(key));
   const random = () => Array.from(crypto.getRandomValues(new Uint8Array(12)), (n) => n.toString(16).padStart(2, "0")).join("");
   let count = 0;
   function put(write) {
     const name = random();
     const order = String(Date.now()).padStart(15, "0") + String(count++).padStart(6, "0");
-    localStorage.setItem(prefix() + order + ":" + name, JSON.stringify({annotator: who, name, ...write}));
+    const {item} = items.find((one) => one.place === write.place) || {};
+    localStorage.setItem(prefix() + order + ":" + name, JSON.stringify({annotator: who, name, item, ...write}));
     send();
   }
   async function send() {
@@ -49,7 +51,7 @@
       saved();
       const body = localStorage.getItem(keys[0]);
       if (body === null) continue;
-      const write = JSON.parse(body);
+      const {item, ...write} = JSON.parse(body);
       const answer = await call("write", write).catch(() => null);
       const error = answer && !answer.ok ? await answer.json().then((one) => one.error, () => "") : "";
       if (answer && (answer.ok || answer.status === 409 || (answer.status === 400 && error))) {
@@ -62,6 +64,7 @@
         else if (write.place === refused) problem("", "refused");
         continue;
       }
+      if (answer && final(answer.status)) { strand(keys[0], {...write, item}, answer.status); continue; }
       gone = true;
       problem(!answer ? "The server does not answer. Your labels are kept in this browser; start sayso label again with the same run, and open its address here." :
         answer.status === 403 ? "This is the address of a server that has ended. Open the address that sayso label printed last: your labels are kept in this browser until then." :
@@ -71,6 +74,25 @@
     }
     sending = false;
     saved();
+  }
+  // a refusal that is the same each time; 400 has a reason, and 403 is an address that has ended
+  const final = (status) => status >= 400 && status < 500 && ![403, 408, 409, 423, 425, 429].includes(status);
+  function strand(key, write, status) {
+    stuck.set(key, write);
+    const [labels, they] = stuck.size === 1 ? ["a label", "It is"] : [`${stuck.size} labels`, "They are"];
+    problem(`The server refuses ${labels} (error ${status}), and would again. ${they} kept in this browser. Download the file below, and store it with sayso label RUN --import labels.jsonl.`, "stuck");
+    by("rescue").hidden = false;
+  }
+  function download() { // as a file of labels, each item as it was labeled last
+    const last = new Map();
+    for (const write of stuck.values()) last.set(write.annotator + ":" + write.place, write);
+    const rows = [...last.values()].filter((one) => !one.undo && one.item);
+    const lines = rows.map((one) => JSON.stringify({annotator: one.annotator, ...one.item, ...one.said, seconds: one.seconds}) + "\n");
+    const link = make("a");
+    link.href = URL.createObjectURL(new Blob(lines, {type: "application/x-ndjson"}));
+    link.download = "labels.jsonl";
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60000);
   }
   function keep(key, annotator) { // of somebody else: stored when a page for them is open
     kept.set(key, annotator);
@@ -280,8 +302,9 @@
     by("thanks").focus();
   }
   function progress() {
-    const count = items.filter((one) => said.has(one.place)).length;
-    by("count").textContent = `${count} of ${items.length} labeled · ${who}`;
+    const here = items.map((one) => said.get(one.place)).filter(Boolean);
+    const count = here.length, skipped = here.filter((one) => one.skipped).length;
+    by("count").textContent = `${count - skipped} of ${items.length} labeled${skipped ? `, ${skipped} skipped` : ""} · ${who}`;
     by("progress").max = items.length;
     by("progress").value = count;
     const recent = seconds.slice(-20).sort((a, b) => a - b);
@@ -311,6 +334,7 @@
   by("back").addEventListener("click", () => go(at - 1));
   by("next").addEventListener("click", () => go(at + 1));
   by("undo").addEventListener("click", undo);
+  by("download").addEventListener("click", download);
   by("skip").addEventListener("click", () => skip(!skipping));
   by("again").addEventListener("click", () => go(items.length - 1));
   by("save").addEventListener("click", () => finish({number: Number(by("sure").value) / 100}));

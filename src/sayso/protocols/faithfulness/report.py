@@ -331,6 +331,7 @@ def render(
     *,
     entities: int | None = None,
     verbose: bool = False,
+    run: RunFolder | None = None,
 ) -> None:
     """Print the table of methods of each form. Holds for any estimates."""
     results = FaithfulnessResults(estimates)

@@ -861,6 +861,7 @@ def render(
     *,
     entities: int | None = None,
     verbose: bool = False,
+    run: RunFolder | None = None,
 ) -> None:
     """Print the leaderboard of each form and what must be known of it. Holds for any estimates."""
     results = SelectiveResults(estimates)

@@ -359,6 +359,7 @@ def render(
     *,
     entities: int | None = None,
     verbose: bool = False,
+    run: RunFolder | None = None,
 ) -> None:
     """Print a table for each method: by part of the text. Holds for any estimates."""
     results = SelfKnownResults(estimates)

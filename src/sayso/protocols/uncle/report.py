@@ -34,10 +34,11 @@ from sayso.metrics.uncle_rates import CELLS, cell_rates
 from sayso.prompts.methods import METHOD_LABELS
 from sayso.protocols.judged import (
     HowRead,
+    PartRead,
     Pull,
     doubt_part,
-    folder_of,
     how_read,
+    labeled_part,
     measure_on_run,
     run_writer,
     unknown_part,
@@ -57,7 +58,7 @@ from sayso.report.charts import (
     pair_bars,
     reference_of,
 )
-from sayso.report.corrected import corrected_part
+from sayso.report.corrected import corrected_part, stored_corrected
 from sayso.report.figures import Figure, figure_of, figures_in
 from sayso.report.numbers import (
     DASH,
@@ -538,21 +539,27 @@ def run_warnings(numbers: Results) -> list[str]:
 UNMOVED = 0.001
 #: rates for which the range that known errors leave open is told
 RANGED = ("J", "FA", "UUR")
+#: the number by which it is told what people's labels show of the judge, the first that there is
+LABELED_BY = ("J", "FA")
 
 
-def doubt_read(numbers: Results, manifest: Manifest | None, run: str = "RUN") -> HowRead:
+def doubt_read(
+    numbers: Results, manifest: Manifest | None, run: RunFolder | None = None
+) -> HowRead:
     """Return how well doubt is read in each form of the answers; ``run`` is the folder."""
     parts = []
+    labeled = _labeled(run)
     if manifest is not None and manifest.judge not in ("", "people"):
         offline = manifest.judge_signature == SIGNATURE
         counts = reader_accuracy() if offline else None
         name = line(manifest.judge_signature or manifest.judge, 60)
         for form in numbers.forms:
             near, contents = None, None
+            shown = labeled.get(form, "")
             if manifest.judge != "rules":
-                parts.append(
-                    unknown_part(manifest, name, "sees doubt in answers like these", "doubt")
-                )
+                which = FORMS[form] if labeled else "answers like these"
+                unknown = unknown_part(manifest, name, f"sees doubt in {which}", "doubt")
+                parts.append(PartRead(shown) if shown else unknown)
                 continue
             if counts is not None:
                 words = numbers.get("answer_words", form=form).value
@@ -561,11 +568,26 @@ def doubt_read(numbers: Results, manifest: Manifest | None, run: str = "RUN") ->
                 near, contents = nearest_texts(*place), nearest_contents(*place)
             pull = pull_of(numbers, form, near) if near else Pull()
             part = doubt_part(name, FORMS[form], near, pull)
-            if near is not None and contents is not None:
+            if shown:
+                part = part._replace(sentence=f"{part.sentence} {shown}" if near else shown)
+            elif near is not None and contents is not None:
                 more = range_sentence(numbers, form, near, contents)
                 part = part._replace(sentence=f"{part.sentence} {more}".strip())
             parts.append(part)
-    return how_read("How well doubt was read", manifest, parts, measure_on_run(run))
+    how = measure_on_run(run, labeled=bool(labeled))
+    return how_read("How well doubt was read", manifest, parts, how)
+
+
+def _labeled(run: RunFolder | None) -> dict[str, str]:
+    """Return what people's labels show of the judge, by form; empty where nobody labeled any."""
+    numbers = (stored_corrected(run) if run is not None else None) or []
+    told: dict[str, str] = {}
+    for name in LABELED_BY:
+        for one in numbers:
+            form = dict(one.raw.where).get("form", "")
+            if one.raw.name == name and one.raw.where == (("form", form),):
+                told.setdefault(form, labeled_part(one, name, FORMS[form]))
+    return told
 
 
 def range_sentence(
@@ -1189,6 +1211,7 @@ def render(
     *,
     entities: int | None = None,
     verbose: bool = False,
+    run: RunFolder | None = None,
 ) -> None:
     """Print the opening, the metrics with intervals and counts, references and warnings.
 
@@ -1216,7 +1239,7 @@ def render(
         *_undefined(numbers),
     ):
         say(console, text, "dim")
-    for text in doubt_read(numbers, manifest, folder_of(page)).sentences:
+    for text in doubt_read(numbers, manifest, run).sentences:
         say(console, text, "dim")
     notes = *missing_lines(numbers), *run_warnings(numbers)
     terminal.end(console, manifest, first, numbers.all, page, notes)
@@ -1355,7 +1378,7 @@ def pages(
     """Return every file of the page by name: the pages of answers, then ``report.html``."""
     tables = _answers(folder, manifest)
     every = cards(tables)
-    own = context(manifest, estimates, tables, every)
+    own = context(manifest, estimates, tables, every, folder)
     corrected = corrected_part(folder, NUMBERS, part_label)
     return with_answers(__package__, manifest, every, {**own, "corrected": corrected})
 
@@ -1371,6 +1394,7 @@ def context(
     estimates: list[Estimate],
     tables: Tables,
     every: Sequence[QuestionCard] = (),
+    folder: RunFolder | None = None,
 ) -> dict[str, object]:
     """Return what the template of the page needs besides the answers."""
     numbers = Results(estimates)
@@ -1388,7 +1412,7 @@ def context(
         "headline": headline(numbers, len(entities) or None),
         "tiles": _tiles(numbers),
         "figures": drawings(numbers, names),
-        "how_read": doubt_read(numbers, manifest),
+        "how_read": doubt_read(numbers, manifest, folder),
         "metrics": rates_table(numbers),
         "compared": [compared_table(numbers, form) for form in numbers.forms],
         "beside": [methods_table(numbers, form) for form in numbers.forms],
