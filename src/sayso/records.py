@@ -435,7 +435,8 @@ class CorrectedNumber(msgspec.Struct, frozen=True, omit_defaults=True):
     number. Of the labels of the same stage ``undrawn`` were left out, because nobody knows how
     their items were drawn; ``drawn`` is false where that is known of none, so that all count alike.
     ``elsewhere`` labels are of answers that the run does not have. ``effect`` is raw minus
-    corrected, what the judge did to the number, with an interval of its own.
+    corrected, what the judge did to the number, with an interval of its own. ``freedom`` are the
+    degrees of freedom of the corrected interval (Student's t); 0 where it has none.
     """
 
     raw: Estimate
@@ -452,6 +453,7 @@ class CorrectedNumber(msgspec.Struct, frozen=True, omit_defaults=True):
     elsewhere: int = 0
     effect: Estimate | None = None
     labels_of: str = ""
+    freedom: float = 0.0
 
 
 class Results:

@@ -7,10 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sayso.metrics.intervals import bootstrap, bootstrap_difference
+from sayso.metrics.intervals import bootstrap, bootstrap_difference, student_quantile
 from sayso.metrics.joint import (
     Number,
+    independent_interval,
+    independent_means,
     joint_means,
+    rank_independently,
     rank_jointly,
     resample_jointly,
     with_own_errors,
@@ -215,3 +218,77 @@ def test_one_of_one_may_be_nearly_none_of_one() -> None:
     pair = rank_jointly(with_own_errors(joint, [[one], [none]])).pairs[0]
     assert pair.difference == -1
     assert not pair.clear
+
+
+# ---- estimates with intervals of their own
+
+
+def own(value: float | None, below: float = 0.1, above: float = 0.1, n: int = 50) -> Estimate:
+    if value is None:
+        return Estimate("x", problem="nothing to count")
+    return Estimate("x", value=value, low=value - below, high=value + above, n=n)
+
+
+def test_the_mean_of_independent_estimates_by_hand() -> None:
+    (one,) = independent_means("x", [[own(0.4, 0.3, 0.06), own(0.6, 0.4, 0.08)]])
+    assert one.value == pytest.approx(0.5)
+    assert one.low == pytest.approx(0.5 - 0.25)  # sqrt(.3^2 + .4^2) / 2
+    assert one.high == pytest.approx(0.5 + 0.05)
+    assert one.n == 100
+    # a single data set has its own interval, and a mean over fewer data sets is none
+    assert independent_means("x", [[own(0.4)]]) == [own(0.4)]
+    (none,) = independent_means("x", [[own(0.4), own(None)]])
+    assert none.value is None
+    assert none.problem == "undefined on one of the data sets"
+    (bare,) = independent_means("x", [[own(0.4), Estimate("x", value=0.6, n=3)]])
+    assert (bare.value, bare.low) == (0.5, None)
+
+
+def test_the_difference_of_independent_estimates_by_hand() -> None:
+    first, second = own(0.3, 0.3, 0.04), own(0.6, 0.03, 0.4)
+    low, high = independent_interval(first, second) or (0.0, 0.0)
+    assert low == pytest.approx(0.3 - 0.05)
+    assert high == pytest.approx(0.3 + 0.5)
+    assert independent_interval(first, own(None)) is None
+    (pair,) = rank_independently([first, second], True, 40.0).pairs
+    assert (pair.low, pair.high) == (pytest.approx(low), pytest.approx(high))
+    assert pair.p is not None
+    assert pair.p < 0.05  # as the interval says
+    # the interval ends at 0: p is .05
+    (edge,) = rank_independently([own(0.3, 0.1, 0.06), own(0.4, 0.08)], True, 12.0).pairs
+    assert edge.low == pytest.approx(0.0)
+    assert edge.p == pytest.approx(0.05)
+    (reverse,) = rank_independently([second, first], False, 40.0).pairs
+    assert reverse.difference == pytest.approx(-0.3)
+    assert reverse.p == pytest.approx(pair.p)
+
+
+def test_ranks_of_independent_estimates() -> None:
+    means = [own(0.2), own(None), own(0.9), own(0.25)]
+    assert rank_independently(means, True, 30.0).ranks == [(2, 3), None, (1, 1), (2, 3)]
+    assert rank_independently(means, False, 30.0).ranks == [(1, 2), None, (3, 3), (1, 2)]
+    assert rank_independently(means, None, 30.0).ranks == [None] * 4
+    # without intervals nothing is tested, and all who have a value are tied
+    bare = [Estimate("x", value=0.2), Estimate("x", value=0.9)]
+    ranking = rank_independently(bare, True, 30.0)
+    assert ranking.ranks == [(1, 2), (1, 2)]
+    assert ranking.detectable is None
+
+
+def test_equal_models_that_are_independent_are_seldom_declared_different() -> None:
+    """Of three equal models, some pair differs in at most 5 % of studies, few labels or many."""
+    rng = np.random.default_rng(3)
+    for labels in (8, 60):
+        wrong = 0
+        for _ in range(400):
+            cells = []
+            for _ in range(3):
+                row = []
+                for _ in range(2):
+                    drawn = rng.normal(0.5, 0.2, labels)
+                    half = student_quantile(0.975, labels - 1) * drawn.std(ddof=1) / labels**0.5
+                    row.append(own(float(drawn.mean()), half, half))
+                cells.append(row)
+            ranking = rank_independently(independent_means("x", cells), True, labels - 1)
+            wrong += any(pair.clear for pair in ranking.pairs)
+        assert wrong / 400 < 0.05 + 2 * (0.05 * 0.95 / 400) ** 0.5

@@ -12,7 +12,6 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-import msgspec
 import numpy as np
 import pytest
 
@@ -21,12 +20,12 @@ from sayso import cli, report
 from sayso.engines.scripted import ScriptedEngine
 from sayso.metrics import auroc
 from sayso.protocols.selective.rows import load_rows
-from sayso.records import CorrectedNumber, Estimate, Generation, InputError, Request
+from sayso.records import Estimate, Generation, InputError, Request
 from sayso.report.number_tables import INTERVALS, NumberTable, value_text
 from sayso.report.page import GENERATOR
 from sayso.runs.measure import load_run
 from sayso.scores.p_ik import fit_p_ik
-from sayso.storage.run_folder import CORRECTED, LABELS, RunFolder
+from sayso.storage.run_folder import RunFolder
 from sayso.studies.grid import read_grid
 from sayso.studies.report import (
     check_possible,
@@ -367,25 +366,6 @@ def test_the_page_holds_everything_and_nothing_hostile(found: Study, folder: Pat
     assert r"\<script\>" in (folder / "study/tables/uncle/short.md").read_text()
     data = json.loads((folder / "study/tables/uncle/numbers.json").read_text())
     assert {row["model"] for row in data["rows"]} == {"=knows", HOSTILE}
-
-
-def test_corrected_numbers_stand_beside_the_judges(found: Study) -> None:
-    run = found.runs[0]
-    folder = RunFolder.open(run.path)
-    raw = next(e for e in run.results.all if e.name == "J" and e.value is not None)
-    better = msgspec.structs.replace(raw, value=0.5, low=0.4, high=0.6)
-    number = CorrectedNumber(raw, better, better, 2.0, 1.0, 100, 300, 5, ("anna",))
-    (run.path / LABELS).touch()
-    folder.write(CORRECTED, [number], CorrectedNumber)
-    try:
-        table = found.table("uncle/corrected")
-    finally:
-        (run.path / LABELS).unlink()
-        folder.drop(CORRECTED)
-    ((labels, entries),) = table.rows
-    assert labels[2:] == (run.model, run.data)
-    assert entries[:2] == (raw, better)
-    assert "uncle/corrected" not in found.tables  # nobody labeled anything
 
 
 def test_somebody_elses_tables_stay(found: Study, tmp_path: Path) -> None:

@@ -485,6 +485,13 @@ class StudyFlags:
     allow: Annotated[
         NameList, Parameter(help="settings that may differ between runs, such as judge")
     ] = ()
+    raw: Annotated[
+        bool,
+        Parameter(
+            help="rank by the judge's numbers, also where labels of people correct them",
+            negative="",
+        ),
+    ] = False
     resamples: Annotated[int, Parameter(help="bootstrap resamples of entities")] = 1000
     dry_run: Annotated[
         bool,

@@ -105,7 +105,12 @@ def _first_reason(outcomes: Sequence[CellOutcome]) -> str:
 
 
 def _options(flags: StudyFlags) -> dict[str, Any]:
-    return {"resamples": flags.resamples, "seed": flags.asked.seed or 0, "allow": flags.allow}
+    return {
+        "resamples": flags.resamples,
+        "seed": flags.asked.seed or 0,
+        "allow": flags.allow,
+        "raw": flags.raw,
+    }
 
 
 def _grid(sources: Sequence[Path], flags: StudyFlags) -> Grid | None:

@@ -11,7 +11,9 @@ all pairs of a number. The ranks that a model can have follow from it: from 1 + 
 to the number of models less those clearly worse, which holds for all models at once where no equal
 pair was declared different (Al Mohamad, Goeman and van Zwet 2022 do so with Tukey's test).
 
-Numbers of trained models, whose training seeds are resampled too, stand at the end.
+Numbers with intervals of their own, which nobody can resample together, are averaged and ranked as
+independent ones (:func:`rank_independently`). Numbers of trained models, whose training seeds are
+resampled too, stand at the end.
 """
 
 from __future__ import annotations
@@ -235,16 +237,22 @@ def _reaching(estimate: Estimate, row: Sequence[Estimate]) -> Estimate:
     """Return the mean with an interval as long, on each side, as those of its parts tell."""
     if estimate.value is None or estimate.low is None or estimate.high is None:
         return estimate
+    below, above = _reach(row)
+    low, high = estimate.value - below, estimate.value + above
+    return msgspec.structs.replace(
+        estimate, low=min(low, estimate.low), high=max(high, estimate.high)
+    )
+
+
+def _reach(row: Sequence[Estimate]) -> tuple[float, float]:
+    """Return how far the interval of a mean reaches below and above it, by those of its parts."""
     sides = [
         (e.value - e.low, e.high - e.value)
         for e in row
         if e.value is not None and e.low is not None and e.high is not None
     ]
     below, above = (np.sqrt(np.square(sides).sum(axis=0)) / len(row)).tolist()
-    low, high = estimate.value - below, estimate.value + above
-    return msgspec.structs.replace(
-        estimate, low=min(low, estimate.low), high=max(high, estimate.high)
-    )
+    return below, above
 
 
 class Pair(NamedTuple):
@@ -284,14 +292,21 @@ class Ranking(NamedTuple):
 
 def rank_jointly(joint: Joint) -> Ranking:
     """Return every pair's paired test, Holm's correction over them, and the ranks that follow."""
-    models = len(joint.values)
-    pairs = [_pair(joint, a, b) for a, b in combinations(range(models), 2)]
+    pairs = [_pair(joint, a, b) for a, b in combinations(range(len(joint.values)), 2)]
+    return _ranked(pairs, [or_none(mean) for mean in joint.means], joint.higher, joint.freedom)
+
+
+def _ranked(
+    pairs: Sequence[Pair], means: Sequence[float | None], higher: bool | None, freedom: float
+) -> Ranking:
+    """Return pairs with Holm's correction, and the ranks of models with these means."""
+    models = len(means)
     corrected = holm([pair.p for pair in pairs])
     pairs = [pair._replace(corrected=p) for pair, p in zip(pairs, corrected, strict=True)]
     ranks: list[tuple[int, int] | None] = [None] * models
-    defined = [m for m in range(models) if not np.isnan(joint.means[m])]
-    if joint.higher is not None and len(defined) > 1:
-        sign = 1 if joint.higher else -1
+    defined = [m for m in range(models) if means[m] is not None]
+    if higher is not None and len(defined) > 1:
+        sign = 1 if higher else -1
         better = dict.fromkeys(range(models), 0)
         worse = dict.fromkeys(range(models), 0)
         for pair in pairs:
@@ -301,7 +316,7 @@ def rank_jointly(joint: Joint) -> Ranking:
                 worse[pair.second if up else pair.first] += 1
         for m in defined:
             ranks[m] = (1 + better[m], len(defined) - worse[m])
-    return Ranking(pairs, ranks, _detectable(pairs, joint.freedom))
+    return Ranking(pairs, ranks, _detectable(pairs, freedom))
 
 
 def _pair(joint: Joint, a: int, b: int) -> Pair:
@@ -321,7 +336,7 @@ def _pair(joint: Joint, a: int, b: int) -> Pair:
     return Pair(a, b, difference, difference - half, difference + half, p, error=error)
 
 
-def _detectable(pairs: Sequence[Pair], freedom: int) -> float | None:
+def _detectable(pairs: Sequence[Pair], freedom: float) -> float | None:
     """Return the difference that Holm's first step finds with 80 % power, of the median pair."""
     errors = [pair.error for pair in pairs if pair.error]
     if not errors or freedom < 1:
@@ -331,7 +346,11 @@ def _detectable(pairs: Sequence[Pair], freedom: int) -> float | None:
 
 
 class JointNumber(NamedTuple):
-    """A number of M models on S data sets: ``cells`` (M, S), ``means`` (M,) over them, ranks."""
+    """A number of M models on S data sets: ``cells`` (M, S), ``means`` (M,) over them, ranks.
+
+    ``corrected``: labels of people correct it in all cells that have a value, and means and ranks
+    are of the corrected values (:func:`rank_independently`); ``joint`` is of the judge's.
+    """
 
     name: str
     where: Slice
@@ -339,6 +358,79 @@ class JointNumber(NamedTuple):
     means: list[Estimate]
     ranking: Ranking
     joint: Joint
+    corrected: bool = False
+
+
+# ---- estimates with intervals of their own, such as those that people's labels correct
+
+
+def independent_interval(before: Estimate, after: Estimate) -> tuple[float, float] | None:
+    """Return the interval of after minus before, as of independent estimates (MOVER).
+
+    low = d - sqrt((a - a_low)^2 + (b_high - b)^2), and high likewise, for a after and b before (Zou
+    and Donner 2008, Statistics in Medicine 27, 1693-1702). Too wide where the errors of both go the
+    same way. ``None`` where one has no value or no interval.
+    """
+    a, b = after, before
+    if a.value is None or a.low is None or a.high is None:
+        return None
+    if b.value is None or b.low is None or b.high is None:
+        return None
+    gap = a.value - b.value
+    down = ((a.value - a.low) ** 2 + (b.high - b.value) ** 2) ** 0.5
+    up = ((a.high - a.value) ** 2 + (b.value - b.low) ** 2) ** 0.5
+    return gap - down, gap + up
+
+
+def independent_means(name: str, cells: Sequence[Sequence[Estimate]]) -> list[Estimate]:
+    """Return each model's mean over its data sets (M, S), with an interval from theirs.
+
+    It reaches sqrt(sum (value - low)^2) / S below the mean, and likewise above, as of independent
+    estimates (:func:`independent_interval`); a single data set has its own interval. Undefined, as
+    in :func:`joint_means`, for a model without the number on one of the data sets.
+    """
+    found = []
+    for row in cells:
+        values = [e.value for e in row if e.value is not None]
+        if len(row) == 1:
+            found.append(row[0])
+        elif len(values) < len(row):
+            found.append(Estimate(name, problem="undefined on one of the data sets"))
+        else:
+            mean, n = float(np.mean(values)), sum(e.n for e in row)
+            if any(e.low is None or e.high is None for e in row):
+                problem = "no interval: one of the data sets has none"
+                found.append(Estimate(name, value=mean, n=n, problem=problem))
+                continue
+            below, above = _reach(row)
+            found.append(Estimate(name, value=mean, low=mean - below, high=mean + above, n=n))
+    return found
+
+
+def rank_independently(means: Sequence[Estimate], higher: bool | None, freedom: float) -> Ranking:
+    """Return the ranks of M means with 95 % intervals of their own, and the test of every pair.
+
+    A pair's interval is :func:`independent_interval`. Its p is that of Student's t with the error
+    that reaches from the difference to the end of the interval next to 0, so that p < .05 says that
+    the interval excludes 0. ``freedom`` are the fewest degrees of freedom of any part: then, at the
+    smaller levels of Holm's correction, no interval is narrower than from parts at these levels.
+    """
+    pairs = [_independent_pair(means, a, b, freedom) for a, b in combinations(range(len(means)), 2)]
+    return _ranked(pairs, [mean.value for mean in means], higher, freedom)
+
+
+def _independent_pair(means: Sequence[Estimate], a: int, b: int, freedom: float) -> Pair:
+    before, after = means[a].value, means[b].value
+    if before is None or after is None:
+        return Pair(a, b, None)
+    gap, ends = after - before, independent_interval(means[a], means[b])
+    if ends is None or freedom <= 0:
+        return Pair(a, b, gap)
+    low, high = ends
+    error = (gap - low if gap > 0 else high - gap) / student_quantile(0.975, freedom)
+    if error <= NO_SPREAD:
+        return Pair(a, b, gap)
+    return Pair(a, b, gap, low, high, student_p(gap / error, freedom), error=error)
 
 
 # ---- trained models: entities *and* training seeds are resampled

@@ -210,6 +210,7 @@ def _beside(
         drawn=used.drawn,
         elsewhere=used.elsewhere,
         effect=None if number.effect is None else named(number.effect, way),
+        freedom=number.freedom,
     )
 
 

@@ -15,6 +15,7 @@ from rich.text import Text
 from sayso.harmless import line
 from sayso.metric import MetricTable
 from sayso.metrics.correction import LEAST_GAIN, judge_counts
+from sayso.metrics.joint import independent_interval
 from sayso.records import CorrectedNumber, Estimate, Slice
 from sayso.report.differences import difference_range, difference_value
 from sayso.report.numbers import (
@@ -295,21 +296,19 @@ def render_corrected_differences(
 def difference_of_corrected(before: CorrectedNumber, after: CorrectedNumber) -> Estimate:
     """Return after minus before of two corrected numbers, with an interval.
 
-    From the two intervals, as of independent estimates (MOVER; Zou and Donner 2008, Statistics in
-    Medicine 27, 1693-1702): low = d - sqrt((a - a_low)^2 + (b_high - b)^2), and high likewise, for
-    a after and b before. Runs on the same questions are not independent: where their errors go the
-    same way, as usual, the interval is too wide. ``None`` where one is undefined.
+    That of independent estimates (:func:`sayso.metrics.joint.independent_interval`). Runs on the
+    same questions are not independent: where their errors go the same way, as usual, it is too
+    wide. ``None`` where one is undefined.
     """
     a, b = after.corrected, before.corrected
     name, where = after.raw.name, after.raw.where
     if a.value is None or b.value is None:
         problem = a.problem or b.problem or "one of the two has no value"
         return Estimate(name, where, problem=problem)
-    gap = a.value - b.value
-    n = a.n + b.n
-    if a.low is None or a.high is None or b.low is None or b.high is None:
+    gap, n = a.value - b.value, a.n + b.n
+    ends = independent_interval(b, a)
+    if ends is None:
         problem = a.problem or b.problem or "one of the two has no interval"
         return Estimate(name, where, value=gap, n=n, problem=problem)
-    down = ((a.value - a.low) ** 2 + (b.high - b.value) ** 2) ** 0.5
-    up = ((a.high - a.value) ** 2 + (b.value - b.low) ** 2) ** 0.5
-    return Estimate(name, where, value=gap, low=gap - down, high=gap + up, n=n)
+    low, high = ends
+    return Estimate(name, where, value=gap, low=low, high=high, n=n)

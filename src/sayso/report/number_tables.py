@@ -35,6 +35,9 @@ LONGEST = 80
 WITHIN = {"data": "data set", "domain": "domain", "bin": "bin", "correlation": "correlation"}
 #: ends the caption of a table with intervals
 WITH_INTERVAL = " [95 % interval, sampling error only]"
+#: the same, where labels of people correct some of the numbers
+ERRORS = "sampling error, and of corrected numbers also the errors of the judge"
+CORRECTED_INTERVAL = f" [95 % interval: {ERRORS}]"
 
 
 class NumberTable(NamedTuple):
@@ -313,10 +316,14 @@ def latex_text(table: NumberTable, intervals: str = "brackets", best: bool = Tru
     drawn = any(range_text(e) for _, entries in table.rows for e in entries)
     within = [WITHIN[label] for label in table.labels if label in WITHIN]
     about_best = ABOUT_BEST_OF.format(" and ".join(within)) if within else ABOUT_BEST
+    about = ABOUT_INTERVALS[intervals] if drawn else ""
+    if table.caption.endswith(CORRECTED_INTERVAL):
+        about = about.replace("sampling error only", ERRORS)
     sentences = [
-        table.caption.removesuffix(WITH_INTERVAL).rstrip(".") + ".",
+        table.caption.removesuffix(WITH_INTERVAL).removesuffix(CORRECTED_INTERVAL).rstrip(".")
+        + ".",
         _definitions(table),
-        ABOUT_INTERVALS[intervals] if drawn else "",
+        about,
         about_best if bold else "",
     ]
     caption = latex(" ".join(sentence for sentence in sentences if sentence))

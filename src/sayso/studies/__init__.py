@@ -30,6 +30,7 @@ def study(
     resamples: int = 1000,
     seed: int = 0,
     allow: str | Sequence[str] = (),
+    raw: bool = False,
     layout: str | Sequence[str] = (),
     progress: Progress | None = None,
 ) -> Study:
@@ -38,14 +39,20 @@ def study(
     ``source`` is a YAML file or the mapping that it would hold (:mod:`sayso.studies.grid`), or a
     list of folders of finished runs, of which nothing is asked. ``out`` is where page and tables go
     (a study's own folder if left out; nowhere for folders of runs). ``allow`` names settings that
-    runs may differ in besides the model. ``layout`` names tables of papers that stand on the page
+    runs may differ in besides the model. Numbers that labels of people correct in all runs are
+    compared as corrected, unless ``raw``. ``layout`` names tables of papers that stand on the page
     too; "board" is a page of its own, ``out/board.html``. How each cell ended is in ``outcomes``.
     Raises InputError.
     """
     allow = (allow,) if isinstance(allow, str) else tuple(allow)
     layout = (layout,) if isinstance(layout, str) else tuple(layout)
     check_layouts(layout)
-    options: dict[str, Any] = {"resamples": resamples, "seed": seed, "allow": allow}
+    options: dict[str, Any] = {
+        "resamples": resamples,
+        "seed": seed,
+        "allow": allow,
+        "raw": raw,
+    }
     if isinstance(source, str | PathLike) and Path(source).suffix.lower() in (".yaml", ".yml"):
         source = read_yaml(Path(source), str(source))
     if isinstance(source, Mapping):

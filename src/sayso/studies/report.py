@@ -17,7 +17,6 @@ from rich.console import Console
 from sayso.harmless import line
 from sayso.metric import Headline
 from sayso.metrics.joint import ALPHA, JointNumber
-from sayso.people.corrected import current_corrected
 from sayso.protocols import PROTOCOLS
 from sayso.protocols.protocol import LayoutRuns, PaperLayout, Protocol, Unsuited
 from sayso.records import Estimate, InputError, Slice, suggestion
@@ -26,6 +25,7 @@ from sayso.report.corrected import judge_effect
 from sayso.report.differences import ranked_sentence
 from sayso.report.figures import Figure, figure_of, figures_in
 from sayso.report.number_tables import (
+    CORRECTED_INTERVAL,
     INTERVALS,
     WITH_INTERVAL,
     WRITERS,
@@ -84,7 +84,7 @@ def study_sections(study: Study) -> list[Section]:
 def _section(study: Study, protocol: str) -> Section:
     plan = PROTOCOLS[protocol]
     models, data = study.of(protocol)
-    numbers = study.numbers(protocol)
+    numbers, judged = study.numbers(protocol), study.judged(protocol)
     plain = [n for n in numbers if len(n.where) <= PLAIN_PARTS]
     scored = [n for n in numbers if len(n.where) > PLAIN_PARTS]
     overviews = [
@@ -92,7 +92,7 @@ def _section(study: Study, protocol: str) -> Section:
         for where in dict.fromkeys(n.where for n in plain)
     ]
     apart = [_by_data(protocol, plan, number, models, data) for number in plain]
-    grids = list(_grids(protocol, plan, scored, models, data))
+    grids = list(_grids(protocol, plan, _alike(scored, judged), models, data))
     ranked = headlines(study, protocol)
     return Section(
         protocol,
@@ -102,7 +102,7 @@ def _section(study: Study, protocol: str) -> Section:
         _headline(study, protocol),
         [*_corrected(plan, study), *overviews, *grids],
         apart,
-        _everything(protocol, plan, numbers, models, data),
+        _everything(protocol, plan, _beside_judged(numbers, judged), models, data),
         _differences(protocol, plan, numbers, models),
         _charts(ranked, models, plan),
     )
@@ -152,6 +152,10 @@ def _opening(
         f"These {len(models):,} models cannot be ranked: no headline number of two of them can be "
         "compared."
     )
+    plan = PROTOCOLS[protocol]
+    by_people = [_symbol(plan, own[0].name) for _, own in ranked if own[0].corrected]
+    if by_people:
+        sentence += f" Labels of people correct {' and '.join(by_people)} for the judge's errors."
     invented = all(run.manifest.model.startswith("builtin") for run in runs)
     return PageOpening(sentence, own.not_shown if invented else f"{NOT_SHOWN}.")
 
@@ -216,6 +220,54 @@ def _symbol(plan: Protocol, name: str) -> str:
     return plan.metrics.named(name).shown_symbol
 
 
+#: ends the head of a number that labels of people correct
+BY_LABELS = ", corrected"
+#: what tables say of such numbers
+ABOUT_CORRECTED = (
+    "Corrected: for the errors of the judge, by labels of people. Means and differences have their "
+    "intervals from those of the runs, as of independent runs. Runs on the same questions are not "
+    "independent, so intervals of differences are usually too wide."
+)
+
+
+def _head(plan: Protocol, number: JointNumber) -> str:
+    """Return what the head of a column calls a number, and whether it is corrected."""
+    return f"{_symbol(plan, number.name)}{BY_LABELS * number.corrected}"
+
+
+def _part(plan: Protocol, number: JointNumber) -> str:
+    """Return what a number is of, and whether it is corrected."""
+    return f"{_of(plan, number.where)}{BY_LABELS * number.corrected}"
+
+
+def _intervals(numbers: Sequence[JointNumber]) -> str:
+    """Return what ends the caption of a table of numbers."""
+    return CORRECTED_INTERVAL if any(n.corrected for n in numbers) else WITH_INTERVAL
+
+
+def _about(numbers: Sequence[JointNumber]) -> list[str]:
+    """Return what a table says of corrected numbers, if it has any."""
+    return [ABOUT_CORRECTED] if any(n.corrected for n in numbers) else []
+
+
+def _alike(numbers: Sequence[JointNumber], judged: Sequence[JointNumber]) -> list[JointNumber]:
+    """Return numbers, the judge's where labels correct only some of those in one table.
+
+    A table of scores ranks them: a corrected one beside another would rank judges.
+    """
+    own = {(n.name, n.where): n for n in judged}
+    mixed = {(n.name, n.where[:-1]) for n in numbers if not n.corrected}
+    return [own[n.name, n.where] if (n.name, n.where[:-1]) in mixed else n for n in numbers]
+
+
+def _beside_judged(
+    numbers: Sequence[JointNumber], judged: Sequence[JointNumber]
+) -> list[JointNumber]:
+    """Return all numbers, each corrected one after the judge's."""
+    pairs = zip(judged, numbers, strict=True)
+    return [one for own, n in pairs for one in ((own, n) if n.corrected else (own,))]
+
+
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
@@ -243,8 +295,8 @@ def _overview(
     ranked = [n for n in first if any(n.ranking.ranks)]
     ordered = [*first, *(n for n in numbers if n.name not in names)]
     at = len(first)
-    columns = [_symbol(plan, number.name) for number in ordered]
-    columns[at:at] = [f"{RANKED}{_symbol(plan, number.name)}" for number in ranked]
+    columns = [_head(plan, number) for number in ordered]
+    columns[at:at] = [f"{RANKED}{_head(plan, number)}" for number in ranked]
     best: list[bool | None] = [number.joint.higher for number in ordered]
     best[at:at] = [None] * len(ranked)
     rows = []
@@ -253,9 +305,10 @@ def _overview(
         entries[at:at] = [rank_text(number.ranking.ranks[m]) for number in ranked]
         rows.append(((model,), tuple(entries)))
     notes = [seen for number in ranked if (seen := _detectable(plan, number))]
+    notes += _about(numbers)
     return NumberTable(
         _name(protocol, *(value for _, value in where)),
-        f"{_capital(_of(plan, where))}, {_over(data)}{WITH_INTERVAL}",
+        f"{_capital(_of(plan, where))}, {_over(data)}{_intervals(numbers)}",
         ("model",),
         tuple(columns),
         rows,
@@ -280,7 +333,7 @@ def _detectable(plan: Protocol, number: JointNumber, of: str = "") -> str:
     clear = sum(pair.clear for pair in pairs)
     if not pairs or number.joint.higher is None:
         return ""
-    text = f"{of or f'{_symbol(plan, number.name)}, {_of(plan, number.where)}'}: "
+    text = f"{of or f'{_symbol(plan, number.name)}, {_part(plan, number)}'}: "
     if len(pairs) == 1:
         text += f"{'a clear' if clear else 'no visible'} difference between the two models."
     else:
@@ -304,7 +357,11 @@ def _headline(study: Study, protocol: str, most: int | None = None) -> NumberTab
     plan = PROTOCOLS[protocol]
     models, data = study.of(protocol)
     shown = [
-        (number, _called(plan, number, len(numbers) > len(distinct) == 1))
+        (
+            number,
+            f"{_called(plan, number, len(numbers) > len(distinct) == 1)}"
+            f"{BY_LABELS * number.corrected}",
+        )
         for _, numbers in headlines(study, protocol)
         for distinct in [_distinct(numbers)]
         for number in distinct
@@ -327,9 +384,11 @@ def _headline(study: Study, protocol: str, most: int | None = None) -> NumberTab
             entries += [number.means[m], *([rank_text(number.ranking.ranks[m])] * ranked)]
         rows.append(((model,), tuple(entries)))
     notes = [seen for number, called in shown if (seen := _detectable(plan, number, called))]
+    every = [number for number, _ in shown]
+    notes += _about(every)
     what = "Values and ranks" if "rank" in short else "Values"
     return NumberTable(
-        _name(protocol, HEADLINE), f"{what}, {_over(data)}{WITH_INTERVAL}", ("model",),
+        _name(protocol, HEADLINE), f"{what}, {_over(data)}{_intervals(every)}", ("model",),
         tuple(columns), rows, tuple(notes), groups=tuple(groups), short=tuple(short),
         best=tuple(best), meanings=_meanings(plan, columns),
     )  # fmt: skip
@@ -362,13 +421,15 @@ def _by_data(
         rows.append(((model,), (*rank, *mean, *number.cells[m])))
     head = ("rank",) if any(number.ranking.ranks) else ()
     what = plan.metrics.named(number.name).titled
+    columns = (*head, *(("mean",) if several else ()), *data)
+    notes = [_detectable(plan, number)] if len(models) > 1 else []
     return NumberTable(
         _name(protocol, *(value for _, value in number.where), number.name),
-        f"{what}, {_of(plan, number.where)}",
+        f"{what}, {_part(plan, number)}{CORRECTED_INTERVAL * number.corrected}",
         ("model",),
-        (*head, *(("mean",) if several else ()), *data),
+        tuple(f"{column}{BY_LABELS * number.corrected}" for column in columns),
         rows,
-        (_detectable(plan, number),) if len(models) > 1 else (),
+        (*notes, *_about([number])),
         best=(None,) * len(head) + (number.joint.higher,) * (several + len(data)),
     )
 
@@ -387,13 +448,16 @@ def _grids(
     for (name, where), members in groups.items():
         key = members[0].where[-1][0]
         best = sorted(members, key=_worth, reverse=True)
+        by_labels = BY_LABELS * members[0].corrected
         rows = [((plan.report.part_label(*n.where[-1]),), tuple(n.means)) for n in best]
         yield NumberTable(
             _name(protocol, *(value for _, value in where), name),
-            f"{_symbol(plan, name)}, {_of(plan, where)}: {_over(data)}{WITH_INTERVAL}",
+            f"{_symbol(plan, name)}{by_labels}, {_of(plan, where)}: "
+            f"{_over(data)}{_intervals(members)}",
             (key,),
-            tuple(models),
+            tuple(f"{model}{by_labels}" for model in models),
             rows,
+            tuple(_about(members)),
             meanings=_meanings(plan, [_symbol(plan, name)]),
             best=tuple(members[0].joint.higher for _ in models),
         )
@@ -415,7 +479,7 @@ def _everything(
     """Return every number of every model: its rank, its mean, and its value on each data set."""
     rows: list[tuple[tuple[str, ...], tuple[Entry, ...]]] = [
         (
-            (n.name, _of(plan, n.where), model),
+            (n.name, _part(plan, n), model),
             (rank_text(n.ranking.ranks[m]), n.means[m], *n.cells[m]),
         )
         for n in numbers
@@ -443,20 +507,17 @@ def _corrected(plan: Protocol, study: Study) -> Iterator[NumberTable]:
         )
         for run in study.runs
         if run.protocol == plan.name
-        for one in current_corrected(run.path)
+        for one in study.corrected(run)
         if one.raw.name in plan.metrics.headlines
     ]
     if rows:
         yield NumberTable(
             _name(plan.name, "corrected"),
-            "Headline numbers corrected by labels of people [95 % interval]",
+            f"Headline numbers corrected by labels of people{CORRECTED_INTERVAL}",
             ("number", "of", "model", "data"),
             ("judge", "corrected", "labels alone", "labels", "judge made it"),
             rows,
-            notes=(
-                "Only corrected intervals contain the errors of the judge. Means, ranks and "
-                "differences are of the judge's numbers.",
-            ),
+            notes=("Only corrected intervals contain the errors of the judge.",),
         )
 
 
@@ -472,7 +533,7 @@ def _differences(
                 n.name, n.where, pair.difference, pair.low, pair.high, problem=problem
             )
             tests = tuple(Estimate(n.name, value=p) for p in (pair.p, pair.corrected))
-            labels = (n.name, _of(plan, n.where), models[pair.first], models[pair.second])
+            labels = (n.name, _part(plan, n), models[pair.first], models[pair.second])
             rows.append((labels, (difference, *tests)))
     return NumberTable(
         _name(protocol, "differences"),
@@ -496,11 +557,13 @@ def _charts(
         rows: list[charts.Row] = []
         for number in _distinct(numbers):
             form = FORMS.get(dict(number.where).get("form", "long"), "")
+            form += BY_LABELS * number.corrected
             rows += [
                 charts.chart_row(model, form, mean)
                 for model, mean in zip(models, number.means, strict=True)
             ]
-        found.append((_symbol(plan, numbers[0].name), rows))
+        by_labels = BY_LABELS * all(number.corrected for number in numbers)
+        found.append((f"{_symbol(plan, numbers[0].name)}{by_labels}", rows))
     return found
 
 
@@ -563,6 +626,13 @@ def _can_fill(layout: PaperLayout, cell: GridCell) -> bool:
     return layout.possible(cell.job.settings, questions)
 
 
+#: what layouts of papers say where labels of people correct numbers of these runs
+OF_THE_JUDGE = (
+    "All numbers are the judge's, as in papers. The study's tables have those that labels of "
+    "people correct."
+)
+
+
 def layout_tables(study: Study, name: str) -> list[NumberTable]:
     """Return the tables of a layout. Raises InputError for one that is unknown or has no runs."""
     check_layouts([name])
@@ -578,17 +648,19 @@ def layout_tables(study: Study, name: str) -> list[NumberTable]:
         data,
         {place: run.results for place, run in runs.items()},
         {place: run.manifest for place, run in runs.items()},
-        lambda: study.numbers(protocol),
+        lambda: study.judged(protocol),
         {place: run.path for place, run in runs.items()},
     )
     plan = PROTOCOLS[protocol]
     tables = layout.make(shown)
     if not any(table.rows for table in tables):
         raise InputError(f"layout {name} needs {layout.needs}, which these runs do not have")
+    notes = (OF_THE_JUDGE,) if any(n.corrected for n in study.numbers(protocol)) else ()
     return [
         table._replace(
             name=name if len(tables) == 1 else f"{name}-{number}",
             source=f"Layout: {layout.reference}.",
+            notes=(*table.notes, *notes),
             meanings=_meanings(plan, table.short or table.columns),
         )
         for number, table in enumerate(tables, 1)
@@ -706,7 +778,7 @@ def _board(study: Study, name: str) -> tuple[list[BoardSystem], list[JointNumber
     protocol, layout = layouts()[name]
     models = study.of(protocol)[0]
     found: dict[str, JointNumber] = {}
-    for number in study.numbers(protocol):
+    for number in study.judged(protocol):
         if number.name in layout.parts and len(number.where) <= PLAIN_PARTS:
             found.setdefault(number.name, number)
     if len(found) < len(layout.parts):
@@ -736,6 +808,7 @@ def write_board(study: Study, out: Path, name: str) -> Path:
     )
     judges = dict.fromkeys(r.manifest.judge_signature for r in study.runs if r.protocol == protocol)
     notes = [f"{JUDGED} {', '.join(judges)} (sayso judge-check measures its accuracy).", *notes]
+    notes += [OF_THE_JUDGE] if any(n.corrected for n in study.numbers(protocol)) else []
     if warned:
         some = "One run has" if len(warned) == 1 else f"{len(warned)} runs have"
         notes = [*notes, f"{some} cautions, for example ({warned[0][0]}): {warned[0][1][0]}"]

@@ -1,7 +1,9 @@
 """What takes several runs: numbers of all models on all data sets, resampled together.
 
 A value of one run is that of its own page, with its interval there. Means over data sets,
-differences and ranks come from :mod:`sayso.metrics.joint`.
+differences and ranks come from :mod:`sayso.metrics.joint`. Where labels of people correct a number
+in all runs, they are of the corrected values; where only in some, of the judge's in all, since a
+rank of corrected and of other models would rank judges.
 """
 
 from __future__ import annotations
@@ -19,16 +21,19 @@ from sayso.metrics.intervals import Resampled, make_estimate
 from sayso.metrics.joint import (
     Joint,
     JointNumber,
+    independent_means,
     joint_means,
+    rank_independently,
     rank_jointly,
     resample_jointly,
     with_own_errors,
 )
+from sayso.people.corrected import current_corrected
 from sayso.protocols import PROTOCOLS
 from sayso.protocols.answer_table import AnswersOf, RunAnswer, answers_of_runs
 from sayso.protocols.pool import joined_names, said_by
 from sayso.protocols.protocol import ComparedRun, Numbers
-from sayso.records import Estimate, InputError, Question, Results, Slice
+from sayso.records import CorrectedNumber, Estimate, InputError, Question, Results, Slice
 from sayso.report.formats import format_named
 from sayso.report.notebook import AnswerTable, Plotted, data_frame, short_repr
 from sayso.runs.compare import check_resampling
@@ -70,26 +75,30 @@ class Study(Plotted):
         resamples: int = 1000,
         seed: int = 0,
         allow: Sequence[str] = (),
+        raw: bool = False,
         systems: Mapping[str, About] | None = None,
         notes: Sequence[str] = (),
     ) -> None:
         """Take the runs in the order in which tables have their models and data.
 
-        ``systems`` is what a study's file says of its models, for a board; ``notes`` say how runs
-        became data sets.
+        ``raw``: numbers are the judge's, also where labels of people correct them. ``systems`` is
+        what a study's file says of its models, for a board; ``notes`` say how runs became data
+        sets.
         """
         check_resampling(resamples, seed)
         self.runs = list(runs)
         self.outcomes = list(outcomes)
         self.systems = dict(systems or {})
         self._joined = list(notes)
-        self.resamples, self.seed, self.allow = resamples, seed, tuple(allow)
+        self.resamples, self.seed, self.allow, self.raw = resamples, seed, tuple(allow), raw
         self.models = list(dict.fromkeys(run.model for run in runs))
         self.data = list(dict.fromkeys(run.data for run in runs))
         there = {run.protocol for run in runs}
         self.protocols = [name for name in PROTOCOLS if name in there]
         self._index = {(run.protocol, run.model, run.data): run for run in runs}
         self._joint: dict[str, tuple[list[JointNumber], list[str]]] = {}
+        self._labeled: dict[str, tuple[list[JointNumber], list[str]]] = {}
+        self._corrected: dict[Path, list[CorrectedNumber]] = {}
 
     @overload
     def table(self, name: None = None) -> list[dict[str, object]]: ...
@@ -105,8 +114,9 @@ class Study(Plotted):
         another name.
 
         Keys are ``protocol``, ``model``, ``data`` ("mean" over all), ``name``, ``meaning``, the
-        parts of the slice, ``value``, ``low``, ``high``, ``n``, ``problem``, and ``rank_best`` and
-        ``rank_worst`` of the mean.
+        parts of the slice, ``value``, ``low``, ``high``, ``n``, ``problem``, ``rank_best`` and
+        ``rank_worst`` of the mean, and ``corrected``: whether value and ranks are corrected by
+        labels of people.
         """
         if name is None:
             return [row for protocol in self.protocols for row in self._rows(protocol)]
@@ -155,6 +165,7 @@ class Study(Plotted):
                         **table_row(PROTOCOLS[protocol], named),
                         "rank_best": best if where == "mean" else None,
                         "rank_worst": worst if where == "mean" else None,
+                        "corrected": number.corrected,
                     }  # fmt: skip
 
     def to_pandas(self) -> Any:
@@ -183,13 +194,51 @@ class Study(Plotted):
     def numbers(self, protocol: str) -> list[JointNumber]:
         """Return every number of a protocol that can be resampled, of all models and data sets.
 
-        Raises InputError for runs that differ in more than the model.
+        Corrected by labels of people where all runs have them, unless ``raw``. Raises InputError
+        for runs that differ in more than the model.
         """
+        return self._of_people(protocol)[0]
+
+    def judged(self, protocol: str) -> list[JointNumber]:
+        """Return the same numbers as the judges of the runs have them."""
         return self._of(protocol)[0]
+
+    def corrected(self, run: FinishedRun) -> list[CorrectedNumber]:
+        """Return the numbers of a run that labels of people correct."""
+        if run.path not in self._corrected:
+            self._corrected[run.path] = current_corrected(run.path)
+        return self._corrected[run.path]
 
     def notes(self, protocol: str) -> list[str]:
         """Return what must be known of the comparison."""
-        return self._of(protocol)[1]
+        return [*self._of(protocol)[1], *self._of_people(protocol)[1]]
+
+    def _of_people(self, protocol: str) -> tuple[list[JointNumber], list[str]]:
+        if protocol not in self._labeled:
+            judged = self.judged(protocol)
+            self._labeled[protocol] = (
+                (judged, []) if self.raw else self._with_labels(protocol, judged)
+            )
+        return self._labeled[protocol]
+
+    def _with_labels(
+        self, protocol: str, judged: Sequence[JointNumber]
+    ) -> tuple[list[JointNumber], list[str]]:
+        """Return numbers, corrected where all runs are, and which runs lack what others have."""
+        models, data = self.of(protocol)
+        grid = [[self.find(protocol, m, d) for d in data] for m in models]
+        labeled = [[_by_key(self.corrected(run)) if run else {} for run in row] for row in grid]
+        if not any(own for row in labeled for own in row):
+            return list(judged), []
+        numbers = []
+        lacking: dict[tuple[str, ...], list[str]] = {}
+        for number in judged:
+            made, without = _corrected_number(number, labeled, grid)
+            numbers.append(made)
+            if without:
+                called = PROTOCOLS[protocol].metrics.named(number.name).shown_symbol
+                lacking.setdefault(tuple(without), []).append(called)
+        return numbers, list(_uncorrected(lacking))
 
     def _of(self, protocol: str) -> tuple[list[JointNumber], list[str]]:
         if protocol not in self._joint:
@@ -259,6 +308,78 @@ def _cell(
         return own
     resampled = Resampled(joint.resamples[m, s], int(joint.clusters[s]))
     return make_estimate(name, value, resampled, joint.limits, int(joint.clusters[s]))
+
+
+# ---- numbers that people's labels correct
+
+#: the corrected numbers of one run by name and slice, those that have an interval
+CorrectedByKey = Mapping[tuple[str, frozenset[tuple[str, str]]], CorrectedNumber]
+#: groups of runs, runs and numbers that notes name
+MOST_LACKING, MOST_RUNS, MOST_NUMBERS = 2, 3, 4
+#: why a number that labels correct in all runs stays the judge's
+SHARED = (
+    "they are compared on what all models share, and labels of people correct what each run counted"
+)
+
+
+def _by_key(numbers: Sequence[CorrectedNumber]) -> CorrectedByKey:
+    return {(n.raw.name, frozenset(n.raw.where)): n for n in numbers if n.corrected.low is not None}
+
+
+def _corrected_number(
+    number: JointNumber,
+    labeled: Sequence[Sequence[CorrectedByKey]],
+    grid: Sequence[Sequence[FinishedRun | None]],
+) -> tuple[JointNumber, list[str]]:
+    """Return a number as labels of people correct it, and the runs in which they do not.
+
+    It stays the judge's if there are such runs. None are named where labels correct it nowhere. A
+    value that is compared on what all models share is not the one that a run's labels correct.
+    """
+    key = number.name, frozenset(number.where)
+    cells = [list(row) for row in number.cells]
+    without: list[str] = []
+    freedom: list[float] = []
+    shared = False
+    for m, row in enumerate(grid):
+        for s, run in enumerate(row):
+            value, one = number.joint.values[m, s], labeled[m][s].get(key)
+            if run is None or np.isnan(value):
+                continue
+            if one is None:
+                without.append(f"{run.model} on {run.data} ({run.path})")
+                continue
+            shared |= one.raw.value is None or abs(one.raw.value - value) >= SAME
+            cells[m][s] = one.corrected
+            freedom.append(one.freedom)
+    if without or not freedom or shared:
+        return number, (without or [SHARED]) if freedom else []
+    means = independent_means(number.name, cells)
+    ranking = rank_independently(means, number.joint.higher, min(freedom))
+    return number._replace(cells=cells, means=means, ranking=ranking, corrected=True), []
+
+
+def _uncorrected(lacking: Mapping[tuple[str, ...], Sequence[str]]) -> Iterator[str]:
+    """Yield which numbers stay the judge's because of which runs, most numbers first."""
+    groups = sorted(lacking.items(), key=lambda group: -len(group[1]))
+    for runs, numbers in groups[:MOST_LACKING]:
+        why = SHARED
+        if runs != (SHARED,):
+            why = (
+                f"labels of people do not correct these of {_some(runs, MOST_RUNS)}. Label more "
+                "there: sayso label RUN"
+            )
+        names = _some(list(dict.fromkeys(numbers)), MOST_NUMBERS)
+        yield f"{names}: the judge's numbers count for all models, because {why}"
+    if len(groups) > MOST_LACKING:
+        more = len({name for _, numbers in groups[MOST_LACKING:] for name in numbers})
+        yield f"The same is true of {more:,} more numbers, because of other runs."
+
+
+def _some(names: Sequence[str], most: int) -> str:
+    """Return names as a list, the last of them counted where there are many."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return f"{'; '.join(names[:most])}{more}"
 
 
 # ---- which runs there are
