@@ -176,3 +176,15 @@ def test_where_most_items_have_labels_a_plan_shows_no_gain_either(tmp_path: Path
     ((_, columns, rows),) = label_plan_text([plan]).tables
     place = 1 + list(columns).index("gain")
     assert {row[place] for row in rows} == {"–"}
+
+
+def test_a_difference_without_an_interval_is_shown_nowhere(tmp_path: Path) -> None:
+    """As in the table of measure: labels that are all alike say nothing of J."""
+    run = answers_run(tmp_path / "run", 80)
+    label_run(run, "A", lambda *_: LABELS["right"], n=20)
+    (plan,) = plan_labels(run, 0.1)
+    assert next(one for one in plan.numbers if one.name == "J").corrected.low is None
+    ((_, columns, rows),) = label_plan_text([plan]).tables
+    shown = {row[0]: row[1 + list(columns).index("corrected [95 %]")] for row in rows}
+    assert shown["J"] == "–"
+    assert shown["KCR"] != "–"

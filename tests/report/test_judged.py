@@ -15,7 +15,7 @@ from sayso.checks.model import Check, LeftOut, ModelFinding, render_check
 from sayso.judges.reliability import share, stored
 from sayso.judges.rules.accuracy import NearestTexts
 from sayso.judges.rules.judge import SIGNATURE
-from sayso.protocols.judged import Pull
+from sayso.protocols.judged import Pull, labeled_part
 from sayso.protocols.uncle.report import pull_of, render
 from sayso.records import Estimate, Results, Verdict, slice_of
 from sayso.report import terminal, write
@@ -242,6 +242,10 @@ def test_labels_of_the_run_say_how_well_its_doubt_was_read(tmp_path: Path) -> No
         f"{judge_effect(number).strip('()')}, which the draw of labels may explain."
     )
     assert judge_effect(number).startswith("(")
+    alike = msgspec.structs.replace(number, disagreements=0)
+    assert labeled_part(alike, "J", "short answers").endswith(
+        "They never differ from the judge in a way that moves J."
+    )
     assert number.disagreements > 5
     for found in (unknown, rules):
         text = printed(found, run)

@@ -54,6 +54,7 @@ from sayso.people.labels import (
 )
 from sayso.protocols.pool import clusters_of
 from sayso.records import Estimate, InputError, Question, Verdict
+from sayso.report.numbers import is_bare
 from sayso.report.terminal import TextTables
 from sayso.runs.measure import run_path
 
@@ -402,7 +403,7 @@ def _number_row(one: PlannedNumber) -> Sequence[str]:
     return (
         NUMBER_NAMES[one.name],
         "–" if one.raw is None else f"{one.raw:.2f}",
-        share_text(one.corrected),
+        "–" if is_bare(one.corrected) else share_text(one.corrected),
         f"{one.gain:.1f}" if one.gain is not None and one.worth is not None else "–",
         _count(one.needed, known=known),
         _count(one.needed_alone, known=known),

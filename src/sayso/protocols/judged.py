@@ -113,10 +113,10 @@ def measure_on_run(run: RunFolder | None, *, labeled: bool) -> str:
 
 def labeled_part(one: CorrectedNumber, symbol: str, answers: str) -> str:
     """Return what people's labels of ``answers`` show of the judge, by one corrected number."""
-    text = (
-        f"People labeled {one.labels:,} of the {one.rows:,} {answers} behind {symbol}. On "
-        f"{one.disagreements:,} they differ from the judge in a way that moves {symbol}"
-    )
+    text = f"People labeled {one.labels:,} of the {one.rows:,} {answers} behind {symbol}."
+    if not one.disagreements:
+        return f"{text} They never differ from the judge in a way that moves {symbol}."
+    text += f" On {one.disagreements:,} they differ from the judge in a way that moves {symbol}"
     effect = judge_effect(one)
     if effect in (DASH, NO_EFFECT):
         return f"{text}."
