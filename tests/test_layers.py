@@ -243,6 +243,8 @@ WIDE = {
     "runs/tools.py:__init__": "the flags that say which tools scores may use",
     "score_files/score.py:score": "a public function: arrays of one answer, by keyword",
     "score_files/score.py:score_file": "a public function: the flags of sayso score",
+    "studies/__init__.py:study": "a public function: the flags of sayso study",
+    "studies/results.py:__init__": "how a study is computed, and what its file says, by keyword",
     "train/training.py:fit": "a public function: what is trained, where to, how it is judged",
 }
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 
 import sayso
@@ -18,6 +20,7 @@ from sayso.people.labels import (
     LabeledItem,
     LabelStore,
     PersonLabel,
+    pair_of,
     verdict_of_person,
 )
 from sayso.people.sampling import draw_design
@@ -313,6 +316,120 @@ def test_sentences_that_people_rated(tmp_path: Path) -> None:
     label_all(run, "sureness", lambda item: {"number": 0.1 * (int(item.asked[1:]) % 10)})
     wanted = {"cmfg", "mfg", "cmfg_aspects", "mfg_aspects", "mean_decisiveness"}
     check_all_labeled(run, tmp_path / "other", "short-decisive", wanted)
+
+
+def comparing_run(folder: Path, raw: list[str], settings: dict[str, Any]) -> Path:
+    """A run whose answers are compared with three draws each, as these letters say."""
+    run = pairs_run(folder, len(raw))
+    stored = RunFolder.open(run)
+    pairs = stored.read("verdicts/short-contradict", Verdict)
+    compared = [msgspec.structs.replace(v, raw=own) for v, own in zip(pairs, raw, strict=True)]
+    stored.write("verdicts/short-contradict", compared, Verdict)
+    manifest = stored.read_manifest()
+    chosen = {"seed": 0, "draws.k": len(raw[0]), "least": 1, **settings}
+    stored.write_manifest(msgspec.structs.replace(manifest, settings=chosen))
+    sayso.measure(run)
+    return run
+
+
+def label_pairs(run: Path, people: list[str]) -> None:
+    """Let people say of the draws of each answer what these letters say."""
+    _, items = items_of(label_source(run), "pair")
+    with LabelStore.open(run) as store:
+        for one in items:
+            target, sample = pair_of(one.item.target)
+            number = int(target[1:].partition("#")[0])
+            store.add(label(one.item, label=people[number][sample]))
+
+
+def confidence(run: Path) -> CorrectedNumber:
+    (one,) = [one for one in corrected_numbers(run) if one.raw.name == "mean_confidence"]
+    return one
+
+
+@pytest.mark.parametrize("punt", ["drop", "literal", "contradiction"])
+def test_pairs_that_people_labeled_correct_confidence(tmp_path: Path, punt: str) -> None:
+    """All pairs labeled: mean confidence is that of a run whose comparisons are people's."""
+    judge = ["ccn", "cne", "nnn", "epn", "cc?", "npc", "eee", "ncp", "ccc", "nec"] * 2
+    people = ["cnn", "cnn", "ccn", "npn", "ccn", "npc", "nnc", "ccp", "nnn", "nnn"] * 2
+    if punt == "drop":  # people and judge count the same draws
+        judge[4] = judge[14] = "ccn"
+    else:  # an answer that the judge does not see is one draw more
+        people[0] = people[10] = "pnn"
+        judge[4] = judge[14] = "ccn"
+    settings = {"sample_punt": punt}
+    run = comparing_run(tmp_path / "run", judge, settings)
+    truth = comparing_run(tmp_path / "other", people, settings)
+    label_pairs(run, people)
+    expected = next(e for e in sayso.measure(truth).estimates if e.name == "mean_confidence")
+    one = confidence(run)
+    assert one.raw.value != pytest.approx(expected.value)
+    assert one.corrected.value == pytest.approx(expected.value)
+    assert one.alone.value == pytest.approx(expected.value)
+    assert (one.labels, one.rows) == (60, 60)
+    # labels of pairs say nothing of wording, and none is lost
+    assert {one.raw.name for one in corrected_numbers(run)} == {"mean_confidence"}
+    assert one.elsewhere == 0
+
+
+def test_a_draw_that_only_one_of_both_counts_adds_what_the_others_say(tmp_path: Path) -> None:
+    """By hand: a draw that people do not count adds c, one that only they count what it says."""
+    judge = ["cnnn", "cpnn"] + ["nncc"] * 8
+    people = ["cpnn", "ccnn"] + ["nncc"] * 8
+    run = comparing_run(tmp_path / "run", judge, {})
+    label_pairs(run, people)
+    one = confidence(run)
+    # of the first c = 3/4 and k = 4: (0 + 3/4 + 1 + 1) / 4; exactly it is 2/3
+    first = (0 + 0.75 + 1 + 1) / 4
+    # of the second c = 2/3 and k = 3: (0 + (0 - 2/3) + 1 + 1) / 3; exactly it is 1/2
+    second = (0 - 2 / 3 + 1 + 1) / 3
+    assert one.corrected.value == pytest.approx((first + second + 8 * 0.5) / 10)
+    exact = (2 / 3 + 1 / 2 + 8 * 0.5) / 10
+    assert one.corrected.value == pytest.approx(exact, abs=0.01)
+
+
+def test_some_pairs_labeled(tmp_path: Path) -> None:
+    """A judge that misses contradictions: the interval has the truth, and the raw one has not."""
+    rng = np.random.default_rng(5)
+    people, judge = [], []
+    for _ in range(150):
+        share = rng.choice([0.1, 0.5, 0.9])
+        said = rng.random(6) < share
+        missed = rng.random(6) < 0.4
+        people.append("".join("nc"[int(c)] for c in said))
+        judge.append("".join("nc"[int(c and not m)] for c, m in zip(said, missed, strict=True)))
+    run = comparing_run(tmp_path / "run", judge, {})
+    truth = sum(own.count("n") for own in people) / (6 * 150)
+    read = {}
+    with LabelStore.open(run) as store:
+        _, items = items_of(label_source(run), "pair")
+        drawn, places = draw_design(items, "stratified", 120, 0, 0)
+        store.put_design(drawn, places)
+        for at in store.assign(drawn, "ann", 120):
+            item = places[at].item
+            target, sample = pair_of(item.target)
+            read[item] = people[int(target[1:].partition("#")[0])][sample]
+            store.add(label(item, design=drawn.id, label=read[item]))
+    one = confidence(run)
+    assert (one.labels, one.rows) == (120, 900)
+    for e, holds in ((one.corrected, True), (one.alone, True), (one.raw, False)):
+        assert e.low is not None
+        assert e.high is not None
+        assert (e.low <= truth <= e.high) == holds
+    assert one.effect is not None
+    assert one.effect.low is not None
+    assert one.effect.low > 0  # the judge made it higher
+
+
+def test_pairs_correct_nothing_where_all_but_entailment_lowers_confidence(tmp_path: Path) -> None:
+    run = comparing_run(tmp_path / "run", ["cnn"] * 10, {"relation": "contradiction"})
+    label_pairs(run, ["ccn"] * 10)
+    assert confidence(run).corrected.value == pytest.approx(1 / 3)
+    folder = RunFolder.open(run)
+    manifest = folder.read_manifest()
+    strict = {**manifest.settings, "relation": "inconsistency", "contradict": "nli", "nli": "some"}
+    folder.write_manifest(msgspec.structs.replace(manifest, settings=strict))
+    assert corrected_numbers(run) == []
 
 
 def test_answers_whose_errors_are_ranked(tmp_path: Path) -> None:

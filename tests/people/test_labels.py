@@ -28,11 +28,11 @@ from sayso.people.labels import (
     label_row,
     merge_labels,
     pair_of,
-    pair_target,
     read_labels,
     verdict_of_person,
     write_rows,
 )
+from sayso.protocols.labeled import pair_target
 from sayso.records import InputError, Verdict
 from sayso.storage.run_folder import LABELS
 

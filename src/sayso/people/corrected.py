@@ -15,7 +15,7 @@ import msgspec
 
 from sayso.metrics.correction import Corrected
 from sayso.people.joined import joined_verdict
-from sayso.people.labels import LabeledItem, LabelStore, PersonLabel
+from sayso.people.labels import LabeledItem, LabelStore, PersonLabel, pair_of
 from sayso.protocols import protocol_of
 from sayso.protocols.labeled import PeopleLabels, Place
 from sayso.protocols.protocol import Protocol
@@ -217,7 +217,7 @@ def _beside(
 def labels_of_run(run: Path) -> UsedLabels:
     """Return what people said of a run's answers: one verdict an item, with its draw."""
     with LabelStore.read(run) as store:
-        said = [label for label in store.labels() if not label.skipped and label.kind != "pair"]
+        said = [label for label in store.labels() if not label.skipped]
         every: dict[str, list[PersonLabel]] = {}
         for label in said:
             every.setdefault(label.stage, []).append(label)
@@ -244,13 +244,19 @@ def labels_of_run(run: Path) -> UsedLabels:
     for stage, some in by_stage.items():
         table = f"verdicts/{stage}"
         judged = folder.read(table, Verdict) if folder.has(table) else []
+        there = {(one.target, one.asked) for one in judged}
         stages[stage] = StageLabels(
             annotators=tuple(sorted({label.annotator for label in some})),
             undrawn=len(every[stage]) - len(some),
             drawn=bool(drawn[stage]),
-            elsewhere=len(verdicts[stage].keys() - {(one.target, one.asked) for one in judged}),
+            elsewhere=sum(_judged(item) not in there for item in {one.item for one in some}),
         )
     return UsedLabels(PeopleLabels(verdicts, chances, strata), stages)
+
+
+def _judged(item: LabeledItem) -> Place:
+    """Return the place of the judge's verdict on an item: of a pair, that on its assertion."""
+    return pair_of(item.target)[0] if item.kind == "pair" else item.target, item.asked
 
 
 def _strata(store: LabelStore, labels: Sequence[PersonLabel]) -> Mapping[Place, str]:

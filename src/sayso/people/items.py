@@ -14,9 +14,10 @@ from typing import NamedTuple
 import msgspec
 
 from sayso.harmless import block, line
-from sayso.people.labels import KINDS, Kind, LabeledItem, pair_of, pair_target
+from sayso.people.labels import KINDS, Kind, LabeledItem, pair_of
 from sayso.protocols import protocol_of
 from sayso.protocols.answer_table import StoredDraw
+from sayso.protocols.labeled import pair_target
 from sayso.protocols.probes import HEDGED_PROBE, KNOWN, UNREADABLE, probe_state
 from sayso.protocols.settings import Probing
 from sayso.protocols.stored import settings_of_run

@@ -2,7 +2,8 @@
 
 A label is a :class:`~sayso.records.Verdict` by ``person:NAME`` on the same (target, asked) as the
 verdict of the run's judge, so that every number is computed from it by the same code. Of a pair of
-an assertion and a sample, the target also names the sample (:func:`pair_target`).
+an assertion and a sample, the target also names the sample
+(:func:`sayso.protocols.labeled.pair_target`).
 
 ``labels.sqlite`` only ever grows: a label that is changed or taken back is followed by another
 event, and the last event on an item by an annotator counts. Every event has a name of its own, so
@@ -105,17 +106,8 @@ class LabeledItem(NamedTuple):
     asked: str
 
 
-def pair_target(target: str, sample: int) -> str:
-    """Return the target of a label on an assertion and one sample.
-
-    ``target`` is the assertion's (``<answer>#<number>``), ``sample`` the place of the sample's
-    letter in the judge's verdict on it.
-    """
-    return f"{target}/{sample}"
-
-
 def pair_of(target: str) -> tuple[str, int]:
-    """Return what :func:`pair_target` was made of. Raises InputError."""
+    """Return the assertion and the sample that the target of a pair names. Raises InputError."""
     assertion, _, sample = target.rpartition("/")
     if not assertion or not re.fullmatch(r"\d{1,9}", sample):
         raise InputError(f"{target!r:.80} names no pair: expected an assertion, / and a number")

@@ -22,6 +22,15 @@ Place = tuple[str, str]
 StoredRun = TypeVar("StoredRun")
 
 
+def pair_target(target: str, sample: int) -> str:
+    """Return the target of a label on an assertion and one sample.
+
+    ``target`` is the assertion's (``<answer>#<number>``), ``sample`` the place of the sample's
+    letter in the judge's verdict on it.
+    """
+    return f"{target}/{sample}"
+
+
 class CorrectedPlace(NamedTuple):
     """A corrected number with the name and slice of the run's number that it corrects.
 

@@ -1,30 +1,36 @@
-"""Faithfulness of words, corrected for the reader of wording by people's labels of sureness.
+"""Faithfulness of words, corrected by people's labels of sureness and of pairs.
 
-Confidence is what the comparisons of the run's draws say: it is not corrected.
+Labels of sureness correct what the reader of wording says: decisiveness, cMFG and MFG. In these,
+confidence is what the run's comparisons with its draws say. Labels of an assertion and a draw
+correct mean confidence.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sayso.metrics.cmfg import cmfg, cmfg_answers, mfg
-from sayso.metrics.correction import LabeledRows, corrected_metric
+from sayso.metrics.correction import Corrected, LabeledRows, corrected_metric, corrected_sums
 from sayso.protocols.faithfulness.measure import binning_of, mean_over_choices
-from sayso.protocols.faithfulness.rows import MethodRows, load_rows
+from sayso.protocols.faithfulness.rows import Floats, MethodRows, draw_agreement, load_rows
 from sayso.protocols.faithfulness.settings import Settings
-from sayso.protocols.labeled import CorrectedPlace, PeopleLabels, drawn_rows
+from sayso.protocols.labeled import CorrectedPlace, PeopleLabels, drawn_rows, pair_target
 from sayso.protocols.protocol import Run
 from sayso.records import slice_of
 
-#: how the tables of verdicts on wording end
-WORDING = "-decisive"
+#: how the tables of verdicts on wording end, and those of comparisons with the draws
+WORDING, COMPARED = "-decisive", "-contradict"
+#: letters of comparisons that people can label (``x``: there is no draw), and people's own
+LETTERS = "cenp?"
 
 
 def corrected(run: Run, labels: PeopleLabels, settings: Settings) -> Iterator[CorrectedPlace]:
-    """Yield cMFG, MFG and mean decisiveness of each method that people labeled.
+    """Yield cMFG, MFG, mean decisiveness and mean confidence of each method that people labeled.
 
     Of answers with several assertions, cMFG and MFG of answers count those as labeled of which
     people labeled every assertion.
@@ -37,6 +43,11 @@ def corrected(run: Run, labels: PeopleLabels, settings: Settings) -> Iterator[Co
         by_people = by_people._replace(weight=used.weight)
         places = list(zip(used.targets, used.question, strict=True))
         for stage in labels.verdicts:
+            if stage.endswith(COMPARED) and len(used.d):
+                yield from (
+                    CorrectedPlace(name, where, made, stage)
+                    for name, made in _confidence(run, labels, stage, used, settings)
+                )
             if not stage.endswith(WORDING):
                 continue
             drawn = drawn_rows(labels, stage, places, ~np.isnan(by_people.d), used.entity)
@@ -56,6 +67,65 @@ def corrected(run: Run, labels: PeopleLabels, settings: Settings) -> Iterator[Co
                 CorrectedPlace(name, where, made, stage)
                 for name, made in _of_answers(among, heard, of_rows, settings)
             )
+
+
+def _confidence(
+    run: Run, labels: PeopleLabels, stage: str, used: MethodRows, settings: Settings
+) -> Iterator[tuple[str, Corrected]]:
+    """Yield mean confidence, corrected by labels of pairs: an assertion and a draw.
+
+    An assertion's confidence c is the share of its k draws that agree, of those that count
+    (:func:`draw_agreement`). So the mean over assertions is a sum over pairs, in which each adds
+    1/k of its assertion's weight if it agrees. Where people do not count a draw that the judge
+    counts, k changes with their labels; to first order that draw adds c, and one that only people
+    count adds what it says minus c. Not where all but entailment lowers confidence: people label
+    contradictions.
+    """
+    if settings.relation != "contradiction":
+        return
+    letters = {(v.target, v.asked): v.raw or "" for v in run.verdicts(stage)}
+    assertions = zip(used.targets, used.question, strict=True)
+    pairs = [
+        (row, letter, (pair_target(target, sample), asked))
+        for row, (target, asked) in enumerate(assertions)
+        for sample, letter in enumerate(letters.get((target, asked), "")[: settings.draws.k])
+        if letter in LETTERS
+    ]
+    row = np.array([one for one, _, _ in pairs], dtype=np.int64)
+    places = [place for _, _, place in pairs]
+    drawn = drawn_rows(labels, stage, places, np.ones(len(pairs)), used.entity[row])
+    if drawn is None:
+        return
+    said, counts = labels.verdicts[stage], _counts(settings)
+    judge = np.array([counts[letter] for _, letter, _ in pairs])
+    people = np.array([counts[said[places[at]].label or "?"] for at in drawn.at.tolist()])
+    weight = (_shares(used) / used.k)[row]
+    total = weight * judge[:, 1]
+
+    def sums(read: Floats, at: NDArray[np.int64]) -> Floats:
+        agrees, counted = read.T
+        adds = agrees + used.c[row[at]] * (judge[at, 1] - counted)
+        return np.stack([weight[at] * adds, total[at]], axis=1)
+
+    yield from corrected_sums(
+        lambda held: {"mean_confidence": held[..., 0] / held[..., 1]},
+        sums(judge[drawn.inside], drawn.inside),
+        sums(people, drawn.at),
+        drawn.labeled,
+    ).items()
+
+
+def _counts(settings: Settings) -> dict[str, tuple[float, float]]:
+    """Return by the letter of a comparison whether the draw agrees, and whether it counts."""
+    alone = dataclasses.replace(settings, least=1)
+    read = {letter: draw_agreement(letter, alone)[:2] for letter in LETTERS}
+    return {letter: (0.0, 0.0) if k != k else (agree, k) for letter, (agree, k) in read.items()}
+
+
+def _shares(used: MethodRows) -> Floats:
+    """Return the share of each row in a mean over choices of demonstrations."""
+    _, choice = np.unique(used.choice, return_inverse=True)
+    return used.weight / np.bincount(choice, used.weight)[choice]
 
 
 def _mask(at: Any, size: int) -> Any:
