@@ -2,6 +2,7 @@
 
     python benchmarks/people/correction.py coverage [--judge equal differ] [--design random]
     SAYSO_TEST_DATA=<folder> python benchmarks/people/correction.py real [--draws 500]
+    python benchmarks/people/correction.py pairs [--trials 1000]
     python benchmarks/people/correction.py size
     python benchmarks/people/correction.py oracles      # needs ppi-python; glide-py too, if there
 
@@ -14,6 +15,12 @@ unknown facts, or differently, or in one direction only and seldom (``oneway``),
 hold it (a coverage of 1,000 has a standard error of 0.7 points), "raw holds" that of an interval
 of the same method around the uncorrected number, "alone" that of the labels alone; widths are mean
 half-widths.
+
+``pairs``: mean confidence of 200 answers, two to each of 100 questions, with 20 draws to compare.
+The judge misses 30 % of contradictions and sees 5 % that are none. Of the draws 0 or 15 % give no
+answer; the judge overlooks a fifth of these, and takes 3 % of the others for such. Labels are of an
+answer and a draw, at random. The truth is that of people's comparisons of 18,000 answers, by the
+protocol's own formula.
 
 ``real``: labels of people and verdicts of judges; of all labels 60 are drawn 500 times. "holds" is
 the share of draws whose interval holds the value that all labels give, the judge's verdicts on all
@@ -31,6 +38,7 @@ import os
 import resource
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -40,7 +48,11 @@ from numpy.typing import NDArray
 
 from sayso import metrics
 from sayso.metrics import Corrected, LabeledRows
-from sayso.records import Estimate
+from sayso.protocols.faithfulness.correct import corrected_confidence
+from sayso.protocols.faithfulness.rows import MethodRows, draw_agreement
+from sayso.protocols.faithfulness.settings import Settings
+from sayso.protocols.labeled import PeopleLabels, pair_target
+from sayso.records import Estimate, Verdict
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -267,6 +279,83 @@ def coverage(options: argparse.Namespace) -> None:
                     f"{holding} | {100 * m[4]:.1f} | {m[5]:.3f} | {gain:.2f} | {m[7]:.2f} |",
                     flush=True,
                 )
+
+
+# ---- labels of an answer and a draw: mean confidence
+
+K = 20
+
+
+def compared(
+    entities: int, silent: float, rng: np.random.Generator
+) -> tuple[NDArray[np.str_], NDArray[np.str_], NDArray[np.int64]]:
+    """Return letters by people and by the judge (answers, draws), and entities: two answers each.
+
+    ``silent`` is the share of draws that give no answer.
+    """
+    entity = np.repeat(np.arange(entities), 2)
+    share = np.clip(rng.random(entities)[entity] + rng.normal(0, 0.1, 2 * entities), 0, 1)
+    shape = (len(entity), K)
+    against = rng.random(shape) < share[:, None]
+    wrong = rng.random(shape) < np.where(against, 0.3, 0.05)
+    none = rng.random(shape) < silent
+    other = rng.random(shape) < np.where(none, 0.2, 0.2 * silent)
+    letters = np.where(against, "c", "n"), np.where(against ^ wrong, "c", "n")
+    return np.where(none, "p", letters[0]), np.where(none ^ other, "p", letters[1]), entity
+
+
+def agreeing(letters: NDArray[np.str_]) -> tuple[Floats, Floats]:
+    """Return (agreeing draws, draws that count) of each answer, by the protocol's defaults."""
+    read = [draw_agreement("".join(row), Settings())[:2] for row in letters.tolist()]
+    found = np.array(read)
+    return found[:, 0], found[:, 1]
+
+
+def of_answers(letters: NDArray[np.str_], entity: NDArray[np.int64]) -> MethodRows:
+    """Return the rows of answers that make one claim each."""
+    n, (j, k) = len(letters), agreeing(letters)
+    none, zeros, names = np.zeros(n, bool), np.zeros(n), [str(i) for i in range(n)]
+    return MethodRows(
+        form="short", method="vanilla", d=zeros, j=j, k=k, punted=none, right=zeros,
+        weight=np.ones(n), part=entity * 0, choice=entity * 0, entity=entity,
+        name=entity.astype(str), domain=entity.astype(str), question=names, answers=names,
+        thought=zeros, thinks=none, lost=Counter(), targets=names,
+    )  # fmt: skip
+
+
+def pairs(options: argparse.Namespace) -> None:
+    """Print how often intervals of mean confidence hold the truth."""
+    print("| no answer | labels | truth | by the judge | bias | holds | half-width | alone |")
+    print("|---" * 8 + "|")
+    for silent in (0.0, 0.15):
+        people, _, _ = compared(9_000, silent, np.random.default_rng([options.seed, 9]))
+        j, k = agreeing(people)
+        truth = float(np.nanmean(j / k))
+        for n in options.labels:
+            rng = np.random.default_rng([options.seed, n])
+            rows = []
+            for _ in range(options.trials):
+                people, judge, entity = compared(100, silent, rng)
+                used = of_answers(judge, entity).take(~np.isnan(agreeing(judge)[0]))
+                letters = {(str(i), str(i)): "".join(row) for i, row in enumerate(judge.tolist())}
+                said = {}
+                for at in rng.choice(judge.size, n, replace=False).tolist():
+                    i, draw = divmod(at, K)
+                    said[pair_target(str(i), draw), str(i)] = Verdict(
+                        str(i), str(i), "person:a", label=str(people[i, draw])
+                    )
+                labels = PeopleLabels({"pairs": said}, {}, {})
+                c = corrected_confidence(used, letters, labels, "pairs", Settings())
+                if c is None or c.corrected.value is None or c.raw is None:
+                    continue
+                own = c.corrected.value - truth, holds(c.corrected, truth), half_width(c.corrected)
+                rows.append((c.raw, *own, half_width(c.alone)))
+            raw, bias, held, width, alone = np.nanmean(np.array(rows), axis=0)
+            print(
+                f"| {silent:.0%} | {n} | {truth:.3f} | {raw:.3f} | {bias:+.3f} | "
+                f"{100 * held:.1f} | {width:.3f} | {alone:.3f} |",
+                flush=True,
+            )
 
 
 # ---- real labels
@@ -508,7 +597,7 @@ def oracles(options: argparse.Namespace) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("part", choices=("coverage", "real", "size", "oracles"))
+    parser.add_argument("part", choices=("coverage", "pairs", "real", "size", "oracles"))
     parser.add_argument("--trials", type=int, default=1000)
     parser.add_argument("--judge", nargs="+", choices=JUDGES, default=["equal", "differ"])
     parser.add_argument("--design", choices=("random", "stratified", "unequal"), default="random")
@@ -519,7 +608,8 @@ def main() -> None:
     parser.add_argument("-n", type=int, default=60)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    {"coverage": coverage, "real": real, "size": size, "oracles": oracles}[options.part](options)
+    parts = {"coverage": coverage, "pairs": pairs, "real": real, "size": size, "oracles": oracles}
+    parts[options.part](options)
 
 
 if __name__ == "__main__":

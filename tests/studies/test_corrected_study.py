@@ -120,7 +120,7 @@ def test_means_and_ranks_are_of_corrected_numbers_where_all_runs_have_them(
 
 
 def test_no_corrected_number_stands_under_a_heading_that_does_not_say_so(
-    found: Study, tmp_path: Path
+    labeled: Path, found: Study, tmp_path: Path
 ) -> None:
     write_study(found, tmp_path, ["uncle-table3"])
     one = number(found)
@@ -157,6 +157,16 @@ def test_no_corrected_number_stands_under_a_heading_that_does_not_say_so(
     page = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert "Labels of people correct J for the judge" in page
     assert "intervals of differences are usually too wide" in page
+    # the chart of J has a point for each model, and says whose number it is
+    (section,) = study_sections(found)
+    (what, rows), *_ = [chart for chart in section.charts if chart[0].startswith("J")]
+    assert what == "J, corrected"
+    assert {row["value"] for row in rows if row["value"] is not None} <= corrected
+    drawn, judged = (
+        next(str(f.wide) for f in study._figures() if f.name.startswith("uncle-j"))
+        for study in (found, sayso.study([labeled], raw=True, resamples=200))
+    )
+    assert drawn.count("<path") == judged.count("<path")
     assert {row["corrected"] for row in found.table() if row["name"] == "J"} == {True, False}
 
 

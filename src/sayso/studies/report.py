@@ -562,7 +562,8 @@ def _charts(
                 charts.chart_row(model, form, mean)
                 for model, mean in zip(models, number.means, strict=True)
             ]
-        by_labels = BY_LABELS * all(number.corrected for number in numbers)
+        drawn = [row["series"] for row in rows if row["value"] is not None]
+        by_labels = BY_LABELS * all(series.endswith(BY_LABELS) for series in drawn)
         found.append((f"{_symbol(plan, numbers[0].name)}{by_labels}", rows))
     return found
 
@@ -902,7 +903,10 @@ def _figures(section: Section) -> list[Figure]:
 def _forest(
     rows: list[charts.Row], order: list[str], title: str, width: int
 ) -> charts.Drawing | None:
-    return charts.forest_plot(rows, order, width, title, [])
+    series = {row["series"] for row in rows}
+    labeled = {form: f"{form}{BY_LABELS}" for form in FORMS.values()}
+    kinds = [own if own in series else form for form, own in labeled.items()]
+    return charts.forest_plot(rows, order, width, title, [], kinds)
 
 
 def _laid_out(table: NumberTable) -> tuple[str, str, object, Figure | None, str]:

@@ -8,7 +8,7 @@ correct mean confidence.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from sayso.metrics.correction import Corrected, LabeledRows, corrected_metric, c
 from sayso.protocols.faithfulness.measure import binning_of, mean_over_choices
 from sayso.protocols.faithfulness.rows import Floats, MethodRows, draw_agreement, load_rows
 from sayso.protocols.faithfulness.settings import Settings
-from sayso.protocols.labeled import CorrectedPlace, PeopleLabels, drawn_rows, pair_target
+from sayso.protocols.labeled import CorrectedPlace, PeopleLabels, Place, drawn_rows, pair_target
 from sayso.protocols.protocol import Run
 from sayso.records import slice_of
 
@@ -27,6 +27,7 @@ from sayso.records import slice_of
 WORDING, COMPARED = "-decisive", "-contradict"
 #: letters of comparisons that people can label (``x``: there is no draw), and people's own
 LETTERS = "cenp?"
+CONFIDENCE = "mean_confidence"
 
 
 def corrected(run: Run, labels: PeopleLabels, settings: Settings) -> Iterator[CorrectedPlace]:
@@ -44,10 +45,10 @@ def corrected(run: Run, labels: PeopleLabels, settings: Settings) -> Iterator[Co
         places = list(zip(used.targets, used.question, strict=True))
         for stage in labels.verdicts:
             if stage.endswith(COMPARED) and len(used.d):
-                yield from (
-                    CorrectedPlace(name, where, made, stage)
-                    for name, made in _confidence(run, labels, stage, used, settings)
-                )
+                letters = {(v.target, v.asked): v.raw or "" for v in run.verdicts(stage)}
+                made = corrected_confidence(used, letters, labels, stage, settings)
+                if made is not None:
+                    yield CorrectedPlace(CONFIDENCE, where, made, stage)
             if not stage.endswith(WORDING):
                 continue
             drawn = drawn_rows(labels, stage, places, ~np.isnan(by_people.d), used.entity)
@@ -69,10 +70,17 @@ def corrected(run: Run, labels: PeopleLabels, settings: Settings) -> Iterator[Co
             )
 
 
-def _confidence(
-    run: Run, labels: PeopleLabels, stage: str, used: MethodRows, settings: Settings
-) -> Iterator[tuple[str, Corrected]]:
-    """Yield mean confidence, corrected by labels of pairs: an assertion and a draw.
+def corrected_confidence(
+    used: MethodRows,
+    letters: Mapping[Place, str],
+    labels: PeopleLabels,
+    stage: str,
+    settings: Settings,
+) -> Corrected | None:
+    """Return mean confidence, corrected by labels of pairs: an assertion and a draw.
+
+    ``letters`` are the judge's comparisons by assertion and question. ``None`` where no pair of the
+    rows that are ``used`` is labeled.
 
     An assertion's confidence c is the share of its k draws that agree, of those that count
     (:func:`draw_agreement`). So the mean over assertions is a sum over pairs, in which each adds
@@ -82,8 +90,7 @@ def _confidence(
     contradictions.
     """
     if settings.relation != "contradiction":
-        return
-    letters = {(v.target, v.asked): v.raw or "" for v in run.verdicts(stage)}
+        return None
     assertions = zip(used.targets, used.question, strict=True)
     pairs = [
         (row, letter, (pair_target(target, sample), asked))
@@ -95,7 +102,7 @@ def _confidence(
     places = [place for _, _, place in pairs]
     drawn = drawn_rows(labels, stage, places, np.ones(len(pairs)), used.entity[row])
     if drawn is None:
-        return
+        return None
     said, counts = labels.verdicts[stage], _counts(settings)
     judge = np.array([counts[letter] for _, letter, _ in pairs])
     people = np.array([counts[said[places[at]].label or "?"] for at in drawn.at.tolist()])
@@ -107,12 +114,12 @@ def _confidence(
         adds = agrees + used.c[row[at]] * (judge[at, 1] - counted)
         return np.stack([weight[at] * adds, total[at]], axis=1)
 
-    yield from corrected_sums(
-        lambda held: {"mean_confidence": held[..., 0] / held[..., 1]},
+    return corrected_sums(
+        lambda held: {CONFIDENCE: held[..., 0] / held[..., 1]},
         sums(judge[drawn.inside], drawn.inside),
         sums(people, drawn.at),
         drawn.labeled,
-    ).items()
+    )[CONFIDENCE]
 
 
 def _counts(settings: Settings) -> dict[str, tuple[float, float]]:
