@@ -1,6 +1,7 @@
 """The tutorial and docs/checking.md show what today's version prints, number by number.
 
-Where a change is meant: ``cd tests && ../.venv/bin/python -m support.printed``.
+Where a change is meant: ``cd tests && ../.venv/bin/python -m support.printed``. Where the reader of
+answers has a new version, run the tutorial's two commands first, and add ``--runs STUDY RUN``.
 """
 
 from __future__ import annotations
@@ -8,8 +9,10 @@ from __future__ import annotations
 import re
 from functools import cache
 
+import msgspec
 import pytest
 
+from sayso.judges.rules.judge import SIGNATURE
 from support import printed
 
 BLOCKS = [block for page in printed.PAGES for block in printed.shown(page)]
@@ -39,6 +42,14 @@ def test_a_changed_number_is_seen(block: printed.Block) -> None:
         assert not printed.holds(held[:at] + other + held[at + 1 :], output), held[
             at - 20 : at + 20
         ]
+
+
+def test_the_kept_runs_were_read_by_todays_reader() -> None:
+    """Else the pages show what nobody sees any more; the module's docstring says how to mend it."""
+    manifests = sorted(printed.KEPT.rglob("manifest.json"))
+    read = {msgspec.json.decode(one.read_bytes())["judge_signature"] for one in manifests}
+    assert len(manifests) == 3
+    assert read == {SIGNATURE}
 
 
 def test_lost_added_and_moved_lines_are_seen() -> None:
