@@ -280,6 +280,7 @@ ALONE = {
     "sayso.cli.running": "what the commands of runs do, loaded when one is called",
     "sayso.cli.studying": "what sayso study does, loaded when it is called",
     "sayso.datasets.long_texts": "texts that exist; sayso factuality reads them",
+    "sayso.metrics.correction.pairs": "sums over pairs of rows, a subject of its own",
     "sayso.engines.gguf.cache": "what texts have in common is computed once, a subject of its own",
     "sayso.engines.gguf.sampling": "what hf.sampling does, in numpy",
     "sayso.engines.gguf.tokenizer": "a file's vocabulary and template, a subject of its own",

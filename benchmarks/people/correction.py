@@ -3,6 +3,7 @@
     python benchmarks/people/correction.py coverage [--judge equal differ] [--design random]
     SAYSO_TEST_DATA=<folder> python benchmarks/people/correction.py real [--draws 500]
     python benchmarks/people/correction.py pairs [--trials 1000]
+    python benchmarks/people/correction.py shares [--trials 300]
     python benchmarks/people/correction.py size
     python benchmarks/people/correction.py oracles      # needs ppi-python; glide-py too, if there
 
@@ -27,6 +28,10 @@ the share of draws whose interval holds the value that all labels give, the judg
 rows being known. Rows are drawn without replacement from a finite set, and the interval also counts
 the sampling of that set, so that it may hold more often. "worth" is the gain with all labels as if
 60 of them were known.
+
+``shares``: shares of 50, 90, 98 and 100 %, of 600 answers in clusters of 1 or 6 (intra-cluster
+correlation .3), from 20 to 300 labels alone, at random or half of each verdict of a judge that is
+wrong in 10 %: how often their interval holds the share.
 """
 
 from __future__ import annotations
@@ -57,6 +62,7 @@ from sayso.records import Estimate, Verdict
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 SIZES = (60, 100, 300)
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 TYPES = 8
 ENTITIES = 150
 HEDGED = {"many": -0.95, "few": -2.8}
@@ -520,31 +526,83 @@ def of_many(people: Floats, judge: Floats, n: int) -> float:
     return float((1 / n) / (1 / N + (1 / n - 1 / N) * (1 - max(link, 0.0) ** 2)))
 
 
+# ---- shares of labels alone
+
+
+def shares(options: argparse.Namespace) -> None:
+    """Print how often intervals of a share hold, of labels alone."""
+    print("| design | cluster | share | labels | printed | holds | half-width |")
+    print("|---" * 7 + "|")
+    N = 600
+    for design in ("random", "stratified"):
+        for size in (1, 6):
+            for share in (0.5, 0.9, 0.98, 1.0):
+                for n in (20, 60, 150, 300):
+                    rng = np.random.default_rng([options.seed, n, size, int(100 * share)])
+                    cluster = np.repeat(np.arange(N // size), size)
+                    table = []
+                    for _ in range(options.trials):
+                        rate = np.full(N // size, share)
+                        if size > 1 and share < 1:  # beta: variance .3 share (1 - share)
+                            rate = rng.beta(share * 7 / 3, (1 - share) * 7 / 3, N // size)
+                        people = (rng.random(N) < rate[cluster]).astype(float)
+                        judge = np.where(rng.random(N) < 0.1, 1 - people, people)
+                        rows = rng.choice(N, n, replace=False)
+                        labeled = LabeledRows(rows, clusters=cluster)
+                        if design == "stratified":
+                            at = [rng.permutation(np.flatnonzero(judge == v)) for v in (0, 1)]
+                            rows = np.concatenate([a[: n // 2] for a in at])
+                            labeled = LabeledRows(rows, strata=judge, clusters=cluster)
+                        c = metrics.corrected_sums(
+                            mean, with_ones(judge), with_ones(people[rows]), labeled
+                        )["accuracy"]
+                        table.append([holds(c.alone, share), half_width(c.alone)])
+                    x = np.array(table)
+                    found = 100 * np.isfinite(x[:, 0]).mean()
+                    print(
+                        f"| {design} | {size} | {share} | {n} | {found:.0f} | "
+                        f"{100 * np.nanmean(x[:, 0]):.1f} | {np.nanmean(x[:, 1]):.3f} |",
+                        flush=True,
+                    )
+
+
 # ---- size, oracles
 
 
 def size(options: argparse.Namespace) -> None:
-    """Print time and memory of correcting many verdicts with 100 labels."""
-    print("| verdicts | UNCLE's rates, s | AUROC, s | cMFG, s | peak memory, MB |")
+    """Print CPU time and memory of correcting many verdicts with 100 labels, by doubling."""
+    # one thread of numpy's BLAS: with more, CPU seconds count those that wait
+    if os.environ.get("OPENBLAS_NUM_THREADS") != "1":
+        os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | ONE_THREAD)
+    print("| verdicts | UNCLE's rates, CPU s | AUROC, CPU s | cMFG, CPU s | peak memory, MB |")
     print("|---" * 5 + "|")
-    for verdicts in (10_000, 100_000, 200_000):
+    before: list[float] = []
+    for verdicts in (50_000, 100_000, 200_000):
         rng = np.random.default_rng(options.seed)
         w = simulate(verdicts // 6, "differ", HEDGED["many"], rng)
         labeled = draw(w, 100, "random", rng)
         at = np.asarray(labeled.rows)
         k = np.full(len(w.words), 20)
-        clock = [time.perf_counter()]
+        columns = (
+            ((w.score, 1 - w.accepted), (w.score[at], 1 - w.right[at])),
+            ((w.heard, w.agreeing, k), (w.words[at], w.agreeing[at], k[at])),
+        )
+        clock = [time.process_time()]
         metrics.corrected_sums(uncle, cells(w.known, w.read), cells(w.known, w.label)[at], labeled)
-        clock.append(time.perf_counter())
-        columns = (w.score, 1 - w.accepted), (w.score[at], 1 - w.right[at])
-        metrics.corrected_metric("AUROC", metrics.auroc, *columns, labeled)
-        clock.append(time.perf_counter())
-        columns = (w.heard, w.agreeing, k), (w.words[at], w.agreeing[at], k[at])
-        metrics.corrected_metric("cMFG", metrics.cmfg, *columns, labeled)
-        clock.append(time.perf_counter())
-        took = " | ".join(f"{t:.2f}" for t in np.diff(clock))
+        clock.append(time.process_time())
+        metrics.corrected_metric("AUROC", metrics.auroc, *columns[0], labeled)
+        clock.append(time.process_time())
+        metrics.corrected_metric("cMFG", metrics.cmfg, *columns[1], labeled)
+        clock.append(time.process_time())
+        took = np.diff(clock).tolist()
+        # ru_maxrss is in KB on Linux, and grows: that of the largest run so far
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        print(f"| {len(w.known):,} | {took} | {peak:.0f} |")
+        shown = [
+            f"{t:.2f}" + (f" (x {t / b:.1f})" if b else "")
+            for t, b in zip(took, before or [0.0] * 3, strict=True)
+        ]
+        print(f"| {len(w.known):,} | {' | '.join(shown)} | {peak:.0f} |", flush=True)
+        before = took
 
 
 def oracles(options: argparse.Namespace) -> None:
@@ -597,7 +655,11 @@ def oracles(options: argparse.Namespace) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("part", choices=("coverage", "pairs", "real", "size", "oracles"))
+    parts = {
+        "coverage": coverage, "pairs": pairs, "real": real, "shares": shares, "size": size,
+        "oracles": oracles,
+    }  # fmt: skip
+    parser.add_argument("part", choices=parts)
     parser.add_argument("--trials", type=int, default=1000)
     parser.add_argument("--judge", nargs="+", choices=JUDGES, default=["equal", "differ"])
     parser.add_argument("--design", choices=("random", "stratified", "unequal"), default="random")
@@ -608,7 +670,6 @@ def main() -> None:
     parser.add_argument("-n", type=int, default=60)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    parts = {"coverage": coverage, "pairs": pairs, "real": real, "size": size, "oracles": oracles}
     parts[options.part](options)
 
 

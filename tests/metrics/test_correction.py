@@ -292,6 +292,59 @@ def test_auroc_with_negative_weights_is_exact() -> None:
         assert value == pytest.approx(sum(over) / pairs)
 
 
+@pytest.mark.parametrize("design", ["random", "stratified", "unequal"])
+@pytest.mark.parametrize("kinds", [1, 3])
+def test_pair_sums_give_the_plain_aurocs(design: str, kinds: int) -> None:
+    """A metric that only calls AUROC is computed row by row, in each replicate."""
+    data = world(21, entities=80)
+    rng = np.random.default_rng(6)
+    score = np.round(data["score"], 1)  # ties, and some answers without a score
+    score[rng.random(400) < 0.05] = math.nan
+    kind = data["entity"] % kinds
+    # one entity alone has the right answers of a type: without it there is no pair
+    judge = ((data["read"] == 1) | ((kind == 2) & (data["entity"] != 2))).astype(float)
+    people = ((data["label"] == 1) | ((kind == 2) & (data["entity"] != 2))).astype(float)
+    at = np.sort(rng.choice(400, 90, replace=False))
+    labeled = LabeledRows(at, clusters=data["entity"])
+    if design == "stratified":
+        labeled = labeled._replace(strata=data["read"])
+    if design == "unequal":
+        labeled = labeled._replace(probability=rng.uniform(0.1, 0.9, 90))
+    columns = [score, judge, kind], [score[at], people[at], kind[at]]
+    plain: Any = lambda *c, weights: metrics.within_auroc(*c, weights=weights)  # noqa: E731
+    one = metrics.corrected_metric("auroc", metrics.within_auroc, *columns, labeled)
+    other = metrics.corrected_metric("auroc", plain, *columns, labeled)
+    for field in ("raw", "power", "gain", "variance", "alone_variance", "freedom"):
+        assert getattr(one, field) == pytest.approx(getattr(other, field), rel=1e-9), field
+    for field in ("corrected", "alone", "effect"):
+        for end in ("value", "low", "high"):
+            found = getattr(getattr(one, field), end)
+            assert found == pytest.approx(getattr(getattr(other, field), end), abs=1e-12)
+    assert one.corrected.low is not None
+    assert one.disagreements == other.disagreements > 2
+    if kinds == 1:
+        columns = [score, judge], [score[at], people[at]]
+        same = metrics.corrected_metric("auroc", metrics.auroc, *columns, labeled)
+        assert same.corrected.value == pytest.approx(one.corrected.value, abs=1e-12)
+        assert same.variance == pytest.approx(one.variance, rel=1e-9)
+
+
+def test_pair_sums_without_the_last_pair_are_undefined() -> None:
+    """The one right answer's entity leaves: no pair is left, and not the rounding of one."""
+    score = np.arange(30.0)
+    wrong = np.ones(30)
+    wrong[4] = 0.0
+    at = np.arange(0, 30, 2)
+    labeled = LabeledRows(at, np.random.default_rng(0).uniform(0.1, 0.9, 15))
+    columns = [score, wrong], [score[at], wrong[at]]
+    plain: Any = lambda *c, weights: metrics.auroc(*c, weights=weights)  # noqa: E731
+    one = metrics.corrected_metric("auroc", metrics.auroc, *columns, labeled)
+    other = metrics.corrected_metric("auroc", plain, *columns, labeled)
+    assert one.corrected.value == pytest.approx(other.corrected.value, abs=1e-12)
+    assert one.variance == pytest.approx(other.variance, rel=1e-9)
+    assert one.freedom == pytest.approx(other.freedom, rel=1e-9)
+
+
 def test_auroc_of_one_class_is_undefined() -> None:
     score, right = np.arange(50.0), np.zeros(50)
     rows = np.arange(0, 50, 2)
@@ -544,14 +597,68 @@ def test_what_the_judge_did_is_a_paired_difference() -> None:
     assert same.low == pytest.approx(effect.low)
 
 
-def test_labels_that_are_all_alike_say_so() -> None:
-    judge = np.stack([np.r_[np.ones(50), np.zeros(10)], np.ones(60)], axis=1)
+def test_labels_that_are_all_alike_bound_a_share() -> None:
+    """All 60 of 60 labels right: the exact bound .025^(1/60), also for the corrected number."""
+    judge = with_ones(np.r_[np.ones(250), np.zeros(50)])
+    rows = LabeledRows(np.arange(0, 300, 5))
+    found = metrics.corrected_sums(share, judge, np.ones((60, 2)), rows)["share"]
+    assert found.power == 0.0
+    for made in (found.alone, found.corrected):
+        assert made.value == pytest.approx(1.0)
+        assert made.low == pytest.approx(0.025 ** (1 / 60))
+        assert (made.high, made.problem) == (1.0, None)
+    # of entities whose labels move together, as many count as there are entities
+    pairs = rows._replace(clusters=np.arange(300) // 10)
+    clustered = metrics.corrected_sums(share, judge, np.ones((60, 2)), pairs)["share"].alone
+    assert clustered.low == pytest.approx(0.025 ** (1 / 30))
+    # labels that weigh 1 and 9 count as Kish's number of equal ones
+    chance = np.where(np.arange(60) < 30, 0.9, 0.1)
+    weighed = rows._replace(probability=chance)
+    made = metrics.corrected_sums(share, judge, np.ones((60, 2)), weighed)["share"].alone
+    assert made.low == pytest.approx(0.025 ** (1 / (300**2 / (30 * 1 + 30 * 81))))
+
+
+def test_a_stratified_share_of_one_has_the_same_interval_twice() -> None:
+    """Strata of the judge's verdicts say all that it says: corrected is what the labels give."""
+    judge = np.r_[np.ones(250), np.zeros(50)]
+    labeled = LabeledRows(np.r_[np.arange(30), np.arange(250, 280)], strata=judge)
+    found = metrics.corrected_sums(share, with_ones(judge), np.ones((60, 2)), labeled)["share"]
+    assert found.corrected.low is not None
+    assert 0.8 < found.corrected.low < 0.025 ** (1 / 60)
+    assert (found.corrected.low, found.corrected.high) == (found.alone.low, found.alone.high)
+
+
+def test_one_of_sixty_labels_is_no_wide_interval() -> None:
+    judge, people = np.ones(300), np.ones(60)
+    people[7] = 0.0
+    rows = LabeledRows(np.arange(0, 300, 5))
+    alone = metrics.corrected_sums(share, with_ones(judge), with_ones(people), rows)["share"].alone
+    # Clopper and Pearson: .9106 and .9996 for 59 of 60; the jackknife's own n is 59
+    assert (alone.low, alone.high) == pytest.approx((0.9106, 0.9996), abs=0.003)
+
+
+def test_only_shares_are_taken_for_shares() -> None:
+    """A difference of shares, and a share of which no label counts, keep what they have."""
+    data = world(13)
+    data["label"] = np.where(data["known"] == 1, 0, 1)  # all known right, all unknown wrong
+    at = np.arange(0, 300, 5)
+    judge, people = (cells(data["known"], data[name]) for name in ("read", "label"))
+
+    def some(sums: Any) -> dict[str, Any]:
+        found = metrics.cell_rates(sums)
+        return {name: found[name] for name in ("UUR", "KCR", "J", "UA")}
+
     found = metrics.corrected_sums(
-        lambda s: {"share": s[..., 0] / s[..., 1]},
-        judge,
-        np.ones((60, 2)),
-        LabeledRows(np.arange(60)),
-    )["share"]
-    assert found.corrected.value == pytest.approx(1.0)
-    assert found.corrected.low is None
-    assert found.corrected.problem == "no interval: all labels that count for it are alike"
+        some, judge, people[at], LabeledRows(at, clusters=data["entity"]), {"J": (-1.0, 1.0)}
+    )
+    assert (found["UUR"].alone.value, found["UUR"].alone.low) == (0.0, 0.0)
+    assert found["UUR"].alone.high is not None
+    assert 0.05 < found["UUR"].alone.high < 0.25
+    assert found["J"].alone.low is None
+    assert "all labels that count for it are alike" in (found["J"].alone.problem or "")
+    assert found["UA"].alone.value is None
+    # fewer than five entities count
+    few = metrics.corrected_sums(
+        share, judge[:, :2], np.ones((4, 2)), LabeledRows(at[:4], clusters=data["entity"])
+    )["share"].alone
+    assert few.low is None

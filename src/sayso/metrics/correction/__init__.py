@@ -26,11 +26,14 @@ changes a with power 0 and b with power 1, cut to 0..1. The interval is Student'
 2 / (sum d^4 / (sum d^2)^2 - 1/G) less one for the power, at most the labeled clusters less two: of
 errors that few labels show, the variance is known badly. Where fewer than two labels show an error
 of the judge that moves the number, up to :data:`UNSEEN` more labels are added on which the judge
-knows nothing: none seen in 60 labels is no proof of none.
+knows nothing: none seen in 60 labels is no proof of none. A share that the labels alone give, with
+fewer than five labels on one side, has the exact interval of
+:func:`sayso.metrics.intervals.proportion_interval`: its jackknife is as good as blind there.
 
 ``benchmarks/people/correction.py`` measures how often these intervals hold.
 
-``jackknife`` is the frame and says how many labels are needed; ``powered`` are the numbers;
+``jackknife`` is the frame and says how many labels are needed; ``powered`` are the numbers, and
+``pairs`` computes AUROC in every replicate;
 ``confusion`` inverts the judge's confusion matrix, and says what range known errors leave open.
 """
 

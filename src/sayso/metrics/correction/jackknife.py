@@ -22,6 +22,9 @@ from sayso.metrics.intervals import (
     UNMOVED,
     Range,
     current_level,
+    effective_number,
+    is_sparse,
+    proportion_interval,
     student_interval,
     student_quantile,
 )
@@ -216,7 +219,9 @@ class JackknifeNumbers(NamedTuple):
     ``swapped`` are the numbers where the judge's verdict stands in the place of one label (n,), and
     of none, as (1 + n,). ``tuned``: the power is chosen; else there is none. ``weighted`` are the
     numbers of the labels alone with the weights of the whole sample, whatever leaves; needed where
-    labels have strata (default: ``alone``). ``judged`` are those of the judge alone.
+    labels have strata (default: ``alone``). ``judged`` are those of the judge alone. ``shares`` are
+    what each label alone (n,) says of the numbers that are shares: 1, 0, or NaN where it does not
+    count.
     """
 
     evaluate: Evaluate
@@ -226,6 +231,7 @@ class JackknifeNumbers(NamedTuple):
     tuned: bool = True
     weighted: Replicates | None = None
     judged: Replicates | None = None
+    shares: Mapping[str, Floats] | None = None
 
 
 def jackknifed_numbers(
@@ -244,8 +250,14 @@ def jackknifed_numbers(
         swapped = numbers.swapped[name]
         moved = np.abs(swapped[1:] - swapped[0]) > NO_SPREAD
         seen = int(moved.sum())
+        # with power 0 no error of the judge can be unseen
+        made = _spread(name, drawn, own, sample, limit, SEEN if power == 0 else seen)
         alone = _spread(name, own, own, sample, limit, SEEN)
-        made = _spread(name, drawn, own, sample, limit, seen)
+        said = (numbers.shares or {}).get(name)
+        if said is not None:
+            alone = _exact_where_sparse(alone, said, sample)
+            if np.allclose(drawn, own, rtol=0, atol=NO_SPREAD, equal_nan=True):
+                made = _exact_where_sparse(made, said, sample)
         random = (numbers.weighted or numbers.alone)[name]
         lone = _random_variance(random, sample) if alone.variance else None
         gain = lone / made.variance if numbers.tuned and made.variance and lone else None
@@ -349,6 +361,28 @@ def _spread(
     off = None if low is not None else "no interval: the value is off its scale"
     made = msgspec.structs.replace(bare, low=low, high=high, problem=off)
     return _Spread(made, variance, freedom)
+
+
+def _exact_where_sparse(alone: _Spread, said: Floats, sample: JackknifeSample) -> _Spread:
+    """Return a share of the labels alone, with an exact interval if it is sparse.
+
+    ``said`` (n,) is 1 or 0, or NaN where a label does not count. The interval is that of
+    :func:`sayso.metrics.intervals.proportion_interval`. Labels of weights w are worth
+    (sum w)^2 / sum w^2 of equal ones.
+    """
+    value, counts = alone.estimate.value, np.isfinite(said)
+    if value is None:
+        return alone
+    weight, unit = sample.shares()[counts], sample.group[sample.rows[counts]]
+    trials = effective_number(weight)
+    sizes = np.bincount(unit, weight)
+    sizes = sizes[sizes > 0]
+    if not is_sparse(value * trials, trials) or len(sizes) < LEAST_LABELED:
+        return alone
+    error = None if alone.variance is None else math.sqrt(alone.variance)
+    low, high = proportion_interval(value * trials, trials, error, len(sizes), sizes=sizes)
+    made = msgspec.structs.replace(alone.estimate, low=low, high=high, problem=None)
+    return alone._replace(estimate=made)
 
 
 def _moving(own: Floats, sample: JackknifeSample) -> int:

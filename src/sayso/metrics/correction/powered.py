@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sayso.metrics.arrays import Floats, divide, or_none
+from sayso.metrics.arrays import Floats, codes, count_codes, divide, or_none
 from sayso.metrics.calibration import bin_index, ece
 from sayso.metrics.correction.jackknife import (
     Corrected,
@@ -26,11 +26,16 @@ from sayso.metrics.correction.jackknife import (
     jackknife_sample,
     jackknifed_numbers,
 )
+from sayso.metrics.correction.pairs import PairRows, PairSums, pair_sums
 from sayso.metrics.intervals import BLOCK, Range, Statistic
+from sayso.metrics.ranking import auroc, within_auroc
 from sayso.records import Estimate, InputError
 
 __all__ = ["corrected_ece", "corrected_metric", "corrected_sums", "ppi_mean"]
 
+#: Rows of weights that a metric gets at once at least, however many rows there are: what it does to
+#: the rows before it weighs them, such as sorting, it does for every block.
+LEAST_BLOCK = 16
 
 # ---- the mean
 
@@ -124,8 +129,25 @@ def corrected_sums(
         raw,
         weighted=computed(numbers, kept) if sample.weighs() else None,
         judged=computed(numbers, every),
+        shares=_shares(numbers, Y, sample),
     )
     return jackknifed_numbers(made, sample, limits or {})
+
+
+def _shares(numbers: OfSums, people: Floats, sample: JackknifeSample) -> dict[str, Floats]:
+    """Return what each label says of the numbers that are shares: 1, 0, or NaN (does not count).
+
+    A number is a share where each label for itself says 0, 1 or nothing, and it is their mean.
+    """
+    weight = sample.shares()
+    whole = computed(numbers, (weight[:, None] * people).sum(axis=0))
+    found = {}
+    for name, said in computed(numbers, people).items():
+        counts = np.isfinite(said)
+        mean = divide((weight[counts] * said[counts]).sum(), weight[counts].sum())
+        if np.isin(said[counts], (0.0, 1.0)).all() and abs(mean - whole[name]) < 1e-9:
+            found[name] = said
+    return found
 
 
 def _same_rows(judge: Floats, people: Floats, sample: JackknifeSample) -> None:
@@ -154,7 +176,7 @@ def corrected_metric(
     (n,) of the labeled rows with people's. ``metric(*columns, weights=(B, N + n), **keywords)``
     must be defined for negative weights, as one made of sums or of pairs is (AUROC, cMFG); of a
     metric that counts rows (``COUNTED``) it is not. Estimator and interval: the module. Undefined
-    where the metric is.
+    where the metric is. The replicates of an AUROC come from sums over pairs, made once.
     """
     columns = [
         np.concatenate([np.asarray(a), np.asarray(b)]) for a, b in zip(judge, people, strict=True)
@@ -166,22 +188,19 @@ def corrected_metric(
             f"{name}: expected columns of {size} rows and of {len(sample.rows)} labels"
         )
     rows = _MetricRows(metric, columns, keywords, sample)
-    scale = sample.scales()[:, sample.layer[sample.rows]] * sample.weight
-    differ = _differing(columns, sample)
-    whole = rows.weights(0, 1, 1.0, scale)
-    swapped = np.repeat(whole, 1 + len(differ), axis=0)
-    at = np.arange(len(differ))
-    swapped[1 + at, sample.rows[differ]] += whole[0, size + differ]
-    swapped[1 + at, size + differ] = 0.0
+    scale = sample.scales()
     raw = np.concatenate([np.ones(size), np.zeros(len(sample.rows))])
     fixed = np.repeat(scale[:1], len(scale), axis=0)
+    replicates: _MetricRows | _PairedRows = rows
+    if metric in (auroc, within_auroc) and not keywords:
+        replicates = _paired_rows(columns, sample)
     made = JackknifeNumbers(
-        lambda power: {name: rows.replicates(power, scale)},
-        {name: rows.replicates(0.0, scale)},
-        {name: rows.value(swapped)},
+        lambda power: {name: replicates.replicates(power, scale)},
+        {name: replicates.replicates(0.0, scale)},
+        {name: rows.swapped(_differing(columns, sample), scale)},
         {name: float(rows.value(raw[None])[0])},
-        weighted={name: rows.replicates(0.0, fixed)} if sample.weighs() else None,
-        judged={name: rows.judged()},
+        weighted={name: replicates.replicates(0.0, fixed)} if sample.weighs() else None,
+        judged={name: replicates.judged()},
     )
     return jackknifed_numbers(made, sample, {name: limits})[name]
 
@@ -195,11 +214,12 @@ class _MetricRows(NamedTuple):
     sample: JackknifeSample
 
     def weights(self, first: int, last: int, power: float, scale: Floats) -> Floats:
-        """Return the signed weights (b, N + n) of some replicates; ``scale`` (1+G, n)."""
+        """Return the signed weights (b, N + n) of some replicates; ``scale`` (1+G, H)."""
         kept = self.sample.kept(first, last).astype(np.float64)
-        own = scale[first:last] * kept[:, self.sample.rows]
+        rows = self.sample.rows
+        own = scale[first:last, self.sample.layer[rows]] * self.sample.weight * kept[:, rows]
         weights = np.concatenate([power * divide(kept, kept.sum(axis=1)[:, None]), own], axis=1)
-        weights[:, self.sample.rows] -= power * own
+        weights[:, rows] -= power * own
         return weights
 
     def value(self, weights: Floats) -> Floats:
@@ -209,23 +229,70 @@ class _MetricRows(NamedTuple):
 
     def replicates(self, power: float, scale: Floats) -> Floats:
         """Return the metric of all rows, and without each group, (1+G,)."""
-        parts = [self.value(self.weights(*ends, power, scale)) for ends in self._blocks()]
-        return np.concatenate(parts)
+        ends = self._blocks(1 + self.sample.groups)
+        return np.concatenate([self.value(self.weights(*at, power, scale)) for at in ends])
 
     def judged(self) -> Floats:
         """Return the metric by the judge alone, of all rows and without each group, (1+G,)."""
         parts = []
-        for ends in self._blocks():
+        for ends in self._blocks(1 + self.sample.groups):
             kept = self.sample.kept(*ends).astype(np.float64)
             none = np.zeros((len(kept), len(self.sample.rows)))
             parts.append(self.value(np.concatenate([kept, none], axis=1)))
         return np.concatenate(parts)
 
-    def _blocks(self) -> Iterator[tuple[int, int]]:
-        every = 1 + self.sample.groups
-        step = max(1, BLOCK // len(self.columns[0]))
-        for at in range(0, every, step):
-            yield at, min(every, at + step)
+    def swapped(self, labels: NDArray[np.int64], scale: Floats) -> Floats:
+        """Return the metric with power 1, then with each of ``labels`` given back to the judge."""
+        whole = self.weights(0, 1, 1.0, scale)
+        parts = [self.value(whole)]
+        for first, last in self._blocks(len(labels)):
+            back = labels[first:last]
+            weights = np.repeat(whole, len(back), axis=0)
+            at = np.arange(len(back))
+            weights[at, self.sample.rows[back]] += whole[0, self.sample.size + back]
+            weights[at, self.sample.size + back] = 0.0
+            parts.append(self.value(weights))
+        return np.concatenate(parts)
+
+    def _blocks(self, count: int) -> Iterator[tuple[int, int]]:
+        """Yield stretches of ``count`` rows of weights; what a metric sorts, it sorts for each."""
+        step = max(LEAST_BLOCK, BLOCK // len(self.columns[0]))
+        for at in range(0, count, step):
+            yield at, min(count, at + step)
+
+
+class _PairedRows(NamedTuple):
+    """The replicates of an AUROC, as those of :class:`_MetricRows`, from sums over pairs."""
+
+    sums: PairSums
+    sample: JackknifeSample
+
+    def replicates(self, power: float, scale: Floats) -> Floats:
+        """Return the AUROC of all rows, and without each group, (1+G,)."""
+        size = self.sample.without(np.ones((self.sample.size, 1))).sum(axis=(1, 2))
+        every = power * divide(1.0, size)
+        return self.sums.auroc(np.concatenate([every[:, None], scale, -power * scale], axis=1))
+
+    def judged(self) -> Floats:
+        """Return the AUROC by the judge alone, of all rows and without each group, (1+G,)."""
+        factors = np.zeros((1 + self.sample.groups, self.sums.all.shape[1]))
+        factors[:, 0] = 1.0
+        return self.sums.auroc(factors)
+
+
+def _paired_rows(columns: Sequence[NDArray[Any]], sample: JackknifeSample) -> _PairedRows:
+    """Return rows of ``columns`` (score, wrong, and perhaps type): the judge's, then people's."""
+    size, rows = sample.size, sample.rows
+    # the judge on all rows, people on labels, the judge on labels
+    place = np.concatenate([np.arange(size + len(rows)), rows])
+    score, wrong = (np.asarray(c, dtype=np.float64)[place] for c in columns[:2])
+    kind = codes(columns[2])[place] if len(columns) > 2 else np.zeros(len(place), np.int64)
+    layer, strata = sample.layer[rows], count_codes(sample.layer)
+    part = np.concatenate([np.zeros(size, np.int64), 1 + layer, 1 + strata + layer])
+    weight = np.concatenate([np.ones(size), sample.weight, sample.weight])
+    group = np.concatenate([sample.group, sample.group[rows], sample.group[rows]])
+    made = PairRows(score, wrong, kind, weight, part, group)
+    return _PairedRows(pair_sums(made, sample.groups, 1 + 2 * strata), sample)
 
 
 def _differing(columns: Sequence[NDArray[Any]], sample: JackknifeSample) -> NDArray[np.int64]:
