@@ -314,11 +314,15 @@ def _run_target(path: Path, *, raw: bool) -> _Target:
         len(set(clusters_of(job.questions).values())),
         _with_corrected(stored, labeled),
         list(facts_of_the_run(job, manifest)),
-        lambda: _with_corrected(
-            plan.measure(job, settings), by_place(corrected_numbers(path)) if labeled else {}
-        ),
+        lambda: _again(path, plan.measure(job, settings), labeled=bool(labeled)),
         labels={place: one.labels for place, one in labeled.items()},
     )
+
+
+def _again(path: Path, measured: Sequence[Estimate], *, labeled: bool) -> list[Estimate]:
+    """Return numbers of a run at the level that is current."""
+    corrected = by_place(corrected_numbers(path, measured)) if labeled else {}
+    return _with_corrected(measured, corrected)
 
 
 def _labeled_pairs(

@@ -65,8 +65,14 @@ class UsedLabels(NamedTuple):
         return tuple(sorted({name for one in self.stages.values() for name in one.annotators}))
 
 
-def corrected_numbers(run: str | Path) -> list[CorrectedNumber]:
+def corrected_numbers(
+    run: str | Path, measured: Sequence[Estimate] | None = None
+) -> list[CorrectedNumber]:
     """Return the numbers of a finished run that people's labels correct, beside the run's own.
+
+    ``measured`` are the run's own numbers at the level that is current (default: those it stores,
+    with 95 % intervals). No interval is narrower than the judge's, which holds the draw of answers
+    alone: the jackknife sees no error in a share of few facts that are all alike.
 
     Empty where nobody labeled anything. Only labels of this run's own answers are used: an item
     that the run does not have is passed over. Intervals are of the level that is current
@@ -80,12 +86,12 @@ def corrected_numbers(run: str | Path) -> list[CorrectedNumber]:
         return []
     job, manifest, settings = load_run(place)
     plan = protocol_of(manifest)
-    raw = _measured(job.folder, plan)
+    raw = _measured(job.folder, plan) if measured is None else Results(measured)
     found = []
     for name, where, number, stage in plan.corrected(job, used.people, settings):
         own = raw.find(name, **dict(where))
         if own is not None and own.value is not None:
-            found.append(_beside(own, number, used.stages[stage]))
+            found.append(_beside(own, number, used.stages[stage], plan))
     return found
 
 
@@ -118,7 +124,8 @@ def numbers_by_labels_of(
         raise InputError(f"{teacher}: nobody labeled this run; see `sayso label {teacher}`")
     used = labels_of_run(teacher)
     raw, theirs = _measured(job.folder, plan), _measured(there.folder, plan)
-    whose = f"{teacher} ({its_manifest.model_title or its_manifest.model})"
+    model = its_manifest.model_title or its_manifest.model
+    whose = f"{teacher} ({model}, {its_manifest.data or 'data without a name'})"
     found = []
     for name, where, number, stage in plan.inverted(job, there, used.people, settings):
         own, its = (one.find(name, **dict(where)) for one in (raw, theirs))
@@ -126,7 +133,7 @@ def numbers_by_labels_of(
             continue
         if its is not None:
             _same_judge((place, own), (teacher, its))
-        made = _beside(own, number, used.stages[stage], "taught")
+        made = _beside(own, number, used.stages[stage], plan, "taught")
         found.append(msgspec.structs.replace(made, labels_of=whose))
     return found
 
@@ -188,8 +195,10 @@ def _written(run: Path) -> int:
 
 
 def _beside(
-    raw: Estimate, number: Corrected, used: StageLabels, way: str = "corrected"
+    raw: Estimate, number: Corrected, used: StageLabels, plan: Protocol, way: str = "corrected"
 ) -> CorrectedNumber:
+    limits = plan.metrics.named(raw.name).limits
+
     def named(estimate: Estimate, way: str) -> Estimate:
         signature = (*raw.signature, (PART, WAYS[way]))
         return msgspec.structs.replace(
@@ -198,8 +207,8 @@ def _beside(
 
     return CorrectedNumber(
         raw=raw,
-        corrected=named(number.corrected, way),
-        alone=named(number.alone, "alone"),
+        corrected=no_narrower(named(number.corrected, way), raw, limits),
+        alone=no_narrower(named(number.alone, "alone"), raw, limits),
         gain=number.gain,
         power=number.power,
         labels=number.labels,
@@ -212,6 +221,22 @@ def _beside(
         effect=None if number.effect is None else named(number.effect, way),
         freedom=number.freedom,
     )
+
+
+def no_narrower(made: Estimate, raw: Estimate, limits: tuple[float, float] | None) -> Estimate:
+    """Return a number with an interval that reaches as far as the judge's on either side.
+
+    The judge's holds the draw of answers alone; labels add errors and take none away.
+    """
+    if made.value is None or made.low is None or made.high is None:
+        return made
+    if raw.value is None or raw.low is None or raw.high is None:
+        return made
+    low = min(made.low, made.value - (raw.value - raw.low))
+    high = max(made.high, made.value + (raw.high - raw.value))
+    if limits is not None:
+        low, high = max(low, limits[0]), min(high, limits[1])
+    return msgspec.structs.replace(made, low=low, high=high)
 
 
 def labels_of_run(run: Path) -> UsedLabels:

@@ -37,6 +37,12 @@ HEAD = ("", "of", "judge", "corrected", "labels alone", "judge made it", "one la
 #: what a judge did to a number that it did not move
 NO_EFFECT = "no different"
 CHANCE = "In parentheses: the draw of labels may explain it."
+GROUPED = (
+    "If labels were drawn by groups of the judge's verdicts, as by default, the labels alone use "
+    "these verdicts too. What a label is worth compares with labels drawn at random."
+)
+#: disagreements below which an interval allows for errors that no label shows
+SHOWN = 2
 GAPS = (
     "The intervals contain the errors of both judges. The runs count as independent, so intervals "
     "of differences are usually too wide."
@@ -96,14 +102,39 @@ def corrected_part(
                 TableCell(worth(one)),
             ]
         )
+    notes = [CHANCE, GROUPED, *_cautious(numbers, metrics, part_label)]
     bare = _without_interval(numbers, metrics, part_label)
-    table = Table(CAPTION, list(HEAD), rows, [CHANCE, *bare])
+    table = Table(CAPTION, list(HEAD), rows, [*notes, *bare])
     return CorrectedPart(corrected_sentences(numbers), table)
 
 
 def _cell(e: Estimate) -> TableCell:
     parts = [] if is_bare(e) else [interval(e), ratio_counts(e)]
     return TableCell(shown_value(e), " ".join(tight(part) for part in parts if part))
+
+
+def _cautious(
+    numbers: Sequence[CorrectedNumber], metrics: MetricTable, part_label: Callable[[str, str], str]
+) -> Iterator[str]:
+    """Yield which intervals allow for errors of the judge that no label shows."""
+    names = [
+        _named_with_part(one, metrics, part_label)
+        for one in numbers
+        if one.corrected.low is not None and one.power and one.disagreements < SHOWN
+    ]
+    if names:
+        yield (
+            f"{', '.join(names)}: people and judge differ on none or one of the labels that count. "
+            "None seen is no proof of none, so the intervals allow for two."
+        )
+
+
+def _named_with_part(
+    one: CorrectedNumber, metrics: MetricTable, part_label: Callable[[str, str], str]
+) -> str:
+    of = ", ".join(part_label(key, value) for key, value in one.raw.where)
+    name = metrics.named(one.raw.name).shown_symbol
+    return f"{name} ({of})" if of else name
 
 
 def _without_interval(
@@ -113,10 +144,8 @@ def _without_interval(
     reasons: dict[str, list[str]] = {}
     for one in numbers:
         if one.corrected.low is None:
-            of = ", ".join(part_label(key, value) for key, value in one.raw.where)
-            name = metrics.named(one.raw.name).shown_symbol
             why = one.corrected.problem or "no interval"
-            reasons.setdefault(why, []).append(f"{name} ({of})" if of else name)
+            reasons.setdefault(why, []).append(_named_with_part(one, metrics, part_label))
     for why, names in reasons.items():
         yield f"{', '.join(names)}: {line(why, 200)}."
 
@@ -242,7 +271,8 @@ def render_corrected(
     elsewhere = " of another run" if numbers[0].labels_of else ""
     say(console, f"Corrected by labels of people{elsewhere}", "bold")
     console.print(table)
-    say(console, CHANCE, "dim")
+    for text in (CHANCE, GROUPED, *_cautious(shown, metrics, part_label)):
+        say(console, text, "dim")
     for text in _without_interval(shown, metrics, part_label):
         say(console, text, "dim")
     for text in corrected_sentences(numbers):

@@ -29,9 +29,13 @@ __all__ = ["JudgedClasses", "ReadingErrors", "inverted_shares", "inverted_sums",
 
 #: why a number that other labels correct has no value of labels alone, and none at all
 ELSEWHERE = "undefined: the labels are of another run"
+OPEN = "undefined: these labels leave nearly every value possible"
 UNTAUGHT = (
     "undefined: a class has no labels, or the judge tells classes apart no better than chance"
 )
+
+#: the share of its range from which an interval says nothing
+NOTHING_KNOWN = 0.95
 
 
 # ---- inversion
@@ -124,12 +128,19 @@ def inverted_sums(
         tuned=False,
         judged=judged,
     )
-    found = jackknifed_numbers(made, sample, limits or {})
-    rows = int((counted >= 0).sum())
+    ends = limits or {}
+    found = jackknifed_numbers(made, sample, ends)
+    rows, inside = int((counted >= 0).sum()), bool(here[sample.rows].all())
     return {
-        name: _told(msgspec.structs.replace(one, rows=rows), bool(here[sample.rows].all()))
+        name: _told(msgspec.structs.replace(one, rows=rows), inside, ends.get(name, (0.0, 1.0)))
         for name, one in found.items()
     }
+
+
+def _is_open(e: Estimate, limits: Range | None) -> bool:
+    if limits is None or e.low is None or e.high is None:
+        return False
+    return e.high - e.low > NOTHING_KNOWN * (limits[1] - limits[0])
 
 
 def _one_hot(at: NDArray[np.int64], columns: int) -> Floats:
@@ -167,11 +178,17 @@ def _true_counts(seen: Floats, table: Floats) -> Floats:
     return _solved(seen, matrix)
 
 
-def _told(one: Corrected, own: bool) -> Corrected:
-    """Return a number with the reasons why it is undefined, or has no labels alone."""
-    if one.labels and one.corrected.value is None:
-        corrected = msgspec.structs.replace(one.corrected, problem=UNTAUGHT)
-        one = msgspec.structs.replace(one, corrected=corrected)
+def _told(one: Corrected, own: bool, limits: Range | None) -> Corrected:
+    """Return a number with the reasons why it is undefined, or has no labels alone.
+
+    One whose interval is nearly its whole range is undefined: its value says nothing.
+    """
+    e = one.corrected
+    if one.labels and e.value is None:
+        e = msgspec.structs.replace(e, problem=UNTAUGHT)
+    elif _is_open(e, limits):
+        e = Estimate(e.name, n=e.n, problem=OPEN)
+    one = msgspec.structs.replace(one, corrected=e, effect=None if e.value is None else one.effect)
     if own:
         return one
     alone = Estimate(one.alone.name, n=one.labels, problem=ELSEWHERE)

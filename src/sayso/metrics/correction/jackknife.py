@@ -46,6 +46,7 @@ SEEN = 2
 LEAST_LABELED = 5
 #: Labeled clusters above which they leave in groups as well.
 MANY_LABELED = 1000
+LABELS_SAY_NOTHING = "no interval: the labels alone give no number"
 ALIKE = "no interval: all labels that count for it are alike"
 FEW_LABELS = "no interval: fewer than {} labeled entities count for it"
 #: name -> the number of all rows, then without each group of clusters, (1 + G,)
@@ -252,6 +253,8 @@ def jackknifed_numbers(
         seen = int(moved.sum())
         # with power 0 no error of the judge can be unseen
         made = _spread(name, drawn, own, sample, limit, SEEN if power == 0 else seen)
+        if numbers.tuned and not np.isfinite(own[0]):
+            made = _without_labels(made, seen)
         alone = _spread(name, own, own, sample, limit, SEEN)
         said = (numbers.shares or {}).get(name)
         if said is not None:
@@ -279,6 +282,22 @@ def jackknifed_numbers(
             effect=effect,
         )
     return result
+
+
+def _without_labels(made: _Spread, seen: int) -> _Spread:
+    """Return a number of which the labels alone say nothing: undefined, or without an interval.
+
+    Where none of the labels moves it, it is the judge's number, which nobody corrected.
+    """
+    bare = made.estimate
+    problem = "undefined: no label counts for it"
+    if seen and bare.value is not None:
+        estimate = Estimate(bare.name, value=bare.value, n=bare.n, problem=LABELS_SAY_NOTHING)
+    else:
+        estimate = Estimate(bare.name, n=bare.n, problem=bare.problem or problem)
+        if bare.value is not None:
+            estimate = msgspec.structs.replace(estimate, problem=problem)
+    return _Spread(estimate, None, 0.0)
 
 
 def computed(numbers: OfSums, sums: Floats) -> dict[str, Floats]:
