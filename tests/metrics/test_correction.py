@@ -481,6 +481,38 @@ def test_labels_of_other_rows_teach_the_errors_alone() -> None:
     assert lost.corrected.value is None
 
 
+def test_a_number_that_no_label_bears_on_is_undefined() -> None:
+    """The share of hedged facts that are unknown, where nobody labeled a hedged answer."""
+
+    def shares(sums: Any) -> dict[str, Any]:
+        return {"UA": sums[..., 1] / sums[..., 0], "right": sums[..., 2] / sums[..., 3]}
+
+    hedged, N = np.arange(200) % 4 == 0, 200
+    unknown, right = np.arange(N) % 3 == 0, np.arange(N) % 5 > 1
+    judge = np.stack([hedged, hedged & unknown, right & ~hedged, ~hedged], axis=1).astype(float)
+    at = np.flatnonzero(~hedged)[:60]
+    found = metrics.corrected_sums(shares, judge, judge[at], LabeledRows(at))
+    assert found["right"].corrected.low is not None
+    assert found["UA"].raw == pytest.approx(judge[:, 1].sum() / judge[:, 0].sum())
+    assert found["UA"].corrected.value is None
+    assert found["UA"].corrected.problem == "undefined: no label counts for it"
+    assert found["UA"].gain is None
+
+
+def test_labels_that_leave_everything_open_give_no_number() -> None:
+    def share(sums: Any) -> dict[str, Any]:
+        return {"right": sums[..., 0] / (sums[..., 0] + sums[..., 1])}
+
+    # elsewhere the judge hardly tells right from wrong: 7 of 12 and 6 of 12 accepted
+    elsewhere, people = [0] * 7 + [1] * 5 + [0] * 6 + [1] * 6, [0] * 12 + [1] * 12
+    of = [True] * 50 + [False] * 24
+    judge = JudgedClasses([0] * 26 + [1] * 24 + elsewhere, 2, of=of)
+    found = metrics.inverted_sums(share, judge, people, LabeledRows(np.arange(50, 74)))["right"]
+    assert found.corrected.value is None
+    assert found.corrected.problem == "undefined: these labels leave nearly every value possible"
+    assert found.effect is None
+
+
 def test_ranges_by_hand() -> None:
     # 100 known facts of which 20 are hedged, 100 unknown of which 50 are; nothing else is misread
     true = np.array([70, 10, 20, 20, 30, 50], dtype=float)

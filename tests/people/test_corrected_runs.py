@@ -227,7 +227,7 @@ def test_labels_of_another_run(tmp_path: Path) -> None:
         assert number.corrected.value == pytest.approx(truth[name].corrected.value), name
         assert number.alone.value is None
         assert number.gain is None
-        assert number.labels_of == f"{other} ({MODEL})"
+        assert number.labels_of == f"{other} ({MODEL}, made)"
         assert ("corrected", "confusion@1") in number.corrected.signature
     assert found["J"].corrected.low < found["J"].corrected.value < found["J"].corrected.high
     assert found["UUR"].raw.value != pytest.approx(found["UUR"].corrected.value)
