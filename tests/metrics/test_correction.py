@@ -11,7 +11,7 @@ import pytest
 from sayso import metrics
 from sayso.metrics import JudgedClasses, LabeledRows, ReadingErrors
 from sayso.metrics.intervals import student_interval
-from sayso.records import InputError
+from sayso.records import Estimate, InputError
 
 
 def share(sums: Any) -> dict[str, Any]:
@@ -563,6 +563,24 @@ def test_labels_for_width() -> None:
     assert metrics.labels_for_width(c, 1e-4) == (None, None)
     with pytest.raises(InputError, match="half_width"):
         metrics.labels_for_width(c, 0)
+
+
+@pytest.mark.parametrize(
+    ("half", "rows", "wanted"),
+    [
+        (0.10, 1000, (160, 320)),  # twice as wide as wanted: four times the labels
+        (0.10, 200, (160, None)),  # without the judge more than all rows
+        (0.10, 100, (None, None)),
+        (0.04, 1000, (26, 52)),  # 40 labels are enough: (0.04 / 0.05)^2 of them
+    ],
+)
+def test_labels_for_width_from_the_interval_that_labels_gave(
+    half: float, rows: int, wanted: tuple[int | None, int | None]
+) -> None:
+    # the variances are so small that they promise far fewer labels than the interval shows
+    e = Estimate("x", value=0.5, low=0.5 - half, high=0.5 + half, n=40)
+    c = metrics.Corrected(e, e, 0.5, 1.0, 2.0, 40, rows, 3, variance=1e-6, alone_variance=2e-6)
+    assert metrics.labels_for_width(c, 0.05) == wanted
 
 
 # ---- do the intervals hold?

@@ -22,8 +22,8 @@ from sayso.people.agreement import (
     grade,
 )
 from sayso.people.labels import LabeledItem, LabelStore, PersonLabel, verdict_of_person
-from sayso.people.planning import LabelPlan, label_plan_text, plan_labels, random_variances
-from sayso.records import InputError, Verdict
+from sayso.people.planning import LabelPlan, PlannedNumber, label_plan_text, plan_labels
+from sayso.records import Estimate, InputError, Verdict
 from sayso.storage.run_folder import RunFolder
 from support.label_runs import answers_run, as_judge, claims_run, label_run, pairs_run
 
@@ -420,20 +420,34 @@ def test_every_item_labeled_leaves_nothing_to_the_judge(tmp_path: Path) -> None:
     assert label_plan_text([plan]).tail == ["short answers: every item has a label"]
 
 
-def test_variances_of_labels_at_random_by_hand() -> None:
-    # the share of ones, 3 of 8 items: p (1 - p) / n; the items of weight 2 stand for two
-    sums = np.array([[1.0, 1.0], [1.0, 1.0], [0.0, 1.0], [0.0, 1.0], [0.0, 1.0], [0.0, 1.0]])
-    weights = np.array([2.0, 1.0, 2.0, 1.0, 1.0, 1.0])
+def test_the_gain_is_that_of_the_corrected_numbers(planned: Path) -> None:
+    (plan,) = plan_labels(planned, 0.05)
+    sayso.measure(planned)
+    page = {n.raw.name: n for n in sayso.correct(planned) if n.raw.where == (("form", "short"),)}
+    compared = [one for one in plan.numbers if one.name in page and one.gain is not None]
+    assert len(compared) > 1
+    for one in compared:
+        assert one.gain == pytest.approx(page[one.name].gain)
+    fa = next(row for row in label_plan_text([plan]).tables[0][2] if row[0] == "FA")
+    assert fa[3] == f"{page['FA'].gain:.2f}"
 
-    def share(rows):  # type: ignore[no-untyped-def]
-        return {"share": rows[..., 0] / rows[..., 1]}
 
-    found = random_variances(share, sums, weights, np.arange(6))
-    assert found["share"] == pytest.approx(3 / 8 * 5 / 8 / 6, rel=1e-3)
-    # two labels of a cluster that say the same are worth one
-    twice = np.repeat(sums, 2, axis=0)
-    found = random_variances(share, twice, np.repeat(weights, 2), np.repeat(np.arange(6), 2))
-    assert found["share"] == pytest.approx(3 / 8 * 5 / 8 / 6, rel=1e-3)
+def told(name: str, needed: int | None, gain: float | None, width: float | None) -> PlannedNumber:
+    ends = {} if width is None else {"low": 0.5 - width, "high": 0.5 + width}
+    e = Estimate(name, value=0.5, n=60, **ends)
+    return PlannedNumber(name, 0.5, e, gain, None, needed, needed)
+
+
+def test_what_a_plan_ends_with_follows_from_its_table() -> None:
+    plan = LabelPlan(
+        "answer", "short", 0.05, 60, 600,
+        (told("FA", 40, 2.0, 0.04), told("UUR", None, 2.0, 0.2), told("KCR", None, None, None)),
+        more=0,
+    )  # fmt: skip
+    assert label_plan_text([plan]).tail == [
+        "short answers: 60 of 600 items have labels; precise enough: FA; too few items for UUR; "
+        "not known yet of KCR"
+    ]
 
 
 # ---- commands, Python
@@ -459,7 +473,8 @@ def test_the_command_prints_tables_and_json(
     ("flags", "said"),
     [
         (["--plan", "2"], "--plan 2: expected the wanted half-width"),
-        (["--plan", "0.1", "--number", "K"], "--number K: expected one of FA"),
+        (["--plan", "wide"], "--plan wide: expected the wanted half-width, such as 0.05 or 5%"),
+        (["--plan", "0.1", "--number", "K"], "--number K: expected one of FA, answers with doubt"),
         (["--number", "J"], "--number is for --plan"),
         (["--examples", "-1"], "--examples -1: expected 0 or more"),
     ],
@@ -469,6 +484,15 @@ def test_mistakes_are_one_line(
 ) -> None:
     assert execute(["agreement", str(labeled), *flags]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_a_plan_takes_percent_and_the_names_that_it_shows(
+    planned: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    execute(["agreement", str(planned), "--plan", "5%", "--number", "answers with doubt", "--json"])
+    (plan,) = json.loads(capsys.readouterr().out)
+    assert plan["width"] == 0.05
+    assert [one["name"] for one in plan["numbers"]] == ["uncertain"]
 
 
 def test_python_has_a_table_a_frame_and_a_chart(labeled: Path) -> None:

@@ -172,18 +172,18 @@ class AgreementFlags:
     """The flags of ``sayso agreement``."""
 
     plan: Annotated[
-        float | None,
+        str | None,
         Parameter(
-            help="say how many labels a 95 % interval of value -+ this much takes, which items "
-            "come next, and whether the judge is worth using; such as 0.05"
+            help="say how many labels a 95 % interval of value ± this much takes, which items "
+            "come next, and whether the judge is worth using; such as 0.05, or 5%"
         ),
     ] = None
     number: Annotated[
         tuple[str, ...],
         Parameter(
             negative="",
-            help="with --plan: numbers that must be so precise (FA, uncertain, UUR, KCR, J, "
-            "supported, contradicting, sureness); default: all",
+            help="with --plan: numbers that must be so precise, as the table names them (J, or "
+            "'answers with doubt'); default: all",
         ),
     ] = ()
     examples: Annotated[
@@ -211,8 +211,9 @@ def agreement(
     if flags.examples < 0:
         raise InputError(f"--examples {flags.examples}: expected 0 or more")
     if flags.plan is not None:
+        width = plans.parse_width(flags.plan)
         planned = [
-            one for run in runs for one in plans.plan_labels(run, flags.plan, numbers=flags.number)
+            one for run in runs for one in plans.plan_labels(run, width, numbers=flags.number)
         ]
         if flags.json:
             printing.print_json(planned)

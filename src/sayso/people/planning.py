@@ -13,7 +13,7 @@ that contradicts; of sentences the mean sureness.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
 from shlex import quote
@@ -21,7 +21,6 @@ from typing import NamedTuple
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from sayso.harmless import line
 from sayso.metrics.arrays import Floats, codes, divide
@@ -33,7 +32,6 @@ from sayso.metrics.correction import (
     judge_counts,
     labels_for_width,
 )
-from sayso.metrics.correction.jackknife import OfSums
 from sayso.metrics.uncle_rates import cell_rates
 from sayso.people.agreement import (
     LabeledTable,
@@ -115,21 +113,48 @@ class LabelPlan(msgspec.Struct, frozen=True):
     command: str = ""
     problem: str = ""
 
+    def is_precise(self, one: PlannedNumber) -> bool:
+        """Tell whether the labels that there are give a number the wanted interval."""
+        if one.needed is not None:
+            return one.needed <= self.labels
+        return one.half_width is not None and one.half_width <= self.width
+
+    def is_out_of_reach(self, one: PlannedNumber) -> bool:
+        """Tell whether labels of all items would not give a number the wanted interval."""
+        return one.needed is None and one.gain is not None and not self.is_precise(one)
+
+    def is_open(self, one: PlannedNumber) -> bool:
+        """Tell whether the labels do not say how many a number needs."""
+        return one.needed is None and one.gain is None and not self.is_precise(one)
+
+
+def parse_width(text: str) -> float:
+    """Return a half-width that is written as a number or in percent. Raises InputError."""
+    plain = text.strip().removesuffix("%")
+    try:
+        value = float(plain)
+    except ValueError:
+        raise InputError(
+            f"--plan {line(text, 40)}: expected the wanted half-width, such as 0.05 or 5%"
+        ) from None
+    return value / 100 if text.strip().endswith("%") else value
+
 
 def plan_labels(
     run: str | PathLike[str], width: float, *, numbers: Sequence[str] = ()
 ) -> tuple[LabelPlan, ...]:
-    """Return what labels are missing for 95 % intervals of value -+ ``width``, by kind.
+    """Return what labels are missing for 95 % intervals of value ± ``width``, by kind.
 
-    ``numbers`` are those that must be so precise, all by default. Raises InputError.
+    ``numbers`` are those that must be so precise, all by default, by their name here or in the
+    table. Raises InputError.
     """
     if not 0 < width < 1:
         raise InputError(f"--plan {width:g}: expected the wanted half-width, between 0 and 1")
+    shown = {words: name for name, words in NUMBER_NAMES.items()}
+    numbers = [shown.get(name, name) for name in numbers]
     unknown = [name for name in numbers if name not in NUMBER_NAMES]
     if unknown:
-        raise InputError(
-            f"--number {line(unknown[0], 40)}: expected one of {', '.join(NUMBER_NAMES)}"
-        )
+        raise InputError(f"--number {line(unknown[0], 40)}: expected one of {', '.join(shown)}")
     folder = run_path(run)
     source = label_source(folder, ALL)
     tables = labeled_tables(source, stored_labels(folder))
@@ -193,7 +218,7 @@ class _PlanRows(NamedTuple):
     known: list[int | None]
     read: list[Verdict | None]
     strata: list[str]
-    clusters: list[str]
+    clusters: list[int]
     #: the rows with a label, and the rows of the table of labels
     labeled: list[int]
     of_table: list[int]
@@ -214,6 +239,8 @@ def _rows(
     items = [item for item in reading if item in stratum or reading[item] in of_reading]
     verdicts = judge_verdicts(source.folder, table.kind, table.stage, items)
     clusters = clusters_of(source.folder.iter("questions", Question))
+    # in the order of questions, as measures number them: the same groups leave together
+    entity: dict[object, int] = {name: n for n, name in enumerate(dict.fromkeys(clusters.values()))}
     place = {item: row for row, item in enumerate(items)}
     usable = _usable(table)
     pairs = [(place[item], row) for row, item in enumerate(table.items) if usable[row]]
@@ -222,7 +249,7 @@ def _rows(
         [_is_known(reading[item]) for item in items],
         [verdicts.get(item) for item in items],
         [stratum.get(item, of_reading.get(reading[item], "")) for item in items],
-        [str(clusters.get(item.asked, item.asked)) for item in items],
+        [entity.setdefault(clusters.get(item.asked, item.asked), len(entity)) for item in items],
         [row for row, _ in pairs],
         [row for _, row in pairs],
     )
@@ -244,54 +271,13 @@ def _corrected(table: LabeledTable, rows: _PlanRows) -> dict[str, Corrected]:
     known = np.array([np.nan if k is None else float(k) for k in rows.known])
     every = _columns(table.kind, judge, known)
     own = _columns(table.kind, people[rows.of_table], known[rows.labeled])
-    strata = codes(rows.strata)
-    labeled = LabeledRows(rows.labeled, strata=strata, clusters=rows.clusters)
+    labeled = LabeledRows(rows.labeled, strata=codes(rows.strata), clusters=rows.clusters)
     numbers = {
         "sureness": _sureness_numbers, "claim": _claim_numbers, "pair": _pair_numbers,
     }.get(table.kind, _answer_numbers)  # fmt: skip
     made = corrected_sums(numbers, every, own, labeled, LIMITS)
-    inside = strata[rows.labeled]
-    weights = divide(np.bincount(strata)[inside], np.bincount(inside)[inside])
-    unit = codes(np.array(rows.clusters)[rows.labeled])
-    alone = random_variances(numbers, own, weights, unit) if len(own) else {}
     # without probes nobody knows what the model knows
-    told = {name: one for name, one in made.items() if one.raw is not None or one.alone.value}
-    return {name: _against_random(one, alone.get(name)) for name, one in told.items()}
-
-
-def _against_random(number: Corrected, variance: float | None) -> Corrected:
-    """Return a number whose gain is over as many labels that are drawn at random."""
-    if number.variance is None or not variance:
-        return msgspec.structs.replace(number, gain=None, alone_variance=None)
-    return msgspec.structs.replace(number, gain=variance / number.variance, alone_variance=variance)
-
-
-#: how far sums are moved towards one row's to find its influence
-STEP = 1e-4
-
-
-def random_variances(
-    numbers: OfSums, sums: Floats, weights: Floats, clusters: NDArray[np.int64]
-) -> dict[str, float]:
-    """Return the variance that numbers of n labels would have, had these been drawn at random.
-
-    ``sums`` (n, K) are what the labels add, ``weights`` (n,) how many items each stands for. With
-    the influence u_i of a label on a number T of mean sums, dT((1 - e) S + e s_i)/de at 0, it is
-    mean_w(u^2) / n, times what clusters add: sum_c (sum_{i in c} w_i u_i)^2 / sum_i (w_i u_i)^2.
-    Undefined numbers are left out.
-    """
-    n, share = len(sums), weights / weights.sum()
-    mean = share @ sums
-    here, moved = numbers(mean), numbers((1 - STEP) * mean + STEP * sums)
-    found = {}
-    for name, value in here.items():
-        influence = (np.asarray(moved[name]) - value) / STEP
-        alone = float(((share * influence) ** 2).sum())
-        together = np.bincount(clusters, share * influence)
-        if np.isfinite(influence).all() and alone > 0:
-            variance = float(share @ influence**2) / n
-            found[name] = variance * float((together**2).sum()) / alone
-    return found
+    return {name: one for name, one in made.items() if one.raw is not None or one.alone.value}
 
 
 #: what an answer is read as, in the order of columns; an omitted aspect counts as wrong
@@ -392,7 +378,7 @@ def label_plan_text(plans: Sequence[LabelPlan]) -> TextTables:
                 f"worth less than {LEAST_GAIN:g} labels alone"
             )
     head = [
-        f"labels for 95 % intervals of value -+ {plans[0].width:g}" if plans else "no labels",
+        f"labels for 95 % intervals of value ± {plans[0].width:g}" if plans else "no labels",
         "gain: how many labels alone a corrected label is worth; labels: how many are needed",
     ]
     return TextTables(head, tables, bad, tail)
@@ -404,7 +390,7 @@ def _number_row(one: PlannedNumber) -> Sequence[str]:
         NUMBER_NAMES[one.name],
         "–" if one.raw is None else f"{one.raw:.2f}",
         "–" if is_bare(one.corrected) else share_text(one.corrected),
-        f"{one.gain:.1f}" if one.gain is not None and one.worth is not None else "–",
+        f"{one.gain:.2f}" if one.gain is not None and one.worth is not None else "–",
         _count(one.needed, known=known),
         _count(one.needed_alone, known=known),
     )
@@ -420,17 +406,29 @@ def _next_text(plan: LabelPlan) -> str:
     so_far = f"{plan.labels:,} of {plan.items:,} items have labels"
     if plan.labels == plan.items:
         return "every item has a label"
-    if plan.more is None:
+    if plan.more is None and not _named(plan, plan.is_precise):
         told = any(one.gain is not None for one in plan.numbers)
         return (
             f"{so_far}; no number of labels of this run is enough: ask about more entities"
             if told
             else f"{so_far}, too few to say how many are needed: label 20 more first"
         )
-    if not plan.more:
-        return f"{so_far}; every number that labels can make so precise is"
-    strata = ", ".join(f"{count} of {name}" for name, count in plan.following)
-    return f"{so_far}; {plan.more:,} more are needed, next {strata}: {plan.command}"
+    texts = [so_far]
+    if plan.more:
+        strata = ", ".join(f"{count} of {name}" for name, count in plan.following)
+        texts.append(f"{plan.more:,} more are needed, next {strata}: {plan.command}")
+    for names, what in (
+        (_named(plan, plan.is_precise), "precise enough: {}"),
+        (_named(plan, plan.is_out_of_reach), "too few items for {}"),
+        (_named(plan, plan.is_open), "not known yet of {}"),
+    ):
+        if names:
+            texts.append(what.format(names))
+    return "; ".join(texts)
+
+
+def _named(plan: LabelPlan, chosen: Callable[[PlannedNumber], bool]) -> str:
+    return ", ".join(NUMBER_NAMES[one.name] for one in plan.numbers if chosen(one))
 
 
 def plan_exit_code(plans: Sequence[LabelPlan]) -> int:

@@ -451,8 +451,10 @@ def labels_for_width(number: Corrected, half_width: float) -> LabelsForWidth:
 
     Var(n) = A + S (1/n - 1/N): A is the sampling error that stays when all N rows are labeled,
     n Var(alone) / N, and S the variance of one label's residual, both from the variances of
-    ``number``. Student's t has n - 2 degrees of freedom. On the number's own scale, so that
-    near an end of it this is rough. Neither is known where the number has no variance.
+    ``number``. Student's t has n - 2 degrees of freedom. The interval that n labels gave is wider
+    on a scale near its end, and where few labels show errors. So the answer is at least
+    n (its half-width / half_width)^2, times Var(alone) / Var without the judge, and at most n where
+    it is as narrow as wanted. Neither is known where the number has no variance.
     """
     if half_width <= 0:
         raise InputError(f"half_width is {half_width}; expected a number above 0")
@@ -460,9 +462,23 @@ def labels_for_width(number: Corrected, half_width: float) -> LabelsForWidth:
     if number.alone_variance is None or number.variance is None or not n:
         return LabelsForWidth(None, None)
     floor = number.alone_variance * n / N
-    return LabelsForWidth(
-        *(_needed(v, floor, n, N, half_width) for v in (number.variance, number.alone_variance))
-    )
+    low, high = number.corrected.low, number.corrected.high
+    now = None if low is None or high is None else n * ((high - low) / 2 / half_width) ** 2
+    found = []
+    for variance in (number.variance, number.alone_variance):
+        needed = _needed(variance, floor, n, N, half_width)
+        if now is not None:
+            needed = _as_seen(needed, now * variance / number.variance, n, N)
+        found.append(needed)
+    return LabelsForWidth(*found)
+
+
+def _as_seen(needed: int | None, least: float, n: int, N: int) -> int | None:
+    """Return how many labels are needed, where by the interval of n labels it is ``least``."""
+    least = math.ceil(least - 1e-9)
+    if least <= n:
+        return n if needed is None else min(max(needed, least), n)
+    return None if needed is None or least > N else max(needed, least)
 
 
 def _needed(variance: float, floor: float, n: int, N: int, half_width: float) -> int | None:
