@@ -12,7 +12,7 @@ import pytest
 
 from sayso.cli import execute
 from sayso.people.labels import LabelStore
-from sayso.records import Question
+from sayso.records import Gold, Question
 from sayso.storage.run_folder import RunFolder
 from support.label_pages import label_page
 from support.label_runs import JUDGE, MODEL, answers_run, claims_run, pairs_run
@@ -241,6 +241,7 @@ def test_every_kind_is_labeled_without_a_barrier(  # type: ignore[no-untyped-def
 
 
 def test_a_double_click_and_two_tabs_label_once(browser: sync_api.Browser, tmp_path: Path) -> None:
+    """Another tab, which hears of it, and another browser, which does not."""
     run = answers_run(tmp_path / "run", 40)
     with label_page(
         run, "--kind", "answer", "--n", "4", "--annotator", "Ada", "--port", "0"
@@ -250,17 +251,122 @@ def test_a_double_click_and_two_tabs_label_once(browser: sync_api.Browser, tmp_p
         second = first.context.new_page()
         second.goto(page.address)
         second.wait_for_selector("#work:not([hidden])")
+        far = Person(browser)
+        far.open(page.address)
+        far.page.wait_for_selector("#work:not([hidden])")
+        second.keyboard.press("2")  # half a label
         button = first.page.locator("#choices button").nth(2)
         button.dblclick()
         first.saved()
         assert first.count().startswith("1 of 4")  # and not the next item too
-        second.locator("#choices button").nth(3).click()  # the item that the first tab labeled
-        sync_api.expect(second.locator("#saved")).to_have_text("All labels saved")
+        labeled = "Item 1 was labeled elsewhere, such as in another tab: does not know."
+        sync_api.expect(second.locator("#problem")).to_have_text(labeled)
+        sync_api.expect(second.locator("#now")).to_have_text("Your label: does not know")
+        sync_api.expect(second.locator("#question")).to_have_text("How does it speak?")
+        problem = sync_api.expect(far.page.locator("#problem"))
         with LabelStore.open(run) as store:
-            labels = store.labels()
-        assert len(labels) == 1
-        assert "asked_back" in {one.verdict.stance for one in labels}  # the last word counts
-        assert first.close() == []
+
+            def stances() -> list[str | None]:
+                return [one.verdict.stance for one in store.labels()]
+
+            far.press("4")
+            problem.to_have_text(
+                f"{labeled} Your label here (asks back) is not stored; to change it, go back to "
+                "the item."
+            )
+            far.saved()
+            assert stances() == ["abstained"]
+            assert far.page.inner_text("#item") == "Item 2 of 4"
+            assert far.count().startswith("1 of 4")
+            # who has seen it may change it; the other, who has not, cannot take it back then
+            far.press("ArrowLeft", "5")
+            far.saved()
+            problem.to_be_hidden()
+            assert stances() == ["refused_by_policy"]
+            first.press("u")
+            sync_api.expect(first.page.locator("#problem")).to_have_text(
+                "Item 1 was labeled elsewhere, such as in another tab: refuses. It is not taken "
+                "back."
+            )
+            first.saved()
+            assert stances() == ["refused_by_policy"]
+            sync_api.expect(first.page.locator("#now")).to_have_text("Your label: refuses")
+            first.press("u")
+            sync_api.expect(first.page.locator("#saved")).to_have_text("")
+            assert stances() == []
+        assert first.close() == far.close() == []
+
+
+def test_a_killed_server_and_another_browser_replace_nothing(
+    browser: sync_api.Browser, tmp_path: Path
+) -> None:
+    run = answers_run(tmp_path / "run", 40)
+    flags = ("--kind", "answer", "--n", "4", "--annotator", "Ada")
+    ada, far = Person(browser), Person(browser)
+    with label_page(run, *flags, "--port", "0") as page:
+        ada.open(page.address)
+        ada.page.wait_for_selector("#work:not([hidden])")
+        page.kill()
+        ada.press("3", "4", "u", "5")  # kept: two items, one of them changed
+        port = ("--port", str(page.port))
+    with label_page(run, *flags, *port) as page:
+        far.open(page.address)
+        far.page.wait_for_selector("#work:not([hidden])")
+        far.press("4")  # the first item, meanwhile
+        far.saved()
+        ada.open(page.address)
+        ada.saved()
+        sync_api.expect(ada.page.locator("#problem")).to_have_text(
+            "Item 1 was labeled elsewhere, such as in another tab: asks back. Your label here "
+            "(does not know) is not stored; to change it, go back to the item."
+        )
+        assert ada.page.inner_text("#item") == "Item 3 of 4"
+    with LabelStore.open(run) as store:
+        assert [one.verdict.stance for one in store.labels()] == [
+            "asked_back", "refused_by_policy",
+        ]  # fmt: skip
+    assert ada.close() == far.close() == []
+
+
+def test_what_was_said_is_seen_again_and_choices_are_in_sight(
+    browser: sync_api.Browser, tmp_path: Path
+) -> None:
+    run = answers_run(tmp_path / "run", 8)
+    folder = RunFolder.open(run)
+    names = tuple(f"another name {number}" for number in range(11))
+    questions = [
+        msgspec.structs.replace(q, golds=(Gold("first", names),), context="A long line. " * 900)
+        for q in folder.read("questions", Question)
+    ]
+    folder.write("questions", questions, Question)
+    with label_page(run, "--kind", "answer", "--n", "3", "--port", "0") as page:
+        person = Person(browser, viewport={"width": 1366, "height": 650})
+        person.open(page.address)
+        person.page.keyboard.type("A" * 41)
+        person.press("Enter")
+        sync_api.expect(person.page.locator("#problem")).to_contain_text("at most 40 characters")
+        person.page.fill("#name", "Ada")
+        person.press("Enter")
+        person.page.wait_for_selector("#work:not([hidden])")
+        last = person.page.locator("#choices button").last
+        sync_api.expect(last).to_be_in_viewport(ratio=1)
+        sync_api.expect(person.page.get_by_text("another name 10")).to_be_hidden()
+        person.page.click("summary")
+        sync_api.expect(person.page.get_by_text("another name 10")).to_be_visible()
+        assert barriers(person.page) == []
+        person.press("2", "3", "ArrowLeft")
+        pressed = person.page.locator("#choices [aria-pressed=true]")
+        assert pressed.inner_text() == "2Hedges"
+        then = sync_api.expect(person.page.locator("#then"))
+        then.to_have_text("Is the answer right? Your label: Cannot tell")
+        person.press("2")
+        assert pressed.inner_text() == "3Cannot tell"
+        then.to_be_hidden()
+        person.press("s", "5")
+        person.saved()
+        assert person.close() == []
+    with LabelStore.open(run) as store:
+        assert [one.skipped for one in store.labels()] == ["the question is ambiguous"]
 
 
 def refusing(page: sync_api.Page, status: int, error: str) -> None:

@@ -280,7 +280,8 @@ def test_a_write_that_is_sent_twice_counts_once(client: Client) -> None:
     said = {"stance": "committed", "content": "correct"}
     assert client.write(place, "a", said=said) == (200, {"stored": True, "new": True})
     assert client.write(place, "a", said=said) == (200, {"stored": True, "new": False})
-    assert client.write(place, "b", undo=True)[1]["new"]
+    assert client.write(place, "b", on="a", undo=True)[1]["new"]
+    assert not client.write(place, "b", on="a", undo=True)[1]["new"]
     # the first write comes once more, late: what was taken back stays so
     assert not client.write(place, "a", said=said)[1]["new"]
     assert client.work("Ada")["said"] == []
@@ -302,20 +303,49 @@ def test_a_store_that_cannot_be_used_now_is_no_refusal(
             assert asking.ask("api/work", {"annotator": "Ada"})[0] == 503
         pages = store._db.execute("PRAGMA page_count").fetchone()[0]
         store._db.execute(f"PRAGMA max_page_count={pages}")  # a full disk
-        answers = [
-            asking.write(places[0], f"{turn:079}", said={"skipped": "x" * 200})
-            for turn in range(40)
-        ]
+        answers, on = [], ""
+        for turn in range(40):
+            said_now = {"skipped": "x" * 200}
+            answers.append(asking.write(places[0], f"{turn:079}", said=said_now, on=on))
+            on = f"{turn:079}" if answers[-1][0] == 200 else on
         full = [told["error"] for status, told in answers if status == 503]
         assert {status for status, _ in answers} == {200, 503}
         assert all("full" in one for one in full)
         store._db.execute(f"PRAGMA max_page_count={pages + 100}")
-        assert asking.write(places[0], "a", said=said) == (200, {"stored": True, "new": True})
+        assert asking.write(places[0], "a", said=said, on=on) == (
+            200,
+            {"stored": True, "new": True},
+        )
+
+
+def test_nothing_replaces_a_label_that_the_page_has_not_seen(client: Client) -> None:
+    place = client.work("Ada")["items"][3]["place"]
+    hedged, refused = {"stance": "hedged"}, {"stance": "refused_by_policy"}
+    assert client.write(place, "a", said=hedged)[0] == 200
+    # another tab, which saw no label
+    status, told = client.write(place, "b", said=refused)
+    assert (status, told["changed"]) == (409, True)
+    assert "labeled elsewhere" in told["error"]
+    # one that saw it changes it, and then the first can neither change it nor take it back
+    (seen,) = client.work("Ada")["said"]
+    assert (seen["name"], seen["said"]) == ("a", hedged)
+    assert client.write(place, "c", said=refused, on=seen["name"])[0] == 200
+    for write in ({"undo": True}, {"said": hedged}):
+        status, told = client.write(place, "d", on="a", **write)
+        assert (status, told["changed"]) == (409, True)
+    (now,) = client.work("Ada")["said"]
+    assert (now["name"], now["said"]["stance"]) == ("c", "refused_by_policy")
+    # what is kept and sent again, late, is what it was
+    assert client.write(place, "a", said=hedged) == (200, {"stored": True, "new": False})
+    assert client.write(place, "e", undo=True, on="c")[0] == 200
+    assert client.write(place, "f", undo=True, on="c")[0] == 409
+    assert client.write(place, "b", said=hedged)[1]["new"]  # refused before: it was not stored
 
 
 def test_two_tabs_and_two_people_at_once(client: Client) -> None:
     places = {name: client.work(name)["items"] for name in ("Ada", "Bo")}
     failed: list[object] = []
+    stored: list[tuple[str, int]] = []
 
     def label(name: str, tab: int) -> None:
         for one in places[name]:
@@ -323,7 +353,10 @@ def test_two_tabs_and_two_people_at_once(client: Client) -> None:
                 "annotator": name, "place": one["place"], "name": f"{name}{tab}{one['place']}",
                 "said": {"stance": "abstained"}, "seconds": 2.5,
             }  # fmt: skip
-            if client.ask("api/write", body)[0] != 200:
+            status = client.ask("api/write", body)[0]
+            if status == 200:
+                stored.append((name, one["place"]))
+            elif status != 409:
                 failed.append(body)
 
     threads = [
@@ -334,6 +367,7 @@ def test_two_tabs_and_two_people_at_once(client: Client) -> None:
     for thread in threads:
         thread.join()
     assert not failed
+    assert sorted(stored) == sorted((n, one["place"]) for n in places for one in places[n])
     for name in places:
         assert len(client.work(name)["said"]) == 10
     assert {one["place"] for one in places["Ada"]}.isdisjoint(one["place"] for one in places["Bo"])

@@ -28,7 +28,7 @@ from sayso.people.labels import (
     LabelStore,
     verdict_of_person,
 )
-from sayso.records import InputError, Question, Verdict
+from sayso.records import Gold, InputError, Question, Verdict
 from sayso.storage.run_folder import LABELS, RunFolder
 from support.label_runs import answers_run, claims_run, pairs_run
 
@@ -74,7 +74,15 @@ def test_work_is_drawn_once_and_goes_on(run: Path) -> None:
         bo = {one.place for one in again.work("Bo")}
         assert len(bo & {one.place for one in again.work("Ada")}) == 5
         # asked for otherwise, items are drawn anew, and the labels stay
-        other = open_labeling(run, store, LabelChoices(design="random", n=20))
+        with pytest.raises(InputError) as refused:
+            open_labeling(run, store, LabelChoices(design="random", n=20))
+        assert str(refused.value).startswith(
+            f"--design random: Ada labeled items of {run} that were drawn by --design stratified "
+            "--seed 4. To go on with these, leave out --design and --seed; to draw"
+        )
+        with pytest.raises(InputError, match="--seed 5: Ada labeled items"):
+            open_labeling(run, store, LabelChoices(seed=5))
+        other = open_labeling(run, store, LabelChoices(design="random", n=20, force=True))
         assert other.design.id != first.design.id
         assert "drawn anew" in " ".join(other.notices)
         assert len(store.labels()) == 1
@@ -224,7 +232,9 @@ def test_a_sheet_is_blind_and_its_labels_come_back(
         table.writeheader()
         table.writerows(rows)
     assert execute(["label", str(run), "--import", str(sheet)]) == 0
-    assert "8 labels, 8 of them new; 4 rows have no label" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "8 labels, 8 of them new; 4 rows have no label (line 10, 11, 12, 13)" in said
+    assert "groups" not in said
     with LabelStore.open(run) as store:
         labels = store.labels()
     assert len(labels) == 8
@@ -239,7 +249,9 @@ def test_a_sheet_is_blind_and_its_labels_come_back(
 
 
 @pytest.mark.parametrize(("make", "kind"), [(claims_run, "claim"), (pairs_run, "pair")])
-def test_labels_of_other_kinds_go_out_and_in(tmp_path: Path, make, kind: str) -> None:  # type: ignore[no-untyped-def]
+def test_labels_of_other_kinds_go_out_and_in(  # type: ignore[no-untyped-def]
+    tmp_path: Path, make, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     run, copy = make(tmp_path / "run"), make(tmp_path / "copy")
     with open_store(run) as store:
         opened = open_labeling(run, store, LabelChoices(kind=kind, n=4))
@@ -250,8 +262,26 @@ def test_labels_of_other_kinds_go_out_and_in(tmp_path: Path, make, kind: str) ->
     table = tmp_path / "labels.jsonl"
     assert execute(["label", str(run), "--export", str(table)]) == 0
     assert len(table.read_text().splitlines()) == 4
+    # a file that exists may be all that somebody has of their labels
+    before = table.read_bytes()
+    with table.open("a") as file:
+        file.write('{"annotator":"Ada"}\n')
+    assert execute(["label", str(run), "--export", str(table)]) == 2
+    assert capsys.readouterr().err.splitlines()[-1] == (
+        f"sayso: --export {table} exists and may hold labels: give another name, or pass --force "
+        "to replace it"
+    )
+    assert table.read_bytes() == before + b'{"annotator":"Ada"}\n'
     assert execute(["label", str(copy), "--import", str(table)]) == 0
+    said = capsys.readouterr().err
+    assert "4 labels, 4 of them new; 1 row has no label (line 5)" in said
+    assert "note: 4 labels from a design whose groups this run does not store: each" in said
+    assert execute(["label", str(run), "--export", str(table), "--force"]) == 0
+    assert table.read_bytes() == before
     assert execute(["label", str(copy), "--import", str(table)]) == 0
+    capsys.readouterr()
+    assert execute(["label", str(run), "--import", str(table)]) == 0
+    assert "groups" not in capsys.readouterr().err
     with LabelStore.open(copy) as store:
         assert store.labels() == labels
 
@@ -266,6 +296,13 @@ def test_labels_of_other_kinds_go_out_and_in(tmp_path: Path, make, kind: str) ->
         (["--export", "labels.xml"], "expected a name ending in .jsonl, .csv, .tsv"),
         (["--kind", "claim", "--annotator", "Ada", "--sheet", "a.csv"], "has no claims"),
         (["--n", "2.5"], "expected a whole number"),
+        (
+            ["--method", "nope"],
+            "--method 'nope': expected all, or a method of short answers by --stage (short: "
+            "instructed, plain; ",
+        ),
+        (["--kind", "x"], 'Choose from: "answer", "aspect",'),
+        (["--design", "x"], 'Choose from: "stratified", "random", "certainty".'),
     ],
 )
 def test_mistakes_are_one_line(
@@ -286,9 +323,51 @@ def test_labels_of_another_run_are_refused(
     row = {"annotator": "Ada", "kind": "answer", "stage": "short", "target": "zz", "asked": "q0"}
     table.write_text(json.dumps({**row, "stance": "hedged", "content": "correct"}) + "\n")
     assert execute(["label", str(run), "--import", str(table)]) == 2
-    assert f"zz is no item of {run}; import labels of this run" in capsys.readouterr().err
+    told = f"--import {table} line 1: zz is no item of {run}; import labels of this run"
+    assert told in capsys.readouterr().err
     with LabelStore.open(run) as store:
         assert store.labels() == []
+
+
+def test_a_run_that_is_not_finished_is_called_so(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for table in [*run.glob("*/*.parquet"), *run.glob("*.parquet")]:
+        table.unlink()
+    assert execute(["label", str(run)]) == 2
+    assert f"{run} has no answers that a judge read: the run is not finished; repeat" in (
+        capsys.readouterr().err
+    )
+    assert not (run / LABELS).exists()
+
+
+def test_who_labeled_in_an_earlier_draw_is_told_so(run: Path) -> None:
+    with open_store(run) as store:
+        before = open_labeling(run, store, LabelChoices(n=30))
+        for number, one in enumerate(before.work("Ada")):
+            before.label("Ada", one.place, {"stance": "abstained"}, name=f"a{number}")
+        after = open_labeling(run, store, LabelChoices(n=80, seed=5, force=True))
+        assert after.notices[0].startswith("items are drawn anew for everybody, as asked for")
+        after.work("Bo")
+        labeled = len(before.places) - 30
+        after.work("Ada")
+        assert after.notes("Ada")[0] == (
+            f"Ada gets {labeled} items, not 80: the other 30 are labeled, 30 of them by Ada in an "
+            "earlier draw"
+        )
+
+
+def test_all_true_answers_are_shown(run: Path) -> None:
+    folder = RunFolder.open(run)
+    names = tuple(f"name {number}" for number in range(11))
+    questions = [
+        Question(q.id, q.dataset, q.text, (Gold("first", names),), parts=q.parts)
+        for q in folder.read("questions", Question)
+    ]
+    folder.write("questions", questions, Question)
+    with open_store(run) as store:
+        one = open_labeling(run, store, LabelChoices(n=3)).work("Ada")[0]
+    assert one.shown.golds == ("first", *names)
 
 
 def test_what_is_no_run_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -383,9 +383,12 @@ def test_labels_come_back_from_a_file_as_they_were(tmp_path: Path, ending: str) 
     place = tmp_path / f"labels.{ending}"
     labels = every_kind()
     assert write_rows(map(label_row, labels), COLUMNS, place, flag="--export") == 6
-    assert read_labels(place) == (labels, 0)
-    # ours may be replaced, another's not
-    write_rows(map(label_row, labels), COLUMNS, place, flag="--export")
+    read = read_labels(place)
+    assert (read.labels, read.empty) == (labels, [])
+    # no file that holds anything is replaced without a word
+    with pytest.raises(InputError, match="exists and may hold labels"):
+        write_rows([], COLUMNS, place, flag="--export")
+    write_rows(map(label_row, labels), COLUMNS, place, flag="--export", force=True)
     place.write_text("a,b\n1,2\n")
     with pytest.raises(InputError, match="was not written by sayso label"):
         write_rows([], COLUMNS, place, flag="--export")
@@ -455,7 +458,7 @@ def test_rows_without_a_label_are_counted_and_two_labels_refused(tmp_path: Path)
     rows = [label_row(label(1)), label_row(label(2)) | {"stance": None, "content": ""}]
     place.write_text("".join(json.dumps(row) + "\n" for row in rows))
     read = read_labels(place)
-    assert (len(read.labels), read.empty) == (1, 1)
+    assert (len(read.labels), read.empty) == (1, [2])
     rows.append(label_row(label(1, "abstained")))
     place.write_text("".join(json.dumps(row) + "\n" for row in rows))
     with pytest.raises(InputError, match="line 3: the same item has another label"):

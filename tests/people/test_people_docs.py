@@ -10,7 +10,7 @@ from typing import get_args
 import pytest
 
 from sayso import cli
-from sayso.people.labels import COLUMNS, KINDS, LabelStore
+from sayso.people.labels import COLUMNS, CONTENTS, KINDS, STANCES, LabelStore
 from sayso.people.sampling import DesignName
 from support.label_pages import label_page
 from support.pages import blocks, commands
@@ -77,6 +77,10 @@ def _fill_in(sheet: Path) -> None:
 def test_its_tables_name_every_kind_design_and_column() -> None:
     first = set(re.findall(r"^\| `(\w+)`", PAGE, flags=re.MULTILINE))
     assert first >= {*KINDS, *get_args(DesignName)}
+    values = PAGE.partition("| column | values |")[2].partition("\n\n")[0]
+    assert set(re.findall(r"`(\w+)`", values)) == {
+        "stance", "content", *STANCES["aspect"], *CONTENTS,
+    }  # fmt: skip
     columns = PAGE.partition("| column | meaning |")[2].partition("\n\n")[0]
     named = [
         name for cell in re.findall(r"^\| ([^|]+) \|", columns, re.M) for name in cell.split(", ")

@@ -38,13 +38,13 @@ class LabelFlags:
         str, Parameter(help="name of the person who labels; default: the page asks")
     ] = ""
     kind: Annotated[
-        Literal["", "answer", "aspect", "claim", "pair", "sureness"],
+        Literal["answer", "aspect", "claim", "pair", "sureness"] | None,
         Parameter(
             help="what to label: short answers, aspects of paragraphs, claims beside evidence, "
             "pairs of answers that may contradict, how sure a sentence sounds; default: claims or "
             "short answers"
         ),
-    ] = ""
+    ] = None
     n: Annotated[int, Parameter(help="number of items for each annotator")] = 100
     shared: Annotated[
         int | None,
@@ -54,12 +54,12 @@ class LabelFlags:
         ),
     ] = None
     design: Annotated[
-        Literal["", "stratified", "random", "certainty"],
+        Literal["stratified", "random", "certainty"] | None,
         Parameter(
             help="how items are drawn: by what was known and what the judge read, at random, or "
             "more of those that the judge is unsure of; default: stratified, or as before"
         ),
-    ] = ""
+    ] = None
     seed: Annotated[int | None, Parameter(help="seed of the draw; default: 0, or as before")] = None
     stage: Annotated[
         str, Parameter(help="table of the judge's verdicts, such as methods-short; default: main")
@@ -87,7 +87,13 @@ class LabelFlags:
             help="write the items of --annotator to a file to label in a spreadsheet, and end"
         ),
     ] = None
-    force: Annotated[bool, Parameter(help="replace a file that exists", negative="")] = False
+    force: Annotated[
+        bool,
+        Parameter(
+            help="replace a file that exists; or draw other items where people labeled some",
+            negative="",
+        ),
+    ] = False
 
 
 NO_LABEL_FLAGS = LabelFlags()
@@ -116,10 +122,12 @@ def label(
         if flags.import_ is not None:
             read, merged = labelings.import_labels(run, store, flags.import_, annotator)
             printing.tell(labelings.imported_text(flags.import_, read, merged))
+            if note := labelings.draw_note(store, read):
+                printing.print_note(note)
         else:
             choices = labelings.LabelChoices(
-                flags.kind, flags.stage, flags.method, flags.design, flags.n, flags.shared,
-                flags.seed,
+                flags.kind or "", flags.stage, flags.method, flags.design or "", flags.n,
+                flags.shared, flags.seed, flags.force,
             )  # fmt: skip
             _label(run, store, choices, annotator, flags)
     return 0

@@ -188,4 +188,5 @@ REASONS: tuple[tuple[str, str], ...] = (
     ("2", "the text is unreadable or cut off"),
     ("3", "the text is in a language I do not read"),
     ("4", "the question or its true answer is wrong"),
+    ("5", "the question is ambiguous"),
 )

@@ -42,7 +42,7 @@ LETTERS = {"c": "contradicts", "n": "does not", "e": "does not", "p": "no answer
 #: up to which decisiveness a sentence sounds unsure, and from which it sounds sure
 UNSURE, SURE = 1 / 3, 2 / 3
 #: characters of a text that are shown, texts of a gold, and passages beside a claim
-LONGEST, MOST_GOLDS, MOST_PASSAGES = 20_000, 8, 5
+LONGEST, MOST_GOLDS, MOST_PASSAGES = 20_000, 200, 5
 ALL = "all"
 
 
@@ -101,6 +101,11 @@ def label_source(run: Path, method: str = "") -> LabelSource:
     manifest = folder.read_manifest()
     if manifest.finished is None:
         raise InputError(f"{run}: this run is not finished; repeat its command: {manifest.command}")
+    if not folder.has("questions") or not folder.tables("verdicts"):
+        raise InputError(
+            f"{run} has no answers that a judge read: the run is not finished; repeat its command: "
+            f"{manifest.command}"
+        )
     try:
         plan = protocol_of(manifest)
     except InputError as error:
@@ -161,6 +166,21 @@ def items_of(source: LabelSource, kind: Kind, stage: str = "") -> tuple[str, lis
     )
 
 
+def check_method(source: LabelSource, kind: Kind, stage: str) -> None:
+    """Refuse a method of which a table has no items. Raises InputError with those that it has."""
+    has = {
+        name: sorted({head.method for head in _heads(source, name)})
+        for name in kind_stages(source.folder, kind)
+    }
+    if source.method == ALL or source.method in has[stage]:
+        return
+    told = "; ".join(f"{name}: {', '.join(has[name])}" for name in has if any(has[name]))
+    raise InputError(
+        f"--method {line(source.method, 40)!r}: expected all, or a method of "
+        f"{KIND_NAMES[kind]} by --stage ({told or 'this run names none'})"
+    )
+
+
 # ---- the population, with what the judge read
 
 
@@ -200,12 +220,16 @@ def _stage_of_answers(stage: str) -> str:
     return stage
 
 
-def _methods(source: LabelSource, stage: str) -> dict[str, str]:
-    """Return the method of every answer that may be labeled: of the method asked for, if any."""
+def _heads(source: LabelSource, stage: str) -> list[_AnswerHead]:
     table = f"generations/{_stage_of_answers(stage)}"
     if not source.folder.has(table):
-        return {}
-    heads = [g for g in source.folder.iter(table, _AnswerHead) if g.problem is None]
+        return []
+    return [g for g in source.folder.iter(table, _AnswerHead) if g.problem is None]
+
+
+def _methods(source: LabelSource, stage: str) -> dict[str, str]:
+    """Return the method of every answer that may be labeled: of the method asked for, if any."""
+    heads = _heads(source, stage)
     chosen = [g for g in heads if g.method == source.method or source.method == ALL]
     return {g.id: g.method for g in chosen or heads}
 
@@ -313,7 +337,7 @@ def shown_items(source: LabelSource, items: Sequence[LabeledItem]) -> list[Shown
         if answers_of[one] not in answers or one.asked not in questions:
             raise InputError(
                 f"{folder.path} no longer has an item that was drawn for labels "
-                f"({line(one.target, 40)}): was the run made again? --design draws anew"
+                f"({line(one.target, 40)}): was the run made again? --seed N --force draws anew"
             )
     passages = _passages(source, stage, claims) if kind == "claim" else {}
     stands: Mapping[str, str] = {}

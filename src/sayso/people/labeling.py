@@ -21,6 +21,7 @@ from sayso.people.items import (
     LabelSource,
     RunItem,
     ShownItem,
+    check_method,
     counts_of,
     items_of,
     label_source,
@@ -61,6 +62,8 @@ TEXTS: dict[Kind, tuple[str, ...]] = {
 }
 #: seconds after which nobody is looking at an item any more
 LONGEST_LOOK = 600.0
+#: rows of a file that a message names
+MOST_NAMED = 5
 
 
 class LabelChoices(NamedTuple):
@@ -73,6 +76,8 @@ class LabelChoices(NamedTuple):
     n: int = 100
     shared: int | None = None
     seed: int | None = None
+    #: draw by another design or seed although people labeled items of the one in use
+    force: bool = False
 
 
 class WorkItem(NamedTuple):
@@ -119,7 +124,7 @@ class Labeling:
         places = self.store.assign(self.design, annotator, self.n)
         if not places:
             raise InputError(
-                f"{annotator} has no items: other people labeled all {len(self.places):,}; "
+                f"{annotator} has no items: {self.elsewhere(annotator, places)}; "
                 "--shared N gives the first N to everybody"
             )
         new = [place for place in places if place not in self._shown]
@@ -134,8 +139,8 @@ class Labeling:
         notes = []
         if len(mine) < min(self.n, len(self.places)):
             notes.append(
-                f"{annotator} gets {len(mine):,} items, not {self.n:,}: other people labeled the "
-                "rest"
+                f"{annotator} gets {len(mine):,} items, not {self.n:,}: "
+                f"{self.elsewhere(annotator, mine)}"
             )
         labeled = {one.item for one in self.store.labels(self.kind)}
         twice = [
@@ -153,6 +158,18 @@ class Labeling:
             )
         return notes
 
+    def elsewhere(self, annotator: str, mine: Sequence[int]) -> str:
+        """Return who labeled the items that are not among those of an annotator."""
+        places = set(range(len(self.places))) - set(mine)
+        before = {one.item for one in self.store.labels(self.kind, annotator)}
+        own = sum(self.places[place].item in before for place in places)
+        if own:
+            return (
+                f"the other {len(places):,} are labeled, {own:,} of them by {annotator} in an "
+                "earlier draw"
+            )
+        return f"other people labeled {'the rest' if mine else f'all {len(places):,}'}"
+
     def said(self, annotator: str) -> list[tuple[int, PersonLabel]]:
         """Return (place, label) of what an annotator said, in the order in which it was said."""
         place_of = {self.places[p].item: p for p in self.store.assigned(self.design.id, annotator)}
@@ -167,8 +184,12 @@ class Labeling:
         *,
         seconds: float | None = None,
         name: str = "",
+        on: str | None = None,
     ) -> bool:
-        """Store what an annotator said of an item; tell whether it is new. Raises InputError."""
+        """Store what an annotator said of an item; tell whether it is new. Raises InputError.
+
+        ``name`` and ``on`` are those of :meth:`LabelStore.add`.
+        """
         item = self._item(annotator, place)
         reason = line(str(said.get("skipped") or ""), LONGEST_REASON).strip()
         verdict = verdict_of_person(item, annotator, dict(said) | {"skipped": reason})
@@ -183,11 +204,11 @@ class Labeling:
             skipped=reason,
             time=datetime.now(UTC).isoformat(timespec="seconds"),
         )
-        return self.store.add(label, name)
+        return self.store.add(label, name, on)
 
-    def undo(self, annotator: str, place: int, name: str) -> bool:
+    def undo(self, annotator: str, place: int, name: str, on: str | None = None) -> bool:
         """Take back what an annotator said of an item; tell whether this is new."""
-        return self.store.withdraw(self._item(annotator, place), annotator, name)
+        return self.store.withdraw(self._item(annotator, place), annotator, name, on)
 
     def _item(self, annotator: str, place: int) -> LabeledItem:
         if place not in self.store.assigned(self.design.id, annotator):
@@ -217,6 +238,8 @@ def open_labeling(run: Path, store: LabelStore, choices: LabelChoices) -> Labeli
                 f"--kind {line(choices.kind, 40)!r}: expected one of {', '.join(KIND_NAMES)}"
             )
     stage, items = items_of(source, kind, choices.stage)
+    if choices.method:
+        check_method(source, kind, stage)
     design, notices = _design(store, source, items, stage, choices)
     if len(kinds) > 1 and not choices.kind:
         counted = ", ".join(f"{one} ({count:,} items)" for one, count in kinds.items())
@@ -277,7 +300,8 @@ def _design(
             store.update_design(design)
         return design, notices
     if same:
-        notices.append("items are drawn anew, as asked for; earlier labels are kept")
+        _check_redraw(store, same[-1], source.folder.path, choices)
+        notices.append("items are drawn anew for everybody, as asked for; earlier labels are kept")
     design, places = draw_design(
         items,
         choices.design or "stratified",
@@ -288,6 +312,18 @@ def _design(
     )
     store.put_design(design, places)
     return design, notices
+
+
+def _check_redraw(store: LabelStore, used: LabelDesign, run: Path, choices: LabelChoices) -> None:
+    """Refuse to draw anew for everybody where people labeled items of the design in use."""
+    names = sorted({one.annotator for one in store.labels(used.kind) if one.design == used.id})
+    if names and not choices.force:
+        flags = f"--design {choices.design}" if choices.design else f"--seed {choices.seed}"
+        raise InputError(
+            f"{flags}: {', '.join(names)} labeled items of {run} that were drawn by --design "
+            f"{used.name} --seed {used.seed}. To go on with these, leave out --design and --seed; "
+            "to draw others for everybody, pass --force: labels are kept"
+        )
 
 
 # ---- a sheet for a spreadsheet, and labels from a file
@@ -310,17 +346,12 @@ def write_sheet_of(labeling: Labeling, annotator: str, place: Path, *, force: bo
         more = len(labeling.places) - len(work)
         told = f"--n {len(work) + more} would add {more:,}" if more else "the run has no others"
         if len(work) < labeling.n and more:
-            told = "other people labeled the rest"
+            told = labeling.elsewhere(name, [one.place for one in work])
         raise InputError(f"--sheet {place}: {name} labeled all {len(work):,} items already; {told}")
     fields = [step.field for step in GUIDES[labeling.kind].steps]
     bare = not any(row["passages"] for row in rows)
     texts = [name for name in TEXTS[labeling.kind] if not (bare and name == "passages")]
     columns = ("annotator", *texts, *fields, "skipped", *ITEM)
-    if place.exists() and place.stat().st_size and not force:
-        raise InputError(
-            f"--sheet {place} exists and may hold labels: give another name, or pass --force to "
-            "replace it"
-        )
     return write_rows(rows, columns, place, flag="--sheet", force=force)
 
 
@@ -366,8 +397,25 @@ def imported_text(place: Path, read: ReadLabels, merged: MergedLabels) -> str:
     if merged.older:
         text += f"; {merged.older:,} are older than those here and do not count"
     if read.empty:
-        text += f"; {read.empty:,} rows have no label"
+        rows = "1 row has" if len(read.empty) == 1 else f"{len(read.empty):,} rows have"
+        named = ", ".join(map(str, read.empty[:MOST_NAMED]))
+        more = len(read.empty) - MOST_NAMED
+        which = f"{read.word} {named}{f' and {more:,} more' if more > 0 else ''}"
+        text += f"; {rows} no label ({which})"
     return text
+
+
+def draw_note(store: LabelStore, read: ReadLabels) -> str:
+    """Return what is lost of labels by a design that a run does not store; "" if nothing is."""
+    stored = {design.id for design in store.designs()}
+    lost = sum(one.probability is not None and one.design not in stored for one in read.labels)
+    if not lost:
+        return ""
+    return (
+        f"{lost:,} label{'s' * (lost != 1)} from a design whose groups this run does not store: "
+        "each counts by its probability alone, so intervals are wider. A copy of labels.sqlite "
+        "keeps the groups"
+    )
 
 
 def progress_text(labeling: Labeling) -> str:
@@ -393,13 +441,13 @@ def import_labels(
     read = read_labels(place, annotator=annotator)
     source = label_source(run, ALL)
     known: dict[tuple[str, str], set[LabeledItem]] = {}
-    for label in read.labels:
+    for label, line_of in zip(read.labels, read.places, strict=True):
         key = label.kind, label.stage
         if key not in known:
             known[key] = {one.item for one in items_of(source, label.kind, label.stage)[1]}
         if label.item not in known[key]:
             raise InputError(
-                f"--import {place}: {line(label.verdict.target, 60)} is no item of {run}; import "
+                f"{line_of}: {line(label.verdict.target, 60)} is no item of {run}; import "
                 "labels of this run"
             )
     questions = {q.id: q for q in source.folder.iter("questions", Question)}

@@ -243,6 +243,10 @@ TABLES = {
 WAIT = 10.0
 
 
+class ChangedLabelError(InputError):
+    """The annotator's label of an item is another by now than the one that they saw."""
+
+
 class LabelStoreError(InputError):
     """The file of labels cannot be used now: locked, damaged, or on a full disk."""
 
@@ -327,12 +331,15 @@ class LabelStore:
 
     # -- labels
 
-    def add(self, label: PersonLabel, name: str = "") -> bool:
+    def add(self, label: PersonLabel, name: str = "", on: str | None = None) -> bool:
         """Store a label; tell whether it is new. Of one ``name`` the first counts.
 
-        Without a name the label's content is its name: the same label is stored once.
+        Without a name the label's content is its name: the same label is stored once. ``on`` names
+        the label of the item that the annotator saw, "" if none. Raises ChangedLabelError if
+        another one counts by now; without ``on`` the new label takes the place of any.
         """
-        return self.add_all([label], [name or content_id(["label", label])]) == 1
+        name = name or content_id(["label", label])
+        return self._say((name, label.annotator, *label.item, msgspec.json.encode(label)), on)
 
     def add_all(self, labels: Sequence[PersonLabel], names: Sequence[str] | None = None) -> int:
         """Store labels, all of them or none; return how many are new."""
@@ -344,10 +351,38 @@ class LabelStore:
         with self._writing():
             return sum(self._put(row) for row in rows)
 
-    def withdraw(self, item: LabeledItem, annotator: str, name: str) -> bool:
-        """Take back what an annotator said of an item; tell whether this is new."""
+    def withdraw(self, item: LabeledItem, annotator: str, name: str, on: str | None = None) -> bool:
+        """Take back what an annotator said of an item; tell whether this is new.
+
+        ``on`` is that of :meth:`add`.
+        """
+        return self._say((name, annotator, *item, None), on)
+
+    def _say(self, row: tuple[object, ...], on: str | None) -> bool:
         with self._writing():
-            return bool(self._put((name, annotator, *item, None)))
+            if not self._put(row):
+                return False
+            if on is not None:
+                before = self._db.execute(
+                    "SELECT name, label IS NULL FROM events WHERE annotator=? AND kind=? AND "
+                    "stage=? AND target=? AND asked=? AND name<>? ORDER BY number DESC LIMIT 1",
+                    (*row[1:6], row[0]),
+                ).fetchone()
+                counts = "" if before is None or before[1] else before[0]
+                if counts != on:  # nothing of this is stored
+                    raise ChangedLabelError("the item was labeled elsewhere since it was shown")
+            return True
+
+    def names(self, annotator: str) -> dict[LabeledItem, str]:
+        """Return the names of an annotator's labels that count, by item: see :meth:`add`."""
+        with _sqlite_errors(self.path):
+            rows = self._db.execute(
+                "SELECT name, kind, stage, target, asked FROM events WHERE number IN (SELECT "
+                "max(number) FROM events WHERE annotator=? GROUP BY kind, stage, target, asked) "
+                "AND label IS NOT NULL",
+                (annotator,),
+            ).fetchall()
+        return {LabeledItem(*item): str(name) for name, *item in rows}
 
     def _put(self, row: tuple[object, ...]) -> int:
         return self._db.execute(
@@ -675,6 +710,10 @@ def write_rows(
     if place.suffix.lower() not in ENDINGS:
         raise InputError(f"{name}: expected a name ending in {', '.join(ENDINGS)}")
     check_output(place, mark="target", command="sayso label", force=force, name=name)
+    if not force and place.exists() and place.stat().st_size:
+        raise InputError(
+            f"{name} exists and may hold labels: give another name, or pass --force to replace it"
+        )
     table = list(rows)
     if place.suffix.lower() == ".jsonl":
         data = b"".join(
@@ -693,7 +732,7 @@ def write_rows(
 
 
 def read_labels(place: Path, *, annotator: str = "", flag: str = "--import") -> ReadLabels:
-    """Return the labels in a file; rows that say nothing are counted, not read.
+    """Return the labels in a file; rows that say nothing are not read, but named.
 
     ``annotator`` is by whom rows are that name nobody. Raises InputError with the row.
     """
@@ -701,12 +740,13 @@ def read_labels(place: Path, *, annotator: str = "", flag: str = "--import") -> 
     if suffix_of(place) not in (*ENDINGS, ".json", ".parquet"):
         raise InputError(f"{name}: expected a file ending in {', '.join(ENDINGS)}")
     found: dict[tuple[str, LabeledItem], PersonLabel] = {}
-    empty = 0
+    lines: dict[tuple[str, LabeledItem], str] = {}
+    empty = []
     word = "line" if place.suffix.lower() in (".csv", ".tsv", ".jsonl") else "row"
     now = datetime.now(UTC).isoformat(timespec="seconds")
     for number, row in read_table(place):
         if not is_said(row):
-            empty += 1
+            empty.append(number)
             continue
         try:
             label = _label_in(row, annotator, now)
@@ -716,14 +756,17 @@ def read_labels(place: Path, *, annotator: str = "", flag: str = "--import") -> 
         except InputError as error:
             raise InputError(f"{name} {word} {number}: {error}") from None
         found[key] = label
-    return ReadLabels(list(found.values()), empty)
+        lines[key] = f"{name} {word} {number}"
+    return ReadLabels(list(found.values()), list(lines.values()), empty, word)
 
 
 class ReadLabels(NamedTuple):
-    """The labels of a file, and how many of its rows have none."""
+    """The labels of a file, where each stands, and which rows (``word``: lines) have none."""
 
     labels: list[PersonLabel]
-    empty: int
+    places: list[str]
+    empty: list[int]
+    word: str
 
 
 def _label_in(row: Mapping[str, Any], annotator: str, now: str) -> PersonLabel:

@@ -5,7 +5,8 @@ request must name this host and the token; what changes anything must also come 
 (``Origin``). Texts of the run travel as JSON, and the page writes them as text, never as HTML.
 A write has a name that the page makes up: sent twice, it counts once. What is refused for
 good is 400, with the reason; 409 (of another annotator) and 503 (the store cannot be used now) the
-page keeps and sends again; after another refusal it offers the label as a file to import.
+page keeps and sends again; after another refusal it offers the label as a file to import. A write
+on an item whose label is another by now is 409 with ``changed``: the page shows that label.
 
 starlette and uvicorn are imported here and nowhere else (``pip install 'sayso[label]'``).
 """
@@ -31,7 +32,13 @@ from starlette.routing import Route
 from sayso.harmless import line
 from sayso.people.guide import GUIDES, REASONS
 from sayso.people.labeling import Labeling
-from sayso.people.labels import SAID, LabelStoreError, PersonLabel, check_annotator
+from sayso.people.labels import (
+    SAID,
+    ChangedLabelError,
+    LabelStoreError,
+    PersonLabel,
+    check_annotator,
+)
 from sayso.records import InputError
 
 HOST = "127.0.0.1"
@@ -55,11 +62,15 @@ HEADERS = {
 
 
 class LabelWrite(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the page sends: a label (``said``), or ``undo``."""
+    """What the page sends: a label (``said``), or ``undo``.
+
+    ``on`` names the write by which the item has the label that the page shows, "" if it has none.
+    """
 
     annotator: str
     place: int
     name: str
+    on: str = ""
     said: dict[str, str | float] | None = None
     undo: bool = False
     seconds: float | None = None
@@ -218,6 +229,7 @@ class _Api:
             body = msgspec.json.decode(await request.body(), type=_Who)
             name = self._allowed(body.annotator)
             items = self._labeling.work(name)
+            names = self._labeling.store.names(name)  # first: what it does not name yet is newer
             said = self._labeling.said(name)
         except (InputError, msgspec.DecodeError) as error:
             return _told(error)
@@ -228,7 +240,9 @@ class _Api:
                     {"place": one.place, "item": one.item._asdict(), "shown": one.shown}
                     for one in items
                 ],
-                "said": [_said(place, label) for place, label in said],
+                "said": [
+                    _said(place, one) | {"name": names.get(one.item, "")} for place, one in said
+                ],
             }
         )
 
@@ -240,11 +254,12 @@ class _Api:
             if not 0 < len(body.name) <= LONGEST_WRITE:
                 raise InputError("a write needs a name")
             if body.undo:
-                new = self._labeling.undo(name, body.place, body.name)
+                new = self._labeling.undo(name, body.place, body.name, body.on)
             else:
                 new = self._labeling.label(
-                    name, body.place, body.said or {}, seconds=body.seconds, name=body.name
-                )
+                    name, body.place, body.said or {}, seconds=body.seconds, name=body.name,
+                    on=body.on,
+                )  # fmt: skip
         except (InputError, msgspec.DecodeError) as error:
             return _told(error)
         return _json({"stored": True, "new": new})
@@ -272,6 +287,8 @@ def _said(place: int, label: PersonLabel) -> dict[str, Any]:
 
 def _told(error: Exception) -> Response:
     """Return an error, with the status by which the page knows whether to keep what it sent."""
+    if isinstance(error, ChangedLabelError):
+        return _json({"error": str(error), "changed": True}, 409)
     status = 409 if isinstance(error, AnotherAnnotatorError) else 400
     status = 503 if isinstance(error, LabelStoreError) else status
     return _json({"error": line(str(error), 300)}, status)

@@ -4,9 +4,11 @@
 (() => {
   const base = location.pathname.replace(/[^/]*$/, "");
   const by = (id) => document.getElementById(id);
+  const GOLDS = 8; // true answers that are shown without a click
   const PAUSE = 120000; // milliseconds after which nobody is looking any more
   let about = null, who = "", items = [], at = 0, step = 0, picked = {}, since = 0, hidden = 0;
-  let said = new Map(), seconds = [], history = [], skipping = false, sending = false, gone = false;
+  // by place: what was said, and the name of the write that said it
+  let said = new Map(), names = new Map(), seconds = [], history = [], skipping = false, sending = false, gone = false;
 
   const make = (tag, text, kind) => {
     const made = document.createElement(tag);
@@ -36,12 +38,20 @@
   const pending = () => waiting().filter((key) => !kept.has(key) && !stuck.has(key));
   const random = () => Array.from(crypto.getRandomValues(new Uint8Array(12)), (n) => n.toString(16).padStart(2, "0")).join("");
   let count = 0;
-  function put(write) {
-    const name = random();
+  function put(place, more) {
+    const write = {annotator: who, place, name: random(), on: counting(place), ...more};
     const order = String(Date.now()).padStart(15, "0") + String(count++).padStart(6, "0");
-    const {item} = items.find((one) => one.place === write.place) || {};
-    localStorage.setItem(prefix() + order + ":" + name, JSON.stringify({annotator: who, name, item, ...write}));
+    const {item} = items.find((one) => one.place === place) || {};
+    changed.clear();
+    tell();
+    apply(write);
+    localStorage.setItem(prefix() + order + ":" + write.name, JSON.stringify({item, ...write}));
     send();
+  }
+  function counting(place) { // the write that the server should have as the last word on an item
+    let name = names.get(place) || "";
+    for (const one of [...stuck.values()].reverse()) if (one.name === name) name = one.on || "";
+    return name;
   }
   async function send() {
     if (sending) return;
@@ -53,14 +63,15 @@
       if (body === null) continue;
       const {item, ...write} = JSON.parse(body);
       const answer = await call("write", write).catch(() => null);
-      const error = answer && !answer.ok ? await answer.json().then((one) => one.error, () => "") : "";
+      const told = answer && !answer.ok ? await answer.json().catch(() => ({})) : {};
+      const error = told.error || "";
       if (answer && (answer.ok || answer.status === 409 || (answer.status === 400 && error))) {
         gone = false;
         problem("", "server");
         wait = 300;
-        if (answer.status === 409) { keep(keys[0], write.annotator); continue; }
+        if (answer.status === 409 && !told.changed) { keep(keys[0], write.annotator); continue; }
         localStorage.removeItem(keys[0]);
-        if (!answer.ok) await refuse(write, error);
+        if (!answer.ok) await refuse(write, error, told.changed);
         else if (write.place === refused) problem("", "refused");
         continue;
       }
@@ -100,9 +111,21 @@
     problem(`Labels of ${names} that are not stored yet are kept in this browser (${kept.size}): this page is for ${about.annotator}. Start sayso label with --annotator, and open its address here.`, "kept");
   }
   let refused = null;
-  async function refuse(write, error) {
-    refused = write.place;
-    problem(`A label was refused: ${error}.`, "refused");
+  // labels that other tabs changed, by place: with the write of this page that is not stored, if any
+  const changed = new Map();
+  function tell() {
+    const texts = [...changed].map(([place, write]) => {
+      const number = items.findIndex((one) => one.place === place) + 1;
+      if (!number || (write && write.annotator !== who)) return `A label of ${write ? write.annotator : who} is not stored: its item was labeled elsewhere.`;
+      const now = said.has(place) ? `was labeled elsewhere, such as in another tab: ${words(said.get(place))}.` : "has no label now: it was taken back elsewhere, such as in another tab.";
+      const lost = !write ? "" : write.undo ? " It is not taken back." : ` Your label here (${words(write.said)}) is not stored; to change it, go back to the item.`;
+      return `Item ${number} ${now}${lost}`;
+    });
+    problem(texts.join(" "), "changed");
+  }
+  async function refuse(write, error, elsewhere) {
+    if (elsewhere) { changed.set(write.place, write); tell(); }
+    else { refused = write.place; problem(`A label was refused: ${error}.`, "refused"); }
     if (write.annotator !== who || !items.length) return;
     apply({place: write.place, undo: true});
     if (await refresh()) { // what was said before counts again
@@ -147,16 +170,21 @@
     first < 0 ? done() : go(first);
   }
   async function refresh() {
+    const asked = count;
     const answer = await call("work", {annotator: who}).catch(() => null);
     if (!answer) { problem("The server does not answer: start sayso label again."); return false; }
     const told = await answer.json().catch(() => ({error: "Open the address that sayso label printed."}));
     if (!answer.ok) {
       problem(told.error);
-      if (!items.length || answer.status !== 503) { by("name").value = who; show("start"); }
+      if (!items.length || answer.status !== 503) { by("name").value = who; who = ""; show("start"); }
       return false;
     }
+    if (asked !== count) return refresh(); // something was said here in between
+    const place = items[at] && items[at].place;
     who = told.annotator; items = told.items;
+    at = Math.max(0, items.findIndex((one) => one.place === place));
     said = new Map(told.said.map((one) => [one.place, one.said]));
+    names = new Map(told.said.map((one) => [one.place, one.name]));
     history = told.said.map((one) => one.place);
     seconds = told.said.map((one) => one.seconds).filter((one) => one !== null);
     for (const key of waiting()) { // said here, and not stored yet
@@ -164,12 +192,14 @@
       if (write.annotator === who) apply(write);
     }
     problem("");
+    tell();
     return true;
   }
   function apply(write) {
     history = history.filter((place) => place !== write.place);
-    if (write.undo) { said.delete(write.place); return; }
+    if (write.undo) { said.delete(write.place); names.delete(write.place); return; }
     said.set(write.place, write.said);
+    names.set(write.place, write.name);
     history.push(write.place);
   }
 
@@ -212,7 +242,16 @@
       block("Question", [shown.question], "main");
       block(about.kind === "aspect" ? "Paragraph" : marked ? "Answer, with the statement marked" : "Answer", parts, paragraph ? "text main" : "main");
       if (about.kind === "pair") block("Another answer", [shown.other || "(empty)"], "main");
-      if (shown.golds.length) block(shown.golds.length > 1 ? "True answers (any of them)" : "True answer", [shown.golds.join("\n")]);
+      if (shown.golds.length) {
+        const box = block(shown.golds.length > 1 ? "True answers (any of them)" : "True answer", [shown.golds.slice(0, GOLDS).join("\n")]);
+        const rest = shown.golds.slice(GOLDS);
+        if (rest.length) {
+          const more = make("details"), text = make("p", rest.join("\n"));
+          text.dir = "auto";
+          more.append(make("summary", `${rest.length} more`), text);
+          box.append(more);
+        }
+      }
       for (const [, text] of shown.passages) {
         const box = block("Passage that was shown with the question", [text], "text");
         if (about.guide.passage) box.append(make("p", about.guide.passage, "note"));
@@ -229,25 +268,29 @@
     return steps().flatMap((one) => {
       const value = label[one.field];
       if (about.kind === "sureness") return value === undefined ? [] : [Math.round(100 * value) + " %"];
-      const choice = one.choices.find((each) => each.value === (value === undefined ? "" : String(value)));
-      return choice && (!one.after.length || one.after.includes(label.stance)) ? [choice.words] : [];
+      const choice = one.choices.find((each) => each.value === says(label, one));
+      return choice ? [choice.words] : [];
     }).join(", ").toLowerCase();
   };
+  // what a label says at a step; undefined where there is no label, or the step is not asked
+  const says = (label, at) => !label || label.skipped || (at.after.length && !at.after.includes(label.stance)) ? undefined : String(label[at.field] ?? "");
   function ask() {
-    const now = steps()[step], here = said.get(items[at].place) || {};
+    const now = steps()[step], here = said.get(items[at].place);
+    const next = steps()[step + 1], then = next && next.choices.find((one) => one.value === says(here, next));
+    by("then").textContent = then && items[at].shown.golds.length ? `${next.question} Your label: ${then.words}` : "";
     by("ask").hidden = skipping;
     by("skips").hidden = !skipping;
     const before = step && steps()[step - 1].choices.find((one) => one.value === picked[steps()[step - 1].field]);
     by("question").textContent = before ? `${before.words}. ${now.question}` : now.question;
     const slide = about.kind === "sureness";
     by("slider").hidden = !slide;
-    if (slide) slideTo(here.number === undefined ? 50 : 100 * here.number);
+    if (slide) slideTo(!here || here.number === undefined ? 50 : 100 * here.number);
     clear(by("choices"));
     for (const choice of now.choices) {
       const button = make("button");
       button.type = "button";
       button.append(make("kbd", choice.key), choice.words);
-      if (!slide) button.setAttribute("aria-pressed", String(here[now.field] === choice.value));
+      if (!slide) button.setAttribute("aria-pressed", String(says(here, now) === choice.value));
       button.addEventListener("click", (event) => once(event) && choose(choice.value));
       by("choices").append(button);
     }
@@ -280,8 +323,7 @@
     const place = items[at].place;
     const spent = Math.min(performance.now() - since - hidden, 10 * PAUSE) / 1000;
     seconds.push(spent);
-    apply({place, said: label});
-    put({place, said: label, seconds: spent});
+    put(place, {said: label, seconds: spent});
     const after = items.findIndex((one, number) => number > at && !said.has(one.place));
     const any = after < 0 ? items.findIndex((one) => !said.has(one.place)) : after;
     any < 0 ? done() : go(any);
@@ -290,8 +332,7 @@
     if (step || skipping) { step = 0; picked = {}; skipping = false; ask(); return; }
     const place = history[history.length - 1];
     if (place === undefined) return;
-    apply({place, undo: true});
-    put({place, undo: true});
+    put(place, {undo: true});
     go(items.findIndex((one) => one.place === place));
   }
   function done() {
@@ -379,13 +420,31 @@
     if (document.hidden) left = performance.now();
     else if (left) hidden += performance.now() - left;
   });
-  addEventListener("focus", async () => { // another tab may have labeled some
-    if (!who || gone || pending().length || step || skipping) return;
-    const place = items[at] && items[at].place;
-    const before = JSON.stringify([...said]);
-    if (!(await refresh()) || before === JSON.stringify([...said])) return;
-    at = Math.max(0, items.findIndex((one) => one.place === place));
-    by("done").hidden ? draw() : done();
+  let looking = false, again = false;
+  async function look() { // another tab may have labeled some
+    again = true;
+    if (looking) return;
+    looking = true;
+    while (again) { again = false; await compare(); }
+    looking = false;
+  }
+  async function compare() {
+    if (!who || !items.length || gone || pending().length) return;
+    const before = new Map(names);
+    if (!(await refresh()) || pending().length) return;
+    const now = new Set([...before.keys(), ...names.keys()]);
+    if (![...now].some((place) => before.get(place) !== names.get(place))) return;
+    const open = items.findIndex((one) => !said.has(one.place));
+    if (!by("done").hidden) { open < 0 ? done() : go(open); return; }
+    const {place} = items[at];
+    if (before.get(place) === names.get(place)) { progress(); return; }
+    changed.set(place, null);
+    tell();
+    go(at);
+  }
+  addEventListener("focus", look);
+  addEventListener("storage", ({key, newValue}) => { // a label of another tab is stored
+    if (about && key && key.startsWith(prefix()) && newValue === null) look();
   });
   start();
 })();
