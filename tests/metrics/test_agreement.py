@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from sayso import metrics
 from sayso.metrics import agreement, agreement_matrix
+from sayso.metrics.intervals import bootstrap_share
 from sayso.records import InputError
 
 
@@ -270,3 +271,17 @@ def test_clusters_that_move_together_widen_the_interval() -> None:
     labels = np.stack([first, np.where(flip, 1 - first, first)], axis=1)
     alone, together = (metrics.coefficients(labels, clusters=c).alpha for c in (None, unit))
     assert together.high - together.low > 1.5 * (alone.high - alone.low)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("wrong", range(6))
+def test_no_error_is_never_less_precise_than_one(wrong: int) -> None:
+    # 60 labels of 30 entities; 12 each of groups whose items weigh 1 to 6
+    weights = np.repeat([1.0, 1.5, 2.0, 4.0, 6.0], 12)
+    unit, every = np.arange(60) % 30, np.ones(60, dtype=bool)
+    perfect = bootstrap_share("same", every, every, unit, n=500, weights=weights)
+    right = np.arange(60) != min(12 * wrong, 59)
+    once = bootstrap_share("same", right, every, unit, n=500, weights=weights)
+    assert perfect.low is not None
+    assert once.low is not None
+    assert perfect.low > once.low
+    assert perfect.low < 0.95  # exact for fewer than 60 trials

@@ -306,6 +306,23 @@ def test_skipped_and_unread_items_are_counted_and_compared_with_nothing(tmp_path
     assert kind.agreed.n == 37
 
 
+def test_what_one_reading_leaves_out_is_said(tmp_path: Path) -> None:
+    run = answers_run(tmp_path / "run", 40)
+
+    def says(number: int, read: Verdict, name: str) -> dict[str, object]:
+        doubtful = number == 4 and name == "B"
+        return {"stance": "committed"} if doubtful else as_judge(number, read, name)
+
+    label_run(run, "AB", says, n=20, shared=20)
+    result = agreement(run, resamples=50)
+    verdict, stance = only(result).readings
+    assert (verdict.people.n, stance.people.n) == (19, 20)
+    assert (
+        "short answers, verdict, people among themselves: 1 item is left out, because somebody "
+        "could not tell whether the answer is right"
+    ) in agreement_text(result).tail
+
+
 def test_labels_from_no_draw_count_alike_and_it_is_said(tmp_path: Path) -> None:
     run = answers_run(tmp_path / "run", 20)
     with LabelStore.open(run) as store:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import re
 from pathlib import Path
+from typing import NoReturn
 
 import msgspec
 import pytest
@@ -91,7 +95,9 @@ def test_the_page_shows_them_beside_the_raw_ones(
     page = (labeled / "report.html").read_text(encoding="utf-8")
     assert 'id="corrected"' in page
     assert "judge made it" in page
+    assert page.count('href="#corrected"') == 1
     call(capsys, "report", plain)
+    assert "#corrected" not in (plain / "report.html").read_text(encoding="utf-8")
     assert 'id="corrected"' not in (plain / "report.html").read_text(encoding="utf-8")
     assert not (plain / "corrected.parquet").exists()
 
@@ -247,7 +253,9 @@ def test_raw_numbers_can_be_asked_for(labeled: Path, capsys: pytest.CaptureFixtu
     assert "that of the judge where labels correct it" in out
 
 
-def test_a_number_without_a_corrected_interval_stays_the_judges(tmp_path: Path) -> None:
+def test_a_number_without_a_corrected_interval_stays_the_judges(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     run = answers_run(tmp_path / "run", 80)
     sayso.measure(run)
     label_run(run, "A", as_judge, n=4, design="random")
@@ -255,6 +263,54 @@ def test_a_number_without_a_corrected_interval_stays_the_judges(tmp_path: Path) 
     assert number.corrected.low is None
     (one,) = sayso.check_assertions(run, "accuracy[short] >= .01")
     assert (one.value, one.labels) == (number.raw.value, 0)
+    assert number.corrected.problem is not None
+    said = number.corrected.problem.replace("no interval", "no corrected interval")
+    assert one.judge_alone == said
+    _, out = call(capsys, "assert", run, "accuracy[short] >= .01")
+    assert f"by the judge alone: {said}" in " ".join(out.split())
+    _, out = call(capsys, "assert", run, "accuracy[short] >= .01", "--json")
+    assert json.loads(out)["decided"][0]["judge_alone"] == said
+    # a number that labels cannot correct, one that is no judge's, and one that is asked for raw
+    for asserted, raw, why in (
+        ("p_known[short] >= .01", False, "labels do not correct it"),
+        ("missing <= 1", False, ""),
+        ("accuracy[short] >= .01", True, ""),
+    ):
+        (one,) = sayso.check_assertions(run, asserted, raw=raw)
+        assert one.judge_alone == why
+
+
+def test_a_read_only_run_has_its_numbers_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = answers_run(tmp_path / "run", 80)
+    sayso.measure(run)
+    label_run(run, "A", says, n=40, design="random")
+    before = {file: file.stat().st_mtime_ns for file in run.rglob("*") if file.is_file()}
+
+    def refused(*_: object, **__: object) -> NoReturn:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(os, "access", lambda place, mode: mode != os.W_OK)
+    monkeypatch.setattr(os, "fsync", refused)
+    capsys.readouterr()
+    assert cli.execute(["measure", str(run)]) == 0
+    told = capsys.readouterr()
+    assert "Corrected by labels of people" in told.out
+    assert "cannot be written: these numbers are not stored in it" in told.err
+    assert {file: file.stat().st_mtime_ns for file in run.rglob("*") if file.is_file()} == before
+
+
+def test_sentences_of_the_terminal_are_of_the_shown_rows(
+    labeled: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    every = sayso.correct(labeled)
+    known = sum(one.effect is not None and one.effect.low is not None for one in every)
+    _, out = call(capsys, "measure", labeled)
+    (of,) = re.findall(r"moved \d+ of (\d+) numbers", " ".join(out.split()))
+    assert int(of) < known
+    _, out = call(capsys, "measure", labeled, "--verbose")
+    assert f"of {known} numbers" in " ".join(out.split())
 
 
 def test_labels_without_a_draw_are_left_out_and_counted(tmp_path: Path) -> None:
@@ -319,5 +375,6 @@ def test_which_labels_count_is_decided_table_by_table(
     }
     _, out = call(capsys, "measure", run)
     told = " ".join(out.split())
-    assert f"Behind {len(long)} of the {len(both)} numbers, nobody knows how the labeled" in told
+    (counts,) = re.findall(r"Behind (\d+) of the (\d+) numbers, nobody knows how the labeled", told)
+    assert 0 < int(counts[0]) < int(counts[1]) < len(both)
     assert "For some numbers, up to 1 labels are left out" in told

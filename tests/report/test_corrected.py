@@ -57,7 +57,7 @@ def one(
         (one(0.40, 0.32), "higher by 0.08"),
         (one(0.30, 0.32), "(lower by 0.02)"),
         (one(0.3201, 0.32), "no different"),
-        (one(0.80, 0.79, name="KCR"), "(higher by 1.0)"),
+        (one(0.80, 0.79, name="KCR"), "(higher by 1.0 pp)"),
         (one(None, 0.32), "–"),
         (one(0.25, None), "–"),
     ],
@@ -91,7 +91,7 @@ def test_the_table_shows_all_three_beside_each_other(tmp_path: Path) -> None:
     part = corrected_part(folder, NUMBERS, part_label)
     (row,) = part.table.rows
     assert [cell.text for cell in row[2:5]] == ["+0.25", "+0.32", "+0.34"]
-    assert [cell.text for cell in row[5:]] == ["lower by 0.07", "1.80 alone"]
+    assert [cell.text for cell in row[5:]] == ["lower by 0.07", "1.80 labels alone"]
     out = io.StringIO()
     render_corrected([one()], NUMBERS, part_label, Console(file=out, width=120))
     assert "+0.32 [+0.27, +0.37]" in out.getvalue()

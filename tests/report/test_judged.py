@@ -246,6 +246,10 @@ def test_labels_of_the_run_say_how_well_its_doubt_was_read(tmp_path: Path) -> No
     assert labeled_part(alike, "J", "short answers").endswith(
         "They never differ from the judge in a way that moves J."
     )
+    # they differ on other things
+    assert labeled_part(alike, "J", "short answers", 8).endswith(
+        "They differ from the judge on at least 8, but never in a way that moves J."
+    )
     assert number.disagreements > 5
     for found in (unknown, rules):
         text = printed(found, run)

@@ -7,7 +7,7 @@ asked and nothing in its folder changes.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -85,6 +85,8 @@ class DecidedAssertion(msgspec.Struct, frozen=True):
     difference: bool = False
     #: how many labels of people corrected the number for its judge; 0 for a raw one
     labels: int = 0
+    #: why the judge alone decides, where a run has labels of people
+    judge_alone: str = ""
 
 
 class CheckedAssertions(msgspec.Struct, frozen=True):
@@ -128,6 +130,8 @@ class _Target(NamedTuple):
     same_model: bool = False
     #: how many labels of people correct a number, by its name and slice
     labels: Mapping[tuple[str, Slice], int] = {}
+    #: why labels of people do not correct a number, by its name and slice
+    judge_alone: Mapping[tuple[str, Slice], str] = {}
 
     @property
     def numbers(self) -> Numbers:
@@ -277,6 +281,7 @@ def _shown(
         needed=None if (e.name, e.where) in target.labels else one.needed,
         difference=target.difference,
         labels=target.labels.get((e.name, e.where), 0),
+        judge_alone="" if claim.by_nature else target.judge_alone.get((e.name, e.where), ""),
     )
 
 
@@ -306,7 +311,8 @@ def _run_target(path: Path, *, raw: bool) -> _Target:
     job, manifest, settings = load_run(path)
     plan = protocol_of(manifest)
     stored = job.folder.read(f"metrics/{plan.name}", Estimate)
-    labeled = {} if raw else by_place(corrected_numbers(path))
+    numbers = [] if raw else corrected_numbers(path)
+    labeled = by_place(numbers)
     return _Target(
         plan,
         str(path),
@@ -316,20 +322,37 @@ def _run_target(path: Path, *, raw: bool) -> _Target:
         list(facts_of_the_run(job, manifest)),
         lambda: _again(path, plan.measure(job, settings), labeled=bool(labeled)),
         labels={place: one.labels for place, one in labeled.items()},
+        judge_alone=_uncorrected(stored, labeled, numbers),
     )
+
+
+def _uncorrected(
+    estimates: Sequence[Estimate],
+    labeled: Collection[tuple[str, Slice]],
+    *runs: Sequence[CorrectedNumber],
+) -> dict[tuple[str, Slice], str]:
+    """Return why labels of people do not correct numbers of runs that all have such labels."""
+    if not all(runs):
+        return {}
+    why = {
+        (one.raw.name, one.raw.where): one.corrected.problem or "no interval"
+        for numbers in runs
+        for one in numbers
+        if one.corrected.low is None
+    }
+    return {
+        place: why.get(place, "labels do not correct it").replace(
+            "no interval", "no corrected interval"
+        )
+        for e in estimates
+        if (place := (e.name, e.where)) not in labeled
+    }
 
 
 def _again(path: Path, measured: Sequence[Estimate], *, labeled: bool) -> list[Estimate]:
     """Return numbers of a run at the level that is current."""
     corrected = by_place(corrected_numbers(path, measured)) if labeled else {}
     return _with_corrected(measured, corrected)
-
-
-def _labeled_pairs(
-    first: Path, second: Path
-) -> Mapping[tuple[str, Slice], tuple[CorrectedNumber, CorrectedNumber]]:
-    """Return the numbers that labels of people correct in both runs, by name and slice."""
-    return corrected_pairs(corrected_numbers(first), corrected_numbers(second))
 
 
 def _with_corrected(estimates: Sequence[Estimate], labeled: Corrections) -> list[Estimate]:
@@ -362,7 +385,7 @@ def _differences(
         ]
 
         def differences(first: Path = first, path: Path = path) -> Sequence[Estimate]:
-            labeled = {} if raw else _labeled_pairs(first, path)
+            labeled = {} if raw else corrected_pairs(*map(corrected_numbers, (first, path)))
             return [
                 difference_of_corrected(*labeled[e.name, e.where])
                 if (e.name, e.where) in labeled
@@ -375,10 +398,14 @@ def _differences(
         found = differences()
         theirs = load_run(first)[1].model_identity
         same = bool(theirs) and theirs == manifest.model_identity
-        labeled = {} if raw else _labeled_pairs(first, path)
+        both = [[] if raw else corrected_numbers(one) for one in (first, path)]
+        labeled = corrected_pairs(*both)
         labels = {place: min(a.labels, b.labels) for place, (a, b) in labeled.items()}
+        alone = _uncorrected(found, labeled, *both)
         targets.append(
-            _Target(plan, str(path), manifest, shared, found, (), differences, True, same, labels)
+            _Target(
+                plan, str(path), manifest, shared, found, (), differences, True, same, labels, alone
+            )
         )
     if not targets:
         raise InputError(f"{base} has no run of a protocol that {runs[0].parent} has")

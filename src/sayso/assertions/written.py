@@ -43,6 +43,8 @@ def found_text(one: DecidedAssertion) -> str:
     else:
         shown = f"{_plain(e)} {interval(e)}".strip()
     by = f", corrected by {one.labels:,} labels of people" if one.labels else ""
+    if one.judge_alone:
+        by = f", by the judge alone: {one.judge_alone}"
     return DASH if shown == DASH else shown + by
 
 

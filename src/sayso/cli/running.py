@@ -42,7 +42,7 @@ from sayso.runs.measure import settings_kind
 from sayso.runs.recorded import RecordedEngine, slug
 from sayso.runs.result import Result, lost_answers, shown_examples, summary_of
 from sayso.runs.run import execute_job
-from sayso.storage.atomic import place_inside
+from sayso.storage.atomic import can_write, place_inside
 from sayso.storage.run_folder import FIGURES, RunFolder
 from sayso.train.result import is_training, read_training
 
@@ -437,6 +437,8 @@ def measure(run: Path, settings: Any, *, labels: Path | None, json: bool, verbos
         print(f"the labels of {labels} correct no number of this run")
     elif result.saved and not numbers and people.has_labels(run):
         print("people labeled items of this run, but none of its numbers is corrected by them")
+    if result.saved and not can_write(run):
+        print_note(f"{run} cannot be written: these numbers are not stored in it")
     if not result.saved:
         print("measured with other settings: printed only; the run's own numbers are unchanged")
 

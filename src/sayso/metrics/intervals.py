@@ -762,7 +762,9 @@ def bootstrap_share(
     counts. Value ``None`` with a problem when ``bottom`` is empty; no interval when all that it
     counts lies in one cluster. Sparse shares get an exact interval, which is wide for fractions.
     ``weights`` (rows,), positive, are 1 / the probability with which a row was drawn: the rows then
-    count as many trials as they are worth (Kish 1965), and the share has no whole counts.
+    count as many trials as they are worth (Kish 1965), and the share has no whole counts. A sparse
+    one is never worth more trials than one of 0 or 1, so that no error found is never less precise
+    than one.
     """
     of = np.asarray(bottom, dtype=bool)
     mass = of.astype(np.float64)
@@ -780,7 +782,10 @@ def bootstrap_share(
     replicates = _replicates(hit, mass, unit, n, seed)
     error = standard_error(replicates, count)
     sizes = np.bincount(unit, weights=mass, minlength=count)
-    low, high = proportion_interval(successes, trials, error, count, sizes=sizes)
+    if weights is not None and is_sparse(successes, trials):
+        low, high = _weighted_interval(successes, trials, error, int((sizes > 0).sum()))
+    else:
+        low, high = proportion_interval(successes, trials, error, count, sizes=sizes)
     problem = UNMOVED if low is None else undefined_problem(replicates)
     if np.count_nonzero(sizes) < LEAST_CLUSTERS:
         # rows of one cluster may all move together: an exact interval over rows would be too small
@@ -797,6 +802,24 @@ def bootstrap_share(
         n=int(counted[1]),
         problem=problem,
     )
+
+
+def _weighted_interval(
+    successes: float, trials: float, error: float | None, clusters: int
+) -> Interval:
+    """Return the exact interval of a sparse share of rows that weigh differently.
+
+    At most so many trials as its rows are worth, less what Student's t adds for few clusters; fewer
+    where resamples say so.
+    """
+    p, end = successes / trials, (1 + current_level()) / 2
+    shrink = 1.0
+    if trials > 1:
+        shrink = student_quantile(end, trials - 1) / student_quantile(end, max(clusters - 1, 1))
+    size = trials * min(shrink, 1.0) ** 2
+    if error is not None and error > NO_SPREAD and 0 < p < 1:
+        size = min(size, p * (1 - p) / error**2 * shrink**2)
+    return exact_interval(p * size, size)
 
 
 def bootstrap_ratio(

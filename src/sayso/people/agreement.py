@@ -827,7 +827,8 @@ def agreement_text(result: RunAgreement, *, examples: bool = True) -> TextTables
         tables += _kind_tables(kind)
         if examples and kind.worst:
             tables.append(_examples(kind))
-    tail = ["Ranges are 95 %, by resampling entities: they hold for these annotators."]
+    tail = [text for kind in result.kinds for text in _left_out(kind)]
+    tail += ["Ranges are 95 %, by resampling entities: they hold for these annotators."]
     bad = [f"{kind.title}: {UNWEIGHTED}" for kind in result.kinds if not kind.weighted]
     bad += [
         f"{kind.title}: {kind.agreed.problem}"
@@ -863,6 +864,21 @@ def _counts_text(kind: KindAgreement) -> str:
     ):
         text += f"; {count:,} {what}" if count else ""
     return text
+
+
+def _left_out(kind: KindAgreement) -> Iterator[str]:
+    """Yield of how many items one thing is not read, where another is."""
+    for who in ("judge", "people"):
+        counts = {reading.name: getattr(reading, who).n for reading in kind.readings}
+        for name, count in counts.items():
+            fewer = max(counts.values()) - count
+            if fewer:
+                items = "item is" if fewer == 1 else "items are"
+                sides = "judge and people" if who == "judge" else "people among themselves"
+                yield (
+                    f"{kind.title}, {name}, {sides}: {fewer:,} {items} left out, because somebody "
+                    "could not tell whether the answer is right"
+                )
 
 
 TextTable = tuple[str, Sequence[str], Sequence[Sequence[str]]]

@@ -22,7 +22,7 @@ from sayso.protocols.protocol import Protocol
 from sayso.records import CorrectedNumber, Estimate, InputError, Results, Verdict
 from sayso.report.corrected import stored_corrected
 from sayso.runs.measure import load_run, run_path
-from sayso.storage.atomic import WAIT, one_writer
+from sayso.storage.atomic import WAIT, can_write, one_writer
 from sayso.storage.run_folder import CORRECTED, RunFolder
 
 #: how much of a signature says that a number was corrected, and how
@@ -165,11 +165,14 @@ def correct(
     """Return the corrected numbers of a run as :func:`corrected_numbers`, and store them in it.
 
     ``labels`` is another run whose labels are used instead (:func:`numbers_by_labels_of`); then
-    nothing is stored. The page shows what is stored. Raises InputError.
+    nothing is stored, and neither in a folder that cannot be written. The page shows what is
+    stored. Raises InputError.
     """
     place = run_path(run)
     if labels is not None:
         return numbers_by_labels_of(labels, place)
+    if not can_write(place):
+        return corrected_numbers(place)
     folder = RunFolder.open(place)
     if not LabelStore.exists(place):
         return []

@@ -111,9 +111,17 @@ def measure_on_run(run: RunFolder | None, *, labeled: bool) -> str:
     return f"To measure that on answers of this run: sayso label {folder}"
 
 
-def labeled_part(one: CorrectedNumber, symbol: str, answers: str) -> str:
-    """Return what people's labels of ``answers`` show of the judge, by one corrected number."""
+def labeled_part(one: CorrectedNumber, symbol: str, answers: str, differ: int = 0) -> str:
+    """Return what people's labels of ``answers`` show of the judge, by one corrected number.
+
+    ``differ`` is on how many of them people and judge differ, at least.
+    """
     text = f"People labeled {one.labels:,} of the {one.rows:,} {answers} behind {symbol}."
+    if not one.disagreements and differ:
+        return (
+            f"{text} They differ from the judge on at least {differ:,}, but never in a way that "
+            f"moves {symbol}."
+        )
     if not one.disagreements:
         return f"{text} They never differ from the judge in a way that moves {symbol}."
     text += f" On {one.disagreements:,} they differ from the judge in a way that moves {symbol}"

@@ -96,7 +96,7 @@ def corrected_part(
         rows.append(
             [
                 TableCell(name, head=True),
-                TableCell(of),
+                TableCell(of, style="left"),
                 *cells,
                 TableCell(judge_effect(one)),
                 TableCell(worth(one)),
@@ -104,7 +104,7 @@ def corrected_part(
         )
     notes = [CHANCE, GROUPED, *_cautious(numbers, metrics, part_label)]
     bare = _without_interval(numbers, metrics, part_label)
-    table = Table(CAPTION, list(HEAD), rows, [*notes, *bare])
+    table = Table(CAPTION, list(HEAD), rows, [*notes, *bare], "labels-2")
     return CorrectedPart(corrected_sentences(numbers), table)
 
 
@@ -148,6 +148,13 @@ def _without_interval(
             reasons.setdefault(why, []).append(_named_with_part(one, metrics, part_label))
     for why, names in reasons.items():
         yield f"{', '.join(names)}: {line(why, 200)}."
+    gaps = {
+        metrics.named(one.raw.name).shown_symbol
+        for one in numbers
+        if any(map(is_bare, (one.raw, one.corrected, one.alone)))
+    }
+    if gaps:
+        yield f"{', '.join(sorted(gaps))}: shown only with an interval."
 
 
 def corrected_sentences(numbers: Sequence[CorrectedNumber]) -> list[str]:
@@ -223,7 +230,9 @@ def _is_clear(one: CorrectedNumber) -> bool:
 
 
 def judge_effect(one: CorrectedNumber) -> str:
-    """Return in words what the judge did to a number: "lower by 6.3", in points of a share.
+    """Return in words what the judge did to a number: "lower by 0.06", "lower by 6.3 pp".
+
+    pp: percentage points.
 
     In parentheses where the draw of labels may explain it.
     """
@@ -231,20 +240,19 @@ def judge_effect(one: CorrectedNumber) -> str:
     if raw is None or corrected is None or is_bare(one.raw) or is_bare(one.corrected):
         return DASH
     gap = raw - corrected
-    size, nothing = (
-        metric_value(one.raw.name, value).removeprefix("+").removesuffix("%").strip()
-        for value in (abs(gap), 0.0)
-    )
+    shown = [metric_value(one.raw.name, value).removeprefix("+") for value in (abs(gap), 0.0)]
+    unit = " pp" if shown[0].endswith("%") else ""
+    size, nothing = (text.removesuffix("%").strip() for text in shown)
     if size in (nothing, f"<{nothing[:-1]}1"):
         return NO_EFFECT
-    said = f"{'higher' if gap > 0 else 'lower'} by {size}"
+    said = f"{'higher' if gap > 0 else 'lower'} by {size}{unit}"
     return said if _is_clear(one) else f"({said})"
 
 
 def worth(one: CorrectedNumber) -> str:
     """Return how many labels alone one corrected label is worth."""
     told = one.gain is not None and judge_counts(one.labels, one.rows)
-    return f"{one.gain:.2f} alone" if told else DASH
+    return f"{one.gain:.2f} labels alone" if told else DASH
 
 
 def render_corrected(
@@ -275,7 +283,7 @@ def render_corrected(
         say(console, text, "dim")
     for text in _without_interval(shown, metrics, part_label):
         say(console, text, "dim")
-    for text in corrected_sentences(numbers):
+    for text in corrected_sentences(shown or numbers):
         say(console, text, "dim")
     if len(shown) < len(numbers):
         say(console, f"The page shows {len(numbers) - len(shown)} more (sayso report).", "dim")

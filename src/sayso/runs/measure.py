@@ -21,7 +21,7 @@ from sayso.records import Estimate, InputError, Question
 from sayso.runs.asking import REQUEST_SETTINGS
 from sayso.runs.result import Result
 from sayso.runs.stages import FolderRun
-from sayso.storage.atomic import WAIT, one_writer
+from sayso.storage.atomic import WAIT, can_write, one_writer
 from sayso.storage.renamed import under_todays_settings
 from sayso.storage.run_folder import Manifest, RunFolder
 
@@ -79,8 +79,8 @@ def measure(
     ``run`` is a run folder, or the result of one.
     ``options`` replaces all settings at once; ``settings`` and further keywords change some by
     name, as in :func:`sayso.run`. Settings that decide what was asked are refused, except fewer
-    probe draws. The run's own table is rewritten only when no setting was changed. Raises
-    InputError.
+    probe draws. The run's own table is rewritten only when no setting was changed, and not in a
+    folder that cannot be written. Raises InputError.
     """
     run = run_path(run)
     check_settings_mapping(settings)
@@ -102,7 +102,7 @@ def measure(
     refused = [text for text in plan.cautions(estimates, None) if text.startswith(REFUSED)]
     cautions = (*_cautions_again(job, manifest, plan.misfit(estimates)), *refused)
     manifest = msgspec.structs.replace(manifest, cautions=cautions)
-    if chosen == stored:
+    if chosen == stored and can_write(Path(run)):
         with one_writer(run, "sayso measure", WAIT):
             job.folder.write(f"metrics/{plan.name}", estimates, Estimate)
             written = job.folder.read_manifest()

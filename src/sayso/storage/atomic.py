@@ -33,6 +33,11 @@ def system_reason(error: OSError) -> str:
     return error.strerror or str(error)
 
 
+def can_write(folder: Path) -> bool:
+    """Tell whether files can be made in a folder that is there; not in a read-only copy."""
+    return os.access(folder, os.W_OK)
+
+
 def is_full(error: OSError) -> bool:
     """Tell whether the system has no space left."""
     return error.errno in (errno.ENOSPC, errno.EDQUOT)

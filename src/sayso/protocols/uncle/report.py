@@ -586,7 +586,8 @@ def _labeled(run: RunFolder | None) -> dict[str, str]:
         for one in numbers:
             form = dict(one.raw.where).get("form", "")
             if one.raw.name == name and one.raw.where == (("form", form),):
-                told.setdefault(form, labeled_part(one, name, FORMS[form]))
+                differ = max(n.disagreements for n in numbers if n.raw.where == one.raw.where)
+                told.setdefault(form, labeled_part(one, name, FORMS[form], differ))
     return told
 
 
