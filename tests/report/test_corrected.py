@@ -91,7 +91,8 @@ def test_the_table_shows_all_three_beside_each_other(tmp_path: Path) -> None:
     part = corrected_part(folder, NUMBERS, part_label)
     (row,) = part.table.rows
     assert [cell.text for cell in row[2:5]] == ["+0.25", "+0.32", "+0.34"]
-    assert [cell.text for cell in row[5:]] == ["lower by 0.07", "1.80 labels alone"]
+    assert row[6].detail == "alone"
+    assert [cell.text for cell in row[5:]] == ["lower by 0.07", "1.80 labels"]
     out = io.StringIO()
     render_corrected([one()], NUMBERS, part_label, Console(file=out, width=120))
     assert "+0.32 [+0.27, +0.37]" in out.getvalue()

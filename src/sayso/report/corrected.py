@@ -99,7 +99,7 @@ def corrected_part(
                 TableCell(of, style="left"),
                 *cells,
                 TableCell(judge_effect(one)),
-                TableCell(worth(one)),
+                TableCell(worth(one), "" if worth(one) == DASH else "alone"),
             ]
         )
     notes = [CHANCE, GROUPED, *_cautious(numbers, metrics, part_label)]
@@ -252,7 +252,7 @@ def judge_effect(one: CorrectedNumber) -> str:
 def worth(one: CorrectedNumber) -> str:
     """Return how many labels alone one corrected label is worth."""
     told = one.gain is not None and judge_counts(one.labels, one.rows)
-    return f"{one.gain:.2f} labels alone" if told else DASH
+    return f"{one.gain:.2f} labels" if told else DASH
 
 
 def render_corrected(
