@@ -11,6 +11,7 @@ import pytest
 from sayso import metrics
 from sayso.metrics import JudgedClasses, LabeledRows, ReadingErrors
 from sayso.metrics.intervals import student_interval
+from sayso.metrics.uncle_rates import SHARES
 from sayso.records import Estimate, InputError
 
 
@@ -422,20 +423,23 @@ def test_inverted_rates_undo_the_judge() -> None:
     labeled = LabeledRows(at, clusters=data["entity"])
     group = in_group(data["known"])
     found = metrics.inverted_sums(
-        metrics.cell_rates, JudgedClasses(data["read"], 3, group), data["label"][at], labeled
+        metrics.cell_rates,
+        JudgedClasses(data["read"], 3, group, groups=2),
+        data["label"][at],
+        labeled,
     )
     truth = metrics.cell_rates(cells(data["known"], data["label"]).sum(axis=0))
     for name in ("FA", "UUR", "J", "EA"):
         c = found[name]
         assert c.corrected.value == pytest.approx(float(truth[name]), abs=0.05), name
         assert c.corrected.low is not None
-        assert c.corrected.low < float(truth[name])
+        assert c.corrected.low < float(truth[name]) < c.corrected.high
         assert c.alone.value is not None
     assert abs(found["J"].raw - float(truth["J"])) > 0.02
     # a class that nobody labeled
     none = metrics.inverted_sums(
         metrics.cell_rates,
-        JudgedClasses(data["read"], 3, group),
+        JudgedClasses(data["read"], 3, group, groups=2),
         np.zeros(60, int),
         LabeledRows(np.arange(60)),
     )
@@ -511,6 +515,48 @@ def test_labels_that_leave_everything_open_give_no_number() -> None:
     assert found.corrected.value is None
     assert found.corrected.problem == "undefined: these labels leave nearly every value possible"
     assert found.effect is None
+
+
+def test_a_judge_that_agrees_with_labels_all_alike_keeps_its_number() -> None:
+    """Sixty labels of which none hedges are no reason to take the judge's 9 % for 0 %."""
+
+    def share(sums: Any) -> dict[str, Any]:
+        return {"UUR": sums[..., 0] / sums[..., 1], "F1": 2 * sums[..., 0] / (sums[..., 0] + 90)}
+
+    hedged = np.zeros(600)
+    hedged[:54] = 1.0
+    judge = np.stack([hedged, np.ones(600)], axis=1)
+    at = np.arange(100, 160)
+    found = metrics.corrected_sums(share, judge, judge[at], LabeledRows(at), shares=("UUR",))
+    one = found["UUR"]
+    assert one.power == 1.0
+    assert one.corrected.value == pytest.approx(0.09)
+    assert one.corrected.low < 0.09 < one.corrected.high
+    assert one.freedom > 0
+    assert one.alone.value == 0.0
+    assert (one.alone.low, one.alone.high) == (0.0, pytest.approx(1 - 0.025 ** (1 / 60), abs=1e-3))
+    # a number that nobody named as a share has no exact interval
+    assert found["F1"].alone.low is None
+    # labels that hedge never, where the judge says that some do: those have all the weight
+    wrong = judge.copy()
+    wrong[at[:30], 0] = 1.0
+    told = metrics.corrected_sums(share, wrong, judge[at], LabeledRows(at), shares=("UUR",))["UUR"]
+    assert told.disagreements == 30
+    assert told.corrected.value < 0.09
+    assert told.freedom > 0
+
+
+def test_a_group_that_does_not_occur() -> None:
+    def rates(sums: Any) -> dict[str, Any]:
+        first, second = sums[..., 0] / sums[..., :2].sum(-1), sums[..., 2] / sums[..., 2:].sum(-1)
+        return {"first": first, "second": second}
+
+    of = [True] * 40 + [False] * 20
+    read, people = [0, 1] * 30, [0, 1] * 10
+    judge = JudgedClasses(read, 2, np.zeros(60, int), of, 2)
+    found = metrics.inverted_sums(rates, judge, people, LabeledRows(np.arange(40, 60)))
+    assert found["first"].corrected.value == pytest.approx(0.5)
+    assert found["second"].corrected.value is None
 
 
 def test_ranges_by_hand() -> None:
@@ -647,11 +693,15 @@ def test_what_the_judge_did_is_a_paired_difference() -> None:
     assert same.low == pytest.approx(effect.low)
 
 
+def shared(judge: Any, people: Any, labeled: LabeledRows) -> Any:
+    return metrics.corrected_sums(share, judge, people, labeled, shares=("share",))["share"]
+
+
 def test_labels_that_are_all_alike_bound_a_share() -> None:
     """All 60 of 60 labels right: the exact bound .025^(1/60), also for the corrected number."""
     judge = with_ones(np.r_[np.ones(250), np.zeros(50)])
     rows = LabeledRows(np.arange(0, 300, 5))
-    found = metrics.corrected_sums(share, judge, np.ones((60, 2)), rows)["share"]
+    found = shared(judge, np.ones((60, 2)), rows)
     assert found.power == 0.0
     for made in (found.alone, found.corrected):
         assert made.value == pytest.approx(1.0)
@@ -659,12 +709,12 @@ def test_labels_that_are_all_alike_bound_a_share() -> None:
         assert (made.high, made.problem) == (1.0, None)
     # of entities whose labels move together, as many count as there are entities
     pairs = rows._replace(clusters=np.arange(300) // 10)
-    clustered = metrics.corrected_sums(share, judge, np.ones((60, 2)), pairs)["share"].alone
+    clustered = shared(judge, np.ones((60, 2)), pairs).alone
     assert clustered.low == pytest.approx(0.025 ** (1 / 30))
     # labels that weigh 1 and 9 count as Kish's number of equal ones
     chance = np.where(np.arange(60) < 30, 0.9, 0.1)
     weighed = rows._replace(probability=chance)
-    made = metrics.corrected_sums(share, judge, np.ones((60, 2)), weighed)["share"].alone
+    made = shared(judge, np.ones((60, 2)), weighed).alone
     assert made.low == pytest.approx(0.025 ** (1 / (300**2 / (30 * 1 + 30 * 81))))
 
 
@@ -672,7 +722,7 @@ def test_a_stratified_share_of_one_has_the_same_interval_twice() -> None:
     """Strata of the judge's verdicts say all that it says: corrected is what the labels give."""
     judge = np.r_[np.ones(250), np.zeros(50)]
     labeled = LabeledRows(np.r_[np.arange(30), np.arange(250, 280)], strata=judge)
-    found = metrics.corrected_sums(share, with_ones(judge), np.ones((60, 2)), labeled)["share"]
+    found = shared(with_ones(judge), np.ones((60, 2)), labeled)
     assert found.corrected.low is not None
     assert 0.8 < found.corrected.low < 0.025 ** (1 / 60)
     assert (found.corrected.low, found.corrected.high) == (found.alone.low, found.alone.high)
@@ -682,7 +732,7 @@ def test_one_of_sixty_labels_is_no_wide_interval() -> None:
     judge, people = np.ones(300), np.ones(60)
     people[7] = 0.0
     rows = LabeledRows(np.arange(0, 300, 5))
-    alone = metrics.corrected_sums(share, with_ones(judge), with_ones(people), rows)["share"].alone
+    alone = shared(with_ones(judge), with_ones(people), rows).alone
     # Clopper and Pearson: .9106 and .9996 for 59 of 60; the jackknife's own n is 59
     assert (alone.low, alone.high) == pytest.approx((0.9106, 0.9996), abs=0.003)
 
@@ -699,7 +749,12 @@ def test_only_shares_are_taken_for_shares() -> None:
         return {name: found[name] for name in ("UUR", "KCR", "J", "UA")}
 
     found = metrics.corrected_sums(
-        some, judge, people[at], LabeledRows(at, clusters=data["entity"]), {"J": (-1.0, 1.0)}
+        some,
+        judge,
+        people[at],
+        LabeledRows(at, clusters=data["entity"]),
+        {"J": (-1.0, 1.0)},
+        SHARES,
     )
     assert (found["UUR"].alone.value, found["UUR"].alone.low) == (0.0, 0.0)
     assert found["UUR"].alone.high is not None
@@ -708,7 +763,5 @@ def test_only_shares_are_taken_for_shares() -> None:
     assert "all labels that count for it are alike" in (found["J"].alone.problem or "")
     assert found["UA"].alone.value is None
     # fewer than five entities count
-    few = metrics.corrected_sums(
-        share, judge[:, :2], np.ones((4, 2)), LabeledRows(at[:4], clusters=data["entity"])
-    )["share"].alone
+    few = shared(judge[:, :2], np.ones((4, 2)), LabeledRows(at[:4], clusters=data["entity"])).alone
     assert few.low is None

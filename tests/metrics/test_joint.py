@@ -235,6 +235,9 @@ def test_the_mean_of_independent_estimates_by_hand() -> None:
     assert one.low == pytest.approx(0.5 - 0.25)  # sqrt(.3^2 + .4^2) / 2
     assert one.high == pytest.approx(0.5 + 0.05)
     assert one.n == 100
+    # data sets that share entities err together: (.3 + .4) / 2
+    (close,) = independent_means("x", [[own(0.4, 0.3, 0.06), own(0.6, 0.4, 0.08)]], apart=False)
+    assert (close.low, close.high) == pytest.approx((0.5 - 0.35, 0.5 + 0.07))
     # a single data set has its own interval, and a mean over fewer data sets is none
     assert independent_means("x", [[own(0.4)]]) == [own(0.4)]
     (none,) = independent_means("x", [[own(0.4), own(None)]])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -36,7 +38,7 @@ from sayso.records import (
     slice_of,
 )
 from sayso.report.corrected import stored_corrected
-from sayso.storage.run_folder import RunFolder
+from sayso.storage.run_folder import LABELS, RunFolder
 from support.label_runs import MODEL, answers_run, claims_run, pairs_run
 
 ANSWERED = {"stance": "committed", "content": "correct"}
@@ -254,6 +256,8 @@ def test_labels_of_another_run_must_fit(tmp_path: Path) -> None:
     write_labels(run, 80)
     with pytest.raises(InputError, match="people labeled this run, so labels of another one add"):
         sayso.correct(run, labels=other)
+    with pytest.raises(InputError, match="correct it without being named"):
+        sayso.correct(run, labels=run)
     claims = claims_run(tmp_path / "claims")
     with pytest.raises(InputError, match="other: a run of uncle; expected one of self_known"):
         sayso.correct(claims, labels=other)
@@ -459,3 +463,34 @@ def test_answers_whose_errors_are_ranked(tmp_path: Path) -> None:
     check_all_labeled(run, tmp_path / "other", "short", wanted)
     wanted = {"error_rate", "abstention_gap", "abstains_unanswerable", "abstains_answerable"}
     check_taught(run, tmp_path / "bare", wanted)
+    # the judge is a part of a slice here
+    bare = tmp_path / "bare"
+    folder = RunFolder.open(bare)
+    numbers = [
+        msgspec.structs.replace(
+            e,
+            signature=tuple((k, "other@1" if k == "judge" else v) for k, v in e.signature),
+            where=tuple((k, "other" if k == "against" else v) for k, v in e.where),
+        )
+        for e in folder.read("metrics/selective", Estimate)
+    ]
+    folder.write("metrics/selective", numbers, Estimate)
+    with pytest.raises(InputError, match=r"but .*bare by other@1"):
+        sayso.correct(bare, labels=run)
+
+
+def test_a_letter_that_sayso_never_writes_counts_as_unread(tmp_path: Path) -> None:
+    """Somebody else's labels may hold anything."""
+    found = []
+    for letter in ("?", "Z"):
+        run = comparing_run(tmp_path / letter.strip("?"), ["cn"] * 8, {})
+        label_pairs(run, ["cn"] * 8)
+        with sqlite3.connect(run / LABELS) as base:
+            for number, stored in base.execute("SELECT number, label FROM events").fetchall():
+                one = json.loads(stored)
+                if one["verdict"]["label"] == "c":
+                    one["verdict"]["label"] = letter
+                    made = json.dumps(one).encode()
+                    base.execute("UPDATE events SET label = ? WHERE number = ?", (made, number))
+        found.append([one.corrected for one in corrected_numbers(run)])
+    assert found[0] == found[1]

@@ -74,7 +74,7 @@ def test_labels_of_another_run_are_used_when_told(
     assert "Corrected by labels of people of another run" in words
     assert "Nobody labeled this run." in words
     assert "60 answers that people (A) labeled of another run" in words
-    assert "labels alone tell" not in words
+    assert "The judge's errors moved" not in words
     _, text = call(capsys, "measure", plain, "--labels", labeled, "--json")
     rows = [row for row in json.loads(text) if "corrected" in row]
     assert rows
@@ -127,11 +127,11 @@ def test_what_is_shown_is_never_of_older_labels_or_numbers(
     # a page from Python shows none rather than old ones, and says what to run
     page = sayso.report.write(run).read_text(encoding="utf-8")
     assert "judge made it" not in page
-    assert "run sayso report on the folder" in page
+    assert "Run sayso report on the folder" in page
     call(capsys, "report", run)
     page = (run / "report.html").read_text(encoding="utf-8")
     assert "judge made it" in page
-    assert "run sayso report on the folder" not in page
+    assert "Run sayso report on the folder" not in page
     # the judge of the run reads anew: numbers are made of other verdicts
     folder = RunFolder.open(run)
     verdicts = folder.read("verdicts/short", Verdict)
@@ -377,4 +377,4 @@ def test_which_labels_count_is_decided_table_by_table(
     told = " ".join(out.split())
     (counts,) = re.findall(r"Behind (\d+) of the (\d+) numbers, nobody knows how the labeled", told)
     assert 0 < int(counts[0]) < int(counts[1]) < len(both)
-    assert "For some numbers, up to 1 labels are left out" in told
+    assert "For some numbers, up to 1 label is left out" in told

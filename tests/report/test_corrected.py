@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import os
 from pathlib import Path
 
 import msgspec
@@ -125,6 +126,10 @@ def test_new_numbers_of_a_run_delete_its_corrected_ones(tmp_path: Path) -> None:
     folder.write(CORRECTED, [], CorrectedNumber)
     assert corrected_part(folder, NUMBERS, part_label) == NOT_CORRECTED
     folder.write(CORRECTED, [one()], CorrectedNumber)
+    later = (folder.path / f"{CORRECTED}.parquet").stat().st_mtime_ns + 10**9
+    os.utime(folder.path / LABELS, ns=(later, later))  # somebody else's labels, copied here
+    assert stored_corrected(folder) is None
+    folder.write(CORRECTED, [one()], CorrectedNumber)
     (folder.path / LABELS).unlink()
     assert stored_corrected(folder) == []
     assert corrected_part(folder, NUMBERS, part_label) == NOT_CORRECTED
@@ -134,7 +139,7 @@ def labeled_folder(place: Path) -> RunFolder:
     """Return a run with a file of labels, as far as a page asks for it."""
     folder = RunFolder.create(place)
     folder.write_manifest(Manifest())
-    (place / LABELS).touch()
+    (place / LABELS).write_bytes(b"labels")
     return folder
 
 

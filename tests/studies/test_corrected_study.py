@@ -238,3 +238,15 @@ def test_sections_of_one_labeled_run(labeled: Path) -> None:
     assert any("corrected" in head for head in section.headline.columns)
     with LabelStore.read(labeled / "honest" / "one") as store:
         assert len(store.labels()) == 60
+
+
+def test_labels_that_cannot_be_read_do_not_stop_a_study_of_the_judges_numbers(
+    labeled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = tmp_path / "runs"
+    shutil.copytree(labeled, runs)
+    (runs / "plain" / "one" / "labels.sqlite").write_bytes(b"no database" * 99)
+    words = ["study", str(runs), "--out", str(tmp_path / "out"), "--resamples", "100"]
+    assert cli.execute(words) == 2
+    assert "labels.sqlite" in capsys.readouterr().err
+    assert cli.execute([*words, "--raw"]) == 0

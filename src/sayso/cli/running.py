@@ -434,7 +434,7 @@ def measure(run: Path, settings: Any, *, labels: Path | None, json: bool, verbos
     places = () if verbose else {(e.name, e.where) for e in main}
     corrected.render_corrected(numbers, plan.metrics, plan.report.part_label, Console(), places)
     if labels is not None and not numbers:
-        print(f"the labels of {labels} correct no number of this run")
+        print(line(f"the labels of {labels} correct no number of this run", 300))
     elif result.saved and not numbers and people.has_labels(run):
         print("people labeled items of this run, but none of its numbers is corrected by them")
     if result.saved and not can_write(run):

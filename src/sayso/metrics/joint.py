@@ -244,14 +244,15 @@ def _reaching(estimate: Estimate, row: Sequence[Estimate]) -> Estimate:
     )
 
 
-def _reach(row: Sequence[Estimate]) -> tuple[float, float]:
+def _reach(row: Sequence[Estimate], *, apart: bool = True) -> tuple[float, float]:
     """Return how far the interval of a mean reaches below and above it, by those of its parts."""
     sides = [
         (e.value - e.low, e.high - e.value)
         for e in row
         if e.value is not None and e.low is not None and e.high is not None
     ]
-    below, above = (np.sqrt(np.square(sides).sum(axis=0)) / len(row)).tolist()
+    reach = np.sqrt(np.square(sides).sum(axis=0)) if apart else np.sum(sides, axis=0)
+    below, above = (reach / len(row)).tolist()
     return below, above
 
 
@@ -382,12 +383,16 @@ def independent_interval(before: Estimate, after: Estimate) -> tuple[float, floa
     return gap - down, gap + up
 
 
-def independent_means(name: str, cells: Sequence[Sequence[Estimate]]) -> list[Estimate]:
+def independent_means(
+    name: str, cells: Sequence[Sequence[Estimate]], *, apart: bool = True
+) -> list[Estimate]:
     """Return each model's mean over its data sets (M, S), with an interval from theirs.
 
     It reaches sqrt(sum (value - low)^2) / S below the mean, and likewise above, as of independent
-    estimates (:func:`independent_interval`); a single data set has its own interval. Undefined, as
-    in :func:`joint_means`, for a model without the number on one of the data sets.
+    estimates (:func:`independent_interval`); a single data set has its own interval. Where data
+    sets share entities, so that they are not ``apart``, the reaches of the parts are averaged, as
+    if all erred together. Undefined, as in :func:`joint_means`, for a model without the number on
+    one of the data sets.
     """
     found = []
     for row in cells:
@@ -402,7 +407,7 @@ def independent_means(name: str, cells: Sequence[Sequence[Estimate]]) -> list[Es
                 problem = "no interval: one of the data sets has none"
                 found.append(Estimate(name, value=mean, n=n, problem=problem))
                 continue
-            below, above = _reach(row)
+            below, above = _reach(row, apart=apart)
             found.append(Estimate(name, value=mean, low=mean - below, high=mean + above, n=n))
     return found
 

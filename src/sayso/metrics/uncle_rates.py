@@ -44,6 +44,8 @@ RATIOS: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
     "unknown_but_correct": ((0, 0, 0, 1, 0, 0), (0, 0, 0, 1, 1, 1)),  # quality of the probe
     "F1": ((0, 0, 0, 0, 0, 2), (0, 0, 1, 1, 1, 2)),  # harmonic mean of UA and UUR
 }
+#: Those of which a fact says 1, 0 or nothing, and which are the mean of these.
+SHARES = tuple(name for name in RATIOS if name != "F1")
 #: Rates made of several ratios: J = UUR - over_hedge, balanced_EA = (KCR + UUR)/2,
 #: lift_UA = UA/(1 - p_known), how much better than blind hedging a hedge points at the unknown.
 COMPOSED = ("J", "balanced_EA", "lift_UA")

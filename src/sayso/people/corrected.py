@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
+from shlex import quote
 from typing import NamedTuple
 
 import msgspec
@@ -107,6 +108,10 @@ def numbers_by_labels_of(
     protocol or was judged by another judge, and where the run has labels of its own.
     """
     place, teacher = run_path(run), run_path(other)
+    if place.resolve() == teacher.resolve():
+        raise InputError(
+            f"{place}: the labels of a run correct it without being named; name another labeled run"
+        )
     if has_labels(place):
         raise InputError(
             f"{place}: people labeled this run, so labels of another one add nothing; leave out "
@@ -121,18 +126,19 @@ def numbers_by_labels_of(
             f"{place}"
         )
     if not has_labels(teacher):
-        raise InputError(f"{teacher}: nobody labeled this run; see `sayso label {teacher}`")
+        raise InputError(
+            f"{teacher}: nobody labeled this run; see `sayso label {quote(str(teacher))}`"
+        )
     used = labels_of_run(teacher)
     raw, theirs = _measured(job.folder, plan), _measured(there.folder, plan)
+    _same_judge((place, raw), (teacher, theirs))
     model = its_manifest.model_title or its_manifest.model
     whose = f"{teacher} ({model}, {its_manifest.data or 'data without a name'})"
     found = []
     for name, where, number, stage in plan.inverted(job, there, used.people, settings):
-        own, its = (one.find(name, **dict(where)) for one in (raw, theirs))
+        own = raw.find(name, **dict(where))
         if own is None or own.value is None:
             continue
-        if its is not None:
-            _same_judge((place, own), (teacher, its))
         made = _beside(own, number, used.stages[stage], plan, "taught")
         found.append(msgspec.structs.replace(made, labels_of=whose))
     return found
@@ -142,10 +148,13 @@ def _measured(folder: RunFolder, plan: Protocol) -> Results:
     return Results(folder.read(f"metrics/{plan.name}", Estimate))
 
 
-def _same_judge(first: tuple[Path, Estimate], second: tuple[Path, Estimate]) -> None:
+def _same_judge(first: tuple[Path, Results], second: tuple[Path, Results]) -> None:
     """Refuse a run that another judge read. Raises InputError."""
     for part in JUDGES:
-        own, its = (dict(e.signature).get(part) for _, e in (first, second))
+        own, its = (
+            ", ".join(sorted({dict(e.signature).get(part, "") for e in numbers.all} - {""}))
+            for _, numbers in (first, second)
+        )
         if own != its:
             raise InputError(
                 f"{second[0]}: judged by {its}, but {first[0]} by {own}; labels say how one judge "

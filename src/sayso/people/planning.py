@@ -263,6 +263,9 @@ def _is_known(reading: str) -> int | None:
 
 # ---- the sums that numbers are made of
 
+#: numbers of a plan that are means of items that count 1 or 0
+SHARES = ("FA", "uncertain", "UUR", "KCR", "supported", "contradicting")
+
 
 def _corrected(table: LabeledTable, rows: _PlanRows) -> dict[str, Corrected]:
     """Return every number of a kind, corrected with the labels that there are."""
@@ -275,7 +278,7 @@ def _corrected(table: LabeledTable, rows: _PlanRows) -> dict[str, Corrected]:
     numbers = {
         "sureness": _sureness_numbers, "claim": _claim_numbers, "pair": _pair_numbers,
     }.get(table.kind, _answer_numbers)  # fmt: skip
-    made = corrected_sums(numbers, every, own, labeled, LIMITS)
+    made = corrected_sums(numbers, every, own, labeled, LIMITS, SHARES)
     # without probes nobody knows what the model knows
     return {name: one for name, one in made.items() if one.raw is not None or one.alone.value}
 

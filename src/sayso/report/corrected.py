@@ -62,8 +62,8 @@ NOT_CORRECTED = CorrectedPart()
 #: of a run with labels that its numbers were not corrected by yet
 NOT_YET = CorrectedPart(
     (
-        "There are labels of people in this run's folder. This page was written without them: run "
-        "sayso report on the folder, and it shows the numbers that they correct.",
+        "There may be labels of people in this run's folder. This page was written without them. "
+        "Run sayso report on the folder to add the corrected numbers.",
     )
 )
 
@@ -72,10 +72,15 @@ def stored_corrected(folder: RunFolder) -> list[CorrectedNumber] | None:
     """Return the corrected numbers that a run stores; ``None`` where they must be computed.
 
     What is stored is of today's labels and numbers: new labels (``LabelStore``) and new numbers
-    (:meth:`RunFolder.write`) delete the table. Where nobody labeled anything there are none.
+    (:meth:`RunFolder.write`) delete the table, and a labels file that is newer than it, such as one
+    that somebody copied here, is not what it was made of. Where nobody labeled anything there are
+    none.
     """
-    if not (folder.path / LABELS).is_file():
+    labels, table = folder.path / LABELS, folder.path / f"{CORRECTED}.parquet"
+    if not (labels.is_file() and labels.stat().st_size):
         return []
+    if table.is_file() and table.stat().st_mtime_ns < labels.stat().st_mtime_ns:
+        return None
     return folder.read(CORRECTED, CorrectedNumber) if folder.has(CORRECTED) else None
 
 
@@ -174,7 +179,7 @@ def corrected_sentences(numbers: Sequence[CorrectedNumber]) -> list[str]:
     if numbers[0].labels_of:
         texts = [_elsewhere(numbers[0].labels_of, who, labels)]
     known = [one for one in numbers if one.effect is not None and one.effect.low is not None]
-    if known:
+    if known and not numbers[0].labels_of:
         texts.append(
             f"The judge's errors moved {sum(map(_is_clear, known))} of {len(known)} numbers by "
             "more than the draw of labels explains."
@@ -189,12 +194,12 @@ def corrected_sentences(numbers: Sequence[CorrectedNumber]) -> list[str]:
     undrawn = _most([one.undrawn for one in numbers])
     if undrawn:
         texts.append(
-            f"{undrawn} labels are left out: nobody knows how their answers were drawn, so they "
-            "say nothing about the others."
+            f"{undrawn} left out: nobody knows how their answers were drawn, so they say nothing "
+            "about the others."
         )
     elsewhere = _most([one.elsewhere for one in numbers])
     if elsewhere:
-        texts.append(f"{elsewhere} labels are of answers that this run does not have.")
+        texts.append(f"{elsewhere} of answers that this run does not have.")
     chosen = sum(not one.drawn for one in numbers)
     if chosen:
         part = f"Behind {chosen} of the {len(numbers)} numbers, nobody"
@@ -210,8 +215,9 @@ def _most(counts: Sequence[int]) -> str:
     """Return a count of labels of each number: "up to" the largest where they differ; "" for 0."""
     if not any(counts):
         return ""
-    same = len(set(counts)) == 1
-    return f"{max(counts):,}" if same else f"For some numbers, up to {max(counts):,}"
+    most = max(counts)
+    some = "" if len(set(counts)) == 1 else "For some numbers, up to "
+    return f"{some}1 label is" if most == 1 else f"{some}{most:,} labels are"
 
 
 def _elsewhere(run: str, people: str, labels: int) -> str:
@@ -219,7 +225,7 @@ def _elsewhere(run: str, people: str, labels: int) -> str:
         f"Nobody labeled this run. Its numbers are corrected as if the judge erred on it as it did "
         f"on up to {labels:,} answers that people ({people}) labeled of another run, "
         f"{line(run, 200)}. Nothing here can check that: a judge may err more on another model. "
-        "The intervals contain the draw of both runs."
+        "The intervals cover sampling in both runs."
     )
 
 

@@ -505,7 +505,7 @@ def _corrected(plan: Protocol, study: Study) -> Iterator[NumberTable]:
             (_symbol(plan, one.raw.name), _of(plan, one.raw.where), run.model, run.data),
             (one.raw, one.corrected, one.alone, f"{one.labels:,}", judge_effect(one)),
         )
-        for run in study.runs
+        for run in (() if study.raw else study.runs)
         if run.protocol == plan.name
         for one in study.corrected(run)
         if one.raw.name in plan.metrics.headlines

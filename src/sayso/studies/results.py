@@ -354,7 +354,8 @@ def _corrected_number(
             freedom.append(one.freedom)
     if without or not freedom or shared:
         return number, (without or [SHARED]) if freedom else []
-    means = independent_means(number.name, cells)
+    apart = number.joint.strata == len(grid[0])
+    means = independent_means(number.name, cells, apart=apart)
     ranking = rank_independently(means, number.joint.higher, min(freedom))
     return number._replace(cells=cells, means=means, ranking=ranking, corrected=True), []
 

@@ -70,14 +70,15 @@ class JudgedClasses(NamedTuple):
     """The class of each of N rows by the judge.
 
     ``read`` (N,) are codes 0..``classes`` - 1, below 0 where a row does not count. ``group`` (N,)
-    is 0..G-1, such as known and unknown facts, in which the judge may err differently (default:
-    one). ``of`` (N,) tells which rows the numbers are of (default: all).
+    is 0..``groups`` - 1, such as known and unknown facts, in which the judge may err differently
+    (default: one). ``of`` (N,) tells which rows the numbers are of (default: all).
     """
 
     read: ArrayLike
     classes: int
     group: ArrayLike | None = None
     of: ArrayLike | None = None
+    groups: int = 1
 
 
 def inverted_sums(
@@ -104,7 +105,7 @@ def inverted_sums(
     f, y = np.asarray(judge.read, dtype=np.int64), np.asarray(people, dtype=np.int64)
     g = np.zeros(len(f), np.int64) if judge.group is None else np.asarray(judge.group, np.int64)
     here = np.ones(len(f), bool) if judge.of is None else np.asarray(judge.of, dtype=bool)
-    G, C = int(g.max(initial=0)) + 1, judge.classes
+    G, C = judge.groups, judge.classes
     sample = jackknife_sample(len(f), labeled)
     counted = np.where(here & (f >= 0) & (g >= 0), g * C + f, -1)
     cells = sample.without(_one_hot(counted, G * C)).sum(axis=1)

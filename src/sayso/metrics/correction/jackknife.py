@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import msgspec
@@ -244,29 +245,31 @@ def jackknifed_numbers(
     for name, whole in full.items():
         limit = limits.get(name, (0.0, 1.0))
         own = numbers.alone[name]
-        power, drawn = None, whole
-        if numbers.tuned:
-            power = _power(own, whole, sample)
-            drawn = numbers.evaluate(power)[name]
         swapped = numbers.swapped[name]
         moved = np.abs(swapped[1:] - swapped[0]) > NO_SPREAD
         seen = int(moved.sum())
-        # with power 0 no error of the judge can be unseen
-        made = _spread(name, drawn, own, sample, limit, SEEN if power == 0 else seen)
-        if numbers.tuned and not np.isfinite(own[0]):
-            made = _without_labels(made, seen)
-        alone = _spread(name, own, own, sample, limit, SEEN)
+        alone = _spread(name, own, own, sample, limit, Unseen(SEEN))
         said = (numbers.shares or {}).get(name)
         if said is not None:
             alone = _exact_where_sparse(alone, said, sample)
-            if np.allclose(drawn, own, rtol=0, atol=NO_SPREAD, equal_nan=True):
-                made = _exact_where_sparse(made, said, sample)
+        power, drawn = None, whole
+        if numbers.tuned:
+            power = _power(own, whole, sample, agreed=not seen and alone.estimate.low is not None)
+            drawn = numbers.evaluate(power)[name]
+        # with power 0 no error of the judge can be unseen
+        unseen = Unseen(SEEN if power == 0 else seen, _lone_variance(own, alone.estimate))
+        made = _spread(name, drawn, own, sample, limit, unseen)
+        if numbers.tuned and not np.isfinite(own[0]):
+            made = _without_labels(made, seen)
+        if said is not None and np.allclose(drawn, own, rtol=0, atol=NO_SPREAD, equal_nan=True):
+            made = _exact_where_sparse(made, said, sample)
         random = (numbers.weighted or numbers.alone)[name]
         lone = _random_variance(random, sample) if alone.variance else None
         gain = lone / made.variance if numbers.tuned and made.variance and lone else None
         effect = None
         if numbers.judged is not None:
-            effect = _spread(name, numbers.judged[name] - drawn, own, sample, None, seen).estimate
+            apart = numbers.judged[name] - drawn
+            effect = _spread(name, apart, own, sample, None, unseen).estimate
         result[name] = Corrected(
             corrected=made.estimate,
             alone=alone.estimate,
@@ -323,21 +326,46 @@ def _random_variance(drawn: Floats, sample: JackknifeSample) -> float:
     return float((change[use] ** 2 * scale).sum())
 
 
-def _power(own: Floats, whole: Floats, sample: JackknifeSample) -> float:
+def _power(own: Floats, whole: Floats, sample: JackknifeSample, *, agreed: bool) -> float:
     """Return the power with the least jackknife variance; 1 where the labels alone are undefined.
 
     ``own`` and ``whole`` (1+G,) are the number with power 0 and 1. Where both are the same, it is 0
-    for a judge that adds nothing, and 1 where strata of its verdicts say all that it says.
+    for a judge that adds nothing, and 1 where strata of its verdicts say all that it says. Labels
+    that are all alike have no variance and would get all the power: 1 where the judge ``agreed``
+    with all of them.
     """
     a, b = own[1:] - own[0], whole[1:] - whole[0]
     both = np.isfinite(a) & np.isfinite(b)
     if not both.any():
         return 0.0 if np.isfinite(own[0]) else 1.0
     a, gap = a[both], (a - b)[both]
+    if agreed and float(a @ a) <= NO_SPREAD**2:
+        return 1.0
     below = float(gap @ gap)
     if below <= NO_SPREAD * float(a @ a):
         return 1.0 if count_codes(sample.layer) > 1 else 0.0
     return min(max(float(a @ gap) / below, 0.0), 1.0)
+
+
+class Unseen(NamedTuple):
+    """Labels that show an error of the judge, and the variance of the labels alone.
+
+    Below :data:`SEEN`, :data:`UNSEEN` more labels for each are added, which have that variance.
+    """
+
+    seen: int
+    variance: float = 0.0
+
+
+def _lone_variance(own: Floats, alone: Estimate) -> float:
+    """Return the jackknife variance of the labels alone; of labels all alike, the interval's."""
+    lone = own[1:] - own[0]
+    lone = lone[np.isfinite(lone)]
+    variance = float(lone @ lone)
+    if variance <= NO_SPREAD**2 and alone.low is not None and alone.high is not None:
+        half = max(alone.high - alone.low, 0.0) / 2
+        return (half / NormalDist().inv_cdf((1 + current_level()) / 2)) ** 2
+    return variance
 
 
 class _Spread(NamedTuple):
@@ -347,7 +375,12 @@ class _Spread(NamedTuple):
 
 
 def _spread(
-    name: str, drawn: Floats, own: Floats, sample: JackknifeSample, limits: Range | None, seen: int
+    name: str,
+    drawn: Floats,
+    own: Floats,
+    sample: JackknifeSample,
+    limits: Range | None,
+    unseen: Unseen,
 ) -> _Spread:
     """Return the estimate of a number (1+G,), its variance and degrees of freedom."""
     n = len(sample.rows)
@@ -361,7 +394,7 @@ def _spread(
     inside = value if limits is None else min(max(value, limits[0]), limits[1])
     bare = Estimate(name, value=inside, n=n)
     moving = _moving(own, sample)
-    if moving < LEAST_LABELED:
+    if moving < LEAST_LABELED and not (moving == 0 and unseen.variance > 0):
         enough = sample.labeled_clusters >= LEAST_LABELED
         problem = ALIKE if enough and not moving else FEW_LABELS.format(LEAST_LABELED)
         return _Spread(msgspec.structs.replace(bare, problem=problem), None, 0.0)
@@ -369,10 +402,7 @@ def _spread(
         problem = "no interval: undefined without some of the labels"
         return _Spread(msgspec.structs.replace(bare, problem=problem), None, 0.0)
     variance = float(change @ change)
-    if seen < SEEN:
-        lone = own[1:] - own[0]
-        lone = lone[np.isfinite(lone)]
-        variance += UNSEEN * (SEEN - seen) / n * float(lone @ lone)
+    variance += UNSEEN * (SEEN - min(unseen.seen, SEEN)) / n * unseen.variance
     if variance <= NO_SPREAD**2:
         return _Spread(msgspec.structs.replace(bare, problem=UNMOVED), None, 0.0)
     freedom = _freedom(change, sample.labeled_clusters)
@@ -401,7 +431,7 @@ def _exact_where_sparse(alone: _Spread, said: Floats, sample: JackknifeSample) -
     error = None if alone.variance is None else math.sqrt(alone.variance)
     low, high = proportion_interval(value * trials, trials, error, len(sizes), sizes=sizes)
     made = msgspec.structs.replace(alone.estimate, low=low, high=high, problem=None)
-    return alone._replace(estimate=made)
+    return _Spread(made, alone.variance, max(LEAST_FREEDOM, len(sizes) - 2.0))
 
 
 def _moving(own: Floats, sample: JackknifeSample) -> int:

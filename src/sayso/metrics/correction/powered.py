@@ -6,7 +6,7 @@ The method and its reasons: :mod:`sayso.metrics.correction`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -93,13 +93,15 @@ def corrected_sums(
     people: ArrayLike,
     labeled: LabeledRows,
     limits: Mapping[str, Range | None] | None = None,
+    shares: Collection[str] = (),
 ) -> dict[str, Corrected]:
     """Return numbers that are functions of sums over rows, corrected for the judge.
 
     ``judge`` (N, K) holds what each row adds to the sums by the judge's verdict, ``people`` (n, K)
     what the labeled rows add by people's; ``numbers`` maps sums (..., K) to numbers (...) by name,
     whatever the scale of the sums, NaN where undefined. UNCLE's rates, shares, MFG and SK are such.
-    ``limits`` is the range of each number (default 0..1; None: none). The estimator and its
+    ``limits`` is the range of each number (default 0..1; None: none), ``shares`` names those of
+    which a label says 1, 0 or nothing, and which are the mean of these. The estimator and its
     interval are those of the module. A row without a verdict of the judge adds zeros; rows without
     a person's label are not labeled. Values off the range are cut. No labels: undefined.
     """
@@ -129,25 +131,9 @@ def corrected_sums(
         raw,
         weighted=computed(numbers, kept) if sample.weighs() else None,
         judged=computed(numbers, every),
-        shares=_shares(numbers, Y, sample),
+        shares={k: said for k, said in computed(numbers, Y).items() if k in shares},
     )
     return jackknifed_numbers(made, sample, limits or {})
-
-
-def _shares(numbers: OfSums, people: Floats, sample: JackknifeSample) -> dict[str, Floats]:
-    """Return what each label says of the numbers that are shares: 1, 0, or NaN (does not count).
-
-    A number is a share where each label for itself says 0, 1 or nothing, and it is their mean.
-    """
-    weight = sample.shares()
-    whole = computed(numbers, (weight[:, None] * people).sum(axis=0))
-    found = {}
-    for name, said in computed(numbers, people).items():
-        counts = np.isfinite(said)
-        mean = divide((weight[counts] * said[counts]).sum(), weight[counts].sum())
-        if np.isin(said[counts], (0.0, 1.0)).all() and abs(mean - whole[name]) < 1e-9:
-            found[name] = said
-    return found
 
 
 def _same_rows(judge: Floats, people: Floats, sample: JackknifeSample) -> None:

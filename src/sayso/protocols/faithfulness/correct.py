@@ -105,7 +105,8 @@ def corrected_confidence(
         return None
     said, counts = labels.verdicts[stage], _counts(settings)
     judge = np.array([counts[letter] for _, letter, _ in pairs])
-    people = np.array([counts[said[places[at]].label or "?"] for at in drawn.at.tolist()])
+    letters_said = [said[places[at]].label or "?" for at in drawn.at.tolist()]
+    people = np.array([counts.get(letter, counts["?"]) for letter in letters_said])
     weight = (_shares(used) / used.k)[row]
     total = weight * judge[:, 1]
 

@@ -86,7 +86,7 @@ def inverted(
         if rows.unanswerable is not None and rows.unanswerable.any():
             read = taught.joined(_two(own.withheld), _two(theirs.withheld))
             group = taught.joined(_answerable(rows), _answerable(others[form]))
-            withheld = JudgedClasses(read, 2, group, taught.of)
+            withheld = JudgedClasses(read, 2, group, taught.of, 2)
             people = _two(said.withheld)[taught.at]
             found |= inverted_sums(_abstained, withheld, people, taught.labeled, LIMITS)
         where = slice_of(form=form, against=rows.judge)
@@ -132,9 +132,9 @@ def _shares(
         wrong = [read.wrong > 0, ~np.isnan(read.wrong)]
         return np.stack([*wrong, *withheld, *held], axis=1).astype(np.float64)
 
-    found = corrected_sums(
-        _of_sums, columns(own)[drawn.inside], columns(said)[drawn.at], drawn.labeled, LIMITS
-    )
+    of_all, of_labels = columns(own)[drawn.inside], columns(said)[drawn.at]
+    shares = ("error_rate", *ABSTENTIONS)
+    found = corrected_sums(_of_sums, of_all, of_labels, drawn.labeled, LIMITS, shares)
     for name, number in found.items():
         if name == "error_rate" or none.any():
             yield CorrectedPlace(name, where, number, rows.form)

@@ -29,6 +29,9 @@ from sayso.protocols.self_known.rows import (
 from sayso.protocols.self_known.settings import Settings
 from sayso.records import slice_of
 
+#: numbers that are means of claims that count 1 or 0
+SHARES = ("factuality_micro", "irrelevant_share", "SK", "SU")
+
 
 def corrected(run: Run, labels: PeopleLabels, settings: Settings) -> Iterator[CorrectedPlace]:
     """Yield the share of claims that are supported, and SK, SU and Equation 3, by method.
@@ -49,11 +52,13 @@ def corrected(run: Run, labels: PeopleLabels, settings: Settings) -> Iterator[Co
         where = slice_of(method=texts.method)
         rows, at, labeled = drawn.inside, drawn.at, drawn.labeled
         judge, people = _rated(texts)[rows], _rated(said)[at]
-        for name, number in corrected_sums(_factuality, judge, people, labeled).items():
+        for name, number in corrected_sums(
+            _factuality, judge, people, labeled, shares=SHARES
+        ).items():
             yield CorrectedPlace(name, where, number, SUPPORT)
         for own in own_answers(run, texts):
             judge, people = (_known(own, one, settings) for one in (texts, said))
-            found = corrected_sums(_self_known, judge[rows], people[at], labeled)
+            found = corrected_sums(_self_known, judge[rows], people[at], labeled, shares=SHARES)
             for name, number in found.items():
                 yield CorrectedPlace(name, where + slice_of(mode=own.mode), number, SUPPORT)
 
@@ -63,7 +68,7 @@ def inverted(
 ) -> Iterator[CorrectedPlace]:
     """Yield the same numbers, corrected by labels of another run's claims (:func:`inverted_sums`).
 
-    The checker is taken to err on both runs alike, on accepted and on other claims apart.
+    The checker is taken to err on both runs alike, on accepted, rejected and other claims apart.
     """
     for one in (run, other):
         if one.has(f"verdicts/{PEOPLE}") or not one.has(f"verdicts/{SUPPORT}"):
@@ -91,7 +96,7 @@ def inverted(
             if own.mode not in asked_there:
                 continue
             answered = (_answered(one, settings) for one in (own, asked_there[own.mode]))
-            judge = judge._replace(group=taught.joined(*answered))
+            judge = judge._replace(group=taught.joined(*answered), groups=3)
             for name, number in inverted_sums(_of_cells, judge, people, labeled).items():
                 yield CorrectedPlace(name, where + slice_of(mode=own.mode), number, SUPPORT)
 
@@ -107,8 +112,7 @@ def _of_cells(counts: Floats) -> dict[str, Any]:
     """Return SK, SU and Equation 3 of counts (..., 3 G) by own answer and true label."""
     cells = counts.reshape(*counts.shape[:-1], -1, len(LABELS))
     yes, no = cells[..., SUPPORTED], cells[..., UNSUPPORTED]
-    rejected = no[..., 1] if cells.shape[-2] > 1 else np.zeros(no.shape[:-1])
-    sums = yes.sum(axis=-1), yes[..., 0], no.sum(axis=-1), rejected
+    sums = yes.sum(axis=-1), yes[..., 0], no.sum(axis=-1), no[..., 1]
     return _self_known(np.stack(sums, axis=-1))
 
 

@@ -14,7 +14,7 @@ from sayso.metrics.arrays import Floats
 from sayso.metrics.correction import JudgedClasses, corrected_sums, inverted_sums
 from sayso.metrics.intervals import Range
 from sayso.metrics.uncle_known import RATE_LIMITS
-from sayso.metrics.uncle_rates import CORRECT, MISSING, cell_index, cell_rates
+from sayso.metrics.uncle_rates import CORRECT, MISSING, SHARES, cell_index, cell_rates
 from sayso.protocols.labeled import CorrectedPlace, PeopleLabels, drawn_rows, taught_rows
 from sayso.protocols.protocol import Run
 from sayso.protocols.uncle.rows import RENAMED, Context, Ints, labels_of_view, load_rows
@@ -71,9 +71,9 @@ def inverted(
                 continue
             people = said[taught.at]
             group = taught.joined(*(_unknown(one.known["any"]) for one in (own, theirs)))
-            judge = JudgedClasses(taught.joined(read, judged), 3, group, taught.of)
+            judge = JudgedClasses(taught.joined(read, judged), 3, group, taught.of, 2)
             found = inverted_sums(cell_rates, judge, people, taught.labeled, LIMITS)
-            judge = judge._replace(group=None)
+            judge = judge._replace(group=None, groups=1)
             found |= inverted_sums(_accuracy, judge, people, taught.labeled)
             where = slice_of(form=form) + (() if instructed else slice_of(prompt="plain"))
             yield from (
@@ -104,7 +104,9 @@ def _of_form(
         return {}
     known = context.known["any"]
     judge, people = (_columns(known, label) for label in (read, said))
-    found = corrected_sums(_rates, judge[drawn.inside], people[drawn.at], drawn.labeled, LIMITS)
+    of_all, of_labels = judge[drawn.inside], people[drawn.at]
+    shares = (*SHARES, "accuracy")
+    found = corrected_sums(_rates, of_all, of_labels, drawn.labeled, LIMITS, shares)
     return dict(found)
 
 
