@@ -438,13 +438,21 @@ def test_every_item_labeled_leaves_nothing_to_the_judge(tmp_path: Path) -> None:
 
 
 def test_the_gain_is_that_of_the_corrected_numbers(planned: Path) -> None:
-    (plan,) = plan_labels(planned, 0.05)
     sayso.measure(planned)
+    (plan,) = plan_labels(planned, 0.05)
     page = {n.raw.name: n for n in sayso.correct(planned) if n.raw.where == (("form", "short"),)}
     compared = [one for one in plan.numbers if one.name in page and one.gain is not None]
     assert len(compared) > 1
     for one in compared:
         assert one.gain == pytest.approx(page[one.name].gain)
+        assert one.corrected.low == page[one.name].corrected.low
+        # labels leave the judge's own interval as it is
+        raw = page[one.name].raw
+        assert raw.low is not None
+        assert raw.high is not None
+        assert raw.high - raw.low > 2 * 0.03
+        (narrow,) = plan_labels(planned, 0.03, numbers=[one.name])
+        assert narrow.numbers[0].needed is None
     fa = next(row for row in label_plan_text([plan]).tables[0][2] if row[0] == "FA")
     assert fa[3] == f"{page['FA'].gain:.2f}"
 

@@ -28,6 +28,7 @@ from sayso.metrics.correction import (
     LEAST_GAIN,
     Corrected,
     LabeledRows,
+    LabelsForWidth,
     corrected_sums,
     judge_counts,
     labels_for_width,
@@ -40,6 +41,7 @@ from sayso.people.agreement import (
     labeled_tables,
     share_text,
 )
+from sayso.people.corrected import current_corrected
 from sayso.people.items import ALL, KIND_NAMES, LabelSource, items_of, label_source
 from sayso.people.labels import (
     CODES,
@@ -51,7 +53,7 @@ from sayso.people.labels import (
     stored_labels,
 )
 from sayso.protocols.pool import clusters_of
-from sayso.records import Estimate, InputError, Question, Verdict
+from sayso.records import CorrectedNumber, Estimate, InputError, Question, Verdict, slice_of
 from sayso.report.numbers import is_bare
 from sayso.report.terminal import TextTables
 from sayso.runs.measure import run_path
@@ -158,8 +160,10 @@ def plan_labels(
     folder = run_path(run)
     source = label_source(folder, ALL)
     tables = labeled_tables(source, stored_labels(folder))
+    measured = source.folder.tables("metrics")
+    page = current_corrected(folder) if measured else []
     with LabelStore.read(folder) as store:
-        return tuple(_plan(folder, source, store, table, width, numbers) for table in tables)
+        return tuple(_plan(folder, source, store, table, width, numbers, page) for table in tables)
 
 
 def _plan(
@@ -169,6 +173,7 @@ def _plan(
     table: LabeledTable,
     width: float,
     wanted: Sequence[str],
+    page: Sequence[CorrectedNumber],
 ) -> LabelPlan:
     plan = LabelPlan(table.kind, table.stage, width, len(table.items), 0)
     design = _design(store, table)
@@ -180,7 +185,10 @@ def _plan(
         why = "the items that were drawn are no longer those of the run"
         return msgspec.structs.replace(plan, problem=why)
     made = _corrected(table, rows)
-    planned = [_planned(made[name], width) for name in made if not wanted or name in wanted]
+    own = {one.raw.name: one for one in page if one.raw.where == slice_of(form=table.stage)}
+    planned = [
+        _planned(made[name], width, own.get(name)) for name in made if not wanted or name in wanted
+    ]
     needed = [one.needed for one in planned if one.needed is not None]
     more = max(0, max(needed) - len(rows.labeled)) if needed else None
     plan = msgspec.structs.replace(
@@ -197,9 +205,20 @@ def _design(store: LabelStore, table: LabeledTable) -> LabelDesign | None:
     return next((one for one in store.designs(table.kind) if one.id == table.design), None)
 
 
-def _planned(number: Corrected, width: float) -> PlannedNumber:
-    """Return what a number needs."""
+def _planned(number: Corrected, width: float, page: CorrectedNumber | None) -> PlannedNumber:
+    """Return what a number needs.
+
+    On ``page`` it has an interval that is never narrower than the judge's, which labels leave as it
+    is.
+    """
     needed = labels_for_width(number, width)
+    if page is not None and page.labels == number.labels:
+        corrected = msgspec.structs.replace(page.corrected, name=number.corrected.name)
+        number = msgspec.structs.replace(number, corrected=corrected)
+        needed = labels_for_width(number, width)
+        low, high = page.raw.low, page.raw.high
+        if low is not None and high is not None and (high - low) / 2 > width:
+            needed = LabelsForWidth(None, None)
     return PlannedNumber(
         number.corrected.name,
         number.raw,
