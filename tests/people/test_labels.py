@@ -34,7 +34,8 @@ from sayso.people.labels import (
 )
 from sayso.protocols.labeled import pair_target
 from sayso.records import InputError, Verdict
-from sayso.storage.run_folder import LABELS
+from sayso.storage.run_folder import CORRECTED, LABELS
+from support.label_runs import answers_run, as_judge, label_run
 
 
 def item(number: int, kind: str = "answer", stage: str = "short") -> LabeledItem:
@@ -467,3 +468,17 @@ def test_rows_without_a_label_are_counted_and_two_labels_refused(tmp_path: Path)
 
 def test_codes_have_words() -> None:
     assert all(len(set(words.values())) == len(words) for words in CODES.values())
+
+
+def test_a_label_whose_old_numbers_cannot_be_deleted_is_not_stored(tmp_path: Path) -> None:
+    """Else the error would tell of a label that is there, and the old numbers would stay."""
+    run = answers_run(tmp_path / "run", 20)
+    label_run(run, "A", as_judge, n=10)
+    (run / f"{CORRECTED}.parquet").mkdir()
+    with LabelStore.open(run) as store:
+        one, before = store.labels()[0], store.written()
+        design = store.designs()[0]
+        store.assign(design, "B", 2)  # no label: nothing to delete
+        with pytest.raises(InputError):
+            store.add(msgspec.structs.replace(one, seconds=99.0))
+        assert store.written() == before

@@ -417,8 +417,7 @@ def rank_independently(means: Sequence[Estimate], higher: bool | None, freedom: 
 
     A pair's interval is :func:`independent_interval`. Its p is that of Student's t with the error
     that reaches from the difference to the end of the interval next to 0, so that p < .05 says that
-    the interval excludes 0. ``freedom`` are the fewest degrees of freedom of any part: then, at the
-    smaller levels of Holm's correction, no interval is narrower than from parts at these levels.
+    the interval excludes 0. ``freedom`` are the fewest degrees of freedom of any part.
     """
     pairs = [_independent_pair(means, a, b, freedom) for a, b in combinations(range(len(means)), 2)]
     return _ranked(pairs, [mean.value for mean in means], higher, freedom)

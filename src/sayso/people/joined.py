@@ -34,12 +34,12 @@ def value_or_label(verdict: Verdict) -> Hashable:
 def joined_verdict(
     item: LabeledItem, said: Mapping[str, Verdict], read: Reading = value_or_label
 ) -> JoinedVerdict:
-    """Return what annotators, by name, say of one item: the label given most often.
+    """Return what annotators, by name, say of one item: step by step what most of them say.
 
     It is the verdict of one of them. First it is counted whether the answer states its value,
-    voices doubt or omits it, then the stance, then right and wrong, where whoever cannot tell does
-    not count: so whatever more than half of them say, the joined verdict says too. Of equally many
-    one counts by chance, the same each time: to leave the item out would leave out the hard ones.
+    voices doubt or omits it; then, among those who agree on that, the stance, and then right and
+    wrong, where whoever cannot tell does not count. Of equally many one counts by chance, the same
+    each time: to leave the item out would leave out the hard ones.
     Of how sure a sentence sounds it is the mean, and a majority too.
 
     ``read`` is what a majority must say alike, of the annotators who say anything of it.

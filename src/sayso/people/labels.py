@@ -496,7 +496,7 @@ class LabelStore:
         these are too few, places follow that others have and nobody labeled, first those of names
         that labeled nothing: a name that was mistyped keeps no item from being labeled.
         """
-        with self._writing():
+        with self._writing(labels=False):
             mine = self._places_of(design.id, annotator)
             total = self._db.execute(
                 "SELECT count(*) FROM places WHERE design=?", (design.id,)
@@ -586,18 +586,22 @@ class LabelStore:
         return strata, sizes
 
     @contextlib.contextmanager
-    def _writing(self) -> Iterator[None]:
-        """Write alone, all of it or nothing; then the run's corrected numbers are of the past."""
+    def _writing(self, *, labels: bool = True) -> Iterator[None]:
+        """Write alone, all of it or nothing; labels and draws make corrected numbers stale.
+
+        Those go first: if they cannot be deleted, no label is stored that they lack.
+        """
         with _sqlite_errors(self.path):
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield
+                if labels:
+                    RunFolder(self.path.parent).drop(CORRECTED)
                 self._db.execute("COMMIT")
             except BaseException:
                 if self._db.in_transaction:  # SQLite itself takes back what found no space
                     self._db.execute("ROLLBACK")
                 raise
-        RunFolder(self.path.parent).drop(CORRECTED)
 
 
 def stored_labels(run: Path) -> list[PersonLabel]:

@@ -76,10 +76,14 @@ def stored_corrected(folder: RunFolder) -> list[CorrectedNumber] | None:
     that somebody copied here, is not what it was made of. Where nobody labeled anything there are
     none.
     """
-    labels, table = folder.path / LABELS, folder.path / f"{CORRECTED}.parquet"
-    if not (labels.is_file() and labels.stat().st_size):
+    table = folder.path / f"{CORRECTED}.parquet"
+    labels = [folder.path / name for name in (LABELS, f"{LABELS}-wal")]
+    written = [one.stat() for one in labels if one.is_file()]
+    if not any(one.st_size for one in written):
         return []
-    if table.is_file() and table.stat().st_mtime_ns < labels.stat().st_mtime_ns:
+    if table.is_file() and table.stat().st_mtime_ns < max(
+        one.st_mtime_ns for one in written if one.st_size
+    ):
         return None
     return folder.read(CORRECTED, CorrectedNumber) if folder.has(CORRECTED) else None
 
