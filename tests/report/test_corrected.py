@@ -106,6 +106,20 @@ def test_the_table_shows_all_three_beside_each_other(tmp_path: Path) -> None:
     render_corrected([], NUMBERS, part_label, Console(file=out, width=120))
 
 
+def test_notes_name_numbers_whose_labels_show_hardly_an_error() -> None:
+    few = msgspec.structs.replace(one(), disagreements=1)
+
+    def said(numbers: list[CorrectedNumber]) -> str:
+        out = io.StringIO()
+        render_corrected(numbers, NUMBERS, part_label, Console(file=out, width=200))
+        return " ".join(out.getvalue().split())
+
+    told = "people and judge differ on none or one of the labels that count"
+    assert f"J (short answers): {told}" in said([few, one(name="EA")])
+    assert told not in said([one(), msgspec.structs.replace(few, power=0.0)])
+    assert f"6 of 7 numbers: {told}" in said([few] * 6 + [one()])
+
+
 def test_numbers_survive_the_folder(tmp_path: Path) -> None:
     folder = labeled_folder(tmp_path / "run")
     numbers = [one(), one(None, None, gain=None)]

@@ -41,6 +41,8 @@ GROUPED = (
     "If labels were drawn by groups of the judge's verdicts, as by default, the labels alone use "
     "these verdicts too. What a label is worth compares with labels drawn at random."
 )
+#: names of numbers above which a note counts them
+MANY_NAMES = 5
 #: disagreements below which an interval allows for errors that no label shows
 SHOWN = 2
 GAPS = (
@@ -132,8 +134,11 @@ def _cautious(
         if one.corrected.low is not None and one.power and one.disagreements < SHOWN
     ]
     if names:
+        which = ", ".join(names)
+        if len(names) > MANY_NAMES:
+            which = f"{len(names)} of {len(numbers)} numbers"
         yield (
-            f"{', '.join(names)}: people and judge differ on none or one of the labels that count. "
+            f"{which}: people and judge differ on none or one of the labels that count. "
             "None seen is no proof of none, so the intervals allow for two."
         )
 
