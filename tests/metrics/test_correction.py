@@ -546,6 +546,21 @@ def test_a_judge_that_agrees_with_labels_all_alike_keeps_its_number() -> None:
     assert told.freedom > 0
 
 
+def test_the_calibration_error_has_no_interval_by_a_judge_that_guesses() -> None:
+    """Where the judge is of no use, the line through its errors is not what they are."""
+    rng = np.random.default_rng(5)
+    confidence = rng.random(800)
+    right = (rng.random(800) < confidence).astype(float)
+    good = np.where(rng.random(800) < 0.92, right, 1 - right)
+    guess = (rng.random(800) < 0.5).astype(float)
+    at = np.arange(0, 800, 8)
+    kept = metrics.corrected_ece(confidence, good, right[at], LabeledRows(at)).corrected
+    lost = metrics.corrected_ece(confidence, guess, right[at], LabeledRows(at)).corrected
+    assert kept.low is not None
+    assert (lost.low, lost.high) == (None, None)
+    assert "hardly tells right from wrong" in (lost.problem or "")
+
+
 def test_a_group_that_does_not_occur() -> None:
     def rates(sums: Any) -> dict[str, Any]:
         first, second = sums[..., 0] / sums[..., :2].sum(-1), sums[..., 2] / sums[..., 2:].sum(-1)

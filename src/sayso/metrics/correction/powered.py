@@ -292,6 +292,10 @@ def _differing(columns: Sequence[NDArray[Any]], sample: JackknifeSample) -> NDAr
 
 # ---- the calibration error
 
+#: Sensitivity plus specificity less 1 of the judge from which the line through its errors holds.
+LEAST_YOUDEN = 0.5
+TELLS_LITTLE = "no interval: by the labels, the judge hardly tells right from wrong"
+
 
 def corrected_ece(
     confidence: ArrayLike,
@@ -309,8 +313,9 @@ def corrected_ece(
     labels by least squares. Each bin's gap g has its jackknife error s, and what chance adds to
     |g| is taken off as in :func:`sayso.metrics.calibration.ece_debiased` (Kumar et al. 2019):
     2 |g| - E|N(g, s)|. Where the judge's errors depend on confidence in another way, the value is
-    off by as much. The labels alone give the plain error, which chance raises, without an interval.
-    NaN in a column is an error; undefined without labels.
+    off by as much; there is no interval where it accepts right answers less than
+    :data:`LEAST_YOUDEN` more often than wrong ones. The labels alone give the plain error, which
+    chance raises, without an interval. NaN in a column is an error; undefined without labels.
     """
     p, f = np.asarray(confidence, dtype=np.float64), np.asarray(judge, dtype=np.float64)
     y = np.asarray(people, dtype=np.float64)
@@ -347,7 +352,17 @@ def corrected_ece(
         n=len(y),
         problem="no interval: of so few labels in each bin, chance raises it",
     )
-    return msgspec.structs.replace(result, alone=alone, alone_variance=None)
+    corrected = result.corrected
+    if corrected.value is not None and not _tells_apart(y, f[sample.rows], weights):
+        corrected = Estimate("ece", value=corrected.value, n=len(y), problem=TELLS_LITTLE)
+    return msgspec.structs.replace(result, corrected=corrected, alone=alone, alone_variance=None)
+
+
+def _tells_apart(people: Floats, judge: Floats, weights: Floats) -> bool:
+    """Tell whether the judge accepts right answers more often than wrong ones, by enough."""
+    right = people > 0
+    shares = [divide((weights * judge)[one].sum(), weights[one].sum()) for one in (right, ~right)]
+    return bool(shares[0] - shares[1] >= LEAST_YOUDEN)
 
 
 def _line(accuracy: Floats, held: Floats, missed: Floats) -> Floats:
