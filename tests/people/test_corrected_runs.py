@@ -15,7 +15,7 @@ import pytest
 
 import sayso
 from sayso.metrics import at_level
-from sayso.people.corrected import corrected_numbers
+from sayso.people.corrected import corrected_numbers, labels_of_run
 from sayso.people.items import items_of, label_source
 from sayso.people.labels import (
     Kind,
@@ -26,6 +26,7 @@ from sayso.people.labels import (
     verdict_of_person,
 )
 from sayso.people.sampling import draw_design
+from sayso.protocols import protocol_of
 from sayso.records import (
     CorrectedNumber,
     Estimate,
@@ -38,6 +39,7 @@ from sayso.records import (
     slice_of,
 )
 from sayso.report.corrected import stored_corrected
+from sayso.runs.measure import load_run
 from sayso.storage.run_folder import LABELS, RunFolder
 from support.label_runs import MODEL, answers_run, claims_run, pairs_run
 
@@ -224,9 +226,11 @@ def test_labels_of_another_run(tmp_path: Path) -> None:
     truth = by_name(corrected_numbers(other))
     assert corrected_numbers(run) == []
     found = by_name(sayso.correct(run, labels=other))
-    assert {"FA", "UA", "UUR", "KCR", "EA", "J", "accuracy"} <= set(found)
-    for name, number in found.items():
+    valued = {name: one for name, one in found.items() if one.corrected.value is not None}
+    assert {"FA", "UUR", "EA", "J", "accuracy"} <= set(valued)
+    for name, number in valued.items():
         assert number.corrected.value == pytest.approx(truth[name].corrected.value), name
+        assert number.corrected.low is not None
         assert number.alone.value is None
         assert number.gain is None
         assert number.labels_of == f"{other} ({MODEL}, made)"
@@ -268,11 +272,18 @@ def check_taught(run: Path, bare: Path, wanted: set[str]) -> None:
     shutil.copytree(run, bare)
     (bare / "labels.sqlite").unlink()
     own = {(one.raw.name, one.raw.where): one for one in corrected_numbers(run)}
-    found = sayso.correct(bare, labels=run)
-    assert wanted == {one.raw.name for one in found}
-    for one in found:
-        expected = own[one.raw.name, one.raw.where].corrected.value
-        assert one.corrected.value == pytest.approx(expected), (one.raw.name, one.raw.where)
+    (job, manifest, settings), (there, _, _) = load_run(bare), load_run(run)
+    plan = protocol_of(manifest)
+    made = list(plan.inverted(job, there, labels_of_run(run).people, settings))
+    assert wanted == {one.name for one in made}
+    for one in made:
+        expected = own[one.name, one.where].corrected.value
+        assert one.number.corrected.value == pytest.approx(expected), (one.name, one.where)
+    # what a user gets has an interval, or no value
+    for found in sayso.correct(bare, labels=run):
+        e = found.corrected
+        assert e.value is None or e.low is not None
+        assert e.value is not None or (e.problem or "").startswith("undefined")
 
 
 def test_claims_of_another_run(tmp_path: Path) -> None:

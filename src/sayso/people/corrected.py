@@ -139,9 +139,20 @@ def numbers_by_labels_of(
         own = raw.find(name, **dict(where))
         if own is None or own.value is None:
             continue
-        made = _beside(own, number, used.stages[stage], plan, "taught")
+        made = _beside(own, _with_interval(number), used.stages[stage], plan, "taught")
         found.append(msgspec.structs.replace(made, labels_of=whose))
     return found
+
+
+def _with_interval(number: Corrected) -> Corrected:
+    """Return a number by the labels of another run; undefined where nothing says how sure it is."""
+    e = number.corrected
+    if e.value is None or e.low is not None:
+        return number
+    why = (e.problem or "no interval").removeprefix("no interval: ")
+    told = why if why.startswith("undefined") else f"undefined: {why}"
+    bare = Estimate(e.name, n=e.n, problem=told)
+    return msgspec.structs.replace(number, corrected=bare, effect=None)
 
 
 def _measured(folder: RunFolder, plan: Protocol) -> Results:

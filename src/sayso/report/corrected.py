@@ -294,14 +294,17 @@ def render_corrected(
     elsewhere = " of another run" if numbers[0].labels_of else ""
     say(console, f"Corrected by labels of people{elsewhere}", "bold")
     console.print(table)
-    for text in (CHANCE, GROUPED, *_cautious(shown, metrics, part_label)):
+    drawn = () if elsewhere else (GROUPED,)
+    for text in (CHANCE, *drawn, *_cautious(shown, metrics, part_label)):
         say(console, text, "dim")
     for text in _without_interval(shown, metrics, part_label):
         say(console, text, "dim")
     for text in corrected_sentences(shown or numbers):
         say(console, text, "dim")
     if len(shown) < len(numbers):
-        say(console, f"The page shows {len(numbers) - len(shown)} more (sayso report).", "dim")
+        where = "--verbose" if elsewhere else "The page"
+        how = "" if elsewhere else " (sayso report)"
+        say(console, f"{where} shows {len(numbers) - len(shown)} more{how}.", "dim")
 
 
 def by_place(numbers: Sequence[CorrectedNumber]) -> dict[NumberName, CorrectedNumber]:
