@@ -41,6 +41,16 @@ def test_every_page_ends_with_commands_that_can_be_typed(
             cli.app.parse_args(words, exit_on_error=False, print_error=False)
 
 
+@pytest.mark.parametrize(
+    "page", [*PAGES, ["label"], ["agreement"], ["guard", "fit"], ["study"]], ids=" ".join
+)
+def test_no_choice_is_empty(page: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """A flag that was left out is no value that anybody could type."""
+    text = " ".join(shown([*page, "--help"], capsys).split())
+    assert "choices: ," not in text
+    assert ", ," not in text
+
+
 @pytest.mark.parametrize("page", PAGES[1:], ids=" ".join)
 def test_defaults_are_as_they_would_be_typed(
     page: list[str], capsys: pytest.CaptureFixture[str]

@@ -100,9 +100,9 @@ class GuardFlags:
         Parameter(help="what becomes of answers above the limit; --cost decides it by cost"),
     ] = "decline"
     form: Annotated[
-        Literal["", "short", "long"],
+        Literal["short", "long"] | None,
         Parameter(help="of a run: short answers, or facts in paragraphs (default: short)"),
-    ] = ""
+    ] = None
     where: Annotated[
         str, Parameter(help="of a file: only rows with these values, model=palm,stage=short")
     ] = ""
@@ -127,12 +127,12 @@ class GuardFlags:
         ),
     ] = "rules"
     labeled_by: Annotated[
-        Literal["", "people", "judge"],
+        Literal["people", "judge"] | None,
         Parameter(
             help="of a run: whose verdicts count; default: people where they labeled a random "
             "sample (sayso label), else the judge"
         ),
-    ] = ""
+    ] = None
     nli: Annotated[
         str | None,
         Parameter(help="what compares meanings: rules, an NLI model, or llm:MODEL"),
@@ -174,13 +174,13 @@ def fit(
         source,
         labeled.Selection(
             score=flags.score,
-            form=flags.form,
+            form=flags.form or "",
             texts=flags.texts,
             where=_pairs("--where", flags.where),
             columns=columns.columns_of(flags.columns),
             golds=flags.golds,
             gold_metric=flags.gold_metric,
-            labeled_by=flags.labeled_by,
+            labeled_by=flags.labeled_by or "",
             nli=flags.nli,
             seed=flags.seed,
         ),
