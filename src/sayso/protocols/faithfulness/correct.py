@@ -127,7 +127,9 @@ def _counts(settings: Settings) -> dict[str, tuple[float, float]]:
     """Return by the letter of a comparison whether the draw agrees, and whether it counts."""
     alone = dataclasses.replace(settings, least=1)
     read = {letter: draw_agreement(letter, alone)[:2] for letter in LETTERS}
-    return {letter: (0.0, 0.0) if k != k else (agree, k) for letter, (agree, k) in read.items()}
+    return {
+        letter: (0.0, 0.0) if np.isnan(k) else (agree, k) for letter, (agree, k) in read.items()
+    }
 
 
 def _shares(used: MethodRows) -> Floats:
