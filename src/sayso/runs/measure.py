@@ -53,10 +53,12 @@ def load_run(path: str | PathLike[str]) -> tuple[FolderRun, Manifest, Any]:
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
     shared = ("seed", *REQUEST_SETTINGS)
-    known = under_todays_settings(manifest.settings)
-    stored = {k: v for k, v in known.items() if k not in shared}
     try:
+        known = under_todays_settings(manifest.settings, as_dict(plan.Settings()))
+        stored = {k: v for k, v in known.items() if k not in shared}
         chosen = replace(plan.Settings(), stored)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
     except (KeyError, TypeError) as error:
         raise InputError(
             f"{path}: made by sayso {manifest.sayso}, which has a setting {error} that this "

@@ -1,17 +1,14 @@
-"""Names that numbers and settings had in runs of earlier versions; they are read under today's.
-
-This reader goes one release after it came.
-"""
+"""Names that numbers and settings had in runs of earlier versions; they are read under today's."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
-from sayso.records import Estimate
+from sayso.records import Estimate, InputError
 
 #: since J compares known with unknown facts only
 TODAY = MappingProxyType(
@@ -23,6 +20,17 @@ TODAY = MappingProxyType(
 )
 
 
+class Gone(NamedTuple):
+    """A setting that runs of version 0.2 store and that no longer exists."""
+
+    default: object  # with this value it changed nothing, and is ignored
+    instead: str  # what to do where a run has another value, as an imperative
+
+
+#: settings of protocols that are gone, by dotted name; one that a protocol still has is kept
+GONE: Mapping[str, Gone] = MappingProxyType({})
+
+
 def under_todays_name(estimate: Estimate) -> Estimate:
     """Return a stored number under the name that it has now, also in its signature."""
     name = TODAY.get(estimate.name)
@@ -32,10 +40,19 @@ def under_todays_name(estimate: Estimate) -> Estimate:
     return msgspec.structs.replace(estimate, name=name, signature=signature)
 
 
-def under_todays_settings(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of a run under the names that they have now."""
+def under_todays_settings(stored: Mapping[str, Any], known: Collection[str]) -> dict[str, Any]:
+    """Return a run's settings under the names that they have now; ``known`` are those names.
+
+    Raises InputError for a setting that is gone and did not have its default.
+    """
     found = dict(stored)
     again = found.pop("without_passage", None)
     if again is not None:
         found["context"] = "without" if again else "given"
+    for name in GONE.keys() & found.keys() - set(known):
+        value, (default, instead) = found.pop(name), GONE[name]
+        if value != default:
+            raise InputError(
+                f"the run was made with {name}={value}, a setting that is gone: {instead}"
+            )
     return found
