@@ -51,7 +51,7 @@ LAYERS = (
     "guard",
     "assertions",
     "wikidata",
-    "inspect",
+    "inspect_ai_tools",
     "cli",
     "__main__",
     "sayso",
@@ -78,10 +78,10 @@ APART = {
     ("train", "assertions"),
     ("studies", "assertions"),
     ("wikidata", "assertions"),
-    ("inspect", "score_files"),
-    ("inspect", "train"),
-    ("inspect", "studies"),
-    ("inspect", "wikidata"),
+    ("inspect_ai_tools", "score_files"),
+    ("inspect_ai_tools", "train"),
+    ("inspect_ai_tools", "studies"),
+    ("inspect_ai_tools", "wikidata"),
 }
 #: imports inside functions: what is heavy, or above, is looked up when it is wanted
 DOORS = {
@@ -105,7 +105,7 @@ NAMING = {
     "checks/judge.py": "whoever reads hedges is checked too",
     "checks/model.py": "says what of a protocol falls away",
     "cli/flags.py": "sayso factuality has settings of self_known",
-    "inspect": "its scorers count abstaining and right answers as selective does",
+    "inspect_ai_tools": "its scorers count abstaining and right answers as selective does",
 }
 
 
@@ -163,6 +163,12 @@ def test_imports_point_downward(module: str) -> None:
         assert LAYERS.index(theirs) <= LAYERS.index(own), f"{module} imports {other}, above it"
         assert (theirs, own) not in APART, f"{module} imports {other}, which stands beside it"
         assert (own, theirs) not in APART, f"{module} imports {other}, which stands beside it"
+
+
+def test_no_module_hides_one_of_the_standard_library() -> None:
+    """A script that is started in ``src/sayso`` finds our modules first."""
+    ours = {part.stem for part in SRC.iterdir() if part.is_dir() or part.suffix == ".py"}
+    assert not ours & sys.stdlib_module_names
 
 
 def test_imports_inside_functions_are_doors() -> None:
@@ -235,7 +241,7 @@ WIDE = {
     "assertions/check.py:check_assertions": "a public function: the flags of sayso assert",
     "guard/guard.py:__call__": "a public call: the evidence on one answer, by keyword",
     "checks/judge.py:judge_check": "a public function: the flags of sayso judge-check",
-    "inspect/tasks.py:uncle": "a task of Inspect: what -T can name",
+    "inspect_ai_tools/tasks.py:uncle": "a task of Inspect: what -T can name",
     "judges/model/judge.py:__init__": "a public judge: how it asks, by keyword",
     "metrics/intervals.py:bootstrap": "a public metric: every one is a choice of the resampling",
     "metrics/intervals.py:bootstrap_difference": "as bootstrap, with two sides",

@@ -33,7 +33,7 @@ from inspect_ai.solver import TaskState, generate
 import sayso
 from sayso import cli
 from sayso.engines.scripted import ScriptedEngine
-from sayso.inspect import (
+from sayso.inspect_ai_tools import (
     abstention_rate,
     answerability_j,
     answered,

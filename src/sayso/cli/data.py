@@ -31,10 +31,10 @@ from sayso.storage.run_folder import RunFolder
 from sayso.wikidata.quality import KINDS, card_near, findings
 
 if TYPE_CHECKING:
-    from sayso.inspect import logs as inspect_logs
+    from sayso.inspect_ai_tools import logs as inspect_logs
     from sayso.runs import export as exporting
 else:
-    exporting, inspect_logs = Later("sayso.runs.export"), Later("sayso.inspect.logs")
+    exporting, inspect_logs = Later("sayso.runs.export"), Later("sayso.inspect_ai_tools.logs")
 
 data_app = cyclopts.App(
     name="data",

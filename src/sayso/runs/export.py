@@ -48,7 +48,7 @@ def export(
     target = Path(out)
     writer = WRITERS.get(target.suffix.lower())
     if writer is None:
-        log = "; sayso.inspect.export_log writes .eval" if target.suffix == ".eval" else ""
+        log = "; sayso.inspect_ai_tools.export_log writes .eval" if target.suffix == ".eval" else ""
         raise InputError(f"{target}: expected a name ending in {', '.join(WRITERS)}{log}")
     work, manifest, chosen = load_run(run)
     check_output(target, mark=MARK, command="sayso export", force=force)

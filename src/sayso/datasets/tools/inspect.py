@@ -10,8 +10,8 @@ Read without inspect-ai, as 0.3.285 writes them; nothing is unpacked to disk.
 * ``.json``: one object with ``eval`` and ``samples``.
 
 A long text of a sample is ``attachment://<hash>``, or chunked ``attachment://<index>``, and stands
-in the sample's ``attachments``. A log of ours (:mod:`sayso.inspect`) holds the question with its
-golds in the metadata of each sample.
+in the sample's ``attachments``. A log of ours (:mod:`sayso.inspect_ai_tools`) holds the question
+with its golds in the metadata of each sample.
 """
 
 from __future__ import annotations

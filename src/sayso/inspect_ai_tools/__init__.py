@@ -18,20 +18,20 @@ from sayso.records import InputError
 
 if find_spec("inspect_ai") is None:
     raise InputError(
-        'Inspect is not installed, which sayso.inspect needs: pip install "sayso[inspect]"'
+        'Inspect is not installed, which sayso.inspect_ai_tools needs: pip install "sayso[inspect]"'
     )
 
-from sayso.inspect.logs import ExportedLog, export_log
-from sayso.inspect.metrics import (
+from sayso.inspect_ai_tools.logs import ExportedLog, export_log
+from sayso.inspect_ai_tools.metrics import (
     abstention_rate,
     answerability_j,
     answered_accuracy,
     right_minus_wrong,
     uncle_rates,
 )
-from sayso.inspect.models import SaysoAPI
-from sayso.inspect.scorers import answered, stance
-from sayso.inspect.tasks import plain_draws, selective, uncle
+from sayso.inspect_ai_tools.models import SaysoAPI
+from sayso.inspect_ai_tools.scorers import answered, stance
+from sayso.inspect_ai_tools.tasks import plain_draws, selective, uncle
 
 __all__ = [
     "ExportedLog",

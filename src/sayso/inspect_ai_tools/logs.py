@@ -40,9 +40,9 @@ from inspect_ai.model import GenerateConfig, ModelUsage
 from inspect_ai.scorer import ScoreEdit
 
 from sayso.datasets.tools.inspect import ANSWERABLE
-from sayso.inspect.metrics import LOWER, UPPER
-from sayso.inspect.models import inspect_messages, inspect_output, usage_of
-from sayso.inspect.reading import (
+from sayso.inspect_ai_tools.metrics import LOWER, UPPER
+from sayso.inspect_ai_tools.models import inspect_messages, inspect_output, usage_of
+from sayso.inspect_ai_tools.reading import (
     WORTH,
     Reading,
     cluster_names,
@@ -50,7 +50,7 @@ from sayso.inspect.reading import (
     sample_metadata,
     stance_score,
 )
-from sayso.inspect.tasks import targets_of
+from sayso.inspect_ai_tools.tasks import targets_of
 from sayso.judges.judge import credit_withholding
 from sayso.people.joined import joined_verdict
 from sayso.people.labels import LabeledItem, read_labels

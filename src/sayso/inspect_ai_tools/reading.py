@@ -20,7 +20,7 @@ from inspect_ai.scorer import Score, Target
 from inspect_ai.solver import TaskState
 
 from sayso.datasets.tools.inspect import ANSWERABLE, QUESTION
-from sayso.inspect.models import ModelEngine, generation_of
+from sayso.inspect_ai_tools.models import ModelEngine, generation_of
 from sayso.judges.judge import Item, Judge
 from sayso.judges.model.judge import LlmJudge
 from sayso.judges.model.replies import PROBLEMS

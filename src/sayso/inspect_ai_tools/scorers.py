@@ -5,14 +5,14 @@ from __future__ import annotations
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
-from sayso.inspect.metrics import (
+from sayso.inspect_ai_tools.metrics import (
     abstention_rate,
     answerability_j,
     answered_accuracy,
     right_minus_wrong,
     uncle_rates,
 )
-from sayso.inspect.reading import (
+from sayso.inspect_ai_tools.reading import (
     RULES,
     check_judge_options,
     judge_named,

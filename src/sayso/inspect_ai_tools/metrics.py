@@ -17,7 +17,7 @@ from inspect_ai.scorer import Metric, SampleScore, Value, metric
 from numpy.typing import NDArray
 
 from sayso.datasets.tools.inspect import ANSWERABLE
-from sayso.inspect.reading import CLUSTER, RIGHT, SILENT, WRONG
+from sayso.inspect_ai_tools.reading import CLUSTER, RIGHT, SILENT, WRONG
 from sayso.judges.judge import WITHHELD
 from sayso.metrics.abstention import bootstrap_abstention, confidence_target_utility
 from sayso.metrics.intervals import bootstrap, bootstrap_share

@@ -24,7 +24,7 @@ def test_flags_of_logs_are_refused_for_tables(
 
 
 def test_the_function_for_tables_names_the_one_for_logs(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"sayso\.inspect\.export_log writes \.eval"):
+    with pytest.raises(InputError, match=r"sayso\.inspect_ai_tools\.export_log writes \.eval"):
         export(tmp_path, tmp_path / "a.eval")
 
 
