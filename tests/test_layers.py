@@ -375,7 +375,7 @@ BUDGET = {
     "retrieval": 1_843,
     "sayso": 1_785,
     "assertions": 1_591,
-    "inspect": 1_418,
+    "inspect_ai_tools": 1_418,
     "prompts": 971,
     "answers": 856,
 }

@@ -33,7 +33,6 @@ from sayso.protocols.selective.rows import outcome, ungraded
 from sayso.records import (
     Generation,
     Gold,
-    InputError,
     Question,
     Request,
     Verdict,
@@ -272,8 +271,3 @@ def _metadata(reading: Reading) -> dict[str, Any]:
         "key": reading.key or None,
     }
     return kept | {name: value for name, value in more.items() if value is not None}
-
-
-def prerequisite(error: InputError) -> PrerequisiteError:
-    """Return a mistake of a user as Inspect prints it: one line, no traceback."""
-    return PrerequisiteError(str(error).replace("[", "\\["))

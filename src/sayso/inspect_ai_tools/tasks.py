@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from inspect_ai import Task, task
+from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import HeadlineMetric
 from inspect_ai.model import ChatMessageUser, GenerateConfig, get_model
@@ -18,14 +19,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, generate, solver
 from inspect_ai.util import collect
 
 from sayso.datasets import REAL, load_dataset
-from sayso.inspect_ai_tools.reading import (
-    PROBE,
-    PROBES,
-    RULES,
-    cluster_names,
-    prerequisite,
-    sample_metadata,
-)
+from sayso.inspect_ai_tools.reading import PROBE, PROBES, RULES, cluster_names, sample_metadata
 from sayso.inspect_ai_tools.scorers import answered, stance
 from sayso.options import PromptSet
 from sayso.protocols import protocol_named
@@ -65,7 +59,8 @@ def asked_by(
             raise InputError(f"{data}: it has no short question that {protocol} asks")
         asks = plan.requests(asked.short, chosen, seed)
     except InputError as error:
-        raise prerequisite(error) from None
+        # one line, no traceback; Inspect reads [words] as marks of rich
+        raise PrerequisiteError(str(error).replace("[", "\\[")) from None
     named = {
         "sayso": __version__,
         "data": asked.name,
