@@ -172,7 +172,7 @@ def test_the_figure_names_the_systems_that_have_a_label() -> None:
     assert figure is not None
     assert figure.label.startswith("60 systems")
     svg = figure.render("svg").decode()
-    names = re.findall(r"<title>([^<]*)</title>", svg)
+    names = re.findall(r"<text[^>]*>([^<]*)</text>", svg)
     assert names.count("GPT") == 2 * 2  # white behind black
     assert "&lt;b&gt;Llama&lt;/b&gt; &amp; co" in names
     assert "s5" not in names
@@ -186,7 +186,7 @@ def test_few_systems_are_all_named() -> None:
     figure = board_figure(THREE)
     assert figure is not None
     assert {"careless", "careful", "blind"} <= set(
-        re.findall(r"<title>([^<]*)</title>", figure.render("svg").decode())
+        re.findall(r"<text[^>]*>([^<]*)</text>", figure.render("svg").decode())
     )
 
 

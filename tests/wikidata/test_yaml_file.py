@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sayso.records import InputError
-from sayso.wikidata.plan import parse_yaml, read_yaml_as
+from sayso.wikidata.plan import parse_yaml_as, read_yaml_as
 
 
 class Row(msgspec.Struct, forbid_unknown_fields=True):
@@ -25,7 +25,7 @@ class Table(msgspec.Struct, forbid_unknown_fields=True):
 
 def error(text: str) -> str:
     with pytest.raises(InputError) as caught:
-        parse_yaml(text, "f.yaml", Table, "expected a table")
+        parse_yaml_as(text, "f.yaml", Table, "expected a table")
     told = str(caught.value)
     assert "\n" not in told
     return told
@@ -62,11 +62,11 @@ ALIASES = "a: &a [x]\n" + "".join(
         ),
         ("domains: {a: [\n", "line 2: is not YAML (expected the node content, but found '<stream"),
         ("", "f.yaml: Expected `object`, got `null`; expected a table"),
-        ("domains: {}\nlanguages: [en]\nleast: 010\n", "f.yaml line 3: '010' means one thing in"),
-        ("domains: {a: !!timestamp 2019-13-45}\n", "f.yaml: is not YAML (month must be in 1..12)"),
-        ("domains: {a: \x01}\n", "f.yaml: is not YAML (unacceptable character #x0001"),
-        ("domains: &x\n  a: *x\n", "unknown field `a`"),
-        (ALIASES, "unknown field `a`"),  # would be 9 ** 8 values if each was walked
+        ("domains: {}\nlanguages: [en]\nleast: 010\n", "f.yaml line 3: '010' is no number"),
+        ("domains: {a: !!timestamp 2019-13-45}\n", "f.yaml line 1: is not YAML (could not"),
+        ("domains: {a: \x01}\n", "f.yaml line 1: contains the character #x0001"),
+        ("domains: &x\n  a: *x\n", "line 1: &x is an anchor"),
+        (ALIASES, "line 1: &a is an anchor"),  # would be 9 ** 8 values
     ],
 )
 def test_the_line_is_told(text: str, told: str) -> None:
@@ -93,6 +93,6 @@ def test_a_file_that_cannot_be_read_is_said_to_be_so(tmp_path: Path) -> None:
 @settings(max_examples=150, deadline=None)
 def test_any_text_is_read_or_refused_in_one_line(text: str) -> None:
     try:
-        parse_yaml(text, "f.yaml", Table, "expected a table")
+        parse_yaml_as(text, "f.yaml", Table, "expected a table")
     except InputError:
         error(text)

@@ -1,7 +1,8 @@
 """Figures: the charts of a page, and files of them for a paper or a slide.
 
-A file needs nothing besides itself: its colors are fixed, the fonts of a PDF are embedded, and the
-letters of an SVG are paths. Letters are as large in every width: what changes is the drawing.
+A file needs nothing besides itself: its colors are fixed, a PDF embeds its fonts, and an SVG keeps
+its text, in the fonts of the machine that shows it. Letters are as large in every width: what
+changes is the drawing.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from sayso.records import InputError
 from sayso.report import charts
 from sayso.report.charts import Drawing, Maker
 from sayso.report.formats import DEFAULT_WIDTH, check_format, inches
-from sayso.report.outlines import FONTS, NAMESPACE, outline_texts
 from sayso.storage.atomic import replacing
 
 #: pixels of a drawing in an inch: letters of 12 pixels are 8.5 points high
@@ -30,6 +30,8 @@ PIXELS = 102
 POINTS = 72
 #: dots of a PNG in an inch
 DOTS = 300
+NAMESPACE = "http://www.w3.org/2000/svg"
+FONTS = "Liberation Sans, Arial, Helvetica, sans-serif"
 _NAME = re.compile(r"[a-z0-9]+")
 
 
@@ -76,7 +78,6 @@ class Figure:
         check_format(suffix, "a figure")
         root = self._standing_alone(inches(width))
         if suffix == "svg":
-            outline_texts(root)
             for name in ("width", "height"):
                 root.set(name, f"{root.get(name)}pt")
             return b'<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root) + b"\n"

@@ -1,24 +1,22 @@
-"""Settings in a file: a mapping, in as much of YAML 1.2 as settings need.
+"""YAML files of people: PyYAML's safe loader, with stricter types.
 
-The library reads YAML 1.1, where ``no`` is a truth value, ``1:30`` is 90 and ``010`` is 8. Here a
-word is a word and a day is a text; a number that the two versions read differently is refused.
-Anchors, aliases, merges and tags of other types are refused, and so is a file beyond a size or a
-depth that no settings have: a few lines of them can stand for more than fits into memory.
+PyYAML reads YAML 1.1, where ``no`` is a truth value, ``1:30`` is 90 and ``010`` is 8. Here only
+``true`` and ``false`` are truth values, a day is a text, and a number that YAML 1.2 reads
+differently is refused. Anchors and aliases are refused, and so is a file beyond a size or a depth
+that no settings have: a few lines of them can stand for more than fits into memory.
 """
 
 from __future__ import annotations
 
-import functools
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import yaml
 
 from sayso.records import InputError, refuse_secret
 
-if TYPE_CHECKING:
-    import yaml
-
-#: bytes of a file; all settings of a protocol with their defaults are two thousand
+#: bytes of a file of settings; all settings of a protocol with their defaults are two thousand
 LARGEST = 32_768
 #: mappings and lists inside each other; settings have two
 DEEPEST = 10
@@ -26,22 +24,14 @@ DEEPEST = 10
 LONGEST_NUMBER = 100
 EXAMPLE = "expected a mapping of settings, e.g. 'limit: 20'"
 QUOTE = "put a text into quotes"
-_TAG = "tag:yaml.org,2002:"
-_NUMBERS = (f"{_TAG}int", f"{_TAG}float")
-#: plain values of YAML 1.2, first match first
-_CORE = (
-    ("null", re.compile(r"~|null|Null|NULL|")),
-    ("bool", re.compile(r"true|True|TRUE|false|False|FALSE")),
-    ("int", re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")),
-    ("float", re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?"
-                         r"|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")),
-)  # fmt: skip
-#: numbers that are the same in both versions
-_SAME_NUMBER = re.compile(
-    r"[-+]?(0|[1-9][0-9]*)|0o[0-7]+|0x[0-9a-fA-F]+|[-+]?([0-9]+\.[0-9]*|\.[0-9]+)([eE][-+][0-9]+)?"
-    r"|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)"
+_NULL, _BOOL, _INT, _FLOAT, _STR, _SEQ, _MAP = (
+    f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float", "str", "seq", "map")
 )
-_SCALARS = (*_NUMBERS, f"{_TAG}str", f"{_TAG}bool", f"{_TAG}null", f"{_TAG}timestamp")
+#: numbers that YAML 1.1 and YAML 1.2 read alike, or that are a text in YAML 1.1
+_CLEAR_NUMBER = re.compile(
+    r"[-+]?(0|[1-9][0-9]*)|0o[0-7]+|0x[0-9a-fA-F]+|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)"
+    r"|[-+]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][-+]?[0-9]+)?"
+)
 
 
 def read_yaml(path: Path, place: str) -> dict[str, Any]:
@@ -49,231 +39,149 @@ def read_yaml(path: Path, place: str) -> dict[str, Any]:
 
     ``place`` is what messages call the file.
     """
-    import yaml
-
-    reader = _YamlReader(place)
-    text = reader.decoded(_content(path, place))
-    try:
-        reader.loader = loader_class()(text)
-        return reader.document()
-    except yaml.MarkedYAMLError as error:
-        problem = str(error.problem or error.context)
-        if "'\\t'" in problem:
-            problem = "a tab, where lines are indented with spaces"
-        raise reader.wrong(
-            f"is not YAML ({problem})", error.problem_mark or error.context_mark
-        ) from None
-    except yaml.reader.ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1
-        raise reader.wrong(f"contains the character #x{error.character:04x}", line) from None
-    except (yaml.YAMLError, ValueError, OverflowError) as error:
-        reason = " ".join(str(error).split())[:100]
-        raise reader.wrong(f"is not YAML ({reason})", reader.loader.get_mark()) from None
+    node, value = parse_yaml(yaml_text(path, place, LARGEST), place)
+    if not isinstance(value, dict):
+        line = f" line {node.start_mark.line + 1}" if node is not None else ""
+        raise InputError(f"{place}{line}: {EXAMPLE}")
+    return value
 
 
-def _content(path: Path, name: str) -> bytes:
-    """Return the bytes of a file, which are few."""
+def yaml_text(path: Path, place: str, largest: int | None = None) -> str:
+    """Return the text of a file of at most ``largest`` bytes. Raises InputError."""
     try:
         with path.open("rb") as file:
-            content = file.read(LARGEST + 1)
+            content = file.read(-1 if largest is None else largest + 1)
     except FileNotFoundError:
-        raise InputError(f"{name}: does not exist") from None
+        raise InputError(f"{place}: does not exist") from None
     except IsADirectoryError:
-        raise InputError(f"{name}: is a folder; expected a YAML file") from None
+        raise InputError(f"{place}: is a folder; expected a YAML file") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise InputError(f"{name}: cannot be read ({reason})") from None
-    if len(content) > LARGEST:
-        raise InputError(f"{name}: is larger than {LARGEST:,} bytes; {EXAMPLE}")
-    return content
+        raise InputError(f"{place}: cannot be read ({reason})") from None
+    if largest is not None and len(content) > largest:
+        raise InputError(f"{place}: is larger than {largest:,} bytes; {EXAMPLE}")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{place} line {line}: is not UTF-8 text") from None
 
 
-class AmbiguousError(ValueError):
-    """A number that YAML 1.1 and YAML 1.2 read differently."""
+def parse_yaml(text: str, place: str) -> tuple[yaml.Node | None, Any]:
+    """Return the only document of a text, as PyYAML's nodes and as a value; ``None`` if empty.
 
-
-@functools.cache
-def loader_class() -> Any:
-    """Return a loader that reads plain values as the core schema of YAML 1.2 does.
-
-    Section 10.3.2 of https://yaml.org/spec/1.2.2. Its methods raise :class:`AmbiguousError`.
+    Raises InputError with ``place``, the line, and what is wrong there.
     """
-    import yaml
-
-    class Loader(yaml.SafeLoader):
-        """A safe loader that reads plain values by the core schema."""
-
-        #: the line of the value that is read
-        value_line = 0
-
-        def compose_scalar_node(self, anchor: Any) -> Any:
-            """Return the node of a scalar."""
-            self.value_line = self.peek_event().start_mark.line + 1  # type: ignore[no-untyped-call]
-            return super().compose_scalar_node(anchor)
-
-        def resolve(self, kind: Any, value: Any, implicit: Any) -> Any:
-            """Return the tag of a node."""
-            tag = super().resolve(kind, value, implicit)  # type: ignore[no-untyped-call]
-            if kind is not yaml.ScalarNode or not implicit[0]:
-                return tag
-            core = next((name for name, form in _CORE if form.fullmatch(value)), "str")
-            check_number(value, tag in _NUMBERS or core == "int")
-            # merges and default values stay what they are, and are refused where they mean nothing
-            return tag if value in ("<<", "=") else f"{_TAG}{core}"
-
-    return Loader
+    try:
+        loader = StrictLoader(text, place)
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        what = f"contains the character #x{error.character:04x}"
+        raise InputError(f"{place} line {line}: {what}") from None
+    try:
+        node = loader.get_single_node()
+        return node, None if node is None else loader.construct_document(node)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = f" line {mark.line + 1}" if mark else ""
+        problem = _short(str(error.problem or error.context), 100)
+        if "'\\t'" in problem:
+            problem = "a tab, where lines are indented with spaces"
+        raise InputError(f"{place}{line}: is not YAML ({problem})") from None
+    except (yaml.YAMLError, ValueError, LookupError, OverflowError) as error:
+        line = loader.line_of_value or loader.get_mark().line + 1  # type: ignore[no-untyped-call]
+        raise InputError(f"{place} line {line}: is not YAML ({_short(error, 100)})") from None
 
 
-def check_number(text: str, number: bool) -> None:
-    """Refuse what is a ``number`` in one version, and another one or a text in the other."""
-    if number and not _SAME_NUMBER.fullmatch(text):
-        raise AmbiguousError(
-            f"{_short(repr(text))} means one thing in YAML 1.1 and another in YAML 1.2; write a "
-            f"decimal number without leading zeros, or {QUOTE}"
-        )
+class StrictLoader(yaml.SafeLoader):
+    """PyYAML's safe loader with the types that the module describes; it builds nothing else."""
 
+    yaml_implicit_resolvers = {  # noqa: RUF012  (PyYAML's own table)
+        first: [rule for rule in rules if rule[0] in (_NULL, _INT, _FLOAT)]
+        for first, rules in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+    yaml_constructors = {  # noqa: RUF012
+        tag: yaml.SafeLoader.yaml_constructors[tag] for tag in (_NULL, _BOOL, _SEQ, _MAP, None)
+    }
 
-class _YamlReader:
-    """Builds settings from the parser's events, so that nothing is built that is refused."""
-
-    loader: Any  # a yaml.SafeLoader, whose methods have no types
-
-    def __init__(self, place: str) -> None:
+    def __init__(self, text: str, place: str) -> None:
+        super().__init__(text)
         self.place = place
+        self.depth = self.line_of_value = 0
 
-    def wrong(self, what: str, where: yaml.Mark | int | None) -> InputError:
-        """Return the error for a place in the file."""
-        line = where if isinstance(where, int) or where is None else where.line + 1
-        return InputError(f"{self.place}{f' line {line}' if line else ''}: {what}")
+    def wrong(self, what: str, where: Any) -> InputError:
+        """Return the error for the place of a node or an event."""
+        return InputError(f"{self.place} line {where.start_mark.line + 1}: {what}")
 
-    def decoded(self, content: bytes) -> str:
-        """Return a file's text."""
-        try:
-            return content.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            line = content.count(b"\n", 0, error.start) + 1
-            raise self.wrong("is not UTF-8 text", line) from None
-
-    def document(self) -> dict[str, Any]:
-        """Return the settings of the only document."""
-        import yaml
-
-        self.loader.get_event()  # the stream's start
-        if self.loader.check_event(yaml.StreamEndEvent):
-            raise self.wrong(EXAMPLE, None)
-        self.loader.get_event()  # the document's start
-        if not self.loader.check_event(yaml.MappingStartEvent):
-            raise self.wrong(EXAMPLE, self.loader.peek_event().start_mark)
-        settings: dict[str, Any] = self.value(0)
-        self.loader.get_event()  # the document's end
-        if not self.loader.check_event(yaml.StreamEndEvent):
-            raise self.wrong("a second document", self.loader.peek_event().start_mark)
-        return settings
-
-    def value(self, depth: int) -> Any:
-        """Return what the next events stand for."""
-        import yaml
-
-        event = self.loader.get_event()
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        """Return the next node, unless it is nested too deeply, an anchor or an alias."""
+        event: Any = self.peek_event()  # type: ignore[no-untyped-call]
         if event.anchor is not None:
             sign = "*" if isinstance(event, yaml.AliasEvent) else "&"
             raise self.wrong(
                 f"{_short(sign + event.anchor)} is an anchor or an alias; write values out, and "
                 "texts that begin with & or * in quotes",
-                event.start_mark,
+                event,
             )
-        if depth > DEEPEST:
-            raise self.wrong("nested too deeply; settings have two levels", event.start_mark)
-        if isinstance(event, yaml.ScalarEvent):
-            return self.scalar(event)
-        kind = "map" if isinstance(event, yaml.MappingStartEvent) else "seq"
-        if event.tag not in (None, "!", f"{_TAG}{kind}"):
-            raise self.wrong(f"{_tag(event.tag)} is not a type of a setting", event.start_mark)
-        return self.mapping(depth) if kind == "map" else self.listed(depth)
+        if self.depth > DEEPEST:
+            raise self.wrong("nested too deeply; settings have two levels", event)
+        self.depth += 1
+        node = super().compose_node(parent, index)  # type: ignore[no-untyped-call]
+        self.depth -= 1
+        return node
 
-    def listed(self, depth: int) -> list[Any]:
-        """Return a list whose start was read."""
-        import yaml
+    def construct_object(self, node: Any, deep: bool = False) -> Any:
+        """Return the value of a node; its line is kept for errors that name none."""
+        self.line_of_value = node.start_mark.line + 1
+        return super().construct_object(node, deep)  # type: ignore[no-untyped-call]
 
-        values = []
-        while not self.loader.check_event(yaml.SequenceEndEvent):
-            values.append(self.value(depth + 1))
-        self.loader.get_event()
-        return values
-
-    def mapping(self, depth: int) -> dict[str, Any]:
-        """Return a mapping whose start was read; its keys are texts, each there once."""
-        import yaml
-
-        values: dict[str, Any] = {}
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        """Return a mapping whose keys are texts, each there once."""
         lines: dict[str, int] = {}
-        while not self.loader.check_event(yaml.MappingEndEvent):
-            event = self.loader.peek_event()
-            line = event.start_mark.line + 1
-            if isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
-                raise self.wrong("a list or a mapping is not the name of a setting", line)
-            key = self.value(depth + 1)
-            if not isinstance(key, str):
-                name = _short(event.value)
-                raise self.wrong(f"the key {name} is not the name of a setting", line)
-            if key in values:
-                first = f" (first in line {lines[key]})" if lines[key] != line else ""
-                raise self.wrong(f"{_short(repr(key))} appears twice{first}", line)
-            lines[key] = line
-            values[key] = self.value(depth + 1)
-        self.loader.get_event()
-        return values
+        for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
+            if key.tag != _STR:
+                raise self.wrong(f"the key {_short(key.value)} is not the name of a setting", key)
+            line = key.start_mark.line + 1
+            if key.value in lines:
+                first = f" (first in line {lines[key.value]})" if lines[key.value] != line else ""
+                raise self.wrong(f"{_short(repr(key.value))} appears twice{first}", key)
+            lines[key.value] = line
+        return super().construct_mapping(node, deep)
 
-    def scalar(self, event: Any) -> Any:
-        """Return a text, number, truth, day or nothing."""
-        import yaml
+    def number(self, node: Any) -> Any:
+        """Return a number that both versions of YAML read alike."""
+        text = str(node.value)
+        if len(text) > LONGEST_NUMBER:
+            raise self.wrong(f"no number of {len(text):,} characters is a setting; {QUOTE}", node)
+        if not _CLEAR_NUMBER.fullmatch(text):
+            raise self.wrong(
+                f"{text!r} is no number that YAML 1.1 and YAML 1.2 read alike; write a decimal "
+                f"number without leading zeros, or {QUOTE}",
+                node,
+            )
+        return yaml.SafeLoader.yaml_constructors[node.tag](self, node)
 
-        node = yaml.ScalarNode(event.tag, event.value, event.start_mark, event.end_mark)
-        plain = node.tag is None or node.tag == "!"
-        try:
-            if plain:
-                node.tag = self.loader.resolve(yaml.ScalarNode, event.value, event.implicit)
-            else:
-                check_number(event.value, node.tag in _NUMBERS and bool(event.value))
-        except AmbiguousError as error:
-            raise self.wrong(str(error), event.start_mark) from None
-        if plain and node.tag not in _SCALARS:  # << and =
-            raise self.wrong(
-                f"{_short(repr(event.value))} means nothing in settings; {QUOTE}", event.start_mark
-            )
-        if node.tag not in _SCALARS:
-            raise self.wrong(f"{_tag(node.tag)} is not a type of a setting", event.start_mark)
-        if node.tag in _NUMBERS and len(event.value) > LONGEST_NUMBER:
-            raise self.wrong(
-                f"no number of {len(event.value):,} characters is a setting; {QUOTE}",
-                event.start_mark,
-            )
-        try:
-            value = self.loader.construct_object(node)
-        except (ValueError, LookupError, OverflowError, AttributeError):  # PyYAML checks no more
-            kind = {"timestamp": "day or time", "bool": "truth"}.get(name := node.tag[len(_TAG) :])
-            raise self.wrong(
-                f"{_short(repr(event.value))} is no {kind or name}; {QUOTE}", event.start_mark
-            ) from None
-        if isinstance(value, str):
-            self.check_text(value, event.start_mark)
+    def text(self, node: Any) -> str:
+        """Return a text without NUL, half a character or a secret."""
+        value = str(self.construct_scalar(node))  # type: ignore[no-untyped-call]
+        refuse_secret(value, f"{self.place} line {node.start_mark.line + 1}")
+        if "\0" in value or any("\ud800" <= c <= "\udfff" for c in value):
+            raise self.wrong(f"{_short(repr(value))} contains NUL or half a character", node)
         return value
 
-    def check_text(self, text: str, mark: yaml.Mark) -> None:
-        """Refuse what no name of a file and no reply can hold: NUL, half a character; a secret."""
-        refuse_secret(text, f"{self.place} line {mark.line + 1}")
-        if "\0" in text:
-            raise self.wrong(f"{_short(repr(text))} contains a NUL character", mark)
-        if any("\ud800" <= c <= "\udfff" for c in text):
-            raise self.wrong(f"{_short(repr(text))} contains half a character", mark)
+
+for _tag, _form, _first in (
+    (_BOOL, r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    (_INT, r"[-+]?[0-9]+|0o[0-7]+", "-+0123456789"),
+    (_FLOAT, r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)[eE][-+]?[0-9]+", "-+0123456789."),
+):
+    StrictLoader.add_implicit_resolver(_tag, re.compile(f"(?:{_form})$"), list(_first))  # type: ignore[no-untyped-call]
+StrictLoader.add_constructor(_INT, StrictLoader.number)  # type: ignore[no-untyped-call]
+StrictLoader.add_constructor(_FLOAT, StrictLoader.number)  # type: ignore[no-untyped-call]
+StrictLoader.add_constructor(_STR, StrictLoader.text)  # type: ignore[no-untyped-call]
 
 
-def _tag(tag: str) -> str:
-    """Return a tag as it is written."""
-    return _short(tag.replace(_TAG, "!!", 1))
-
-
-def _short(text: str) -> str:
+def _short(what: object, most: int = 60) -> str:
     """Return the beginning of a text, in one line."""
-    line = " ".join(text.split())
-    return line if len(line) <= 60 else f"{line[:59]}…"
+    line = " ".join(str(what).split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"

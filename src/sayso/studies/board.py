@@ -31,7 +31,6 @@ from sayso.report.figures import Figure, figure_of
 from sayso.report.number_tables import rank_text
 from sayso.report.numbers import compact_number, is_bare, percent, shown_value, signed_number
 from sayso.report.opening import PageOpening
-from sayso.report.outlines import width_of
 from sayso.report.page import page
 
 #: width and height of a plot in a wide window and on a phone
@@ -501,6 +500,8 @@ FRAME = {"left": 66, "right": 14, "top": 10, "bottom": 48}
 WHITE = "#ffffff"
 #: letters of a label, and the radius of a dot that has one
 LETTERS, RADIUS = 12, 5
+#: mean width of a letter, in sizes of the font
+LETTER_WIDTH = 0.56
 #: most systems that all have their names
 ALL_NAMED = 20
 #: where a label stands: how it is aligned, and the direction in which its dot lies behind it
@@ -525,7 +526,7 @@ class FigureLabel(NamedTuple):
     @property
     def box(self) -> tuple[float, float, float, float]:
         """Left, top, right and bottom of the text."""
-        width = width_of(self.text, LETTERS)
+        width = LETTER_WIDTH * LETTERS * len(self.text)
         left = self.x - width * {"left": 0, "center": 0.5, "right": 1}[self.align]
         return left, self.y - 0.6 * LETTERS, left + width, self.y + 0.6 * LETTERS
 

@@ -11,16 +11,14 @@ import re
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import Literal, TypeVar
 
 import msgspec
+import yaml
 
-from sayso.records import InputError, refuse_secret
-from sayso.storage.yaml_file import AmbiguousError, loader_class
+from sayso.records import InputError
+from sayso.storage.yaml_file import parse_yaml, yaml_text
 from sayso.wikidata.entities import Entity
-
-if TYPE_CHECKING:
-    import yaml
 
 Record = TypeVar("Record")
 #: the way to a value: keys of mappings and numbers of lists
@@ -48,38 +46,17 @@ class ValueLines:
 
 def read_yaml_as(path: Path, kind: type[Record], hint: str) -> tuple[Record, ValueLines]:
     """Read a file as ``kind``; InputError with the line, what was wrong there, and ``hint``."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise InputError(f"{path}: does not exist; {hint}") from None
-    except IsADirectoryError:
-        raise InputError(f"{path}: is a folder; expected a YAML file") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: is not UTF-8 text at its byte {error.start + 1}") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
-    return parse_yaml(text, str(path), kind, hint)
+    return parse_yaml_as(yaml_text(path, str(path)), str(path), kind, hint)
 
 
-def parse_yaml(text: str, place: str, kind: type[Record], hint: str) -> tuple[Record, ValueLines]:
+def parse_yaml_as(
+    text: str, place: str, kind: type[Record], hint: str
+) -> tuple[Record, ValueLines]:
     """Read text as ``kind``; see :func:`read_yaml_as`."""
-    import yaml
-
     lines = ValueLines(place)
-    try:
-        loader = loader_class()(text)
-        node = loader.get_single_node()
-        if node is not None:
-            _number(node, (), lines, set())
-        value = None if node is None else loader.construct_document(node)
-    except AmbiguousError as error:
-        raise InputError(f"{place} line {loader.value_line}: {error}") from None
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line = f" line {mark.line + 1}" if mark else ""
-        raise InputError(f"{place}{line}: is not YAML ({error.problem or error.context})") from None
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise InputError(f"{place}: is not YAML ({' '.join(str(error).split())})") from None
+    node, value = parse_yaml(text, place)
+    if node is not None:
+        _number(node, (), lines)
     try:
         return msgspec.convert(value, kind), lines
     except msgspec.ValidationError as error:
@@ -92,29 +69,15 @@ def parse_yaml(text: str, place: str, kind: type[Record], hint: str) -> tuple[Re
         raise InputError(f"{at}: {where}{reason}{quoted}; {hint}") from None
 
 
-def _number(node: yaml.Node, keys: Keys, lines: ValueLines, seen: set[int]) -> None:
-    """Note the line of every value, and refuse keys that stand twice, and secrets."""
-    if isinstance(node.value, str):
-        refuse_secret(node.value, f"{lines.place} line {node.start_mark.line + 1}")
+def _number(node: yaml.Node, keys: Keys, lines: ValueLines) -> None:
+    """Note the line of every value."""
     lines.numbers.setdefault(keys, node.start_mark.line + 1)
-    if id(node) in seen:  # an alias: walking it again could take for ever
-        return
-    seen.add(id(node))
     for key, line, value in _children(node):
-        own = (*keys, key)
-        refuse_secret(str(key), f"{lines.place} line {line}")
-        if own in lines.numbers and key != "<<":
-            raise InputError(
-                f"{lines.place} line {line}: {key!r} appears twice (first in line "
-                f"{lines.numbers[own]})"
-            )
-        lines.numbers[own] = line
-        _number(value, own, lines, seen)
+        lines.numbers[*keys, key] = line
+        _number(value, (*keys, key), lines)
 
 
 def _children(node: yaml.Node) -> Iterator[tuple[object, int, yaml.Node]]:
-    import yaml
-
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             yield str(key.value), key.start_mark.line + 1, value
@@ -241,7 +204,7 @@ def load_plan(path: Path | None, languages: tuple[str, ...] = ()) -> DomainPlan:
     hint = "expected domains: {name: {classes: [Q5], type: person}}"
     if path is None:
         text = resources.files(__package__).joinpath("domains.yaml").read_text("utf-8")
-        plan, lines = parse_yaml(text, "the domains that ship with sayso", DomainPlan, hint)
+        plan, lines = parse_yaml_as(text, "the domains that ship with sayso", DomainPlan, hint)
     else:
         plan, lines = read_yaml_as(path, DomainPlan, hint)
     plan = msgspec.structs.replace(plan, languages=languages or plan.languages)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from sayso.records import InputError
-from sayso.wikidata.plan import ValueLines, parse_yaml, read_yaml_as
+from sayso.wikidata.plan import ValueLines, parse_yaml_as, read_yaml_as
 
 #: datatypes that no short answer fits, and why
 UNASKABLE = {
@@ -162,7 +162,7 @@ def load_templates(path: Path | None = None) -> Templates:
 @functools.cache
 def _shipped_templates(hint: str) -> Templates:
     text = resources.files(__package__).joinpath("templates.yaml").read_text("utf-8")
-    return parse_yaml(text, "the table that ships with sayso", Templates, hint)[0]
+    return parse_yaml_as(text, "the table that ships with sayso", Templates, hint)[0]
 
 
 def _over(below: object, above: object) -> object:
