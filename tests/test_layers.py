@@ -308,6 +308,7 @@ ALONE = {
     "sayso.people.sampling": "which items are drawn, apart from what is done with them",
     "sayso.people.server": "starlette and uvicorn, loaded only where somebody labels",
     "sayso.protocols.prompt_folder": "what sayso prompts new calls",
+    "sayso.protocols.selective.board": "a figure of many systems, with its labels",
     "sayso.score_files.page": "the page of sayso score, beside its tables",
     "sayso.train.draws": "the draws that rows are made of",
     "sayso.train.export": "formats of other trainers",
@@ -355,7 +356,7 @@ def test_the_judge_does_not_know_the_built_in_world() -> None:
 #: lines of Python in each package, as ``ruff format`` writes them; modules of the top are "sayso".
 #: A budget only falls: a package that needs more takes it from another in the same commit.
 BUDGET = {
-    "protocols": 24_257,
+    "protocols": 24_530,
     "judges": 15_648,
     "engines": 12_511,
     "train": 9_523,
@@ -368,7 +369,7 @@ BUDGET = {
     "people": 4_292,
     "guard": 3_653,
     "score_files": 3_353,
-    "studies": 3_090,
+    "studies": 2_400,
     "scores": 2_960,
     "storage": 2_600,
     "checks": 2_180,
@@ -385,7 +386,7 @@ SLACK = 300
 #: nobody saves lines by dropping docstrings
 BEGAN = (127_705, 71_745)
 #: lines of templates, style sheets and scripts; ``# fmt:`` marks; words of README and of docs
-PAGES, MARKS, README_WORDS, DOCS_WORDS = 2_190, 222, 1_610, 96_600
+PAGES, MARKS, README_WORDS, DOCS_WORDS = 2_030, 222, 1_610, 96_600
 #: flags that each command accepts, and how many of them its help shows
 FLAGS = {
     "run": (48, 48),

@@ -4,7 +4,7 @@
 
 Recorded answers of systems of 2024-25 to questions about articles (lechmazur/confabulations): to
 some the article has no answer, which people verified. ``sayso study --answers`` makes a run of each
-system of ``board.yaml``, judged by the rules, and ``OUT/board.html``; then the published rates are
+system of ``board.yaml``, judged by the rules, and ``OUT/index.html``; then the published rates are
 looked for in it. The picture of the board is made by ``sayso study`` alone: see ``board.yaml``.
 The data state no licence and are not in the repository. Rows have neither question nor golds, so
 only the stance matters.
@@ -36,7 +36,7 @@ from sayso.metrics.cmfg import kendall
 from sayso.records import Generation, Question, Verdict
 from sayso.storage.run_folder import RunFolder
 from sayso.storage.yaml_file import read_yaml
-from sayso.studies.report import board_place, write_board
+from sayso.studies.report import write_study
 from sayso.studies.results import Study, of_folders
 
 #: the study, which names the systems
@@ -307,10 +307,10 @@ def main() -> None:
         os.environ.setdefault("SAYSO_CACHE", str(Path(folder) / "cache"))
         began = time.process_time()
         found = sayso.study(specification(file, out), resamples=1000)
-        board = write_board(found, out, "board")
+        page = write_study(found, out, ("board",))
         print(
             f"{len(found.models)} systems, {time.process_time() - began:.0f} CPU seconds; "
-            f"{board_place(out, 'board')}: {board.stat().st_size / 1000:.0f} kB"
+            f"{page}: {page.stat().st_size / 1000:.0f} kB"
         )
         titles = {PUBLISHED[m].name: m for m in PUBLISHED}
         runs = {titles.get(run.model, run.model): read(run.path) for run in found.runs}

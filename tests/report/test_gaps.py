@@ -29,7 +29,6 @@ from sayso.report.number_tables import (
 from sayso.report.numbers import is_bare, is_gap
 from sayso.runs.result import Result, summary_of
 from sayso.storage.run_folder import RunFolder
-from sayso.studies.board import BoardSystem, board_page
 from support.scripted_world import Mind, chance, facts, records, write
 
 WORLD = facts(4)
@@ -160,16 +159,6 @@ def test_tables_for_papers_show_a_dash_and_the_reason() -> None:
         assert "43" not in text
         assert "61" in text
         assert "a single entity" in text
-
-
-def test_a_board_has_no_place_for_a_gap_without_an_interval() -> None:
-    share = Estimate("s", value=0.5, low=0.4, high=0.6, n=9)
-    sure = Estimate("abstention_gap", value=0.2, low=0.1, high=0.3, n=9)
-    bare = Estimate("abstention_gap", value=0.43, n=9, problem="no interval: a single entity")
-    systems = [BoardSystem("sure", sure, share, share), BoardSystem("bare", bare, share, share)]
-    page = board_page(systems, "A board", ("G", "none", "one"))
-    assert "0.43" not in page
-    assert "no interval: a single entity" in page
 
 
 def test_differences_of_j_without_an_interval_are_dashes() -> None:

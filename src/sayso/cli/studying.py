@@ -28,8 +28,6 @@ from sayso.storage.yaml_file import read_yaml
 from sayso.studies.grid import Grid, GridCell, read_grid
 from sayso.studies.report import (
     TABLES,
-    board_place,
-    boards,
     check_layouts,
     check_possible,
     layout_tables,
@@ -199,9 +197,6 @@ def _show(found: Study, out: Path, flags: StudyFlags) -> None:
     console.print()
     console.print(f"page       {page}", soft_wrap=True, highlight=False, markup=False)
     console.print(f"tables     {out / TABLES}", soft_wrap=True, highlight=False, markup=False)
-    for name in boards(named):
-        place = board_place(out, name)
-        console.print(f"board      {place}", soft_wrap=True, highlight=False, markup=False)
 
 
 def _tables(found: Study, names: Sequence[str]) -> tuple[list[NumberTable], list[str]]:

@@ -412,7 +412,7 @@ class LayoutRuns(NamedTuple):
     """What a layout may show: finished runs of one protocol, by (model, data).
 
     ``numbers`` computes what is resampled for all of them together, when it is called. ``folders``
-    are those of the runs, for layouts that show answers.
+    are those of the runs, for layouts that show answers; ``labels`` short names of models.
     """
 
     models: list[str]
@@ -421,6 +421,7 @@ class LayoutRuns(NamedTuple):
     manifests: Mapping[tuple[str, str], Manifest]
     numbers: Callable[[], list[JointNumber]]
     folders: Mapping[tuple[str, str], Path]
+    labels: Mapping[str, str] = {}
 
     @property
     def heads(self) -> tuple[str, ...]:
@@ -449,9 +450,8 @@ class PaperLayout(NamedTuple):
 
     One of a paper is called by its number there, and ``reference`` ends in it; the reference of one
     that no paper has begins with :data:`OURS`. ``make`` returns its tables, without rows where the
-    runs lack what it ``needs``. ``parts`` name the abstention gap and its two parts where a study
-    writes a board (:mod:`sayso.studies.board`). ``possible`` tells from a run's settings and
-    questions, before it begins, whether it can have rows.
+    runs lack what it ``needs``. ``possible`` tells from a run's settings and questions, before it
+    begins, whether it can have rows.
     """
 
     name: str
@@ -459,7 +459,6 @@ class PaperLayout(NamedTuple):
     reference: str
     needs: str
     make: Callable[[LayoutRuns], list[NumberTable]]
-    parts: tuple[str, ...] = ()
     possible: Callable[[Any, Sequence[Question]], bool] = lambda settings, questions: True
 
 

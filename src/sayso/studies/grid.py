@@ -30,6 +30,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
+
 from sayso.datasets import default_data
 from sayso.datasets.own_table import name_with_columns
 from sayso.engines.named import base_name
@@ -40,18 +42,18 @@ from sayso.records import InputError, content_id, suggestion
 from sayso.runs.from_files import TextsOf, lacking_claims, texts_by_model
 from sayso.runs.job import LONGEST_NAME, OF_COMMANDS, Job, job_of, with_prompts_elsewhere
 from sayso.runs.recorded import ASKS_NOBODY, RecordedEngine, open_answers, slug
-from sayso.studies.board import About, check_date
 
 #: flags of a run that a study sets itself
 OWN = ("protocol", "model", "data", "out", "options", "command", "model_options", *OF_COMMANDS)
 #: flags of a run that an entry of a list, or the whole study, may have
 FLAGS = tuple(f.name for f in dataclasses.fields(Job) if f.name not in OWN)
-#: what a model is, for a board; nothing that it is asked with
-OF_SYSTEM = ("group", "date", "label")
+#: what files of version 0.2 say of a model and nothing reads any more
+UNREAD = ("group", "date")
 OF_MODEL = (
     *("name", "price", "batch_files", "fresh", "stale_ok", "known_from"),
     *option_names(ModelOptions, AskingOptions),
-    *OF_SYSTEM,
+    "label",
+    *UNREAD,
 )
 OF_DATA = ("name", "columns", *option_names(QuestionOptions))
 #: keys of a study of files of answers
@@ -81,6 +83,12 @@ class GridCell(NamedTuple):
     def title(self) -> str:
         """What messages call it."""
         return f"{self.protocol} · {self.model} · {self.data}"
+
+
+class About(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the study's file says of a model: ``label``, its short name in a figure."""
+
+    label: str = ""
 
 
 class Grid(NamedTuple):
@@ -124,7 +132,7 @@ def read_grid(spec: Mapping[str, Any], place: str = "study", command: str = "") 
     out = Path(str(given.get("out") or f"studies/{content_id([repr(sorted(given.items()))])[:8]}"))
     titles = {entry.title for entry in models}
     bases = {entry.title: _base_of(entry, models) for entry in models}
-    systems = {entry.title: _about(entry, place, asked=not recorded) for entry in models}
+    systems = {entry.title: _about(entry, asked=not recorded) for entry in models}
     cells = []
     for model in sorted(models, key=lambda entry: bool(bases[entry.title])):  # base models first
         base = bases[model.title]
@@ -266,13 +274,11 @@ def _base_of(entry: _Entry, models: Sequence[_Entry]) -> str:
     return ""
 
 
-def _about(entry: _Entry, place: str, *, asked: bool) -> About:
+def _about(entry: _Entry, *, asked: bool) -> About:
     """Return what an entry says of its model, and take out of it what no request needs."""
-    changes = entry.changes
-    told = {name: str(changes.pop(name, "") or "") for name in OF_SYSTEM}
-    thinking = changes.get("thinking") if asked else changes.pop("thinking", None)
-    date = check_date(told["date"], f"{place}: model {line(entry.title, 60)}")
-    return About(told["group"], _thinking(thinking), date, told["label"])
+    for name in UNREAD if asked else (*UNREAD, "thinking"):
+        entry.changes.pop(name, None)
+    return About(str(entry.changes.pop("label", "") or ""))
 
 
 def _thinking(value: Any) -> str:

@@ -44,7 +44,6 @@ from sayso.report.terminal import say
 from sayso.runs.job import load_data
 from sayso.storage.atomic import place_inside, replacing
 from sayso.storage.run_folder import RunFolder
-from sayso.studies.board import About, BoardSystem, board_figure, board_page
 from sayso.studies.grid import Grid, GridCell
 from sayso.studies.results import FinishedRun, Study
 
@@ -651,6 +650,7 @@ def layout_tables(study: Study, name: str) -> list[NumberTable]:
         {place: run.manifest for place, run in runs.items()},
         lambda: study.judged(protocol),
         {place: run.path for place, run in runs.items()},
+        {name: about.label for name, about in study.systems.items() if about.label},
     )
     plan = PROTOCOLS[protocol]
     tables = layout.make(shown)
@@ -726,19 +726,16 @@ def write_study(
     place = write_index(out / INDEX, _page(study, shown, laid_out, out))
     if place is None:
         raise InputError(f"{out / INDEX} is not a page of sayso: choose another --out")
-    for name in boards(named):
-        write_board(study, out, name)
     every = [t for s in shown for t in (s.headline, *s.first, s.everything, s.differences)]
     write_tables([*every, *laid_out], out / TABLES, intervals)
     return place
 
 
 def study_figures(study: Study, named: Sequence[str] = ()) -> list[Figure]:
-    """Return every chart of a study's page and of its boards; ``named`` are layouts."""
+    """Return every chart of a study's page; ``named`` are layouts."""
     tables = [table for name in named for table in layout_tables(study, name)]
     drawn = [_figures(section) for section in study_sections(study)]
-    of_boards = [board_figure(_board(study, name)[0]) for name in boards(named)]
-    return figures_in([drawn, [_laid_out(table)[3] for table in tables], of_boards])
+    return figures_in([drawn, [_laid_out(table)[3] for table in tables]])
 
 
 def allowed_layouts(study: Study) -> list[str]:
@@ -759,78 +756,6 @@ def every_table(study: Study) -> list[NumberTable]:
         for table in (s.headline, *s.first, *s.more, s.everything, s.differences)
     ]
     return tables + [t for name in allowed_layouts(study) for t in layout_tables(study, name)]
-
-
-def boards(named: Sequence[str]) -> list[str]:
-    """Return the layouts that are written as a board, a page of their own."""
-    return [name for name in named if layouts()[name][1].parts]
-
-
-def board_place(out: Path, name: str) -> Path:
-    """Return the page of a board."""
-    return out / f"{name}.html"
-
-
-def _board(study: Study, name: str) -> tuple[list[BoardSystem], list[JointNumber]]:
-    """Return the systems of a board's layout, and the abstention gap and its two parts.
-
-    Raises InputError where these runs lack them.
-    """
-    protocol, layout = layouts()[name]
-    models = study.of(protocol)[0]
-    found: dict[str, JointNumber] = {}
-    for number in study.judged(protocol):
-        if number.name in layout.parts and len(number.where) <= PLAIN_PARTS:
-            found.setdefault(number.name, number)
-    if len(found) < len(layout.parts):
-        raise InputError(f"layout {name} needs {layout.needs}, which these runs do not have")
-    parts = [found[part] for part in layout.parts]
-    gap, without, with_one = parts
-    systems = [
-        BoardSystem(
-            model, gap.means[m], without.means[m], with_one.means[m], gap.ranking.ranks[m],
-            study.systems.get(model, About()),
-        )
-        for m, model in enumerate(models)
-    ]  # fmt: skip
-    return systems, parts
-
-
-def write_board(study: Study, out: Path, name: str) -> Path:
-    """Write the board of a layout; return its page. Raises InputError as :func:`write_study`."""
-    systems, (gap, *_) = _board(study, name)
-    protocol, layout = layouts()[name]
-    plan = PROTOCOLS[protocol]
-    meanings = [plan.metrics[part].label for part in layout.parts]
-    heads = (_symbol(plan, gap.name), meanings[1], meanings[2])
-    notes, warned = (
-        study.notes(protocol),
-        _cautions([r for r in study.runs if r.protocol == protocol]),
-    )
-    judges = dict.fromkeys(r.manifest.judge_signature for r in study.runs if r.protocol == protocol)
-    notes = [f"{JUDGED} {', '.join(judges)} (sayso judge-check measures its accuracy).", *notes]
-    notes += [OF_THE_JUDGE] if any(n.corrected for n in study.numbers(protocol)) else []
-    if warned:
-        some = "One run has" if len(warned) == 1 else f"{len(warned)} runs have"
-        notes = [*notes, f"{some} cautions, for example ({warned[0][0]}): {warned[0][1][0]}"]
-    place = board_place(out, name)
-    run = next(run for run in study.runs if run.protocol == protocol)
-    opening = plan.report.opening(run.results.all, run.manifest)._replace(
-        first=(), later=(), examples=examples(study, protocol, gap.name)
-    )
-    text = board_page(systems, BOARD, heads, notes, _detectable(plan, gap), opening)
-    if write_index(place, text) is None:
-        raise InputError(f"{place} is not a page of sayso: choose another --out")
-    return place
-
-
-#: begins the line that names who read the answers
-JUDGED = (
-    "Declining is detected from wording, so an answer that corrects a false premise may count as "
-    "an answer. The judge is"
-)
-#: the question that a board answers
-BOARD = "Which systems decline what they cannot answer?"
 
 
 def _page(

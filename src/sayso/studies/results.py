@@ -41,8 +41,7 @@ from sayso.runs.measure import load_run
 from sayso.runs.result import table_row
 from sayso.storage.atomic import real_path
 from sayso.storage.run_folder import Manifest, RunFolder
-from sayso.studies.board import About
-from sayso.studies.grid import Grid
+from sayso.studies.grid import About, Grid
 from sayso.studies.run import STATE, CellOutcome, StudyState
 
 if TYPE_CHECKING:
@@ -82,7 +81,7 @@ class Study(Plotted):
         """Take the runs in the order in which tables have their models and data.
 
         ``raw``: numbers are the judge's, also where labels of people correct them. ``systems`` is
-        what a study's file says of its models, for a board; ``notes`` say how runs became data
+        what a study's file says of its models; ``notes`` say how runs became data
         sets.
         """
         check_resampling(resamples, seed)

@@ -31,8 +31,7 @@ from sayso.runs.recorded import PEOPLE, RecordedEngine
 from sayso.runs.run import check_finished, execute_job
 from sayso.storage.atomic import one_writer, place_inside, replacing
 from sayso.storage.run_folder import RunFolder
-from sayso.studies.board import About
-from sayso.studies.grid import Grid, GridCell
+from sayso.studies.grid import About, Grid, GridCell
 
 Status = Literal["done", "kept", "left out", "failed", "waiting"]
 #: what a study was and how each cell ended, in its folder

@@ -12,6 +12,7 @@ from sayso.metrics.arrays import Floats
 from sayso.metrics.joint import JointNumber
 from sayso.metrics.length_audit import length_bins
 from sayso.protocols.protocol import OURS, LayoutRuns, PaperLayout
+from sayso.protocols.selective.board import BoardSystem, board_chart
 from sayso.protocols.selective.measure import ABSTENTIONS, REFERENCES
 from sayso.protocols.selective.report import (
     RIGHT_OR_WRONG,
@@ -315,13 +316,19 @@ ABSTENTION = (
 )
 
 
-def abstention(shown: LayoutRuns) -> list[NumberTable]:
-    """Return who abstains where there is no answer: G, its parts, what answers are worth."""
+def _of_short_answers(shown: LayoutRuns) -> dict[str, JointNumber]:
+    """Return the numbers of short answers by name, with their target where they have one."""
     numbers: dict[str, JointNumber] = {}
     for number in shown.numbers():
         parts = dict(number.where)
         if parts.get("form") == "short" and "counting" not in parts:
             numbers.setdefault(f"{number.name} {parts.get('target', '')}".strip(), number)
+    return numbers
+
+
+def abstention(shown: LayoutRuns) -> list[NumberTable]:
+    """Return who abstains where there is no answer: G, its parts, what answers are worth."""
+    numbers = _of_short_answers(shown)
     found = [(numbers[key], head) for key, head in ABSTENTION if key in numbers]
     if not any(number.name.endswith("_gap") for number, _ in found):
         return []
@@ -344,6 +351,19 @@ def abstention(shown: LayoutRuns) -> list[NumberTable]:
     return [NumberTable("", caption, ("model",), columns, order)]
 
 
+def board(shown: LayoutRuns) -> list[NumberTable]:
+    """Return the table of declining, with the scatter of both parts of the gap."""
+    numbers = _of_short_answers(shown)
+    if not numbers.keys() >= set(ABSTENTIONS):
+        return []
+    without, with_one = (numbers[part].means for part in ABSTENTIONS)
+    systems = [
+        BoardSystem(model, without[m], with_one[m], shown.labels.get(model, ""))
+        for m, model in enumerate(shown.models)
+    ]
+    return [table._replace(chart=board_chart(systems)) for table in abstention(shown)]
+
+
 def _value(entry: Entry) -> float:
     return entry.value if isinstance(entry, Estimate) and entry.value is not None else -2.0
 
@@ -357,9 +377,8 @@ def _both_kinds(settings: Settings, questions: Sequence[Question]) -> bool:
 
 LAYOUTS = (
     PaperLayout(
-        "board", "Many systems on one page: both parts of G, thinking, dates and costs",
-        DECLINING, "answerable and unanswerable questions", abstention,
-        ("abstention_gap", *ABSTENTIONS), _both_kinds,
+        "board", "What many systems invent against what they miss, with both parts of G",
+        DECLINING, "answerable and unanswerable questions", board, _both_kinds,
     ),
     PaperLayout(
         "selective-abstention", "Which models decline what cannot be answered: G and utility",
