@@ -75,9 +75,9 @@ def parse_yaml(text: str, place: str) -> tuple[yaml.Node | None, Any]:
     try:
         loader = StrictLoader(text, place)
     except yaml.reader.ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1
+        at = text.count("\n", 0, error.position) + 1
         what = f"contains the character #x{error.character:04x}"
-        raise InputError(f"{place} line {line}: {what}") from None
+        raise InputError(f"{place} line {at}: {what}") from None
     try:
         node = loader.get_single_node()
         return node, None if node is None else loader.construct_document(node)
@@ -89,8 +89,8 @@ def parse_yaml(text: str, place: str) -> tuple[yaml.Node | None, Any]:
             problem = "a tab, where lines are indented with spaces"
         raise InputError(f"{place}{line}: is not YAML ({problem})") from None
     except (yaml.YAMLError, ValueError, LookupError, OverflowError) as error:
-        line = loader.line_of_value or loader.get_mark().line + 1  # type: ignore[no-untyped-call]
-        raise InputError(f"{place} line {line}: is not YAML ({_short(error, 100)})") from None
+        at = loader.line_of_value or loader.get_mark().line + 1
+        raise InputError(f"{place} line {at}: is not YAML ({_short(error, 100)})") from None
 
 
 class StrictLoader(yaml.SafeLoader):
@@ -126,14 +126,14 @@ class StrictLoader(yaml.SafeLoader):
         if self.depth > DEEPEST:
             raise self.wrong("nested too deeply; settings have two levels", event)
         self.depth += 1
-        node = super().compose_node(parent, index)  # type: ignore[no-untyped-call]
+        node = super().compose_node(parent, index)
         self.depth -= 1
         return node
 
     def construct_object(self, node: Any, deep: bool = False) -> Any:
         """Return the value of a node; its line is kept for errors that name none."""
         self.line_of_value = node.start_mark.line + 1
-        return super().construct_object(node, deep)  # type: ignore[no-untyped-call]
+        return super().construct_object(node, deep)
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         """Return a mapping whose keys are texts, each there once."""
@@ -163,7 +163,7 @@ class StrictLoader(yaml.SafeLoader):
 
     def text(self, node: Any) -> str:
         """Return a text without NUL, half a character or a secret."""
-        value = str(self.construct_scalar(node))  # type: ignore[no-untyped-call]
+        value = str(self.construct_scalar(node))
         refuse_secret(value, f"{self.place} line {node.start_mark.line + 1}")
         if "\0" in value or any("\ud800" <= c <= "\udfff" for c in value):
             raise self.wrong(f"{_short(repr(value))} contains NUL or half a character", node)
@@ -175,10 +175,10 @@ for _tag, _form, _first in (
     (_INT, r"[-+]?[0-9]+|0o[0-7]+", "-+0123456789"),
     (_FLOAT, r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)[eE][-+]?[0-9]+", "-+0123456789."),
 ):
-    StrictLoader.add_implicit_resolver(_tag, re.compile(f"(?:{_form})$"), list(_first))  # type: ignore[no-untyped-call]
-StrictLoader.add_constructor(_INT, StrictLoader.number)  # type: ignore[no-untyped-call]
-StrictLoader.add_constructor(_FLOAT, StrictLoader.number)  # type: ignore[no-untyped-call]
-StrictLoader.add_constructor(_STR, StrictLoader.text)  # type: ignore[no-untyped-call]
+    StrictLoader.add_implicit_resolver(_tag, re.compile(f"(?:{_form})$"), list(_first))
+StrictLoader.add_constructor(_INT, StrictLoader.number)
+StrictLoader.add_constructor(_FLOAT, StrictLoader.number)
+StrictLoader.add_constructor(_STR, StrictLoader.text)
 
 
 def _short(what: object, most: int = 60) -> str:
