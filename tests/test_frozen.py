@@ -81,6 +81,13 @@ def test_training_rows_are_the_frozen_ones(
         held(f"train.{recipe}", frozen.exported(base, tmp_path / recipe, recipe))
 
 
+@pytest.mark.parametrize("part", frozen.STORED)
+def test_stored_runs_give_the_frozen_numbers(part: str, tmp_path: Path) -> None:
+    for name, lines in frozen.STORED[part](tmp_path):
+        assert lines
+        held(name, lines)
+
+
 def test_a_moved_number_is_seen() -> None:
     line = "J\tform:long\t0.25\t0.1"
     assert not frozen.differences([line], ["J\tform:long\t0.25000000001\t0.1"])

@@ -7,17 +7,44 @@ import dataclasses
 import pytest
 
 from sayso.protocols.selective import Settings
-from sayso.protocols.settings import replace
-from sayso.storage.renamed import under_todays_settings
+from sayso.protocols.settings import as_dict, replace
+from sayso.records import InputError
+from sayso.storage import renamed
+from sayso.storage.renamed import Gone, under_todays_settings
+
+TODAY = as_dict(Settings())
 
 
 @pytest.mark.parametrize(("before", "now"), [(True, "without"), (False, "given")])
 def test_asking_again_without_the_passage_has_a_new_name(before: bool, now: str) -> None:
     stored = {"without_passage": before, "words": False}
-    settings = replace(Settings(), under_todays_settings(stored))
+    settings = replace(Settings(), under_todays_settings(stored, TODAY))
     assert settings == dataclasses.replace(Settings(), context=now, words=False)
     assert stored == {"without_passage": before, "words": False}
 
 
 def test_settings_of_today_stay() -> None:
-    assert under_todays_settings({"context": "twins"}) == {"context": "twins"}
+    assert under_todays_settings({"context": "twins"}, TODAY) == {"context": "twins"}
+
+
+@pytest.fixture
+def gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two settings are gone; another protocol still has one of that name."""
+    settings = {"depth": Gone(3, "run again without it"), "words": Gone(False, "leave it out")}
+    monkeypatch.setattr(renamed, "GONE", settings)
+
+
+@pytest.mark.usefixtures("gone")
+def test_a_setting_that_is_gone_is_ignored_where_it_changed_nothing() -> None:
+    stored = {"depth": 3, "words": True}
+    assert under_todays_settings(stored, TODAY) == {"words": True}
+    assert stored == {"depth": 3, "words": True}
+
+
+@pytest.mark.usefixtures("gone")
+def test_another_value_of_a_setting_that_is_gone_is_told_in_one_line() -> None:
+    with pytest.raises(InputError, match="depth=4.*run again without it") as told:
+        under_todays_settings({"depth": 4}, TODAY)
+    assert "\n" not in str(told.value)
+    with pytest.raises(InputError, match="words=True"):
+        under_todays_settings({"words": True}, ("context",))

@@ -18,15 +18,32 @@ import json
 import math
 import os
 import re
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
+import msgspec
 import pyarrow.parquet as pq
 
 import sayso
 from sayso import cli, report
+from sayso.engines.scripted import ScriptedEngine
+from sayso.guard.guard import Guard
+from sayso.people.labeling import import_labels
+from sayso.people.labels import LabelStore
+from sayso.protocols.uncle.collect import instructions
 from sayso.records import Estimate, signature_text, slice_text
+from sayso.storage.run_folder import RunFolder
+from sayso.train.base import halves, open_base_run
+from sayso.train.config import TrainConfig
+from sayso.train.draws import facts_in
+from sayso.train.export import export as export_rows
+from sayso.train.proof import prove
+from sayso.train.recipes import make, row_counts
+from sayso.train.report import write_training_page
+from sayso.train.result import Training, read_training, write_training
+from sayso.train.training import begin_result
 
 PROTOCOLS = ("uncle", "selective", "faithfulness", "self_known")
 ENTITIES = 20
@@ -188,11 +205,221 @@ def exported(base: Path, folder: Path, recipe: str) -> list[str]:
     command = ["train", str(base), "--recipe", recipe, "--export", "trl", "--train-limit", "20"]
     with contextlib.redirect_stdout(io.StringIO()):
         assert cli.execute([*command, "--out", str(folder)]) == 0
-    lines = []
-    for path in sorted((folder / "export").glob("*.jsonl")):
+    return list(_exported(folder / "export"))
+
+
+# ---- runs that version 0.2.0 made, stored: labels of people, a guard with its log, a training
+
+RUNS = Path(__file__).parents[1] / "golden" / "runs"
+
+
+def copied(folder: Path, *names: str) -> list[Path]:
+    """Copy stored runs into a folder, under their own names, and return where they are."""
+    return [Path(shutil.copytree(RUNS / name, folder / name)) for name in names]
+
+
+def keys(value: object, place: str = "") -> Iterator[str]:
+    """Yield a line for each name that a JSON document uses, once."""
+    found: dict[str, None] = {}
+
+    def look(part: object, place: str) -> None:
+        if isinstance(part, dict):
+            for name, inner in part.items():
+                found.setdefault(f"key\t{place}{name}")
+                look(inner, f"{place}{name}.")
+        elif isinstance(part, list):
+            for inner in part:
+                look(inner, place)
+
+    look(value, f"{place}." if place else "")
+    yield from found
+
+
+def printed(*command: str | Path, code: int = 0) -> list[object]:
+    """Return the JSON documents, a line or the whole, that a command prints."""
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        assert cli.execute([str(word) for word in command]) == code
+    text = said.getvalue()
+    try:
+        return [json.loads(text)]
+    except json.JSONDecodeError:
+        return [json.loads(line) for line in text.splitlines()]
+
+
+def labelled(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield what people's labels make of two runs, what of a page, and what an assertion says."""
+    uncle, selective, after = copied(folder, "uncle", "selective", "training/runs/dpo-0")
+    with LabelStore.open(selective) as store:
+        import_labels(selective, store, RUNS / "selective-labels.jsonl")
+    for run in (uncle, selective):
+        measured = printed("measure", run, "--json")
+        agreed = printed("agreement", run, "--json")
+        yield (
+            f"labelled.{run.name}",
+            [
+                *corrected(run),
+                *_agreement(run),
+                *keys(measured, "measure"),
+                *keys(agreed, "agreement"),
+            ],
+        )
+    yield "labelled.page", list(page(report.write(uncle)))
+    sayso.export(uncle, folder / "answers.csv")
+    columns = (folder / "answers.csv").read_text(encoding="utf-8").splitlines()[0].split(",")
+    both = printed("compare", uncle, after, "--json")
+    yield (
+        "labelled.compared",
+        [
+            *estimates(sayso.compare(uncle, after).estimates),
+            *keys(both, "compare"),
+            *(f"column\t{name}" for name in columns),
+            *_asserted(uncle, ("FA[short] >= .2", "KCR[short] >= .9", "J[short] >= .1")),
+        ],
+    )
+
+
+def corrected(run: Path) -> Iterator[str]:
+    """Yield the numbers of a run that labels correct, the labels alone, and what they rest on."""
+    numbers = sayso.correct(run)
+    for kind in ("corrected", "alone"):
+        yield from (f"{kind}\t{line}" for line in estimates(getattr(one, kind) for one in numbers))
+    for one in numbers:
+        counts = (one.labels, one.rows, one.disagreements, one.gain, one.power)
+        where = slice_text(one.raw.where)
+        yield "\t".join(["labels", one.raw.name, where, *map(_written, counts)])
+
+
+def _agreement(run: Path) -> Iterator[str]:
+    for row in sayso.agreement(run).table():
+        yield "\t".join(["agreement", *map(_written, row.values())])
+
+
+def _asserted(run: Path, texts: Sequence[str]) -> Iterator[str]:
+    """Yield what is said of assertions, by the judge's numbers and by the corrected ones."""
+    for raw in (True, False):
+        for text in texts:
+            (one,) = sayso.check_assertions(run, text, raw=raw)
+            yield f"assert\t{text}\t{raw}\t{one.verdict}"
+
+
+#: scores around the limits of the stored guards
+ASKED = (0.0, 0.3, 0.613, 0.614, 0.725, 0.8, 0.976, 0.98, None)
+
+
+def guarded(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield what a guard is fitted to, what it decides, and what a watch sees in a log."""
+    selective, guards = copied(folder, "selective", "guard")
+    with LabelStore.open(selective) as store:
+        import_labels(selective, store, RUNS / "selective-labels.jsonl")
+    of_run = ("--score", "perplexity", "--max-error", ".6", "--confidence", ".6")
+    of_file = ("--score", "risk", "--max-error", ".1", "--confidence", ".9")
+    lines: list[str] = []
+    for source, flags in ((selective, of_run), (guards / "earlier.jsonl", of_file)):
+        fitted = printed("guard", "fit", source, *flags, "--json", "--out", folder / "new.json")
+        lines += [*_flat(fitted[0], source.stem), *keys(fitted[0], source.stem)]
+    for name in ("guard", "guard-costs"):
+        guard = Guard.load(guards / f"{name}.json")
+        decided = (guard("When?", "In 1815.", score=score) for score in ASKED)
+        lines += [f"{name}\t{d.score}\t{d.action}\t{d.limit}" for d in decided]
+    yield "guard", lines
+    yield "watch", list(_watched(guards))
+    yield "watch.page", list(page(guards / "watch.html"))
+
+
+def _watched(folder: Path) -> Iterator[str]:
+    """Yield the events and the states of a watch of a whole log, and of one that goes on."""
+    guard = folder / "guard.json"
+    command = ["watch", folder / "log.jsonl", "--against", folder / "earlier.jsonl", "--once"]
+    for state, flags in (
+        ("new.json", ("--every", "50", "--page", folder / "watch.html", "--keep-guard")),
+        (
+            "watch.json",
+            (
+                "--every",
+                "0",
+            ),
+        ),
+    ):
+        flags = ("--guard", guard, "--state", folder / state, *flags)
+        events = printed(*command, *flags, code=1)
+        for number, event in enumerate(events):
+            yield from _flat(event, f"{state}.{number}")
+        yield from keys(events, state)
+        for name, value in json.loads((folder / state).read_bytes()).items():
+            if name not in ("about", "place"):  # where the files lie
+                yield f"{state}\t{name}\t{_digest([value])}"
+        decided = Guard.load(guard)("When?", "In 1815.", score=0.0)
+        yield f"{state}\tguard\t{decided.action}"
+
+
+#: how the stored training was made
+TRAINED = TrainConfig(
+    recipe="mix", preset="builtin", train_limit=14, sft_rows=160, dpo_rows=80, sft_epochs=6,
+    dpo_epochs=2,
+)  # fmt: skip
+
+
+def trained(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield rows, table and page of a training, from what it stored: nothing is trained."""
+    with contextlib.chdir(folder):  # the runs name each other
+        copied(Path("runs"), "uncle")
+        copied(Path(), "training")
+        done = _trained(Path("training"))
+    write_training(folder / "training", done)
+    yield "training", [
+        *(f"rows\t{kind}\t{number}" for kind, number in done.rows.items()),
+        *_exported(folder / "training" / "export"),
+        *_table(done),
+        *(f"sample\t{sample.form}\t{_digest([sample.before, sample.after])}"
+          for sample in done.samples),
+        *(f"points\t{curve.stage}\t{len(curve.points)}" for curve in done.curves),
+    ]  # fmt: skip
+    yield "training.page", list(page(write_training_page(folder / "training")))
+
+
+def _trained(folder: Path) -> Training:
+    """Make rows and table of the stored training anew."""
+    base = open_base_run("runs/uncle", model=_asked(Path("runs/uncle")), cache="cache")
+    preset, settings = TRAINED.resolved("builtin")
+    parts = halves(base, TRAINED.limit, TRAINED.train_limit)
+    wording, size = instructions(base.settings), (preset.sft.rows, preset.dpo.rows, 0)
+    facts = facts_in(RunFolder.open(folder / "draws"))
+    rows = make(TRAINED.recipe, facts, settings, wording, size, 0)  # type: ignore[arg-type]
+    export_rows([*rows.sft, *rows.dpo], folder / "export", "trl")
+    begun = begin_result(base, parts, TRAINED, preset, settings, "")
+    begun = msgspec.structs.replace(
+        begun, rows=row_counts(rows), curves=read_training(folder).curves
+    )
+    return prove(base, parts, {"dpo": [_asked(folder / "runs" / "dpo-0")]}, folder, begun)
+
+
+def _asked(run: Path) -> ScriptedEngine:
+    """Return an engine that passes for the model of a run and answers nothing."""
+    manifest = RunFolder.open(run).read_manifest()
+    engine = ScriptedEngine({}, name=manifest.model)
+    engine.identity, engine.base = manifest.model_identity, manifest.model_base
+    engine.signature = manifest.model_signature
+    return engine
+
+
+def _table(done: Training) -> Iterator[str]:
+    """Yield the cells and the differences of a training."""
+    for cell in done.cells:
+        numbers = (_written(getattr(cell.estimate, field)) for field in FIELDS)
+        problem = cell.estimate.problem or "-"
+        yield "\t".join(["cell", cell.method, cell.form, cell.estimate.name, *numbers, problem])
+    for change in done.changes:
+        e = change.difference
+        numbers = (_written(n) for n in (e.value, e.low, e.high, change.p, change.p_holm))
+        yield "\t".join(["change", change.method, change.form, e.name, *numbers])
+
+
+def _exported(folder: Path) -> Iterator[str]:
+    """Yield a line for each file of rows."""
+    for path in sorted(folder.glob("*.jsonl")):
         rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-        lines.append(f"{path.name}\t{len(rows)}\t{_digest(rows)}")
-    return lines
+        yield f"{path.name}\t{len(rows)}\t{_digest(rows)}"
 
 
 def differences(frozen: Sequence[str], found: Sequence[str]) -> list[str]:
@@ -256,6 +483,14 @@ def updated(frozen: Sequence[str], found: Sequence[str]) -> list[str]:
     ]
 
 
+#: what is frozen of stored runs: each yields names of files and their lines
+STORED: dict[str, Callable[[Path], Iterator[tuple[str, list[str]]]]] = {
+    "labelled": labelled,
+    "guarded": guarded,
+    "trained": trained,
+}
+
+
 def everything(folder: Path) -> Iterator[tuple[str, list[str]]]:
     """Yield the name and the lines of every frozen file."""
     for protocol in PROTOCOLS:
@@ -272,6 +507,15 @@ def everything(folder: Path) -> Iterator[tuple[str, list[str]]]:
     base = training_base(folder)
     for recipe in ("mix", "calibrated"):
         yield f"train.{recipe}", exported(base, folder / recipe, recipe)
+    yield from stored(folder)
+
+
+def stored(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield the name and the lines of every frozen file of stored runs."""
+    for name, lines_of in STORED.items():
+        place = folder / "stored" / name
+        place.mkdir(parents=True)
+        yield from lines_of(place)
 
 
 if __name__ == "__main__":
