@@ -43,7 +43,7 @@ def test_a_setting_that_is_gone_is_ignored_where_it_changed_nothing() -> None:
 
 @pytest.mark.usefixtures("gone")
 def test_another_value_of_a_setting_that_is_gone_is_told_in_one_line() -> None:
-    with pytest.raises(InputError, match="depth=4.*run again without it") as told:
+    with pytest.raises(InputError, match=r"depth=4.*run again without it") as told:
         under_todays_settings({"depth": 4}, TODAY)
     assert "\n" not in str(told.value)
     with pytest.raises(InputError, match="words=True"):
