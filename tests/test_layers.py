@@ -92,7 +92,6 @@ DOORS = {
     ("sayso.engines", "sayso.engines.gguf.engine"): "open_model",
     ("sayso.engines", "sayso.engines.openai.engine"): "open_model",
     ("sayso.engines", "sayso.engines.vllm"): "open_model",
-    ("sayso.studies.results", "sayso.studies.report"): "a study gives what its page shows",
     ("sayso.report", "sayso.protocols"): "what a page shows is the protocol's",
     ("sayso.report.numbers", "sayso.protocols"): "how a number is written is the protocol's",
 }
@@ -252,7 +251,7 @@ WIDE = {
     "score_files/score.py:score": "a public function: arrays of one answer, by keyword",
     "score_files/score.py:score_file": "a public function: the flags of sayso score",
     "studies/__init__.py:study": "a public function: the flags of sayso study",
-    "studies/results.py:__init__": "how a study is computed, and what its file says, by keyword",
+    "studies/joined.py:__init__": "how a study is computed, and what its file says, by keyword",
     "train/training.py:fit": "a public function: what is trained, where to, how it is judged",
 }
 

@@ -1,8 +1,9 @@
 """Studies: several models on several data sets by several protocols, and one page of them all.
 
 Each cell of the grid is an ordinary run folder. :mod:`sayso.studies.grid` says which cells there
-are, :mod:`sayso.studies.run` makes those that are missing, :mod:`sayso.studies.results` computes
-what takes several runs, and :mod:`sayso.studies.report` shows it.
+are, :mod:`sayso.studies.run` makes those that are missing, :mod:`sayso.studies.joined` computes
+what takes several runs, :mod:`sayso.studies.report` shows it, and :mod:`sayso.studies.results` is
+what Python gives back.
 """
 
 from __future__ import annotations

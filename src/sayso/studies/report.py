@@ -45,7 +45,7 @@ from sayso.runs.job import load_data
 from sayso.storage.atomic import place_inside, replacing
 from sayso.storage.run_folder import RunFolder
 from sayso.studies.grid import Grid, GridCell
-from sayso.studies.results import FinishedRun, Study
+from sayso.studies.joined import FinishedRun, StudyNumbers
 
 INDEX = "index.html"
 #: the table of the headline numbers
@@ -75,12 +75,12 @@ class Section(NamedTuple):
     charts: list[tuple[str, list[charts.Row]]]
 
 
-def study_sections(study: Study) -> list[Section]:
+def study_sections(study: StudyNumbers) -> list[Section]:
     """Return what is shown of each protocol. Raises InputError for runs that cannot be compared."""
     return [_section(study, name) for name in study.protocols]
 
 
-def _section(study: Study, protocol: str) -> Section:
+def _section(study: StudyNumbers, protocol: str) -> Section:
     plan = PROTOCOLS[protocol]
     models, data = study.of(protocol)
     numbers, judged = study.numbers(protocol), study.judged(protocol)
@@ -114,7 +114,7 @@ NOT_SHOWN = (
 )
 
 
-def headlines(study: Study, protocol: str) -> list[tuple[Headline, list[JointNumber]]]:
+def headlines(study: StudyNumbers, protocol: str) -> list[tuple[Headline, list[JointNumber]]]:
     """Return the headline numbers of a protocol that a study has, each in one or several forms."""
     numbers = study.numbers(protocol)
     found = []
@@ -130,14 +130,14 @@ def _without_form(where: Slice) -> Slice:
     return tuple(pair for pair in where if pair[0] != "form")
 
 
-def _title(study: Study, protocol: str) -> str:
+def _title(study: StudyNumbers, protocol: str) -> str:
     """Return the question that the runs of a protocol answer."""
     first = next(run for run in study.runs if run.protocol == protocol)
     return PROTOCOLS[protocol].report.heading(first.results.all)
 
 
 def _opening(
-    study: Study, protocol: str, ranked: Sequence[tuple[Headline, list[JointNumber]]]
+    study: StudyNumbers, protocol: str, ranked: Sequence[tuple[Headline, list[JointNumber]]]
 ) -> PageOpening:
     """Return how a protocol of a study begins: who is best in what, or what the one model does."""
     models, _ = study.of(protocol)
@@ -176,7 +176,7 @@ def _of_each_data_set(runs: Sequence[FinishedRun]) -> str:
     return " ".join([*parts[:MOST_TOLD], *[f"{more:,} more data sets are below."] * (more > 0)])
 
 
-def examples(study: Study, protocol: str, by: str = "") -> ChosenExamples:
+def examples(study: StudyNumbers, protocol: str, by: str = "") -> ChosenExamples:
     """Return a good answer of the model that ranks first, a bad one of the last, a typical one.
 
     By the last of the headline numbers that tells models apart, or the one that is named ``by``,
@@ -283,7 +283,7 @@ def _name(protocol: str, *parts: str) -> str:
 
 
 def _overview(
-    protocol: str, plan: Protocol, where: Slice, numbers: Sequence[JointNumber], study: Study
+    protocol: str, plan: Protocol, where: Slice, numbers: Sequence[JointNumber], study: StudyNumbers
 ) -> NumberTable:
     """Return models by numbers of one form or method, headline numbers and their ranks first."""
     models, data = study.of(protocol)
@@ -348,7 +348,7 @@ def _detectable(plan: Protocol, number: JointNumber, of: str = "") -> str:
     return text
 
 
-def _headline(study: Study, protocol: str, most: int | None = None) -> NumberTable:
+def _headline(study: StudyNumbers, protocol: str, most: int | None = None) -> NumberTable:
     """Return models by headline numbers, each with its rank; ``most`` are the columns wanted.
 
     A number that is the same in all forms stands once.
@@ -494,7 +494,7 @@ def _everything(
     )
 
 
-def _corrected(plan: Protocol, study: Study) -> Iterator[NumberTable]:
+def _corrected(plan: Protocol, study: StudyNumbers) -> Iterator[NumberTable]:
     """Yield the headline numbers that labels of people correct for the judge, beside the raw ones.
 
     Nothing where no run of the protocol has labels.
@@ -633,7 +633,7 @@ OF_THE_JUDGE = (
 )
 
 
-def layout_tables(study: Study, name: str) -> list[NumberTable]:
+def layout_tables(study: StudyNumbers, name: str) -> list[NumberTable]:
     """Return the tables of a layout. Raises InputError for one that is unknown or has no runs."""
     check_layouts([name])
     protocol, layout = layouts()[name]
@@ -711,7 +711,7 @@ def _short(entry: Entry) -> Entry:
 
 
 def write_study(
-    study: Study, out: Path, named: Sequence[str] = (), intervals: str = INTERVALS[0]
+    study: StudyNumbers, out: Path, named: Sequence[str] = (), intervals: str = INTERVALS[0]
 ) -> Path:
     """Write the page of a study and its tables into ``out``; return the page.
 
@@ -731,14 +731,14 @@ def write_study(
     return place
 
 
-def study_figures(study: Study, named: Sequence[str] = ()) -> list[Figure]:
+def study_figures(study: StudyNumbers, named: Sequence[str] = ()) -> list[Figure]:
     """Return every chart of a study's page; ``named`` are layouts."""
     tables = [table for name in named for table in layout_tables(study, name)]
     drawn = [_figures(section) for section in study_sections(study)]
     return figures_in([drawn, [_laid_out(table)[3] for table in tables]])
 
 
-def allowed_layouts(study: Study) -> list[str]:
+def allowed_layouts(study: StudyNumbers) -> list[str]:
     """Return the layouts that the runs of a study allow."""
     found = []
     for name in layouts():
@@ -748,7 +748,7 @@ def allowed_layouts(study: Study) -> list[str]:
     return found
 
 
-def every_table(study: Study) -> list[NumberTable]:
+def every_table(study: StudyNumbers) -> list[NumberTable]:
     """Return the tables of a study by their names, those of all layouts that it allows too."""
     tables = [
         table
@@ -759,7 +759,7 @@ def every_table(study: Study) -> list[NumberTable]:
 
 
 def _page(
-    study: Study, shown: Sequence[Section], laid_out: Sequence[NumberTable], out: Path
+    study: StudyNumbers, shown: Sequence[Section], laid_out: Sequence[NumberTable], out: Path
 ) -> str:
     first = shown[0].opening._replace(examples=examples(study, shown[0].protocol))
     context = {
@@ -799,7 +799,7 @@ def _page(
     return page("study.html.j2", context, "sayso.studies")
 
 
-def _glossary(study: Study, protocol: str) -> list[tuple[str, str]]:
+def _glossary(study: StudyNumbers, protocol: str) -> list[tuple[str, str]]:
     """Return what the heads of columns mean."""
     metrics = PROTOCOLS[protocol].metrics
     names = dict.fromkeys(n.name for n in study.numbers(protocol))
@@ -902,7 +902,7 @@ def _links(runs: Sequence[FinishedRun], out: Path) -> list[tuple[str, str]]:
 # ---- the terminal
 
 
-def render_study(study: Study, console: Console, *, verbose: bool = False) -> None:
+def render_study(study: StudyNumbers, console: Console, *, verbose: bool = False) -> None:
     """Print who is best in what, the headline numbers by model, and the clear differences.
 
     With ``verbose`` all tables.
@@ -945,7 +945,7 @@ def _print_clear(section: Section, console: Console) -> None:
         say(console, f"{symbol}: {meaning}", "dim")
 
 
-def warn(study: Study, names: Sequence[str], console: Console) -> None:
+def warn(study: StudyNumbers, names: Sequence[str], console: Console) -> None:
     """Print how many runs behind layouts have cautions, and the first one."""
     for protocol in dict.fromkeys(layouts()[name][0] for name in names):
         runs = [run for run in study.runs if run.protocol == protocol and run.manifest.cautions]
@@ -958,7 +958,7 @@ def warn(study: Study, names: Sequence[str], console: Console) -> None:
             )
 
 
-def _brief(study: Study, section: Section) -> list[NumberTable]:
+def _brief(study: StudyNumbers, section: Section) -> list[NumberTable]:
     """Return the first headline numbers in one table, and the first table of scores."""
     table = _headline(study, section.protocol, MOST_COLUMNS)
     short = ["rank" if head.startswith(RANKED) else head for head in table.columns]

@@ -1,103 +1,32 @@
-"""What takes several runs: numbers of all models on all data sets, resampled together.
-
-A value of one run is that of its own page, with its interval there. Means over data sets,
-differences and ranks come from :mod:`sayso.metrics.joint`. Where labels of people correct a number
-in all runs, they are of the corrected values; where only in some, of the judge's in all, since a
-rank of corrected and of other models would rank judges.
-"""
+"""A study: the finished runs of a grid or of folders, with the tables and charts of their page."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import Any, overload
 
 import msgspec
-import numpy as np
 
-from sayso.metrics.intervals import Resampled, make_estimate
-from sayso.metrics.joint import (
-    Joint,
-    JointNumber,
-    independent_means,
-    joint_means,
-    rank_independently,
-    rank_jointly,
-    resample_jointly,
-    with_own_errors,
-)
-from sayso.people.corrected import current_corrected
 from sayso.protocols import PROTOCOLS
 from sayso.protocols.answer_table import AnswersOf, RunAnswer, answers_of_runs
-from sayso.protocols.pool import joined_names, said_by
-from sayso.protocols.protocol import ComparedRun, Numbers
-from sayso.records import CorrectedNumber, Estimate, InputError, Question, Results, Slice
+from sayso.records import Estimate, InputError, Results
+from sayso.report.figures import Figure
 from sayso.report.formats import format_named
 from sayso.report.notebook import AnswerTable, Plotted, data_frame, short_repr
-from sayso.runs.compare import check_resampling
-from sayso.runs.measure import load_run
+from sayso.report.number_tables import NumberTable
 from sayso.runs.result import table_row
 from sayso.storage.atomic import real_path
-from sayso.storage.run_folder import Manifest, RunFolder
-from sayso.studies.grid import About, Grid
+from sayso.storage.run_folder import RunFolder
+from sayso.studies.grid import Grid
+from sayso.studies.joined import FinishedRun, StudyNumbers
+from sayso.studies.report import allowed_layouts, every_table, study_figures
 from sayso.studies.run import STATE, CellOutcome, StudyState
 
-if TYPE_CHECKING:
-    from sayso.report.figures import Figure
-    from sayso.report.number_tables import NumberTable
 
-#: a value of a run and the same one computed again differ by less
-SAME = 1e-9
-
-
-class FinishedRun(NamedTuple):
-    """A finished run of a study, by what tables call its model and its data."""
-
-    model: str
-    data: str
-    protocol: str
-    path: Path
-    manifest: Manifest
-    results: Results
-
-
-class Study(Plotted):
-    """Finished runs by model, data set and protocol, and how every cell ended."""
-
-    def __init__(
-        self,
-        runs: Sequence[FinishedRun],
-        outcomes: Sequence[CellOutcome] = (),
-        *,
-        resamples: int = 1000,
-        seed: int = 0,
-        allow: Sequence[str] = (),
-        raw: bool = False,
-        systems: Mapping[str, About] | None = None,
-        notes: Sequence[str] = (),
-    ) -> None:
-        """Take the runs in the order in which tables have their models and data.
-
-        ``raw``: numbers are the judge's, also where labels of people correct them. ``systems`` is
-        what a study's file says of its models; ``notes`` say how runs became data
-        sets.
-        """
-        check_resampling(resamples, seed)
-        self.runs = list(runs)
-        self.outcomes = list(outcomes)
-        self.systems = dict(systems or {})
-        self._joined = list(notes)
-        self.resamples, self.seed, self.allow, self.raw = resamples, seed, tuple(allow), raw
-        self.models = list(dict.fromkeys(run.model for run in runs))
-        self.data = list(dict.fromkeys(run.data for run in runs))
-        there = {run.protocol for run in runs}
-        self.protocols = [name for name in PROTOCOLS if name in there]
-        self._index = {(run.protocol, run.model, run.data): run for run in runs}
-        self._joint: dict[str, tuple[list[JointNumber], list[str]]] = {}
-        self._labeled: dict[str, tuple[list[JointNumber], list[str]]] = {}
-        self._corrected: dict[Path, list[CorrectedNumber]] = {}
+class Study(StudyNumbers, Plotted):
+    """Finished runs by model, data set and protocol, with what their page shows."""
 
     @overload
     def table(self, name: None = None) -> list[dict[str, object]]: ...
@@ -119,14 +48,14 @@ class Study(Plotted):
         """
         if name is None:
             return [row for protocol in self.protocols for row in self._rows(protocol)]
-        tables = self._tables()
+        tables = every_table(self)
         alike = [table for table in tables if table.name.partition("/")[2] == name]
         return alike[0] if len(alike) == 1 else format_named(tables, name, "table")
 
     @property
     def tables(self) -> list[str]:
         """The names of the tables of the page, and of those of papers that these runs allow."""
-        return [table.name for table in self._tables()]
+        return [table.name for table in every_table(self)]
 
     @property
     def answers(self) -> AnswerTable[RunAnswer]:
@@ -138,15 +67,8 @@ class Study(Plotted):
         runs = [AnswersOf(r.path, str(r.path), r.protocol, r.model, r.data) for r in self.runs]
         return answers_of_runs(runs, self._what())
 
-    def _tables(self) -> list[NumberTable]:
-        from sayso.studies.report import every_table
-
-        return every_table(self)
-
     def _figures(self) -> list[Figure]:
         """Return the charts of the page, then papers' figures and a board, if allowed."""
-        from sayso.studies.report import allowed_layouts, study_figures
-
         return study_figures(self, allowed_layouts(self))
 
     def _rows(self, protocol: str) -> Iterator[dict[str, object]]:
@@ -177,209 +99,6 @@ class Study(Plotted):
     def _what(self) -> str:
         sizes = (f"{len(self.models)} models", f"{len(self.data)} data sets")
         return "; ".join((*sizes, ", ".join(self.protocols), f"{len(self.runs)} runs"))
-
-    def find(self, protocol: str, model: str, data: str) -> FinishedRun | None:
-        """Return the run of a cell; ``None`` where it is not finished."""
-        return self._index.get((protocol, model, data))
-
-    def of(self, protocol: str) -> tuple[list[str], list[str]]:
-        """Return the models and the data sets that a protocol has runs of."""
-        runs = [run for run in self.runs if run.protocol == protocol]
-        return (
-            [m for m in self.models if any(run.model == m for run in runs)],
-            [d for d in self.data if any(run.data == d for run in runs)],
-        )
-
-    def numbers(self, protocol: str) -> list[JointNumber]:
-        """Return every number of a protocol that can be resampled, of all models and data sets.
-
-        Corrected by labels of people where all runs have them, unless ``raw``. Raises InputError
-        for runs that differ in more than the model.
-        """
-        return self._of_people(protocol)[0]
-
-    def judged(self, protocol: str) -> list[JointNumber]:
-        """Return the same numbers as the judges of the runs have them."""
-        return self._of(protocol)[0]
-
-    def corrected(self, run: FinishedRun) -> list[CorrectedNumber]:
-        """Return the numbers of a run that labels of people correct."""
-        if run.path not in self._corrected:
-            self._corrected[run.path] = current_corrected(run.path)
-        return self._corrected[run.path]
-
-    def notes(self, protocol: str) -> list[str]:
-        """Return what must be known of the comparison."""
-        return [*self._of(protocol)[1], *self._of_people(protocol)[1]]
-
-    def _of_people(self, protocol: str) -> tuple[list[JointNumber], list[str]]:
-        if protocol not in self._labeled:
-            judged = self.judged(protocol)
-            self._labeled[protocol] = (
-                (judged, []) if self.raw else self._with_labels(protocol, judged)
-            )
-        return self._labeled[protocol]
-
-    def _with_labels(
-        self, protocol: str, judged: Sequence[JointNumber]
-    ) -> tuple[list[JointNumber], list[str]]:
-        """Return numbers, corrected where all runs are, and which runs lack what others have."""
-        models, data = self.of(protocol)
-        grid = [[self.find(protocol, m, d) for d in data] for m in models]
-        labeled = [[_by_key(self.corrected(run)) if run else {} for run in row] for row in grid]
-        if not any(own for row in labeled for own in row):
-            return list(judged), []
-        numbers = []
-        lacking: dict[tuple[str, ...], list[str]] = {}
-        for number in judged:
-            made, without = _corrected_number(number, labeled, grid)
-            numbers.append(made)
-            if without:
-                called = PROTOCOLS[protocol].metrics.named(number.name).shown_symbol
-                lacking.setdefault(tuple(without), []).append(called)
-        return numbers, list(_uncorrected(lacking))
-
-    def _of(self, protocol: str) -> tuple[list[JointNumber], list[str]]:
-        if protocol not in self._joint:
-            self._joint[protocol] = self._compute(protocol)
-        return self._joint[protocol]
-
-    def _compute(self, protocol: str) -> tuple[list[JointNumber], list[str]]:
-        models, data = self.of(protocol)
-        grid = [[self.find(protocol, m, d) for d in data] for m in models]
-        sides = [[_side(run) if run is not None else None for run in row] for row in grid]
-        numbers, notes = PROTOCOLS[protocol].numbers(sides, self.allow)
-        notes = [*self._joined, *_unjoined(data, grid), *_shared(data, grid), *notes]
-        names = joined_names([side.run.questions for row in sides for side in row if side])
-        numbers = [[_renamed(cell, names) for cell in row] for row in numbers]
-        keys = dict.fromkeys(key for row in numbers for cell in row for key in cell)
-        found = [self._joint_number(key, numbers, grid) for key in keys]
-        return found, notes
-
-    def _joint_number(
-        self,
-        key: tuple[str, Slice],
-        numbers: Sequence[Sequence[Numbers]],
-        grid: Sequence[Sequence[FinishedRun | None]],
-    ) -> JointNumber:
-        name, where = key
-        table = [[cell.get(key) for cell in row] for row in numbers]
-        joint = resample_jointly(table, self.resamples, self.seed)
-        cells = [
-            [_cell(key, run, joint, m, s) for s, run in enumerate(row)]
-            for m, row in enumerate(grid)
-        ]
-        alone = len(joint.clusters) == 1  # then its own interval is the better one
-        means = [row[0] for row in cells] if alone else joint_means(joint, name, cells)
-        ranking = rank_jointly(with_own_errors(joint, cells))
-        return JointNumber(name, where, cells, means, ranking, joint)
-
-
-def _renamed(numbers: Numbers, names: Mapping[str, str]) -> Numbers:
-    """Return numbers whose entities have the names that they share with other data sets."""
-    return {
-        key: number._replace(entities=[names.get(e, e) for e in number.entities])
-        for key, number in numbers.items()
-    }
-
-
-def _side(run: FinishedRun) -> ComparedRun:
-    return ComparedRun(str(run.path), *load_run(run.path))
-
-
-def _cell(
-    key: tuple[str, Slice], run: FinishedRun | None, joint: Joint, m: int, s: int
-) -> Estimate:
-    """Return a number of one run: its own estimate, or the joint one where they are not the same.
-
-    They differ for numbers that are compared on what all runs have in common.
-    """
-    name, where = key
-    if run is None:
-        return Estimate(name, where, problem="no finished run")
-    own = run.results.find(name, **dict(where))
-    value = float(joint.values[m, s])
-    if np.isnan(value):
-        if own is not None and own.value is not None:
-            return msgspec.structs.replace(own, **UNSHARED)
-        return own or Estimate(name, where, problem="not computed in this run")
-    if own is not None and own.value is not None and abs(own.value - value) < SAME:
-        return own
-    resampled = Resampled(joint.resamples[m, s], int(joint.clusters[s]))
-    return make_estimate(name, value, resampled, joint.limits, int(joint.clusters[s]))
-
-
-# ---- numbers that people's labels correct
-
-#: the corrected numbers of one run by name and slice, those that have an interval
-CorrectedByKey = Mapping[tuple[str, frozenset[tuple[str, str]]], CorrectedNumber]
-#: groups of runs, runs and numbers that notes name
-MOST_LACKING, MOST_RUNS, MOST_NUMBERS = 2, 3, 4
-#: why a number that labels correct in all runs stays the judge's
-SHARED = (
-    "they are compared on what all models share, and labels of people correct what each run counted"
-)
-
-
-def _by_key(numbers: Sequence[CorrectedNumber]) -> CorrectedByKey:
-    return {(n.raw.name, frozenset(n.raw.where)): n for n in numbers if n.corrected.low is not None}
-
-
-def _corrected_number(
-    number: JointNumber,
-    labeled: Sequence[Sequence[CorrectedByKey]],
-    grid: Sequence[Sequence[FinishedRun | None]],
-) -> tuple[JointNumber, list[str]]:
-    """Return a number as labels of people correct it, and the runs in which they do not.
-
-    It stays the judge's if there are such runs. None are named where labels correct it nowhere. A
-    value that is compared on what all models share is not the one that a run's labels correct.
-    """
-    key = number.name, frozenset(number.where)
-    cells = [list(row) for row in number.cells]
-    without: list[str] = []
-    freedom: list[float] = []
-    shared = False
-    for m, row in enumerate(grid):
-        for s, run in enumerate(row):
-            value, one = number.joint.values[m, s], labeled[m][s].get(key)
-            if run is None or np.isnan(value):
-                continue
-            if one is None:
-                without.append(f"{run.model} on {run.data} ({run.path})")
-                continue
-            shared |= one.raw.value is None or abs(one.raw.value - value) >= SAME
-            cells[m][s] = one.corrected
-            freedom.append(one.freedom)
-    if without or not freedom or shared:
-        return number, (without or [SHARED]) if freedom else []
-    apart = number.joint.strata == len(grid[0])
-    means = independent_means(number.name, cells, apart=apart)
-    ranking = rank_independently(means, number.joint.higher, min(freedom))
-    return number._replace(cells=cells, means=means, ranking=ranking, corrected=True), []
-
-
-def _uncorrected(lacking: Mapping[tuple[str, ...], Sequence[str]]) -> Iterator[str]:
-    """Yield which numbers stay the judge's because of which runs, most numbers first."""
-    groups = sorted(lacking.items(), key=lambda group: -len(group[1]))
-    for runs, numbers in groups[:MOST_LACKING]:
-        why = SHARED
-        if runs != (SHARED,):
-            why = (
-                f"labels of people do not correct these of {_some(runs, MOST_RUNS)}. Label more "
-                "there: sayso label RUN"
-            )
-        names = _some(list(dict.fromkeys(numbers)), MOST_NUMBERS)
-        yield f"{names}: the judge's numbers count for all models, because {why}"
-    if len(groups) > MOST_LACKING:
-        more = len({name for _, numbers in groups[MOST_LACKING:] for name in numbers})
-        yield f"The same is true of {more:,} more numbers, because of other runs."
-
-
-def _some(names: Sequence[str], most: int) -> str:
-    """Return names as a list, the last of them counted where there are many."""
-    more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return f"{'; '.join(names[:most])}{more}"
 
 
 # ---- which runs there are
@@ -452,75 +171,6 @@ def _same_data(
     return named, notes
 
 
-#: pairs of data sets of which it is said what they share
-MOST_PAIRS = 3
-#: fields in which one question may differ from file to file
-UNLIKE = {"golds": "other golds", "answerable": "another answerable", "domain": "another domain"}
-UNCOMPARED = (
-    "no model has both, so models are not compared across them. sayso compares only answers to the "
-    "same questions: give all files to one command (sayso study --answers FILE FILE), or run the "
-    "models on one data set"
-)
-
-
-def _unjoined(data: Sequence[str], grid: Sequence[Sequence[FinishedRun | None]]) -> list[str]:
-    """Return what data sets share of which no model has both: nothing is compared across them."""
-    apart = [
-        pair
-        for pair in combinations(range(len(data)), 2)
-        if not any(row[pair[0]] is not None and row[pair[1]] is not None for row in grid)
-    ]
-    notes = []
-    for pair in apart[:MOST_PAIRS]:
-        first, second = (next(run for row in grid if (run := row[s])) for s in pair)
-        one, two = _questions(first), _questions(second)
-        shared = one.keys() & two.keys()
-        unlike = [
-            f"{number:,} with {what}"
-            for field, what in UNLIKE.items()
-            if (number := sum(getattr(one[q], field) != getattr(two[q], field) for q in shared))
-        ]
-        notes.append(
-            f"{data[pair[0]]} ({_many(len(one))}) and {data[pair[1]]} ({_many(len(two))}) share "
-            f"{', '.join([_many(len(shared)), *unlike])}: {UNCOMPARED}"
-        )
-    if len(apart) > MOST_PAIRS:
-        notes.append(f"the same is true of {len(apart) - MOST_PAIRS:,} more pairs of data sets")
-    return notes
-
-
-def _shared(data: Sequence[str], grid: Sequence[Sequence[FinishedRun | None]]) -> list[str]:
-    """Return which data sets share questions that a model was asked in both."""
-    notes = []
-    for first, second in combinations(range(len(data)), 2):
-        pairs = [(row[first], row[second]) for row in grid]
-        one, two = next((p for p in pairs if p[0] is not None and p[1] is not None), (None, None))
-        if one is None or two is None:
-            continue
-        shared = len(_said(one) & _said(two))
-        if shared:
-            notes.append(
-                f"{data[first]} and {data[second]} share {_many(shared)}, which count in the mean "
-                "of each: their entities are resampled together, as the same answers again are no "
-                "more evidence"
-            )
-    return notes[:MOST_PAIRS]
-
-
-def _said(run: FinishedRun) -> set[tuple[str, str]]:
-    """Return what the questions of a run ask."""
-    return {said_by(q) for q in _questions(run).values()}
-
-
-def _many(number: int) -> str:
-    return f"{number:,} question{'s' * (number != 1)}"
-
-
-def _questions(run: FinishedRun) -> dict[str, Question]:
-    """Return the questions of a run by id."""
-    return {q.id: q for q in RunFolder.open(run.path).read("questions", Question)}
-
-
 def _state(folder: Path) -> StudyState | None:
     """Return what the folder of a study says of its cells; ``None`` for another folder."""
     state = folder / STATE
@@ -537,15 +187,6 @@ def _titles(folder: Path, state: StudyState) -> Iterator[tuple[Path, tuple[str, 
     for cell in state.cells:
         yield real_path(folder / cell.path), (cell.model, cell.data)
 
-
-#: a number of one run that nothing is left of on what all models have in common
-UNSHARED: dict[str, Any] = {
-    "value": None,
-    "low": None,
-    "high": None,
-    "problem": "undefined on the data that all models share, such as bins that all models fill; "
-    "the run's own page shows the value",
-}
 
 #: folders below a given one in which runs are looked for: a study's lie three deep
 DEEPEST = 3
