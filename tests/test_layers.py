@@ -92,8 +92,12 @@ DOORS = {
     ("sayso.engines", "sayso.engines.gguf.engine"): "open_model",
     ("sayso.engines", "sayso.engines.openai.engine"): "open_model",
     ("sayso.engines", "sayso.engines.vllm"): "open_model",
-    ("sayso.report", "sayso.protocols"): "what a page shows is the protocol's",
-    ("sayso.report.numbers", "sayso.protocols"): "how a number is written is the protocol's",
+    ("sayso.report", "sayso.protocols"): "sayso.report.write(run): what it shows is the protocol's",
+}
+#: modules that import each other in a circle, and through which: imports for types, in functions
+#: and by name count too
+CIRCLES = {
+    "sayso.engines": "open_model opens each engine, and engines share what it knows of names",
 }
 #: where a protocol may be called by its name, besides its own package and PROTOCOLS
 NAMING = {
@@ -125,9 +129,35 @@ def layer_of(module: str) -> str:
     return module.split(".")[1] if "." in module else "sayso"
 
 
+def _loaded_late(module: str) -> Iterator[str]:
+    """Yield what a module loads by its name: through ``Later`` and ``import_module``.
+
+    A name stands written out, behind ``__name__``, or in a table of the module.
+    """
+    tree = tree_of(MODULES[module])
+    for call in ast.walk(tree):
+        if not (isinstance(call, ast.Call) and call.args and isinstance(call.func, ast.Name)):
+            continue
+        if call.func.id not in ("Later", "import_module"):
+            continue
+        match call.args[0]:
+            case ast.Constant(value=str(name)):
+                yield name
+            case ast.JoinedStr(values=[ast.FormattedValue(value=ast.Name("__name__")), end]):
+                yield module + ast.literal_eval(end)
+            case ast.JoinedStr():
+                raise AssertionError(f"{module}:{call.lineno}: the name of a module is computed")
+            case _:
+                texts = (n.value for n in ast.walk(tree) if isinstance(n, ast.Constant))
+                yield from (text.partition(":")[0] for text in texts if isinstance(text, str))
+
+
 @cache
 def imports(module: str) -> tuple[tuple[str, bool], ...]:
-    """Return (imported module of ours, inside a function?) of a module."""
+    """Return (imported module of ours, by a statement inside a function?) of a module.
+
+    Imports for types and modules that are loaded by name are imports too.
+    """
     tree = tree_of(MODULES[module])
     inside = {
         id(node)
@@ -135,7 +165,7 @@ def imports(module: str) -> tuple[tuple[str, bool], ...]:
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
         for node in ast.walk(function)
     }
-    found = []
+    found = [(name, False) for name in _loaded_late(module) if name in MODULES]
     for node in ast.walk(tree):
         names: list[str] = []
         if isinstance(node, ast.Import):
@@ -173,22 +203,26 @@ def test_no_module_hides_one_of_the_standard_library() -> None:
 def test_imports_inside_functions_are_doors() -> None:
     hidden = {(m, other) for m in MODULES for other, inside in imports(m) if inside}
     assert hidden == DOORS.keys()
-    assert len(DOORS) <= 10
+    assert len(DOORS) <= 8
+
+
+def _reached(module: str) -> set[str]:
+    """Return all that a module imports, and that these import."""
+    reached: set[str] = set()
+    left = [module]
+    while left:
+        new = {other for other, _ in imports(left.pop())} - reached
+        reached |= new
+        left += new
+    return reached
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
-    graph = {m: [o for o, _ in imports(m) if (m, o) not in DOORS] for m in MODULES}
-    done: set[str] = set()
-
-    def walk(module: str, path: tuple[str, ...]) -> None:
-        assert module not in path, " -> ".join((*path[path.index(module) :], module))
-        if module not in done:
-            for other in graph[module]:
-                walk(other, (*path, module))
-            done.add(module)
-
-    for module in MODULES:
-        walk(module, ())
+    reached = {module: _reached(module) for module in MODULES}
+    circles = {frozenset(o for o in reached[m] if m in reached[o]) for m in MODULES} - {frozenset()}
+    for circle in circles:
+        assert circle & CIRCLES.keys(), sorted(circle)
+    assert len(circles) == len(CIRCLES)
 
 
 def test_protocols_do_not_import_each_other() -> None:
@@ -312,7 +346,6 @@ ALONE = {
     "sayso.train.draws": "the draws that rows are made of",
     "sayso.train.export": "formats of other trainers",
     "sayso.train.trainers": "torch, loaded only where a model is trained",
-    "sayso.train.training": "what the command calls",
     "sayso.wikidata.build": "what the command calls",
     "sayso.wikidata.dump": "what the command calls",
     "sayso.wikidata.passes": "one pass over a part of a dump, run by workers",
@@ -334,8 +367,7 @@ def test_modules_with_one_importer_have_a_reason() -> None:
         if len(by) == 1
         and MODULES[module].name != "__init__.py"
         and not by & tables
-        # a protocol's parts that are loaded by name
-        and not (module.startswith("sayso.protocols.") and module.endswith((".report", ".layouts")))
+        # a protocol's parts, which its package names
         and not any(one.startswith("sayso.protocols.") and one.count(".") == 2 for one in by)
     }
     assert alone == ALONE.keys()
@@ -355,14 +387,14 @@ def test_the_judge_does_not_know_the_built_in_world() -> None:
 #: lines of Python in each package, as ``ruff format`` writes them; modules of the top are "sayso".
 #: A budget only falls: a package that needs more takes it from another in the same commit.
 BUDGET = {
-    "protocols": 24_530,
+    "protocols": 24_556,
     "judges": 15_648,
     "engines": 12_511,
     "train": 9_523,
     "metrics": 9_455,
     "runs": 6_417,
     "datasets": 5_456,
-    "report": 4_665,
+    "report": 4_637,
     "cli": 4_616,
     "wikidata": 4_565,
     "people": 4_292,
@@ -373,7 +405,7 @@ BUDGET = {
     "storage": 2_600,
     "checks": 2_180,
     "retrieval": 1_843,
-    "sayso": 1_785,
+    "sayso": 1_787,
     "assertions": 1_591,
     "inspect_ai_tools": 1_418,
     "prompts": 971,
@@ -535,7 +567,7 @@ SHARED_NAMES = {
     "compare numbers",
     "how a protocol, a training, a study or scored answers are shown": "context examples figures "
     "heading headline main_numbers opening pages part_label plain_sentence render summary",
-    "numbers of the papers' tables and figures": "table1 table2 figure1 figure2 figure3 figure5",
+    "tables and figures of the papers": "layouts table1 table2 figure1 figure2 figure3 figure5",
     "a share of labels; a command, and what it calls": "agreement",
     "a command, and what it calls": "compare export factuality fit judge_check main measure score "
     "show study watch",

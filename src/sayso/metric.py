@@ -16,6 +16,8 @@ from sayso.records import Slice
 #: difference of two shares, which is not shown without its interval; two decimals; a whole number;
 #: a fraction of 1
 Notation = Literal["percent", "signed", "gap", "plain", "count", "fraction"]
+#: the notation of every number that a protocol declares, by name: :mod:`sayso.protocols` fills it
+NOTATIONS: dict[str, Notation] = {}
 
 
 class Headline(msgspec.Struct, frozen=True):

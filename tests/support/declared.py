@@ -37,7 +37,7 @@ def only_declared(monkeypatch: pytest.MonkeyPatch) -> None:
         {m.name: m.notation for plan in PROTOCOLS.values() for m in plan.metrics.values()}
     )
     monkeypatch.setattr(MetricTable, "named", named)
-    monkeypatch.setattr(numbers, "_notations", lambda: declared)
+    monkeypatch.setattr(numbers, "NOTATIONS", declared)
 
 
 def written_names(protocol: str) -> Iterator[str]:

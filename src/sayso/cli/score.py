@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 else:  # loaded when a file is scored
     printing, progress = Later("sayso.cli.printing"), Later("sayso.cli.progress")
     formats, numbers = Later("sayso.report.formats"), Later("sayso.report.numbers")
-    leaderboard, scoring = (Later(f"sayso.score_files.{n}") for n in ("leaderboard", "score"))
+    leaderboard, scoring = Later("sayso.score_files.leaderboard"), Later("sayso.score_files.score")
     columns = Later("sayso.datasets.columns")
 
 Format = Literal["rows", "harness", "inspect", "batch", "promptfoo", "deepeval"]

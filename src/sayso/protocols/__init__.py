@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sayso.metric import NOTATIONS
 from sayso.protocols.faithfulness import FAITHFULNESS
 from sayso.protocols.protocol import Protocol
 from sayso.protocols.selective import SELECTIVE
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 PROTOCOLS: dict[str, Protocol] = {
     protocol.name: protocol for protocol in (UNCLE, SELECTIVE, FAITHFULNESS, SELF_KNOWN)
 }
+NOTATIONS.update({m.name: m.notation for p in PROTOCOLS.values() for m in p.metrics.values()})
 
 
 def protocol_named(name: str) -> Protocol:

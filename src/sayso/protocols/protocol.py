@@ -26,7 +26,7 @@ and a command to ``cli/run.py``. Each module has one job and one entry:
                  Python, ``pages`` for the HTML page (``page.html`` beside it), ``figures`` for
                  files of its charts, ``part_label`` of slices in words (:class:`Report`)
     numbers.py   ``NUMBERS``: every number, with all that is said of it (:mod:`sayso.metric`)
-    layouts.py   ``LAYOUTS``: tables and figures of the paper, from the runs of a study
+    layouts.py   ``layouts()``: tables and figures of the paper, from the runs of a study
 
 Shared by protocols: entities, wordings and items to judge in :mod:`sayso.protocols.pool`, draws and
 what they say about knowledge in :mod:`sayso.protocols.probes`, signs that a model does not answer
@@ -40,7 +40,6 @@ import re
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from importlib import import_module
 from itertools import combinations, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -557,6 +556,9 @@ class Protocol:
     cautions: Callable[[Sequence[Estimate], bool | None], list[str]]
     compare: Callable[[tuple[ComparedRun, ComparedRun], Sequence[str], int, int], Comparison]
     numbers: Callable[[Sides, Sequence[str]], tuple[list[list[Numbers]], list[str]]]
+    #: how its numbers are shown; tables and figures of its paper
+    report: Report
+    layouts: Callable[[], Sequence[PaperLayout]]
     #: numbers corrected for the judge by people's labels
     corrected: Callable[[Run, PeopleLabels, Any], Iterable[CorrectedPlace]] = (
         lambda run, labels, settings: ()
@@ -610,15 +612,3 @@ class Protocol:
     unpriced: Callable[[Sequence[Question], Any, Judge], list[str]] = (
         lambda questions, settings, judge: []
     )
-
-    @property
-    def report(self) -> Report:
-        """How its numbers are shown; loaded on use, since drawing loads much."""
-        return typing.cast(Report, import_module(f"sayso.protocols.{self.name}.report"))
-
-    @property
-    def layouts(self) -> tuple[PaperLayout, ...]:
-        """Tables and figures of its paper: ``LAYOUTS`` of the module ``layouts``, where it is."""
-        return typing.cast(
-            tuple[PaperLayout, ...], import_module(f"sayso.protocols.{self.name}.layouts").LAYOUTS
-        )

@@ -5,13 +5,12 @@ A number that is undefined is written as a dash; the reason stands in its ``prob
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import msgspec
 
 from sayso.harmless import plain_json
-from sayso.metric import Notation
+from sayso.metric import NOTATIONS, Notation
 from sayso.metrics.length_audit import LengthAudit
 from sayso.records import Estimate, signature_text
 
@@ -23,16 +22,9 @@ SPARSE = 10
 GUESSABLE = 0.3
 
 
-@cache
-def _notations() -> dict[str, Notation]:
-    from sayso.protocols import PROTOCOLS
-
-    return {m.name: m.notation for plan in PROTOCOLS.values() for m in plan.metrics.values()}
-
-
 def notation_of(name: str) -> Notation:
     """Return how the values of a number are written; one that no protocol declares is a share."""
-    return _notations().get(name, "percent")
+    return NOTATIONS.get(name, "percent")
 
 
 def is_gap(name: str) -> bool:

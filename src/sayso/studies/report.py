@@ -582,7 +582,7 @@ def _distinct(numbers: Sequence[JointNumber]) -> list[JointNumber]:
 
 def layouts() -> dict[str, tuple[str, PaperLayout]]:
     """Return the layouts of all protocols by name, with the protocol's."""
-    return {one.name: (name, one) for name, plan in PROTOCOLS.items() for one in plan.layouts}
+    return {one.name: (name, one) for name, plan in PROTOCOLS.items() for one in plan.layouts()}
 
 
 def check_layouts(names: Sequence[str]) -> None:

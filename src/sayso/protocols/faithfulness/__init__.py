@@ -37,11 +37,14 @@ if TYPE_CHECKING:
     from sayso.protocols.faithfulness import compare as _compare
     from sayso.protocols.faithfulness import correct as _correct
     from sayso.protocols.faithfulness import demonstrations as _demonstrations
+    from sayso.protocols.faithfulness import layouts as _layouts
     from sayso.protocols.faithfulness import measure as _measure
+    from sayso.protocols.faithfulness import report as _report
 else:  # they load much, and a page of help needs nothing of them
     _collect, _compare = Later(f"{__name__}.collect"), Later(f"{__name__}.compare")
-    _correct = Later(f"{__name__}.correct")
-    _measure, _demonstrations = Later(f"{__name__}.measure"), Later(f"{__name__}.demonstrations")
+    _correct, _demonstrations = Later(f"{__name__}.correct"), Later(f"{__name__}.demonstrations")
+    _layouts, _measure = Later(f"{__name__}.layouts"), Later(f"{__name__}.measure")
+    _report = Later(f"{__name__}.report")
 
 
 FAITHFULNESS = Protocol(
@@ -59,6 +62,8 @@ FAITHFULNESS = Protocol(
     cautions=_measure.cautions,
     compare=_compare.compare,
     numbers=_compare.numbers,
+    report=_report,
+    layouts=_layouts.layouts,
     corrected=_correct.corrected,
     may_shrink=("draws.k",),
     needs_draws=True,

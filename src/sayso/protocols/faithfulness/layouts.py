@@ -249,3 +249,8 @@ LAYOUTS = (
         "runs of faithfulness", by_confidence,
     ),
 )  # fmt: skip
+
+
+def layouts() -> tuple[PaperLayout, ...]:
+    """Return the tables and figures of the paper."""
+    return LAYOUTS

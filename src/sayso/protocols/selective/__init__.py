@@ -32,12 +32,15 @@ if TYPE_CHECKING:
     from sayso.protocols.selective import collect as _collect
     from sayso.protocols.selective import compare as _compare
     from sayso.protocols.selective import correct as _correct
+    from sayso.protocols.selective import layouts as _layouts
     from sayso.protocols.selective import measure as _measure
     from sayso.protocols.selective import passages as _passages
+    from sayso.protocols.selective import report as _report
 else:  # they load much, and a page of help needs nothing of them
     _collect, _compare = Later(f"{__name__}.collect"), Later(f"{__name__}.compare")
-    _correct = Later(f"{__name__}.correct")
+    _correct, _layouts = Later(f"{__name__}.correct"), Later(f"{__name__}.layouts")
     _measure, _passages = Later(f"{__name__}.measure"), Later(f"{__name__}.passages")
+    _report = Later(f"{__name__}.report")
 
 
 SELECTIVE = Protocol(
@@ -54,6 +57,8 @@ SELECTIVE = Protocol(
     cautions=_measure.cautions,
     compare=_compare.compare,
     numbers=_compare.numbers,
+    report=_report,
+    layouts=_layouts.layouts,
     corrected=_correct.corrected,
     shown_passages=_passages.shown_passages,
     inverted=_correct.inverted,

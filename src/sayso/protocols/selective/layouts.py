@@ -419,3 +419,8 @@ LAYOUTS = (
         f"{OURS}, after {PAPER}", "runs of selective", scores_by_length,
     ),
 )  # fmt: skip
+
+
+def layouts() -> tuple[PaperLayout, ...]:
+    """Return the tables and figures of the paper."""
+    return LAYOUTS

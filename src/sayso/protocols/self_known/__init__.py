@@ -31,11 +31,14 @@ if TYPE_CHECKING:
     from sayso.protocols.self_known import collect as _collect
     from sayso.protocols.self_known import compare as _compare
     from sayso.protocols.self_known import correct as _correct
+    from sayso.protocols.self_known import layouts as _layouts
     from sayso.protocols.self_known import measure as _measure
+    from sayso.protocols.self_known import report as _report
 else:  # they load much, and a page of help needs nothing of them
     _cautious, _collect = Later(f"{__name__}.cautious"), Later(f"{__name__}.collect")
-    _compare, _measure = Later(f"{__name__}.compare"), Later(f"{__name__}.measure")
-    _correct = Later(f"{__name__}.correct")
+    _compare, _correct = Later(f"{__name__}.compare"), Later(f"{__name__}.correct")
+    _layouts, _measure = Later(f"{__name__}.layouts"), Later(f"{__name__}.measure")
+    _report = Later(f"{__name__}.report")
 
 
 SELF_KNOWN = Protocol(
@@ -56,6 +59,8 @@ SELF_KNOWN = Protocol(
     cautions=_measure.cautions,
     compare=_compare.compare,
     numbers=_compare.numbers,
+    report=_report,
+    layouts=_layouts.layouts,
     corrected=_correct.corrected,
     inverted=_correct.inverted,
     reads_texts=True,

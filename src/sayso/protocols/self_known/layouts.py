@@ -524,3 +524,8 @@ LAYOUTS = (
         correlation_rows, possible=_asks_again,
     ),
 )  # fmt: skip
+
+
+def layouts() -> tuple[PaperLayout, ...]:
+    """Return the tables and figures of the paper."""
+    return LAYOUTS

@@ -30,10 +30,13 @@ if TYPE_CHECKING:
     from sayso.protocols.uncle import collect as _collect
     from sayso.protocols.uncle import compare as _compare
     from sayso.protocols.uncle import correct as _correct
+    from sayso.protocols.uncle import layouts as _layouts
     from sayso.protocols.uncle import measure as _measure
+    from sayso.protocols.uncle import report as _report
 else:  # they load much, and a page of help needs nothing of them
     _collect, _compare = Later(f"{__name__}.collect"), Later(f"{__name__}.compare")
-    _correct, _measure = Later(f"{__name__}.correct"), Later(f"{__name__}.measure")
+    _correct, _layouts = Later(f"{__name__}.correct"), Later(f"{__name__}.layouts")
+    _measure, _report = Later(f"{__name__}.measure"), Later(f"{__name__}.report")
 
 
 UNCLE = Protocol(
@@ -53,6 +56,8 @@ UNCLE = Protocol(
     misfit=_measure.misfit,
     compare=_compare.compare,
     numbers=_compare.numbers,
+    report=_report,
+    layouts=_layouts.layouts,
     corrected=_correct.corrected,
     inverted=_correct.inverted,
     off_by_default=(

@@ -293,3 +293,8 @@ LAYOUTS = (
         "runs of uncle", cost_table,
     ),
 )  # fmt: skip
+
+
+def layouts() -> tuple[PaperLayout, ...]:
+    """Return the tables and figures of the paper."""
+    return LAYOUTS
