@@ -17,7 +17,7 @@ from sayso.metrics.joint import JointNumber
 from sayso.people.labels import LabelStore
 from sayso.records import CorrectedNumber, Estimate, Question, Verdict
 from sayso.storage.run_folder import RunFolder
-from sayso.studies.report import OF_THE_JUDGE, study_sections, write_study
+from sayso.studies.report import OF_THE_JUDGE, every_table, study_sections, write_study
 from sayso.studies.results import Study
 from support.label_runs import READ, answers_run, as_judge, label_run
 
@@ -131,7 +131,7 @@ def test_no_corrected_number_stands_under_a_heading_that_does_not_say_so(
     corrected -= {e.value for n in found.judged("uncle") for r in n.cells for e in r}
     assert {e.value for e in one.means} <= corrected
     seen = 0
-    for table in found._tables():
+    for table in every_table(found):
         for labels, entries in table.rows:
             for head, entry in zip(table.columns, entries, strict=True):
                 if isinstance(entry, Estimate) and entry.value in corrected:
