@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import sayso
+from sayso import report
 from support import frozen
 from support.declared import only_declared
 
@@ -17,6 +18,8 @@ pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 FROZEN = Path(__file__).parent / "golden" / "frozen"
+#: the data sets of the stored study
+STUDIED = ["diseases", "people"]
 
 
 def held(name: str, lines: list[str]) -> None:
@@ -86,6 +89,19 @@ def test_stored_runs_give_the_frozen_numbers(part: str, tmp_path: Path) -> None:
     for name, lines in frozen.STORED[part](tmp_path):
         assert lines
         held(name, lines)
+
+
+def test_a_study_of_version_0_2_0_still_opens(tmp_path: Path) -> None:
+    (study,) = frozen.copied(tmp_path, "study")
+    for run in sorted((study / "builtin-trained" / "people").iterdir()):
+        before, today = frozen.measured(run)
+        assert before
+        assert not frozen.differences(before, today), run.name
+        assert report.write(run).is_file()
+    found = sayso.study([study], resamples=100)
+    assert len(found.runs) == len(list(study.rglob("manifest.json")))
+    assert (found.models, found.data) == (["builtin", "builtin-trained", "guesser"], STUDIED)
+    assert all(run.manifest.sayso == "0.2.0" for run in found.runs)
 
 
 def test_a_moved_number_is_seen() -> None:

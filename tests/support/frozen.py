@@ -9,6 +9,7 @@ last digits between processors.
 from __future__ import annotations
 
 import contextlib
+import csv
 import difflib
 import hashlib
 import html
@@ -22,6 +23,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pyarrow.parquet as pq
@@ -33,8 +35,11 @@ from sayso.guard.guard import Guard
 from sayso.people.labeling import import_labels
 from sayso.people.labels import LabelStore
 from sayso.protocols.uncle.collect import instructions
-from sayso.records import Estimate, signature_text, slice_text
+from sayso.records import Estimate, InputError, signature_text, slice_text
+from sayso.report.number_tables import json_rows
 from sayso.storage.run_folder import RunFolder
+from sayso.studies.report import TABLES, layout_tables, layouts
+from sayso.studies.results import Study
 from sayso.train.base import halves, open_base_run
 from sayso.train.config import TrainConfig
 from sayso.train.draws import facts_in
@@ -422,6 +427,175 @@ def _exported(folder: Path) -> Iterator[str]:
         yield f"{path.name}\t{len(rows)}\t{_digest(rows)}"
 
 
+# ---- a study that version 0.2.0 made, stored: measured, compared, asserted and scored again
+
+#: bootstrap resamples of the stored study
+FEW = 200
+#: assertions about runs of the study; those of pairs after it
+ASSERTED = {
+    "builtin/people/uncle": (
+        "J[short] >= 0", "FA[short] >= .5", "UUR[long] >= .9", "KCR[short] >= .5", "missing <= 2%",
+        "UUR[long] <= .99", "entities >= 6",
+    ),
+    "guesser/people/selective": (
+        "error_rate[short, rules] <= .2", "auroc[short, rules, semantic_entropy] >= .5",
+    ),
+}  # fmt: skip
+COMPARED = {
+    ("builtin/people/uncle", "guesser/people/uncle"): (
+        "p_known[short] >= 0", "UUR[short] not worse by .1", "J[short] >= -.1", "FA[long] >= .6",
+    ),
+    ("builtin/people/selective", "builtin-trained/people/selective"): (
+        "error_rate[short] not worse by .9", "error_rate[short] not worse by .05",
+    ),
+}  # fmt: skip
+
+
+def studied(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield the numbers of a stored study, its tables as CSV, and the layouts of papers."""
+    (study,) = copied(folder, "study")
+    rows: Any = printed("study", study, "--resamples", str(FEW), "--json")[0]
+    assert (study / "index.html").is_file()
+    for protocol in PROTOCOLS:
+        yield (
+            f"study.{protocol}",
+            list(_study_rows([row for row in rows if row["protocol"] == protocol])),
+        )
+    files = sorted((study / TABLES).rglob("*.csv"))
+    yield "study.csv", [line for file in files for line in _csv(file, study)]
+    yield "study.layouts", list(_layouts(sayso.study([study], resamples=FEW)))
+
+
+def _layouts(study: Study) -> Iterator[str]:
+    """Yield the tables in the layout of a paper that a study allows."""
+    for name in layouts():
+        with contextlib.suppress(InputError):  # these runs do not allow it
+            for table in layout_tables(study, name):
+                document = json.loads(json_rows(table))
+                yield from (f"{table.name}.{key}" for key in document)
+                yield from _cells(table.name, document["rows"], SHOWN)
+
+
+def _study_rows(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yield the columns of a study's rows, a line for each row, then the problems by their mark."""
+    yield "\t".join(dict.fromkeys(name for row in rows for name in row))
+    without = [{k: v for k, v in row.items() if k != "meaning"} for row in rows]
+    yield from _cells("", without, (*SHOWN, "rank_best", "rank_worst", "corrected"))
+
+
+def _cells(place: str, rows: Iterable[dict[str, Any]], last: Sequence[str]) -> Iterator[str]:
+    """Yield a line for each row of a table: its names, then its numbers and a mark for its problem.
+
+    The problems follow by their marks.
+    """
+    problems: dict[str, str] = {}
+    for row in rows:
+        why = row.get("problem")
+        mark = hashlib.sha256(why.encode()).hexdigest()[:8] if isinstance(why, str) else "-"
+        if isinstance(why, str):
+            problems[mark] = why
+        names = [f"{k}={v}" if k not in NAMED else f"{v}" for k, v in row.items() if k not in last]
+        numbers = [_written(row.get(name)) for name in last if name != "problem"]
+        yield "\t".join([place, *names, *numbers, f"#{mark}"]).strip()
+    yield from (f"#{mark}\t{why}" for mark, why in problems.items())
+
+
+#: columns whose values say what they are; those of a number
+NAMED = ("protocol", "model", "data", "name")
+SHOWN = ("value", "low", "high", "n", "problem")
+
+
+def _csv(path: Path, folder: Path) -> Iterator[str]:
+    """Yield the name of a CSV file, then each of its columns with what it holds."""
+    with path.open(encoding="utf-8", newline="") as file:
+        head, *rows = csv.reader(file)
+    yield f"{path.relative_to(folder).as_posix()}\t{len(rows)}"
+    for number, name in enumerate(head):
+        cells = [row[number] for row in rows]
+        values = [float(cell) if "." in cell and _is_number(cell) else cell for cell in cells]
+        yield f"  {name}\t{_digest(values)}"
+
+
+def asserted(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield what is decided of assertions about runs and pairs of runs of a stored study."""
+    (study,) = copied(folder, "study")
+    lines: list[str] = []
+    files = ("--junit", study / "decided.xml", "--markdown", study / "decided.md", "--json")
+    for run, texts in ASSERTED.items():
+        found = printed("assert", study / run, *texts, *files, code=1)[0]
+        lines += _decided(run, found)
+    for (a, b), texts in COMPARED.items():
+        flags = [word for text in texts for word in ("--assert", text)]
+        flags += ["--resamples", str(FEW)]
+        code = 1 if "FA[long] >= .6" in texts else 3
+        found = printed("compare", study / a, study / b, *flags, *files, code=code)[0]
+        lines += _decided(f"{b} minus {a}", found)
+    assert {line.split("\t")[2] for line in lines if "\t" in line} >= {
+        "holds", "does not", "cannot say yet",
+    }  # fmt: skip
+    yield "study.asserted", lines
+
+
+def _decided(place: str, found: Any) -> Iterator[str]:
+    """Yield what is decided of each assertion; how many entities would settle it, apart."""
+    fields = (
+        "verdict", "protocol", "name", "value", "low", "high", "level", "error", "n", "missing",
+        "entities", "difference", "labels",
+    )  # fmt: skip
+    yield " ".join([place, *found, found["verdict"], str(found["exit_code"])])
+    yield " ".join([place, *found["decided"][0]])
+    for one in found["decided"]:
+        yield "\t".join([place, one["assertion"], *(str(one[name]) for name in fields)])
+        if one["needed"] is not None:
+            yield f"{place} needed {one['assertion']} {one['needed']}"
+
+
+def audited(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield scores and leaderboard of answers of a stored study that three people labeled."""
+    (study,) = copied(folder, "study")
+    source, target = folder / "labeled.csv", folder / "scored.csv"
+    rows = [
+        row
+        for model in ("builtin", "guesser")
+        for data in ("people", "diseases")
+        for row in _labeled_answers(study / model / data / "selective")
+    ]
+    with source.open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, rows[0])
+        table.writeheader()
+        table.writerows(
+            {k: v if isinstance(v, str) else json.dumps(v) for k, v in row.items()} for row in rows
+        )
+    written = folder / "scored.html"
+    found: Any = printed("score", source, "--out", target, "--report", written, "--json")[0]
+    assert written.is_file()
+    fields = (f"column {name}" for name in found)
+    yield "study.scored", [*_csv(target, folder), *fields, *_flat(found["board"])]
+
+
+def _labeled_answers(selective: Path) -> Iterator[dict[str, object]]:
+    """Yield answers with the verdicts of three people: the judge's, two of them with slips."""
+    verdicts = pq.read_table(selective / "verdicts" / "short.parquet").to_pylist()
+    right = {row["target"]: int(row["content"] == "correct") for row in verdicts}
+    drawn = pq.read_table(selective / "generations" / "short.parquet").to_pylist()
+    plain = [right[row["id"]] for row in drawn if not row["instructed"]]
+    for number, (row, verdict) in enumerate(zip(_answers(selective), plain, strict=True)):
+        second = 1 - verdict if number % 7 == 3 else verdict
+        third = None if number % 5 == 2 else 1 - verdict if number % 11 == 6 else verdict
+        yield {**row, "human": [verdict, second, third]}
+
+
+def measured(run: Path) -> tuple[list[str], list[str]]:
+    """Return the numbers of a stored run when it was made, and today, those that still exist."""
+    stored = RunFolder.open(run).read(f"metrics/{run.name}", Estimate)
+    today = sayso.measure(run).estimates
+    still = {(one.name, one.where) for one in today}
+    return (
+        list(estimates(one for one in stored if (one.name, one.where) in still)),
+        list(estimates(today)),
+    )
+
+
 def differences(frozen: Sequence[str], found: Sequence[str]) -> list[str]:
     """Return the lines that moved, came or went; numbers may differ by ``TOLERANCE``."""
     wrong, number = [], 0
@@ -488,6 +662,9 @@ STORED: dict[str, Callable[[Path], Iterator[tuple[str, list[str]]]]] = {
     "labelled": labelled,
     "guarded": guarded,
     "trained": trained,
+    "studied": studied,
+    "asserted": asserted,
+    "audited": audited,
 }
 
 
