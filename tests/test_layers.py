@@ -404,7 +404,7 @@ BUDGET = {
     "scores": 2_960,
     "storage": 2_600,
     "checks": 2_180,
-    "retrieval": 1_843,
+    "retrieval": 1_580,
     "sayso": 1_787,
     "assertions": 1_591,
     "inspect_ai_tools": 1_418,

@@ -11,9 +11,11 @@ import signal
 import sqlite3
 from pathlib import Path
 
+import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import tantivy
 
 from sayso import retrieval
 from sayso.records import InputError
@@ -33,24 +35,21 @@ def lines(values: list[dict[str, object]]) -> bytes:
 
 
 def everything(path: Path) -> list[tuple[str, str]]:
-    """Return what an index holds, and check that its full-text table holds the same."""
-    db = sqlite3.connect(path)
-    found = db.execute(
-        "SELECT d.title, p.text, p.id FROM passages p JOIN documents d ON p.id >= d.id AND "
-        "p.id < d.id + d.count"
-    ).fetchall()
-    assert len(found) == db.execute("SELECT count(*) FROM passages").fetchone()[0]
-    fresh = sqlite3.connect(":memory:")
-    fresh.execute(index.SCHEMA[-1])
-    fresh.executemany("INSERT INTO words(rowid, text) VALUES(?, ? || char(10) || ?)",
-                      [(number, title, text) for title, text, number in found])  # fmt: skip
-    spots = []
-    for each in (db, fresh):
-        each.execute("CREATE VIRTUAL TABLE temp.spots USING fts5vocab(main, words, instance)")
-        spots.append(sorted(each.execute("SELECT term, doc FROM temp.spots")))
-    assert spots[0] == spots[1]
-    db.close()
-    return sorted((title, text) for title, text, _ in found)
+    """Return what an index holds, and check that each passage is found by a word of its own."""
+    opened = index.open_tantivy(path)
+    searcher = opened.searcher()
+    whole, files = index.states_of(opened, path)
+    assert whole is not None
+    found = []
+    for file in files:
+        query = tantivy.Query.term_query(opened.schema, index.FILE, file.name, "basic")
+        of_file = [msgspec.msgpack.decode(one) for one in index._kept(searcher, query)]
+        assert len(of_file) == file.passages
+        found += [(title, text) for title, text, *_ in of_file]
+    with index.open_index(path) as reader:
+        for title, text in found[:20]:
+            assert (title, text) in [(p.title, p.text) for p in reader.search(text, 50)]
+    return sorted(found)
 
 
 def told(values: list[dict[str, object]]) -> list[tuple[str, str]]:
@@ -89,7 +88,7 @@ def written(folder: Path, name: str) -> Path:
 def test_every_kind_of_source_gives_the_same_passages(
     name: str, number: int, tmp_path: Path
 ) -> None:
-    info = retrieval.build_index(written(tmp_path, name), tmp_path / "x.sqlite", workers=number)
+    info = retrieval.build_index(written(tmp_path, name), tmp_path / "x.index", workers=number)
     assert (info.documents, info.passages, info.skipped, info.added) == (10, 10, 0, 10)
     assert everything(Path(info.path)) == told(rows(10))
 
@@ -103,7 +102,7 @@ def test_a_folder_of_texts_and_files(tmp_path: Path) -> None:
     (folder / "picture.png").write_bytes(b"\x89PNG")
     (folder / ".hidden.txt").write_text("no")
     (folder / "empty.txt").write_text("")
-    info = retrieval.build_index(folder, tmp_path / "x.sqlite")
+    info = retrieval.build_index(folder, tmp_path / "x.index")
     assert (info.files, info.documents, info.ignored) == (4, 4, 2)
     assert everything(Path(info.path)) == [
         ("Ada Lovelace", "She wrote the first program."),
@@ -117,7 +116,7 @@ def test_a_folder_of_texts_and_files(tmp_path: Path) -> None:
 def test_an_index_inside_its_source_is_no_part_of_it(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("One.")
     for _ in range(2):
-        info = retrieval.build_index(tmp_path, tmp_path / "x.sqlite")
+        info = retrieval.build_index(tmp_path, tmp_path / "x.index")
         assert (info.files, info.documents) == (1, 1)
     assert (info.seconds, info.ignored) == (0, 2)  # the index, its lock
 
@@ -134,13 +133,13 @@ def test_the_built_in_world() -> None:
 def test_wrong_rows_are_counted_and_named(number: int, tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(lines(rows(2)) + b"{broken\n\n" + lines(rows(1, 2)) + b'{"title": "x"}')
-    info = retrieval.build_index(path, tmp_path / "x.sqlite", workers=number)
+    info = retrieval.build_index(path, tmp_path / "x.index", workers=number)
     assert (info.documents, info.skipped) == (3, 2)
     assert info.problems == (
         "a.jsonl line 3: wrong JSON: Expecting property name enclosed in double quotes, column 2",
         "a.jsonl line 6: no column text, contents, content, passage or body",
     )
-    assert retrieval.build_index(path, tmp_path / "x.sqlite").problems == info.problems
+    assert retrieval.build_index(path, tmp_path / "x.index").problems == info.problems
 
 
 def test_a_file_that_breaks_off_is_read_up_to_there(tmp_path: Path) -> None:
@@ -151,7 +150,7 @@ def test_a_file_that_breaks_off_is_read_up_to_there(tmp_path: Path) -> None:
     (folder / "c.parquet").write_bytes(b"PAR1 and nothing more")
     (folder / "d.tsv").write_text("one\ttwo\n1\t2\n")
     (folder / "e.db").write_bytes(b"no database")
-    info = retrieval.build_index(folder, tmp_path / "x.sqlite")
+    info = retrieval.build_index(folder, tmp_path / "x.index")
     assert 5000 < info.documents < 20_000
     assert info.skipped == 5
     assert [problem.split(" ")[0] for problem in info.problems] == sorted(
@@ -166,7 +165,7 @@ def test_a_file_in_utf_16_is_named_and_left_out(tmp_path: Path) -> None:
     (folder / "a.txt").write_bytes("Bonn is a city.\n".encode("utf-16-le"))
     (folder / "b.jsonl").write_bytes(lines(rows(1)).decode().encode("utf-32"))
     (folder / "c.txt").write_text("Paris is a city.\n")
-    info = retrieval.build_index(folder, tmp_path / "x.sqlite")
+    info = retrieval.build_index(folder, tmp_path / "x.index")
     assert info.documents == 1
     first, second = info.problems
     assert first.startswith("a.txt line 1")
@@ -180,7 +179,7 @@ def test_a_line_without_end_is_skipped(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(sources, "SIZE", 100)
     path = tmp_path / "a.jsonl"
     path.write_bytes(lines(rows(3)) + b"x" * 5000 + b"\n" + lines(rows(3, 3)))
-    info = retrieval.build_index(path, tmp_path / "x.sqlite")
+    info = retrieval.build_index(path, tmp_path / "x.index")
     assert (info.documents, info.skipped) == (6, 1)
     assert info.problems[0].startswith("a.jsonl line 4: a line above")
 
@@ -189,18 +188,17 @@ def test_blocks_keep_their_line_numbers(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(sources, "SIZE", 200)
     path = tmp_path / "a.jsonl"
     path.write_bytes(lines(rows(50)) + b"broken\n" + lines(rows(50, 50)))
-    info = retrieval.build_index(path, tmp_path / "x.sqlite", workers=2)
+    info = retrieval.build_index(path, tmp_path / "x.index", workers=2)
     assert info.documents == 100
     assert info.problems[0].startswith("a.jsonl line 51: wrong JSON")
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.parquet", "a.json", "a.jsonl.gz"])
-def test_changed_documents_are_replaced_and_others_left_alone(name: str, tmp_path: Path) -> None:
-    path, place = written(tmp_path, name), tmp_path / "x.sqlite"
+def test_a_changed_file_is_read_again(name: str, tmp_path: Path) -> None:
+    path, place = written(tmp_path, name), tmp_path / "x.index"
     retrieval.build_index(path, place)
     again = retrieval.build_index(path, place)
     assert (again.added, again.removed, again.seconds) == (0, 0, 0)
-    ids = dict(sqlite3.connect(place).execute("SELECT title, id FROM documents"))
     values = [*rows(10)[2:], {"title": "Title 3", "text": "Once more."}, rows(1)[0]]
     values[0] = {"title": "Title 2", "text": "Changed."}
     data = {
@@ -213,33 +211,24 @@ def test_changed_documents_are_replaced_and_others_left_alone(name: str, tmp_pat
     else:
         pq.write_table(pa.Table.from_pylist(values), path)
     info = retrieval.build_index(path, place)
-    # Title 1 has gone, Title 2 has another text, Title 3 is there twice with two texts
-    assert (info.documents, info.added, info.removed) == (10, 2, 2)
+    assert (info.documents, info.added, info.removed) == (10, 10, 10)
     assert everything(place) == told(values)
-    after = dict(sqlite3.connect(place).execute("SELECT title, id FROM documents"))
-    assert all(after[f"Title {n}"] == ids[f"Title {n}"] for n in (0, 4, 9))
-    clean = retrieval.build_index(path, tmp_path / "y.sqlite")
+    clean = retrieval.build_index(path, tmp_path / "y.index")
     for query in ("about word 3", "changed", "w7x"):
         with index.open_index(place) as one, index.open_index(clean.path) as two:
             assert one.search(query, 20) == two.search(query, 20)
 
 
-def test_a_document_that_is_there_twice_is_kept_twice(tmp_path: Path) -> None:
-    path, place = tmp_path / "a.jsonl", tmp_path / "x.sqlite"
+def test_a_document_that_is_there_twice_is_found_once(tmp_path: Path) -> None:
+    path, place = tmp_path / "a.jsonl", tmp_path / "x.index"
     path.write_bytes(lines(rows(3) + rows(3)))
     assert retrieval.build_index(path, place).documents == 6
-    with retrieval.open_index(place) as index:  # and found once
+    with retrieval.open_index(place) as index:
         assert [passage.title for passage in index.search("w1x")] == ["Title 1"]
-    path.write_bytes(lines(rows(3) + rows(3) + rows(1, 9)))
-    info = retrieval.build_index(path, place)
-    assert (info.documents, info.added, info.removed) == (7, 1, 0)
-    path.write_bytes(lines(rows(3) + rows(1, 9)))
-    assert retrieval.build_index(path, place).removed == 3
-    assert everything(place) == told(rows(3) + rows(1, 9))
 
 
 def test_files_that_vanish_appear_or_change(tmp_path: Path) -> None:
-    folder, place = tmp_path / "source", tmp_path / "x.sqlite"
+    folder, place = tmp_path / "source", tmp_path / "x.index"
     folder.mkdir()
     for name, start in (("a", 0), ("b", 10), ("c", 20)):
         (folder / f"{name}.jsonl").write_bytes(lines(rows(5, start)))
@@ -248,39 +237,11 @@ def test_files_that_vanish_appear_or_change(tmp_path: Path) -> None:
     (folder / "b.jsonl").write_bytes(b"wrong\n" + lines(rows(4, 10)))
     (folder / "d.txt").write_text("New.")
     info = retrieval.build_index(folder, place)
-    assert (info.files, info.added, info.removed, info.skipped) == (3, 1, 6, 1)
+    assert (info.files, info.added, info.removed, info.skipped) == (3, 5, 10, 1)
     values = [*rows(4, 10), *rows(5, 20), {"title": "d", "text": "New."}]
     assert everything(place) == told(values)
     (folder / "b.jsonl").write_bytes(lines(rows(5, 10)))
     assert retrieval.build_index(folder, place).skipped == 0
-
-
-def test_common_words_are_counted_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sayso.retrieval.index.COMMON", 3)
-    monkeypatch.setattr(build, "FEW", 8)
-    path, place = tmp_path / "a.jsonl", tmp_path / "x.sqlite"
-    path.write_bytes(lines(rows(7)))
-    retrieval.build_index(path, place)
-    path.write_bytes(lines(rows(9)))
-    retrieval.build_index(path, place)
-    common = dict(sqlite3.connect(place).execute("SELECT term, passages FROM common"))
-    assert common == {"about": 9, "and": 9, "titl": 9, "word": 9}
-    with retrieval.open_index(place) as index:
-        known = [passage.id for passage in index.search("about w3x")]
-    monkeypatch.setattr(build, "FEW", 100)
-    with retrieval.open_index(retrieval.build_index(path, tmp_path / "y.sqlite").path) as index:
-        assert [passage.id for passage in index.search("about w3x")] == known
-
-
-def test_many_segments_are_merged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build, "BATCH", 5)
-    monkeypatch.setattr(sources, "SIZE", 300)
-    path, place = tmp_path / "a.jsonl", tmp_path / "x.sqlite"
-    path.write_bytes(lines(rows(200)))
-    retrieval.build_index(path, place)
-    segments = "SELECT count(DISTINCT segid) FROM words_idx"
-    assert sqlite3.connect(place).execute(segments).fetchone()[0] <= build.SEGMENTS
-    assert everything(place) == told(rows(200))
 
 
 @pytest.mark.parametrize(
@@ -296,24 +257,24 @@ def test_sources_that_cannot_be(made, words: str, tmp_path: Path) -> None:  # ty
     path = tmp_path / "source"
     made(path)
     with pytest.raises(InputError, match=words):
-        retrieval.build_index(path, tmp_path / "x.sqlite")
-    assert not (tmp_path / "x.sqlite").exists()
+        retrieval.build_index(path, tmp_path / "x.index")
+    assert not (tmp_path / "x.index").exists()
 
 
 def test_a_source_without_a_passage_is_refused_with_its_first_mistake(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text("{}\n[]\n")
     with pytest.raises(InputError, match=r"no passage in it \(first of 2 rows: a.jsonl line 1: no"):
-        retrieval.build_index(path, tmp_path / "x.sqlite")
+        retrieval.build_index(path, tmp_path / "x.index")
     path.write_bytes(lines(rows(1)))  # mended, the same command works
-    assert retrieval.build_index(path, tmp_path / "x.sqlite").documents == 1
+    assert retrieval.build_index(path, tmp_path / "x.index").documents == 1
 
 
 def test_an_empty_source_is_refused_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text("")
     with pytest.raises(InputError, match=r"no passage in it$"):
-        retrieval.build_index(path, tmp_path / "x.sqlite")
+        retrieval.build_index(path, tmp_path / "x.index")
 
 
 @pytest.mark.parametrize("column", ["topic", "entity", "name"])
@@ -325,13 +286,13 @@ def test_what_a_row_is_about_is_its_title(tmp_path: Path, column: str, kind: str
         path.write_text(json.dumps(row) + "\n")
     else:
         pq.write_table(pa.Table.from_pylist([row]), path)
-    retrieval.build_index(path, tmp_path / "x.sqlite")
-    with retrieval.open_index(tmp_path / "x.sqlite") as index:
+    retrieval.build_index(path, tmp_path / "x.index")
+    with retrieval.open_index(tmp_path / "x.index") as index:
         assert [p.text for p in index.search("born", title="mira toll")] == [row["text"]]
 
 
 def test_an_index_of_another_kind_is_refused_in_one_line(tmp_path: Path) -> None:
-    path, place = written(tmp_path, "a.jsonl"), tmp_path / "x.sqlite"
+    path, place = written(tmp_path, "a.jsonl"), tmp_path / "x.index"
     other = tmp_path / "other.jsonl"
     other.write_bytes(lines(rows(1)))
     retrieval.build_index(path, place)
@@ -339,43 +300,58 @@ def test_an_index_of_another_kind_is_refused_in_one_line(tmp_path: Path) -> None
         retrieval.build_index(other, place)
     with pytest.raises(InputError, match="built with --tokens 256: use the same"):
         retrieval.build_index(path, place, tokens=64)
-    db = sqlite3.connect(place)
-    db.execute("PRAGMA user_version=99")
-    db.close()
-    for action in (lambda: retrieval.build_index(path, place), lambda: index.open_index(place)):
-        with pytest.raises(InputError, match="has format 99, this sayso reads 1: delete it"):
-            action()
-    for content in (b"not mine, keep it", b"SQLite format 3\0" + bytes(200)):
-        mine = tmp_path / "mine.txt"
-        mine.write_bytes(content)
+    mine = tmp_path / "mine.txt"
+    mine.write_bytes(b"not mine, keep it")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "meta.json").write_text("{}")
+    for other in (mine, tmp_path / "folder"):
         with pytest.raises(InputError, match="is not an index of sayso"):
-            retrieval.build_index(path, mine)
+            retrieval.build_index(path, other)
         with pytest.raises(InputError, match="is not an index of sayso"):
-            index.open_index(mine)
-        assert mine.read_bytes() == content
+            index.open_index(other)
+    assert mine.read_bytes() == b"not mine, keep it"
     with pytest.raises(InputError, match="does not exist; make it with"):
-        index.open_index(tmp_path / "nothing.sqlite")
-    with pytest.raises(InputError, match="is a folder"):
-        retrieval.build_index(path, tmp_path)
+        index.open_index(tmp_path / "nothing.index")
 
 
-def test_a_damaged_index_is_told_in_one_line(tmp_path: Path) -> None:
-    path, place = written(tmp_path, "a.jsonl"), tmp_path / "x.sqlite"
+def test_an_index_of_another_version_is_built_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, place, old = written(tmp_path, "a.jsonl"), tmp_path / "x.index", tmp_path / "old.sqlite"
+    db = sqlite3.connect(old)  # as version 0.2 marks its file
+    db.execute(f"PRAGMA application_id={0x73617969}")
+    db.execute("CREATE TABLE meta (name, value)")
+    db.close()
+    for action in (retrieval.opened, index.open_index, lambda p: retrieval.build_index(path, p)):
+        with pytest.raises(InputError, match=r"is of sayso 0.2: delete it and run `sayso index"):
+            action(old)
+    with monkeypatch.context() as patch:
+        patch.setattr(build, "IndexState", lambda *of: index.IndexState(*of, version=99))
+        retrieval.build_index(path, place)
+    for action in (index.open_index, lambda p: retrieval.build_index(path, p)):
+        with pytest.raises(InputError, match="has format 99, this sayso reads 2: delete it"):
+            action(place)
+
+
+@pytest.mark.parametrize("name", ["*.term", "*.store"])
+def test_a_damaged_index_is_told_in_one_line(name: str, tmp_path: Path) -> None:
+    path, place = written(tmp_path, "a.jsonl"), tmp_path / "x.index"
     retrieval.build_index(path, place)
-    data = place.read_bytes()
-    place.write_bytes(data[:100] + b"\xff" * (len(data) - 100))
+    (file,) = place.glob(name)
+    data = file.read_bytes()
+    file.write_bytes(data[:200] + b"\xff" * (len(data) - 200))
     with pytest.raises(InputError, match=r"damaged or not an index .*: delete it"):
         index.open_index(place)
 
 
 def test_two_builders_do_not_fight(tmp_path: Path) -> None:
-    path, place = written(tmp_path, "a.jsonl"), tmp_path / "x.sqlite"
-    with (tmp_path / "x.sqlite.lock").open("w") as lock:
+    path, place = written(tmp_path, "a.jsonl"), tmp_path / "x.index"
+    with (tmp_path / "x.index.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with pytest.raises(InputError, match="another process is building"):
             retrieval.build_index(path, place)
     retrieval.build_index(path, place)
-    with (tmp_path / "x.sqlite.lock").open("w") as lock:  # nothing to do needs no lock
+    with (tmp_path / "x.index.lock").open("w") as lock:  # nothing to do needs no lock
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert retrieval.build_index(path, place).documents == 10
 
@@ -387,7 +363,7 @@ def killed(*_: object) -> None:
 def test_a_worker_that_dies_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build, "read_block", killed)
     with pytest.raises(InputError, match="a process that reads the source died"):
-        retrieval.build_index(written(tmp_path, "a.jsonl"), tmp_path / "x.sqlite", workers=2)
+        retrieval.build_index(written(tmp_path, "a.jsonl"), tmp_path / "x.index", workers=2)
 
 
 def test_opened_builds_where_needed_and_takes_an_index(tmp_path: Path) -> None:
@@ -409,7 +385,7 @@ def test_names_that_are_no_text(tmp_path: Path) -> None:
         Path(os.fsdecode(os.fsencode(folder) + b"/caf\xe9.txt")).write_text("Here.")
     except OSError:
         pytest.skip("the file system takes no such names")
-    info = retrieval.build_index(folder, tmp_path / "x.sqlite")
+    info = retrieval.build_index(folder, tmp_path / "x.index")
     with retrieval.open_index(info.path) as index:
         (passage,) = index.search("here")
     assert (passage.title, passage.source) == (r"caf\xe9", r"caf\xe9.txt")

@@ -22,12 +22,12 @@ def source(tmp_path: Path) -> Path:
 
 
 def test_it_says_what_was_built(source: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.execute(["index", str(source), "--out", str(source.parent / "i.sqlite")]) == 0
+    assert cli.execute(["index", str(source), "--out", str(source.parent / "i.index")]) == 0
     printed = capsys.readouterr()
     assert printed.out.startswith("2 documents, 2 passages, 1 rows skipped, ")
     assert "left out: a.jsonl line 3: wrong JSON: Expecting value, column 1" in printed.err
     assert "1 documents contained control or broken characters" in printed.err
-    assert cli.execute(["index", str(source), "--out", str(source.parent / "i.sqlite")]) == 0
+    assert cli.execute(["index", str(source), "--out", str(source.parent / "i.index")]) == 0
     assert "(nothing changed, 0.0 s)" in capsys.readouterr().out
 
 
@@ -54,7 +54,7 @@ def test_a_search_prints_nothing_that_a_terminal_obeys(
 def test_an_index_can_be_searched_without_its_source(
     source: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    place = str(source.parent / "i.sqlite")
+    place = str(source.parent / "i.index")
     assert cli.execute(["index", str(source), "--out", place]) == 0
     source.unlink()
     capsys.readouterr()
@@ -73,8 +73,8 @@ def test_an_index_can_be_searched_without_its_source(
         (["builtin", "--tokens", "3"], "--tokens 3: expected 16 to 8192"),
         (["builtin", "--workers", "-1"], "--workers -1: expected 0 to 64"),
         (["builtin", "--search", "x", "-k", "0"], "-k 0: expected at least 1"),
-        (["builtin", "--out", "."], "--out . is a folder"),
-        (["builtin", "--out", "/proc/nothing/x.sqlite"], "/proc/nothing"),
+        (["builtin", "--out", "."], "--out . exists and is not an index"),
+        (["builtin", "--out", "/proc/nothing/x.index"], "/proc/nothing"),
     ],
 )
 def test_mistakes(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,10 +1,10 @@
-"""SIGKILL at any statement of a build: what was committed stays, and the next build goes on."""
+"""SIGKILL at any commit of a build: what was committed stays, and the next build goes on."""
 
 from __future__ import annotations
 
 import json
+import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
@@ -17,28 +17,25 @@ from sayso import retrieval
 from sayso.records import InputError
 from sayso.retrieval import index
 
-#: for each line, a list of source, file of the index, statement and processes, builds in a child
-#: process that kills itself before that statement (0: never); answers with the exit code and the
-#: numbers that were printed: statements, added documents
+#: for each line, a list of source, folder of the index, call and processes, builds in a child
+#: process that kills itself before that call (0: never); answers with the exit code and the
+#: numbers that were printed: calls, added documents
 BUILDER = """
 import json, os, signal, sys
 from sayso import retrieval
 from sayso.retrieval import build, index, sources
-build.BATCH, build.SLICE, sources.SIZE, build.SEGMENTS = 20, 7, 1000, 2
-real = index.open_writer
+build.BATCH, sources.SIZE = 20, 1000
 
 def run(source, place, stop, workers, out):
     left = [stop]
-    def writer(path):
-        db = real(path)
-        def step(statement):
+    def step(frame, event, function):
+        if event == "c_call" and function.__name__ in ("commit", "rename", "add_document"):
             left[0] -= 1
             if left[0] == 0:
                 os.kill(os.getpid(), signal.SIGKILL)
-        db.set_trace_callback(step)
-        return db
-    index.open_writer = writer
+    sys.setprofile(step)
     info = retrieval.build_index(source, place, workers=workers)
+    sys.setprofile(None)
     os.write(out, json.dumps([stop - left[0], info.added]).encode())
 
 for line in sys.stdin:
@@ -91,13 +88,10 @@ def lines(count: int, start: int = 0) -> str:
 
 def documents(path: Path) -> int:
     """Return how many documents are committed, as the next builder sees it."""
-    db = sqlite3.connect(path)
-    try:
-        if not db.execute("PRAGMA user_version").fetchone()[0]:
-            return 0
-        return int(db.execute("SELECT count(*) FROM documents").fetchone()[0])
-    finally:
-        db.close()
+    if not index.is_index(path):
+        return 0
+    _, files = index.states_of(index.open_tantivy(path), path)
+    return sum(file.documents for file in files)
 
 
 def searched(place: Path) -> list[list[str]]:
@@ -108,15 +102,15 @@ def searched(place: Path) -> list[list[str]]:
 
 @pytest.mark.parametrize("number", [0, 1])
 def test_a_first_build_that_is_killed_goes_on(build: Build, number: int, tmp_path: Path) -> None:
-    source, whole = tmp_path / "a.jsonl", tmp_path / "whole.sqlite"
+    source, whole = tmp_path / "a.jsonl", tmp_path / "whole.index"
     source.write_text(lines(200))
-    _, (statements, added) = build(source, whole, 0, number)
+    _, (calls, added) = build(source, whole, 0, number)
     assert added == 200
     wanted = searched(whole)
-    stops = range(3, statements, max(1, statements // 8))
+    stops = range(3, calls, max(1, calls // 8))
     kept = []
     for stop in stops:
-        place = tmp_path / f"{stop}.sqlite"
+        place = tmp_path / f"{stop}.index"
         code, _ = build(source, place, stop, number)
         assert code == -signal.SIGKILL
         assert not place.exists()
@@ -131,7 +125,7 @@ def test_a_first_build_that_is_killed_goes_on(build: Build, number: int, tmp_pat
 
 
 def test_an_update_that_is_killed_goes_on(build: Build, tmp_path: Path) -> None:
-    folder, first = tmp_path / "source", tmp_path / "first.sqlite"
+    folder, first = tmp_path / "source", tmp_path / "first.index"
     folder.mkdir()
 
     def before() -> None:
@@ -145,15 +139,16 @@ def test_an_update_that_is_killed_goes_on(build: Build, tmp_path: Path) -> None:
 
     before()
     build(folder, first, 0)
-    original = first.read_bytes()
+    original = tmp_path / "original.index"
+    shutil.copytree(first, original)
     after()
-    _, (statements, added) = build(folder, first, 0)
-    assert added == 65
+    _, (calls, added) = build(folder, first, 0)
+    assert added == 95
     wanted = searched(first)
     half = 0
-    for stop in range(3, statements, max(1, statements // 12)):
-        place = tmp_path / f"{stop}.sqlite"
-        place.write_bytes(original)
+    for stop in range(3, calls, max(1, calls // 12)):
+        place = tmp_path / f"{stop}.index"
+        shutil.copytree(original, place)
         assert build(folder, place, stop)[0] == -signal.SIGKILL
         try:
             index.open_index(place).close()
@@ -177,7 +172,7 @@ def test_a_killed_build_leaves_no_worker_behind(tmp_path: Path) -> None:
         "retrieval.build_index(*sys.argv[1:], workers=2, progress=wait)"
     )
     parent = subprocess.Popen(
-        [sys.executable, "-c", script, str(source), str(tmp_path / "x.sqlite")],
+        [sys.executable, "-c", script, str(source), str(tmp_path / "x.index")],
         stdout=subprocess.PIPE,
         text=True,
     )

@@ -113,15 +113,6 @@ def test_what_is_cleaned_is_counted() -> None:
     assert text.cleaned == 1
 
 
-def test_the_digest_tells_documents_apart() -> None:
-    one, two, three, four = read(
-        {"title": "a", "text": "b"}, {"title": "a", "text": "c"}, {"title": "ab", "text": "c"},
-        {"text": "b", "title": "a", "id": 9},
-    ).documents  # fmt: skip
-    assert one.digest == four.digest
-    assert len({one.digest, two.digest, three.digest}) == 3
-
-
 @given(st.binary(max_size=200), st.sampled_from(["lines", "tsv", "text"]))
 def test_any_bytes_are_read(data: bytes, kind: str) -> None:
     block = SourceBlock(kind, data, columns=("title", "text"))  # type: ignore[arg-type]

@@ -1,47 +1,42 @@
-"""The index of a knowledge source: an SQLite file, and the search in it.
+"""The index of a knowledge source: a folder of tantivy, and the search in it.
 
-**The file.** A document's id is the id of its first passage, and its other passages follow: neither
-a column nor a join is needed to know which passages a document has. The full-text table is
-contentless, without positions and sizes: it only yields candidates, whose scores are computed from
-their texts. A passage is indexed by its title and its text.
+**The folder.** A passage is a document of tantivy: the stems of its title and text, the three forms
+of its title, the file that it came from, and what a search returns. What has been read of each file
+is a document too, so that one commit holds passages and how far their files have been read.
 
-**The search.** BM25 over the passages of a title, or over the whole source:
+**The search.** BM25 over the whole source is tantivy's:
 
 score(passage) = sum over the distinct words of the query of
     ln(1 + (N - n + 0.5) / (n + 0.5)) * f * (k1 + 1) / (f + k1 * (1 - b + b * length / mean length))
 
 (Robertson and Zaragoza 2009, with the logarithm that is never negative; k1 = 1.2, b = 0.75), where
 f is how often the word occurs in title and text of the passage, n the number of passages that have
-it, and N the number of all passages. Within a title, N and n count the passages of that title, as
-FActScore does (arXiv 2305.14251). Words are compared by their stems, without case and diacritics.
-
-In the whole source the rarest words come first: passages that have them are gathered until
-:data:`POSTINGS` have been looked at, and the :data:`CANDIDATES` passages with the weightiest words
-are scored with all words. A passage that shares only common words with a long query can so be
-missed; benchmarks/speed/index_speed.md measures what that costs.
+it, and N the number of all passages. tantivy rounds lengths above 40 words to one byte. Within a
+title, N and n count the passages of that title, as FActScore does (arXiv 2305.14251), so these few
+passages are scored here. Words are compared by their stems, without case and diacritics.
 """
 
 from __future__ import annotations
 
-import bisect
 import contextlib
-import heapq
+import functools
 import itertools
 import math
 import os
-import sqlite3
+import re
 import threading
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from sayso.records import InputError, Passage, content_id
-from sayso.retrieval.passages import LONGEST_TITLE, clean_passage, count_tokens, key, plain_title
+from sayso.retrieval.passages import LONGEST_TITLE, clean_passage, key, plain_title
 from sayso.storage.atomic import (
     NO_LINK,
+    full_disk_line,
     make_private,
     place_inside,
     sync_folder,
@@ -50,162 +45,153 @@ from sayso.storage.atomic import (
 )
 from sayso.storage.cache import default_cache_folder
 
-# ---- the tables
+if TYPE_CHECKING:
+    import tantivy
 
-APPLICATION = 0x73617969  # "sayi"
-VERSION = 1
-PAGE = 16384
-TOKENIZER = "porter unicode61 remove_diacritics 2"
-SCHEMA = (
-    "CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID",
-    # state: new (its first reading goes on from row and offset), again (read once more), done
-    "CREATE TABLE files (id INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, size INTEGER NOT NULL, "
-    "stamp INTEGER NOT NULL, state TEXT NOT NULL, turn INTEGER NOT NULL, row INTEGER NOT NULL, "
-    "offset INTEGER NOT NULL, skipped INTEGER NOT NULL, cleaned INTEGER NOT NULL)",
-    "CREATE TABLE documents (id INTEGER PRIMARY KEY, file INTEGER NOT NULL, turn INTEGER NOT NULL, "
-    "count INTEGER NOT NULL, words INTEGER NOT NULL, digest INTEGER NOT NULL, "
-    "title TEXT NOT NULL, key TEXT NOT NULL)",
-    "CREATE TABLE passages (id INTEGER PRIMARY KEY, text TEXT NOT NULL)",
-    "CREATE TABLE problems (file INTEGER NOT NULL, line INTEGER NOT NULL, what TEXT NOT NULL)",
-    # in a large index, the stems of more than COMMON passages with the number of these; a search
-    # counts the passages of other stems itself
-    "CREATE TABLE common (term TEXT PRIMARY KEY, passages INTEGER NOT NULL) WITHOUT ROWID",
-    "CREATE VIRTUAL TABLE words USING fts5(text, content='', detail=none, columnsize=0, "
-    f"tokenize='{TOKENIZER}')",
-)
-COMMON = 1000
-#: full-text settings: postings gathered in memory (what fits a processor's cache is fastest), page
-#: of an index, no merging until the end
-TUNING = (("hashsize", 1 << 20), ("pgsz", 16000), ("automerge", 0), ("crisismerge", 1999))
-SQLITE_HEAD = b"SQLite format 3\0"
+VERSION = 2
+#: fields of a document of tantivy; KEPT is stored, and names the folder as ours
+WORDS, TITLE, FILE, STATE, KEPT = "words", "title", "file", "state", "sayso"
+#: bytes of a longer word that is not indexed
+LONGEST_WORD = 100
+#: the state of the whole index, and of every file
+WHOLE, EVERY = "index", "every"
+#: an SQLite file of version 0.2, by its first bytes and its application id ("sayi")
+OLD = (b"SQLite format 3\0", (0x73617969).to_bytes(4, "big"))
+AGAIN = "delete it and run `sayso index SOURCE` again"
 
 
-def create_tables(db: sqlite3.Connection, source: str, tokens: int) -> None:
-    """Make the tables in an empty file."""
-    db.execute(f"PRAGMA page_size={PAGE}")
-    db.execute("BEGIN IMMEDIATE")
-    for statement in SCHEMA:
-        db.execute(statement)
-    db.executemany("INSERT INTO words(words, rank) VALUES(?, ?)", TUNING)
-    db.execute(f"PRAGMA application_id={APPLICATION}")
-    db.execute(f"PRAGMA user_version={VERSION}")
-    write_index_state(db, source=source, tokens=tokens, ready=0)
-    db.execute("COMMIT")
-
-
-class IndexState(NamedTuple):
+class IndexState(msgspec.Struct, frozen=True):
     """What an index says about itself."""
 
     source: str
     tokens: int
-    ready: bool
-    passages: int
-    documents: int
-    words: int
-    skipped: int
-    cleaned: int
+    ready: bool = False
+    version: int = VERSION
 
 
-def write_index_state(db: sqlite3.Connection, **values: str | int) -> None:
-    """Set fields of :class:`IndexState`."""
-    db.executemany("INSERT OR REPLACE INTO meta VALUES(?, ?)", values.items())
+class FileState(msgspec.Struct, frozen=True):
+    """How far a file has been read, and what was in it; ``problems`` has (line, what is wrong)."""
+
+    name: str
+    size: int
+    stamp: int
+    done: bool = False
+    row: int = 1
+    offset: int = 0
+    documents: int = 0
+    passages: int = 0
+    skipped: int = 0
+    cleaned: int = 0
+    problems: tuple[tuple[int, str], ...] = ()
 
 
-def read_index_state(db: sqlite3.Connection) -> IndexState:
-    """Return what the index says about itself; numbers that are not known yet are 0."""
-    meta = dict(db.execute("SELECT name, value FROM meta"))
-    numbers = [int(meta.get(name, 0)) for name in IndexState._fields[3:]]
-    return IndexState(str(meta["source"]), int(meta["tokens"]), bool(meta["ready"]), *numbers)
+# ---- opening the folder
 
 
-# ---- opening the file
+@functools.cache
+def analyzer() -> tantivy.TextAnalyzer:
+    """Return what splits texts and queries into stems."""
+    from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
+
+    made = TextAnalyzerBuilder(Tokenizer.simple())
+    for one in (
+        Filter.remove_long(LONGEST_WORD), Filter.lowercase(), Filter.ascii_fold(),
+        Filter.stemmer("english"),
+    ):  # fmt: skip
+        made = made.filter(one)
+    return made.build()
 
 
-def open_writer(path: Path) -> sqlite3.Connection:
-    """Open a file for the one process that builds it. A killed one leaves its last commit."""
-    db = sqlite3.connect(path, timeout=30, isolation_level=None)
-    db.execute("PRAGMA trusted_schema=OFF")
-    # a rollback journal: appended pages are written once, and readers need no shared memory
-    db.execute("PRAGMA journal_mode=DELETE")
-    db.execute("PRAGMA synchronous=NORMAL")
-    db.execute("PRAGMA secure_delete=OFF")
-    db.execute("PRAGMA cache_size=-32768")
-    return db
+def open_tantivy(path: Path, *, create: bool = False) -> tantivy.Index:
+    """Open the folder of an index, or make it. Raises InputError for one of another version."""
+    import tantivy
+
+    if path.is_file():
+        raise InputError(f"the index {path} is of sayso 0.2: {AGAIN}")
+    if create:
+        make_private(path)
+        schema = tantivy.SchemaBuilder()
+        schema.add_text_field(WORDS, tokenizer_name="stems", index_option="freq")
+        for name in (TITLE, FILE, STATE):
+            schema.add_text_field(name, tokenizer_name="raw", index_option="basic")
+        schema.add_bytes_field(KEPT, stored=True)
+        opened = tantivy.Index(schema.build(), path=str(path))
+    else:
+        opened = tantivy.Index.open(str(path))
+    opened.register_tokenizer("stems", analyzer())
+    return opened
 
 
-def open_reader(path: Path) -> sqlite3.Connection:
-    """Open a file for reading only; any number of processes can."""
-    db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=30,
-                         isolation_level=None, check_same_thread=False)  # fmt: skip
-    db.execute("PRAGMA trusted_schema=OFF")
-    db.execute("PRAGMA cache_size=-16384")
-    return db
+def states_of(opened: tantivy.Index, path: Path) -> tuple[IndexState | None, list[FileState]]:
+    """Return the state of an index, ``None`` before its first commit, and those of its files."""
+    found = _kept(opened.searcher(), _term(opened, STATE, WHOLE))
+    if not found:
+        return None, []
+    whole = msgspec.msgpack.decode(found[0], type=IndexState)
+    if whole.version != VERSION:
+        raise InputError(
+            f"the index {path} has format {whole.version}, this sayso reads {VERSION}: {AGAIN}"
+        )
+    files = _kept(opened.searcher(), _term(opened, STATE, EVERY))
+    return whole, sorted(
+        (msgspec.msgpack.decode(one, type=FileState) for one in files), key=lambda one: one.name
+    )
+
+
+def _term(opened: tantivy.Index, field: str, value: str) -> tantivy.Query:
+    from tantivy import Query
+
+    return Query.term_query(opened.schema, field, value, "basic")
+
+
+def _kept(searcher: tantivy.Searcher, query: tantivy.Query) -> list[bytes]:
+    """Return what is stored of every document that a query finds."""
+    number = searcher.search(query, 1).count  # type: ignore[attr-defined]
+    hits = searcher.search(query, number, count=False).hits if number else []
+    return [_kept_of(searcher, address) for _, address in hits]
+
+
+def _kept_of(searcher: tantivy.Searcher, address: tantivy.DocAddress) -> bytes:
+    return bytes(searcher.doc(address)[KEPT][0])
 
 
 def is_index(path: Path) -> bool:
-    """Tell whether a file is one of our indexes, of whatever version."""
+    """Tell whether a path is one of our indexes, also one of version 0.2."""
     try:
-        with path.open("rb") as file:
-            head = file.read(100)
+        with (path if path.is_file() else path / "meta.json").open("rb") as file:
+            head = file.read(1 << 20)
     except OSError:
         return False
-    return head.startswith(SQLITE_HEAD) and head[68:72] == APPLICATION.to_bytes(4, "big")
+    return is_old(head) or re.search(rb'"name":\s*"%b"' % KEPT.encode(), head) is not None
 
 
-def has_tables(db: sqlite3.Connection, path: Path) -> bool:
-    """Tell whether a file is an index of this version; False for an empty file.
-
-    Raises InputError for the file of another program, or of another version.
-    """
-    application = db.execute("PRAGMA application_id").fetchone()[0]
-    version = db.execute("PRAGMA user_version").fetchone()[0]
-    if application == APPLICATION:
-        if version != VERSION:
-            raise InputError(
-                f"the index {path} has format {version}, this sayso reads {VERSION}: delete it and "
-                "run `sayso index SOURCE` again"
-            )
-        return True
-    if application or version or db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
-        raise InputError(f"{path} is an SQLite file of another program, not an index of sayso")
-    return False
+def is_old(head: bytes) -> bool:
+    """Tell whether a file that begins so is an index of version 0.2."""
+    return head.startswith(OLD[0]) and head[68:72] == OLD[1]
 
 
 @contextlib.contextmanager
 def index_errors(path: Path) -> Iterator[None]:
-    """Turn SQLite's and the system's errors into one line for the user."""
+    """Turn the errors of tantivy and of the system into one line for the user."""
     try:
         yield
-    except sqlite3.Error as error:
-        code = getattr(error, "sqlite_errorcode", None)
-        if code is None:  # a mistake in this program, not in the file
-            raise
-        raise InputError(_error_message(path, code, str(error))) from error
     except OSError as error:
         raise InputError(f"cannot use the index {path}: {system_reason(error)}") from error
+    except BaseException as error:
+        panicked = type(error).__name__ == "PanicException"
+        if not panicked and (type(error) is not ValueError or error.__traceback__ is None):
+            raise
+        why = " ".join(str(error).split())[:200]
+        if "os error 28" in why or "No space left" in why:
+            raise full_disk_line(path) from error
+        if "LockBusy" in why:
+            raise InputError(f"the index {path} is being written by another process") from error
+        raise InputError(f"the index {path} is damaged or not an index ({why}): {AGAIN}") from error
 
 
-def _error_message(path: Path, code: int, why: str) -> str:
-    primary = code & 0xFF
-    if primary == sqlite3.SQLITE_FULL:
-        return (
-            f"disk is full while writing {path}: free some space and run again; everything "
-            "committed so far is kept"
-        )
-    if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return f"the index {path} is being written by another process: wait for it to end"
-    if code == sqlite3.SQLITE_READONLY_ROLLBACK or primary == sqlite3.SQLITE_CANTOPEN:
-        return _half_built(path)
-    if primary in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR):
-        return (
-            f"the index {path} is damaged or not an index ({why}): delete it and run "
-            "`sayso index SOURCE` again"
-        )
-    return f"cannot use the index {path}: {why}"
-
-
-def _half_built(path: Path) -> str:
-    return f"the index {path} is half built: run `sayso index SOURCE` again to resume"
+def half_built(path: Path) -> InputError:
+    """Return the error for an index whose build did not end."""
+    return InputError(f"the index {path} is half built: run `sayso index SOURCE` again to resume")
 
 
 # ---- where an index lives, and who builds it
@@ -213,8 +199,8 @@ def _half_built(path: Path) -> str:
 
 def default_path(source: str, tokens: int, folder: Path | None = None) -> Path:
     """Return where the index of a source lives in a cache folder; ``None`` is the user's."""
-    name = f"{content_id(['knowledge', VERSION, source, tokens])}.sqlite"
-    for suffix in (".part", ".whole", ".lock", "-wal", "-shm", "-journal"):
+    name = f"{content_id(['knowledge', VERSION, source, tokens])}.index"
+    for suffix in (".part", ".lock"):
         place_inside(folder or default_cache_folder(), "knowledge", f"{name}{suffix}")
     return place_inside(folder or default_cache_folder(), "knowledge", name)
 
@@ -225,36 +211,21 @@ def unfinished_path(path: Path) -> Path:
 
 
 def publish(built: Path, path: Path) -> None:
-    """Let a file that was built take its name, without the pages that merging left empty."""
-    whole = path.with_name(path.name + ".whole")
-    whole.unlink(missing_ok=True)
-    db = open_writer(built)
-    try:
-        db.execute("VACUUM INTO ?", (str(whole),))
-    finally:
-        db.close()
-    handle = os.open(whole, os.O_RDWR)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-    whole.replace(path)
+    """Let a folder that was built take its name."""
+    built.rename(path)
     sync_folder(path.parent)
-    built.unlink()
 
 
 def check_replaceable(path: Path) -> None:
-    """Refuse to build an index over a file that is something else."""
-    if path.is_dir():
-        raise InputError(f"--out {path} is a folder: give the name of a file in it")
-    if path.exists() and path.stat().st_size and not is_index(path):
+    """Refuse to build an index over something else."""
+    if path.exists() and not is_index(path):
         raise InputError(f"--out {path} exists and is not an index of sayso: choose another name")
 
 
 @contextlib.contextmanager
 def build_lock(path: Path, wait: float) -> Iterator[None]:
     """Keep other builders of an index away; wait so many seconds for one that is at work."""
-    if os.name == "nt":  # SQLite's own lock has to do
+    if os.name == "nt":  # tantivy's own lock has to do
         yield
         return
     with index_errors(path):
@@ -281,7 +252,8 @@ class IndexInfo(msgspec.Struct, frozen=True):
 
     ``skipped`` counts rows that were left out, ``problems`` names the first of them by file and
     line; ``cleaned`` counts documents that lost control characters or broken ones. ``added``,
-    ``removed`` (documents) and ``seconds`` are of the build that returned this, else 0.
+    ``removed`` (documents of files that are new, changed or gone) and ``seconds`` are of the build
+    that returned this, else 0.
     """
 
     path: str
@@ -300,25 +272,20 @@ class IndexInfo(msgspec.Struct, frozen=True):
     seconds: float = 0.0
 
 
-def read_info(db: sqlite3.Connection, path: Path) -> IndexInfo:
-    """Return what an open index holds."""
-    state = read_index_state(db)
-    problems = db.execute(
-        "SELECT name, line, what FROM problems JOIN files ON files.id = file "
-        "ORDER BY name, line, what LIMIT ?",
-        (SHOWN,),
-    )
+def info_of(whole: IndexState, files: Sequence[FileState], path: Path) -> IndexInfo:
+    """Return what an index holds."""
+    problems = (f"{f.name} line {line}: {what}" for f in files for line, what in f.problems)
     return IndexInfo(
         path=str(path),
-        source=state.source,
-        tokens=state.tokens,
-        files=db.execute("SELECT count(*) FROM files").fetchone()[0],
-        documents=state.documents,
-        passages=state.passages,
-        skipped=state.skipped,
-        cleaned=state.cleaned,
-        bytes=path.stat().st_size,
-        problems=tuple(f"{name} line {line}: {what}" for name, line, what in problems),
+        source=whole.source,
+        tokens=whole.tokens,
+        files=len(files),
+        documents=sum(file.documents for file in files),
+        passages=sum(file.passages for file in files),
+        skipped=sum(file.skipped for file in files),
+        cleaned=sum(file.cleaned for file in files),
+        bytes=sum(one.stat().st_size for one in path.iterdir()),
+        problems=tuple(itertools.islice(problems, SHOWN)),
     )
 
 
@@ -326,9 +293,11 @@ def read_info(db: sqlite3.Connection, path: Path) -> IndexInfo:
 
 K1, B = 1.2, 0.75
 #: characters and distinct words of a query that are looked at
-LONGEST_QUERY, WORDS = 10_000, 64
-POSTINGS, CANDIDATES = 30_000, 100
-#: passages of one title above which its candidates are chosen by the index
+LONGEST_QUERY, MOST_WORDS = 10_000, 64
+#: passages that are looked at beyond the wanted ones, at first and at most, so that equal scores
+#: are ordered by id
+TIES, MOST_TIES = 20, 10_000
+#: passages of one title above which tantivy scores them, by the frequencies of the whole source
 MANY = 1000
 
 
@@ -336,8 +305,8 @@ def open_index(path: str | Path) -> Index:
     """Open an index for reading; any number of processes can. Raises InputError."""
     path = Path(path).expanduser()
     if not path.exists() and unfinished_path(path).exists():
-        raise InputError(_half_built(path))
-    if not path.is_file():
+        raise half_built(path)
+    if not path.exists():
         raise InputError(f"index {path}: does not exist; make it with `sayso index SOURCE`")
     if not is_index(path):
         raise InputError(f"{path} is not an index of sayso: make one with `sayso index SOURCE`")
@@ -345,45 +314,28 @@ def open_index(path: str | Path) -> Index:
         return Index(path)
 
 
-class _PassageTexts(NamedTuple):
-    """Passages to score, the lengths of title and text in words, and the mean of these."""
+class _Found(NamedTuple):
+    """A passage that a query found: its score, its place in the source, and the passage."""
 
-    passages: list[Passage]
-    lengths: list[int]
-    mean: float
+    score: float
+    place: tuple[str, int]
+    passage: Passage
 
 
 class Index:
     """An index that is open for reading. Use as a context, or ``close`` it."""
 
     def __init__(self, path: Path) -> None:
-        self._db = open_reader(path)
-        try:
-            self._open(path)
-        except BaseException:
-            self._db.close()
-            raise
-
-    def _open(self, path: Path) -> None:
-        if not has_tables(self._db, path) or not read_index_state(self._db).ready:
-            raise InputError(_half_built(path))
+        self._opened = open_tantivy(path)
+        whole, files = states_of(self._opened, path)
+        if whole is None or not whole.ready:
+            raise half_built(path)
         self.path = path
-        self.info: IndexInfo = read_info(self._db, path)
-        state = read_index_state(self._db)
-        self._passages, self._mean = state.passages, state.words / max(state.passages, 1)
-        self._db.execute("CREATE VIRTUAL TABLE temp.stems USING fts5vocab(main, words, row)")
-        self._db.execute("CREATE VIRTUAL TABLE temp.spots USING fts5vocab(main, words, instance)")
-        # SQLite itself splits and stems what is compared, so that both sides are treated alike
-        self._memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-        for name in ("query", "texts"):
-            self._memory.execute(
-                f"CREATE VIRTUAL TABLE {name} USING fts5(text, content='', columnsize=0, "
-                f"tokenize='{TOKENIZER}')"
-            )
-            self._memory.execute(f"CREATE VIRTUAL TABLE {name}_v USING fts5vocab({name}, instance)")
-        self._files = dict(self._db.execute("SELECT id, name FROM files"))
-        self._loaded: tuple[list[range], _PassageTexts] | None = None
+        self.info: IndexInfo = info_of(whole, files, path)
+        self._searcher = self._opened.searcher()
         self._lock = threading.Lock()
+        #: the title whose passages were read last, with these and their stems
+        self._loaded: tuple[str, list[_Found], list[Counter[str]]] | None = None
 
     def __enter__(self) -> Index:
         return self
@@ -392,14 +344,13 @@ class Index:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file."""
-        self._db.close()
-        self._memory.close()
+        """Let go of what was read."""
+        self._loaded = None
 
     def has_title(self, title: str) -> bool:
         """Tell whether the source has something under this title, or under one nearly the same."""
         with self._lock, index_errors(self.path):
-            return bool(self._under_title(title))
+            return self._under_title(title) is not None
 
     def search(self, text: str, k: int = 5, title: str = "") -> list[Passage]:
         """Return the ``k`` best passages for a text, best first.
@@ -418,150 +369,89 @@ class Index:
             raise InputError(f"-k {k}: expected at least 1")
         hits: dict[tuple[str, str], list[Passage]] = {}
         with self._lock, index_errors(self.path):
-            for query in sorted(set(queries)):  # the texts of a title are loaded once
+            for query in sorted(set(queries)):  # the passages of a title are read once
                 hits[query] = self._search(*query, k)
         return [hits[query] for query in queries]
 
     def _search(self, title: str, text: str, k: int) -> list[Passage]:
         stems = self._stems(text)
-        ranges = self._under_title(title) if title else []
-        if not stems or (title and not ranges):
+        under = self._under_title(title) if title else None
+        if not stems or (title and under is None):
             return []
-        total = sum(map(len, ranges))
-        if 0 < total <= MANY:
-            if self._loaded is None or self._loaded[0] != ranges:
-                self._loaded = ranges, self._load([n for part in ranges for n in part])
-            return self._best(self._loaded[1], dict.fromkeys(stems[:WORDS]), total, k, every=True)
-        self._loaded = None
-        frequencies = self._frequencies(stems)
-        candidates = self._candidates(frequencies, ranges)
-        if ranges and len(candidates) < k:
-            rest = itertools.islice(itertools.chain(*ranges), k + len(candidates))
-            candidates = list(dict.fromkeys([*candidates, *rest]))
-        texts = self._load(candidates)._replace(mean=self._mean)
-        return self._best(texts, frequencies, self._passages, k, every=bool(ranges))
-
-    def _stems(self, text: str) -> list[str]:
-        """Return the distinct stems of a query, in order of the alphabet."""
-        self._memory.execute("INSERT INTO query(query) VALUES('delete-all')")
-        cleaned = clean_passage(text[:LONGEST_QUERY])[0]
-        self._memory.execute("INSERT INTO query(rowid, text) VALUES(1, ?)", (cleaned,))
-        return [
-            row[0] for row in self._memory.execute("SELECT DISTINCT term FROM query_v ORDER BY 1")
-        ]
-
-    def _under_title(self, title: str) -> list[range]:
-        """Return the passages under a title, in order, in as few ranges as possible."""
-        wanted, _ = clean_passage(title.strip()[:LONGEST_TITLE])
-        rows = self._db.execute(
-            "SELECT title, id, count FROM documents WHERE key=? ORDER BY id", (key(wanted),)
-        ).fetchall()
-        exact = [row for row in rows if row[0] == wanted]
-        near = exact or [row for row in rows if plain_title(row[0]) == plain_title(wanted)]
-        ranges: list[range] = []
-        for _, first, number in near or rows:
-            if ranges and ranges[-1].stop == first:
-                ranges[-1] = range(ranges[-1].start, first + number)
-            else:
-                ranges.append(range(first, first + number))
-        return ranges
-
-    def _frequencies(self, stems: list[str]) -> dict[str, int | None]:
-        """Return how many passages have each stem that any has, the rarest first."""
-        frequencies: list[tuple[int, str]] = []
-        for stem in stems:
-            row = self._db.execute("SELECT passages FROM common WHERE term=?", (stem,)).fetchone()
-            if row is None:
-                row = self._db.execute(
-                    "SELECT doc FROM temp.stems WHERE term=?", (stem,)
-                ).fetchone()
-            if row is not None:
-                frequencies.append((row[0], stem))
-        return {stem: number for number, stem in sorted(frequencies)[:WORDS]}
-
-    def _candidates(self, frequencies: dict[str, int | None], ranges: list[range]) -> list[int]:
-        """Return the passages (of a title) with the weightiest words, at most so many."""
-        first, last = (ranges[0][0], ranges[-1][-1]) if ranges else (0, 1 << 62)
-        starts = [part[0] for part in ranges]
-        weights: defaultdict[int, float] = defaultdict(float)
-        left = POSTINGS
-        for stem, number in frequencies.items():
-            if left < POSTINGS and (number or 0) > left and not ranges:
-                break
-            weight = _weight(self._passages, number or 0)
-            rows = self._db.execute(
-                "SELECT doc FROM temp.spots WHERE term=? AND doc BETWEEN ? AND ? LIMIT ?",
-                (stem, first, last, left),
-            ).fetchall()
-            for (passage,) in rows:
-                if len(starts) < 2 or passage in ranges[bisect.bisect(starts, passage) - 1]:
-                    weights[passage] += weight
-                    left -= 1
-            if left <= 0:
-                break
-        return heapq.nsmallest(
-            CANDIDATES, weights, key=lambda passage: (-weights[passage], passage)
-        )
-
-    def _load(self, ids: list[int]) -> _PassageTexts:
-        """Fetch passages and let SQLite split them into stems."""
-        rows = []
-        for start in range(0, len(ids), 500):
-            some = ids[start : start + 500]
-            rows += self._db.execute(
-                "SELECT p.id, d.title, p.text, d.file FROM passages p JOIN documents d ON d.id = "
-                "(SELECT max(id) FROM documents WHERE id <= p.id) "
-                f"WHERE p.id IN ({','.join('?' * len(some))}) ORDER BY p.id",
-                some,
-            ).fetchall()
-        passages = [
-            Passage(content_id(["passage", title, text]), title, text, self._files[file])
-            for _, title, text, file in rows
-        ]
-        self._memory.execute("BEGIN")
-        self._memory.execute("INSERT INTO texts(texts) VALUES('delete-all')")
-        self._memory.executemany(
-            "INSERT INTO texts(rowid, text) VALUES(?, ?)",
-            [(n, f"{passage.title}\n{passage.text}") for n, passage in enumerate(passages)],
-        )
-        self._memory.execute("COMMIT")
-        lengths = [
-            count_tokens(passage.title).words + count_tokens(passage.text).words
-            for passage in passages
-        ]
-        return _PassageTexts(passages, lengths, sum(lengths) / max(len(lengths), 1))
-
-    def _best(
-        self,
-        texts: _PassageTexts,
-        frequencies: dict[str, int | None],
-        total: int,
-        k: int,
-        *,
-        every: bool,
-    ) -> list[Passage]:
-        """Score the texts that were loaded last; ``every``: those without a word too.
-
-        A frequency of ``None`` is counted among these texts.
-        """
-        scores = [0.0] * len(texts.passages)
-        for stem, number in frequencies.items():
-            rows = self._memory.execute(
-                "SELECT doc, count(*) FROM texts_v WHERE term=? GROUP BY doc", (stem,)
-            ).fetchall()
-            weight = _weight(total, len(rows) if number is None else number)
-            for n, times in rows:
-                length = K1 * (1 - B + B * texts.lengths[n] / texts.mean)
-                scores[n] += weight * times * (K1 + 1) / (times + length)
-        order = sorted(
-            (-round(score, 9), texts.passages[n].id if score else "", n)
-            for n, score in enumerate(scores)
-            if score or every
-        )
-        distinct = {texts.passages[n].id: texts.passages[n] for _, _, n in order}
+        if under is not None and under[1] <= MANY:
+            found = self._within(under[0], stems)
+        else:
+            found = self._everywhere(stems, k, under[0] if under else "")
+        found.sort(key=lambda one: (-round(one.score, 5), one.passage.id if one.score else "",
+                                    one.place))  # fmt: skip
+        distinct = {one.passage.id: one.passage for one in found}
         return list(itertools.islice(distinct.values(), k))
 
+    def _stems(self, text: str) -> list[str]:
+        """Return the distinct stems of a query, at most so many, the rarest first."""
+        cleaned = clean_passage(text[:LONGEST_QUERY])[0]
+        stems = dict.fromkeys(analyzer().analyze(cleaned))
+        known = [(self._searcher.doc_freq(WORDS, stem), stem) for stem in stems]
+        return [stem for _, stem in sorted((n or math.inf, stem) for n, stem in known)][:MOST_WORDS]
 
-def _weight(total: int, number: int) -> float:
-    """Return the weight of a word that ``number`` of ``total`` passages have."""
-    return math.log1p((total - number + 0.5) / (number + 0.5))
+    def _under_title(self, title: str) -> tuple[str, int] | None:
+        """Return the form of a title under which there are passages, and how many these are."""
+        for form in title_forms(clean_passage(title.strip()[:LONGEST_TITLE])[0]):
+            query = _term(self._opened, TITLE, form)
+            if number := self._searcher.search(query, 1).count:  # type: ignore[attr-defined]
+                return form, number
+        return None
+
+    def _within(self, title: str, stems: Sequence[str]) -> list[_Found]:
+        """Score all passages of a title by the formula, with N and n of these passages."""
+        if self._loaded is None or self._loaded[0] != title:
+            query = _term(self._opened, TITLE, title)
+            passages = [_passage(kept) for kept in _kept(self._searcher, query)]
+            self._loaded = title, passages, [Counter(_words(one.passage)) for one in passages]
+        _, passages, bags = self._loaded
+        lengths = [bag.total() for bag in bags]
+        mean = sum(lengths) / len(lengths) or 1.0
+        scores = [0.0] * len(bags)
+        for stem in stems:
+            n = sum(stem in bag for bag in bags)
+            weight = math.log1p((len(bags) - n + 0.5) / (n + 0.5))
+            for at, bag in enumerate(bags):
+                f = bag[stem]
+                scores[at] += weight * f * (K1 + 1) / (f + K1 * (1 - B + B * lengths[at] / mean))
+        return [p._replace(score=s) for p, s in zip(passages, scores, strict=True)]
+
+    def _everywhere(self, stems: Sequence[str], k: int, title: str) -> list[_Found]:
+        """Have tantivy score the passages of the source, or of a title with many passages."""
+        from tantivy import Occur, Query
+
+        schema = self._opened.schema
+        clauses = [(Occur.Should, Query.term_query(schema, WORDS, stem, "freq")) for stem in stems]
+        if title:
+            of_title = Query.const_score_query(_term(self._opened, TITLE, title), 0.0)
+            clauses.append((Occur.Must, of_title))
+        query, most = Query.boolean_query(clauses), k + TIES
+        while True:
+            hits = self._searcher.search(query, most, count=False).hits
+            found = [
+                _passage(_kept_of(self._searcher, address))._replace(score=score)
+                for score, address in hits
+            ]
+            better = {one.passage.id for one in found if one.score > found[-1].score}
+            if len(found) < most or len(better) >= k or most > MOST_TIES:
+                return found
+            most *= 4
+
+
+def title_forms(title: str) -> tuple[str, str, str]:
+    """Return a title as it is, without case and diacritics, and without a tail in parentheses."""
+    return f"={title}", f"~{plain_title(title)}", f"?{key(title)}"
+
+
+def _words(passage: Passage) -> list[str]:
+    return analyzer().analyze(f"{passage.title}\n{passage.text}")
+
+
+def _passage(kept: bytes) -> _Found:
+    title, text, file, number = msgspec.msgpack.decode(kept, type=tuple[str, str, str, int])
+    passage = Passage(content_id(["passage", title, text]), title, text, file)
+    return _Found(0.0, (file, number), passage)

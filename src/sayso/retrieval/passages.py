@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,32 +60,20 @@ _KINDS = bytes(_kind(bytes([code]).decode("cp1252", "replace")) for code in rang
 _RUN = b"a" * (LONG + 1)
 
 
-class Count(NamedTuple):
-    """How many tokens a text has, and how many of them are words."""
-
-    tokens: int
-    words: int
-
-
-def count_tokens(text: str) -> Count:
+def count_tokens(text: str) -> int:
     """Count the tokens of a text."""
     try:
         kinds = text.encode("ascii" if text.isascii() else "cp1252").translate(_KINDS)
     except UnicodeEncodeError:
         found = _kinds_of(text)
         kinds = _RUN if found is None else found.tobytes()
-    if _RUN not in kinds:
-        marks = kinds.count(b"!")
-        words = kinds.startswith(b"a") + kinds.replace(b"!", b" ").count(b" a")
-        if b"c" in kinds:
-            words += kinds.count(b"ca") + kinds.count(b"c")
-        return Count(words + marks, words)
-    tokens = TOKEN.findall(text)
-    return Count(len(tokens), sum(map(_is_word, tokens)))
-
-
-def _is_word(token: str) -> bool:
-    return len(token) > 1 or token.isalnum() or token == "_"
+    if _RUN in kinds:
+        return len(TOKEN.findall(text))
+    marks = kinds.count(b"!")
+    words = kinds.startswith(b"a") + kinds.replace(b"!", b" ").count(b" a")
+    if b"c" in kinds:
+        words += kinds.count(b"ca") + kinds.count(b"c")
+    return words + marks
 
 
 # ---- cutting
@@ -101,14 +89,7 @@ ABBREVIATIONS = {
 }  # fmt: skip
 
 
-class Cut(NamedTuple):
-    """One piece of a text, and how many words it has."""
-
-    text: str
-    words: int
-
-
-def cut_passages(text: str, limit: int) -> list[Cut]:
+def cut_passages(text: str, limit: int) -> list[str]:
     """Cut a cleaned text into pieces of at most ``limit`` tokens.
 
     Pieces end where a sentence or a line does; a sentence above the limit is cut between words,
@@ -116,11 +97,9 @@ def cut_passages(text: str, limit: int) -> list[Cut]:
     white space is lost between two pieces.
     """
     text = text.strip()
-    if len(text) < SHORT:
-        whole = count_tokens(text)
-        if whole.tokens <= limit:
-            return [Cut(text, whole.words)] if text else []
-    pieces: list[Cut] = []
+    if len(text) < SHORT and count_tokens(text) <= limit:
+        return [text] if text else []
+    pieces: list[str] = []
     while len(text) > WINDOW:
         space = next((n for n in range(WINDOW, WINDOW // 2, -1) if text[n].isspace()), WINDOW)
         pieces += _cut_window(text[:space].strip(), limit)
@@ -128,16 +107,16 @@ def cut_passages(text: str, limit: int) -> list[Cut]:
     return pieces + _cut_window(text, limit) if text else pieces
 
 
-def _cut_window(text: str, limit: int) -> list[Cut]:
+def _cut_window(text: str, limit: int) -> list[str]:
     """Cut one window of a text."""
     import numpy as np
 
-    tokens, words = _begun_before(text)
+    tokens = _begun_before(text)
     ends = [match.end() for match in _END.finditer(text)]
     if not ends or ends[-1] < len(text):
         ends.append(len(text))
     before = tokens[ends]
-    pieces: list[Cut] = []
+    pieces: list[str] = []
     start = first = 0  # the next piece, and the first sentence end behind its start
     while start < len(text):
         full = int(tokens[start]) + limit
@@ -153,30 +132,26 @@ def _cut_window(text: str, limit: int) -> list[Cut]:
                 stop = space
         piece = text[start:stop].strip()
         if piece:
-            pieces.append(Cut(piece, int(words[stop] - words[start])))
+            pieces.append(piece)
         start = stop
     return pieces
 
 
-def _begun_before(text: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return how many tokens and how many words begin before each position, shape (n + 1,)."""
+def _begun_before(text: str) -> NDArray[np.int32]:
+    """Return how many tokens begin before each position, shape (n + 1,)."""
     import numpy as np
 
-    begins = np.zeros((2, len(text) + 1), np.int32)
+    begins = np.zeros(len(text) + 1, np.int32)
     kinds = _kinds_of(text)
     if kinds is None:
         for token in TOKEN.finditer(text):
-            begins[0, token.start() + 1] = 1
-            begins[1, token.start() + 1] = _is_word(token[0])
+            begins[token.start() + 1] = 1
     else:
         word = kinds == _WORD
-        begins[1, 1:] = word
-        begins[1, 2:] &= ~word[:-1]
-        begins[1, 1:] |= kinds == _ALONE
-        begins[0] = begins[1]
-        begins[0, 1:] |= kinds == _MARK
-    tokens, words = begins.cumsum(axis=1, dtype=np.int32)
-    return tokens, words
+        begins[1:] = word
+        begins[2:] &= ~word[:-1]
+        begins[1:] |= (kinds == _ALONE) | (kinds == _MARK)
+    return begins.cumsum(dtype=np.int32)
 
 
 def _kinds_of(text: str) -> NDArray[np.uint8] | None:

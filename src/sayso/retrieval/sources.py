@@ -16,7 +16,6 @@ from __future__ import annotations
 import bz2
 import csv
 import gzip
-import hashlib
 import json
 import os
 import re
@@ -34,11 +33,8 @@ from sayso.records import InputError
 from sayso.retrieval.index import is_index
 from sayso.retrieval.passages import (
     LONGEST_TITLE,
-    Cut,
     clean_passage,
-    count_tokens,
     cut_passages,
-    key,
 )
 from sayso.storage.atomic import real_path
 
@@ -92,7 +88,9 @@ def find_source(source: str | Path) -> KnowledgeSource:
         return KnowledgeSource(_as_text(path), [_file(_as_text(Path(path.name)), path)], 0)
     files, ignored = [], 0
     for folder, folders, names in os.walk(path):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        indexes = {name for name in folders if is_index(Path(folder, name))}
+        ignored += len(indexes)
+        folders[:] = sorted(n for n in folders if not n.startswith(".") and n not in indexes)
         for name in names:
             file = Path(folder, name)
             kind = None if name.startswith(".") or not file.is_file() else _kind(file)
@@ -357,12 +355,9 @@ def _row_pieces(rows: Iterator[tuple[object, float]], row: int) -> Iterator[Sour
 
 
 class Document(msgspec.Struct, frozen=True, array_like=True):
-    """One document: its title, the key it is found by, its passages, and a hash of all that."""
+    """One document: its title and its passages."""
 
-    digest: int
     title: str
-    key: str
-    words: int
     passages: list[str]
 
 
@@ -402,15 +397,10 @@ def _document(title: str, text: str, tokens: int) -> tuple[Document | None, bool
     long = len(title) > LONGEST_TITLE
     if long or "\n" in title:
         title = " ".join(title[:LONGEST_TITLE].split())
-    cuts: list[Cut] = cut_passages(text, tokens)
-    if not cuts:
+    passages = cut_passages(text, tokens)
+    if not passages:
         return None, False
-    passages = [piece.text for piece in cuts]
-    digest = hashlib.blake2b("\0".join([title, *passages]).encode(), digest_size=8).digest()
-    words = sum(piece.words for piece in cuts) + count_tokens(title).words * len(cuts)
-    number = int.from_bytes(digest, "big", signed=True)
-    changed = title_changed or text_changed or long
-    return Document(number, title, key(title), words, passages), changed
+    return Document(title, passages), title_changed or text_changed or long
 
 
 def _rows(block: SourceBlock) -> Iterator[tuple[int, tuple[str, str] | str]]:
