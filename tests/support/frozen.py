@@ -335,7 +335,7 @@ def guarded(folder: Path) -> Iterator[tuple[str, list[str]]]:
 def _watched(folder: Path) -> Iterator[str]:
     """Yield the events and the states of a watch of a whole log, and of one that goes on."""
     guard = folder / "guard.json"
-    command = ["watch", folder / "log.jsonl", "--against", folder / "earlier.jsonl", "--once"]
+    command = ("watch", folder / "log.jsonl", "--against", folder / "earlier.jsonl", "--once")
     for state, flags in (
         ("new.json", ("--every", "50", "--page", folder / "watch.html", "--keep-guard")),
         (
