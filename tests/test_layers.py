@@ -563,8 +563,8 @@ SHARED_NAMES = {
     "a protocol's settings": "check further_models",
     "what a protocol asks": "collect prompts prompts_signature requests instructions is_judged "
     "unpriced load_rows prompt_uses",
-    "what a protocol measures, corrects and compares": "estimates cautions corrected inverted "
-    "compare numbers",
+    "what a protocol measures, corrects and compares": "estimates cautions corrected compare "
+    "numbers",
     "how a protocol, a training, a study or scored answers are shown": "context examples figures "
     "heading headline main_numbers opening pages part_label plain_sentence render summary",
     "tables and figures of the papers": "layouts table1 table2 figure1 figure2 figure3 figure5",

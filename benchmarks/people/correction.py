@@ -23,9 +23,6 @@ answer; the judge overlooks a fifth of these, and takes 3 % of the others for su
 answer and a draw, at random. The truth is that of people's comparisons of 18,000 answers, by the
 protocol's own formula.
 
-``other``: the labels are of another such run, in which many answers hedge; the judge errs alike on
-both, and the run itself has many or few hedges.
-
 ``real``: labels of people and verdicts of judges; of all labels 60 are drawn 500 times. "holds" is
 the share of draws whose interval holds the value that all labels give, the judge's verdicts on all
 rows being known. Rows are drawn without replacement from a finite set, and the interval also counts
@@ -379,64 +376,6 @@ def pairs(options: argparse.Namespace) -> None:
             )
 
 
-# ---- labels of another run
-
-
-def other(options: argparse.Namespace) -> None:
-    """Print how often intervals by the labels of another run hold, where the judge errs alike."""
-    print(
-        "| judge | hedged there | labels | number | truth | raw | bias | holds | printed | width |"
-    )
-    print("|---" * 10 + "|")
-    for judge in options.judge:
-        for hedged in HEDGED:
-            big = simulate(100_000, judge, HEDGED[hedged], np.random.default_rng([options.seed, 9]))
-            truth = uncle(cells(big.known, big.label).sum(axis=0))
-            for n in options.labels:
-                rng = np.random.default_rng([options.seed, n])
-                table: dict[str, list[list[float]]] = {}
-                for _ in range(options.trials):
-                    run = simulate(options.entities, judge, HEDGED[hedged], rng)
-                    labeled = simulate(options.entities, judge, HEDGED["many"], rng)
-                    for name, c in by_other(run, labeled, n, options.design, rng).items():
-                        value = np.nan if c.corrected.value is None else c.corrected.value
-                        table.setdefault(name, []).append([
-                            np.nan if c.raw is None else c.raw, value - float(truth[name]),
-                            holds(c.corrected, float(truth[name])), half_width(c.corrected),
-                        ])  # fmt: skip
-                for name, rows in table.items():
-                    x = np.array(rows)
-                    shown = 100 * np.isfinite(x[:, 2]).mean()
-                    raw, bias, held, width = np.nanmean(x, axis=0)
-                    print(
-                        f"| {judge} | {hedged} | {n} | {name} | {float(truth[name]):.3f} | "
-                        f"{raw:.3f} | {bias:+.3f} | {100 * held:.1f} | {shown:.0f} | {width:.3f} |",
-                        flush=True,
-                    )
-
-
-def by_other(
-    run: Rows, labeled: Rows, n: int, design: str, rng: np.random.Generator
-) -> dict[str, Corrected]:
-    """Return a run's rates, corrected by n labels of another run."""
-    drawn = draw(labeled, n, design, rng)
-    at = np.asarray(drawn.rows)
-    size = len(run.entity)
-    strata = np.zeros(len(labeled.entity), np.int64) if drawn.strata is None else drawn.strata
-    inside = np.asarray(strata)[at]
-    chance = np.bincount(inside)[inside] / np.bincount(np.asarray(strata))[inside]
-    judge = metrics.JudgedClasses(
-        np.concatenate([run.read, labeled.read[at]]),
-        3,
-        1 - np.concatenate([run.known, labeled.known[at]]),
-        np.arange(size + len(at)) < size,
-        2,
-    )
-    units = np.concatenate([run.entity, labeled.entity[at] + run.entity.max() + 1])
-    rows = LabeledRows(np.arange(size, size + len(at)), chance, clusters=units)
-    return metrics.inverted_sums(uncle, judge, labeled.label[at], rows, {"J": (-1.0, 1.0)})
-
-
 # ---- real labels
 
 
@@ -737,7 +676,7 @@ def oracles(options: argparse.Namespace) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parts = {
-        "coverage": coverage, "other": other, "pairs": pairs, "real": real, "shares": shares,
+        "coverage": coverage, "pairs": pairs, "real": real, "shares": shares,
         "size": size, "oracles": oracles,
     }  # fmt: skip
     parser.add_argument("part", choices=parts)

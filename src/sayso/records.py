@@ -452,7 +452,6 @@ class CorrectedNumber(msgspec.Struct, frozen=True, omit_defaults=True):
     drawn: bool = True
     elsewhere: int = 0
     effect: Estimate | None = None
-    labels_of: str = ""
     freedom: float = 0.0
 
 

@@ -15,7 +15,7 @@ import pytest
 
 import sayso
 from sayso.metrics import at_level
-from sayso.people.corrected import corrected_numbers, labels_of_run
+from sayso.people.corrected import corrected_numbers
 from sayso.people.items import items_of, label_source
 from sayso.people.labels import (
     Kind,
@@ -26,22 +26,18 @@ from sayso.people.labels import (
     verdict_of_person,
 )
 from sayso.people.sampling import draw_design
-from sayso.protocols import protocol_of
 from sayso.records import (
     CorrectedNumber,
     Estimate,
     Generation,
-    InputError,
     Question,
     Score,
     Slice,
     Verdict,
     slice_of,
 )
-from sayso.report.corrected import stored_corrected
-from sayso.runs.measure import load_run
 from sayso.storage.run_folder import LABELS, RunFolder
-from support.label_runs import MODEL, answers_run, claims_run, pairs_run
+from support.label_runs import answers_run, claims_run, pairs_run
 
 ANSWERED = {"stance": "committed", "content": "correct"}
 
@@ -201,109 +197,6 @@ def check_all_labeled(run: Path, other: Path, stage: str, wanted: set[str]) -> N
         assert one.alone.value == pytest.approx(expected)
         moved += one.raw.value != pytest.approx(expected)
     assert moved
-
-
-def hears_more(item: LabeledItem) -> dict[str, object]:
-    """Say what the judge says, except of every fifth answer, which hedges."""
-    number = int(item.asked[1:])
-    if number % 5 == 0:
-        return {"stance": "hedged", "content": "correct"}
-    stance, content = (
-        ("committed", "correct"),
-        ("committed", "incorrect"),
-        ("hedged", "correct"),
-        ("abstained", ""),
-    )[number % 4]
-    return {"stance": stance, "content": content}
-
-
-def test_labels_of_another_run(tmp_path: Path) -> None:
-    """Where the judge errs on both alike, its confusion matrix leads to what people say."""
-    other = measured(tmp_path / "other")
-    run = tmp_path / "run"
-    shutil.copytree(other, run)
-    label_all(other, "answer", hears_more)
-    truth = by_name(corrected_numbers(other))
-    assert corrected_numbers(run) == []
-    found = by_name(sayso.correct(run, labels=other))
-    valued = {name: one for name, one in found.items() if one.corrected.value is not None}
-    assert {"FA", "UUR", "EA", "J", "accuracy"} <= set(valued)
-    for name, number in valued.items():
-        assert number.corrected.value == pytest.approx(truth[name].corrected.value), name
-        assert number.corrected.low is not None
-        assert number.alone.value is None
-        assert number.gain is None
-        assert number.labels_of == f"{other} ({MODEL}, made)"
-        assert ("corrected", "confusion@1") in number.corrected.signature
-    assert found["J"].corrected.low < found["J"].corrected.value < found["J"].corrected.high
-    assert found["UUR"].raw.value != pytest.approx(found["UUR"].corrected.value)
-    # they are used where somebody asks for them, and nowhere else
-    assert not stored_corrected(RunFolder.open(run))
-    assert sayso.correct(run) == []
-
-
-def test_labels_of_another_run_must_fit(tmp_path: Path) -> None:
-    run, other = measured(tmp_path / "run"), measured(tmp_path / "other")
-    with pytest.raises(InputError, match=r"other: nobody labeled this run; see `sayso label"):
-        sayso.correct(run, labels=other)
-    write_labels(other, 80)
-    folder = RunFolder.open(other)
-    numbers = [
-        msgspec.structs.replace(
-            e, signature=tuple((k, "other@1" if k == "judge" else v) for k, v in e.signature)
-        )
-        for e in folder.read("metrics/uncle", Estimate)
-    ]
-    folder.write("metrics/uncle", numbers, Estimate)
-    with pytest.raises(InputError, match=r"other: judged by other@1, but .*run by "):
-        sayso.correct(run, labels=other)
-    write_labels(run, 80)
-    with pytest.raises(InputError, match="people labeled this run, so labels of another one add"):
-        sayso.correct(run, labels=other)
-    with pytest.raises(InputError, match="correct it without being named"):
-        sayso.correct(run, labels=run)
-    claims = claims_run(tmp_path / "claims")
-    with pytest.raises(InputError, match="other: a run of uncle; expected one of self_known"):
-        sayso.correct(claims, labels=other)
-
-
-def check_taught(run: Path, bare: Path, wanted: set[str]) -> None:
-    """The labels of all answers of a run lead to the same numbers of its copy without labels."""
-    shutil.copytree(run, bare)
-    (bare / "labels.sqlite").unlink()
-    own = {(one.raw.name, one.raw.where): one for one in corrected_numbers(run)}
-    (job, manifest, settings), (there, _, _) = load_run(bare), load_run(run)
-    plan = protocol_of(manifest)
-    made = list(plan.inverted(job, there, labels_of_run(run).people, settings))
-    assert wanted == {one.name for one in made}
-    for one in made:
-        expected = own[one.name, one.where].corrected.value
-        assert one.number.corrected.value == pytest.approx(expected), (one.name, one.where)
-    # what a user gets has an interval, or no value
-    for found in sayso.correct(bare, labels=run):
-        e = found.corrected
-        assert e.value is None or e.low is not None
-        assert e.value is not None or (e.problem or "").startswith("undefined")
-
-
-def test_claims_of_another_run(tmp_path: Path) -> None:
-    run = claims_run(tmp_path / "run")
-    folder = RunFolder.open(run)
-    own = [Verdict(f"c{i}", "t0", "model", label=("yes", "no", "yes")[i % 3]) for i in range(12)]
-    folder.write("verdicts/self-qa", own, Verdict)
-    sayso.measure(run)
-    # the checker, which says S and NS in turn, errs on the fourth claim and on the fifth
-    said = {4: "NS", 5: "S"}
-    turn = ("S", "NS")
-    label_all(
-        run,
-        "claim",
-        lambda item: {
-            "label": said.get(n := int(item.target[1:]), turn[n % 2]),
-        },
-    )
-    wanted = {"factuality_micro", "irrelevant_share", "SK", "SU", "equation3_in_sample"}
-    check_taught(run, tmp_path / "bare", wanted)
 
 
 def test_claims_that_people_labeled(tmp_path: Path) -> None:
@@ -472,22 +365,6 @@ def test_answers_whose_errors_are_ranked(tmp_path: Path) -> None:
     label_all(run, "answer", true_verdict)
     wanted = {"error_rate", "auroc", "abstention_gap", "abstains_unanswerable"}
     check_all_labeled(run, tmp_path / "other", "short", wanted)
-    wanted = {"error_rate", "abstention_gap", "abstains_unanswerable", "abstains_answerable"}
-    check_taught(run, tmp_path / "bare", wanted)
-    # the judge is a part of a slice here
-    bare = tmp_path / "bare"
-    folder = RunFolder.open(bare)
-    numbers = [
-        msgspec.structs.replace(
-            e,
-            signature=tuple((k, "other@1" if k == "judge" else v) for k, v in e.signature),
-            where=tuple((k, "other" if k == "against" else v) for k, v in e.where),
-        )
-        for e in folder.read("metrics/selective", Estimate)
-    ]
-    folder.write("metrics/selective", numbers, Estimate)
-    with pytest.raises(InputError, match=r"but .*bare by other@1"):
-        sayso.correct(bare, labels=run)
 
 
 def test_a_letter_that_sayso_never_writes_counts_as_unread(tmp_path: Path) -> None:

@@ -65,29 +65,6 @@ def test_measure_prints_and_stores_them(labeled: Path, capsys: pytest.CaptureFix
     assert fa["value"] == numbers["FA"].raw.value
 
 
-def test_labels_of_another_run_are_used_when_told(
-    labeled: Path, plain: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, out = call(capsys, "measure", plain, "--labels", labeled)
-    words = " ".join(out.split())
-    assert code == 0
-    assert "Corrected by labels of people of another run" in words
-    assert "Nobody labeled this run." in words
-    assert "60 answers that people (A) labeled of another run" in words
-    assert "The judge's errors moved" not in words
-    _, text = call(capsys, "measure", plain, "--labels", labeled, "--json")
-    rows = [row for row in json.loads(text) if "corrected" in row]
-    assert rows
-    assert all(str(labeled) in row["labels_of"] for row in rows)
-    # nothing of it stays, and no other command takes it
-    _, out = call(capsys, "measure", plain)
-    assert "Corrected" not in out
-    capsys.readouterr()
-    words_of = ["measure", str(plain), "--labels", str(labeled), "--omit-long", "separate"]
-    assert cli.execute(words_of) == 2
-    assert "--labels corrects a run's own numbers" in capsys.readouterr().err
-
-
 def test_the_page_shows_them_beside_the_raw_ones(
     labeled: Path, plain: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

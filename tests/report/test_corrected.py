@@ -104,13 +104,6 @@ def test_the_table_shows_all_three_beside_each_other(tmp_path: Path) -> None:
     assert "The page shows 1 more" in out.getvalue()
     assert "EA" not in out.getvalue()
     render_corrected([], NUMBERS, part_label, Console(file=out, width=120))
-    # of another run nothing is stored, so that no page shows more
-    taught = [msgspec.structs.replace(one(name=name), labels_of="b") for name in ("J", "EA")]
-    out = io.StringIO()
-    render_corrected(taught, NUMBERS, part_label, Console(file=out, width=200), {("J", SHORT)})
-    assert "--verbose shows 1 more." in out.getvalue()
-    assert "The page" not in out.getvalue()
-    assert "labels alone use" not in out.getvalue()
 
 
 def test_notes_name_numbers_whose_labels_show_hardly_an_error() -> None:

@@ -89,7 +89,6 @@ def measure(
     run: Path,
     /,
     *,
-    labels: Annotated[Path | None, Parameter(show_default=False)] = None,
     json: Annotated[bool, Parameter(negative="")] = False,
     verbose: Annotated[bool, Parameter(negative="")] = False,
     settings: Measurable = measurable_settings()(),  # noqa: B008 - frozen
@@ -102,15 +101,12 @@ def measure(
     ----------
     run
         A run folder.
-    labels
-        Another run of the same protocol and judge that people labeled (`sayso label`): also print
-        this run's numbers as if the judge erred on it alike.
     json
         Print every number as JSON instead of the table.
     verbose
         Also print what was not computed, and why.
     """
-    running.measure(run, settings, labels=labels, json=json, verbose=verbose)
+    running.measure(run, settings, json=json, verbose=verbose)
 
 
 def report(

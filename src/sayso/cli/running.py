@@ -419,12 +419,10 @@ def run_every(common: RunFlags) -> int:
     return _exit_code(done)
 
 
-def measure(run: Path, settings: Any, *, labels: Path | None, json: bool, verbose: bool) -> None:
+def measure(run: Path, settings: Any, *, json: bool, verbose: bool) -> None:
     """Recompute a run's numbers, and print them."""
     result = measure_run(run, chosen_settings(settings, settings_kind(run)))
-    if labels is not None and not result.saved:
-        raise InputError("--labels corrects a run's own numbers: leave out the other settings")
-    numbers = people.correct(run, labels=labels) if result.saved else []
+    numbers = people.correct(run) if result.saved else []
     if json:
         print(json_text(list(_with_corrected(result.estimates, numbers))))
         return
@@ -433,9 +431,7 @@ def measure(run: Path, settings: Any, *, labels: Path | None, json: bool, verbos
     main = plan.report.main_numbers(result.estimates)
     places = () if verbose else {(e.name, e.where) for e in main}
     corrected.render_corrected(numbers, plan.metrics, plan.report.part_label, Console(), places)
-    if labels is not None and not numbers:
-        print(line(f"the labels of {labels} correct no number of this run", 300))
-    elif result.saved and not numbers and people.has_labels(run):
+    if result.saved and not numbers and people.has_labels(run):
         print("people labeled items of this run, but none of its numbers is corrected by them")
     if result.saved and not can_write(run):
         print_note(f"{run} cannot be written: these numbers are not stored in it")
@@ -457,7 +453,6 @@ def _with_corrected(
                 "labels_alone": msgspec.structs.asdict(one.alone),
                 "labels": one.labels,
                 "gain": one.gain,
-                **({"labels_of": one.labels_of} if one.labels_of else {}),
             }
         yield row
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from shlex import quote
 from typing import NamedTuple
 
 import msgspec
@@ -20,7 +19,7 @@ from sayso.people.labels import LabeledItem, LabelStore, PersonLabel, pair_of
 from sayso.protocols import protocol_of
 from sayso.protocols.labeled import PeopleLabels, Place
 from sayso.protocols.protocol import Protocol
-from sayso.records import CorrectedNumber, Estimate, InputError, Results, Verdict
+from sayso.records import CorrectedNumber, Estimate, Results, Verdict
 from sayso.report.corrected import stored_corrected
 from sayso.runs.measure import load_run, run_path
 from sayso.storage.atomic import WAIT, can_write, one_writer
@@ -28,9 +27,7 @@ from sayso.storage.run_folder import CORRECTED, RunFolder
 
 #: how much of a signature says that a number was corrected, and how
 PART = "corrected"
-WAYS = {"corrected": "ppi@1", "alone": "labels-alone", "taught": "confusion@1"}
-#: the parts of a signature that name who judged: of two runs they must be the same
-JUDGES = ("judge", "support")
+WAYS = {"corrected": "ppi@1", "alone": "labels-alone"}
 
 
 class StageLabels(NamedTuple):
@@ -96,81 +93,8 @@ def corrected_numbers(
     return found
 
 
-def numbers_by_labels_of(
-    other: str | PathLike[str], run: str | PathLike[str]
-) -> list[CorrectedNumber]:
-    """Return numbers of a run, corrected by people's labels of the answers of another run.
-
-    The labels say how the judge errs; that it errs so on this run's answers is an assumption, which
-    nothing here can check. The judge's counts are solved by its confusion matrix
-    (:func:`sayso.metrics.correction.inverted_sums`): rates and shares are corrected, rankings are
-    not. Nothing is stored. Raises InputError where the other run has no labels, is of another
-    protocol or was judged by another judge, and where the run has labels of its own.
-    """
-    place, teacher = run_path(run), run_path(other)
-    if place.resolve() == teacher.resolve():
-        raise InputError(
-            f"{place}: the labels of a run correct it without being named; name another labeled run"
-        )
-    if has_labels(place):
-        raise InputError(
-            f"{place}: people labeled this run, so labels of another one add nothing; leave out "
-            f"the labels of {teacher}"
-        )
-    job, manifest, settings = load_run(place)
-    there, its_manifest, _ = load_run(teacher)
-    plan = protocol_of(manifest)
-    if protocol_of(its_manifest) is not plan:
-        raise InputError(
-            f"{teacher}: a run of {its_manifest.protocols[0]}; expected one of {plan.name}, as "
-            f"{place}"
-        )
-    if not has_labels(teacher):
-        raise InputError(
-            f"{teacher}: nobody labeled this run; see `sayso label {quote(str(teacher))}`"
-        )
-    used = labels_of_run(teacher)
-    raw, theirs = _measured(job.folder, plan), _measured(there.folder, plan)
-    _same_judge((place, raw), (teacher, theirs))
-    model = its_manifest.model_title or its_manifest.model
-    whose = f"{teacher} ({model}, {its_manifest.data or 'data without a name'})"
-    found = []
-    for name, where, number, stage in plan.inverted(job, there, used.people, settings):
-        own = raw.find(name, **dict(where))
-        if own is None or own.value is None:
-            continue
-        made = _beside(own, _with_interval(number), used.stages[stage], plan, "taught")
-        found.append(msgspec.structs.replace(made, labels_of=whose))
-    return found
-
-
-def _with_interval(number: Corrected) -> Corrected:
-    """Return a number by the labels of another run; undefined where nothing says how sure it is."""
-    e = number.corrected
-    if e.value is None or e.low is not None:
-        return number
-    why = (e.problem or "no interval").removeprefix("no interval: ")
-    told = why if why.startswith("undefined") else f"undefined: {why}"
-    bare = Estimate(e.name, n=e.n, problem=told)
-    return msgspec.structs.replace(number, corrected=bare, effect=None)
-
-
 def _measured(folder: RunFolder, plan: Protocol) -> Results:
     return Results(folder.read(f"metrics/{plan.name}", Estimate))
-
-
-def _same_judge(first: tuple[Path, Results], second: tuple[Path, Results]) -> None:
-    """Refuse a run that another judge read. Raises InputError."""
-    for part in JUDGES:
-        own, its = (
-            ", ".join(sorted({dict(e.signature).get(part, "") for e in numbers.all} - {""}))
-            for _, numbers in (first, second)
-        )
-        if own != its:
-            raise InputError(
-                f"{second[0]}: judged by {its}, but {first[0]} by {own}; labels say how one judge "
-                "errs, and nothing about another"
-            )
 
 
 def has_labels(run: str | PathLike[str]) -> bool:
@@ -179,18 +103,13 @@ def has_labels(run: str | PathLike[str]) -> bool:
     return LabelStore.exists(place) and bool(labels_of_run(place).people.verdicts)
 
 
-def correct(
-    run: str | PathLike[str], *, labels: str | PathLike[str] | None = None
-) -> list[CorrectedNumber]:
+def correct(run: str | PathLike[str]) -> list[CorrectedNumber]:
     """Return the corrected numbers of a run as :func:`corrected_numbers`, and store them in it.
 
-    ``labels`` is another run whose labels are used instead (:func:`numbers_by_labels_of`); then
-    nothing is stored, and neither in a folder that cannot be written. The page shows what is
-    stored. Raises InputError.
+    In a folder that cannot be written, nothing is stored. The page shows what is stored. Raises
+    InputError.
     """
     place = run_path(run)
-    if labels is not None:
-        return numbers_by_labels_of(labels, place)
     if not can_write(place):
         return corrected_numbers(place)
     folder = RunFolder.open(place)
@@ -217,9 +136,7 @@ def _written(run: Path) -> int:
         return store.written()
 
 
-def _beside(
-    raw: Estimate, number: Corrected, used: StageLabels, plan: Protocol, way: str = "corrected"
-) -> CorrectedNumber:
+def _beside(raw: Estimate, number: Corrected, used: StageLabels, plan: Protocol) -> CorrectedNumber:
     limits = plan.metrics.named(raw.name).limits
 
     def named(estimate: Estimate, way: str) -> Estimate:
@@ -230,7 +147,7 @@ def _beside(
 
     return CorrectedNumber(
         raw=raw,
-        corrected=no_narrower(named(number.corrected, way), raw, limits),
+        corrected=no_narrower(named(number.corrected, "corrected"), raw, limits),
         alone=no_narrower(named(number.alone, "alone"), raw, limits),
         gain=number.gain,
         power=number.power,
@@ -241,7 +158,7 @@ def _beside(
         undrawn=used.undrawn,
         drawn=used.drawn,
         elsewhere=used.elsewhere,
-        effect=None if number.effect is None else named(number.effect, way),
+        effect=None if number.effect is None else named(number.effect, "corrected"),
         freedom=number.freedom,
     )
 

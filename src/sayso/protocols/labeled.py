@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sayso.metrics.correction import Corrected, LabeledRows
-from sayso.metrics.correction.jackknife import jackknife_sample
 from sayso.records import Slice, Verdict
 
 #: the answer or claim, and the question, that a verdict of a stage is on
@@ -117,39 +116,3 @@ def drawn_rows(
         np.asarray(clusters)[inside],
     )
     return DrawnRows(inside, drawn)
-
-
-class TaughtRows(NamedTuple):
-    """A run's rows and, after them, labeled ones of another run, which say how the judge errs.
-
-    ``at`` (n,) are the places of the labeled rows in the other run, ``of`` (N + n,) tells which
-    rows are the run's own.
-    """
-
-    at: NDArray[np.int64]
-    labeled: LabeledRows
-    of: NDArray[np.bool_]
-
-    def joined(self, own: ArrayLike, other: ArrayLike) -> NDArray[np.int64]:
-        """Return a column of the run (N,), and after it that of the other run's labeled rows."""
-        return np.concatenate([np.asarray(own, np.int64), np.asarray(other, np.int64)[self.at]])
-
-
-def taught_rows(
-    drawn: DrawnRows | None, clusters: ArrayLike, others: ArrayLike
-) -> TaughtRows | None:
-    """Return a run's rows, with those of another that people labeled; ``None`` where none is.
-
-    ``drawn`` are the other run's rows (:func:`drawn_rows`), ``clusters`` (N,) and ``others`` are
-    codes of the entities of both. Each label weighs as it does in its own run. Entities of the two
-    count as different ones, since the judge errs on answers.
-    """
-    if drawn is None:
-        return None
-    shares = jackknife_sample(len(drawn.inside), drawn.labeled).shares()
-    own, theirs = np.asarray(clusters), np.asarray(others)[drawn.at]
-    size = len(own)
-    units = np.concatenate([own, theirs + own.max(initial=0) + 1])
-    rows = np.arange(size, size + len(theirs))
-    labeled = LabeledRows(rows, shares.min() / shares, clusters=units)
-    return TaughtRows(drawn.at, labeled, np.arange(len(units)) < size)

@@ -17,8 +17,7 @@ and a command to ``cli/run.py``. Each module has one job and one entry:
     measure.py   ``estimates(run, settings)``: every number, a pure function of what was stored;
                  ``cautions(estimates, draws_vary)``: what must be read before any number
     correct.py   ``corrected(run, labels, settings)``: numbers corrected for the judge, from rows as
-                 the judge and as people read them (:mod:`sayso.protocols.labeled`); ``inverted``:
-                 by labels of another run's answers
+                 the judge and as people read them (:mod:`sayso.protocols.labeled`)
     compare.py   ``compare(sides, allow, resamples, seed)``: B minus A with paired intervals;
                  ``numbers(sides, allow)``: what a study of many models resamples together
     report.py    ``heading``, ``opening`` and ``examples``: how page and terminal begin; ``render``
@@ -566,10 +565,6 @@ class Protocol:
     #: the passage that the model was shown with each question, by its id, for answers of a stage
     shown_passages: Callable[[Sequence[Question], str], Mapping[str, str]] = (
         lambda questions, stage: {q.id: q.context for q in questions if q.context}
-    )
-    #: the same by labels of another run, the second
-    inverted: Callable[[Run, Run, PeopleLabels, Any], Iterable[CorrectedPlace]] = (
-        lambda run, other, labels, settings: ()
     )
     off_by_default: tuple[str, ...] = ()
     may_shrink: tuple[str, ...] = ()

@@ -185,10 +185,8 @@ def corrected_sentences(numbers: Sequence[CorrectedNumber]) -> list[str]:
         "Their intervals contain the errors of both, those of the raw numbers only the draw of "
         "questions and answers."
     ]
-    if numbers[0].labels_of:
-        texts = [_elsewhere(numbers[0].labels_of, who, labels)]
     known = [one for one in numbers if one.effect is not None and one.effect.low is not None]
-    if known and not numbers[0].labels_of:
+    if known:
         texts.append(
             f"The judge's errors moved {sum(map(_is_clear, known))} of {len(known)} numbers by "
             "more than the draw of labels explains."
@@ -227,15 +225,6 @@ def _most(counts: Sequence[int]) -> str:
     most = max(counts)
     some = "" if len(set(counts)) == 1 else "For some numbers, up to "
     return f"{some}1 label is" if most == 1 else f"{some}{most:,} labels are"
-
-
-def _elsewhere(run: str, people: str, labels: int) -> str:
-    return (
-        f"Nobody labeled this run. Its numbers are corrected as if the judge erred on it as it did "
-        f"on up to {labels:,} answers that people ({people}) labeled of another run, "
-        f"{line(run, 200)}. Nothing here can check that: a judge may err more on another model. "
-        "The intervals cover sampling in both runs."
-    )
 
 
 def _is_clear(one: CorrectedNumber) -> bool:
@@ -291,20 +280,17 @@ def render_corrected(
         cells = (name, of, *values, judge_effect(one))
         table.add_row(*(Text(line(cell, 200)) for cell in cells))
     console.print()
-    elsewhere = " of another run" if numbers[0].labels_of else ""
-    say(console, f"Corrected by labels of people{elsewhere}", "bold")
+    say(console, "Corrected by labels of people", "bold")
     console.print(table)
-    drawn = () if elsewhere else (GROUPED,)
-    for text in (CHANCE, *drawn, *_cautious(shown, metrics, part_label)):
+    for text in (CHANCE, GROUPED, *_cautious(shown, metrics, part_label)):
         say(console, text, "dim")
     for text in _without_interval(shown, metrics, part_label):
         say(console, text, "dim")
     for text in corrected_sentences(shown or numbers):
         say(console, text, "dim")
     if len(shown) < len(numbers):
-        where = "--verbose" if elsewhere else "The page"
-        how = "" if elsewhere else " (sayso report)"
-        say(console, f"{where} shows {len(numbers) - len(shown)} more{how}.", "dim")
+        more = len(numbers) - len(shown)
+        say(console, f"The page shows {more} more (sayso report).", "dim")
 
 
 def by_place(numbers: Sequence[CorrectedNumber]) -> dict[NumberName, CorrectedNumber]:

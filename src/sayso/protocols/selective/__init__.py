@@ -61,7 +61,6 @@ SELECTIVE = Protocol(
     layouts=_layouts.layouts,
     corrected=_correct.corrected,
     shown_passages=_passages.shown_passages,
-    inverted=_correct.inverted,
     off_by_default=("answer_metrics", "elicit", "panel"),
     follow_ups=_collect.follow_ups,
     further_models=settings.further_models,

@@ -6,24 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sayso.metrics.arrays import Floats
-from sayso.metrics.correction import (
-    JudgedClasses,
-    corrected_metric,
-    corrected_sums,
-    inverted_sums,
-)
+from sayso.metrics.correction import corrected_metric, corrected_sums
 from sayso.metrics.intervals import Range
 from sayso.metrics.ranking import within_auroc
-from sayso.protocols.labeled import (
-    CorrectedPlace,
-    DrawnRows,
-    PeopleLabels,
-    drawn_rows,
-    taught_rows,
-)
+from sayso.protocols.labeled import CorrectedPlace, DrawnRows, PeopleLabels, drawn_rows
 from sayso.protocols.protocol import Run
 from sayso.protocols.selective.measure import ABSTENTIONS, CORE, judge_of, ranked_values
 from sayso.protocols.selective.rows import (
@@ -57,67 +45,6 @@ def corrected(run: Run, labels: PeopleLabels, settings: Settings) -> Iterator[Co
         if drawn is not None:
             yield from _shares(rows, own, said, drawn)
             yield from _rankings(rows, own, said, drawn)
-
-
-def inverted(
-    run: Run, other: Run, labels: PeopleLabels, settings: Settings
-) -> Iterator[CorrectedPlace]:
-    """Yield the error rate and abstentions, corrected by labels of another run's answers.
-
-    :func:`inverted_sums` has the method. A ranking needs labels of the run itself.
-    """
-    judge, teacher = judge_of(run), judge_of(other)
-    every, others = load_rows(run, settings, judge), load_rows(other, settings, teacher)
-    for form, rows in every.items():
-        if form not in others:
-            continue
-        own, theirs = (
-            columns_as_read(one, form, settings, by) for one, by in ((run, judge), (other, teacher))
-        )
-        said = columns_as_read(labels.read(other), form, settings, teacher)
-        entity = others[form].entity
-        drawn = drawn_rows(labels, form, theirs.places, said.read, entity)
-        taught = taught_rows(drawn, rows.entity, entity)
-        if taught is None:
-            continue
-        read = taught.joined(_three(own.wrong), _three(theirs.wrong))
-        errors = JudgedClasses(read, 3, of=taught.of)
-        found = inverted_sums(_error_rate, errors, _three(said.wrong)[taught.at], taught.labeled)
-        if rows.unanswerable is not None and rows.unanswerable.any():
-            read = taught.joined(_two(own.withheld), _two(theirs.withheld))
-            group = taught.joined(_answerable(rows), _answerable(others[form]))
-            withheld = JudgedClasses(read, 2, group, taught.of, 2)
-            people = _two(said.withheld)[taught.at]
-            found |= inverted_sums(_abstained, withheld, people, taught.labeled, LIMITS)
-        where = slice_of(form=form, against=rows.judge)
-        yield from (CorrectedPlace(name, where, number, form) for name, number in found.items())
-
-
-def _answerable(rows: FormRows) -> NDArray[np.int64]:
-    none = rows.unanswerable
-    return np.ones(rows.size, np.int64) if none is None else 1 - np.asarray(none, np.int64)
-
-
-def _three(wrong: Floats) -> NDArray[np.int64]:
-    """Return 0 right, 1 wrong, 2 not counted."""
-    return np.asarray(np.where(np.isnan(wrong), 2, wrong > 0), dtype=np.int64)
-
-
-def _two(withheld: Floats) -> NDArray[np.int64]:
-    """Return 0 answered, 1 withheld, -1 where that is not known."""
-    return np.asarray(np.where(np.isnan(withheld), -1, withheld > 0), dtype=np.int64)
-
-
-def _error_rate(counts: Floats) -> dict[str, Any]:
-    right, wrong, _ = np.moveaxis(counts, -1, 0)
-    return {"error_rate": wrong / (right + wrong)}
-
-
-def _abstained(counts: Floats) -> dict[str, Any]:
-    """Return the shares withheld of counts (..., 4): unanswerable questions, then the others."""
-    shares = [counts[..., i + 1] / (counts[..., i] + counts[..., i + 1]) for i in (0, 2)]
-    gap = shares[0] - shares[1]
-    return {**dict(zip(ABSTENTIONS, shares, strict=True)), "abstention_gap": gap}
 
 
 def _shares(

@@ -62,7 +62,6 @@ SELF_KNOWN = Protocol(
     report=_report,
     layouts=_layouts.layouts,
     corrected=_correct.corrected,
-    inverted=_correct.inverted,
     reads_texts=True,
     off_by_default=(
         "retrieval",

@@ -9,12 +9,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sayso.metrics.arrays import Floats
-from sayso.metrics.correction import JudgedClasses, corrected_sums, inverted_sums
+from sayso.metrics.correction import corrected_sums
 from sayso.metrics.factuality import judged
-from sayso.protocols.labeled import CorrectedPlace, PeopleLabels, drawn_rows, taught_rows
+from sayso.protocols.labeled import CorrectedPlace, PeopleLabels, drawn_rows
 from sayso.protocols.protocol import Run
 from sayso.protocols.self_known.measure import OwnAnswers, own_answers
 from sayso.protocols.self_known.rows import (
@@ -61,59 +60,6 @@ def corrected(run: Run, labels: PeopleLabels, settings: Settings) -> Iterator[Co
             found = corrected_sums(_self_known, judge[rows], people[at], labeled, shares=SHARES)
             for name, number in found.items():
                 yield CorrectedPlace(name, where + slice_of(mode=own.mode), number, SUPPORT)
-
-
-def inverted(
-    run: Run, other: Run, labels: PeopleLabels, settings: Settings
-) -> Iterator[CorrectedPlace]:
-    """Yield the same numbers, corrected by labels of another run's claims (:func:`inverted_sums`).
-
-    The checker is taken to err on both runs alike, on accepted, rejected and other claims apart.
-    """
-    for one in (run, other):
-        if one.has(f"verdicts/{PEOPLE}") or not one.has(f"verdicts/{SUPPORT}"):
-            return
-    asked = {v.target: v.asked for v in other.verdicts(SUPPORT)}
-    others = {texts.method: texts for texts in load_long_answers(other)}
-    by_people = {texts.method: texts for texts in load_long_answers(labels.read(other))}
-    for texts in load_long_answers(run):
-        if texts.method not in others:
-            continue
-        theirs, said = others[texts.method], by_people[texts.method]
-        places = [(c.id, asked[c.id]) if c.id in asked else None for c in theirs.claims]
-        drawn = drawn_rows(labels, SUPPORT, places, said.label >= 0, theirs.cluster)
-        taught = taught_rows(drawn, texts.cluster, theirs.cluster)
-        if taught is None:
-            continue
-        where = slice_of(method=texts.method)
-        people, labeled = said.label[taught.at], taught.labeled
-        read = taught.joined(texts.label, theirs.label)
-        judge = JudgedClasses(read, len(LABELS), of=taught.of)
-        for name, number in inverted_sums(_factuality, judge, people, labeled).items():
-            yield CorrectedPlace(name, where, number, SUPPORT)
-        asked_there = {own.mode: own for own in own_answers(other, theirs)}
-        for own in own_answers(run, texts):
-            if own.mode not in asked_there:
-                continue
-            answered = (_answered(one, settings) for one in (own, asked_there[own.mode]))
-            judge = judge._replace(group=taught.joined(*answered), groups=3)
-            for name, number in inverted_sums(_of_cells, judge, people, labeled).items():
-                yield CorrectedPlace(name, where + slice_of(mode=own.mode), number, SUPPORT)
-
-
-def _answered(own: OwnAnswers, settings: Settings) -> NDArray[np.int64]:
-    """Return 0 where the model accepts a claim, 1 where it rejects it, 2 neither, -1 unread."""
-    accepted, rejected = judged(own.labels, settings.noa)
-    found = np.where(accepted == 1, 0, np.where(rejected == 1, 1, 2))
-    return np.asarray(np.where(np.isnan(accepted), -1, found), dtype=np.int64)
-
-
-def _of_cells(counts: Floats) -> dict[str, Any]:
-    """Return SK, SU and Equation 3 of counts (..., 3 G) by own answer and true label."""
-    cells = counts.reshape(*counts.shape[:-1], -1, len(LABELS))
-    yes, no = cells[..., SUPPORTED], cells[..., UNSUPPORTED]
-    sums = yes.sum(axis=-1), yes[..., 0], no.sum(axis=-1), no[..., 1]
-    return _self_known(np.stack(sums, axis=-1))
 
 
 def _rated(texts: LongAnswers) -> Floats:

@@ -59,7 +59,6 @@ UNCLE = Protocol(
     report=_report,
     layouts=_layouts.layouts,
     corrected=_correct.corrected,
-    inverted=_correct.inverted,
     off_by_default=(
         *("propensity", "wordings", "probe_wordings", "methods", "probe.slick"),
         "short_only",

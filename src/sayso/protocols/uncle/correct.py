@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from sayso.metrics.arrays import Floats
-from sayso.metrics.correction import JudgedClasses, corrected_sums, inverted_sums
+from sayso.metrics.correction import corrected_sums
 from sayso.metrics.intervals import Range
 from sayso.metrics.uncle_known import RATE_LIMITS
 from sayso.metrics.uncle_rates import CORRECT, MISSING, SHARES, cell_index, cell_rates
-from sayso.protocols.labeled import CorrectedPlace, PeopleLabels, drawn_rows, taught_rows
+from sayso.protocols.labeled import CorrectedPlace, PeopleLabels, drawn_rows
 from sayso.protocols.protocol import Run
 from sayso.protocols.uncle.rows import RENAMED, Context, Ints, labels_of_view, load_rows
 from sayso.protocols.uncle.settings import Settings
@@ -41,55 +41,6 @@ def corrected(run: Run, labels: PeopleLabels, settings: Settings) -> Iterator[Co
                 for name, number in _of_form(context, by_people, labels, form, instructed).items()
                 if name != "p_known"
             )
-
-
-def inverted(
-    run: Run, other: Run, labels: PeopleLabels, settings: Settings
-) -> Iterator[CorrectedPlace]:
-    """Yield the same numbers, corrected by labels of another run's answers (:func:`inverted_sums`).
-
-    The judge is taken to err on both runs alike, on known and on unknown facts apart.
-    """
-    if settings.probe.unc == "dropped_official":
-        return
-    own, theirs = (load_rows(one, settings, guesses=False) for one in (run, other))
-    by_people = load_rows(labels.read(other), settings, guesses=False)
-    for form in own.forms:
-        for instructed in (True, False):
-            key = form, instructed
-            if not {key} <= own.aspects.views.keys() & theirs.aspects.views.keys():
-                continue
-            read, judged, said = (
-                labels_of_view(context.aspects.views[key], context.settings)
-                for context in (own, theirs, by_people)
-            )
-            view, entity = theirs.aspects.views[key], theirs.aspects.entity
-            places = [(v.target, v.asked) if v else None for v in view.verdicts]
-            drawn = drawn_rows(labels, form, places, said != MISSING, entity)
-            taught = taught_rows(drawn, own.aspects.entity, entity)
-            if taught is None:
-                continue
-            people = said[taught.at]
-            group = taught.joined(*(_unknown(one.known["any"]) for one in (own, theirs)))
-            judge = JudgedClasses(taught.joined(read, judged), 3, group, taught.of, 2)
-            found = inverted_sums(cell_rates, judge, people, taught.labeled, LIMITS)
-            judge = judge._replace(group=None, groups=1)
-            found |= inverted_sums(_accuracy, judge, people, taught.labeled)
-            where = slice_of(form=form) + (() if instructed else slice_of(prompt="plain"))
-            yield from (
-                CorrectedPlace(RENAMED.get(name, name), where, number, form)
-                for name, number in found.items()
-                if name != "p_known"
-            )
-
-
-def _unknown(known: Ints) -> Ints:
-    """Return groups in the order of the cells: 0 known, 1 unknown, -1 neither."""
-    return np.where(known >= 0, 1 - known, -1)
-
-
-def _accuracy(sums: Floats) -> dict[str, Any]:
-    return {"accuracy": sums[..., CORRECT] / sums.sum(axis=-1)}
 
 
 def _of_form(
