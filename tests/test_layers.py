@@ -337,7 +337,6 @@ ALONE = {
     "sayso.judges.rules.alignment": "which sentence speaks of which aspect",
     "sayso.judges.english.imperatives": "which sentences tell a reader to do something",
     "sayso.judges.rules.natural_questions": "word order, apart from who makes questions",
-    "sayso.people.planning": "how many labels a number needs, loaded where somebody asks",
     "sayso.people.sampling": "which items are drawn, apart from what is done with them",
     "sayso.people.server": "starlette and uvicorn, loaded only where somebody labels",
     "sayso.protocols.prompt_folder": "what sayso prompts new calls",

@@ -436,7 +436,8 @@ class CorrectedNumber(msgspec.Struct, frozen=True, omit_defaults=True):
     their items were drawn; ``drawn`` is false where that is known of none, so that all count alike.
     ``elsewhere`` labels are of answers that the run does not have. ``effect`` is raw minus
     corrected, what the judge did to the number, with an interval of its own. ``freedom`` are the
-    degrees of freedom of the corrected interval (Student's t); 0 where it has none.
+    degrees of freedom of the corrected interval (Student's t); 0 where it has none. ``halved_by``
+    labels, in all, would halve that interval; ``None`` where no number of labels does.
     """
 
     raw: Estimate
@@ -453,6 +454,7 @@ class CorrectedNumber(msgspec.Struct, frozen=True, omit_defaults=True):
     elsewhere: int = 0
     effect: Estimate | None = None
     freedom: float = 0.0
+    halved_by: int | None = None
 
 
 class Results:

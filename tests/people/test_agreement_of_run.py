@@ -1,4 +1,4 @@
-"""``sayso agreement``: judge against people, people among themselves, and the plan of labels."""
+"""``sayso agreement``: judge against people, people among themselves, and how many labels more."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from sayso.people.agreement import (
     agreement_text,
     grade,
 )
+from sayso.people.corrected import more_labels
 from sayso.people.labels import LabeledItem, LabelStore, PersonLabel, verdict_of_person
-from sayso.people.planning import LabelPlan, PlannedNumber, label_plan_text, plan_labels
-from sayso.records import Estimate, InputError, Verdict
+from sayso.records import InputError, Verdict
 from sayso.storage.run_folder import RunFolder
 from support.label_runs import answers_run, as_judge, claims_run, label_run, pairs_run
 
@@ -334,7 +334,6 @@ def test_labels_from_no_draw_count_alike_and_it_is_said(tmp_path: Path) -> None:
     assert not only(result).weighted
     assert only(result).agreed.value == pytest.approx(4 / 8)  # hedged and abstained are uncertain
     assert UNWEIGHTED in agreement_text(result).bad[0]
-    assert "several draws" in plan_labels(run, 0.1)[0].problem
 
 
 def test_no_labels_and_labels_of_another_run_are_one_line(tmp_path: Path) -> None:
@@ -369,110 +368,22 @@ def test_texts_of_others_are_harmless(tmp_path: Path) -> None:
 # ---- how many labels
 
 
-@pytest.fixture(scope="module")
-def planned(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """600 answers, of which one annotator labeled 60 and reads one in ten otherwise."""
-
-    def says(number: int, read: Verdict, name: str) -> dict[str, object]:
-        if number % 10 == 3:
-            return {"stance": "hedged", "content": "correct"}
-        return as_judge(number, read, name)
-
-    run = answers_run(tmp_path_factory.mktemp("plan") / "run", 600)
-    label_run(run, "A", says, n=60)
-    return run
-
-
-def number_of(plan: LabelPlan, name: str):  # type: ignore[no-untyped-def]
-    return next(one for one in plan.numbers if one.name == name)
-
-
-def test_a_good_judge_saves_labels(planned: Path) -> None:
-    (plan,) = plan_labels(planned, 0.08)
-    assert (plan.labels, plan.items) == (60, 600)
-    doubt = number_of(plan, "uncertain")
-    assert doubt.worth
-    assert doubt.gain > 1.5
-    assert doubt.needed < doubt.needed_alone
-    # people see doubt that the judge misses: the corrected number is above the raw one
-    assert doubt.raw == pytest.approx(0.5)
-    assert doubt.corrected.value > 0.5
-    assert {one.name for one in plan.numbers} == {"FA", "uncertain", "UUR", "KCR", "J"}
-    (wider,) = plan_labels(planned, 0.2, numbers=("uncertain",))
-    assert [one.name for one in wider.numbers] == ["uncertain"]
-    assert wider.more == 0
-
-
-def test_the_next_items_are_those_of_the_design(planned: Path) -> None:
-    (plan,) = plan_labels(planned, 0.05, numbers=("uncertain",))
-    doubt = number_of(plan, "uncertain")
-    assert plan.more == doubt.needed - 60
-    assert plan.more > 0
-    assert sum(count for _, count in plan.following) == plan.more
-    assert f"--n {60 + plan.more}" in plan.command
-    assert "--annotator A" in plan.command
-    text = label_plan_text([plan])
-    assert plan.command in text.tail[0]
-    assert not text.bad
-
-
-def test_a_judge_that_reads_by_chance_is_not_worth_it(tmp_path: Path) -> None:
-    def says(number: int, read: Verdict, name: str) -> dict[str, object]:
+def test_the_last_line_says_how_many_labels_would_halve_the_main_interval(tmp_path: Path) -> None:
+    def by_chance(number: int, read: Verdict, name: str) -> dict[str, object]:
         return ({"stance": "abstained"}, {"stance": "committed", "content": "correct"})[number % 2]
 
     run = answers_run(tmp_path / "run", 400)
-    label_run(run, "A", says, n=100)
-    (plan,) = plan_labels(run, 0.1)
-    assert number_of(plan, "uncertain").worth is False
-    assert "this judge is not worth it for" in label_plan_text([plan]).bad[0]
-    assert execute(["agreement", str(run), "--plan", "0.1", "--number", "uncertain"]) == 1
-
-
-def test_every_item_labeled_leaves_nothing_to_the_judge(tmp_path: Path) -> None:
-    run = answers_run(tmp_path / "run", 40)
-    label_run(run, "A", as_judge, n=40)
-    (plan,) = plan_labels(run, 0.05)
-    assert plan.labels == plan.items == 40
-    assert all(one.worth is None for one in plan.numbers)
-    assert label_plan_text([plan]).tail == ["short answers: every item has a label"]
-
-
-def test_the_gain_is_that_of_the_corrected_numbers(planned: Path) -> None:
-    sayso.measure(planned)
-    (plan,) = plan_labels(planned, 0.05)
-    page = {n.raw.name: n for n in sayso.correct(planned) if n.raw.where == (("form", "short"),)}
-    compared = [one for one in plan.numbers if one.name in page and one.gain is not None]
-    assert len(compared) > 1
-    for one in compared:
-        assert one.gain == pytest.approx(page[one.name].gain)
-        assert one.corrected.low == page[one.name].corrected.low
-        # labels leave the judge's own interval as it is
-        raw = page[one.name].raw
-        assert raw.low is not None
-        assert raw.high is not None
-        assert raw.high - raw.low > 2 * 0.03
-        (narrow,) = plan_labels(planned, 0.03, numbers=[one.name])
-        assert narrow.numbers[0].needed is None
-    fa = next(row for row in label_plan_text([plan]).tables[0][2] if row[0] == "FA")
-    assert fa[3] == f"{page['FA'].gain:.2f}"
-
-
-def told(name: str, needed: int | None, gain: float | None, width: float | None) -> PlannedNumber:
-    ends = {} if width is None else {"low": 0.5 - width, "high": 0.5 + width}
-    e = Estimate(name, value=0.5, n=60, **ends)
-    return PlannedNumber(name, 0.5, e, gain, None, needed, needed)
-
-
-def test_what_a_plan_ends_with_follows_from_its_table() -> None:
-    plan = LabelPlan(
-        "answer", "short", 0.05, 60, 600,
-        (told("FA", 40, 2.0, 0.04), told("UUR", None, 2.0, 0.2), told("KCR", None, None, None)),
-        more=0,
-    )  # fmt: skip
-    assert label_plan_text([plan]).tail == [
-        "short answers: 60 of 600 items have labels; precise enough: FA; too few items for UUR; "
-        "not known yet of KCR"
-    ]
+    label_run(run, "A", by_chance, n=30)
+    assert more_labels(run) == ""  # nothing is measured
+    sayso.measure(run)
+    numbers = sayso.correct(run)
+    halved = [one for one in numbers if one.halved_by is not None]
+    assert halved
+    for one in halved:
+        assert 2 * one.labels < one.halved_by <= one.rows  # type: ignore[operator]
+    result = agreement(run, resamples=50)
+    assert "halve" in more_labels(run)
+    assert agreement_text(result).tail[-1] == more_labels(run)
 
 
 # ---- commands, Python
@@ -490,34 +401,13 @@ def test_the_command_prints_tables_and_json(
     assert told["kinds"][0]["items"] == 60
     assert execute(["agreement", str(labeled), str(labeled)]) == 0
     assert "by model" in capsys.readouterr().out
-    assert execute(["agreement", str(labeled), "--plan", "0.1", "--json"]) == 3
-    assert json.loads(capsys.readouterr().out)[0]["labels"] > 40
 
 
-@pytest.mark.parametrize(
-    ("flags", "said"),
-    [
-        (["--plan", "2"], "--plan 2: expected the wanted half-width"),
-        (["--plan", "wide"], "--plan wide: expected the wanted half-width, such as 0.05 or 5%"),
-        (["--plan", "0.1", "--number", "K"], "--number K: expected one of FA, answers with doubt"),
-        (["--number", "J"], "--number is for --plan"),
-        (["--examples", "-1"], "--examples -1: expected 0 or more"),
-    ],
-)
-def test_mistakes_are_one_line(
-    labeled: Path, flags: list[str], said: str, capsys: pytest.CaptureFixture[str]
+def test_a_negative_number_of_examples_is_one_line(
+    labeled: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert execute(["agreement", str(labeled), *flags]) == 2
-    assert said in capsys.readouterr().err
-
-
-def test_a_plan_takes_percent_and_the_names_that_it_shows(
-    planned: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    execute(["agreement", str(planned), "--plan", "5%", "--number", "answers with doubt", "--json"])
-    (plan,) = json.loads(capsys.readouterr().out)
-    assert plan["width"] == 0.05
-    assert [one["name"] for one in plan["numbers"]] == ["uncertain"]
+    assert execute(["agreement", str(labeled), "--examples", "-1"]) == 2
+    assert "--examples -1: expected 0 or more" in capsys.readouterr().err
 
 
 def test_python_has_a_table_a_frame_and_a_chart(labeled: Path) -> None:

@@ -12,7 +12,6 @@ import sayso
 from sayso.people.agreement import agreement, agreement_text
 from sayso.people.joined import joined_verdict
 from sayso.people.labels import LabeledItem, LabelStore, verdict_of_person
-from sayso.people.planning import label_plan_text, plan_labels
 from sayso.records import Verdict
 from support.label_runs import answers_run, as_judge, label_run
 
@@ -123,22 +122,6 @@ def differing(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run
 
 
-def test_a_plan_shows_the_numbers_of_measure(differing: Path) -> None:
-    (plan,) = plan_labels(differing, 0.1)
-    assert plan.labels == 60
-    measured = {
-        one.raw.name: one
-        for one in sayso.correct(differing)
-        if set(one.raw.where) == {("form", "short")}
-    }
-    planned = {one.name: one for one in plan.numbers}
-    for name in ("FA", "UUR", "KCR", "J"):
-        assert planned[name].raw == pytest.approx(measured[name].raw.value), name
-        corrected = planned[name].corrected
-        assert corrected.value == pytest.approx(measured[name].corrected.value), name
-        assert corrected.low == pytest.approx(measured[name].corrected.low), name
-
-
 def test_only_the_first_table_leaves_ties_out(differing: Path) -> None:
     result = agreement(differing, resamples=50)
     (kind,) = result.kinds
@@ -165,26 +148,3 @@ def test_one_annotator_is_of_one_mind(tmp_path: Path) -> None:
     assert list(text.tables[0][1]) == ["items", "people confirm it", "people contradict it"]
     assert {len(row) for row in text.tables[0][2]} == {4}
     assert "people have no majority" not in {row["what"] for row in result.table()}
-
-
-def test_where_most_items_have_labels_a_plan_shows_no_gain_either(tmp_path: Path) -> None:
-    run = answers_run(tmp_path / "run", 40)
-    label_run(run, "A", lambda n, v, who: LABELS["right"] if n % 5 else LABELS["silent"], n=22)
-    (plan,) = plan_labels(run, 0.1)
-    assert any(one.gain is not None for one in plan.numbers)
-    assert all(one.worth is None for one in plan.numbers)
-    ((_, columns, rows),) = label_plan_text([plan]).tables
-    place = 1 + list(columns).index("gain")
-    assert {row[place] for row in rows} == {"–"}
-
-
-def test_a_difference_without_an_interval_is_shown_nowhere(tmp_path: Path) -> None:
-    """As in the table of measure: labels that are all alike say nothing of J."""
-    run = answers_run(tmp_path / "run", 80)
-    label_run(run, "A", lambda *_: LABELS["right"], n=20)
-    (plan,) = plan_labels(run, 0.1)
-    assert next(one for one in plan.numbers if one.name == "J").corrected.low is None
-    ((_, columns, rows),) = label_plan_text([plan]).tables
-    shown = {row[0]: row[1 + list(columns).index("corrected [95 %]")] for row in rows}
-    assert shown["J"] == "–"
-    assert shown["KCR"] != "–"

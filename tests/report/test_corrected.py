@@ -20,6 +20,7 @@ from sayso.report.corrected import (
     corrected_part,
     corrected_sentences,
     difference_of_corrected,
+    halving_sentence,
     judge_effect,
     render_corrected,
     stored_corrected,
@@ -77,6 +78,14 @@ def test_sentences_say_who_labeled_and_which_numbers_moved() -> None:
     most = msgspec.structs.replace(one(gain=1.05), labels=200)  # little is left to the judge
     assert "not worth it" not in " ".join(corrected_sentences([most]))
     assert worth(most) == "–"
+
+
+def test_how_many_labels_halve_an_interval_is_said_if_it_is_known() -> None:
+    more = msgspec.structs.replace(one(), halved_by=1240)
+    told = halving_sentence(more, NUMBERS, part_label)
+    assert "the interval of J (short answers), the run needs about 1,240 labels in all" in told
+    assert "Ask about more entities" in halving_sentence(one(), NUMBERS, part_label)
+    assert halving_sentence(one(gain=None), NUMBERS, part_label) == ""
 
 
 def test_labels_that_nobody_drew_are_told() -> None:

@@ -180,7 +180,6 @@ _command(
     TRUST,
     "Compare a run's judge with the people who labeled its answers (sayso label).",
     "sayso agreement runs/first",
-    "sayso agreement runs/first --plan 0.05     # how many labels more?",
 )
 _command(
     "data:data_app",

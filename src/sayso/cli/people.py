@@ -19,14 +19,13 @@ if TYPE_CHECKING:
     from sayso.people import agreement as agreements
     from sayso.people import labeling as labelings
     from sayso.people import labels as stores
-    from sayso.people import planning as plans
     from sayso.people import server as servers
     from sayso.report import terminal
 else:  # loaded when somebody labels
     printing = Later("sayso.cli.printing")
     labelings, servers = Later("sayso.people.labeling"), Later("sayso.people.server")
     stores, terminal = Later("sayso.people.labels"), Later("sayso.report.terminal")
-    agreements, plans = Later("sayso.people.agreement"), Later("sayso.people.planning")
+    agreements = Later("sayso.people.agreement")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -179,21 +178,6 @@ def _label(
 class AgreementFlags:
     """The flags of ``sayso agreement``."""
 
-    plan: Annotated[
-        str | None,
-        Parameter(
-            help="say how many labels a 95 % interval of value ± this much takes, which items "
-            "come next, and whether the judge is worth using; such as 0.05, or 5%"
-        ),
-    ] = None
-    number: Annotated[
-        tuple[str, ...],
-        Parameter(
-            negative="",
-            help="with --plan: numbers that must be so precise, as the table names them (J, or "
-            "'answers with doubt'); default: all",
-        ),
-    ] = ()
     examples: Annotated[
         int, Parameter(help="number of items to show on which judge and people differ")
     ] = 10
@@ -209,25 +193,12 @@ def agreement(
 ) -> int:
     """Show how far a run's judge agrees with the people who labeled it, and they with each other.
 
-    Exit codes with --plan: 0, or 1 where the judge is worth using for no number, or 3 where the
-    labels do not say that.
+    It ends with how many labels would halve the interval of the run's main number.
     """
     if not runs:
         raise InputError("agreement needs a labeled run; to label one: sayso label RUN")
-    if flags.plan is None and flags.number:
-        raise InputError("--number is for --plan WIDTH")
     if flags.examples < 0:
         raise InputError(f"--examples {flags.examples}: expected 0 or more")
-    if flags.plan is not None:
-        width = plans.parse_width(flags.plan)
-        planned = [
-            one for run in runs for one in plans.plan_labels(run, width, numbers=flags.number)
-        ]
-        if flags.json:
-            printing.print_json(planned)
-        else:
-            terminal.render_tables(plans.label_plan_text(planned), printing.terminal())
-        return plans.plan_exit_code(planned)
     results = [agreements.agreement(run, examples=flags.examples) for run in runs]
     if flags.json:
         printing.print_json(results[0] if len(results) == 1 else results)

@@ -44,6 +44,7 @@ from sayso.metrics.arrays import Floats
 from sayso.metrics.intervals import Statistic, bootstrap, bootstrap_share
 from sayso.metrics.length_audit import THRESHOLDS
 from sayso.metrics.ranking import pearson, spearman
+from sayso.people.corrected import more_labels
 from sayso.people.items import (
     ALL,
     ENDS,
@@ -310,8 +311,6 @@ class LabeledTable(NamedTuple):
     probability: list[float | None]
     stratum: list[str]
     skipped: int
-    #: by which all of them were drawn; "" where there are several, or none
-    design: str
 
     @property
     def weights(self) -> Floats | None:
@@ -375,7 +374,6 @@ def _table(
         chances,
         [drawn[item].stratum for item in items],
         sum(bool(one.skipped) for one in labels),
-        design,
     )
 
 
@@ -810,8 +808,8 @@ NEAR = 0.25
 # ---- terminal
 
 
-def agreement_text(result: RunAgreement, *, examples: bool = True) -> TextTables:
-    """Return the result as text; ``examples``: with those on which judge and people differ."""
+def agreement_text(result: RunAgreement) -> TextTables:
+    """Return the result as text; it ends with how many labels would halve the main interval."""
     head = [f"how far the judge {result.judge} agrees with the people who labeled {result.run}"]
     head += [_counts_text(kind) for kind in result.kinds]
     rows = [
@@ -829,6 +827,7 @@ def agreement_text(result: RunAgreement, *, examples: bool = True) -> TextTables
             tables.append(_examples(kind))
     tail = [text for kind in result.kinds for text in _left_out(kind)]
     tail += ["Ranges are 95 %, by resampling entities: they hold for these annotators."]
+    tail += filter(None, [more_labels(result.run)])
     bad = [f"{kind.title}: {UNWEIGHTED}" for kind in result.kinds if not kind.weighted]
     bad += [
         f"{kind.title}: {kind.agreed.problem}"

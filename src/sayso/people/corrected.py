@@ -13,14 +13,14 @@ from typing import NamedTuple
 
 import msgspec
 
-from sayso.metrics.correction import Corrected
+from sayso.metrics.correction import Corrected, labels_for_width
 from sayso.people.joined import joined_verdict
 from sayso.people.labels import LabeledItem, LabelStore, PersonLabel, pair_of
 from sayso.protocols import protocol_of
 from sayso.protocols.labeled import PeopleLabels, Place
 from sayso.protocols.protocol import Protocol
 from sayso.records import CorrectedNumber, Estimate, Results, Verdict
-from sayso.report.corrected import stored_corrected
+from sayso.report.corrected import by_place, halving_sentence, stored_corrected
 from sayso.runs.measure import load_run, run_path
 from sayso.storage.atomic import WAIT, can_write, one_writer
 from sayso.storage.run_folder import CORRECTED, RunFolder
@@ -131,6 +131,22 @@ def current_corrected(run: str | PathLike[str]) -> list[CorrectedNumber]:
     return corrected_numbers(place) if stored is None else stored
 
 
+def more_labels(run: str | PathLike[str]) -> str:
+    """Return how many labels would halve the interval of the run's main number; "" if unknown.
+
+    That is the first of the main numbers with a corrected interval. Raises InputError.
+    """
+    folder = RunFolder.open(run_path(run))
+    if not folder.tables("metrics"):
+        return ""
+    plan = protocol_of(folder.read_manifest())
+    corrected = by_place(current_corrected(run))
+    for one in plan.report.main_numbers(_measured(folder, plan).all):
+        if (number := corrected.get((one.name, one.where))) is not None:
+            return halving_sentence(number, plan.metrics, plan.report.part_label)
+    return ""
+
+
 def _written(run: Path) -> int:
     with LabelStore.read(run) as store:
         return store.written()
@@ -145,9 +161,10 @@ def _beside(raw: Estimate, number: Corrected, used: StageLabels, plan: Protocol)
             estimate, name=raw.name, where=raw.where, signature=signature
         )
 
+    corrected = no_narrower(named(number.corrected, "corrected"), raw, limits)
     return CorrectedNumber(
         raw=raw,
-        corrected=no_narrower(named(number.corrected, "corrected"), raw, limits),
+        corrected=corrected,
         alone=no_narrower(named(number.alone, "alone"), raw, limits),
         gain=number.gain,
         power=number.power,
@@ -160,7 +177,23 @@ def _beside(raw: Estimate, number: Corrected, used: StageLabels, plan: Protocol)
         elsewhere=used.elsewhere,
         effect=None if number.effect is None else named(number.effect, "corrected"),
         freedom=number.freedom,
+        halved_by=_halved_by(msgspec.structs.replace(number, corrected=corrected), raw),
     )
+
+
+def _halved_by(number: Corrected, raw: Estimate) -> int | None:
+    """Return how many labels, in all, would halve the interval of a corrected number.
+
+    ``None`` where no number of labels does: they leave the judge's own interval, that of ``raw``,
+    as it is.
+    """
+    low, high = number.corrected.low, number.corrected.high
+    if low is None or high is None or low >= high:
+        return None
+    wanted = (high - low) / 4
+    if raw.low is not None and raw.high is not None and raw.high - raw.low > 2 * wanted:
+        return None
+    return labels_for_width(number, wanted).corrected
 
 
 def no_narrower(made: Estimate, raw: Estimate, limits: tuple[float, float] | None) -> Estimate:

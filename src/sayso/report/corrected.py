@@ -227,6 +227,24 @@ def _most(counts: Sequence[int]) -> str:
     return f"{some}1 label is" if most == 1 else f"{some}{most:,} labels are"
 
 
+def halving_sentence(
+    one: CorrectedNumber, metrics: MetricTable, part_label: Callable[[str, str], str]
+) -> str:
+    """Return how many labels would halve the interval of a number; "" where that is not known."""
+    name = _named_with_part(one, metrics, part_label)
+    if one.halved_by is not None:
+        return (
+            f"To halve the interval of {name}, the run needs about {one.halved_by:,} labels in "
+            f"all; it has {one.labels:,}."
+        )
+    if one.gain is None:
+        return ""
+    return (
+        f"No number of labels halves the interval of {name}: with a label on every answer it would "
+        "still be more than half as wide. Ask about more entities."
+    )
+
+
 def _is_clear(one: CorrectedNumber) -> bool:
     """Tell whether the judge moved a number by more than the draw of labels explains."""
     e = one.effect

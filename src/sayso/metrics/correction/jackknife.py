@@ -98,11 +98,6 @@ class Corrected(msgspec.Struct, frozen=True):
     alone_variance: float | None = None
     effect: Estimate | None = None
 
-    @property
-    def worth(self) -> bool | None:
-        """Whether the judge adds to the labels (:data:`LEAST_GAIN`); ``None`` if not known."""
-        return None if self.gain is None else self.gain >= LEAST_GAIN
-
 
 def judge_counts(labels: int, rows: int) -> bool:
     """Tell whether labels leave enough rows to the judge to say what it is worth: half of them."""
