@@ -87,7 +87,6 @@ class Rows(NamedTuple):
     right: Floats
     accepted: Floats
     score: Floats
-    confidence: Floats
     words: Floats
     heard: Floats
     agreeing: NDArray[np.int64]
@@ -109,7 +108,7 @@ def simulate(entities: int, judge: str, hedging: float, rng: np.random.Generator
     hedged = rng.random(n) < sigmoid(hedging + caution + careful[kind] + 1.5 * ~known)
     right = rng.random(n) < np.where(known, 0.85, 0.12)
     score = rng.normal(0, 1, n) + 1.0 * ~right - 0.3 * knowledge
-    confidence = sigmoid(1.2 - 1.1 * score + 0.5 * rng.normal(0, 1, n))
+    rng.normal(0, 1, n)  # drawn for the tables of the page, too: the draws that follow stay theirs
     level = np.where(known, 0, 1)
     hit, invented, accepts, believes = (np.array(share)[level] for share in JUDGES[judge])
     accepted = rng.random(n) < np.where(right, accepts, believes)
@@ -127,7 +126,6 @@ def simulate(entities: int, judge: str, hedging: float, rng: np.random.Generator
         right=right.astype(np.float64),
         accepted=accepted.astype(np.float64),
         score=score,
-        confidence=confidence,
         words=words,
         heard=heard,
         agreeing=rng.binomial(20, sure),
@@ -199,7 +197,6 @@ def numbers(w: Rows, labeled: LabeledRows) -> dict[str, Corrected]:
     made["AUROC"] = metrics.corrected_metric(
         "AUROC", metrics.auroc, (w.score, 1 - w.accepted), (w.score[at], 1 - w.right[at]), labeled
     )
-    made["ECE"] = metrics.corrected_ece(w.confidence, w.accepted, w.right[at], labeled)
     k = np.full(len(w.words), 20)
     made["cMFG"] = metrics.corrected_metric(
         "cMFG",
@@ -220,7 +217,6 @@ def of_all(w: Rows) -> dict[str, float]:
     whole: dict[str, Any] = {
         "accuracy": w.right.mean(),
         "AUROC": metrics.auroc(w.score, 1 - w.right),
-        "ECE": metrics.ece(w.confidence, w.right),
         "cMFG": metrics.cmfg(w.words, w.agreeing, 20),
         "MFG": metrics.mfg(1 - np.abs(w.words - w.agreeing / 20)),
     }

@@ -372,30 +372,6 @@ def test_many_clusters_leave_in_groups_and_say_the_same() -> None:
     assert math.sqrt(c.variance) == pytest.approx(exact.error, rel=0.03)
 
 
-# ---- the calibration error
-
-
-def test_calibration_error_of_a_judge_with_known_errors() -> None:
-    """A judge that errs at random flattens the curve; the labels straighten it again."""
-    raw, corrected = [], []
-    for seed in range(40):
-        rng = np.random.default_rng(seed)
-        p = rng.random(1500)
-        right = (rng.random(1500) < np.clip(p * 1.0, 0, 1)).astype(float)
-        judge = np.where(rng.random(1500) < np.where(right == 1, 0.15, 0.25), 1 - right, right)
-        at = np.sort(rng.choice(1500, 100, replace=False))
-        c = metrics.corrected_ece(p, judge, right[at], LabeledRows(at))
-        raw.append(c.raw)
-        corrected.append(c.corrected.value)
-        assert c.alone.low is None
-        assert c.alone.problem
-    # truly calibrated: the judge alone says about .1
-    assert np.mean(raw) > 0.08
-    assert np.mean(corrected) < 0.6 * np.mean(raw)
-    with pytest.raises(InputError, match="without confidence or verdict"):
-        metrics.corrected_ece([0.5, math.nan], [1, 0], [1], LabeledRows([0]))
-
-
 # ---- the confusion matrix
 
 
@@ -544,21 +520,6 @@ def test_a_judge_that_agrees_with_labels_all_alike_keeps_its_number() -> None:
     assert told.disagreements == 30
     assert told.corrected.value < 0.09
     assert told.freedom > 0
-
-
-def test_the_calibration_error_has_no_interval_by_a_judge_that_guesses() -> None:
-    """Where the judge is of no use, the line through its errors is not what they are."""
-    rng = np.random.default_rng(5)
-    confidence = rng.random(800)
-    right = (rng.random(800) < confidence).astype(float)
-    good = np.where(rng.random(800) < 0.92, right, 1 - right)
-    guess = (rng.random(800) < 0.5).astype(float)
-    at = np.arange(0, 800, 8)
-    kept = metrics.corrected_ece(confidence, good, right[at], LabeledRows(at)).corrected
-    lost = metrics.corrected_ece(confidence, guess, right[at], LabeledRows(at)).corrected
-    assert kept.low is not None
-    assert (lost.low, lost.high) == (None, None)
-    assert "hardly tells right from wrong" in (lost.problem or "")
 
 
 def test_a_group_that_does_not_occur() -> None:

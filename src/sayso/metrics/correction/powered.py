@@ -1,4 +1,4 @@
-"""Corrected means, functions of sums, metrics of weighted rows, and the calibration error.
+"""Corrected means, functions of sums, and metrics of weighted rows.
 
 The method and its reasons: :mod:`sayso.metrics.correction`.
 """
@@ -9,12 +9,10 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sayso.metrics.arrays import Floats, codes, count_codes, divide, or_none
-from sayso.metrics.calibration import bin_index, ece
 from sayso.metrics.correction.jackknife import (
     Corrected,
     JackknifeNumbers,
@@ -29,9 +27,9 @@ from sayso.metrics.correction.jackknife import (
 from sayso.metrics.correction.pairs import PairRows, PairSums, pair_sums
 from sayso.metrics.intervals import BLOCK, Range, Statistic
 from sayso.metrics.ranking import auroc, within_auroc
-from sayso.records import Estimate, InputError
+from sayso.records import InputError
 
-__all__ = ["corrected_ece", "corrected_metric", "corrected_sums", "ppi_mean"]
+__all__ = ["corrected_metric", "corrected_sums", "ppi_mean"]
 
 #: Rows of weights that a metric gets at once at least, however many rows there are: what it does to
 #: the rows before it weighs them, such as sorting, it does for every block.
@@ -288,103 +286,3 @@ def _differing(columns: Sequence[NDArray[Any]], sample: JackknifeSample) -> NDAr
     for column in columns:
         differ |= column[sample.rows] != column[size:]
     return np.flatnonzero(differ)
-
-
-# ---- the calibration error
-
-#: Sensitivity plus specificity less 1 of the judge from which the line through its errors holds.
-LEAST_YOUDEN = 0.5
-TELLS_LITTLE = "no interval: by the labels, the judge hardly tells right from wrong"
-
-
-def corrected_ece(
-    confidence: ArrayLike,
-    judge: ArrayLike,
-    people: ArrayLike,
-    labeled: LabeledRows,
-    bins: int = 10,
-) -> Corrected:
-    """Return the expected calibration error, corrected for a judge of right and wrong.
-
-    ``confidence`` and ``judge`` (N,), ``people`` (n,): 1 right, 0 wrong. Sixty labels leave six to
-    each of ten bins, and |accuracy - confidence| of six rows is mostly noise, so the judge's error
-    is not taken bin by bin: with a judge of one sensitivity and one specificity, y - f is on
-    average linear in a bin's accuracy (Rogan and Gladen 1978), and that line is fitted to the
-    labels by least squares. Each bin's gap g has its jackknife error s, and what chance adds to
-    |g| is taken off as in :func:`sayso.metrics.calibration.ece_debiased` (Kumar et al. 2019):
-    2 |g| - E|N(g, s)|. Where the judge's errors depend on confidence in another way, the value is
-    off by as much; there is no interval where it accepts right answers less than
-    :data:`LEAST_YOUDEN` more often than wrong ones. The labels alone give the plain error, which
-    chance raises, without an interval. NaN in a column is an error; undefined without labels.
-    """
-    p, f = np.asarray(confidence, dtype=np.float64), np.asarray(judge, dtype=np.float64)
-    y = np.asarray(people, dtype=np.float64)
-    sample = jackknife_sample(len(p), labeled)
-    if np.isnan(p).any() or np.isnan(f).any() or np.isnan(y).any():
-        raise InputError("corrected_ece: a row without confidence or verdict; leave it out first")
-    inside = (bin_index(p, bins)[:, None] == np.arange(bins)).astype(np.float64)
-    mass, sure, right = (
-        sample.without(inside * x[:, None]).sum(axis=1) for x in (np.ones(len(p)), p, f)
-    )
-    scale = sample.scales()[..., None]
-    at, weight = inside[sample.rows], sample.weight[:, None]
-    error = (y - f[sample.rows])[:, None]
-    held = (scale * sample.without(weight * at, of_labels=True)).sum(axis=1)
-    missed = (scale * sample.without(weight * at * error, of_labels=True)).sum(axis=1)
-    accuracy = np.nan_to_num(divide(right, mass))
-    gaps = np.nan_to_num(divide(right - sure, mass)) + _line(accuracy, held, missed)
-    share = mass / mass.sum(axis=1, keepdims=True)
-    drawn = _folded_less(gaps, share)
-    own = np.full(len(drawn), np.nan)
-    differ = np.flatnonzero(error[:, 0] != 0)
-    made = JackknifeNumbers(
-        lambda power: {"ece": drawn},
-        {"ece": own},
-        {"ece": np.append(0.0, np.ones(len(differ)))},
-        {"ece": _float(ece(p, f, bins))},
-        tuned=False,
-    )
-    result = jackknifed_numbers(made, sample, {})["ece"]
-    weights = weight[:, 0] * scale[0, sample.layer[sample.rows], 0]
-    alone = Estimate(
-        "ece",
-        value=or_none(_float(ece(p[sample.rows], y, bins, weights))) if len(y) else None,
-        n=len(y),
-        problem="no interval: of so few labels in each bin, chance raises it",
-    )
-    corrected = result.corrected
-    if corrected.value is not None and not _tells_apart(y, f[sample.rows], weights):
-        corrected = Estimate("ece", value=corrected.value, n=len(y), problem=TELLS_LITTLE)
-    return msgspec.structs.replace(result, corrected=corrected, alone=alone, alone_variance=None)
-
-
-def _tells_apart(people: Floats, judge: Floats, weights: Floats) -> bool:
-    """Tell whether the judge accepts right answers more often than wrong ones, by enough."""
-    right = people > 0
-    shares = [divide((weights * judge)[one].sum(), weights[one].sum()) for one in (right, ~right)]
-    return bool(shares[0] - shares[1] >= LEAST_YOUDEN)
-
-
-def _line(accuracy: Floats, held: Floats, missed: Floats) -> Floats:
-    """Return the fitted mean of y - f in each bin (B, bins): a line in the judged accuracy."""
-    total = held.sum(axis=1, keepdims=True)
-    mean = divide(missed.sum(axis=1, keepdims=True), total)
-    away = accuracy - divide((held * accuracy).sum(axis=1, keepdims=True), total)
-    below = (held * away**2).sum(axis=1, keepdims=True)
-    slope = np.nan_to_num(divide((missed * away).sum(axis=1, keepdims=True), below))
-    return np.asarray(mean + slope * away, dtype=np.float64)
-
-
-def _folded_less(gaps: Floats, share: Floats) -> Floats:
-    """Return sum share (2 |g| - E|N(g, s)|) of gaps (1+G, bins), s from the jackknife."""
-    change = gaps[1:] - gaps[:1]
-    s = np.sqrt(np.nansum(change**2, axis=0))
-    ratio = np.divide(gaps, s, out=np.zeros(gaps.shape), where=s > 0)
-    erf = np.asarray(np.frompyfunc(math.erf, 1, 1)(ratio / math.sqrt(2)), dtype=np.float64)
-    folded = s * math.sqrt(2 / math.pi) * np.exp(-(ratio**2) / 2) + gaps * erf
-    folded = np.where(s > 0, folded, np.abs(gaps))
-    return np.asarray((share * (2 * np.abs(gaps) - folded)).sum(axis=1), dtype=np.float64)
-
-
-def _float(value: Any) -> float:
-    return float("nan") if value is None else float(value)
