@@ -158,7 +158,7 @@ def answered(source: str, length: int, *cells: int) -> ContentReadings:
     return ContentReadings(source, "short", length, *cells)
 
 
-def test_the_nearest_answers_compare_lengths_of_the_same_writers() -> None:
+def test_the_nearest_answers_are_of_the_same_writers_and_length() -> None:
     rows = (
         answered("tiny", 0, 20, 19, 30, 0),
         answered("tiny", 2, 15, 9, 40, 2),
@@ -169,9 +169,6 @@ def test_the_nearest_answers_compare_lengths_of_the_same_writers() -> None:
     assert near is not None
     assert (near.right.count, near.right.of, near.wrong.count) == (19, 20, 0)
     assert near.texts == "Tiny"
-    # beyond the length that is nearest, but not beyond its writers
-    assert [share.count for share in near.lengths.rejected] == [1, 6]
-    assert [share.of for share in near.lengths.accepted] == [30, 40]
     assert nearest_contents(counts, "long", 80, "small") is None
 
 

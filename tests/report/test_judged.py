@@ -12,18 +12,17 @@ from rich.console import Console
 import sayso
 from sayso.checks.judge import judge_check, render_judge
 from sayso.checks.model import Check, LeftOut, ModelFinding, render_check
-from sayso.judges.reliability import share, stored
-from sayso.judges.rules.accuracy import NearestTexts
+from sayso.judges.reliability import stored
 from sayso.judges.rules.judge import SIGNATURE
-from sayso.protocols.judged import Pull, labeled_part
-from sayso.protocols.uncle.report import pull_of, render
-from sayso.records import Estimate, Results, Verdict, slice_of
+from sayso.protocols.judged import labeled_part
+from sayso.protocols.uncle.report import render
+from sayso.records import Verdict
 from sayso.report import terminal, write
 from sayso.report.corrected import judge_effect
 from sayso.report.terminal import TextTables
 from sayso.storage.run_folder import Manifest, RunFolder
 from support.label_runs import answers_run, as_judge, label_run
-from support.report_folders import estimates, estimates_of
+from support.report_folders import estimates
 
 HOSTILE = "\x1b[31mred\x1b]0;title\x07 [bold]x[/bold] \u202eevil \ud800"
 CHECKED = {
@@ -213,7 +212,6 @@ def test_the_numbers_say_how_well_their_doubt_was_read() -> None:
     for form in ("short answers", "paragraphs"):
         assert f"Doubt in {form}: {SIGNATURE} sees" in text
     assert "short answers by small models" in text
-    assert "J too close to 0" in text
     assert "sampling error only" in text
     assert "To measure that on answers of this run: sayso label RUN" in text
 
@@ -275,48 +273,3 @@ def test_a_judge_whose_errors_nobody_counted_is_called_so() -> None:
     assert "How well rules@4 sees doubt in short answers is not known" in printed(older)
     for nobody in (Manifest(), msgspec.convert({"judge": "people"}, Manifest)):
         assert "sampling error only: they" not in printed(nobody)
-
-
-def texts(found: tuple[int, int], invented: tuple[int, int]) -> NearestTexts:
-    return NearestTexts(
-        share(*found), share(*invented), share(0, 0), share(0, 0), "", "", "", False
-    )
-
-
-def pulled(cells: tuple[int, ...], right: float, *shares: tuple[int, int]) -> Pull:
-    known = [*estimates_of("short", cells)]
-    known.append(Estimate("hedged_and_correct", slice_of(form="short"), right))
-    return pull_of(Results(known), "short", texts(*shares))
-
-
-def test_missed_doubt_lowers_hedging_and_draws_j_to_0() -> None:
-    # many hedges, four of five seen, hardly any invented; hedged answers are seldom right
-    pull = pulled((200, 20, 80, 10, 50, 240), 0.1, (800, 1000), (0, 1000))
-    assert pull.toward_0 == ["J"]
-    assert {"UUR", "EA"} <= set(pull.low)
-    assert "FA" in pull.low  # missed hedges are mostly wrong
-    assert "KCR" in pull.high  # some of them are right
-    # hedges that are right more often than what is stated raise FA
-    assert "FA" in pulled((100, 120, 80, 0, 60, 240), 0.95, (800, 1000), (0, 1000)).high
-
-
-def test_invented_doubt_raises_hedging_that_hardly_occurs() -> None:
-    pull = pulled((300, 60, 4, 10, 200, 10), 0.5, (990, 1000), (100, 1000))
-    assert {"UUR"} <= set(pull.high)
-    assert {"KCR"} <= set(pull.low)
-    assert pull.toward_0 == ["J"]
-
-
-def test_a_way_is_not_told_where_the_counts_allow_both() -> None:
-    # some doubt missed, some invented: UUR can be too low or too high
-    pull = pulled((300, 60, 40, 10, 200, 30), 0.5, (8, 10), (1, 20))
-    assert "UUR" in pull.either
-    assert "J" not in (*pull.either, *pull.high)
-    assert "UUR" in pull.sentence.rpartition("can be off either way")[0]
-
-
-def test_a_perfect_reader_moves_nothing_and_negative_j_moves_up() -> None:
-    assert pulled((0, 0, 0, 0, 0, 0), 0.0, (90, 100), (1, 100)).sentence == ""
-    assert Pull().sentence == ""
-    wrong_way = pulled((100, 20, 180, 100, 150, 50), 0.1, (800, 1000), (0, 1000))
-    assert wrong_way.toward_0 == ["J"]

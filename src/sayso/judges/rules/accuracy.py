@@ -36,8 +36,6 @@ WRITERS: dict[Writer, str] = {
 }
 #: the most words of a short answer of each length; longer ones are of the last length
 LENGTHS = (8, 20, 50)
-#: the longest short length: answers of at most 20 words are compared with longer ones
-MIDDLE = 1
 #: so many texts that voice doubt, and so many that assert, say how well a kind of text is read
 LEAST = 10
 #: so many pairs that contradict each other, and that agree
@@ -167,27 +165,15 @@ class NearestTexts(NamedTuple):
     told: bool
 
 
-class LengthErrors(NamedTuple):
-    """Errors on answers up to a length, and on longer ones.
-
-    ``rejected``: of right answers, those taken for wrong; ``accepted``: of wrong answers, those
-    taken for right; each of the shorter answers, then of the longer ones.
-    """
-
-    rejected: tuple[CountedShare, CountedShare]
-    accepted: tuple[CountedShare, CountedShare]
-
-
 class NearestContents(NamedTuple):
     """How well right and wrong are told in the labelled answers that are nearest to a run's.
 
-    ``right`` and ``wrong``: of answers labelled so, those taken for right; ``lengths`` compares
-    short and long ones of the same writers. ``texts``, ``why`` and ``labels`` as in NearestTexts.
+    ``right`` and ``wrong``: of answers labelled so, those taken for right. ``texts``, ``why`` and
+    ``labels`` as in NearestTexts.
     """
 
     right: CountedShare
     wrong: CountedShare
-    lengths: LengthErrors
     texts: str
     why: str
     labels: str
@@ -293,16 +279,9 @@ def nearest_contents(
     if near is None:
         return None
     rows, why = near
-    sources = {row.source for row in rows}
-    same = [row for row in counts.contents if row.form == form and row.source in sources]
-    short, long = ([r for r in same if (r.length > MIDDLE) == after] for after in (False, True))
     return NearestContents(
         right=_share(rows, "right_accepted", "right"),
         wrong=_share(rows, "wrong_accepted", "wrong"),
-        lengths=LengthErrors(
-            (_rest(short, "right_accepted", "right"), _rest(long, "right_accepted", "right")),
-            (_share(short, "wrong_accepted", "wrong"), _share(long, "wrong_accepted", "wrong")),
-        ),
         texts=_titles(counts, rows),
         why=why,
         labels=_labels(counts, rows),

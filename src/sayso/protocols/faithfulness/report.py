@@ -31,7 +31,6 @@ from sayso.protocols.faithfulness.verdicts import RulesContradiction, RulesWordi
 from sayso.protocols.judged import (
     HowRead,
     PartRead,
-    RightRead,
     contradictions_part,
     how_read,
     right_part,
@@ -256,18 +255,20 @@ def _texts(folder: RunFolder, wanted: Set[str]) -> dict[str, str]:
     }
 
 
-# ---- how well words, contradictions and right answers were read, and what that moves
+# ---- how well words, contradictions and right answers were read
 
 TITLE = "How well wording and contradictions were read"
 
 
-def words_read(results: FaithfulnessResults, manifest: Manifest | None) -> HowRead:
+def words_read(
+    results: FaithfulnessResults, manifest: Manifest | None, run: RunFolder | None = None
+) -> HowRead:
     """Return how well wording, contradictions, right and wrong are read, of the first method."""
     parts: list[PartRead] = []
     if manifest is not None and manifest.judge not in ("", "people"):
         for form in results.forms:
             parts += _form_read(results, manifest, form)
-    return how_read(TITLE, manifest, parts)
+    return how_read(TITLE, manifest, parts, run)
 
 
 def _form_read(results: FaithfulnessResults, manifest: Manifest, form: str) -> Iterator[PartRead]:
@@ -280,15 +281,13 @@ def _form_read(results: FaithfulnessResults, manifest: Manifest, form: str) -> I
         yield unknown_part(manifest, words, "reads wording", _checks(manifest, words, "words"))
     if counts is not None and pairs == RulesContradiction.signature:
         near = nearest_pairs(counts, run_writer(manifest))
-        held = (_of_first(results, f"mean_{n}", form).value for n in ("decisiveness", "confidence"))
-        yield contradictions_part(pairs, FORMS[form], near, *held)
+        yield contradictions_part(pairs, FORMS[form], near)
     elif pairs:
         yield unknown_part(
             manifest, pairs, "sees contradictions", _checks(manifest, pairs, "pairs")
         )
-    accuracy = _of_first(results, "accuracy", form).value
     name = line(manifest.judge_signature or manifest.judge, 60)
-    if accuracy is None:
+    if _of_first(results, "accuracy", form).value is None:
         return
     if manifest.judge != "rules":
         yield unknown_part(manifest, name, "tells right from wrong answers", "right")
@@ -297,8 +296,7 @@ def _form_read(results: FaithfulnessResults, manifest: Manifest, form: str) -> I
     if counts is not None and manifest.judge_signature == SIGNATURE:
         kind: Form = "long" if form == "long" else "short"
         contents = nearest_contents(counts, kind, None, run_writer(manifest))
-    errors = RightRead(1 - accuracy, ("", "accuracy"), ece="The calibration error of the words")
-    yield right_part(name, FORMS[form], contents, errors)
+    yield right_part(name, FORMS[form], contents)
 
 
 def _checks(manifest: Manifest, reader: str, part: str) -> str:
@@ -353,7 +351,7 @@ def render(
         "dim",
     )
     terminal.say(console, EQUAL_BINS, "dim")
-    for text in words_read(results, manifest).sentences:
+    for text in words_read(results, manifest, run).sentences:
         terminal.say(console, text, "dim")
     if manifest is not None:
         terminal.say(console, terminal.request_counts(manifest), "dim")
@@ -1220,7 +1218,7 @@ def pages(
 ) -> dict[str, str]:
     """Return every file of the page by name: the pages of answers, then ``report.html``."""
     answers = stored_answers(folder, "probe", manifest.settings.get("probe.k"))
-    own = context(manifest, estimates, worst(folder, estimates), read_columns(beside))
+    own = context(manifest, estimates, worst(folder, estimates), read_columns(beside), folder)
     first = own["opening"]._replace(examples=examples(folder, manifest, estimates))
     corrected = corrected_part(folder, NUMBERS, part_label)
     own |= {"opening": first, "corrected": corrected}
@@ -1237,6 +1235,7 @@ def context(
     estimates: Sequence[Estimate],
     worst: Sequence[Worst],
     others: Sequence[RunColumn] = (),
+    run: RunFolder | None = None,
 ) -> dict[str, Any]:
     """Return what the template of the page needs besides the answers. ``others``: more runs."""
     results = FaithfulnessResults(estimates)
@@ -1245,7 +1244,7 @@ def context(
     return {
         "opening": opening(estimates, manifest),
         "headline": [*(headline(results, form) for form in forms), *set_apart_sentences(results)],
-        "how_read": words_read(results, manifest),
+        "how_read": words_read(results, manifest, run),
         "warnings": terminal.warned(manifest),
         "skills": figure_of(
             "skill", partial(skills, results), "Skill of each method with intervals."

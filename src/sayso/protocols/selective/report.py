@@ -23,7 +23,6 @@ from rich.text import Text
 from sayso.harmless import line
 from sayso.judges.rules.accuracy import (
     Form,
-    NearestTexts,
     nearest_contents,
     nearest_texts,
     reader_accuracy,
@@ -33,12 +32,8 @@ from sayso.metrics.ranking import FEW, FEWEST, TOO_FEW
 from sayso.protocols.judged import (
     HowRead,
     PartRead,
-    Pull,
-    RightRead,
     declining_part,
     how_read,
-    measure_on_labels,
-    pull_of_rates,
     right_part,
     run_writer,
     unknown_part,
@@ -782,16 +777,12 @@ def missing_reasons(results: SelectiveResults) -> dict[str, dict[str, list[str]]
     return missing
 
 
-# ---- how well right, wrong and declining were read, and which way that moves the numbers
-
-#: what the shares that decline are called in a sentence
-DECLINED = {
-    "abstains_unanswerable": "the share of unanswerable questions declined",
-    "abstains_answerable": "the share of answerable questions declined",
-}
+# ---- how well right, wrong and declining were read
 
 
-def answers_read(results: SelectiveResults, manifest: Manifest | None) -> HowRead:
+def answers_read(
+    results: SelectiveResults, manifest: Manifest | None, run: RunFolder | None = None
+) -> HowRead:
     """Return how well right and wrong answers, and those that decline, are read in each form."""
     title = "How well right, wrong and declining were read"
     if manifest is None:
@@ -799,7 +790,7 @@ def answers_read(results: SelectiveResults, manifest: Manifest | None) -> HowRea
     parts: list[PartRead] = []
     for form in results.forms:
         parts += _form_read(results, manifest, form)
-    return how_read(title, manifest, parts, measure_on_labels(manifest))
+    return how_read(title, manifest, parts, run)
 
 
 def _form_read(results: SelectiveResults, manifest: Manifest, form: str) -> Iterator[PartRead]:
@@ -814,28 +805,8 @@ def _form_read(results: SelectiveResults, manifest: Manifest, form: str) -> Iter
     if counts is not None:
         place = kind, _words_of(results, form), run_writer(manifest)
         contents, texts = nearest_contents(counts, *place), nearest_texts(counts, *place)
-    errors = RightRead(_errors(results, form).value, ranks=bool(results.ranked(form)))
-    yield right_part(name, FORMS[form], contents, errors)
-    yield declining_part(name, FORMS[form], texts, declined_pull(results, form, texts))
-
-
-def declined_pull(results: SelectiveResults, form: str, texts: NearestTexts | None) -> Pull:
-    """Return which way the shares that decline, coverage and the abstention gap are moved."""
-    if texts is None:
-        return Pull()
-    place = _of_judge(results, form)
-    found, invented = texts.withheld_found, texts.withheld_invented
-    shares = {text: results.get(name, **place).value for name, text in DECLINED.items()}
-    pull = pull_of_rates(shares, found, invented)
-    # what is answered is the rest of what declines
-    if pull.either or (pull.low and pull.high):
-        pull = pull._replace(either=[*pull.either, "coverage"])
-    elif pull.low:
-        pull = pull._replace(high=["coverage"])
-    elif pull.high:
-        pull = pull._replace(low=[*pull.low, "coverage"])
-    gap = results.get(GAP, **place).value
-    return pull._replace(toward_0=["G"]) if gap and found.count < found.of else pull
+    yield right_part(name, FORMS[form], contents)
+    yield declining_part(name, FORMS[form], texts)
 
 
 def _words_of(results: SelectiveResults, form: str) -> float | None:
@@ -882,7 +853,7 @@ def render(
             say(console, text, "")
     for text in not_computed(results) if verbose else in_one_line(results):
         say(console, text, "dim")
-    for text in answers_read(results, manifest).sentences:
+    for text in answers_read(results, manifest, run).sentences:
         say(console, text, "dim")
     if manifest is not None:
         say(console, terminal.request_counts(manifest), "dim")
@@ -1611,14 +1582,16 @@ GLOSSARY = {
 }
 
 
-def context(manifest: Manifest, estimates: Sequence[Estimate]) -> dict[str, Any]:
+def context(
+    manifest: Manifest, estimates: Sequence[Estimate], run: RunFolder | None = None
+) -> dict[str, Any]:
     """Return what the template of the page needs beside the answers."""
     results = SelectiveResults(estimates)
     return {
         "opening": opening(estimates, manifest),
         "declining": bool(declining_form(results)),
         "headline": [headline(results, form) for form in results.forms],
-        "how_read": answers_read(results, manifest),
+        "how_read": answers_read(results, manifest, run),
         "warnings": [
             *(
                 text.removeprefix("! ")
@@ -1764,7 +1737,7 @@ def _with_scatters(
     folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]
 ) -> tuple[dict[str, Any], dict[str, SelectiveRows]]:
     """Return what the template needs, with the scatters, and the rows that these are made of."""
-    shown = context(manifest, estimates)
+    shown = context(manifest, estimates, folder)
     rows, chosen = rows_of_folder(folder, manifest, estimates)
     for form in shown["forms"]:
         # Figures 2 and 3a of Santilli et al., and the like with BERTScore where it was computed

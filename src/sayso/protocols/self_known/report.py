@@ -303,10 +303,12 @@ def _supported(folder: RunFolder, method: str) -> list[Counted]:
     return [Counted(text, *tally[text]) for text in own if text in tally]
 
 
-# ---- how well claims were checked, and what that moves
+# ---- how well claims were checked
 
 
-def support_read(results: SelfKnownResults, manifest: Manifest | None) -> HowRead:
+def support_read(
+    results: SelfKnownResults, manifest: Manifest | None, run: RunFolder | None = None
+) -> HowRead:
     """Return how well the support of claims is read, for the first method or system."""
     title, parts = "How well support was read", list[PartRead]()
     if manifest is None:
@@ -320,11 +322,10 @@ def support_read(results: SelfKnownResults, manifest: Manifest | None) -> HowRea
                 continue
             counts = reader_accuracy() if by == RulesSupport.signature else None
             if counts is not None:
-                parts.append(support_part(by, counts, score.value))
+                parts.append(support_part(by, counts))
             else:
                 parts.append(unknown_part(manifest, by, "checks claims", ""))
-    own = "Given claims with people's labels, sayso run self_known --answers compares the two."
-    return how_read(title, manifest, parts, own)
+    return how_read(title, manifest, parts, run)
 
 
 # ---- the terminal: factuality along the text, and what the model knows of it
@@ -384,7 +385,7 @@ def render(
         if e.value is not None
     }
     terminal.say(console, " ".join([NOTE, *(STARRED[mode] for mode in sorted(starred))]), "dim")
-    for text in support_read(results, manifest).sentences:
+    for text in support_read(results, manifest, run).sentences:
         terminal.say(console, text, "dim")
     if manifest is not None and manifest.tokens:
         terminal.say(console, terminal.request_counts(manifest), "dim")

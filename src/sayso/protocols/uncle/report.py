@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 
 import altair as alt
-import numpy as np
 from msgspec.structs import replace
 from rich import table as rich_table
 from rich.console import Console
@@ -20,26 +19,18 @@ from rich.text import Text
 from sayso.harmless import line
 from sayso.judges.rules.accuracy import (
     Form,
-    NearestContents,
-    NearestTexts,
-    nearest_contents,
     nearest_texts,
     reader_accuracy,
 )
 from sayso.judges.rules.judge import SIGNATURE
 from sayso.metric import Metric
-from sayso.metrics.arrays import Floats
-from sayso.metrics.correction import ReadingErrors, rate_ranges
-from sayso.metrics.uncle_rates import CELLS, cell_rates
 from sayso.prompts.methods import METHOD_LABELS
 from sayso.protocols.judged import (
     HowRead,
     PartRead,
-    Pull,
     doubt_part,
     how_read,
     labeled_part,
-    measure_on_run,
     run_writer,
     unknown_part,
 )
@@ -70,7 +61,6 @@ from sayso.report.numbers import (
     is_bare,
     is_exact,
     is_gap,
-    metric_value,
     percent,
     ratio_counts,
     reach,
@@ -533,12 +523,8 @@ def run_warnings(numbers: Results) -> list[str]:
     return lines
 
 
-# ---- how well the judge sees doubt, and which way its errors move the numbers
+# ---- how well the judge sees doubt
 
-#: a change by less than this is none
-UNMOVED = 0.001
-#: rates for which the range that known errors leave open is told
-RANGED = ("J", "FA", "UUR")
 #: the number by which it is told what people's labels show of the judge, the first that there is
 LABELED_BY = ("J", "FA")
 
@@ -554,7 +540,7 @@ def doubt_read(
         counts = reader_accuracy() if offline else None
         name = line(manifest.judge_signature or manifest.judge, 60)
         for form in numbers.forms:
-            near, contents = None, None
+            near = None
             shown = labeled.get(form, "")
             if manifest.judge != "rules":
                 which = FORMS[form] if labeled else "answers like these"
@@ -564,18 +550,12 @@ def doubt_read(
             if counts is not None:
                 words = numbers.get("answer_words", form=form).value
                 kind: Form = "long" if form == "long" else "short"
-                place = (counts, kind, words, run_writer(manifest))
-                near, contents = nearest_texts(*place), nearest_contents(*place)
-            pull = pull_of(numbers, form, near) if near else Pull()
-            part = doubt_part(name, FORMS[form], near, pull)
+                near = nearest_texts(counts, kind, words, run_writer(manifest))
+            part = doubt_part(name, FORMS[form], near)
             if shown:
                 part = part._replace(sentence=f"{part.sentence} {shown}" if near else shown)
-            elif near is not None and contents is not None:
-                more = range_sentence(numbers, form, near, contents)
-                part = part._replace(sentence=f"{part.sentence} {more}".strip())
             parts.append(part)
-    how = measure_on_run(run, labeled=bool(labeled))
-    return how_read("How well doubt was read", manifest, parts, how)
+    return how_read("How well doubt was read", manifest, parts, run)
 
 
 def _labeled(run: RunFolder | None) -> dict[str, str]:
@@ -589,98 +569,6 @@ def _labeled(run: RunFolder | None) -> dict[str, str]:
                 differ = max(n.disagreements for n in numbers if n.raw.where == one.raw.where)
                 told.setdefault(form, labeled_part(one, name, FORMS[form], differ))
     return told
-
-
-def range_sentence(
-    numbers: Results, form: str, texts: NearestTexts, contents: NearestContents
-) -> str:
-    """Return what J, FA and UUR could be by the judge's known errors; "" where nothing is known.
-
-    A range, not an interval: see :func:`sayso.metrics.correction.rate_ranges`.
-    """
-    values = [numbers.get(f"cell_{cell}", form=form).value for cell in CELLS]
-    shares = (texts.found, texts.invented, contents.right, contents.wrong)
-    errors = [
-        (one.value, one.low, one.high)
-        for one in shares
-        if one.value is not None and one.low is not None and one.high is not None
-    ]
-    cells = [value for value in values if value is not None]
-    if len(cells) < len(values) or len(errors) < len(shares):
-        return ""
-    ranges = rate_ranges(cells, ReadingErrors(*errors), RANGED)
-    told = [
-        f"{name} between {metric_value(name, ends[0])} and {metric_value(name, ends[1])}"
-        for name, ends in ranges.items()
-        if ends is not None
-    ]
-    if not told:
-        return (
-            "With errors as these texts show, the counts of this run say nothing certain about J: "
-            "label some of its answers (sayso label)."
-        )
-    return (
-        f"With errors as these texts show, a perfect reader could find {', '.join(told)}. This is "
-        "a range of what the judge's errors leave open and no interval; labels of this run narrow "
-        "it (sayso label)."
-    )
-
-
-def pull_of(numbers: Results, form: str, texts: NearestTexts) -> Pull:
-    """Return which way the judge's errors move the rates, by reading the answers once more.
-
-    A judge that sees a share s of the doubt and a share f where there is none turns a rate r into
-    f + r (s - f). Doing the same to the rate that was measured moves it the same way, so the six
-    counts are misread a second time. A hedge that is missed is right as often as the hedges of the
-    run are. A way is told if it is the same at the four ends of the ranges of s and f.
-    """
-    values = [numbers.get(f"cell_{cell}", form=form).value for cell in CELLS]
-    found, invented = texts.found, texts.invented
-    if any(value is None for value in values) or found.value is None or invented.value is None:
-        return Pull()
-    cells = np.array(values, dtype=np.float64)
-    right = numbers.get("hedged_and_correct", form=form).value or 0.0
-    ends = [
-        (s, f)
-        for s in (found.value, found.low, found.high)
-        for f in (invented.value, invented.low, invented.high)
-        if s is not None and f is not None
-    ]
-    before = cell_rates(cells)
-    after = [cell_rates(_misread(cells, s, f, right)) for s, f in ends]
-    moves = {name: [float(rates[name] - before[name]) for rates in after] for name in RATES}
-    ways: dict[str, list[str]] = {"toward_0": [], "low": [], "high": [], "either": []}
-    for name, changes in moves.items():
-        if not np.isfinite(changes).all() or max(map(abs, changes)) < UNMOVED:
-            continue
-        if float(before[name]) in (0.0, 1.0):  # errors move it one way only, and not from there
-            continue
-        signs = {np.sign(change) for change in changes if abs(change) >= UNMOVED}
-        if len(signs) > 1:
-            ways["either"].append(name)
-        elif is_gap(name) and float(before[name]) * changes[0] < 0:
-            ways["toward_0"].append(name)
-        else:
-            ways["low" if -1 in signs else "high"].append(name)
-    return Pull(**ways)
-
-
-def _misread(cells: Floats, found: float, invented: float, right: float) -> Floats:
-    """Return the counts as a judge reads them that sees ``found`` of the hedges.
-
-    It takes ``invented`` of the other answers for hedges; ``right`` of the hedges state the truth.
-    """
-    rows = []
-    for correct, wrong, hedged in cells.reshape(2, 3):
-        missed = hedged * (1 - found)
-        rows.append(
-            (
-                correct * (1 - invented) + missed * right,
-                wrong * (1 - invented) + missed * (1 - right),
-                hedged * found + (correct + wrong) * invented,
-            )
-        )
-    return np.array(rows).reshape(6)
 
 
 # ---- tables of the page
