@@ -823,7 +823,7 @@ def agreement_text(result: RunAgreement) -> TextTables:
         tables = [("", columns, rows)]
     for kind in result.kinds:
         tables += _kind_tables(kind)
-        if examples and kind.worst:
+        if kind.worst:
             tables.append(_examples(kind))
     tail = [text for kind in result.kinds for text in _left_out(kind)]
     tail += ["Ranges are 95 %, by resampling entities: they hold for these annotators."]

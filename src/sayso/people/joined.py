@@ -1,7 +1,7 @@
 """What several annotators say of one item: one verdict, and whether a majority gave it.
 
-Every number that rests on people's labels takes the joined verdict: agreement, plans, corrected
-numbers and guards.
+Every number that rests on people's labels takes the joined verdict: agreement, corrected numbers
+and guards.
 """
 
 from __future__ import annotations
