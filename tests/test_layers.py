@@ -386,7 +386,7 @@ def test_the_judge_does_not_know_the_built_in_world() -> None:
 #: lines of Python in each package, as ``ruff format`` writes them; modules of the top are "sayso".
 #: A budget only falls: a package that needs more takes it from another in the same commit.
 BUDGET = {
-    "protocols": 24_556,
+    "protocols": 23_957,
     "judges": 15_648,
     "engines": 12_511,
     "train": 9_523,
@@ -396,7 +396,7 @@ BUDGET = {
     "report": 4_637,
     "cli": 4_616,
     "wikidata": 4_565,
-    "people": 4_292,
+    "people": 3_784,
     "guard": 3_653,
     "score_files": 3_353,
     "studies": 2_400,
@@ -424,7 +424,7 @@ FLAGS = {
     "run selective": (81, 77),
     "run faithfulness": (83, 80),
     "run self_known": (81, 79),
-    "measure": (94, 34),
+    "measure": (93, 33),
     "study": (52, 52),
     "report": (3, 3),
     "export": (3, 3),
@@ -437,7 +437,7 @@ FLAGS = {
     "factuality": (36, 36),
     "check": (11, 11),
     "judge-check": (29, 21),
-    "agreement": (4, 4),
+    "agreement": (2, 2),
     "data list": (2, 2),
     "data show": (5, 5),
     "data check": (5, 5),

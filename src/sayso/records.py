@@ -435,9 +435,8 @@ class CorrectedNumber(msgspec.Struct, frozen=True, omit_defaults=True):
     number. Of the labels of the same stage ``undrawn`` were left out, because nobody knows how
     their items were drawn; ``drawn`` is false where that is known of none, so that all count alike.
     ``elsewhere`` labels are of answers that the run does not have. ``effect`` is raw minus
-    corrected, what the judge did to the number, with an interval of its own. ``freedom`` are the
-    degrees of freedom of the corrected interval (Student's t); 0 where it has none. ``halved_by``
-    labels, in all, would halve that interval; ``None`` where no number of labels does.
+    corrected, with an interval of its own. ``freedom`` are the degrees of freedom of the corrected
+    interval (0: it has none), ``halved_by`` how many labels would halve it (``None``: none do).
     """
 
     raw: Estimate
