@@ -2,7 +2,7 @@
 
     python benchmarks/models/training_recipes.py --out recipes --seeds 3 --split test
 
-Every recipe is a whole training: rows, SFT, DPO or RL, measuring with the base run's frozen probes;
+Every recipe is a whole training: rows, SFT, DPO, measuring with the base run's frozen probes;
 about four CPU minutes a seed. It resumes. Settings are chosen on ``dev`` (the default); ``--split
 test`` is for the end. The first recipe is subtracted from the others, paired by entity, with
 Holm's correction over all differences. (Sweeps: ``sayso train BASE --sweep xi``.)
@@ -29,7 +29,6 @@ RECIPES: dict[str, dict[str, Any]] = {
     "mix": {"recipe": "mix"},
     "mix-paper": {"recipe": "mix", "style": "paper", "pairs": "logu"},
     "calibrated": {"recipe": "calibrated"},
-    "rl": {"recipe": "rl"},
 }
 SHOWN = ("J", "odds_ratio_within", "KCR", "skill", "unspoken_knowledge", "wrong_and_sure")
 PERCENT = ("KCR", "wrong_and_sure")

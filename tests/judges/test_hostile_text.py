@@ -39,7 +39,6 @@ LEFT_OUT: tuple[str, ...] = ()
 #: patterns that are given at most so many characters by the lines that use them
 WINDOWS = {
     ("sayso.judges.rules.matching", "_LEFT"): 80,
-    ("sayso.train.rewards", "_LAST"): 60,
     ("sayso.train.rows", "_BE"): 300,
 }
 METHODS = ("match", "fullmatch", "search", "findall", "finditer", "split", "sub", "subn")

@@ -27,7 +27,6 @@ from sayso.prompts.fence import Field, fence
 from sayso.prompts.thoughts import split_thoughts
 from sayso.records import Gold, Passage
 from sayso.scores.collect import confidence_in, truth_in
-from sayso.train.rewards import confidence_of
 
 Reader = Callable[[str], Any]
 
@@ -84,5 +83,4 @@ READERS: dict[str, Reader] = {
         truth_in(text, CODE),
         relation_in(text, CODE),
     ),
-    "reward": confidence_of,
 }

@@ -21,31 +21,23 @@ from sayso.train.result import Training, write_training
 
 
 @pytest.mark.parametrize(
-    ("config", "export", "told"),
+    ("config", "told"),
     [
-        ({"recipe": "calibrated", "xi": 0.9}, False, "--xi 0.9 would change nothing"),
-        ({"recipe": "mix", "plain_from": 0.9}, False, "--recipe calibrated does"),
-        ({"recipe": "mix", "reward": "brier"}, False, "--recipe rl"),
-        ({"recipe": "rl", "stages": "sft", "choose": "any"}, False, "--stages sft"),
-        ({"recipe": "rl", "reward": "brier", "cost": 2.0}, False, "brier has no cost"),
-        ({"recipe": "rl", "against": 2.0}, False, "without DPO"),
-        ({"recipe": "rl", "dpo_rate": 1e-3}, False, "--dpo-rate 0.001 .*without DPO"),
-        ({"recipe": "mix", "rl_rows": 3}, False, "--rl-rows 3"),
-        ({"stages": "sft", "dpo_rows": 9}, False, "ends before DPO"),
-        ({"style": "paper", "against": 1.0}, False, "--style known does"),
-        ({"recipe": "calibrated", "theta": 0.5}, False, "--plain-from"),
-        ({"recipe": "long", "style": "paper", "theta": 0.5}, False, "fact by fact"),
-        ({"recipe": "short", "paragraphs": 2}, False, "need no paragraph"),
-        ({"recipe": "mix", "pairs": "logu"}, False, "--rows.pairs logu .*--style paper"),
-        ({"style": "paper", "cut": "all"}, False, "--rows.cut all .*--rows.pairs logu makes more"),
-        ({"style": "paper", "words": ("maybe",)}, False, "--rows.words maybe .*--style known"),
+        ({"recipe": "calibrated", "xi": 0.9}, "--xi 0.9 would change nothing"),
+        ({"recipe": "mix", "plain_from": 0.9}, "--recipe calibrated does"),
+        ({"stages": "sft", "dpo_rows": 9}, "ends before DPO"),
+        ({"style": "paper", "against": 1.0}, "--style known does"),
+        ({"recipe": "calibrated", "theta": 0.5}, "--plain-from"),
+        ({"recipe": "long", "style": "paper", "theta": 0.5}, "fact by fact"),
+        ({"recipe": "short", "paragraphs": 2}, "need no paragraph"),
+        ({"recipe": "mix", "pairs": "logu"}, "--rows.pairs logu .*--style paper"),
+        ({"style": "paper", "cut": "all"}, "--rows.cut all .*--rows.pairs logu makes more"),
+        ({"style": "paper", "words": ("maybe",)}, "--rows.words maybe .*--style known"),
     ],
 )
-def test_a_given_setting_that_nothing_reads_is_refused(
-    config: dict[str, Any], export: bool, told: str
-) -> None:
+def test_a_given_setting_that_nothing_reads_is_refused(config: dict[str, Any], told: str) -> None:
     with pytest.raises(InputError, match=told) as refused:
-        TrainConfig(preset="builtin", **config).resolved("builtin", export=export)
+        TrainConfig(preset="builtin", **config).resolved("builtin")
     assert "\n" not in str(refused.value)
 
 
@@ -54,7 +46,6 @@ def test_a_given_setting_that_nothing_reads_is_refused(
     [
         ({"targets": "q_proj, v_proj"}, "--targets q_proj,v_proj"),
         ({"sft_rows": 3, "sft_epochs": 2.0}, "--sft-epochs 2.0 .*trains nothing"),
-        ({"reward": "brier"}, "trains nothing"),
         ({"methods": "unc_few"}, "measures nothing"),
     ],
 )
@@ -65,20 +56,17 @@ def test_an_export_reads_no_setting_of_trainings(given: dict[str, Any], told: st
 
 
 @pytest.mark.parametrize(
-    ("config", "export"),
+    "config",
     [
-        ({"recipe": "mix", "xi": 0.9, "theta": 0.5, "against": 2.0}, False),
-        ({"recipe": "calibrated", "plain_from": 0.9, "paragraphs": 2}, False),
-        ({"recipe": "rl", "cost": 2.0, "choose": "extremes", "xi": 0.2}, False),
-        ({"recipe": "rl", "against": 2.0, "dpo_rows": 9}, True),
-        ({"recipe": "short", "paragraphs": 0, "xi": None}, False),
-        ({"recipe": "long", "style": "paper", "veracity": "consistency"}, False),
-        ({"recipe": "short"}, False),
-        ({"recipe": "calibrated"}, True),
+        {"recipe": "mix", "xi": 0.9, "theta": 0.5, "against": 2.0},
+        {"recipe": "calibrated", "plain_from": 0.9, "paragraphs": 2},
+        {"recipe": "short", "paragraphs": 0, "xi": None},
+        {"recipe": "long", "style": "paper", "veracity": "consistency"},
+        {"recipe": "short"},
     ],
 )
-def test_what_is_read_is_taken(config: dict[str, Any], export: bool) -> None:
-    TrainConfig(preset="builtin", **config).resolved("builtin", export=export)
+def test_what_is_read_is_taken(config: dict[str, Any]) -> None:
+    TrainConfig(preset="builtin", **config).resolved("builtin")
 
 
 @pytest.mark.parametrize(
@@ -104,7 +92,7 @@ def test_a_style_is_no_recipe(capsys: pytest.CaptureFixture[str]) -> None:
         said = " ".join(capsys.readouterr().err.split())
         assert f"is a style of rows: sayso train RUN {flags}" in said
     assert cli.execute(["train", "nowhere", "--recipe", "best"]) == 2
-    assert "expected one of short, long, mix, calibrated, rl" in capsys.readouterr().err
+    assert "expected one of short, long, mix, calibrated" in capsys.readouterr().err
 
 
 def test_a_training_is_no_run_to_start_from(tmp_path: Path) -> None:
@@ -171,11 +159,6 @@ ROW_FLAGS: dict[tuple[str, ...], dict[str, tuple[str, str, Any]]] = {
         "plain-from": ("0.9", "plain_from", 0.9),
         "rows.refuse-below": ("0.2", "refuse_below", 0.2),
     },
-    ("--recipe", "rl"): {
-        "choose": ("extremes", "choose", "extremes"),
-        "cost": ("2", "cost", 2.0),
-    },
-    ("--recipe", "rl", "--style", "known"): {"reward": ("brier", "reward", "brier")},
 }
 
 

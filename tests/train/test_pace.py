@@ -18,8 +18,6 @@ from support.tiny_training import PRESET, rows
         ("sft", 3000, 282),  # 3 x 3000 rows / 32 = 281.25
         ("dpo", 128, 4),  # 1 x 128 pairs / 32
         ("dpo", 129, 5),  # a last batch that is not full is a step
-        ("rl", 800, 25),  # 800 questions / (256 answers / 8 of each)
-        ("rl", 831, 25),  # the last 31 are not asked
     ],
 )
 def test_steps_are_counted(kind: str, number: int, steps: int) -> None:
@@ -37,7 +35,7 @@ def test_too_few_steps_are_told_with_what_to_do() -> None:
     few = steps_text("dpo", 4)
     assert few.startswith("DPO takes 4 optimizer steps: too few to train anything")
     assert "--dpo-epochs" in few
-    assert "1 optimizer step:" in steps_text("rl", 1)
+    assert "1 optimizer step:" in steps_text("sft", 1)
 
 
 def lines(seconds: float, total: int, first: int = 0) -> list[str]:
@@ -94,26 +92,12 @@ def test_one_step_trains(tmp_path: Path) -> None:
 
 def test_counted_steps_are_those_that_are_taken(tmp_path: Path) -> None:
     pytest.importorskip("trl")
-    from sayso.records import Gold, Question
     from sayso.train.result import read_card
-    from sayso.train.trainers import Prompt, rl, sft
+    from sayso.train.trainers import sft
 
-    preset = dataclasses.replace(
-        PRESET,
-        sft=TrainingStage(rate=3e-3, batch=4, epochs=1.5, rows=24, micro=2),
-        rl=TrainingStage(rate=1e-3, batch=8, epochs=2, rows=9, micro=4),
-        group=4,
-        answer=4,
-        save=1,
-    )
-    start = sft("builtin", rows(7), preset, tmp_path / "sft")
-    asked = [
-        Prompt(f"What color is {i}?", Question(f"q{i}", "d", f"Color {i}?", (Gold("blue"),)))
-        for i in range(5)
-    ]
-    done = rl(start, asked, preset, tmp_path / "rl")
-    for kind, folder, number in (("sft", start, 7), ("rl", done, 5)):
-        card = read_card(folder)
-        assert card is not None
-        assert card.curve[-1].step == steps_of(kind, number, preset), kind
-        assert card.curve[0].rate, kind
+    stage = TrainingStage(rate=3e-3, batch=4, epochs=1.5, rows=24, micro=2)
+    preset = dataclasses.replace(PRESET, sft=stage, save=1)
+    card = read_card(sft("builtin", rows(7), preset, tmp_path / "sft"))
+    assert card is not None
+    assert card.curve[-1].step == steps_of("sft", 7, preset)
+    assert card.curve[0].rate

@@ -1,4 +1,4 @@
-"""Settings of training rows: peers, evidence, what reinforcement learning asks, and refusals."""
+"""Settings of training rows: the order of facts, evidence, and refusals."""
 
 from __future__ import annotations
 
@@ -8,20 +8,18 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import msgspec
 import pytest
 
 import sayso
 from sayso.protocols.uncle.collect import instructions
 from sayso.protocols.uncle.settings import Settings
-from sayso.records import InputError, Question, Verdict
+from sayso.records import InputError, Verdict
 from sayso.storage.run_folder import RunFolder
 from sayso.train.base import Base, halves, open_base_run
 from sayso.train.config import ROWS, RowSettings
 from sayso.train.draws import draw_facts, facts_in
-from sayso.train.recipes import RowSet, check_known_and_unknown, check_worded, keep_rows, make
+from sayso.train.recipes import RowSet, check_known_and_unknown, check_worded, make
 from sayso.train.rows import Fact as Known
-from sayso.train.rows import Prompt, confidences, extremes
 from support.scripted_world import Fact, Mind, chance, facts, records, write
 
 QUICK = Settings(resamples=200)
@@ -66,10 +64,10 @@ def drawn(base: Base, tmp_path_factory: pytest.TempPathFactory) -> list[Known]:
 def made(
     recipe: str, drawn: list[Known], settings: RowSettings, size: int = 400, seed: int = 0
 ) -> RowSet:
-    return make(recipe, drawn, settings, SAID, (size, size, size), seed)  # type: ignore[arg-type]
+    return make(recipe, drawn, settings, SAID, (size, size), seed)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("recipe", ["short", "long", "mix", "calibrated", "rl"])
+@pytest.mark.parametrize("recipe", ["short", "long", "mix", "calibrated"])
 @pytest.mark.parametrize("style", ["paper", "known"])
 def test_the_order_of_facts_moves_no_row(recipe: str, style: str, drawn: list[Known]) -> None:
     settings = dataclasses.replace(BUILTIN, style=style)  # type: ignore[arg-type]
@@ -86,15 +84,12 @@ def test_the_order_of_facts_moves_no_row(recipe: str, style: str, drawn: list[Kn
     ("recipe", "changed", "said"),
     [
         ("mix", {"style": "fut"}, "style 'fut' no longer exists: use --recipe calibrated"),
-        ("rl", {"reward": "rlmf"}, "reward 'rlmf' no longer exists: use --reward ternary"),
-        ("rl", {"reward": "self_judgement"}, "use --reward brier"),
+        ("rl", {}, "recipe 'rl' no longer exists: use --recipe mix"),
         ("aligned", {}, "recipe 'aligned' no longer exists: use --recipe calibrated"),
         ("mix", {"veracity": "evidence"}, "--style paper"),
         ("short", {"style": "paper", "veracity": "consistency"}, "--recipe mix"),
         ("calibrated", {"style": "paper", "veracity": "evidence"}, "--recipe mix"),
-        ("rl", {"reward": "praise"}, "ternary, brier"),
-        ("rl", {"cost": -1.0}, "cost is -1"),
-        ("rl", {"style": "mine"}, "expected one of paper, known"),
+        ("mix", {"style": "mine"}, "expected one of paper, known"),
         ("best", {}, "expected one of short"),
     ],
 )
@@ -150,47 +145,6 @@ def test_evidence_is_looked_for_once_and_added_to_draws_that_lack_it(
     assert draw_facts(base, data, tmp_path / "d", evidence="auto") == found == facts_in(folder)
     assert folder.read("verdicts/long-support", Verdict) == first
     assert any(n.startswith("knowledge golds") for n in folder.read_manifest().notices)
-
-
-def test_what_rl_asks_has_golds_and_follows_the_seed(drawn: list[Known]) -> None:
-    found = made("rl", drawn, dataclasses.replace(BUILTIN, reward="brier", cost=0.5), 50)
-    assert len(found.prompts) == 50
-    assert all(a.prompt == f"{a.question.text} {SAID['short']}" for a in found.prompts)
-    other = made("rl", drawn, BUILTIN, 50, seed=1)
-    assert {a.question.id for a in other.prompts} != {a.question.id for a in found.prompts}
-    none = [msgspec.structs.replace(f, question=_without_golds(f.question)) for f in drawn[:1]]
-    rest = [f for f in drawn if f.question.id != none[0].question.id]
-    ids = {a.question.id for a in made("rl", [*none, *rest], BUILTIN, 999).prompts}
-    assert none[0].question.id not in ids
-
-
-def _without_golds(question: Question) -> Question:
-    return msgspec.structs.replace(question, golds=None)
-
-
-def test_extremes_are_half_the_surest_and_half_the_least_sure(drawn: list[Known]) -> None:
-    sure = confidences(drawn, 10)
-    found = extremes(drawn, 20, 10)
-    assert len({f.question.id for f in found}) == 20
-    shares = sorted(sure[f.question.id].share for f in found)
-    every = sorted(one.share for one in sure.values())
-    assert shares == [*every[:10], *every[-10:]]
-    assert extremes(list(reversed(drawn)), 20, 10) == found
-    assert len(extremes(drawn, 10_000, 10)) == len(every)
-    asked = made("rl", drawn, dataclasses.replace(BUILTIN, choose="extremes"), 20).prompts
-    assert {a.question.id for a in asked} == {f.question.id for f in found}
-
-
-def test_what_rl_asks_is_kept_apart_too(drawn: list[Known], tmp_path: Path) -> None:
-    """The rows are of other entities, only a question of RL is about one that is measured."""
-    question = next(f.question for f in drawn if f.form == "short")
-    made_ = RowSet([], [], [], [Prompt("Who?", question)])
-    with pytest.raises(InputError, match=question.entity.upper()):
-        keep_rows(made_, tmp_path / "rows", 0, [question.entity.upper()])
-    with pytest.raises(InputError, match="evaluated"):
-        keep_rows(made_, tmp_path / "rows", 0, [question])
-    assert not (tmp_path / "rows").exists()
-    keep_rows(made_, tmp_path / "rows", 0, ["Somebody"])
 
 
 def right_in(hits: int, number: int) -> list[Any]:

@@ -520,8 +520,8 @@ def test_a_start_that_failed_leaves_nothing(base: Base, tmp_path: Path) -> None:
 def test_presets_and_stages() -> None:
     assert preset_for("auto", "builtin").name == "builtin"
     assert preset_for("auto", "hf:some/model").name == "paper"
-    assert stages_of("rl", "dpo") == ("sft", "rl")
-    assert stages_of("mix", "sft") == ("sft",)
+    assert stages_of("dpo") == ("sft", "dpo")
+    assert stages_of("sft") == ("sft",)
     assert HEDGE  # the hedge of scripted minds: what they say
 
 

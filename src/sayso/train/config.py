@@ -19,10 +19,9 @@ from cyclopts import Group, Parameter
 from sayso.engines.named import KINDS
 from sayso.options import check_types
 from sayso.records import InputError
-from sayso.train.rewards import Name as Reward
 from sayso.train.rows import WORDS
 
-Recipe = Literal["short", "long", "mix", "calibrated", "rl"]
+Recipe = Literal["short", "long", "mix", "calibrated"]
 Style = Literal["paper", "known"]
 #: how pairs of paragraphs are made: as UNCLE states it, or as LoGU's code does
 Pairs = Literal["uncle", "logu"]
@@ -32,8 +31,7 @@ Veracity = Literal["gold", "evidence", "consistency"]
 DROPPED = {
     "aligned": "--recipe calibrated",
     "fut": "--recipe calibrated",
-    "rlmf": "--reward ternary",
-    "self_judgement": "--reward brier",
+    "rl": "--recipe mix, and a trainer such as TRL's GRPOTrainer to continue by reward",
 }
 #: most variants of one paragraph (LoGU)
 VARIANTS = 5
@@ -47,11 +45,10 @@ Count = Annotated[int, msgspec.Meta(ge=1, le=100)]
 
 @dataclass(frozen=True)
 class TrainingStage:
-    """One pass over rows: supervised fine-tuning, DPO or reinforcement learning.
+    """One pass over rows: supervised fine-tuning or DPO.
 
-    ``batch`` is rows (drawn answers, for the last) per optimizer step, ``micro`` how many of them
-    are computed at once (halved by itself where memory runs out). ``rows`` is how many training
-    rows are wanted.
+    ``batch`` is rows per optimizer step, ``micro`` how many of them are computed at once (halved
+    by itself where memory runs out). ``rows`` is how many training rows are wanted.
     """
 
     rate: Annotated[float, msgspec.Meta(ge=1e-12, le=10)]
@@ -67,9 +64,7 @@ class Preset:
 
     ``warmup`` is a share of the steps. ``beta`` is DPO's; ``nll`` is the weight of the negative
     log-likelihood of the chosen answer beside DPO's loss (0: none). ``xi`` is the share of
-    long-form rows in a mixture. ``cutoff`` is in tokens. ``save`` is in steps. ``group`` is how
-    many answers reinforcement learning draws to a question, ``answer`` their longest in tokens,
-    ``kl`` the weight that holds it to where it began.
+    long-form rows in a mixture. ``cutoff`` is in tokens. ``save`` is in steps.
     """
 
     name: str
@@ -89,20 +84,14 @@ class Preset:
     xi: Share = 0.7
     save: Annotated[int, msgspec.Meta(ge=1, le=10**9)] = 200
     checkpointing: bool = True
-    rl: TrainingStage = TrainingStage(rate=1e-6, batch=64, epochs=1, rows=20_000, micro=8)
-    group: Annotated[int, msgspec.Meta(ge=2, le=10_000)] = 8
-    answer: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] = 256
-    kl: Annotated[float, msgspec.Meta(ge=0, le=1e6)] = 0.0
 
     def check(self) -> None:
         """Refuse settings with which nothing can be trained. Raises InputError."""
         check_types(self, flags=True)
-        for name in ("sft", "dpo", "rl"):
+        for name in ("sft", "dpo"):
             stage: TrainingStage = getattr(self, name)
             if stage.micro > stage.batch:
                 raise InputError(f"{name}.micro is {stage.micro}; expected 1 to {stage.batch}")
-        if self.rl.batch % self.group:
-            raise InputError(f"rl.batch {self.rl.batch} is not a multiple of group {self.group}")
         if not self.targets:
             raise InputError("targets is empty; expected names of linear modules, such as q_proj")
 
@@ -114,9 +103,8 @@ class Preset:
                 settings[name] = list(value) if isinstance(value, tuple) else value
             elif name == stage:
                 settings |= {f"{name}.{key}": inner for key, inner in value.items()}
-        drawn, paired = ("group", "answer", "kl"), ("beta", "nll")
-        foreign = {"sft": (*drawn, *paired), "dpo": drawn, "rl": paired}[stage]
-        return {name: value for name, value in settings.items() if name not in foreign}
+        of_pairs = ("beta", "nll") if stage == "sft" else ()
+        return {name: value for name, value in settings.items() if name not in of_pairs}
 
 
 #: UNCLE (arXiv 2505.16922), Table 6: LoRA r=8, alpha=16, dropout .05 on q_proj and v_proj, 3
@@ -142,10 +130,21 @@ BUILTIN = Preset(
     xi=0.35,
     save=50,
     checkpointing=False,
-    rl=TrainingStage(rate=1e-3, batch=256, epochs=1, rows=800, micro=256),
-    answer=24,
 )
 PRESETS = {preset.name: preset for preset in (PAPER, BUILTIN)}
+#: settings of reinforcement learning, by preset: trainings of version 0.2 stored them, and the hash
+#: of a training's settings still contains them
+GONE: Mapping[str, Mapping[str, object]] = {
+    name: {
+        "rows.reward": "ternary", "rows.cost": 1.0, "rows.choose": "any",
+        "training.group": 8, "training.answer": answer, "training.kl": 0.0,
+        "training.rl.rate": rate, "training.rl.batch": batch, "training.rl.epochs": 1,
+        "training.rl.rows": rows, "training.rl.micro": micro,
+    }
+    for name, answer, rate, batch, rows, micro in (
+        ("paper", 256, 1e-6, 64, 20_000, 8), ("builtin", 24, 1e-3, 256, 800, 256),
+    )
+}  # fmt: skip
 
 
 # ---- how training rows are made
@@ -162,9 +161,6 @@ class RowSettings:
     ``against`` is the number of pairs against a hedge for each pair in favor of one (None: all).
     ``plain`` is how many of the model's own plain answers are added to the SFT rows, as a share of
     them, and ``plain_pairs`` the same for DPO, as a share of the pairs that prefer a hedge.
-    ``reward``, ``cost`` and ``choose`` are of reinforcement learning: what is rewarded, what a
-    wrong answer costs, and which questions are asked (``extremes``: those whose draws agree most
-    and least).
     """
 
     style: Style = "paper"
@@ -185,23 +181,18 @@ class RowSettings:
     plain_pairs: float = 0.0
     plain_from: Share = 1.0
     refuse_below: float = 0.0
-    reward: Reward = "ternary"
-    cost: Annotated[float, msgspec.Meta(ge=0, le=100)] = 1.0
-    choose: Literal["any", "extremes"] = "any"
 
     def check(self, recipe: str) -> None:
         """Refuse settings of which no rows can come, or that a recipe leaves unread. InputError."""
         check_choice("recipe", recipe, Recipe)
-        for name, allowed in (
-            ("style", Style), ("veracity", Veracity), ("pairs", Pairs), ("reward", Reward),
-        ):  # fmt: skip
+        for name, allowed in (("style", Style), ("veracity", Veracity), ("pairs", Pairs)):
             check_choice(name, getattr(self, name), allowed)
         self.check_thresholds()
         paragraphs = self.style == "paper" and recipe not in ("short", "calibrated")
         if self.veracity != "gold" and not paragraphs:
             raise InputError(
                 f"veracity {self.veracity} says which sentences of a paragraph are wrong in rows "
-                "of style paper: add --style paper, with --recipe mix, long or rl"
+                "of style paper: add --style paper, with --recipe mix or long"
             )
 
     def check_thresholds(self) -> None:
@@ -256,12 +247,11 @@ def preset_for(name: str, model: object) -> Preset:
     return PRESETS[name]
 
 
-def stages_of(recipe: str, last: str) -> tuple[str, ...]:
-    """Return the stages of a recipe up to ``last``. Raises InputError."""
+def stages_of(last: str) -> tuple[str, ...]:
+    """Return the stages of a training up to ``last``. Raises InputError."""
     if last not in ("sft", "dpo"):
         raise InputError(f"stages {last!r}: expected sft, or dpo (which comes after SFT)")
-    second = "rl" if recipe == "rl" else "dpo"
-    return ("sft",) if last == "sft" else ("sft", second)
+    return ("sft",) if last == "sft" else ("sft", "dpo")
 
 
 # ---- the flags
@@ -298,16 +288,13 @@ def _as_given(_: type, tokens: Any) -> str:
 ROW_NAMES = tuple(field.name for field in dataclasses.fields(RowSettings))
 #: settings of rows whose flags begin with ``--rows.``
 RARER = ("pairs", "cut", "variants", "each", "each_unknown", "words", "plain_pairs", "refuse_below")
-#: what only reinforcement learning reads
-REWARDED = ("reward", "choose", "cost", "rl.rows", "rl.rate")
 _ROWS = Group("Training rows", sort_key=2)
 _TRAINING = Group("Training", sort_key=3)
-_RL = Group("Reinforcement learning (--recipe rl)", sort_key=4)
 
 
 def _flag(setting: str, text: str, none: str = "", **how: Any) -> Parameter:
     """Return the flag of a setting of the presets: its group, and a help that ends in defaults."""
-    group = _RL if setting in REWARDED else _ROWS if setting in ROW_NAMES else _TRAINING
+    group = _ROWS if setting in ROW_NAMES else _TRAINING
     return Parameter(group=group, help=f"{text} {defaults(setting, none)}", **how)
 
 
@@ -334,8 +321,7 @@ class TrainConfig:
         str,
         Parameter(
             help="training data: short (short questions), long (paragraphs), mix (both, see --xi), "
-            "calibrated (wording as confident as the model is), rl (mix, then reinforcement "
-            "learning)"
+            "calibrated (wording as confident as the model is)"
         ),
     ] = "mix"
     preset: Annotated[
@@ -362,7 +348,7 @@ class TrainConfig:
     ] = None
     stages: Annotated[
         Literal["sft", "dpo"],
-        Parameter(help="last training stage: sft, or dpo (rl with --recipe rl)"),
+        Parameter(help="last training stage: sft, or dpo, which comes after it"),
     ] = "dpo"
     train_data: Annotated[
         tuple[str, ...],
@@ -516,23 +502,6 @@ class TrainConfig:
         str | None, Parameter(group=_ROWS, help="folder with your own prompts for --rows-by")
     ] = None
 
-    reward: Annotated[
-        Reward | None,
-        _flag(
-            "reward",
-            "ternary: 1 if right and sure, 0 if hedged, -cost if wrong and sure; brier: accuracy "
-            "of the stated confidence",
-            converter=_as_given,
-        ),
-    ] = None
-    cost: Annotated[float | None, _flag("cost", "cost of a wrong and sure answer (ternary)")] = None
-    choose: Annotated[
-        Literal["any", "extremes"] | None,
-        _flag("choose", "which questions to ask: any, or those whose samples agree most and least"),
-    ] = None
-    rl_rows: Annotated[int | None, _flag("rl.rows", "largest number of questions to ask")] = None
-    rl_rate: Annotated[float | None, _flag("rl.rate", "learning rate")] = None
-
     sft_rows: Annotated[
         int | None,
         _flag("sft.rows", "largest number of SFT examples, not counting --plain ones"),
@@ -555,7 +524,7 @@ class TrainConfig:
         given = {name.partition(".")[2]: value for name, value in self.extra.items()}
         for field in dataclasses.fields(self):
             stage, _, rest = field.name.partition("_")
-            name = f"{stage}.{rest}" if rest and stage in ("sft", "dpo", "rl") else field.name
+            name = f"{stage}.{rest}" if rest and stage in ("sft", "dpo") else field.name
             value = getattr(self, field.name)
             if value is not None and (name in ROW_NAMES or "." in name or name == "targets"):
                 given[name] = value
@@ -567,10 +536,10 @@ class TrainConfig:
         """Refuse what can be seen to be wrong without opening anything. Raises InputError."""
         check_types(self, flags=True)
         check_choice("recipe", self.recipe, Recipe)
-        for name, allowed in (("style", Style), ("pairs", Pairs), ("reward", Reward)):
+        for name, allowed in (("style", Style), ("pairs", Pairs)):
             if getattr(self, name) is not None:
                 check_choice(name, getattr(self, name), allowed)
-        stages_of(self.recipe, self.stages)
+        stages_of(self.stages)
         kind, _, rest = (self.rows_by or "").partition(":")
         if self.rows_by and not (kind in KINDS and rest):
             raise InputError(
@@ -578,10 +547,10 @@ class TrainConfig:
                 "or the URL of an endpoint; leave it out for rules"
             )
 
-    def resolved(self, model: object, *, export: bool = False) -> tuple[Preset, RowSettings]:
+    def resolved(self, model: object) -> tuple[Preset, RowSettings]:
         """Return the preset and the settings of rows for a model. Raises InputError.
 
-        What is given and would be left unread, also by an ``export``, is refused.
+        What is given and would be left unread is refused.
         """
         preset = preset_for(self.preset, model)
         given = self.given()
@@ -592,7 +561,7 @@ class TrainConfig:
             ROWS[preset.name], **{name: v for name, v in given.items() if name in ROW_NAMES}
         )
         rows.check(self.recipe)
-        check_is_used(self.recipe, self.stages, rows, given, export=export)
+        check_is_used(self.recipe, self.stages, rows, given)
         self._check_sources(rows)
         for name, value in given.items():
             if name not in ROW_NAMES:
@@ -604,7 +573,7 @@ class TrainConfig:
         """Refuse what is said of rows that come from elsewhere and would stay unread."""
         paragraphs = rows.style == "paper" and self.recipe not in ("short", "calibrated")
         if self.rows_by and not paragraphs:
-            why = "a model makes rows of paragraphs of style paper (--recipe mix, long or rl)"
+            why = "a model makes rows of paragraphs of style paper (--recipe mix or long)"
             raise _unread("rows_by", self.rows_by, why)
         if self.knowledge and rows.veracity != "evidence":
             raise _unread("knowledge", self.knowledge, "--veracity evidence reads it")
@@ -643,16 +612,10 @@ def _changed(preset: Preset, name: str, value: object) -> Preset:
 TRAINED = ("sft.epochs", "sft.rate", "dpo.epochs", "dpo.rate", "targets")
 
 
-def check_is_used(
-    recipe: str, stages: str, rows: RowSettings, given: Mapping[str, Any], *, export: bool = False
-) -> None:
-    """Refuse a given setting that nothing reads. Raises InputError.
-
-    ``export``: rows are made for another trainer, who takes pairs of every recipe. What a preset
-    brings may stay unread.
-    """
+def check_is_used(recipe: str, stages: str, rows: RowSettings, given: Mapping[str, Any]) -> None:
+    """Refuse a given setting that nothing reads; a preset's may stay unread. Raises InputError."""
     for name, value in given.items():
-        why = _why_unread(name, value, recipe, stages, rows, export)
+        why = _why_unread(name, value, recipe, stages, rows)
         if why:
             raise _unread(name, value, why)
 
@@ -662,7 +625,7 @@ def check_exported(config: TrainConfig) -> None:
     if config.methods:
         raise _unread("methods", config.methods, "--export writes rows and measures nothing")
     for name, value in config.given().items():
-        if name in (*TRAINED, *REWARDED):
+        if name in TRAINED:
             raise _unread(name, value, "--export writes rows and trains nothing")
 
 
@@ -672,22 +635,15 @@ def _unread(name: str, value: object, why: str) -> InputError:
 
 
 def _why_unread(
-    name: str, value: object, recipe: str, stages: str, rows: RowSettings, export: bool
+    name: str, value: object, recipe: str, stages: str, rows: RowSettings
 ) -> str | None:
     """Return why nothing reads a setting; ``None`` if something does."""
-    if name in REWARDED and (recipe != "rl" or stages == "sft"):
-        return "it applies to reinforcement learning (--recipe rl, not with --stages sft)"
-    if name == "cost" and rows.reward != "ternary":
-        return f"reward {rows.reward} has no cost (--reward ternary has)"
-    if name in ("against", "dpo.rows", "dpo.epochs", "dpo.rate"):
-        if stages == "sft":
-            return "--stages sft ends before DPO"
-        if recipe == "rl" and not export:
-            return "--recipe rl continues from SFT without DPO"
+    if name in ("against", "dpo.rows", "dpo.epochs", "dpo.rate") and stages == "sft":
+        return "--stages sft ends before DPO"
     if name == "against" and rows.style != "known":
         return f"style {rows.style} does not read it (--style known does)"
-    if name == "xi" and recipe not in ("mix", "rl"):
-        return f"--recipe {recipe} has no mix of forms (--recipe mix and rl have)"
+    if name == "xi" and recipe != "mix":
+        return f"--recipe {recipe} has no mix of forms (--recipe mix has)"
     if name in ("pairs", "cut", "variants"):
         if recipe in ("short", "calibrated") or rows.style != "paper":
             return "it is of paragraphs of style paper (--style paper, with --recipe mix or long)"

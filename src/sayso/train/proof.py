@@ -856,7 +856,6 @@ TITLES = {
     "self_refine": "Self-Refine",
     "sft": "SFT",
     "dpo": "SFT + DPO",
-    "rl": "SFT + RL",
 }
 
 

@@ -300,7 +300,7 @@ def _board(
     return table
 
 
-# ---- the charts of a training: losses and rewards, J by method, alignment (Figure 3), sweeps
+# ---- the charts of a training: losses, J by method, alignment (Figure 3), sweeps
 #
 # Each function returns ``None`` where there is nothing to draw.
 
@@ -469,7 +469,7 @@ def along(training: Training, setting: str, form: str, width: int) -> Drawing | 
 
 # ---- the tables of a training's page: methods by numbers, what changed, seeds, alignment, rows
 
-STAGES = {"sft": "Supervised fine-tuning", "dpo": "Preference optimization", "rl": "RL"}
+STAGES = {"sft": "Supervised fine-tuning", "dpo": "Preference optimization"}
 #: number -> what the tables call it
 HEADS = {TESTED.get(name, name): head for name, head, _ in (*PAPER, *BEYOND)}
 
@@ -639,8 +639,6 @@ ABOUT_CURVES = {
     "reward margin": (
         "How much more the chosen answer gained: beta times the difference of the log-ratios."
     ),
-    "mean reward": "Mean over the answers drawn at this step.",
-    "KL": "Distance from the starting model, in nats per token.",
 }
 
 
@@ -807,8 +805,6 @@ def _of_curve(training: Training, stage: str, quantity: str) -> str:
         c.first_loss is not None for c in training.curves if c.stage == stage
     ):
         text += "Step 0 is the first batch before any step. "
-    if quantity == "loss" and stage == "rl":
-        text += "This loss is near 0 by construction and says little: read the reward. "
     return text + ABOUT_CURVES.get(quantity, "")
 
 

@@ -55,7 +55,7 @@ class Point(msgspec.Struct, frozen=True):
 
 
 class Curve(msgspec.Struct, frozen=True):
-    """A training: its stage (sft, dpo, rl), seed, loss before the first step, and its course."""
+    """A training: its stage (sft, dpo), seed, loss before the first step, and its course."""
 
     stage: str
     seed: int
@@ -194,8 +194,7 @@ CARD = "sayso.json"
 class CurvePoint(msgspec.Struct, frozen=True):
     """One line of a curve: optimizer step, epoch, loss, learning rate.
 
-    ``values`` by name: "reward accuracy" and "reward margin" of pairs (DPO), "mean reward" and,
-    where it is held, "KL" (RL).
+    ``values`` by name: "reward accuracy" and "reward margin" of pairs (DPO).
     """
 
     step: int
@@ -208,7 +207,7 @@ class CurvePoint(msgspec.Struct, frozen=True):
 class ModelCard(msgspec.Struct, frozen=True, kw_only=True):
     """Where an adapter or merged model comes from.
 
-    ``kind`` is sft, dpo or rl. ``base`` is the identity of the base model, ``base_name`` what it
+    ``kind`` is sft or dpo. ``base`` is the identity of the base model, ``base_name`` what it
     is opened by, ``base_run`` the run whose probes say what is known ("" where there is none).
     ``signature`` names everything that made the weights; ``first_loss`` is the loss of the first
     batch before any step, without dropout. ``rows_hash`` stands for the rows themselves.

@@ -27,7 +27,6 @@ from sayso.records import (
     Stance,
     Verdict,
     content_id,
-    is_blank,
 )
 
 Form = Literal["short", "long"]
@@ -120,13 +119,6 @@ class TrainingRow(msgspec.Struct, frozen=True):
     entity: str
     questions: tuple[str, ...]
     kind: str
-
-
-class Prompt(msgspec.Struct, frozen=True):
-    """What reinforcement learning asks, and the short question with golds that judges answers."""
-
-    prompt: str
-    question: Question
 
 
 def facts_of(
@@ -391,37 +383,6 @@ def agreeing_draws(
             counted += 1
             agreeing += not contradiction
     return Agreement(agreeing, counted) if counted >= max(1, least) else None
-
-
-def confidences(
-    facts: Sequence[Fact], k: int, compare: Compare = contradicts, least: int = LEAST
-) -> dict[str, Agreement]:
-    """Return the confidence of each short fact's greedy answer by question id, where it exists."""
-    shares = {}
-    for fact in facts:
-        if fact.form == "short" and not is_blank(fact.greedy):
-            confidence = agreeing_draws(fact.question, fact.greedy, fact.draws[:k], compare, least)
-            if confidence is not None:
-                shares[fact.question.id] = confidence
-    return shares
-
-
-def extremes(
-    facts: Sequence[Fact], number: int, k: int, compare: Compare = contradicts, least: int = LEAST
-) -> list[Fact]:
-    """Return ``number`` short facts: one half those surest of themselves, the other the least sure.
-
-    RLMF (arXiv 2606.32032) chooses its training examples by the model's judgement of itself; here
-    the agreement of its draws with its answer stands for that. No truth enters. Facts without a
-    confidence are left out; ties go by a hash of the question.
-    """
-    sure = confidences(facts, k, compare, least)
-    held = [f for f in facts if f.form == "short" and f.question.id in sure]
-    held.sort(key=lambda f: (sure[f.question.id].share, content_id(["extremes", f.question.id])))
-    if len(held) <= number:
-        return held
-    low = number // 2
-    return [*held[:low], *held[len(held) - (number - low) :]]
 
 
 def mention_confidence(

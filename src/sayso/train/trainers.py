@@ -1,4 +1,4 @@
-"""SFT, DPO and reinforcement learning with TRL and LoRA, which resume where they were stopped."""
+"""SFT and DPO with TRL and LoRA, which resume where they were stopped."""
 
 from __future__ import annotations
 
@@ -24,14 +24,12 @@ from sayso.engines.hf.files import unpack
 from sayso.engines.hf.weights import open_adapter, open_causal
 from sayso.engines.local.files import gguf_file
 from sayso.processes import wait_passively
-from sayso.records import Gold, InputError, content_id
+from sayso.records import InputError, content_id
 from sayso.storage.atomic import refuse_links, replacing, system_reason
-from sayso.train.config import Preset, RowSettings, TrainingStage
+from sayso.train.config import Preset, TrainingStage
 from sayso.train.processes import agreed, leads, meet, process_count
 from sayso.train.result import CurvePoint, ModelCard, card_signature, read_card, write_card
-from sayso.train.rewards import NAMES
-from sayso.train.rewards import reward as reward_of
-from sayso.train.rows import Prompt, TrainingRow
+from sayso.train.rows import TrainingRow
 
 # ---- memory or disk that runs out while training is one line, however a library reports it
 
@@ -447,18 +445,12 @@ SOONEST, LATE, LATEST = 2.0, 15.0, 300.0
 MORE = {
     "sft": "more rows (--sft-rows, --train-limit) or --sft-epochs",
     "dpo": "more pairs (--dpo-rows, --train-limit) or --dpo-epochs",
-    "rl": "more questions (--rl-rows, --train-limit)",
 }
 
 
 def steps_of(kind: str, rows: int, preset: Preset) -> int:
-    """Return how many optimizer steps a stage ("sft", "dpo", "rl") takes on so many rows.
-
-    RL answers each question ``group`` times and leaves out a last batch that is not full.
-    """
+    """Return how many optimizer steps a stage ("sft", "dpo") takes on so many rows."""
     stage: TrainingStage = getattr(preset, kind)
-    if kind == "rl":
-        return math.ceil(stage.epochs * (rows // (stage.batch // preset.group)))
     return math.ceil(max(1, round(rows * stage.epochs)) / stage.batch)
 
 
@@ -539,7 +531,7 @@ def watch(kind: str, say: Say) -> Any:
     return Watch()
 
 
-# ---- what SFT, DPO and RL share: opening a model, checkpoints that can be trusted, memory, saving
+# ---- what SFT and DPO share: opening a model, checkpoints that can be trusted, memory, saving
 #
 # The trainers are TRL's; how several processes are started is the user's accelerate config.
 
@@ -548,8 +540,6 @@ LIBRARIES = ("torch", "transformers", "trl", "peft", "accelerate")
 LOGGED = {
     "rewards/accuracies": "reward accuracy",
     "rewards/margins": "reward margin",
-    "reward": "mean reward",
-    "kl": "KL",
 }
 
 
@@ -572,8 +562,8 @@ def begin_task(task: TrainingTask, rows: int) -> TrainingTask:
     return task._replace(preset=paced(task.kind, rows, task.preset))
 
 
-def arguments(task: TrainingTask, micro: int, **more: Any) -> dict[str, Any]:
-    """Return what TRL's three configs share; ``micro`` divides each process's part of a batch."""
+def arguments(task: TrainingTask, micro: int) -> dict[str, Any]:
+    """Return what TRL's two configs share; ``micro`` divides each process's part of a batch."""
     import torch
 
     cuda = torch.cuda.is_available()
@@ -608,7 +598,7 @@ def arguments(task: TrainingTask, micro: int, **more: Any) -> dict[str, Any]:
         "disable_tqdm": True,
         "seed": task.seed,
         "data_seed": task.seed,
-    } | more
+    }
 
 
 def rows_hash(rows: Sequence[tuple[str, ...]]) -> str:
@@ -622,16 +612,13 @@ def run_training(
     build: Callable[[int], Any],
     base: str,
     parent: str,
-    *,
-    first: bool = True,
 ) -> Path:
     """Run a training to its end and save the adapter; return its folder.
 
     ``build(micro)`` makes a TRL trainer with so many rows at once. A finished folder with the same
     signature is left as it is; a killed one goes on from its last whole checkpoint. Where memory
-    runs out, half as many rows are computed at once, with twice the accumulation. ``first``: the
-    loss of the first batch is noted, which takes a loss that needs no drawing. Every process of a
-    training computes its part of each batch, and the leading one writes.
+    runs out, half as many rows are computed at once, with twice the accumulation. Every process of
+    a training computes its part of each batch, and the leading one writes.
     """
     check_processes([task.stage])
     notices: list[str] = []
@@ -645,7 +632,7 @@ def run_training(
         return task.out
     checkpoint = agreed(lambda: begin_training(task.out, card.signature))
     say(steps_text(task.kind, steps_of(task.kind, len(rows), task.preset)))
-    trainer = _run(task, build, card.signature, checkpoint, say, first=first)
+    trainer = _run(task, build, card.signature, checkpoint, say)
     _check_finite(trainer.model, task)
     # a model that lies in parts on several GPUs is put together by all of them
     whole = trainer.accelerator.get_state_dict(trainer.model) if trainer.is_fsdp_enabled else None
@@ -682,8 +669,6 @@ def _run(
     signature: str,
     checkpoint: Path | None,
     say: Say,
-    *,
-    first: bool,
 ) -> Any:
     """Return TRL's trainer after its last step. Raises InputError where no row has room."""
     from transformers import PrinterCallback
@@ -695,7 +680,7 @@ def _run(
         try:
             with quiet_training(), full_disk_refused(task.out):
                 trainer = build(micro)
-                if first and checkpoint is None:
+                if checkpoint is None:
                     loss = first_loss(trainer)
                     if leads():
                         note_training(task.out, signature, loss)
@@ -741,7 +726,7 @@ def _card(task: TrainingTask, rows: Sequence[tuple[str, ...]], base: str, parent
 
 def _curve(history: Sequence[Mapping[str, Any]], task: TrainingTask) -> tuple[CurvePoint, ...]:
     """Return the course of a training from what its trainer logged."""
-    scale = 1.0 if task.kind == "rl" else task.stage.epochs  # one of the arranged is all of ours
+    scale = task.stage.epochs  # one epoch of the arranged rows is all of ours
     steps = []
     for line in history:
         if "loss" not in line:
@@ -929,145 +914,6 @@ def merge_adapter(folder: str | Path, out: str | Path) -> Path:
         open_tokenizer(str(start)).save_pretrained(place)
         write_card(place, msgspec.structs.replace(card, merged=True))
     return place
-
-
-# ---- reinforcement learning from the judge's verdicts: TRL's GRPOTrainer (Shao et al. 2024)
-#
-# Several answers to each question are drawn, each is judged against the golds, and what was
-# better than the others of its question becomes likelier. It starts from an SFT adapter: a policy
-# that never hedges draws no hedge that could be rewarded.
-
-#: what is changed in TRL's trainer; it is no public name
-CHANGED = "_generate_single_turn"
-
-
-#: the reward that a training by reward has unless another is named
-ROW_SETTINGS = RowSettings()
-
-
-def rl(
-    sft_folder: str | Path,
-    prompts: Sequence[Prompt],
-    preset: Preset,
-    out: str | Path,
-    *,
-    settings: RowSettings = ROW_SETTINGS,
-    seed: int = 0,
-    say: Callable[[str], None] = lambda text: None,
-) -> Path:
-    """Go on training an SFT adapter by reward; return ``out``. Everything else as in ``dpo``.
-
-    ``settings`` names the reward and what a wrong answer costs.
-
-    Questions without golds are refused: there is nothing to judge by. What was drawn of an answer
-    that no judge can read moves nothing (TRL leaves a reward of ``None`` out of its group).
-    """
-    reward, cost = settings.reward, settings.cost
-    if reward not in NAMES:
-        raise InputError(f"reward {reward!r}: expected one of {', '.join(NAMES)}")
-    start = Path(sft_folder)
-    before = _sft_card(start)
-    without = [p for p in prompts if not p.question.golds]
-    if without:
-        raise InputError(
-            f"{len(without)} questions have no gold answer, first {without[0].question.text!r}: "
-            "rewards need them"
-        )
-    check_step_size(len(prompts), preset)
-    source = model_folder(before.base_name)
-    about = {
-        "base_name": before.base_name, "recipe": "rl", "base_run": before.base_run
-    }  # fmt: skip
-    task = TrainingTask("rl", source, Path(out), preset, preset.rl, seed, say, about)
-    tokenizer = open_tokenizer(str(start))
-    questions = {p.question.id: p.question for p in prompts}
-    texts = unmarked(tokenizer, [(p.prompt, p.question.id) for p in prompts], say)
-    task = begin_task(task, len(texts))
-
-    def rewarded(completions: Sequence[Any], question: Sequence[str], **_: Any) -> list[Any]:
-        answers = [c if isinstance(c, str) else c[-1]["content"] for c in completions]
-        held = [questions[q] for q in question]
-        return [
-            reward_of(reward, q.text, q.golds or (), answer, cost)
-            for q, answer in zip(held, answers, strict=True)
-        ]
-
-    def build(micro: int) -> Any:
-        return _rl_trainer(task, tokenizer, texts, start, source, rewarded, micro)
-
-    parent = f"{before.signature}|{reward}|{cost:g}"
-    hashed = [(*text, *_names(questions[text[1]].golds or ())) for text in texts]
-    return run_training(task, hashed, build, before.base, parent, first=False)
-
-
-def check_step_size(questions: int, preset: Preset) -> None:
-    """Refuse fewer questions than one optimizer step takes. Raises InputError."""
-    least = preset.rl.batch // preset.group
-    if questions < least:
-        raise InputError(
-            f"RL has {questions} question{'' if questions == 1 else 's'}, and one step needs "
-            f"{least}, each answered {preset.group} times: take more (more entities, --rl-rows)"
-        )
-
-
-def _names(golds: Sequence[Gold]) -> tuple[str, ...]:
-    return tuple(name for gold in golds for name in gold.names)
-
-
-def _rl_trainer(
-    task: TrainingTask,
-    tokenizer: Any,
-    texts: Sequence[tuple[str, ...]],
-    start: Path,
-    source: str,
-    rewarded: Callable[..., list[Any]],
-    micro: int,
-) -> Any:
-    """Return TRL's trainer, which draws without dropout."""
-    from trl import GRPOConfig, GRPOTrainer
-
-    if not hasattr(GRPOTrainer, CHANGED):  # an override that nothing calls would change nothing
-        raise InputError(
-            f"this version of trl has no GRPOTrainer.{CHANGED}, which sayso changes: pip install "
-            "trl==1.16"
-        )
-
-    class Trainer(GRPOTrainer):  # type: ignore[misc]
-        """TRL's trainer, which draws without dropout."""
-
-        def _generate_single_turn(self, *given: Any, **named: Any) -> Any:
-            """Draw from the policy itself: TRL would leave LoRA's dropout on here."""
-            training = self.model.training
-            self.model.eval()
-            try:
-                return super()._generate_single_turn(*given, **named)
-            finally:
-                self.model.train(training)
-
-    preset, stage = task.preset, task.stage
-    policy = adapted(source, start, preset)
-    rows = training_examples(tokenizer, [(text[0],) for text in texts], ())
-    rows = rows.add_column("question", [text[1] for text in texts])
-    group = preset.group
-    return Trainer(
-        policy,
-        reward_funcs=rewarded,
-        args=GRPOConfig(
-            **arguments(
-                task, micro, num_train_epochs=stage.epochs, train_sampling_strategy="random"
-            ),
-            num_generations=group,
-            max_completion_length=preset.answer,
-            temperature=1.0,
-            beta=preset.kl,
-            # by the whole batch: a group where nothing is right would count as much as any other,
-            # and what a wrong answer costs would cancel out in it
-            scale_rewards="batch",
-            chat_template_kwargs={},
-        ),
-        train_dataset=rows,
-        processing_class=tokenizer,
-    )
 
 
 # ---- supervised fine-tuning with LoRA: TRL's SFTTrainer on rows of prompt and answer

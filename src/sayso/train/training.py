@@ -5,7 +5,7 @@ stopped. One process at a time works in a folder::
 
     draws/            answers of the base model about what is trained on (a run folder)
     rows/             sft-SEED.jsonl, dpo-SEED.jsonl
-    adapters/         sft-SEED, dpo-SEED (or rl-SEED), each with its card
+    adapters/         sft-SEED, dpo-SEED, each with its card
     runs/             uncle runs of the trained models, with the base run's frozen probes
     training.json     every setting, the table, differences, curves, samples
 """
@@ -42,7 +42,7 @@ from sayso.storage.cache import FILE_NAME, Cache
 from sayso.storage.run_folder import RunFolder
 from sayso.train import processes, trainers
 from sayso.train.base import Base, Halves, check_still, halves, open_base_run
-from sayso.train.config import Preset, RowSettings, TrainConfig, stages_of
+from sayso.train.config import GONE, Preset, RowSettings, TrainConfig, stages_of
 from sayso.train.draws import draw_facts, facts_in, knowledge_of
 from sayso.train.draws import estimate_draws as estimate_draws
 from sayso.train.export import STYLES, export
@@ -101,7 +101,7 @@ def begin_result(
         **_flat("training", dataclasses.asdict(preset)),
     }
     manifest = base.manifest
-    key = content_id([settings, manifest.model_identity, manifest.judge_signature])[:8]
+    key = _key(settings, manifest.model_identity, manifest.judge_signature)
     signature = signature_of(
         f"training#{key}",
         (
@@ -145,13 +145,23 @@ def _flat(prefix: str, settings: Mapping[str, Any]) -> dict[str, object]:
     return flat
 
 
+def _key(settings: Mapping[str, object], *rest: str) -> str:
+    """Return the hash of a training's settings, model and judge, as version 0.2 made it."""
+    return content_id([_with_gone(settings), *rest])[:8]
+
+
+def _with_gone(settings: Mapping[str, object]) -> dict[str, object]:
+    """Return settings with those that are gone, as version 0.2 stored them."""
+    return {**GONE.get(str(settings["training.name"]), {}), **settings}
+
+
 def training_folder(base: Base, begun: Training) -> Path:
     """Return the folder beside the run that a training gets without a name.
 
     The same for more seeds or another way of counting: those go on in it.
     """
     kept = {k: v for k, v in begun.settings.items() if k not in (*COUNTED, "seeds")}
-    key = content_id([kept, begun.model_identity, begun.judge])[:8]
+    key = _key(kept, begun.model_identity, begun.judge)
     return base.path.parent / f"training-{base.path.name}-{kept['recipe']}-{key}"
 
 
@@ -275,10 +285,8 @@ def _check_same(folder: Path, before: Training, begun: Training) -> None:
 
     Settings that are younger than the folder are left to the signatures of what it holds.
     """
-    old, new = (
-        {**training.settings, "model": training.model_identity, "judge": training.judge}
-        for training in (before, begun)
-    )
+    old = {**before.settings, "model": before.model_identity, "judge": before.judge}
+    new = {**_with_gone(begun.settings), "model": begun.model_identity, "judge": begun.judge}
     plain = msgspec.to_builtins(new)
     for name in dict.fromkeys((*old, *SOURCES)):
         if name in (*COUNTED, *SEEDS) or old.get(name) == plain.get(name):
@@ -295,7 +303,7 @@ def _listed(seeds: Sequence[int]) -> str:
     return ", ".join(map(str, seeds))
 
 
-# ---- the training of one seed: SFT, then DPO or RL; every stage resumes by itself
+# ---- the training of one seed: SFT, then DPO; every stage resumes by itself
 
 
 class TrainingPlan(NamedTuple):
@@ -316,7 +324,7 @@ class TrainingPlan(NamedTuple):
     @property
     def stages(self) -> tuple[str, ...]:
         """The stages that are trained."""
-        return stages_of(self.config.recipe, self.config.stages)
+        return stages_of(self.config.stages)
 
 
 def check_before_training(base: Base, preset: Preset, stages: Sequence[str]) -> None:
@@ -331,8 +339,6 @@ def check_before_training(base: Base, preset: Preset, stages: Sequence[str]) -> 
             "(--export does not need it)"
         ) from None
     trainers.check_processes([getattr(preset, stage) for stage in stages])
-    if "rl" in stages and processes.process_count() > 1:
-        raise InputError("recipe rl trains in one process: start it without a launcher")
     trainers.check_trainable_targets(trainers.model_folder(name), preset.targets)
 
 
@@ -355,30 +361,19 @@ def train_seed(plan: TrainingPlan, rows: RowSet, seed: int) -> dict[str, Path]:
     """
     base, preset, say = plan.base, plan.preset, plan.say
     name = _weights_of(base)
-    if "rl" in plan.stages:
-        trainers.check_step_size(len(rows.prompts), preset)
     about = {
         "recipe": plan.config.recipe, "base_run": str(base.path), "base_name": name,
         "base": base.manifest.model_identity,
     }  # fmt: skip
     folders = {stage: plan.folder / "adapters" / f"{stage}-{seed}" for stage in plan.stages}
-    sizes = {
-        "sft": f"{len(rows.sft)} rows",
-        "dpo": f"{len(rows.dpo)} pairs",
-        "rl": f"{len(rows.prompts)} questions",
-    }
+    sizes = {"sft": f"{len(rows.sft)} rows", "dpo": f"{len(rows.dpo)} pairs"}
     for stage, out in folders.items():
         finished = "" if read_card(out) is None else " (finished)"
         say(f"seed {seed}: {stage.upper()} on {sizes[stage]}{finished}")
         if stage == "sft":
             _together("sft", name, rows.sft, preset, out, seed=seed, about=about, say=say)
-        elif stage == "dpo":
-            _together("dpo", folders["sft"], rows.dpo, preset, out, seed=seed, say=say)
         else:
-            trainers.rl(
-                folders["sft"], rows.prompts, preset, out, settings=plan.settings,
-                seed=seed, say=say,
-            )  # fmt: skip
+            _together("dpo", folders["sft"], rows.dpo, preset, out, seed=seed, say=say)
     return folders
 
 
@@ -438,11 +433,11 @@ def _prepared(
         )
     base = open_base_run(run, **given)
     UNCLE.check(dataclasses.replace(base.settings, methods=config.methods or ""))
-    preset, settings = config.resolved(base.model, export=bool(export))
+    preset, settings = config.resolved(base.model)
     parts = halves(base, config.limit, config.train_limit, config.train_data)
     check_forms(config.recipe, parts.trained.questions, settings, by_model=bool(config.rows_by))
     if not export:
-        check_before_training(base, preset, stages_of(config.recipe, config.stages))
+        check_before_training(base, preset, stages_of(config.stages))
     if config.prompt_folder:
         check_folder(Path(config.prompt_folder))
     return base, parts, preset, settings
@@ -556,7 +551,7 @@ def estimate_training(
     )
     stages = () if export else plan.stages
     rows = _rows_drawn(plan)
-    more = {"sft": 1 + settings.plain, "dpo": 1 + settings.plain_pairs, "rl": 1.0}
+    more = {"sft": 1 + settings.plain, "dpo": 1 + settings.plain_pairs}
     most = {stage: round(getattr(preset, stage).rows * more[stage]) for stage in plan.stages}
     here = most if rows is None else {stage: _of_stage(rows, stage) for stage in plan.stages}
     sizes = None if export else trainers.sizes(trainers.model_folder(_weights_of(base)), preset)
@@ -587,7 +582,7 @@ def estimate_training(
 
 
 #: what stages are made of
-UNITS = {"sft": "rows", "dpo": "pairs", "rl": "questions"}
+UNITS = {"sft": "rows", "dpo": "pairs"}
 
 
 def estimated_text(plan: Estimated) -> str:
@@ -646,8 +641,7 @@ def _size_lines(plan: Estimated, model: int, trained: int, memory: int) -> Itera
 def _files(plan: TrainingPlan, seeds: Sequence[int], adapters: Sequence[str]) -> Iterator[str]:
     """Yield what a training writes into its folder."""
     yield "draws/"
-    sides = ("sft", *(stage for stage in plan.stages if stage == "dpo"))
-    yield from (f"rows/{stage}-{seed}.jsonl" for stage in sides for seed in seeds)
+    yield from (f"rows/{stage}-{seed}.jsonl" for stage in plan.stages for seed in seeds)
     if plan.export:
         yield "export-sharegpt/" if plan.export.endswith("sharegpt") else "export/"
         yield FILE
@@ -670,8 +664,7 @@ def _rows_drawn(plan: TrainingPlan) -> dict[str, int] | None:
         plan.config.recipe, facts_in(drawn), plan.settings, _wording(plan), _wanted(plan), seed,
         None,
     )  # fmt: skip
-    prompts = {"rl prompts": len(rows.prompts)} if rows.prompts else {}
-    return row_counts(rows) | prompts
+    return row_counts(rows)
 
 
 def _of_stage(rows: Mapping[str, int], stage: str) -> int:
@@ -690,8 +683,7 @@ def _fit(plan: TrainingPlan, begun: Training, new: bool) -> Training:
         notes=(*begun.notes, *notices, *(f"rows: {note}" for note in first.notes), *told),
         timings=plan.timings,
     )
-    more = ((len(first.dpo), "pairs"), (len(first.prompts), "questions for RL"))
-    also = "".join(f", {number} {what}" for number, what in more if number)
+    also = f", {len(first.dpo)} pairs" if first.dpo else ""
     plan.say(f"rows: {len(first.sft)} for SFT{also}")
     if plan.export:
         return _exported(plan, begun, first)
@@ -793,9 +785,6 @@ def _make_rows(
                     plan.config.recipe, facts, plan.settings, wording, size, seed, author
                 )
                 keep_rows(rows[seed], plan.folder / "rows", seed, plan.parts.measured.questions)
-            if size[2]:
-                fewest = min(len(one.prompts) for one in rows.values())
-                trainers.check_step_size(fewest, plan.preset)
     except InputError:
         withdraw(plan.folder, drawn=True)
         raise
@@ -808,16 +797,9 @@ def _wording(plan: TrainingPlan) -> dict[Form, str]:
     return {"short": texts["short"], "long": texts["long"]}
 
 
-def _wanted(plan: TrainingPlan) -> tuple[int, int, int]:
-    """Return how many rows are wanted of SFT, DPO and RL; none of a stage that is not trained."""
-    preset, stages = plan.preset, plan.stages
-    if plan.export and "rl" in stages:
-        stages = ("sft", "dpo")
-    return (
-        preset.sft.rows,
-        preset.dpo.rows if "dpo" in stages else 0,
-        preset.rl.rows if "rl" in stages else 0,
-    )
+def _wanted(plan: TrainingPlan) -> tuple[int, int]:
+    """Return how many rows are wanted of SFT and DPO; none of a stage that is not trained."""
+    return plan.preset.sft.rows, plan.preset.dpo.rows if "dpo" in plan.stages else 0
 
 
 def _exported(plan: TrainingPlan, begun: Training, rows: RowSet) -> Training:
@@ -844,8 +826,8 @@ SHOWN = (
 )  # fmt: skip
 #: recipes that read a setting
 _RECIPES = {
-    "xi": ("mix", "rl"),
-    "theta": ("mix", "short", "long", "rl"),
+    "xi": ("mix",),
+    "theta": ("mix", "short", "long"),
     "plain_from": ("calibrated",),
 }
 
@@ -883,7 +865,7 @@ def sweep(
             )[1]
             for value in (wanted[0], wanted[-1])
         ]  # fmt: skip
-        stages = stages_of(config.recipe, config.stages)
+        stages = stages_of(config.stages)
         sizes = smallest([stage_rows(training.rows) for training in ends], stages)
     points: list[SweepPoint] = []
     for value in wanted:

@@ -5,7 +5,6 @@
     mix         both, a share ``xi`` of them long
     calibrated  ours: wording as sure as the draws agree; with style "known" (graded rows) a word
                 of doubt at the value
-    rl          starts from what mix starts from; its own rows are prompts (sayso.train.trainers)
 
 The first three are Idk rows and UNCLE's pairs of paragraphs (``style`` "paper"; LoGU's with
 ``pairs`` "logu"), or rows of which one label a fact decides the wording in both forms (``style``
@@ -36,12 +35,10 @@ from sayso.train.recipes.logu import logu, uncle_pairs
 from sayso.train.rows import (
     Fact,
     Form,
-    Prompt,
     TrainingRow,
     Want,
     chance,
     check_apart,
-    extremes,
     in_order,
     instructed,
     is_topic,
@@ -102,12 +99,11 @@ LEAST = 10
 
 
 class RowSet(NamedTuple):
-    """The rows of one seed, what was left out and why, and what RL asks."""
+    """The rows of one seed, and what was left out and why."""
 
     sft: list[TrainingRow]
     dpo: list[TrainingRow]
     notes: list[str]
-    prompts: list[Prompt]
 
 
 def check_known_and_unknown(facts: Sequence[Fact], settings: RowSettings) -> tuple[int, int]:
@@ -189,11 +185,11 @@ def make(
     facts: Sequence[Fact],
     settings: RowSettings,
     instructions: Mapping[Form, str],
-    size: tuple[int, int, int],
+    size: tuple[int, int],
     seed: int,
     author: Author | None = None,
 ) -> RowSet:
-    """Return the rows of a recipe, at most ``size`` for (SFT, DPO, RL). Raises InputError.
+    """Return the rows of a recipe, at most ``size`` for (SFT, DPO). Raises InputError.
 
     An ``author`` makes the rows of paragraphs in the rules' place.
     """
@@ -204,7 +200,7 @@ def make(
     notes: list[str] = []
     sides: dict[Want, list[TrainingRow]] = {}
     wants: tuple[Want, ...] = ("sft", "dpo")
-    for want, most in zip(wants, size[:2], strict=True):
+    for want, most in zip(wants, size, strict=True):
         if not most:
             sides[want] = []
             continue
@@ -222,19 +218,7 @@ def make(
     for want in wants:
         plain = _plain(sides[want], facts, settings, want, seed)
         sides[want] = in_order([*sides[want], *plain], seed)
-    prompts = _prompts(facts, settings, instructions.get("short", ""), size[2], seed)
-    return RowSet(sides["sft"], sides["dpo"], notes, prompts)
-
-
-def _prompts(
-    facts: Sequence[Fact], settings: RowSettings, wording: str, most: int, seed: int
-) -> list[Prompt]:
-    """Return what RL asks: at most so many short questions with golds, in an order of the seed."""
-    short = [f for f in facts if f.form == "short" and f.question.golds]
-    if settings.choose == "extremes":
-        short = extremes(short, most, settings.k)
-    short.sort(key=lambda fact: content_id(["rl", seed, fact.question.id]))
-    return [Prompt(f"{f.prompt} {wording}".strip(), f.question) for f in short[:most]]
+    return RowSet(sides["sft"], sides["dpo"], notes)
 
 
 class _WantedRows(NamedTuple):
@@ -256,7 +240,7 @@ def _rows(facts: Sequence[Fact], settings: RowSettings, wanted: _WantedRows) -> 
         rows = of_answers(facts, settings, want=want, seed=seed, notes=notes)
         return in_order(rows, seed)[:most]
     short, long = _both(facts, settings, wanted)
-    if recipe in ("mix", "rl"):
+    if recipe == "mix":
         total = min(most, largest(len(set(short)), len(set(long)), [settings.xi]))
         if not total:
             reasons = "; ".join(dict.fromkeys(notes))
@@ -350,14 +334,9 @@ def row_counts(row_set: RowSet) -> dict[str, int]:
 def keep_rows(row_set: RowSet, folder: Path, seed: int, measured: Sequence[str | Question]) -> None:
     """Write the rows of a seed, after a check that none is about what is measured. InputError.
 
-    What RL asks is checked too. Questions tell more than names: see ``check_apart``.
+    Questions tell more than names: see ``check_apart``.
     """
-    prompts = [
-        TrainingRow(one.prompt, "", None, "short", one.question.entity or one.question.text,
-            (one.question.id,), "rl")
-        for one in row_set.prompts
-    ]  # fmt: skip
-    check_apart([*row_set.sft, *row_set.dpo, *prompts], measured)
+    check_apart([*row_set.sft, *row_set.dpo], measured)
     for stage, rows in (("sft", row_set.sft), ("dpo", row_set.dpo)):
         with replacing(folder / f"{stage}-{seed}.jsonl") as file:
             file.writelines(msgspec.json.encode(row) + b"\n" for row in rows)
