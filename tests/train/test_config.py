@@ -41,18 +41,10 @@ def test_a_given_setting_that_nothing_reads_is_refused(config: dict[str, Any], t
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("given", "told"),
-    [
-        ({"targets": "q_proj, v_proj"}, "--targets q_proj,v_proj"),
-        ({"sft_rows": 3, "sft_epochs": 2.0}, "--sft-epochs 2.0 .*trains nothing"),
-        ({"methods": "unc_few"}, "measures nothing"),
-    ],
-)
-def test_an_export_reads_no_setting_of_trainings(given: dict[str, Any], told: str) -> None:
-    check_exported(TrainConfig(sft_rows=3))
-    with pytest.raises(InputError, match=told):
-        check_exported(TrainConfig(**given))
+def test_an_export_measures_nothing() -> None:
+    check_exported(TrainConfig(sft_rows=3, sft_epochs=2.0))  # its configuration says how to train
+    with pytest.raises(InputError, match="measures nothing"):
+        check_exported(TrainConfig(methods="unc_few"))
 
 
 @pytest.mark.parametrize(

@@ -182,11 +182,15 @@ def test_a_step_has_as_many_rows_as_the_preset_says(
     assert [step.step for step in card.curve] == [1, 2]
 
 
-def test_several_gpus_of_one_process_are_refused_with_the_way_to_use_them(
+def test_several_gpus_and_processes_are_refused_with_the_way_to_use_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    with monkeypatch.context() as patch:
+        patch.setenv("WORLD_SIZE", "2")
+        with pytest.raises(InputError, match=r"is one process.*--export trl or llama-factory"):
+            sft("builtin", rows(4), PRESET, tmp_path / "x")
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    with pytest.raises(InputError, match=r"2 GPUs are visible.*accelerate.*CUDA_VISIBLE_DEVICES=0"):
+    with pytest.raises(InputError, match=r"2 GPUs are visible.*CUDA_VISIBLE_DEVICES=0; --export"):
         sft("builtin", rows(4), PRESET, tmp_path / "x")
     assert not (tmp_path / "x").exists()
 
@@ -328,9 +332,9 @@ def test_the_papers_preset_is_table_6() -> None:
     assert (PAPER.sft.rows, PAPER.dpo.rows, PAPER.xi) == (40_000, 20_000, 0.7)
 
 
-@pytest.mark.parametrize("name", ["r", "dropout", "warmup", "xi", "targets", "group"])
+@pytest.mark.parametrize("name", ["r", "dropout", "warmup", "xi", "targets"])
 def test_settings_that_train_nothing_are_refused(name: str) -> None:
-    wrong: Any = {"targets": (), "group": 7}.get(name, -1)
+    wrong: Any = {"targets": ()}.get(name, -1)
     with pytest.raises(InputError, match=name):
         dataclasses.replace(PAPER, **{name: wrong}).check()
     with pytest.raises(InputError, match="expected auto, paper, builtin"):

@@ -18,10 +18,10 @@ from sayso.train.config import TrainConfig, check_exported
 if TYPE_CHECKING:
     from sayso.cli import printing, progress
     from sayso.report import numbers
-    from sayso.train import processes, report, training
+    from sayso.train import report, training
 else:  # loaded when something is trained
     printing, progress = Later("sayso.cli.printing"), Later("sayso.cli.progress")
-    numbers, processes = Later("sayso.report.numbers"), Later("sayso.train.processes")
+    numbers = Later("sayso.report.numbers")
     report, training = Later("sayso.train.report"), Later("sayso.train.training")
 
 
@@ -92,19 +92,16 @@ def train(
         _sweep(run, config, flags)
         return
     if flags.dry_run:
-        if processes.leads():
-            plan = training.estimate_training(
-                run, flags.out, config, export=flags.export or "", **flags.opened()
-            )
-            print(numbers.json_text(plan) if flags.json else training.estimated_text(plan))
+        plan = training.estimate_training(
+            run, flags.out, config, export=flags.export or "", **flags.opened()
+        )
+        print(numbers.json_text(plan) if flags.json else training.estimated_text(plan))
         return
     with progress.Bars(idle=False) as bars:
         folder, done = training.fit(
             run, flags.out, config, export=flags.export or "", progress=bars, say=_say,
             **flags.opened(),
         )  # fmt: skip
-    if not processes.leads():
-        return
     page = report.write_training_page(folder) if done.cells else None
     if flags.json:
         print(numbers.json_text(done))
@@ -135,8 +132,6 @@ def _sweep(run: Path, config: TrainConfig, flags: TrainFlags) -> None:
             run, flags.out, config, setting=flags.sweep, values=grid, progress=bars, say=_say,
             **flags.opened(),
         )  # fmt: skip
-    if not processes.leads():
-        return
     page = report.write_sweep_page(folder, swept)
     if flags.json:
         print(numbers.json_text(swept.sweep))

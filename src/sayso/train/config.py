@@ -608,9 +608,6 @@ def _changed(preset: Preset, name: str, value: object) -> Preset:
 
 # ---- settings that were given and would change nothing are refused, not left unread
 
-#: what only training reads
-TRAINED = ("sft.epochs", "sft.rate", "dpo.epochs", "dpo.rate", "targets")
-
 
 def check_is_used(recipe: str, stages: str, rows: RowSettings, given: Mapping[str, Any]) -> None:
     """Refuse a given setting that nothing reads; a preset's may stay unread. Raises InputError."""
@@ -621,12 +618,9 @@ def check_is_used(recipe: str, stages: str, rows: RowSettings, given: Mapping[st
 
 
 def check_exported(config: TrainConfig) -> None:
-    """Refuse what ``--export`` leaves unread: it trains and measures nothing. InputError."""
+    """Refuse what ``--export`` leaves unread: it measures nothing. InputError."""
     if config.methods:
         raise _unread("methods", config.methods, "--export writes rows and measures nothing")
-    for name, value in config.given().items():
-        if name in TRAINED:
-            raise _unread(name, value, "--export writes rows and trains nothing")
 
 
 def _unread(name: str, value: object, why: str) -> InputError:

@@ -3,11 +3,14 @@
 Nothing of theirs is imported. A folder gets one file per sort of row, ``sft`` and ``dpo``; for
 LLaMA-Factory also the ``dataset_info.json`` that describes them (its data/README, "Alpaca Format"
 and "Sharegpt Format"). Text is written as it is: what a model said stays data, never a template.
+A configuration beside them trains what ``sayso train`` would, also on several GPUs.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
+from importlib import resources
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -15,6 +18,7 @@ import msgspec
 
 from sayso.records import InputError
 from sayso.storage.atomic import disk_errors, replacing
+from sayso.train.config import Preset, TrainingStage
 from sayso.train.rows import TrainingRow
 
 Format = Literal["trl", "llama-factory", "llama-factory-sharegpt"]
@@ -22,6 +26,8 @@ Format = Literal["trl", "llama-factory", "llama-factory-sharegpt"]
 Record = Mapping[str, object]
 #: file that describes a folder's data sets to LLaMA-Factory
 INFO = "dataset_info.json"
+#: the script that trains with TRL, and the settings that it reads
+SCRIPT, PLAN = "sayso_train.py", "sayso_train.json"
 
 
 class ExportedRows(NamedTuple):
@@ -140,3 +146,109 @@ STYLES: dict[str, Style] = {
         },
     ),
 }
+
+
+# ---- a configuration for the trainer that reads the rows: the preset's settings under its names
+
+
+def write_configuration(
+    folder: str | Path, style: Format, preset: Preset, stages: Sequence[str], model: str, seed: int
+) -> tuple[Path, ...]:
+    """Write what a trainer needs beside exported rows; return the files.
+
+    For TRL a script and its settings (the ``trl`` command cannot go on training an SFT adapter),
+    for LLaMA-Factory a YAML file a stage. ``model`` is what transformers opens. DPO goes on from
+    the SFT adapter, which is also its reference, as in ``sayso train``. InputError for a full disk.
+    """
+    place = Path(folder)
+    if style == "trl":
+        plan: dict[str, object] = {"model": model, "lora": _lora_of_peft(preset)}
+        plan |= {stage: _trl_arguments(preset, stage, seed) for stage in stages}
+        script = resources.files(__package__).joinpath("trl_script.txt").read_bytes()
+        texts = {SCRIPT: script, PLAN: json.dumps(plan, indent=1).encode() + b"\n"}
+    else:
+        texts = {
+            f"sayso_{stage}.yaml": _yaml(_factory_arguments(preset, stage, model, seed))
+            for stage in stages
+        }
+    for name, text in texts.items():
+        with replacing(place / name) as out:
+            out.write(text)
+    return tuple(place / name for name in texts)
+
+
+def _shared_arguments(preset: Preset, stage: str, seed: int) -> dict[str, object]:
+    """Return the settings of transformers' TrainingArguments; a batch is that of one process."""
+    own: TrainingStage = getattr(preset, stage)
+    return {
+        "num_train_epochs": own.epochs,
+        "learning_rate": own.rate,
+        "per_device_train_batch_size": own.micro,
+        "gradient_accumulation_steps": max(1, own.batch // own.micro),
+        "lr_scheduler_type": preset.schedule,
+        "adam_beta1": preset.betas[0],
+        "adam_beta2": preset.betas[1],
+        "adam_epsilon": preset.epsilon,
+        "weight_decay": 0.0,
+        "gradient_checkpointing": preset.checkpointing,
+        "save_steps": preset.save,
+        "seed": seed,
+    }
+
+
+def _lora_of_peft(preset: Preset) -> dict[str, object]:
+    return {
+        "r": preset.r,
+        "lora_alpha": preset.alpha,
+        "lora_dropout": preset.dropout,
+        "target_modules": list(preset.targets),
+        "task_type": "CAUSAL_LM",
+    }
+
+
+def _trl_arguments(preset: Preset, stage: str, seed: int) -> dict[str, object]:
+    """Return the arguments of TRL's SFTConfig or DPOConfig."""
+    shared = _shared_arguments(preset, stage, seed)
+    shared |= {"warmup_steps": preset.warmup, "max_length": preset.cutoff, "report_to": "none"}
+    if stage == "sft":
+        return {**shared, "completion_only_loss": True}
+    loss: dict[str, object] = {"loss_type": ["sigmoid"]}
+    if preset.nll:
+        loss = {"loss_type": ["sigmoid", "sft"], "loss_weights": [1.0, preset.nll]}
+    return {**shared, **loss, "beta": preset.beta, "disable_dropout": False}
+
+
+def _factory_arguments(preset: Preset, stage: str, model: str, seed: int) -> dict[str, object]:
+    """Return the arguments of ``llamafactory-cli train``, which is run in the folder."""
+    given: dict[str, object] = {
+        "model_name_or_path": model,
+        "stage": stage,
+        "do_train": True,
+        "finetuning_type": "lora",
+        "lora_rank": preset.r,
+        "lora_alpha": preset.alpha,
+        "lora_dropout": preset.dropout,
+        "lora_target": ",".join(preset.targets),
+        "dataset_dir": ".",
+        "dataset": f"sayso_{stage}",
+        "cutoff_len": preset.cutoff,
+        "output_dir": stage,
+        "warmup_ratio": preset.warmup,
+        "bf16": True,
+    }
+    if stage == "dpo":
+        # without a named reference, it would be the model before SFT
+        given |= {
+            "adapter_name_or_path": "sft", "ref_model": model, "ref_model_adapters": "sft",
+            "pref_loss": "sigmoid", "pref_beta": preset.beta, "pref_ftx": preset.nll,
+        }  # fmt: skip
+    return given | _shared_arguments(preset, stage, seed)
+
+
+def _yaml(settings: Mapping[str, object]) -> bytes:
+    """Return settings as YAML; numbers have a point, without which 1e-08 would be a word."""
+    lines = []
+    for name, value in settings.items():
+        small = isinstance(value, float) and "e" in repr(value)
+        lines.append(f"{name}: {value:.6e}" if small else f"{name}: {json.dumps(value)}")
+    return ("\n".join(lines) + "\n").encode()

@@ -27,7 +27,6 @@ from sayso.processes import wait_passively
 from sayso.records import InputError, content_id
 from sayso.storage.atomic import refuse_links, replacing, system_reason
 from sayso.train.config import Preset, TrainingStage
-from sayso.train.processes import agreed, leads, meet, process_count
 from sayso.train.result import CurvePoint, ModelCard, card_signature, read_card, write_card
 from sayso.train.rows import TrainingRow
 
@@ -39,11 +38,6 @@ NO_SPACE = ("no space left", "disk quota exceeded", "os error 28", "file write f
 
 #: where not even one row fits
 NO_ROOM = "memory ran out with one row at a time: use a smaller model or a lower cutoff"
-#: where one process cannot go on with fewer rows, since the others would wait for it
-NO_ROOM_HERE = (
-    "memory ran out with {micro} rows at once in one of {processes} processes: start more of "
-    "them, or a single one, which continues with fewer rows at once"
-)
 
 
 @contextlib.contextmanager
@@ -66,22 +60,27 @@ def full_disk_refused(place: Path) -> Iterator[None]:
         raise
 
 
-def check_processes(stages: Sequence[TrainingStage] = ()) -> None:
-    """Refuse processes among which a step cannot be divided, and GPUs left idle. InputError."""
+#: what to do where a training is to use more than one process
+ELSEWHERE = (
+    "--export trl or llama-factory writes the rows and a configuration for their trainers, which "
+    "train in several processes"
+)
+
+
+def check_one_process() -> None:
+    """Refuse a launcher of several processes, and several GPUs. Raises InputError."""
     wait_passively()
     import torch
 
-    processes = process_count()
-    for stage in stages:
-        if stage.batch % processes:
-            raise InputError(
-                f"a step of {stage.batch} rows cannot be divided among {processes} processes: "
-                f"start {divisor(stage.batch, processes)}"
-            )
-    if processes == 1 and torch.cuda.device_count() > 1:
+    if (os.environ.get("WORLD_SIZE") or "1") != "1":
         raise InputError(
-            f"{torch.cuda.device_count()} GPUs are visible, but one process uses only one: start "
-            "with accelerate launch --multi_gpu -m sayso train …, or set CUDA_VISIBLE_DEVICES=0"
+            f"sayso train is one process, and a launcher started several: start it alone; "
+            f"{ELSEWHERE}"
+        )
+    if torch.cuda.device_count() > 1:
+        raise InputError(
+            f"{torch.cuda.device_count()} GPUs are visible, and sayso train uses one: set "
+            f"CUDA_VISIBLE_DEVICES=0; {ELSEWHERE}"
         )
 
 
@@ -180,13 +179,11 @@ def mark() -> Any:
     from transformers import TrainerCallback
 
     class Mark(TrainerCallback):  # type: ignore[misc]
-        """Leaves a file in a checkpoint that was written whole, by every process."""
+        """Leaves a file in a checkpoint that was written whole."""
 
         def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
             """Mark the checkpoint of this step."""
-            meet()
-            if leads():
-                Path(args.output_dir, f"checkpoint-{state.global_step}", WHOLE).touch()
+            Path(args.output_dir, f"checkpoint-{state.global_step}", WHOLE).touch()
 
     return Mark()
 
@@ -533,7 +530,7 @@ def watch(kind: str, say: Say) -> Any:
 
 # ---- what SFT and DPO share: opening a model, checkpoints that can be trusted, memory, saving
 #
-# The trainers are TRL's; how several processes are started is the user's accelerate config.
+# The trainers are TRL's.
 
 LIBRARIES = ("torch", "transformers", "trl", "peft", "accelerate")
 #: what TRL logs, by the name that a card has for it
@@ -563,7 +560,7 @@ def begin_task(task: TrainingTask, rows: int) -> TrainingTask:
 
 
 def arguments(task: TrainingTask, micro: int) -> dict[str, Any]:
-    """Return what TRL's two configs share; ``micro`` divides each process's part of a batch."""
+    """Return what TRL's two configs share; ``micro`` divides a batch."""
     import torch
 
     cuda = torch.cuda.is_available()
@@ -572,7 +569,7 @@ def arguments(task: TrainingTask, micro: int) -> dict[str, Any]:
     return {
         "output_dir": str(task.out / FOLDER),
         "per_device_train_batch_size": micro,
-        "gradient_accumulation_steps": s.batch // process_count() // micro,
+        "gradient_accumulation_steps": s.batch // micro,
         "learning_rate": s.rate,
         "num_train_epochs": 1,  # of the arranged rows, which hold every epoch
         "train_sampling_strategy": "sequential",
@@ -588,7 +585,6 @@ def arguments(task: TrainingTask, micro: int) -> dict[str, Any]:
         "use_cpu": not cuda and not torch.backends.mps.is_available(),
         "gradient_checkpointing": p.checkpointing,
         "dataloader_pin_memory": cuda,
-        "ddp_find_unused_parameters": False,
         "save_strategy": "steps",
         "save_steps": p.save,
         "save_total_limit": 2,
@@ -617,10 +613,9 @@ def run_training(
 
     ``build(micro)`` makes a TRL trainer with so many rows at once. A finished folder with the same
     signature is left as it is; a killed one goes on from its last whole checkpoint. Where memory
-    runs out, half as many rows are computed at once, with twice the accumulation. Every process of
-    a training computes its part of each batch, and the leading one writes.
+    runs out, half as many rows are computed at once, with twice the accumulation.
     """
-    check_processes([task.stage])
+    check_one_process()
     notices: list[str] = []
 
     def say(text: str) -> None:
@@ -628,36 +623,30 @@ def run_training(
         task.say(text)
 
     card = _card(task, rows, base, parent)
-    if agreed(lambda: finished(task.out, card.signature)):
+    if finished(task.out, card.signature):
         return task.out
-    checkpoint = agreed(lambda: begin_training(task.out, card.signature))
+    checkpoint = begin_training(task.out, card.signature)
     say(steps_text(task.kind, steps_of(task.kind, len(rows), task.preset)))
     trainer = _run(task, build, card.signature, checkpoint, say)
     _check_finite(trainer.model, task)
-    # a model that lies in parts on several GPUs is put together by all of them
-    whole = trainer.accelerator.get_state_dict(trainer.model) if trainer.is_fsdp_enabled else None
-    if leads():
-        trained = msgspec.structs.replace(
-            card,
-            first_loss=begun(task.out).first_loss,
-            curve=_curve(trainer.state.log_history, task),
-            notices=tuple(notices),
-        )
-        _save(task, trainer, trained, whole)
-    meet()
+    trained = msgspec.structs.replace(
+        card,
+        first_loss=begun(task.out).first_loss,
+        curve=_curve(trainer.state.log_history, task),
+        notices=tuple(notices),
+    )
+    _save(task, trainer, trained)
     return task.out
 
 
-def _save(
-    task: TrainingTask, trainer: Any, card: ModelCard, whole: Mapping[str, Any] | None
-) -> None:
-    """Write the adapter, its tokenizer and its card; ``whole`` are weights put together."""
+def _save(task: TrainingTask, trainer: Any, card: ModelCard) -> None:
+    """Write the adapter, its tokenizer and its card."""
     with full_disk_refused(task.out):
         lora = trainer.model.peft_config["default"]
-        # peft keeps a set, which every process writes in an order of its own: the file, and with it
-        # the identity of the model, would differ from one training to the next
+        # peft keeps a set, whose order differs from one process to the next: so would the file, and
+        # with it the identity of the model
         lora.target_modules = sorted(lora.target_modules)
-        trainer.model.save_pretrained(task.out, selected_adapters=["default"], state_dict=whole)
+        trainer.model.save_pretrained(task.out, selected_adapters=["default"])
         trainer.processing_class.save_pretrained(task.out)
         write_card(task.out, card)
         clear(task.out)
@@ -673,7 +662,7 @@ def _run(
     """Return TRL's trainer after its last step. Raises InputError where no row has room."""
     from transformers import PrinterCallback
 
-    batch, processes = task.stage.batch // process_count(), process_count()
+    batch = task.stage.batch
     micro = divisor(batch, task.stage.micro)
     while True:
         trainer = None
@@ -681,9 +670,7 @@ def _run(
             with quiet_training(), full_disk_refused(task.out):
                 trainer = build(micro)
                 if checkpoint is None:
-                    loss = first_loss(trainer)
-                    if leads():
-                        note_training(task.out, signature, loss)
+                    note_training(task.out, signature, first_loss(trainer))
                 trainer.remove_callback(PrinterCallback)
                 trainer.add_callback(mark())
                 trainer.add_callback(watch(task.kind, task.say))
@@ -694,9 +681,6 @@ def _run(
                 raise
             if micro == 1:
                 raise InputError(NO_ROOM) from error
-            if processes > 1:
-                text = NO_ROOM_HERE.format(micro=micro, processes=processes)
-                raise InputError(text) from error
         del trainer
         free()
         micro = divisor(batch, micro // 2)
@@ -850,11 +834,8 @@ def _trainer(
             precompute_ref_log_probs=True,
             precompute_ref_batch_size=micro,
         ),
-        train_dataset=_shared(
-            training_examples(
-                tokenizer, arranged(texts, task.stage, task.seed), ("chosen", "rejected")
-            ),
-            task.out / FOLDER / "pairs",
+        train_dataset=training_examples(
+            tokenizer, arranged(texts, task.stage, task.seed), ("chosen", "rejected")
         ),
         processing_class=tokenizer,
     )
@@ -862,19 +843,6 @@ def _trainer(
         policy.delete_adapter("ref")
         policy.set_adapter("default")
     return trainer
-
-
-def _shared(pairs: Any, place: Path) -> Any:
-    """Return pairs whose reference every process finds: TRL keeps it in a file beside theirs."""
-    if process_count() == 1:
-        return pairs
-    from datasets import load_from_disk
-
-    if leads():
-        shutil.rmtree(place, ignore_errors=True)
-        pairs.save_to_disk(place)
-    meet()
-    return load_from_disk(place)
 
 
 def adapted(source: str, start: Path, preset: Preset) -> Any:

@@ -16,9 +16,9 @@ import contextlib
 import dataclasses
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import msgspec
 
@@ -40,12 +40,12 @@ from sayso.runs.tools import KnowledgeSources
 from sayso.storage.atomic import WRITER, one_writer, refuse_links, replacing
 from sayso.storage.cache import FILE_NAME, Cache
 from sayso.storage.run_folder import RunFolder
-from sayso.train import processes, trainers
+from sayso.train import trainers
 from sayso.train.base import Base, Halves, check_still, halves, open_base_run
 from sayso.train.config import GONE, Preset, RowSettings, TrainConfig, stages_of
 from sayso.train.draws import draw_facts, facts_in, knowledge_of
 from sayso.train.draws import estimate_draws as estimate_draws
-from sayso.train.export import STYLES, export
+from sayso.train.export import STYLES, Format, export, write_configuration
 from sayso.train.proof import prove
 from sayso.train.recipes import RowSet, check_forms, row_counts
 from sayso.train.recipes import keep_rows as keep_rows
@@ -327,7 +327,7 @@ class TrainingPlan(NamedTuple):
         return stages_of(self.config.stages)
 
 
-def check_before_training(base: Base, preset: Preset, stages: Sequence[str]) -> None:
+def check_before_training(base: Base, preset: Preset) -> None:
     """Refuse what could not be trained, before anything is asked. Raises InputError."""
     name = _weights_of(base)
     try:
@@ -338,7 +338,7 @@ def check_before_training(base: Base, preset: Preset, stages: Sequence[str]) -> 
             f"training needs {error.name}, which is not installed: pip install 'sayso[train]' "
             "(--export does not need it)"
         ) from None
-    trainers.check_processes([getattr(preset, stage) for stage in stages])
+    trainers.check_one_process()
     trainers.check_trainable_targets(trainers.model_folder(name), preset.targets)
 
 
@@ -371,29 +371,10 @@ def train_seed(plan: TrainingPlan, rows: RowSet, seed: int) -> dict[str, Path]:
         finished = "" if read_card(out) is None else " (finished)"
         say(f"seed {seed}: {stage.upper()} on {sizes[stage]}{finished}")
         if stage == "sft":
-            _together("sft", name, rows.sft, preset, out, seed=seed, about=about, say=say)
+            trainers.sft(name, rows.sft, preset, out, seed=seed, about=about, say=say)
         else:
-            _together("dpo", folders["sft"], rows.dpo, preset, out, seed=seed, say=say)
+            trainers.dpo(folders["sft"], rows.dpo, preset, out, seed=seed, say=say)
     return folders
-
-
-#: what all processes do together
-TOGETHER: Mapping[str, Callable[..., Path]] = {"sft": trainers.sft, "dpo": trainers.dpo}
-
-
-def _together(stage: str, *given: Any, say: Say, **named: Any) -> None:
-    """Train a stage in this process, which leads, and in the others, which :func:`_follow`."""
-    processes.agreed(lambda: (stage, given, named))
-    TOGETHER[stage](*given, **named, say=say)
-
-
-def _follow() -> tuple[Path, Training]:
-    """Train what the leading process says; return what it returns."""
-    while True:
-        stage, given, named = processes.agreed(lambda: None)
-        if stage not in TOGETHER:
-            return given  # type: ignore[no-any-return]
-        TOGETHER[stage](*given, **named)
 
 
 def curve_of(stage: str, seed: int, folder: Path) -> Curve:
@@ -437,7 +418,7 @@ def _prepared(
     parts = halves(base, config.limit, config.train_limit, config.train_data)
     check_forms(config.recipe, parts.trained.questions, settings, by_model=bool(config.rows_by))
     if not export:
-        check_before_training(base, preset, stages_of(config.stages))
+        check_before_training(base, preset)
     if config.prompt_folder:
         check_folder(Path(config.prompt_folder))
     return base, parts, preset, settings
@@ -462,15 +443,10 @@ def fit(
 
     ``export`` writes rows only, for another trainer ("trl", "llama-factory"). ``model``, ``data``,
     ``judge`` and ``cache`` replace what the run's manifest says; ``rows_by`` is an engine of your
-    own in the place of the configuration's. Of several processes that a launcher started, all train
-    and return the same, and the first does the rest. Raises InputError.
+    own in the place of the configuration's. Raises InputError.
     """
     config = config or TrainConfig()
     config.check()
-    if processes.process_count() > 1:
-        processes.channel()
-        if not processes.leads():
-            return _follow()
     if rows_by is not None:
         check_engine(rows_by, "rows_by")
         config = dataclasses.replace(config, rows_by=rows_by.name)
@@ -490,7 +466,6 @@ def fit(
         done = _fit(plan, begun, new)
         done = msgspec.structs.replace(done, finished=now(), timings=plan.timings)
         write_training(folder, done)
-    processes.agreed(lambda: ("", (folder, done), {}))
     return folder, done
 
 
@@ -806,8 +781,15 @@ def _exported(plan: TrainingPlan, begun: Training, rows: RowSet) -> Training:
     """Write the rows for another trainer and return the training with their counts."""
     # files of the two formats of LLaMA-Factory have equal names
     name = "export-sharegpt" if plan.export.endswith("sharegpt") else "export"
-    written = export([*rows.sft, *rows.dpo], plan.folder / name, plan.export)  # type: ignore[arg-type]
+    place, style = plan.folder / name, cast(Format, plan.export)
+    written = export([*rows.sft, *rows.dpo], place, style)
+    local = begun.model in LOCAL_NAMES
+    model = trainers.model_folder(begun.model) if local else begun.model
+    files = write_configuration(
+        place, style, plan.preset, plan.stages, model.removeprefix("hf:"), plan.config.seed
+    )
     notes = (*begun.notes, *(f"{file}: {n} rows" for file, n in written.rows.items()))
+    notes = (*notes, f"settings for the trainer: {', '.join(file.name for file in files)}")
     return msgspec.structs.replace(begun, notes=notes, folders={"export": name})
 
 
@@ -873,9 +855,8 @@ def sweep(
         _, last = fit(run, folder / f"{setting}-{value:g}", with_value(value, **sizes), **options)
         points.append(SweepPoint(setting, value, last_numbers(last)))
     swept = msgspec.structs.replace(last, sweep=tuple(points))
-    if processes.leads():
-        with replacing(folder / "sweep.json") as file:
-            file.write(msgspec.json.format(msgspec.json.encode(swept), indent=1) + b"\n")
+    with replacing(folder / "sweep.json") as file:
+        file.write(msgspec.json.format(msgspec.json.encode(swept), indent=1) + b"\n")
     return folder, swept
 
 
