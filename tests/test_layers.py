@@ -344,6 +344,7 @@ ALONE = {
     "sayso.score_files.page": "the page of sayso score, beside its tables",
     "sayso.train.draws": "the draws that rows are made of",
     "sayso.train.export": "formats of other trainers",
+    "sayso.train.proof": "numbers and tests of trained models, apart from training them",
     "sayso.train.trainers": "torch, loaded only where a model is trained",
     "sayso.wikidata.build": "what the command calls",
     "sayso.wikidata.dump": "what the command calls",
@@ -389,7 +390,7 @@ BUDGET = {
     "protocols": 23_957,
     "judges": 15_648,
     "engines": 12_511,
-    "train": 9_523,
+    "train": 8_855,
     "metrics": 9_455,
     "runs": 6_417,
     "datasets": 5_456,
@@ -429,7 +430,7 @@ FLAGS = {
     "report": (3, 3),
     "export": (3, 3),
     "label": (13, 13),
-    "compare": (12, 12),
+    "compare": (10, 10),
     "assert": (7, 7),
     "score": (38, 38),
     "watch": (12, 12),
@@ -444,7 +445,7 @@ FLAGS = {
     "prompts new": (1, 1),
     "build": (17, 17),
     "index": (6, 6),
-    "train": (54, 53),
+    "train": (49, 48),
 }
 
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from sayso.people.agreement import agreement as agreement
     from sayso.people.corrected import correct as correct
     from sayso.records import InputError as InputError
+    from sayso.runs.compare import compare as compare
     from sayso.runs.export import export as export
     from sayso.runs.from_files import factuality as factuality
     from sayso.runs.measure import measure as measure
@@ -41,13 +42,12 @@ if TYPE_CHECKING:
     from sayso.score_files.leaderboard import leaderboard as leaderboard
     from sayso.score_files.score import score as score
     from sayso.studies import study as study
-    from sayso.train.compare import compare as compare
 
 #: public name -> where it lives ("module:attribute", or a module)
 _PUBLIC = {
     "run": "sayso.runs.run:run",
     "measure": "sayso.runs.measure:measure",
-    "compare": "sayso.train.compare:compare",
+    "compare": "sayso.runs.compare:compare",
     "check": "sayso.checks.model:check",
     "check_assertions": "sayso.assertions.check:check_assertions",
     "agreement": "sayso.people.agreement:agreement",

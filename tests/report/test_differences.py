@@ -15,7 +15,6 @@ from sayso.report.differences import (
     by_chance,
     compared_sentence,
     render_compare,
-    with_tests,
 )
 from sayso.runs.compare import number_words
 
@@ -27,7 +26,7 @@ BOTH = slice_of(form="short", given="known")
 def printed(found: list[Estimate], words: Words = WORDS, width: int = 80) -> str:
     out = io.StringIO()
     sides = ("small", "runs/a"), ("large", "runs/b")
-    render_compare(with_tests(found), Console(file=out, width=width), sides, words)
+    render_compare(found, Console(file=out, width=width), sides, words)
     return out.getvalue()
 
 
@@ -78,22 +77,14 @@ def test_a_difference_is_claimed_where_its_interval_leaves_out_0(
     value: float | None, ends: tuple[float, float] | None, said: str
 ) -> None:
     low, high = ends if ends is not None else (None, None)
-    found = with_tests([Estimate("J", SHORT, value, low, high)])
+    found = [Estimate("J", SHORT, value, low, high)]
     assert compared_sentence(found, WORDS, ("small", "large")) == said
-
-
-def test_a_correction_for_many_tests_counts_more_than_the_interval() -> None:
-    found = [Estimate("J", SHORT, 0.1, 0.01, 0.2)]
-    said = compared_sentence(with_tests(found, [(0.04, 0.3)]), WORDS, ("a", "b"))
-    assert said.startswith("No difference is visible")
-    said = compared_sentence(with_tests(found, [(0.001, 0.01)]), WORDS, ("a", "b"))
-    assert said.startswith("b admits more reliably")
 
 
 def test_less_is_better_where_the_number_says_so() -> None:
     first = Headline("x", "errs less", "errs more", "errs least")
     words = Words(MetricTable(Metric("e", "errors", higher=False, headline=first)))
-    found = with_tests([Estimate("e", SHORT, -0.1, -0.2, -0.05)])
+    found = [Estimate("e", SHORT, -0.1, -0.2, -0.05)]
     assert compared_sentence(found, words, ("a", "b")) == "b errs less than a."
 
 

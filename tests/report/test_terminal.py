@@ -10,7 +10,7 @@ from rich.console import Console
 
 from sayso.protocols.uncle.report import render
 from sayso.records import Estimate, slice_of
-from sayso.report.differences import render_compare, with_tests
+from sayso.report.differences import render_compare
 from sayso.report.terminal import plain_table
 from support.report_folders import estimates, estimates_of
 
@@ -67,7 +67,7 @@ def test_hostile_text_is_printed_without_effect() -> None:
     ]
     text = printed(found)
     render_compare(
-        with_tests([Estimate("FA", slice_of(form="short", domain=HOSTILE), problem=HOSTILE)]),
+        [Estimate("FA", slice_of(form="short", domain=HOSTILE), problem=HOSTILE)],
         Console(file=(out := io.StringIO()), width=80),
         ((HOSTILE, HOSTILE), ("b", HOSTILE)),
     )

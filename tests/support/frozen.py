@@ -388,7 +388,7 @@ def _trained(folder: Path) -> Training:
     base = open_base_run("runs/uncle", model=_asked(Path("runs/uncle")), cache="cache")
     preset, settings = TRAINED.resolved("builtin")
     parts = halves(base, TRAINED.limit, TRAINED.train_limit)
-    wording, size = instructions(base.settings), (preset.sft.rows, preset.dpo.rows, 0)
+    wording, size = instructions(base.settings), (preset.sft.rows, preset.dpo.rows)
     facts = facts_in(RunFolder.open(folder / "draws"))
     rows = make(TRAINED.recipe, facts, settings, wording, size, 0)  # type: ignore[arg-type]
     export_rows([*rows.sft, *rows.dpo], folder / "export", "trl")

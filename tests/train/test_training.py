@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import shutil
 from pathlib import Path
 
@@ -175,7 +176,7 @@ def test_draws_that_a_model_does_not_give_are_told(
     assert any(notice.startswith("probe: 216 of 360 requests") for notice in said)
     with pytest.raises(InputError, match="only 0 of 36 training facts are known"):
         # a draw without an answer has no verdict: no fact can be right in all ten
-        make("short", facts_, RowSettings(), INSTRUCTIONS, (99, 99, 99), 0)  # type: ignore[arg-type]
+        make("short", facts_, RowSettings(), INSTRUCTIONS, (99, 99), 0)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("knows", "lacking"), [(1.0, "unknown"), (0.0, "known")])
@@ -186,7 +187,7 @@ def test_too_few_facts_of_a_kind_are_one_line_with_counts(
     base = open_base_run(run, model=engine, data=str(file), cache=tmp_path / "cache")
     facts_ = draw_facts(base, halves(base).trained, tmp_path / "d")
     with pytest.raises(InputError, match=f"only 0 of 90 training facts are {lacking} ") as told:
-        make("mix", facts_, BUILTIN, INSTRUCTIONS, (99, 99, 99), 0)  # type: ignore[arg-type]
+        make("mix", facts_, BUILTIN, INSTRUCTIONS, (99, 99), 0)  # type: ignore[arg-type]
     assert f"at least {LEAST}" in str(told.value)
     assert "\n" not in str(told.value)
 
@@ -200,22 +201,21 @@ def test_a_mix_of_which_one_form_has_no_rows_names_the_recipe_that_is_left(made:
     short = [fact for fact in made if fact.form == "short"]
     settings = dataclasses.replace(BUILTIN, style="paper", xi=0.7)
     with pytest.raises(InputError, match=r"mix: \d+ short and 0 long rows .*or --recipe short$"):
-        make("mix", short, settings, INSTRUCTIONS, (60, 40, 20), 0)  # type: ignore[arg-type]
+        make("mix", short, settings, INSTRUCTIONS, (60, 40), 0)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("style", ["paper", "known"])
-@pytest.mark.parametrize("recipe", ["short", "long", "mix", "calibrated", "rl"])
+@pytest.mark.parametrize("recipe", ["short", "long", "mix", "calibrated"])
 def test_every_recipe_makes_rows_that_ask_as_the_evaluation_does(
     recipe: str, style: str, made: list
 ) -> None:
     settings = dataclasses.replace(BUILTIN, style=style)  # type: ignore[arg-type]
-    rows = make(recipe, made, settings, INSTRUCTIONS, (60, 40, 20), 0)  # type: ignore[arg-type]
+    rows = make(recipe, made, settings, INSTRUCTIONS, (60, 40), 0)  # type: ignore[arg-type]
     forms = {"short": {"short"}, "long": {"long"}}.get(recipe, {"short", "long"})
     learned = [row for row in rows.sft if row.kind != "plain"]
     assert {row.form for row in learned} == {row.form for row in rows.dpo} == forms
     assert len(learned) <= 60
     assert 0 < len(rows.dpo) <= 40 * 1.3
-    assert len(rows.prompts) == 20
     assert all(row.rejected is None for row in rows.sft)
     assert all(row.rejected for row in rows.dpo)
     asking = [row for row in [*learned, *rows.dpo] if row.kind != "plain"]
@@ -224,16 +224,16 @@ def test_every_recipe_makes_rows_that_ask_as_the_evaluation_does(
     assert plain
     assert not any(INSTRUCTIONS[row.form] in row.prompt for row in plain)
     assert sum(row_counts(rows).values()) == len(rows.sft) + len(rows.dpo)
-    again = make(recipe, made, settings, INSTRUCTIONS, (60, 40, 20), 0)  # type: ignore[arg-type]
+    again = make(recipe, made, settings, INSTRUCTIONS, (60, 40), 0)  # type: ignore[arg-type]
     assert again == rows
-    other = make(recipe, made, settings, INSTRUCTIONS, (60, 40, 20), 1)  # type: ignore[arg-type]
+    other = make(recipe, made, settings, INSTRUCTIONS, (60, 40), 1)  # type: ignore[arg-type]
     assert other.sft != rows.sft
 
 
 def test_the_shares_of_a_mix_are_those_asked_for(made: list) -> None:
     for xi in (0.25, 0.75):
         settings = dataclasses.replace(BUILTIN, xi=xi, plain=0.0, plain_pairs=0.0)
-        rows = make("mix", made, settings, INSTRUCTIONS, (20, 20, 0), 0)  # type: ignore[arg-type]
+        rows = make("mix", made, settings, INSTRUCTIONS, (20, 20), 0)  # type: ignore[arg-type]
         for some in (rows.sft, rows.dpo):
             assert len(some) == 20
             assert sum(r.form == "long" for r in some) == 20 * xi
@@ -242,7 +242,7 @@ def test_the_shares_of_a_mix_are_those_asked_for(made: list) -> None:
 def test_rows_about_what_is_measured_are_refused_with_names(tmp_path: Path) -> None:
     row = TrainingRow("Who?", "I do not know.", None, "short", "Ada  LOVELACE", ("q",), "idk")
     other = msgspec.structs.replace(row, entity="Somebody Else")
-    made = RowSet([other, row], [], [], [])
+    made = RowSet([other, row], [], [])
     with pytest.raises(InputError, match="'Ada Lovelace'"):
         keep_rows(made, tmp_path / "rows", 0, ["Ada Lovelace"])
     assert not (tmp_path / "rows").exists()
@@ -384,8 +384,12 @@ def test_trained_models_are_never_probed(base: Base, world: list[Fact], tmp_path
 
 def test_an_export_writes_rows_and_trains_nothing(base: Base, tmp_path: Path) -> None:
     for style, files in (
-        ("trl", {"sayso_sft.jsonl", "sayso_dpo.jsonl"}),
-        ("llama-factory", {"sayso_sft.json", "sayso_dpo.json", "dataset_info.json"}),
+        ("trl", {"sayso_sft.jsonl", "sayso_dpo.jsonl", "sayso_train.json", "sayso_train.py"}),
+        (
+            "llama-factory",
+            {f"sayso_{stage}.{kind}" for stage in ("sft", "dpo") for kind in ("json", "yaml")}
+            | {"dataset_info.json"},
+        ),
     ):
         folder, found = fit(
             base.path, tmp_path / style, config=TrainConfig(preset="builtin"), export=style,
@@ -404,7 +408,7 @@ def test_pairs_are_made_for_those_who_need_them(base: Base, tmp_path: Path) -> N
         base.path, tmp_path / "sft", config=TrainConfig(preset="builtin", stages="sft"),
         export="trl", model=base.model, cache=base.cache,
     )  # fmt: skip
-    assert {p.name for p in (folder / "export").iterdir()} == {"sayso_sft.jsonl"}
+    assert not (folder / "export" / "sayso_dpo.jsonl").exists()
     assert all(name.startswith("sft ") for name in found.rows)
     assert (folder / "rows" / "dpo-0.jsonl").read_bytes() == b""
 
@@ -564,6 +568,10 @@ def test_a_whole_training_on_the_built_in_model(
         mine = found.get("dpo", form, name).value
         assert mine == pytest.approx(other[name, f"form:{form}"]), (form, name)
     assert cli.execute(["compare", "base", "trained/runs/dpo-0"]) == 0, capsys.readouterr().err
+    assert cli.execute(["compare", "base", "trained"]) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert "did you mean trained/runs/dpo-0 or" in told
+    _check_code_of_the_docs(folder, "trained/runs/dpo-0", capsys)
     # without the base run's probes it is refused: re-probing cannot happen by accident
     capsys.readouterr()
     assert cli.execute(f"run uncle --model hf:{folder} {quick} --out twice".split()) == 2
@@ -572,6 +580,25 @@ def test_a_whole_training_on_the_built_in_model(
     before = {p: p.stat().st_mtime_ns for p in Path("trained/adapters").rglob("*.safetensors")}
     assert cli.execute(words) == 0
     assert {p: p.stat().st_mtime_ns for p in before} == before
+
+
+def _check_code_of_the_docs(adapter: Path, run: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Plain transformers and peft say what sayso stored, word for word."""
+    doc = (Path(__file__).parents[2] / "docs" / "training.md").read_text(encoding="utf-8")
+    section = doc.split("\n## Using the model\n")[1].split("\n## ")[0]
+    (code,) = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+    generations = RunFolder.open(run).read("generations/short", records_module.Generation)
+    stored = next(g for g in generations if g.instructed)
+    own = {
+        '"your/base-model"': repr(str(Path(sayso.__file__).parent / "builtin" / "model")),
+        '"runs/trained/adapters/dpo-0"': repr(str(adapter)),
+        re.findall(r'text = (".*")', code)[0]: repr(stored.request.messages[0].content),
+    }
+    for old, new in own.items():
+        assert code.count(old) == 1
+        code = code.replace(old, new)
+    exec(compile(code, "docs/training.md", "exec"), {})
+    assert capsys.readouterr().out.strip() == stored.text
 
 
 def _estimates(run: str) -> list[records_module.Estimate]:

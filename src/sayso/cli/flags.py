@@ -212,14 +212,6 @@ class Comparing:
             show_default=False,
         ),
     ] = ()
-    stage: Annotated[
-        Literal["sft", "dpo", "rl"] | None,
-        Parameter(help="For two trainings: the stage to compare; default: the last of each."),
-    ] = None
-    base: Annotated[
-        Path | None,
-        Parameter(help="For two trainings: the new location of their base run."),
-    ] = None
 
 
 @dataclasses.dataclass(frozen=True)

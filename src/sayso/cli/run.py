@@ -145,15 +145,15 @@ def compare(
     Parameters
     ----------
     a
-        A run folder, or an output folder of sayso train.
+        A run folder.
     b
-        Another folder of the same kind.
+        Another run folder.
     more
         Further run folders.
     """
     if flags.assertions:
-        if more or flags.stage is not None or flags.base is not None:
-            raise InputError("--assert is for two runs: leave out further runs, --stage and --base")
+        if more:
+            raise InputError("--assert is for two runs: leave out further runs")
         done = checking.check_assertions(
             b, flags.assertions, base=a, allow_cache=gate.allow_cache, raw=gate.raw,
             allow=flags.allow,

@@ -29,11 +29,12 @@ from sayso.later import Later
 from sayso.protocols import PROTOCOLS, protocol_of
 from sayso.protocols.protocol import Protocol, Unsuited
 from sayso.records import CorrectedNumber, Estimate, InputError
-from sayso.report.differences import render_compare, with_tests
+from sayso.report.differences import render_compare
 from sayso.report.formats import Wanted, wanted
 from sayso.report.numbers import json_text
 from sayso.report.page import index_page, write_index
 from sayso.report.terminal import plain_table, render_summaries, safe_text, say
+from sayso.runs.compare import compare as compare_runs
 from sayso.runs.compare import number_words, sides_of
 from sayso.runs.dry_run import RunEstimate, estimate_job, plan_text, total_of, total_text
 from sayso.runs.job import Job, check, with_period, with_prompts_elsewhere
@@ -52,13 +53,12 @@ if TYPE_CHECKING:
     from sayso.runs import from_files
     from sayso.studies import report as study_report
     from sayso.studies import results as study_results
-    from sayso.train import compare as trainings
     from sayso.train import report as training_report
 else:  # few runs need them
     from_files = Later("sayso.runs.from_files")
     people, corrected = Later("sayso.people.corrected"), Later("sayso.report.corrected")
     study_report, study_results = Later("sayso.studies.report"), Later("sayso.studies.results")
-    trainings, training_report = Later("sayso.train.compare"), Later("sayso.train.report")
+    training_report = Later("sayso.train.report")
 
 
 def run_one(common: RunFlags, plan: Protocol, options: Any) -> int:
@@ -332,8 +332,6 @@ def _run(job: Job, shown: ShowOptions) -> Result:
 
 def _compare_many(runs: Sequence[Path], flags: Comparing) -> None:
     """Print a study of some runs."""
-    if flags.stage is not None or flags.base is not None:
-        raise InputError("--stage and --base are for two trainings; leave them out")
     options = {"resamples": flags.resamples, "seed": flags.seed, "allow": flags.allow}
     found = study_results.of_folders(runs, **options)
     if flags.json:
@@ -478,36 +476,23 @@ def compare(a: Path, b: Path, more: Sequence[Path], flags: Comparing) -> None:
     if more:
         _compare_many((a, b, *more), flags)
         return
-    result = trainings.compare(
-        a,
-        b,
-        allow=flags.allow,
-        resamples=flags.resamples,
-        seed=flags.seed,
-        stage=flags.stage or "",
-        base=flags.base,
-    )
+    result = compare_runs(a, b, allow=flags.allow, resamples=flags.resamples, seed=flags.seed)
     if flags.json:
-        rows = [msgspec.structs.asdict(e) for e in result.estimates]
-        if result.tests:  # of trainings only
-            for row, (p, holm) in zip(rows, result.tests, strict=True):
-                row |= {"p": p, "p_holm": holm}
-        print(json_text(rows))
+        print(json_text([msgspec.structs.asdict(e) for e in result.estimates]))
     else:
         render_compare(
-            with_tests(result.estimates, result.tests),
+            result.estimates,
             Console(),
             sides_of(a, b),
             number_words(PROTOCOLS[result.protocol]),
             result.notes,
             result.compared,
         )
-        if RunFolder.exists(a) and RunFolder.exists(b):
-            plan = PROTOCOLS[result.protocol]
-            before, after = (people.current_corrected(one) for one in (a, b))
-            corrected.render_corrected_differences(
-                before, after, plan.metrics, plan.report.part_label, Console()
-            )
+        plan = PROTOCOLS[result.protocol]
+        before, after = (people.current_corrected(one) for one in (a, b))
+        corrected.render_corrected_differences(
+            before, after, plan.metrics, plan.report.part_label, Console()
+        )
 
 
 def factuality(files: Sequence[Path], flags: Factuality) -> int:

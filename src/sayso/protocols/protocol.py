@@ -393,15 +393,13 @@ def compare_parts(
 class Comparison(NamedTuple):
     """Differences, B minus A, and what a reader must know about them.
 
-    ``notes`` are warnings, ``compared`` says what was; ``tests`` has p and its correction for
-    many tests of every difference, where they were tested. ``protocol`` is whose numbers they are,
+    ``notes`` are warnings, ``compared`` says what was. ``protocol`` is whose numbers they are,
     ``names`` what A and B are.
     """
 
     estimates: list[Estimate]
     notes: list[str]
     compared: Sequence[str] = ()
-    tests: Sequence[tuple[float | None, float | None]] = ()
     protocol: str = ""
     names: tuple[str, str] = ("A", "B")
 

@@ -1,14 +1,12 @@
 """Two runs compared, in words and in a terminal: better, worse, or no visible difference.
 
-A difference is called one where its 95 % interval leaves out 0, or, where it was tested together
-with others, where its corrected p is small.
+A difference is called one where its 95 % interval leaves out 0.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from itertools import zip_longest
 from typing import NamedTuple
 
 from rich.console import Console
@@ -21,8 +19,6 @@ from sayso.report.numbers import is_bare, notation_of, percentage_points, signed
 from sayso.report.tables import why_undefined
 from sayso.report.terminal import safe_text, say
 
-#: a corrected p below which a difference is called one
-CLEAR = 0.05
 BETTER, WORSE, NONE, UNDEFINED = "better", "worse", "no visible difference", "cannot be compared"
 
 
@@ -36,44 +32,27 @@ class Words(NamedTuple):
 NO_WORDS = Words()
 
 
-class Tested(NamedTuple):
-    """A difference, second minus first, with its p after a correction for many tests, if any."""
-
-    estimate: Estimate
-    corrected: float | None = None
-
-    @property
-    def clear(self) -> bool:
-        """Whether it is more than chance shows."""
-        e = self.estimate
-        if e.value is None or e.low is None or e.high is None:
-            return False
-        if self.corrected is not None:
-            return self.corrected < CLEAR
-        return not e.low <= 0 <= e.high
-
-    def verdict(self, words: Words) -> str:
-        """Return better, worse, or that no difference is visible; higher or lower of the rest."""
-        e = self.estimate
-        if e.value is None:
-            return UNDEFINED
-        if not self.clear:
-            return NONE
-        higher = words.metrics.named(e.name).higher
-        if higher is None:
-            return "higher" if e.value > 0 else "lower"
-        return BETTER if (e.value > 0) is higher else WORSE
+def is_clear(difference: Estimate) -> bool:
+    """Tell whether a difference is more than chance shows: its interval leaves out 0."""
+    low, high = difference.low, difference.high
+    if difference.value is None or low is None or high is None:
+        return False
+    return not low <= 0 <= high
 
 
-def with_tests(
-    differences: Sequence[Estimate], tests: Sequence[tuple[float | None, float | None]] = ()
-) -> list[Tested]:
-    """Return differences with their corrected p; ``tests`` are (p, corrected p) of each."""
-    pairs = zip_longest(differences, tests, fillvalue=(None, None))
-    return [Tested(e, p[1]) for e, p in pairs if isinstance(e, Estimate)]
+def verdict_of(difference: Estimate, words: Words) -> str:
+    """Return better, worse, or that no difference is visible; higher or lower of the rest."""
+    if difference.value is None:
+        return UNDEFINED
+    if not is_clear(difference):
+        return NONE
+    higher = words.metrics.named(difference.name).higher
+    if higher is None:
+        return "higher" if difference.value > 0 else "lower"
+    return BETTER if (difference.value > 0) is higher else WORSE
 
 
-def compared_sentence(found: Sequence[Tested], words: Words, names: tuple[str, str]) -> str:
+def compared_sentence(found: Sequence[Estimate], words: Words, names: tuple[str, str]) -> str:
     """Say in one sentence in which headline numbers the second run differs from the first.
 
     Of each the first form or method counts. Holds without any difference.
@@ -84,7 +63,7 @@ def compared_sentence(found: Sequence[Tested], words: Words, names: tuple[str, s
         one = next(iter(_of(name, headline, found)), None)
         if one is None:
             continue
-        verdict = one.verdict(words)
+        verdict = verdict_of(one, words)
         if verdict == NONE:
             alike.append(headline.what)
         elif verdict == UNDEFINED:
@@ -132,17 +111,17 @@ def ranked_sentence(
     return f"Of {len(models):,} models, {'; '.join(parts)}."
 
 
-def headline_differences(found: Sequence[Tested], words: Words) -> list[Tested]:
+def headline_differences(found: Sequence[Estimate], words: Words) -> list[Estimate]:
     """Return the differences of each headline number in each form, of the first method."""
     return [one for pair in words.metrics.headlines.items() for one in _of(*pair, found)]
 
 
-def _of(name: str, headline: Headline, found: Sequence[Tested]) -> list[Tested]:
+def _of(name: str, headline: Headline, found: Sequence[Estimate]) -> list[Estimate]:
     """Return the differences of a headline number in each form, of the first method."""
-    kept: list[Tested] = []
+    kept: list[Estimate] = []
     for one in found:
-        where = one.estimate.where
-        if one.estimate.name != name or not {key for key, _ in where} <= WHOLE:
+        where = one.where
+        if one.name != name or not {key for key, _ in where} <= WHOLE:
             continue
         if set(headline.only) <= set(where) and (
             not kept or _without_form(one) == _without_form(kept[0])
@@ -151,8 +130,8 @@ def _of(name: str, headline: Headline, found: Sequence[Tested]) -> list[Tested]:
     return kept
 
 
-def _without_form(one: Tested) -> Slice:
-    return tuple(pair for pair in one.estimate.where if pair[0] != "form")
+def _without_form(one: Estimate) -> Slice:
+    return tuple(pair for pair in one.where if pair[0] != "form")
 
 
 # ---- the terminal
@@ -167,7 +146,7 @@ LEAST, MOST = 16, 60
 
 
 def render_compare(
-    found: Sequence[Tested],
+    found: Sequence[Estimate],
     console: Console,
     sides: tuple[tuple[str, str], tuple[str, str]] = (("A", "A"), ("B", "B")),
     words: Words = NO_WORDS,
@@ -200,7 +179,7 @@ def render_compare(
         console.print()
         say(console, minus, "dim")
         console.print(_headlines(head, words, console, width))
-        if any(one.clear and one.corrected is None for one in head):
+        if any(map(is_clear, head)):
             say(console, RULE, "dim")
     for title, rows in _groups(found, words).items():
         console.print()
@@ -209,24 +188,26 @@ def render_compare(
     _footnotes(found, words, console)
 
 
-def _headlines(found: Sequence[Tested], words: Words, console: Console, width: int) -> Table:
+def _headlines(found: Sequence[Estimate], words: Words, console: Console, width: int) -> Table:
     table = _grid(console, width, len(NONE))
     for one in found:
-        where = _where(one.estimate.where, words)
-        label = f"{_label(one.estimate, words)}{f', {where}' if where else ''}"
-        style = {BETTER: "bold green", WORSE: "bold red"}.get(one.verdict(words), "")
+        where = _where(one.where, words)
+        label = f"{_label(one, words)}{f', {where}' if where else ''}"
+        style = {BETTER: "bold green", WORSE: "bold red"}.get(verdict_of(one, words), "")
         table.add_row(
             safe_text(label, console),
             safe_text(_written(one), console, "bold"),
-            safe_text(one.verdict(words), console, style),
+            safe_text(verdict_of(one, words), console, style),
         )
     return table
 
 
-def _rows(rows: Sequence[tuple[str, Tested]], words: Words, console: Console, width: int) -> Table:
+def _rows(
+    rows: Sequence[tuple[str, Estimate]], words: Words, console: Console, width: int
+) -> Table:
     table = _grid(console, width, len(NONE))
     for label, one in rows:
-        verdict = one.verdict(words)
+        verdict = verdict_of(one, words)
         shown = "" if verdict in (NONE, UNDEFINED) else verdict
         cells = safe_text(_written(one), console), safe_text(shown, console, "bold")
         table.add_row(safe_text(label, console), *cells)
@@ -243,23 +224,22 @@ def _grid(console: Console, width: int, last: int) -> Table:
     return table
 
 
-def _groups(found: Sequence[Tested], words: Words) -> dict[str, list[tuple[str, Tested]]]:
+def _groups(found: Sequence[Estimate], words: Words) -> dict[str, list[tuple[str, Estimate]]]:
     """Return rows of a label and a difference by what they have in common.
 
     That is the slice; of numbers that stand alone in theirs, such as one of each score, it is the
     number, and the last part of the slice is the label.
     """
-    sizes = Counter(one.estimate.where for one in found)
-    alone = [one.estimate for one in found if sizes[one.estimate.where] == 1]
+    sizes = Counter(one.where for one in found)
+    alone = [one for one in found if sizes[one.where] == 1]
     series = Counter((e.name, e.where[:-1]) for e in alone if e.where)
-    groups: dict[str, list[tuple[str, Tested]]] = {}
-    for one in found:
-        e = one.estimate
+    groups: dict[str, list[tuple[str, Estimate]]] = {}
+    for e in found:
         where, label = _where(e.where, words), _label(e, words)
         if e.where and sizes[e.where] == 1 and series[e.name, e.where[:-1]] > 1:
             rest = _where(e.where[:-1], words)
             where, label = f"{label}{f', {rest}' if rest else ''}", words.part_label(*e.where[-1])
-        groups.setdefault(where, []).append((label, one))
+        groups.setdefault(where, []).append((label, e))
     return groups
 
 
@@ -271,20 +251,17 @@ def _where(where: Slice, words: Words) -> str:
     return ", ".join(words.part_label(key, value) for key, value in where)
 
 
-def _written(one: Tested) -> str:
+def _written(one: Estimate) -> str:
     """Return a difference with its interval, "+0.12 [+0.05, +0.20]"."""
-    e = one.estimate
-    return f"{difference_value(e)} {difference_range(e)}".strip()
+    return f"{difference_value(one)} {difference_range(one)}".strip()
 
 
-def _footnotes(found: Sequence[Tested], words: Words, console: Console) -> None:
+def _footnotes(found: Sequence[Estimate], words: Words, console: Console) -> None:
     """Print what chance alone would give, and why differences are missing."""
-    told = [one.estimate for one in found]
-    if not any(one.corrected is not None for one in found) and (text := by_chance(told)):
+    if text := by_chance(found):
         say(console, f"\n{text}", "dim", block=True)
     reasons: dict[str, list[str]] = {}
-    for one in found:
-        e = one.estimate
+    for e in found:
         if e.value is None:
             where = _where(e.where, words)
             reasons.setdefault(why_undefined(e), []).append(f"{e.name} ({where or 'all answers'})")

@@ -92,28 +92,23 @@ def data_frame(rows: Sequence[Mapping[str, object]], columns: Sequence[str] | No
     return pandas.DataFrame(rows, columns=columns)
 
 
-def estimates_frame(
-    estimates: Sequence[Estimate], more: Sequence[Mapping[str, object]] = ()
-) -> Any:
-    """Return numbers as a data frame, a row for each; ``more`` has further columns of each.
+def estimates_frame(estimates: Sequence[Estimate]) -> Any:
+    """Return numbers as a data frame, a row for each.
 
     The columns are ``name``, one for each part that any slice has, and the fields of an Estimate.
     """
     parts = dict.fromkeys(key for e in estimates for key, _ in e.where)
     rest = [field for field in Estimate.__struct_fields__ if field not in ("name", "where")]
-    further = more or [{} for _ in estimates]
     rows = [
         {
             **dict(e.where),
             **msgspec.structs.asdict(e),
             "signature": signature_text(e.signature),
-            **own,
         }
-        for e, own in zip(estimates, further, strict=True)
+        for e in estimates
     ]
-    added = dict.fromkeys(key for own in further for key in own)
-    frame = data_frame(rows, ["name", *parts, *rest, *added])
-    return frame.astype(dict.fromkeys((*FLOATS, *added), "float64"))
+    frame = data_frame(rows, ["name", *parts, *rest])
+    return frame.astype(dict.fromkeys(FLOATS, "float64"))
 
 
 class Plotted:

@@ -20,7 +20,6 @@ from sayso.report.differences import (
     difference_value,
     headline_differences,
     shown_difference,
-    with_tests,
 )
 from sayso.report.notebook import AnswerTable, Plotted, estimates_frame, html_table, short_repr
 from sayso.report.numbers import is_bare
@@ -42,31 +41,23 @@ class ShownComparison(Plotted, protocol.Comparison):
     def table(self) -> list[dict[str, object]]:
         """Return the differences, a dict for each: ``{"name": "J", "form": "long", ...}``.
 
-        Keys are those of ``Result.table``; of trainings also ``p`` and ``p_holm``.
+        Keys are those of ``Result.table``.
         """
         plan = PROTOCOLS[self.protocol]
-        return [
-            {**table_row(plan, e), **tests}
-            for e, tests in zip(self.estimates, self._tested(), strict=True)
-        ]
+        return [table_row(plan, e) for e in self.estimates]
 
     def to_pandas(self) -> Any:
         """Return the differences as a ``pandas.DataFrame``; see ``Result.to_pandas``."""
-        return estimates_frame(self.estimates, self._tested())
+        return estimates_frame(self.estimates)
 
     @property
     def answers(self) -> AnswerTable[RunAnswer]:
         """The answers of both sides: those of A, with "A" in the column ``run``, then those of B.
 
-        They are read from the folders when they are looked at. Raises InputError for trainings.
+        They are read from the folders when they are looked at.
         """
         sides = []
         for letter, name in zip("AB", self.names, strict=True):
-            if not RunFolder.exists(name):
-                raise InputError(
-                    f"{name} is not a run folder; of a training, sayso.study([{name + '/runs'!r}])"
-                    ".answers are the answers of its runs"
-                )
             manifest = RunFolder.open(name).read_manifest()
             data = Path(manifest.data).name or manifest.data
             names = (letter, self.protocol, manifest.shown_model, data)
@@ -76,10 +67,9 @@ class ShownComparison(Plotted, protocol.Comparison):
     def _figures(self) -> list[figures.Figure]:
         """Return the chart of the headline numbers; none where there is nothing to draw."""
         plan = PROTOCOLS[self.protocol]
-        head = headline_differences(with_tests(self.estimates), number_words(plan))
+        head = headline_differences(self.estimates, number_words(plan))
         rows = [
-            charts.chart_row(plan.metrics.named(e.name).titled, _series(plan, e), e)
-            for e, _ in head
+            charts.chart_row(plan.metrics.named(e.name).titled, _series(plan, e), e) for e in head
         ]
         order = list(dict.fromkeys(row["row"] for row in rows))
         kinds = list(dict.fromkeys(row["series"] for row in rows))
@@ -87,11 +77,6 @@ class ShownComparison(Plotted, protocol.Comparison):
         draw = partial(_forest, rows, order, kinds)
         found = figures.figure_of("differences", draw, label)
         return [found] if found is not None else []
-
-    def _tested(self) -> list[dict[str, float | None]]:
-        if not self.tests:
-            return [{} for _ in self.estimates]
-        return [{"p": p, "p_holm": holm} for p, holm in self.tests]
 
     def __repr__(self) -> str:
         main = PROTOCOLS[self.protocol].report.main_numbers(self.estimates)
@@ -111,11 +96,9 @@ class ShownComparison(Plotted, protocol.Comparison):
                 difference_value(e),
                 _range(e),
                 f"{e.n:,}" if e.n else "",
-                *("–" if p is None else f"{p:.3g}" for p in tests.values()),
             )
-            for e, tests in zip(self.estimates, self._tested(), strict=True)
+            for e in self.estimates
         ]
-        tested = ("p", "p (Holm)") if self.tests else ()
         return html_table(
             "; ".join((self._what(100), *self.compared)),
             (
@@ -125,7 +108,6 @@ class ShownComparison(Plotted, protocol.Comparison):
                 "B minus A",
                 "95 % range (sampling error only)",
                 "n",
-                *tested,
             ),
             rows,
             cautions=self.notes,
@@ -204,10 +186,7 @@ def sides_of(a: Path, b: Path) -> tuple[tuple[str, str], tuple[str, str]]:
 
     The name is the model's where the two differ, else the folder's, else A and B.
     """
-    models = [
-        RunFolder.open(place).read_manifest().shown_model if RunFolder.exists(place) else ""
-        for place in (a, b)
-    ]
+    models = [RunFolder.open(place).read_manifest().shown_model for place in (a, b)]
     for names in (models, [place.resolve().name for place in (a, b)]):
         if all(names) and names[0] != names[1]:
             return (line(names[0], 60), str(a)), (line(names[1], 60), str(b))

@@ -306,7 +306,9 @@ class RunFolder:
 
 def _its_runs(path: Path) -> str:
     """Return, after "is not a run folder", the runs inside it that may be meant."""
-    runs = sorted(file.parent for file in path.glob("*/manifest.json") if file.is_file())
+    names = ("runs/*/manifest.json", "*/manifest.json")  # a training has both: draws and its runs
+    found = ([file.parent for file in path.glob(name) if file.is_file()] for name in names)
+    runs = sorted(next(filter(None, found), []))
     if not runs:
         return ": it has no manifest.json"
     more = f" or one of {len(runs) - MOST_NAMED} more" if len(runs) > MOST_NAMED else ""
