@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,10 +13,6 @@ from sayso.records import InputError
 from sayso.train.config import TrainConfig
 from sayso.train.result import read_training
 from sayso.train.training import VALUES, smallest, stage_rows, sweep, sweep_values
-
-FEW: dict[str, Any] = {
-    "paragraphs": 0, "sft_epochs": 1.0, "extra": {"training.sft.batch": 8}
-}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -31,17 +26,11 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place / "base"
 
 
-def config(**more: Any) -> TrainConfig:
-    given: dict[str, Any] = {"stages": "sft", "train_limit": 10, "resamples": 100}
-    return TrainConfig(**given | FEW | more)
-
-
 def test_every_xi_trains_on_as_many_rows_and_a_second_call_trains_nothing(
-    base: Path, monkeypatch: pytest.MonkeyPatch
+    base: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder, swept = sweep(
-        base, setting="xi", values=[0.6, 0.2], config=config(), cache=base.parent / "cache"
-    )
+    few = TrainConfig(stages="sft", train_limit=10, resamples=100, paragraphs=0, sft_epochs=1.0)
+    folder, swept = sweep(base, values=[0.6, 0.2], config=few, cache=base.parent / "cache")
     assert [p.value for p in swept.sweep] == [0.2, 0.6]
     trainings = [read_training(folder / f"xi-{value}") for value in ("0.2", "0.6")]
     sizes = [stage_rows(t.rows)["sft"] for t in trainings]
@@ -65,59 +54,40 @@ def test_every_xi_trains_on_as_many_rows_and_a_second_call_trains_nothing(
     assert sum(share or 0.0 for share in shares) == pytest.approx(1.0)
     before = {p: p.stat().st_mtime_ns for p in folder.rglob("adapter_model.safetensors")}
     assert len(before) == 2
-    sweep(base, setting="xi", values=[0.2, 0.6], config=config(), cache=base.parent / "cache")
-    assert before == {p: p.stat().st_mtime_ns for p in folder.rglob("adapter_model.safetensors")}
-
-
-def test_the_command_prints_a_line_for_each_value_and_draws_them(base: Path, capsys) -> None:
     with pytest.raises(SystemExit) as stopped:
         main([
-            "train", str(base), "--sweep", "theta", "--values", "0.3,0.5", "--stages", "sft",
-            "--train-limit", "10", "--paragraphs", "0", "--sft-rows", "16", "--sft-epochs", "1",
-            "--resamples", "100", "--cache", str(base.parent / "cache"),
-            "--out", str(base.parent / "theta"),
+            "train", str(base), "--sweep", "xi", "--values", "0.2,0.6", "--stages", "sft",
+            "--train-limit", "10", "--paragraphs", "0", "--sft-epochs", "1", "--resamples", "100",
+            "--cache", str(base.parent / "cache"), "--out", str(folder),
         ])  # fmt: skip
     assert not stopped.value.code
     printed = capsys.readouterr().out
-    assert "short form, theta" in printed
-    assert "long form, theta, more" in printed
-    head = next(line for line in printed.splitlines() if "short form, theta" in line)
+    assert "long form, xi, more" in printed
+    head = next(line for line in printed.splitlines() if "short form, xi" in line)
     assert head.split()[-6:] == ["FA", "UA", "UUR", "KCR", "EA", "J"]
-    assert "0.5" in printed
-    page = (base.parent / "theta" / "report.html").read_text()
-    assert 'id="sweep"' in page
+    assert "0.6" in printed
+    assert 'id="sweep"' in (folder / "report.html").read_text()
+    assert before == {p: p.stat().st_mtime_ns for p in folder.rglob("adapter_model.safetensors")}
 
 
 @pytest.mark.parametrize(
-    ("setting", "values", "changed", "told"),
+    ("values", "changed", "told"),
     [
-        ("rate", [], {}, "expected one of xi, theta"),
-        ("xi", [0.5], {}, "at least two"),
-        ("xi", [0.5, 1.5], {}, "within 0 and 1"),
-        ("xi", [], {"recipe": "calibrated"}, "--recipe mix"),
-        ("plain_from", [], {}, "--recipe calibrated"),
-        ("theta", [], {"recipe": "calibrated"}, "--recipe mix"),
-        ("theta", [], {"theta": 0.3}, "--values instead"),
+        ([0.5], {}, "at least two"),
+        ([0.5, 1.5], {}, "within 0 and 1"),
+        ([], {"recipe": "calibrated"}, "--recipe mix"),
+        ([], {"xi": 0.3}, "--values instead"),
     ],
 )
-def test_what_cannot_be_swept_is_refused(setting, values, changed, told) -> None:
+def test_what_cannot_be_swept_is_refused(values, changed, told) -> None:
+    assert sweep_values([], TrainConfig()) == list(VALUES)
     with pytest.raises(InputError, match=told):
-        sweep_values(setting, values, TrainConfig(**changed))
+        sweep_values(values, TrainConfig(**changed))
 
 
-def test_sizes_are_those_of_the_stages_that_are_trained() -> None:
-    """RL follows SFT: pairs, which an export of it has, are nobody's."""
+def test_sizes_are_the_smallest_of_each_stage() -> None:
     sizes = [{"sft": 9, "dpo": 4}, {"sft": 7, "dpo": 5}]
-    assert smallest(sizes, ("sft", "dpo")) == {"sft_rows": 7, "dpo_rows": 4}
-    assert smallest(sizes, ("sft", "rl")) == {"sft_rows": 7}
-    given = config(recipe="rl", stages="dpo", **smallest(sizes, ("sft", "rl")))
-    given.resolved("builtin")  # nothing is left unread
-
-
-def test_grids_are_within_their_range() -> None:
-    for setting in VALUES:
-        recipe = {"plain_from": "calibrated"}.get(setting, "mix")
-        assert len(sweep_values(setting, [], TrainConfig(recipe=recipe))) >= 5
+    assert smallest(sizes) == {"sft_rows": 7, "dpo_rows": 4}
 
 
 @pytest.mark.parametrize(

@@ -35,11 +35,11 @@ class TrainFlags:
         Parameter(help="write training data for another trainer, without training"),
     ] = None
     sweep: Annotated[
-        Literal["xi", "theta", "plain_from"] | None,
-        Parameter(help="train once for each value of this setting, and compare the results"),
+        Literal["xi"] | None,
+        Parameter(help="train once for each share of paragraphs, and compare the results"),
     ] = None
     values: Annotated[
-        str, Parameter(help="values of --sweep, such as 0.1,0.5,0.9; default: a grid")
+        str, Parameter(help="values of --sweep, such as 0.1,0.5,0.9; default: 0.1 to 0.9")
     ] = ""
     data: Annotated[
         str | None, Parameter(help="new location of the run's data file, if it was moved")
@@ -129,8 +129,7 @@ def _sweep(run: Path, config: TrainConfig, flags: TrainFlags) -> None:
         ) from None
     with progress.Bars(idle=False) as bars:
         folder, swept = training.sweep(
-            run, flags.out, config, setting=flags.sweep, values=grid, progress=bars, say=_say,
-            **flags.opened(),
+            run, flags.out, config, values=grid, progress=bars, say=_say, **flags.opened(),
         )  # fmt: skip
     page = report.write_sweep_page(folder, swept)
     if flags.json:

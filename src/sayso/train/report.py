@@ -403,13 +403,13 @@ def alignment_figure(training: Training, width: int) -> Drawing | None:
     return finish(pair_bars(rows, y, 22, width), width, 36 * len(order))
 
 
-def tradeoff(training: Training, setting: str, width: int) -> Drawing | None:
-    """Draw UUR against KCR of each setting of a sweep, joined in its order; ours."""
+def tradeoff(training: Training, width: int) -> Drawing | None:
+    """Draw UUR against KCR of each value of a sweep, joined in its order; ours."""
     rows: list[Row] = []
     for one in sorted(training.sweep, key=lambda p: p.value):
         for form in numbers.FORMS:
             known, hedged = (one.numbers.get(f"{form} {name}") for name in ("KCR", "UUR"))
-            if one.setting != setting or known is None or hedged is None:
+            if known is None or hedged is None:
                 continue
             if known.value is not None and hedged.value is not None:
                 rows.append(
@@ -444,19 +444,19 @@ def tradeoff(training: Training, setting: str, width: int) -> Drawing | None:
 ALONG = ("FA", "UA", "EA")
 
 
-def along(training: Training, setting: str, form: str, width: int) -> Drawing | None:
+def along(training: Training, form: str, width: int) -> Drawing | None:
     """Draw FA, UA and EA over the values of a sweep in one form (UNCLE, Figure 4)."""
     points: list[Row] = []
     for one in sorted(training.sweep, key=lambda p: p.value):
         for name in ALONG:
             estimate = one.numbers.get(f"{form} {name}")
-            if one.setting == setting and estimate is not None and estimate.value is not None:
+            if estimate is not None and estimate.value is not None:
                 points.append(point(name, one.value, estimate))
     names = [name for name in ALONG if sum(row["series"] == name for row in points) > 1]
     points = [row for row in points if row["series"] in names]
     if not names:
         return None
-    x = alt.X("x:Q", title=line(setting, 40), scale=alt.Scale(zero=False, padding=12))
+    x = alt.X("x:Q", title="xi", scale=alt.Scale(zero=False, padding=12))
     y = alt.Y("y:Q", title="share", scale=alt.Scale(zero=False, padding=12))
     colors = (THIRD, FOURTH, INK)  # the others are those of the forms
     styles = {
@@ -810,55 +810,47 @@ def _of_curve(training: Training, stage: str, quantity: str) -> str:
 
 def _sweeps(training: Training) -> list[tuple[str, Figure, str]]:
     drawn = []
-    for setting in dict.fromkeys(p.setting for p in training.sweep):
-        name = line(setting, 40)
-        figure = figure_of(
-            f"uur against kcr along {setting}",
-            partial(tradeoff, training, setting),
-            f"UUR against KCR along {name}.",
+    figure = figure_of(
+        "uur against kcr along xi", partial(tradeoff, training), "UUR against KCR along xi."
+    )
+    caption = "Each point is one setting, trained and measured; top right is best."
+    if figure is not None:
+        drawn.append(("UUR against KCR along xi", figure, caption))
+    for form, words in numbers.FORMS.items():
+        title = f"FA, UA and EA along xi, {words}"
+        figure = figure_of(f"rates along xi {form}", partial(along, training, form), f"{title}.")
+        caption = (
+            "Bars are 95 % intervals (sampling error only) over seeds and entities. "
+            + "; ".join(f"{short}: {ABOUT[short]}" for short in ALONG)
         )
-        caption = "Each point is one setting, trained and measured; top right is best."
         if figure is not None:
-            drawn.append((f"UUR against KCR along {name}", figure, caption))
-        for form, words in numbers.FORMS.items():
-            title = f"FA, UA and EA along {name}, {words}"
-            figure = figure_of(
-                f"rates along {setting} {form}",
-                partial(along, training, setting, form),
-                f"{title}.",
-            )
-            caption = (
-                "Bars are 95 % intervals (sampling error only) over seeds and entities. "
-                + "; ".join(f"{short}: {ABOUT[short]}" for short in ALONG)
-            )
-            if figure is not None:
-                drawn.append((title, figure, f"{caption}. After UNCLE's Figure 4."))
+            drawn.append((title, figure, f"{caption}. After UNCLE's Figure 4."))
     return drawn
 
 
 def sweep_tables(training: Training) -> list[PageTable]:
     """Return what every value of a sweep gave, a table a form."""
+    if not training.sweep:
+        return []
     tables = []
-    heads = [(name, head, percent) for name, head, percent in (*PAPER, *SWEPT)]
-    for setting in dict.fromkeys(p.setting for p in training.sweep):
-        for form, words in numbers.FORMS.items():
-            rows_ = []
-            for one in training.sweep:
-                own = [one.numbers.get(f"{form} {name}", Estimate(name)) for name, *_ in heads]
-                if one.setting == setting and any(e.value is not None for e in own):
-                    cells = [
-                        TableCell(printed_number(e, percent), _tight(e, percent))
-                        for e, (_, _, percent) in zip(own, heads, strict=True)
-                    ]
-                    rows_.append([TableCell(f"{one.value:g}", head=True), *cells])
-            columns = [line(setting, 40), *(head for _, head, _ in heads)]
-            percents = "; ".join(head for _, head, percent in heads if percent)
-            note = (
-                f"In percent: {percents}. Small print: 95 % intervals (sampling error only) over "
-                "seeds and entities."
-            )
-            title = f"{words.capitalize()}, by {columns[0]}"
-            tables.append(PageTable(title, columns, rows_, [note]))
+    heads = (*PAPER, *SWEPT)
+    percents = "; ".join(head for _, head, percent in heads if percent)
+    note = (
+        f"In percent: {percents}. Small print: 95 % intervals (sampling error only) over "
+        "seeds and entities."
+    )
+    for form, words in numbers.FORMS.items():
+        rows_ = []
+        for one in training.sweep:
+            own = [one.numbers.get(f"{form} {name}", Estimate(name)) for name, *_ in heads]
+            if any(e.value is not None for e in own):
+                cells = [
+                    TableCell(printed_number(e, percent), _tight(e, percent))
+                    for e, (_, _, percent) in zip(own, heads, strict=True)
+                ]
+                rows_.append([TableCell(f"{one.value:g}", head=True), *cells])
+        columns = ["xi", *(head for _, head, _ in heads)]
+        tables.append(PageTable(f"{words.capitalize()}, by xi", columns, rows_, [note]))
     return tables
 
 
@@ -870,11 +862,10 @@ SWEPT = number_columns("J_within", "unspoken_knowledge", "skill", "wrong_and_sur
 
 def render_sweep(training: Training, console: Console, place: Path | None = None) -> None:
     """Print the last stage's numbers of every value, with 95 % intervals."""
-    setting = training.sweep[0].setting if training.sweep else "setting"
     last = training.methods[-1].title if training.methods else ""
     for form in FORMS:
         for part, heads in (("", PAPER), (", more", SWEPT)):
-            table = _headed_table(f"{form} form, {setting}{part}", heads, console)
+            table = _headed_table(f"{form} form, xi{part}", heads, console)
             for one in training.sweep:
                 own = [(one.numbers[f"{form} {name}"], percent) for name, _, percent in heads]
                 cells = (

@@ -793,25 +793,15 @@ def _exported(plan: TrainingPlan, begun: Training, rows: RowSet) -> Training:
     return msgspec.structs.replace(begun, notes=notes, folders={"export": name})
 
 
-# ---- a sweep: one setting of the rows in several values, each trained and measured (UNCLE, Fig. 4)
+# ---- a sweep of xi, the share of long rows: each value is trained and measured (UNCLE, Figure 4)
 
-#: setting -> the values that are taken without others
-VALUES: dict[str, tuple[float, ...]] = {
-    "xi": tuple(n / 10 for n in range(1, 10)),
-    "theta": (0.1, 0.3, 0.5, 0.7, 1.0),
-    "plain_from": (0.2, 0.4, 0.6, 0.8, 1.0),
-}
+#: the values that are taken without others
+VALUES = tuple(n / 10 for n in range(1, 10))
 #: what is kept of every value
 SHOWN = (
     "FA", "UA", "UUR", "KCR", "EA", "J", "J_within", "unspoken_knowledge", "forced", "skill",
     "wrong_and_sure",
 )  # fmt: skip
-#: recipes that read a setting
-_RECIPES = {
-    "xi": ("mix",),
-    "theta": ("mix", "short", "long"),
-    "plain_from": ("calibrated",),
-}
 
 
 def sweep(
@@ -819,63 +809,50 @@ def sweep(
     out: str | Path | None = None,
     config: TrainConfig | None = None,
     *,
-    setting: str,
     values: Sequence[float] = (),
     **options: Any,
 ) -> tuple[Path, Training]:
-    """Train once for each value of a setting; return the folder and the last one with all points.
+    """Train once for each value of xi; return the folder and the last one with all points.
 
-    Every value is a training in a folder of its own and resumes by itself. A sweep of ``xi`` trains
-    every value on as many rows: the largest number that the smallest and the largest ``xi`` both
-    allow. ``options`` is what :func:`fit` takes besides. Raises InputError.
+    Every value is a training in a folder of its own and resumes by itself. Each is on as many rows:
+    the largest number that the smallest and the largest ``xi`` both allow. ``options`` is what
+    :func:`fit` takes besides. Raises InputError.
     """
     config = config or TrainConfig()
-    wanted = sweep_values(setting, values, config)
-    folder = Path(out) if out else Path(f"{Path(run)}-sweep-{setting}-{config.recipe}")
+    wanted = sweep_values(values, config)
+    folder = Path(out) if out else Path(f"{Path(run)}-sweep-xi-{config.recipe}")
     say: Say = options.get("say", lambda text: None)
-
-    def with_value(value: float, **changed: Any) -> TrainConfig:
-        changed[setting] = value
-        return dataclasses.replace(config, **changed)
-
-    sizes: dict[str, Any] = {}
-    if setting == "xi":
-        ends = [
-            fit(
-                run, folder / f"rows-{value:g}", with_value(value, seeds=1), export="trl",
-                **options,
-            )[1]
-            for value in (wanted[0], wanted[-1])
-        ]  # fmt: skip
-        stages = stages_of(config.stages)
-        sizes = smallest([stage_rows(training.rows) for training in ends], stages)
+    ends = [
+        fit(
+            run, folder / f"rows-{xi:g}", dataclasses.replace(config, xi=xi, seeds=1),
+            export="trl", **options,
+        )[1]
+        for xi in (wanted[0], wanted[-1])
+    ]  # fmt: skip
+    most = smallest([stage_rows(training.rows) for training in ends])
     points: list[SweepPoint] = []
-    for value in wanted:
-        say(f"{setting} {value:g}")
-        _, last = fit(run, folder / f"{setting}-{value:g}", with_value(value, **sizes), **options)
-        points.append(SweepPoint(setting, value, last_numbers(last)))
+    for xi in wanted:
+        say(f"xi {xi:g}")
+        own = dataclasses.replace(config, xi=xi, **most)
+        _, last = fit(run, folder / f"xi-{xi:g}", own, **options)
+        points.append(SweepPoint("xi", xi, last_numbers(last)))
     swept = msgspec.structs.replace(last, sweep=tuple(points))
     with replacing(folder / "sweep.json") as file:
         file.write(msgspec.json.format(msgspec.json.encode(swept), indent=1) + b"\n")
     return folder, swept
 
 
-def sweep_values(setting: str, values: Sequence[float], config: TrainConfig) -> list[float]:
+def sweep_values(values: Sequence[float], config: TrainConfig) -> list[float]:
     """Return the values of a sweep in order. Raises InputError."""
-    if setting not in VALUES:
-        raise InputError(f"sweep {setting!r}: expected one of {', '.join(VALUES)}")
-    recipes = _RECIPES[setting]
-    if config.recipe not in recipes:
-        raise InputError(
-            f"recipe {config.recipe} does not read {setting}: sweep it with --recipe {recipes[0]}"
-        )
-    if setting in config.given():
-        raise InputError(f"{setting} is the swept setting: give its values with --values instead")
-    wanted = sorted(set(values or VALUES[setting]))
+    if config.recipe != "mix":
+        raise InputError(f"recipe {config.recipe} does not read xi: sweep it with --recipe mix")
+    if "xi" in config.given():
+        raise InputError("xi is the swept setting: give its values with --values instead")
+    wanted = sorted(set(values or VALUES))
     if len(wanted) < 2 or not all(0 <= value <= 1 for value in wanted):
         raise InputError(
-            f"values {', '.join(f'{v:g}' for v in wanted)} of {setting}: expected at least two "
-            "within 0 and 1"
+            f"values {', '.join(f'{v:g}' for v in wanted)} of xi: expected at least two within 0 "
+            "and 1"
         )
     return wanted
 
@@ -890,11 +867,9 @@ def stage_rows(counted: Mapping[str, int]) -> dict[str, int]:
     return sizes
 
 
-def smallest(sizes: Sequence[Mapping[str, int]], stages: Sequence[str]) -> dict[str, int]:
-    """Return how many rows every value can have, as flags of the stages that are trained."""
-    return {
-        f"{stage}_rows": min(size[stage] for size in sizes) for stage in sizes[0] if stage in stages
-    }
+def smallest(sizes: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    """Return how many rows every value can have, as settings of the stages."""
+    return {f"{stage}_rows": min(size[stage] for size in sizes) for stage in sizes[0]}
 
 
 def last_numbers(training: Training) -> dict[str, Estimate]:
