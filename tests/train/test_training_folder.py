@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 import subprocess
@@ -22,9 +23,18 @@ from sayso.storage.run_folder import RunFolder
 from sayso.train.base import Base, halves, open_base_run
 from sayso.train.config import PRESETS, TrainConfig
 from sayso.train.proof import prove
-from sayso.train.result import FILE, ModelCard, Training, read_card, read_training, write_card
+from sayso.train.result import (
+    FILE,
+    ModelCard,
+    Training,
+    read_card,
+    read_training,
+    write_card,
+    write_training,
+)
 from sayso.train.trainers import model_folder, sizes
 from sayso.train.training import begin_result, estimate_training, estimated_text, fit, open_training
+from support import frozen
 from support.scripted_world import Fact, Mind, chance, facts, records, word, write
 
 CONFIG = TrainConfig(preset="builtin", resamples=100)
@@ -177,9 +187,9 @@ def test_exports_of_two_formats_lie_beside_each_other(base: Base, tmp_path: Path
     folder = tmp_path / "out"
     for style in ("llama-factory", "llama-factory-sharegpt"):
         rows(base, folder, style=style)
-    names = ["dataset_info.json", "sayso_dpo.json", "sayso_sft.json"]
+    names = [f"sayso_{stage}.{kind}" for stage in ("dpo", "sft") for kind in ("json", "yaml")]
     for part in ("export", "export-sharegpt"):
-        assert sorted(p.name for p in (folder / part).iterdir()) == names
+        assert sorted(p.name for p in (folder / part).iterdir()) == ["dataset_info.json", *names]
     assert b"instruction" in (folder / "export" / "sayso_sft.json").read_bytes()
     assert b"conversations" in (folder / "export-sharegpt" / "sayso_sft.json").read_bytes()
 
@@ -297,3 +307,28 @@ def test_what_somebody_else_s_run_names_gets_no_key_and_no_file(
     path.write_text(json.dumps(told | {"model": "http://203.0.113.1:9/v1#m"}))
     with pytest.raises(InputError, match=r"the model of .* is at an address .* add --model"):
         open_base_run(theirs)
+
+
+def test_a_training_of_version_0_2_goes_on_under_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It stores settings of reinforcement learning, which are gone."""
+    monkeypatch.chdir(tmp_path)
+    for name, place in (("uncle", "runs/uncle"), ("training", "training")):
+        shutil.copytree(frozen.RUNS / name, place)
+    stored = read_training("training")
+    assert "training.rl.rate" in stored.settings
+    model = frozen._asked(Path("runs/uncle"))
+    of_stored = open_base_run("runs/uncle", model=model, cache="cache")
+    # epochs as the command line reads them
+    config = dataclasses.replace(frozen.TRAINED, sft_epochs=6.0, dpo_epochs=2.0)
+    parts = halves(of_stored, train_limit=config.train_limit)
+    preset, settings = config.resolved("builtin")
+    first = begin_result(of_stored, parts, config, preset, settings, "")
+    assert "training.rl.rate" not in first.settings
+    assert first.signature[0] == stored.signature[0]  # its hash of all settings
+    assert open_training(Path("training"), first, of_stored).created == stored.created
+    by_reward = {**stored.settings, "recipe": "rl"}
+    write_training("training", msgspec.structs.replace(stored, settings=by_reward))
+    with pytest.raises(InputError, match="with recipe 'rl', not 'mix'; choose another --out"):
+        open_training(Path("training"), first, of_stored)
