@@ -434,7 +434,7 @@ FLAGS = {
     "assert": (7, 7),
     "score": (38, 38),
     "watch": (12, 12),
-    "guard fit": (17, 17),
+    "guard fit": (16, 16),
     "factuality": (36, 36),
     "check": (11, 11),
     "judge-check": (29, 21),

@@ -18,6 +18,8 @@ from sayso.guard.guard import MOST_BYTES, guard_in, written_guard
 from sayso.scores import SCORES
 from support.guards import PROMISE, guard_file
 
+RUNS = Path(__file__).parents[1] / "golden" / "runs"
+
 
 def saved(tmp_path: Path, **changes: Any) -> Path:
     place = tmp_path / "guard.json"
@@ -129,15 +131,12 @@ def test_what_a_call_cannot_bring_is_told_at_load(tmp_path: Path) -> None:
 # ---- files of others
 
 
-def test_costs_in_a_file_decide_who_is_asked(tmp_path: Path) -> None:
-    costs = {"wrong": 5.0, "silent": 1.0, "person": 0.2}
-    place = saved(tmp_path)
-    fields = json.loads(place.read_text()) | {"costs": costs, "ask_limit": 3.0}
-    place.write_text(json.dumps(fields))
-    guard = Guard.load(place)
-    assert [guard("q?", "a", score=s).action for s in (1, 2, 3, 4)] == [
-        "answer", "ask", "ask", "decline",
-    ]  # fmt: skip
+def test_a_file_of_an_older_version_with_costs_decides_as_it_did() -> None:
+    """Answer up to .613, ask up to .976; without evidence ask."""
+    guard = Guard.load(RUNS / "guard" / "guard-costs.json")
+    actions = [guard("q?", "a", score=score).action for score in (0.613, 0.614, 0.976, 0.977)]
+    assert actions == ["answer", "ask", "ask", "decline"]
+    assert guard("q?", "a").action == "ask"
 
 
 @pytest.mark.parametrize(

@@ -51,12 +51,12 @@ def test_the_commands_of_the_page_run(
            "--resamples", "100", "--out", "runs/first"]  # fmt: skip
     assert cli.execute(run) == 0
     typed = commands(GUARD)
-    assert len(typed) == 4
+    assert len(typed) == 3
     walk(
         [[*words, "--nli", "rules"] if "answers.jsonl" in words else words for words in typed],
         capsys,
     )
-    for name in ("guard.json", "chosen.json", "costs.json", "runs/first/guard.json"):
+    for name in ("guard.json", "chosen.json", "runs/first/guard.json"):
         assert Path(name).is_file(), name
 
 

@@ -1,4 +1,4 @@
-"""``sayso guard fit``: three answers, what is never mixed, which score, what mistakes cost."""
+"""``sayso guard fit``: three answers, what is never mixed, which score."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from sayso import Guard, InputError, cli
-from sayso.guard.fit import FittedGuard, GuardChoices, fit_costs, fit_guard, policy_costs
-from sayso.guard.guard import DecisionCosts, written_guard
+from sayso.guard.fit import FittedGuard, GuardChoices, fit_guard
+from sayso.guard.guard import written_guard
 from sayso.guard.labeled import Selection
 from sayso.people.labels import LabeledItem, LabelStore, PersonLabel, verdict_of_person
 from support.guards import guard_file
@@ -182,9 +182,6 @@ def test_claims_of_a_text_are_one_label(tmp_path: Path) -> None:
     assert result.answer == "limit"
     assert result.file is not None
     assert "Of the texts of which this guard keeps a claim" in result.file.promise
-    costs = DecisionCosts(1, 1, 1)
-    with pytest.raises(InputError, match="--cost is for single answers"):
-        fitted(tmp_path, rows, GuardChoices(0.1, costs=costs), score="doubt", texts="text")
     with pytest.raises(InputError, match="1 row without a value"):
         fitted(
             tmp_path, [*rows, {**rows[0], "text": ""}], GuardChoices(), score="doubt", texts="text"
@@ -235,65 +232,11 @@ def test_declined_answers_and_questions_without_an_answer(tmp_path: Path) -> Non
     assert result.labeled.labeled_by.startswith("rules@")
 
 
-# ---- costs
-
-
-def test_the_cheapest_actions_by_hand() -> None:
-    # three groups: never wrong, wrong in half, always wrong; answering costs 0, 2.5 and 5
-    score = np.repeat([1.0, 2.0, 3.0], 20)
-    wrong = np.array([0.0] * 20 + [0.0, 1.0] * 10 + [1.0] * 20)
-    passed = np.array([1.0])
-    # a person costs .2: cheaper than the silence of .5 in the second, dearer than 0 in the third
-    policy = fit_costs(score, wrong, passed, DecisionCosts(5, 1, 0.2))
-    assert policy == (1.0, 2.0, "ask")
-    assert fit_costs(score, wrong, passed, DecisionCosts(5, 1, 2)).ask is None  # never worth it
-    # a wrong answer that costs little would be given, but only the first limit is promised
-    assert fit_costs(score, wrong, passed, DecisionCosts(0.1, 1, 1)).answer == 1.0
-    both = np.array([1.0, 2.0])
-    assert fit_costs(score, wrong, both, DecisionCosts(0.1, 1, 1)).answer == 2.0
-    assert fit_costs(score, wrong, both, DecisionCosts(9, 1, 1)).answer == 1.0
-
-
-def test_expected_costs_stand_beside_blind_policies() -> None:
-    score = np.repeat([1.0, 2.0, 3.0], 40)
-    wrong = np.array([0.0] * 40 + [0.0, 1.0] * 20 + [1.0] * 40)
-    rows = policy_costs(score, wrong, np.array([1.0]), DecisionCosts(5, 1, 0.2))
-    costs = {row.policy: row.cost.value for row in rows}
-    assert costs["this guard"] == pytest.approx(40 * 0.2 / 120)  # it asks the middle third
-    assert costs["always answer"] == pytest.approx(5 * 0.5)
-    assert costs["never answer"] == pytest.approx(0.5)
-    assert costs["always ask a person"] == pytest.approx(0.2)
-    guard = rows[0]
-    assert guard.cost.low is not None
-    assert guard.cost.low < guard.cost.value < guard.cost.high
-    assert (guard.answered, guard.asked) == (pytest.approx(1 / 3), pytest.approx(1 / 3))
-
-
-def test_a_guard_with_costs_asks_a_person(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = write(tmp_path / "a.jsonl", rows_of(500, risk=1.0))
-    command = ["guard", "fit", str(file), "--score", "perplexity", "--max-error", ".1", "--nli",
-               "rules", "--cost", "wrong=5", "silent=1", "person=.2"]  # fmt: skip
-    assert cli.execute(command) == 0
-    out = " ".join(capsys.readouterr().out.split())
-    for policy in ("this guard", "always answer", "never answer", "always ask a person"):
-        assert policy in out
-    guard = Guard.load(tmp_path / "guard.json")
-    assert guard.file.costs == DecisionCosts(5, 1, 0.2)
-    actions = [guard("q?", "a", logprobs=[-2 * d, -2 * d, -0.1]).action for d in (0, 0.75, 1.0)]
-    assert actions[0] == "answer"
-    assert "ask" in actions[1:]
-
-
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
         (["--max-error", "5"], "--max-error 5: expected a share between 0 and 1"),
         (["--confidence", ".2"], "--confidence 0.2: expected at least .5"),
-        (["--cost", "wrong=5"], "expected wrong=5 silent=1 person=.2"),
-        (["--cost", "wrong=5", "silent=x", "person=1"], "expected a number for each"),
-        (["--cost", "wrong=-5", "silent=1", "person=1"], "expected numbers of 0 or more"),
         (["--score", "perplexitty"], "did you mean perplexity"),
         (["--score", "p_ik"], "is learned from these labels"),
         (["--score", "semantic_entropy"], "no samples"),

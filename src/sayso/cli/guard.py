@@ -20,13 +20,12 @@ if TYPE_CHECKING:
     from sayso.datasets import columns
     from sayso.guard import changes, labeled, log_answers
     from sayso.guard import fit as fitting
-    from sayso.guard import guard as guarding
     from sayso.guard import watch as watching
     from sayso.report import numbers
 else:  # loaded when a guard is fitted or a log is watched
     printing, columns = Later("sayso.cli.printing"), Later("sayso.datasets.columns")
-    fitting, guarding = Later("sayso.guard.fit"), Later("sayso.guard.guard")
-    labeled, numbers = Later("sayso.guard.labeled"), Later("sayso.report.numbers")
+    fitting, labeled = Later("sayso.guard.fit"), Later("sayso.guard.labeled")
+    numbers = Later("sayso.report.numbers")
     watching, changes = Later("sayso.guard.watch"), Later("sayso.guard.changes")
     log_answers = Later("sayso.guard.log_answers")
 
@@ -46,7 +45,6 @@ guard_app.command(
     help_epilogue=help_examples(
         "sayso guard fit runs/first --max-error .05 --confidence .95",
         "sayso guard fit answers.jsonl --where model=palm --score verbalized",
-        "sayso guard fit answers.jsonl --cost wrong=5 silent=1 person=.2",
     ),
 )
 
@@ -85,19 +83,9 @@ class GuardFlags:
             "certain); default: the best at hand, chosen on one half of the labels"
         ),
     ] = ""
-    cost: Annotated[
-        tuple[str, ...],
-        Parameter(
-            consume_multiple=True,
-            negative="",
-            show_default=False,
-            help="what a wrong answer, a withheld right answer and asking a person cost, such as "
-            "wrong=5 silent=1 person=.2: the guard then also asks",
-        ),
-    ] = ()
     otherwise: Annotated[
         Literal["decline", "ask"],
-        Parameter(help="what becomes of answers above the limit; --cost decides it by cost"),
+        Parameter(help="what becomes of answers above the limit: declined, or asked of a person"),
     ] = "decline"
     form: Annotated[
         Literal["short", "long"] | None,
@@ -187,7 +175,6 @@ def fit(
         fitting.GuardChoices(
             max_error=flags.max_error,
             confidence=flags.confidence,
-            costs=_costs(",".join(flags.cost)),
             otherwise=flags.otherwise,
             out=flags.out,
             force=flags.force,
@@ -213,26 +200,6 @@ def _pairs(flag: str, text: str) -> dict[str, str]:
             raise InputError(f"{flag} names {name} twice")
         pairs[name] = value
     return pairs
-
-
-#: what ``--cost`` names
-COSTS = ("wrong", "silent", "person")
-
-
-def _costs(text: str) -> guarding.DecisionCosts | None:
-    """Read ``wrong=5,silent=1,person=.2``. Raises InputError."""
-    pairs = _pairs("--cost", text)
-    if not pairs:
-        return None
-    if set(pairs) != set(COSTS):
-        raise InputError(f"--cost {text!r}: expected wrong=5 silent=1 person=.2 with your numbers")
-    try:
-        values = {name: float(value) for name, value in pairs.items()}
-    except ValueError:
-        raise InputError(f"--cost {text!r}: expected a number for each") from None
-    if not all(0 <= value < float("inf") for value in values.values()):
-        raise InputError(f"--cost {text!r}: expected numbers of 0 or more")
-    return guarding.DecisionCosts(**values)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,8 +1,7 @@
 """``sayso guard fit``: the limit on a score up to which answers may be given, and what is promised.
 
 Three answers: a limit; no limit can be promised with so many labels; or the score is no better than
-answering nothing. With costs, the answers that are not given are declined or go to a person,
-whichever is cheaper by the calibrated probability that the answer is wrong.
+answering nothing.
 """
 
 from __future__ import annotations
@@ -15,21 +14,15 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.text import Text
 
-from sayso.guard.guard import (
-    GUARD_FORMAT,
-    DecisionCosts,
-    GuardFile,
-    guard_in,
-    written_guard,
-)
+from sayso.guard.guard import GUARD_FORMAT, GuardFile, guard_in, written_guard
 from sayso.guard.labeled import LabeledAnswers, Selection, candidates, labeled_answers
 from sayso.harmless import line
-from sayso.metrics.arrays import Floats, as_result, codes, count_codes, weight_rows
-from sayso.metrics.calibration import fit_isotonic, fold_rows, split_rows
+from sayso.metrics.arrays import Floats, codes, count_codes
+from sayso.metrics.calibration import split_rows
 from sayso.metrics.guarantee import (
     MOST_LABELS,
     CertifiedLimit,
@@ -42,8 +35,7 @@ from sayso.metrics.guarantee import (
     risk_p,
     zero_error_answers,
 )
-from sayso.metrics.intervals import bootstrap
-from sayso.records import Estimate, InputError
+from sayso.records import InputError
 from sayso.score_files.grade import plural
 from sayso.score_files.leaderboard import board_table, board_warnings, empty_table
 from sayso.scores.text_only import TEXT_ONLY
@@ -52,33 +44,23 @@ from sayso.version import __version__
 
 #: exit codes of the three answers
 CODES = {"limit": 0, "useless": 1, "few": 3}
-#: rows of the printed curve, and folds in which costs are computed
-CURVE_ROWS, COST_FOLDS = 10, 5
+#: rows of the printed curve
+CURVE_ROWS = 10
 #: the least probability of an error that a score of its own kind is called the wrong way around
 TURNED = 0.4
 
 
 class GuardChoices(NamedTuple):
-    """What is promised, with what confidence, what mistakes cost, and where the guard is written.
+    """What is promised, with what confidence, and where the guard is written.
 
     ``out`` defaults to ``guard.json`` in the run folder, or beside the file.
     """
 
     max_error: float = 0.05
     confidence: float = 0.95
-    costs: DecisionCosts | None = None
     otherwise: Literal["decline", "ask"] = "decline"
     out: Path | None = None
     force: bool = False
-
-
-class PolicyCost(NamedTuple):
-    """The expected cost of a question under a policy, and what share it answers and asks."""
-
-    policy: str
-    cost: Estimate
-    answered: float
-    asked: float
 
 
 class FittedGuard(NamedTuple):
@@ -99,7 +81,6 @@ class FittedGuard(NamedTuple):
     needed: int | None
     labeled: LabeledAnswers
     choices: GuardChoices
-    costs: list[PolicyCost]
     notices: list[str]
 
     @property
@@ -120,8 +101,6 @@ def fit_guard(
     _check(choices)
     place = _place_of(source, choices, chosen.golds)
     labeled = labeled_answers(source, chosen)
-    if choices.costs is not None and labeled.of_texts:
-        raise InputError("--cost is for single answers, and these are claims of texts")
     kept, notices = _independent(labeled, chosen.seed)
     units = _Units(labeled.scores, labeled.wrong, labeled.text).part(kept)
     names = _names(labeled, chosen.score)
@@ -144,7 +123,6 @@ def fit_guard(
         needed=_needed(levels, alpha, delta),
         labeled=labeled,
         choices=choices,
-        costs=[],
         notices=[*labeled.notices, *notices],
     )
     if result.answer != "limit":
@@ -152,8 +130,7 @@ def fit_guard(
             return result
         stays = f"{place} is left as it was: the guard in it was fitted before"
         return result._replace(notices=[*result.notices, stays])
-    result, policy = _with_costs(result, units)
-    file = _file_of(result, policy)
+    file = _file_of(result)
     with replacing(place) as out, disk_errors(place):
         out.write(written_guard(file))
     return result._replace(file=file, place=place)
@@ -172,25 +149,6 @@ def _names(labeled: LabeledAnswers, score: str) -> list[str]:
     if score not in labeled.scores:
         raise InputError(f"--score {score!r}: these answers have {', '.join(there) or 'none'}")
     return [score]
-
-
-def _with_costs(result: FittedGuard, units: _Units) -> tuple[FittedGuard, CostPolicy | None]:
-    """Return the limit that is cheapest among those that hold, and what becomes of other answers.
-
-    All limits that passed hold together; of a score chosen on halves only the loosest is known.
-    """
-    costs, levels, certified = result.choices.costs, result.levels, result.certified
-    if costs is None:
-        return result, None
-    passed = np.asarray([certified.limit]) if result.half else levels.limit[certified.passed]
-    score, wrong = units.scores[result.score], units.wrong
-    policy = fit_costs(score, wrong, passed, costs)
-    at = _place_at(levels, policy.answer)
-    certified = certified._replace(
-        limit=policy.answer, answered=int(levels.answered[at]), wrong=int(levels.wrong[at])
-    )
-    rows = policy_costs(score, wrong, passed, costs)
-    return result._replace(certified=certified, costs=rows), policy
 
 
 def _check(choices: GuardChoices) -> None:
@@ -346,92 +304,6 @@ def _needed(levels: RiskLevels, alpha: float, delta: float) -> int | None:
     return labels_needed(levels.units, k, e, alpha, delta)
 
 
-# ---- what mistakes cost
-
-
-class CostPolicy(NamedTuple):
-    """Answer up to ``answer``, then ask up to ``ask`` (``None``: never), then decline.
-
-    ``otherwise`` is for answers without a score.
-    """
-
-    answer: float
-    ask: float | None
-    otherwise: Literal["decline", "ask"]
-
-
-def fit_costs(
-    uncertainty: Floats, wrong: Floats, passed: Floats, costs: DecisionCosts
-) -> CostPolicy:
-    """Return the cheapest actions by the calibrated probability p of an error.
-
-    An answer costs p x wrong, silence (1 - p) x silent, a person the same always; p rises with the
-    score (isotonic regression). Of the limits that were ``passed`` (p,), the loosest is taken at
-    which answering is still the cheapest, else the strictest.
-    """
-    held = np.isfinite(uncertainty)
-    limits = np.unique(uncertainty[held])
-    p = 1 - fit_isotonic(uncertainty[held], correct=1 - wrong[held])(limits)
-    silence = (1 - p) * costs.silent
-    cheapest = p * costs.wrong <= np.minimum(silence, costs.person)
-    pays = limits[cheapest].max(initial=-np.inf)
-    allowed = passed[passed <= pays]
-    answer = float(allowed.max() if len(allowed) else passed.min())
-    asks = limits[(costs.person < silence) & (limits > answer)]
-    missing = float(wrong[~held].mean()) if (~held).any() else float(wrong.mean())
-    return CostPolicy(
-        answer,
-        float(asks.max()) if len(asks) else None,
-        "ask" if costs.person < (1 - missing) * costs.silent else "decline",
-    )
-
-
-def policy_costs(
-    uncertainty: Floats, wrong: Floats, passed: Floats, costs: DecisionCosts, seed: int = 0
-) -> list[PolicyCost]:
-    """Return the expected cost of a question under this guard and under three blind policies.
-
-    The guard's actions are fitted without the fold whose costs they make; what labels certified is
-    the same in all folds.
-    """
-    n = len(wrong)
-    answers, asks = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
-    fold = fold_rows(n, min(COST_FOLDS, n), np.random.default_rng(seed))
-    for number in range(int(fold.max()) + 1):
-        here = fold == number
-        policy = fit_costs(uncertainty[~here], wrong[~here], passed, costs)
-        score = uncertainty[here]
-        answers[here] = score <= policy.answer
-        ask = score <= (policy.ask if policy.ask is not None else -np.inf)
-        asks[here] = np.where(np.isfinite(score), ask, policy.otherwise == "ask")
-    asks &= ~answers
-    always, nobody = np.ones(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
-    policies = {
-        "this guard": (answers, asks),
-        "always answer": (always, nobody),
-        "never answer": (nobody, nobody),
-        "always ask a person": (nobody, always),
-    }
-    return [
-        PolicyCost(name, _mean_cost(wrong, a, b, costs), float(a.mean()), float(b.mean()))
-        for name, (a, b) in policies.items()
-    ]
-
-
-def _mean_cost(
-    wrong: Floats, answers: NDArray[np.bool_], asks: NDArray[np.bool_], costs: DecisionCosts
-) -> Estimate:
-    silent = ~answers & ~asks
-    each = np.where(answers, wrong * costs.wrong, 0.0)
-    each += np.where(silent, (1 - wrong) * costs.silent, 0.0) + asks * costs.person
-
-    def mean_cost(values: Floats, weights: ArrayLike | None = None) -> Any:
-        W, single = weight_rows(weights, len(values))
-        return as_result((W * values).sum(axis=1) / W.sum(axis=1), single)
-
-    return bootstrap(mean_cost, each, limits=None, name="cost")
-
-
 # ---- the file
 
 
@@ -455,7 +327,7 @@ def promise_of(result: FittedGuard) -> str:
     )
 
 
-def _file_of(result: FittedGuard, policy: CostPolicy | None) -> GuardFile:
+def _file_of(result: FittedGuard) -> GuardFile:
     labeled, choices, certified = result.labeled, result.choices, result.certified
     assert certified.limit is not None
     at = _place_at(result.levels, certified.limit)  # counts of all labels, as ``labels`` is
@@ -474,9 +346,7 @@ def _file_of(result: FittedGuard, policy: CostPolicy | None) -> GuardFile:
         unit="text" if labeled.of_texts else "answer",
         answered=int(result.levels.answered[at]),
         wrong=int(result.levels.wrong[at]),
-        otherwise=policy.otherwise if policy else choices.otherwise,
-        costs=choices.costs,
-        ask_limit=policy.ask if policy else None,
+        otherwise=choices.otherwise,
         needs=needs,
         meaning=labeled.meaning,
         samples=labeled.samples if "draws" in needs else None,
@@ -506,8 +376,6 @@ def render_guard(result: FittedGuard, console: Console) -> None:
     _print(console, needed_sentence(result), "")
     _render_scores(result, console)
     _render_curve(result, console)
-    for cost in result.costs[:1]:
-        _render_costs(result.costs, console, cost)
     _print(console, verdict_sentence(result), "bold")
     if result.file is not None and result.place is not None:
         _print(console, f"written to {result.place}", "")
@@ -628,31 +496,6 @@ def _shown(levels: RiskLevels, limit: float | None) -> list[int]:
     return sorted(place for place in places if 0 <= place < len(levels.limit))
 
 
-def _render_costs(costs: Sequence[PolicyCost], console: Console, guard: PolicyCost) -> None:
-    table = empty_table("policy", "cost of a question", "95 % interval", "answers", "asks")
-    for row in costs:
-        low, high = row.cost.low, row.cost.high
-        ends = "–" if low is None or high is None else f"[{low:.3f}, {high:.3f}]"
-        value = "–" if row.cost.value is None else f"{row.cost.value:.3f}"
-        table.add_row(row.policy, value, ends, f"{row.answered:.0%}", f"{row.asked:.0%}")
-    console.print()
-    console.print(table)
-    cheaper = [
-        row.policy
-        for row in costs[1:]
-        if row.cost.value is not None
-        and guard.cost.value is not None
-        and row.cost.value < guard.cost.value
-    ]
-    _print(
-        console,
-        "A wrong answer, a withheld right one and a person cost what you said. The costs of the "
-        "guard are cross-fitted: its actions were fitted on labels other than those they are "
-        "counted on." + (f" Cheaper on these labels: {', '.join(cheaper)}." if cheaper else ""),
-        "dim",
-    )
-
-
 def verdict_sentence(result: FittedGuard) -> str:
     """Return which of the three answers it is, in one sentence."""
     n = plural(result.levels.units, "label")
@@ -697,17 +540,6 @@ def guard_json(result: FittedGuard) -> dict[str, object]:
             for row in zip(*(column.tolist() for column in columns.values()), strict=True)
         ],
         "scores": result.labeled.board.table(),
-        "costs": [
-            {
-                "policy": row.policy,
-                "cost": row.cost.value,
-                "low": row.cost.low,
-                "high": row.cost.high,
-                "answered": row.answered,
-                "asked": row.asked,
-            }
-            for row in result.costs
-        ],
         "notices": result.notices,
     }
 

@@ -57,22 +57,14 @@ class Withdrawal(msgspec.Struct, frozen=True):
     why: str
 
 
-class DecisionCosts(msgspec.Struct, frozen=True):
-    """What a decision costs: a wrong answer, a right answer that is withheld, asking a person."""
-
-    wrong: float
-    silent: float
-    person: float
-
-
 class GuardFile(msgspec.Struct, frozen=True, kw_only=True):
     """``guard.json``: an answer is given where its score is at most ``limit``.
 
     ``needs`` is the evidence that the score takes, ``meaning`` who compares texts for it, and
     ``samples`` the fewest and the most samples that labeled answers had. ``labels`` counts labeled
     units, ``answered`` and ``wrong`` are those at the limit. ``otherwise`` is what becomes of
-    answers that are not given; with costs, those up to ``ask_limit`` go to a person and the others
-    are declined.
+    answers that are not given. A file of version 0.2 may have ``costs``: of these answers, those
+    up to ``ask_limit`` then go to a person, and the others are declined.
     """
 
     format: int
@@ -90,7 +82,7 @@ class GuardFile(msgspec.Struct, frozen=True, kw_only=True):
     answered: int
     wrong: int
     otherwise: Literal["decline", "ask"] = "decline"
-    costs: DecisionCosts | None = None
+    costs: dict[str, float] | None = None
     ask_limit: float | None = None
     needs: tuple[str, ...]
     meaning: str = ""
