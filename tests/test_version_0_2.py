@@ -195,7 +195,7 @@ def test_a_watch_goes_on_from_its_state(tmp_path: Path) -> None:
     (folder,) = copied(tmp_path, "guard")
     events: list[dict[str, Any]] = []
     options = WatchOptions(
-        once=True, guard=folder / "guard.json", keep_guard=True, state=folder / "watch.json"
+        guard=folder / "guard.json", keep_guard=True, state=folder / "watch.json"
     )
     summary = watch(
         folder / "log.jsonl", folder / "earlier.jsonl", options, emit=events.append,

@@ -288,7 +288,7 @@ def texts() -> None:
 
 def one(folder: str) -> None:
     place, began = Path(folder), time.process_time()
-    options = WatchOptions(once=True, guard=place / "guard.json", state=place / "state.json")
+    options = WatchOptions(guard=place / "guard.json", state=place / "state.json")
     (place / "state.json").unlink(missing_ok=True)
     summary = watch(place / "log.jsonl", place / "earlier.jsonl", options)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +65,7 @@ def watched(
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     events: list[dict[str, Any]] = []
     summary = watch_log(
-        log, earlier, WatchOptions(once=True, **options), emit=events.append, tell=lambda text: None
+        log, earlier, WatchOptions(**options), emit=events.append, tell=lambda text: None
     )
     return [event for event in events if event["event"] == "alarm"], summary
 
@@ -153,7 +153,7 @@ def test_labels_scores_and_twins(tmp_path: Path) -> None:
 
 def told_of(log: Path, baseline: Path, **options: Any) -> tuple[list[str], dict[str, Any]]:
     told: list[str] = []
-    summary = watch_log(log, baseline, WatchOptions(once=True, **options), tell=told.append)
+    summary = watch_log(log, baseline, WatchOptions(**options), tell=told.append)
     return told, summary
 
 
@@ -368,12 +368,12 @@ def test_a_log_of_something_else_is_refused(
     tmp_path: Path, earlier: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log = write(tmp_path / "log.jsonl", ["a,b,c"] * 500)
-    assert cli.execute(["watch", str(log), "--against", str(earlier)]) == 2  # and is not followed
+    assert cli.execute(["watch", str(log), "--against", str(earlier)]) == 2
     told = capsys.readouterr().err
     assert "none of the first 100 lines" in told
     assert "--columns answer=YOURS" in told
     few = write(tmp_path / "few.jsonl", ["a,b,c"] * 3)
-    assert cli.execute(["watch", str(few), "--against", str(earlier), "--once"]) == 2
+    assert cli.execute(["watch", str(few), "--against", str(earlier)]) == 2
 
 
 @pytest.mark.parametrize(
@@ -400,7 +400,7 @@ def test_mistakes_are_one_line(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "log.jsonl", rows(3, 0))
-    assert cli.execute(["watch", *words, "--against", earlier.name, "--once"]) == 2
+    assert cli.execute(["watch", *words, "--against", earlier.name]) == 2
     told = capsys.readouterr().err
     assert message in told
     assert "Traceback" not in told
@@ -432,7 +432,7 @@ def test_what_a_rate_lacks_is_told(tmp_path: Path, earlier: Path) -> None:
     guard.write_bytes(written_guard(guard_file(score="risk", needs=("score",))))
     log = write(tmp_path / "log.jsonl", rows(3, 0))
     told: list[str] = []
-    options = WatchOptions(once=True, guard=guard)
+    options = WatchOptions(guard=guard)
     watch_log(log, earlier, options, tell=told.append)
     assert [text for text in told if "above_limit is not watched" in text]
     baseline = write(tmp_path / "scored.jsonl", rows(40, 0.5, risk=0.2, answer="x"))
@@ -472,7 +472,7 @@ def test_a_state_belongs_to_its_watch(tmp_path: Path, earlier: Path) -> None:
         watched(log, earlier, state=state, alpha=0.01)
 
 
-def test_an_old_alarm_neither_stops_nor_fails_the_next_call(
+def test_an_old_alarm_does_not_fail_the_next_call(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     answers = [
@@ -488,14 +488,14 @@ def test_an_old_alarm_neither_stops_nor_fails_the_next_call(
         parts.append(list(more))
         parts[0] = list(parts[0])
         write(log, *parts)
-        codes.append(cli.execute([*words, "--stop-at-alarm"]))
+        codes.append(cli.execute(words))
         shown = capsys.readouterr()
         found.append(json.loads(shown.out.splitlines()[-1]))
         assert ("an earlier call raised the alarm on declining" in shown.err) == (len(codes) > 1)
     assert codes == [1, 0, 1, 0]
     assert [one["alarms"] for one in found] == [1, 1, 2, 2]
     assert [one["new_alarms"] for one in found] == [1, 0, 1, 0]
-    assert [one["answers"] for one in found] == [50, 100, 150, 155]  # no call stopped at once
+    assert [one["answers"] for one in found] == [50, 100, 150, 155]  # each call read to the end
 
 
 def test_a_last_line_without_its_end_counts_if_it_is_whole(tmp_path: Path, earlier: Path) -> None:
@@ -535,12 +535,26 @@ def test_the_page_shows_rates_and_alarms(tmp_path: Path, earlier: Path) -> None:
         watched(log, earlier, page=place)
 
 
+def test_a_file_is_read_to_its_end_and_how_to_follow_it_is_told(
+    tmp_path: Path, earlier: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = write(tmp_path / "log.jsonl", rows(5, 0))
+    words = ["watch", str(log), "--against", str(earlier)]
+    told = []
+    for more in ([], ["--once"], ["--state", str(tmp_path / "watch.json")]):
+        assert cli.execute([*words, *more]) == 0
+        shown = capsys.readouterr()
+        assert json.loads(shown.out)["answers"] == 5
+        told.append(f"tail -F {log} | sayso watch -" in shown.err)
+    assert told == [True, False, False]
+
+
 # ---- processes that follow
 
 
 def started(*words: str, **more: Any) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "sayso", "watch", *words],
+        [sys.executable, "-m", "sayso", "watch", "-", *words],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -549,53 +563,55 @@ def started(*words: str, **more: Any) -> subprocess.Popen[str]:
     )
 
 
-def until(holds: Callable[[], bool], process: subprocess.Popen[str]) -> None:
-    end = time.monotonic() + 120
-    while not holds():
-        assert process.poll() is None
-        assert time.monotonic() < end
-        time.sleep(0.05)
+def put(process: subprocess.Popen[str], answers: Iterable[dict[str, Any]]) -> None:
+    """Write answers to the standard input of a watch, which goes on waiting for more."""
+    assert process.stdin is not None
+    process.stdin.write("".join(f"{json.dumps(row)}\n" for row in answers))
+    process.stdin.flush()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
-def test_a_followed_file_ends_on_demand(tmp_path: Path, earlier: Path) -> None:
-    log, state = write(tmp_path / "log.jsonl", rows(30, 0)), tmp_path / "watch.json"
-    process = started(str(log), "--against", str(earlier), "--state", str(state))
-    assert process.stderr is not None
-    while "hedging" not in process.stderr.readline():
-        pass
-    with log.open("a", encoding="utf-8") as file:
-        for row in rows(40, 1.0):
-            file.write(json.dumps(row) + "\n")
+def test_a_stream_raises_alarms_and_ends_on_demand(tmp_path: Path, earlier: Path) -> None:
+    state = tmp_path / "watch.json"
+    words = ("--against", str(earlier), "--state", str(state))
+    process = started(*words, stdin=subprocess.PIPE)
+    put(process, rows(30, 0))
+    put(process, rows(40, 1.0))
     assert process.stdout is not None
     assert json.loads(process.stdout.readline())["event"] == "alarm"
-    until(lambda: state.exists(), process)
     process.send_signal(signal.SIGTERM)
     out, err = process.communicate(timeout=120)
     assert process.returncode == 1, err
-    assert json.loads(out.splitlines()[-1])["answers"] == 70
-    assert json.loads(state.read_bytes())["answers"] == 70
+    answers = json.loads(out.splitlines()[-1])["answers"]
+    assert 30 < answers <= 70
+    assert json.loads(state.read_bytes())["answers"] == answers
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_a_kill_loses_nothing(tmp_path: Path, earlier: Path) -> None:
-    """Alarms of answers that were read but not kept are raised again, never lost."""
-    log, state = write(tmp_path / "log.jsonl", rows(40, 1.0)), tmp_path / "watch.json"
-    process = started(str(log), "--against", str(earlier), "--state", str(state))
-    until(lambda: state.exists(), process)
+    """An alarm is kept before anything that follows is read."""
+    state = tmp_path / "watch.json"
+    words = ("--against", str(earlier), "--state", str(state))
+    process = started(*words, stdin=subprocess.PIPE)
+    put(process, rows(40, 1.0))
+    assert process.stdout is not None
+    assert json.loads(process.stdout.readline())["event"] == "alarm"
+    end = time.monotonic() + 120
+    while not state.exists():
+        assert time.monotonic() < end
+        time.sleep(0.05)
     process.kill()
-    out, _ = process.communicate(timeout=120)
-    assert "alarm" in out
-    with log.open("a", encoding="utf-8") as file:
-        file.write(json.dumps({"stance": "committed"}) + "\n")
-    _, summary = watched(log, earlier, state=state)
-    assert (summary["answers"], summary["alarms"]) == (41, 1)
+    process.communicate(timeout=120)
+    more = started(*words, stdin=subprocess.PIPE)
+    out, err = more.communicate(json.dumps({"stance": "committed"}) + "\n", timeout=120)
+    summary = json.loads(out.splitlines()[-1])
+    assert (more.returncode, summary["alarms"], summary["new_alarms"]) == (0, 1, 0), err
 
 
 def test_standard_input_ends_by_itself(tmp_path: Path, earlier: Path) -> None:
     log = write(tmp_path / "log.jsonl", rows(40, 1.0))
     with log.open(encoding="utf-8") as source:
-        process = started("-", "--against", str(earlier), "--stop-at-alarm", stdin=source)
+        process = started("--against", str(earlier), stdin=source)
         out, err = process.communicate(timeout=120)
     assert process.returncode == 1, err
     assert [json.loads(line)["event"] for line in out.splitlines()] == ["alarm", "summary"]

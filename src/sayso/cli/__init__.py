@@ -142,9 +142,9 @@ _command(
 _command(
     "guard:watch",
     OWN,
-    "Watch a growing log of answers: an alarm when their rates change.",
+    "Read a log of answers: an alarm where their rates change.",
     "sayso watch log.jsonl --against runs/first",
-    "sayso watch log.jsonl --against runs/first --once --state watch.json",
+    "sayso watch log.jsonl --against runs/first --state watch.json",
     "sayso watch - --against earlier.jsonl --page watch.html",
 )
 _command(

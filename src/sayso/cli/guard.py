@@ -208,16 +208,7 @@ class WatchFlags:
     """The flags of ``sayso watch``."""
 
     once: Annotated[
-        bool,
-        Parameter(
-            help="read the file to its end and stop (default: follow it as it grows; standard "
-            "input always ends by itself)",
-            negative="",
-        ),
-    ] = False
-    stop_at_alarm: Annotated[
-        bool,
-        Parameter(help="stop after a new alarm (default: go on until Ctrl-C)", negative=""),
+        bool, Parameter(help="what sayso watch does with a file", negative="", show=False)
     ] = False
     rates: Annotated[
         str,
@@ -238,13 +229,13 @@ class WatchFlags:
         ),
     ] = None
     keep_guard: Annotated[
-        bool, Parameter(help="leave the guard as it is after an alarm", negative="")
+        bool, Parameter(help="do not withdraw the guard's promise after an alarm", negative="")
     ] = False
     state: Annotated[
         Path | None,
         Parameter(
-            help="file that keeps what the watch knows and how far it has read; the same command "
-            "resumes"
+            help="file that stores the watch's state and its position in the log: the next call "
+            "reads on from there"
         ),
     ] = None
     page: Annotated[
@@ -291,10 +282,12 @@ def watch(
     ],
     flags: Annotated[WatchFlags, Parameter(name="*")] = NO_WATCH_FLAGS,
 ) -> int:
-    """Watch a growing log of answers, and raise an alarm when their rates change.
+    """Read a log of answers, and raise an alarm where their rates change.
 
-    Alarms and summaries are JSON lines on standard output. Exit code 1: this call raised an
-    alarm; 0: none; 2: the input cannot be used. No model is asked.
+    A file is read to its end; with --state, the next call reads on. To follow a log as it grows:
+    tail -F LOG | sayso watch - --against RUN. Alarms and summaries are JSON lines on standard
+    output. Exit code 1: this call raised an alarm; 0: none; 2: the input cannot be used. No model
+    is asked.
     """
     options = changes.WatchOptions(
         rates=tuple(name.strip() for name in flags.rates.split(",") if name.strip()),
@@ -303,13 +296,16 @@ def watch(
         keep_guard=flags.keep_guard,
         columns=log_answers.log_columns(flags.columns),
         method=flags.method,
-        once=flags.once,
-        stop_at_alarm=flags.stop_at_alarm,
         every=flags.every,
         state=flags.state,
         page=flags.page,
     )
     summary = watching.watch(log, against, options, emit=_emit, tell=printing.tell)
+    if log.is_file() and not flags.once and flags.state is None:
+        printing.tell(
+            f"{log} was read to its end. Pass --state FILE to read on in the next call, or follow "
+            f"it: tail -F {log} | sayso watch - --against {against}"
+        )
     return 1 if summary["new_alarms"] else 0
 
 

@@ -45,9 +45,9 @@ class WatchOptions:
     of any false alarm over the whole log. ``guard`` is the file of a guard, ``keep_guard`` leaves
     it as it is after an alarm. ``columns`` maps our names of fields to those of log and baseline,
     and holds wherever the name is found.
-    ``method`` is the prompting method of a run that the baseline takes. ``once`` reads a file to
-    its end and stops, ``stop_at_alarm`` stops after a new alarm. A summary comes every ``every``
-    answers (0: only at the end). ``state`` keeps what the watch knows, ``page`` is a page of it.
+    ``method`` is the prompting method of a run that the baseline takes. A summary comes every
+    ``every`` answers (0: only at the end). ``state`` keeps what the watch knows, ``page`` is a page
+    of it.
     """
 
     rates: tuple[str, ...] = ()
@@ -56,8 +56,6 @@ class WatchOptions:
     keep_guard: bool = False
     columns: Mapping[str, str] = dataclasses.field(default_factory=dict)
     method: str = ""
-    once: bool = False
-    stop_at_alarm: bool = False
     every: int = EVERY_ANSWERS
     state: Path | None = None
     page: Path | None = None

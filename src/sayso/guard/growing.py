@@ -1,10 +1,10 @@
-"""A log that grows: its complete lines, through rotation, truncation and stops.
+"""A log that grows: the lines that came since the last call.
 
-A file is read as ``tail -F`` does. A line counts once its end is there. A file that another one
-replaces (rotation) is read to its end first; one that is cut and written anew is read from its
-beginning. A file that came and was rotated away between two looks was never read: it is named if
-it lies beside the log. A place in a file is kept with a hash of the bytes before it, so that a
-reader that goes on later notices another file under the same name, and finds the old one.
+A call reads a file to its end, or a stream such as standard input until it ends. A line counts once
+its end is there. A place in a file is kept with a hash of the bytes before it, so that the next
+call notices another file under the same name: it reads the old one, renamed beside it, to its end
+first. A file that came and was rotated away between two calls was never read: it is named if it
+lies beside the log.
 """
 
 from __future__ import annotations
@@ -43,10 +43,11 @@ class LogPlace(msgspec.Struct):
 
 
 class GrowingLog:
-    """The complete lines of a log, as they come. A line that is too long is ``None``.
+    """The complete lines of a log from a place on. A line that is too long is ``None``.
 
     ``path`` is a file, or "-" for standard input; what is no regular file is read as a stream.
-    ``notices`` says what happened to the file. Raises InputError for one that cannot be read.
+    ``notices`` says what happened to the file since the place was kept. Raises InputError for a
+    file that cannot be read.
     """
 
     def __init__(self, path: Path, place: LogPlace | None = None) -> None:
@@ -55,6 +56,8 @@ class GrowingLog:
         self.ended = False
         #: number of the first line that was returned last
         self.first = 1
+        #: the file that replaced the one that is read first
+        self._newer: IO[bytes] | None = None
         self._file = self._open()
         self.streams = not stat.S_ISREG(os.fstat(self._file.fileno()).st_mode)
         self._begin(0, place.lines if place is not None and self.streams else 0)
@@ -77,8 +80,9 @@ class GrowingLog:
 
     def close(self) -> None:
         """Close the file; standard input stays open."""
-        if str(self.path) != STDIN:
-            self._file.close()
+        for file in (self._file, self._newer):
+            if file is not None and str(self.path) != STDIN:
+                file.close()
 
     # ---- places
 
@@ -86,9 +90,8 @@ class GrowingLog:
         """Read on from an offset of the open file."""
         about = os.fstat(self._file.fileno())
         self._place = LogPlace(about.st_dev, about.st_ino, offset, lines)
-        self._rest, self._dropped, self._tail = b"", 0, b""
+        self._rest, self._dropped = b"", 0
         if not self.streams:
-            self._tail = self._before(self._file, offset)
             self._file.seek(offset)
 
     def _before(self, file: IO[bytes], offset: int) -> bytes:
@@ -116,8 +119,8 @@ class GrowingLog:
                 )
                 self._begin(0, 0)
                 return
-            self._file.close()
-            self._file = old
+            self._file, self._newer = old, self._file
+            self._name_unread()
         self._begin(place.offset, place.lines)
 
     def _holds(self, file: IO[bytes], place: LogPlace) -> bool:
@@ -150,42 +153,33 @@ class GrowingLog:
         return self._rest
 
     def take_rest(self) -> list[bytes | None]:
-        """Return what stands behind the last complete line, as a line."""
-        return self._take(b"", whole=True)
+        """Return what stands behind the last complete line, as a line; nothing if nothing does."""
+        return self._take(b"", whole=True) if self._rest or self._dropped else []
 
     def lines(self) -> list[bytes | None]:
         """Return complete lines that were not returned yet; a part of them, if there are many.
 
-        An empty list: there are none at the moment or, where ``ended``, none will come. A stream is
-        waited for.
+        An empty list: the log has ended. A stream is waited for.
         """
         with disk_errors(self.path, "read"):
-            while True:
-                if not self.streams and self._is_rewritten():
-                    self._begin(0, 0)
-                    self.notices.append(f"{self.path} was cut: reading from its beginning")
+            while not self.ended:
                 piece = os.read(self._file.fileno(), PIECE)
                 if piece:
-                    found = self._take(piece)
-                    if found:
-                        return found
-                elif self.streams:
-                    self.ended = True
-                    return self._take(b"", whole=True) if self._rest or self._dropped else []
-                elif not self._is_replaced():
-                    return []
+                    lines = self._take(piece)
+                elif self._newer is not None:
+                    lines = self.take_rest()  # nobody will end this line
+                    self._file.close()
+                    self._file, self._newer = self._newer, None
+                    self._begin(0, 0)
                 else:
-                    if late := os.read(self._file.fileno(), PIECE):  # written since the last look
-                        found = self._take(late)
-                    else:
-                        found = self._take(b"", whole=True) if self._rest or self._dropped else []
-                        self._turn()
-                    if found:
-                        return found
+                    self.ended = True
+                    lines = self.take_rest() if self.streams else []
+                if lines:
+                    return lines
+            return []
 
     def _take(self, piece: bytes, *, whole: bool = False) -> list[bytes | None]:
         """Return the complete lines with what was read; ``whole``: the rest is one as well."""
-        self._tail = (self._tail + piece)[-MARK:]
         data = self._rest + piece
         lines: list[bytes | None] = [*data.split(b"\n")]
         rest = b"" if whole else lines.pop() or b""
@@ -203,46 +197,10 @@ class GrowingLog:
         self._rest = rest
         return lines
 
-    def _is_rewritten(self) -> bool:
-        """Whether the bytes before the next ones are others than those that were read."""
-        position = self._file.tell()
-        size = os.fstat(self._file.fileno()).st_size
-        if size == position:
-            return False
-        if size < position:
-            return True
-        self._file.seek(position - len(self._tail))
-        now = self._file.read(len(self._tail))
-        self._file.seek(position)
-        return now != self._tail
-
-    def _is_replaced(self) -> bool:
-        """Whether another file has the name now. While none has it, one is waited for."""
-        try:
-            there = self.path.stat()
-        except OSError:
-            return False
-        here = os.fstat(self._file.fileno())
-        return (there.st_dev, there.st_ino) != (here.st_dev, here.st_ino)
-
-    def _turn(self) -> None:
-        """Open the file that has the name now; none has it where it was moved meanwhile."""
-        if not self.path.exists():
-            return
-        new = self._open()
-        unread = self._unread(os.fstat(self._file.fileno()), os.fstat(new.fileno()))
-        self._file.close()
-        self._file = new
-        self._begin(0, 0)
-        self.notices.append(f"{self.path} is a new file: reading it from its beginning")
-        if unread:
-            self.notices.append(
-                f"{self.path} was rotated more than once since the last look: "
-                f"{', '.join(unread)} was not read, and its answers are missing"
-            )
-
-    def _unread(self, read: os.stat_result, new: os.stat_result) -> list[str]:
-        """Return the names of rotated files that are younger than the one that was read last."""
+    def _name_unread(self) -> None:
+        """Name rotated files, younger than the one that is read first, which nobody reads."""
+        files = [os.fstat(file.fileno()) for file in (self._file, self._newer) if file is not None]
+        known = {(about.st_dev, about.st_ino) for about in files}
         names = []
         for other in sorted(self.path.absolute().parent.iterdir()):
             rest = other.name.removeprefix(self.path.name)
@@ -252,10 +210,14 @@ class GrowingLog:
                 about = other.stat()
             except OSError:
                 continue
-            known = ((one.st_dev, one.st_ino) for one in (read, new))
-            if (about.st_dev, about.st_ino) not in known and about.st_mtime_ns > read.st_mtime_ns:
+            younger = about.st_mtime_ns > files[0].st_mtime_ns
+            if younger and (about.st_dev, about.st_ino) not in known:
                 names.append(other.name)
-        return names
+        if names:
+            self.notices.append(
+                f"{self.path} was rotated more than once since the last call: {', '.join(names)} "
+                "was not read, and its answers are missing"
+            )
 
 
 def _digest(text: bytes) -> str:

@@ -1,7 +1,7 @@
 """``sayso watch``: do the answers in a log still come as often as in an earlier run?
 
-The loop of the command: it follows the log, tells of alarms, keeps the state in a file, so that a
-watch that was stopped goes on, and withdraws the promise of a guard at an alarm.
+The loop of the command: it reads the log, tells of alarms, keeps the state in a file, so that the
+next call goes on, and withdraws the promise of a guard at an alarm.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 else:  # charts take time to load
     rates_page = Later("sayso.guard.rates_page")
 
-#: seconds between two looks at a file, two writings of a state, and two of a page
-POLL, SAVE, REDRAW = 0.5, 5.0, 900.0
+#: seconds between two writings of a state, and two of a page
+SAVE, REDRAW = 5.0, 900.0
 #: seconds between two lines about how far it is
 PROGRESS = 30.0
 #: the file of a guard in the folder of its run
@@ -56,8 +56,8 @@ def watch(
 
     ``log`` is a file of JSON lines, or "-" for standard input; ``against`` a run folder with short
     answers, or a file of answers that ``sayso score`` reads. Each alarm and summary goes to
-    ``emit``, sentences for people to ``tell``. A file is followed until the process is asked to
-    stop (Ctrl-C, SIGTERM), unless ``options.once``. Raises InputError for files that cannot be
+    ``emit``, sentences for people to ``tell``. A file is read to its end, a stream until it ends or
+    the process is asked to stop (Ctrl-C, SIGTERM). Raises InputError for files that cannot be
     read, for a baseline with nothing to watch, and for a log of which no line can be used.
     """
     place, earlier = Path(log), Path(against)
@@ -153,18 +153,10 @@ class _Loop:
         self.summaries = self._due()
 
     def run(self) -> None:
-        """Read until the end, an alarm, or somebody says stop."""
-        while not self.stop.asked:
-            lines = self._next()
-            if lines:
+        """Read until the end, or until somebody says stop."""
+        while not self.stop.asked and not self.source.ended:
+            if lines := self._next():
                 self._take(lines)
-            elif self.source.ended or (self.options.once and not self.source.streams):
-                break
-            else:
-                self._keep()
-                time.sleep(POLL)
-            if self.options.stop_at_alarm and self.watching.new_alarms:
-                break
         self._end()
 
     def _next(self) -> list[bytes | None]:
@@ -235,7 +227,7 @@ class _Loop:
     def _end(self) -> None:
         """Take a last line without its end, if it is whole, and tell how it stands."""
         rest = self.source.rest
-        if self.options.once and rest.strip():
+        if self.source.ended and rest.strip():
             try:
                 self.watching.row(rest, 0)
             except InputError:
