@@ -45,6 +45,17 @@ def test_the_ends_of_a_scale_in_words() -> None:
     assert number_tables.ends((-math.inf, 1.0)) == "to 1"
 
 
+def test_a_row_says_only_what_its_notation_does_not() -> None:
+    whole = Metric("UA", "hedges", "Share.", "UA", source="UNCLE section 3", higher=True)
+    assert number_tables.name(whole) == "`UA`"
+    assert number_tables.described(whole) == "Share. Source: UNCLE section 3."
+    assert number_tables.value(whole) == "percent, higher"
+    other = Metric("gap", "gap", "Difference.", "G", notation="gap", limits=None)
+    assert number_tables.name(other) == "`gap` (G)"
+    assert number_tables.described(other) == "Difference."
+    assert number_tables.value(other) == "signed, with interval, scale: none"
+
+
 def test_a_number_without_a_meaning_has_its_definition() -> None:
     assert number_tables.meaning(Metric("x", "x", definition="share of things")) == (
         "Share of things."

@@ -14,10 +14,7 @@ from sayso.protocols import PROTOCOLS
 from sayso.report.numbers import capital
 
 PAGE = Path(__file__).parents[2] / "docs" / "numbers.md"
-HEAD = (
-    "name", "symbol", "in words", "what it is", "written as", "better", "ends of its scale",
-    "source",
-)  # fmt: skip
+HEAD = ("name", "in words", "what it is", "value")
 WRITTEN: dict[Notation, str] = {
     "percent": "percent",
     "signed": "signed",
@@ -26,7 +23,16 @@ WRITTEN: dict[Notation, str] = {
     "count": "count",
     "fraction": "fraction",
 }
-BETTER = {True: "higher", False: "lower", None: "-"}
+BETTER = {True: ["higher"], False: ["lower"], None: []}
+#: the ends of a scale that a notation implies; a row names only others
+ENDS: dict[Notation, str] = {
+    "percent": "0 to 1",
+    "signed": "-1 to 1",
+    "gap": "-1 to 1",
+    "plain": "from 0",
+    "count": "from 0",
+    "fraction": "0 to 1",
+}
 
 
 def markers(protocol: str) -> tuple[str, str]:
@@ -39,12 +45,26 @@ def table(protocol: str) -> Iterator[str]:
     yield f"| {' | '.join(HEAD)} |"
     yield f"|{'---|' * len(HEAD)}"
     for metric in PROTOCOLS[protocol].metrics.values():
-        row = (
-            f"`{metric.name}`", metric.symbol or "-", metric.label, meaning(metric),
-            WRITTEN[metric.notation], BETTER[metric.higher], ends(metric.limits),
-            metric.source or "-",
-        )  # fmt: skip
-        yield f"| {' | '.join(row)} |"
+        yield f"| {' | '.join((name(metric), metric.label, described(metric), value(metric)))} |"
+
+
+def name(metric: Metric) -> str:
+    """Return the name of a number, with its symbol if that is another."""
+    named = f"`{metric.name}`"
+    return named if metric.symbol in ("", metric.name) else f"{named} ({metric.symbol})"
+
+
+def described(metric: Metric) -> str:
+    """Return what a number is, and where it was defined, if not by sayso."""
+    text = meaning(metric)
+    return f"{text} Source: {metric.source}." if metric.source else text
+
+
+def value(metric: Metric) -> str:
+    """Return how a value is written, which end is better, and an unusual scale."""
+    scale = ends(metric.limits)
+    unusual = [] if scale == ENDS[metric.notation] else [f"scale: {scale}"]
+    return ", ".join((WRITTEN[metric.notation], *BETTER[metric.higher], *unusual))
 
 
 def meaning(metric: Metric) -> str:
@@ -55,7 +75,7 @@ def meaning(metric: Metric) -> str:
 
 
 def ends(limits: tuple[float, float] | None) -> str:
-    """Return the ends of a scale: "0 to 1", "from 0", "to 1", or that it has none."""
+    """Return the ends of a scale: "0 to 1", "from 0", "to 1", or "none"."""
     if limits is None:
         return "none"
     low, high = limits
