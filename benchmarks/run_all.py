@@ -51,7 +51,7 @@ STUDIES = {
     "studies": ["--part", "ranks"],
     "recompute": [],
     "reliability": [],
-    "endpoints": [],
+    "batch_kills": [],
     "client_cost": [],
     "index_speed": ["--sizes", "10000,100000"],
     "wikidata_speed": ["--kinds", "gz,zst,plain"],

@@ -42,7 +42,7 @@ class Served(ScriptedEngine):
     def __init__(self, mind: Mind) -> None:
         super().__init__(mind, "m")
         self.identity = self.base = "api:m"
-        self.addresses = ("http://a/v1",)
+        self.address = "http://a/v1"
 
 
 def made(folder: Path, name: str, engine: Any, cache: str = "cache", **more: Any) -> Result:

@@ -473,23 +473,11 @@ def main() -> None:
     parser.add_argument("--delay", type=float, default=0.0)
     parser.add_argument("--limit", type=int, default=10**9)
     parser.add_argument("--choices", type=int, default=64, help="most answers to one call")
-    parser.add_argument("--dead-after", type=int, default=0, help="calls after which it dies")
-    parser.add_argument("--dead-for", type=float, default=5.0, help="seconds that it stays dead")
     given = parser.parse_args()
     plan = mixture(given.faulty, given.seed)
-    server = BadServer(
+    with BadServer(
         plan, delay=given.delay, limit=given.limit, choices=given.choices, keep_bodies=False
-    )
-
-    def mortal(number: int, body: Body) -> str:
-        if number == given.dead_after:
-            loop = server.loop
-            loop.call_soon(lambda: asyncio.ensure_future(server.stop(), loop=loop))
-            loop.call_later(given.dead_for, lambda: asyncio.ensure_future(server.listen()))
-        return plan(number, body)
-
-    server.plan = mortal
-    with server:
+    ) as server:
         print(server.url, flush=True)
         sys.stdin.read()
 

@@ -200,11 +200,6 @@ def test_a_key_that_is_refused_is_one_line(tmp_path: Path) -> None:
         answers(engine, REQUESTS)
 
 
-def test_several_endpoints_have_no_batches(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="batch files go to one endpoint"):
-        open_model("http://a/v1#m,http://b/v1#m", batches=str(tmp_path))
-
-
 # ---- found again
 
 
@@ -533,7 +528,7 @@ def test_only_batches_of_the_fresh_period_count_and_a_check_is_asked_at_once(
     with BatchServer() as server:
         with engine_of(server, tmp_path) as engine:
             answers(engine, REQUESTS)
-            assert engine.addresses == (server.url,)
+            assert engine.address == server.url
         sent = len(server.billed)
         began = time.time()
         with engine_of(server, tmp_path) as engine:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from bad_server import BadServer
@@ -96,75 +94,3 @@ def test_the_name_of_a_model_is_not_cut(capsys: pytest.CaptureFixture[str]) -> N
     cells = out.partition("chat template")[0].split("yes", 1)[1]
     assert f"api:{folder}" in "".join(cells.split())
     assert "…" not in cells.partition(":'")[0].partition(": '")[0]
-
-
-def test_several_endpoints_are_checked_one_by_one_and_compared(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    switches: list[dict[str, object]] = [
-        {},
-        {},
-        {"logprobs": False, "refuses": ("min_p",)},
-        {"models": ["other"], "context": 512},
-        {"echo": True, "choices": 1},
-        {"key": "secret"},
-    ]
-    with contextlib.ExitStack() as stack:
-        servers = [stack.enter_context(BadServer(**s)) for s in switches]
-        dead = servers[5].url
-        urls = [server.url for server in servers]
-        name = f"{urls[0]}#bad," + ",".join(urls[1:])
-        found = check(name)
-        alone = check(f"{urls[0]}#bad")
-        assert all(server.number for server in servers[:5])
-        assert cli.execute(["check", name]) == 0
-        printed = " ".join(capsys.readouterr().out.split())
-    assert found.findings == alone.findings
-    assert found.requests > 4 * alone.requests
-    first, same, poorer, stranger, chatty, closed = found.endpoints
-    assert [e.name for e in found.endpoints] == [f"{url}#bad" for url in urls]
-    assert first.models == ("bad",)
-    assert first.differs == same.differs == ()
-    assert "log-probs: no, not yes" in poorer.differs
-    (options,) = [d for d in poorer.differs if d.startswith("takes sampling settings")]
-    assert options == "takes sampling settings: no (min_p: not sent), not yes"
-    assert "lists other, and not bad" in stranger.differs
-    assert "context length: 512 tokens, not 4,096 tokens" in stranger.differs
-    assert "draws vary: no, not yes" in chatty.differs
-    assert any(d.startswith("several draws a call (n): no, not yes") for d in chatty.differs)
-    assert any(d.startswith("answers 'What is the capital of France?'") for d in chatty.differs)
-    assert "wants a key" in closed.problem
-    assert closed.models is None
-    assert not alone.endpoints
-    assert f"compared with {urls[0]} " in printed
-    assert "the same" in printed
-    assert "wants a key" in printed
-    assert dead in printed
-    assert not printed.count("secret")
-
-
-def test_log_probs_of_one_answer_tell_other_weights(monkeypatch: pytest.MonkeyPatch) -> None:
-    with BadServer() as one, BadServer() as two:
-        plain = two.choice
-
-        def surer(*given: Any) -> Any:
-            found = plain(*given)
-            for token in found.get("logprobs", {}).get("content", []):
-                token["logprob"] = -0.1
-            return found
-
-        monkeypatch.setattr(two, "choice", surer)
-        found = check(f"{one.url}#bad,{two.url}")
-    (line,) = [d for d in found.endpoints[1].differs if d.startswith("log-probs of its answer")]
-    assert (
-        line == "log-probs of its answer to 'What is the capital of France?' differ by up to 0.40"
-    )
-
-
-def test_endpoints_of_which_none_can_be_checked_are_one_line() -> None:
-    with BadServer() as one, BadServer() as two:
-        name = f"{one.url}#bad,{two.url}"
-    with pytest.raises(InputError, match="none of the 2 endpoints can be checked") as caught:
-        check(name)
-    assert str(caught.value).count("nothing answers at") == 2
-    assert "\n" not in str(caught.value)

@@ -20,6 +20,7 @@ from sayso.engines import open_model
 from sayso.engines.openai.calls import Asker, Call, CallPace, Session
 from sayso.records import Generation, InputError, Request, ask, request_key
 from sayso.runs.asking import CachedEngine
+from sayso.runs.judge import check_judge
 from sayso.storage.cache import Cache
 
 KEY = "top-secret-0123456789"
@@ -490,7 +491,7 @@ def test_held_nothing_is_asked_again(fault: str) -> None:
         stream = engine.complete(ask(f"Who {n}?") for n in range(60))
         next(stream)
         engine.asker.pace.base = 3600.0  # whoever waits for its turn waits for an hour
-        while server.number < 4:
+        while server.number < 3:
             time.sleep(0.001)
         engine.hold()
         assert list(stream) == []  # nobody is told that it failed: it was not asked to the end
@@ -605,3 +606,30 @@ def test_a_key_is_known_however_json_writes_it(monkeypatch: pytest.MonkeyPatch, 
         engine.close()
     assert "0123456789" not in repr(found)
     assert "[key]" in found.text
+
+
+@pytest.mark.parametrize(
+    "name", ["@endpoints.txt", "@endpoints.txt#org/m", "http://a/v1#m,http://b/v1#m"]
+)
+def test_several_endpoints_of_one_model_need_a_router(name: str) -> None:
+    for refused in (lambda: open_model(name), lambda: check_judge(name)):
+        with pytest.raises(InputError, match="put a router before several") as caught:
+            refused()
+        assert "\n" not in str(caught.value)
+    assert cli.execute(["run", "uncle", "--model", name, "--concurrency", "4"]) == 2
+
+
+def test_a_host_that_is_none_is_one_line() -> None:
+    with pytest.raises(InputError, match=r"'http://☃\.com/v1' in the model name is not an address"):
+        open_model("http://☃.com/v1#m")
+
+
+def test_reasons_of_repeated_calls_add_up_to_their_number() -> None:
+    sometimes = lambda number, body: "500" if number % 5 == 4 else "ok"  # noqa: E731
+    with opened(sometimes, {"refuses": ("seed",)}, concurrency=4) as (server, engine):
+        engine.asker.pace.base = 0.005
+        answers(engine, *[ask(f"Who {n}?") for n in range(40)])
+        broken = server.did["500"]
+        assert broken > 1
+        (line,) = [n for n in engine.notices if "repeated" in n]
+        assert line == f"{broken} calls to the endpoint were repeated (status 500: {broken})"

@@ -175,7 +175,7 @@ def test_it_is_the_endpoint_engine_under_the_models_digest(server: FakeOllama) -
     assert engine.name == "ollama:qwen2.5:0.5b"
     assert engine.identity == engine.base == f"api:ollama:qwen2.5:0.5b@{OLD[:12]}"
     assert engine.signature == f"ollama:qwen2.5:0.5b@{OLD[:7]}"
-    assert engine.addresses == (f"http://{server.host}/v1",)
+    assert engine.address == f"http://{server.host}/v1"
     assert engine.price == LOCAL
     requests = [ask("Who?", sample=n, max_tokens=4) for n in range(3)]
     replies = dict(engine.complete(requests))

@@ -35,7 +35,7 @@ class Served(ScriptedEngine):
     def __init__(self, script: Any = KNOWING, address: str = "http://a/v1", **more: Any) -> None:
         super().__init__(script, "m", **more)
         self.identity = self.base = "api:m"
-        self.addresses = (address,)
+        self.address = address
 
 
 def job(folder: Path, engine: Any, name: str = "run", **more: Any) -> dict[str, Any]:

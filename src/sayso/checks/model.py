@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
 import msgspec
@@ -19,7 +19,6 @@ from rich.console import Console
 
 from sayso.engines import open_model
 from sayso.engines.engine import Engine, check_engine
-from sayso.engines.openai.endpoint import named_by_urls
 from sayso.engines.prices import price_of, reply_cost
 from sayso.harmless import line, well_formed
 from sayso.progress import Progress, Silent
@@ -48,26 +47,12 @@ class LeftOut(msgspec.Struct, frozen=True):
     why: str
 
 
-class EndpointCheck(msgspec.Struct, frozen=True):
-    """One of several endpoints: in what it differs from the first that answered.
-
-    ``models`` are those that it lists, ``None`` where it does not say; ``problem`` is why it could
-    not be checked.
-    """
-
-    name: str
-    models: tuple[str, ...] | None = None
-    differs: tuple[str, ...] = ()
-    problem: str = ""
-
-
 class Check(Plotted, msgspec.Struct, frozen=True, kw_only=True):
     """What ``sayso.check`` found. ``dollars`` is what it cost, ``None`` where nobody knows.
 
     A notebook shows it as a table. ``fingerprint`` is what the endpoint calls the system that
     answered; ``failed`` of the ``requests`` got no answer; ``card`` is what a GGUF file says of its
-    origin and license. Of several ``endpoints`` the findings are those of the first that answered,
-    and requests, tokens and dollars those of all.
+    origin and license.
     """
 
     model: str
@@ -83,7 +68,6 @@ class Check(Plotted, msgspec.Struct, frozen=True, kw_only=True):
     dollars: float | None
     notices: tuple[str, ...] = ()
     card: str = ""
-    endpoints: tuple[EndpointCheck, ...] = ()
 
     def get(self, what: str) -> ModelFinding:
         """Return the finding of this name, e.g. ``check.get("draws vary")``.
@@ -122,11 +106,7 @@ class Check(Plotted, msgspec.Struct, frozen=True, kw_only=True):
             f"what {line(self.signature, 60)} can do",
             ("", "", "what was seen", "what follows"),
             rows,
-            cautions=(
-                *_left_out_texts(self),
-                *self.notices,
-                *(f"{one.name}: {_alike(one)}" for one in self.endpoints),
-            ),
+            cautions=(*_left_out_texts(self), *self.notices),
             last=_bill_text(self),
             nothing="nothing was found out",
         )
@@ -141,45 +121,23 @@ def check(
 
     ``model`` is a name as on the command line, or an engine of your own (which stays open);
     ``options`` are those of ``open_model``, ``progress`` is told of every answer.
-    Nothing is cached: every answer is asked for. Several endpoints are checked one after the other
-    and compared.
+    Nothing is cached: every answer is asked for.
     Raises :class:`~sayso.records.InputError` where nobody answers.
     """
     check_engine(model)
     progress = progress or Silent()
-    if isinstance(model, str) and model.startswith(("http:", "https:", "@")):
-        endpoints = named_by_urls(model)[0]
-        if len(endpoints) > 1:
-            progress.note(f"sends {HOW_MANY} to each of {len(endpoints)} endpoints")
-            return _check_each(model, [e.name for e in endpoints], options or {}, progress)
-    return _look_at(model, options or {}, progress).check
-
-
-class _Seen(NamedTuple):
-    """What was found of one model, its first answer at T=0, and the models listed beside it."""
-
-    check: Check
-    first: Generation
-    models: tuple[str, ...] | None
-
-
-def _look_at(
-    model: str | Engine, options: Mapping[str, object], progress: Progress, stage: str = ""
-) -> _Seen:
-    """Check one model or endpoint. Raises InputError where nobody answers."""
-    engine = open_model(model, **options) if isinstance(model, str) else model
-    if not stage:
-        progress.note(f"sends {HOW_MANY} to the model")
-    asking = CheckQuestioner(engine, progress, stage or STAGE)
+    engine = open_model(model, **(options or {})) if isinstance(model, str) else model
+    progress.note(f"sends {HOW_MANY} to the model")
+    asking = CheckQuestioner(engine, progress)
     try:
-        progress.start(asking.stage, ABOUT, 0)
+        progress.start(STAGE, ABOUT, 0)
         first = first_answer(asking)
         served = getattr(engine, "served", None)  # a server may say how much it reads, too
-        listed = None if served is None else served()
-        models = None if listed is None else tuple(map(well_formed, listed))
-        return _Seen(_check(asking, first), first, models)
+        if served is not None:
+            served()
+        return _check(asking, first)
     finally:
-        progress.end(asking.stage)
+        progress.end(STAGE)
         if isinstance(model, str):
             engine.close()
 
@@ -223,119 +181,6 @@ def _check(asking: CheckQuestioner, first: Generation) -> Check:
         notices=tuple(well_formed(str(notice)) for notice in getattr(engine, "notices", ())),
         card=well_formed(str(getattr(engine, "card", ""))),
     )
-
-
-# ---- several endpoints of one model
-
-
-#: endpoints of which it is said why they cannot be checked, where none can
-MOST_TOLD = 4
-
-
-def _check_each(
-    model: str, names: Sequence[str], options: Mapping[str, object], progress: Progress
-) -> Check:
-    """Check endpoints that serve one model, and compare them with the first that answers.
-
-    Raises InputError where none of them does.
-    """
-    seen: dict[str, _Seen] = {}
-    problems: dict[str, str] = {}
-    for number, name in enumerate(names, 1):
-        try:
-            seen[name] = _look_at(name, options, progress, f"{STAGE} {number} of {len(names)}")
-        except InputError as error:
-            problems[name] = str(error)
-    if not seen:
-        told = "; ".join(list(problems.values())[:MOST_TOLD])
-        more = f"; and {len(names) - MOST_TOLD:,} more" if len(names) > MOST_TOLD else ""
-        raise InputError(f"none of the {len(names)} endpoints can be checked: {told}{more}")
-    first, *others = seen.values()
-    checks = [one.check for one in seen.values()]
-    notices = [
-        f"{one.check.model}: {notice}"
-        for one in others
-        for notice in one.check.notices
-        if notice not in first.check.notices
-    ]
-    dollars: float | None = 0.0
-    for one in checks:
-        dollars = add(dollars, one.dollars)
-    return msgspec.structs.replace(
-        first.check,
-        model=model,
-        requests=sum(one.requests for one in checks),
-        failed=sum(one.failed for one in checks),
-        prompt_tokens=sum(one.prompt_tokens for one in checks),
-        completion_tokens=sum(one.completion_tokens for one in checks),
-        dollars=dollars,
-        notices=(*first.check.notices, *notices),
-        endpoints=tuple(
-            EndpointCheck(name, seen[name].models, tuple(_differences(seen[name], first)))
-            if name in seen
-            else EndpointCheck(name, problem=problems[name])
-            for name in names
-        ),
-    )
-
-
-def _differences(one: _Seen, first: _Seen) -> Iterator[str]:
-    """Yield in what an endpoint differs from the first: model, abilities, options, one answer.
-
-    What could not be told of one of them is no difference.
-    """
-    model, other = (seen.check.identity.removeprefix("api:") for seen in (one, first))
-    if model != other:
-        yield f"serves {line(model, 60)}, not {line(other, 60)}"
-    asked = one.check.model.partition("#")[2]
-    if one.models is not None and asked and asked not in one.models:
-        listed = ", ".join(line(name, 60) for name in one.models[:MOST_TOLD]) or "none"
-        yield f"lists {listed}, and not {line(asked, 60)}"
-    if one is first:
-        return
-    if one.check.fingerprint != first.check.fingerprint:
-        yield f"calls its system {one.check.fingerprint}, not {first.check.fingerprint}"
-    there = {finding.what: finding for finding in one.check.findings}
-    for finding in first.check.findings:
-        if finding.what in there:
-            yield from _otherwise(there[finding.what], finding)
-    yield from _another_answer(one.first, first.first)
-
-
-#: findings whose details are compared too: what an endpoint takes, and how much
-IN_DETAIL = ("takes sampling settings", "context length")
-
-
-def _otherwise(found: ModelFinding, first: ModelFinding) -> Iterator[str]:
-    """Yield how one finding differs from another one of the same thing."""
-    sure = "cannot tell" not in (found.answer, first.answer)
-    if found.what in IN_DETAIL and found.answer == first.answer and found.seen != first.seen:
-        yield f"{found.what}: {found.seen}, not {first.seen}"
-    elif sure and found.answer != first.answer:
-        detail = found if found.answer == "no" else first
-        told = f" ({detail.seen})" if found.what in IN_DETAIL else ""
-        answer = f"{found.answer}{told}" if detail is found else found.answer
-        yield f"{found.what}: {answer}, not {first.answer}{'' if detail is found else told}"
-
-
-def _another_answer(reply: Generation, first: Generation) -> Iterator[str]:
-    """Yield how an answer at T=0 differs from that of the first endpoint."""
-    if reply_text(reply) != reply_text(first):
-        texts = (quoted_beginning(answer.text, 40) for answer in (reply, first))
-        yield f"answers {FACTS[0]!r} at T=0 with {', not '.join(texts)}"
-        return
-    ours, theirs = reply.logprobs, first.logprobs
-    if not ours or not theirs or len(ours) != len(theirs):
-        return
-    apart = max(abs(a - b) for a, b in zip(ours, theirs, strict=True))
-    if apart > NOISE:
-        yield f"log-probs of its answer to {FACTS[0]!r} differ by up to {apart:.2f}"
-
-
-def _alike(endpoint: EndpointCheck) -> str:
-    if endpoint.problem:
-        return f"not checked: {endpoint.problem}"
-    return "; ".join(endpoint.differs) or "the same"
 
 
 def _left_out(findings: tuple[ModelFinding, ...], engine: Engine) -> tuple[LeftOut, ...]:
@@ -399,10 +244,9 @@ class CheckQuestioner:
     ``dollars`` is ``None`` as soon as one reply had no known price.
     """
 
-    def __init__(self, engine: Engine, progress: Progress | None = None, stage: str = "") -> None:
+    def __init__(self, engine: Engine, progress: Progress | None = None) -> None:
         self.engine = engine
         self.progress = progress or Silent()
-        self.stage = stage or STAGE
         self.template: Template = ()
         self.replies: list[Generation] = []
         self.dollars: float | None = 0.0
@@ -422,7 +266,7 @@ class CheckQuestioner:
         for index, reply in self.engine.complete(iter(requests)):
             if index not in replies:
                 replies[index] = reply
-                self.progress.advance(self.stage, reply, self._pay(reply))
+                self.progress.advance(STAGE, reply, self._pay(reply))
         answers = [
             replies.get(index, Generation(request, problem="failed: no answer"))
             for index, request in enumerate(requests)
@@ -1117,7 +961,6 @@ def render_check(result: Check, console: Console) -> None:
         cells = (safe_text(finding.what, console), safe_text(finding.answer, console, style))
         table.add_row(*cells, safe_text(finding.seen, console), safe_text(finding.follows, console))
     console.print(table)
-    _render_endpoints(result, console)
     for text in _left_out_texts(result):
         say(console, f"! {text}", "yellow")
     if not result.left_out and not any(f.follows == NOT_OWN for f in result.findings):
@@ -1126,27 +969,6 @@ def render_check(result: Check, console: Console) -> None:
     for notice in (*result.notices, *failed):
         say(console, f"! {notice}", "yellow")
     say(console, _bill_text(result), "dim")
-
-
-def _render_endpoints(result: Check, console: Console) -> None:
-    """Print in what several endpoints of one model differ, a line for each address."""
-    answered = [endpoint for endpoint in result.endpoints if not endpoint.problem]
-    if not answered:
-        return
-    first = answered[0]
-    say(console, f"{len(result.endpoints)} endpoints, compared with {_address(first.name)}", "bold")
-    table = folded_table(console, "", "")
-    for endpoint in result.endpoints:
-        alone = endpoint is first and not endpoint.differs
-        text = "what it can do is listed above" if alone else _alike(endpoint)
-        style = "" if alone else "green" if text == "the same" else "yellow"
-        table.add_row(safe_text(_address(endpoint.name), console), safe_text(text, console, style))
-    console.print(table)
-
-
-def _address(name: str) -> str:
-    """Return an endpoint's name without that of the model."""
-    return name.partition("#")[0]
 
 
 def _left_out_texts(result: Check) -> list[str]:

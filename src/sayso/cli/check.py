@@ -62,8 +62,7 @@ def check(
         str,
         Parameter(
             help="builtin, builtin-trained, smollm2, hf:FOLDER, hf:HUB_ID, gguf:FILE, ollama:NAME, "
-            "openai:NAME, or the URL of an endpoint; several, separated by commas or in a file "
-            "(@FILE), are compared"
+            "openai:NAME, or the URL of an endpoint"
         ),
     ],
     /,

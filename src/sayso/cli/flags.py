@@ -67,8 +67,7 @@ class RunFlags:
             "it does not know); smollm2 (a small real model); hf:FOLDER or hf:HUB_ID (a causal "
             "language model); gguf:FILE (run by llama.cpp); vllm:HUB_ID; ollama:NAME (a model of "
             "the Ollama server on this machine); openai:NAME; or an endpoint's URL, "
-            "http://localhost:8000/v1#NAME (without #NAME: its only model). "
-            "Separate several endpoints of one model by commas, or list them in a file, @FILE"
+            "http://localhost:8000/v1#NAME (without #NAME: its only model)"
         ),
     ] = ""
     data: Annotated[

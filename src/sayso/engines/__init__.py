@@ -11,7 +11,7 @@ import logging
 import os
 import re
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import util
@@ -33,27 +33,24 @@ if TYPE_CHECKING:
 #: what a model may be called
 NAMES = (
     "'builtin', 'builtin-trained', 'smollm2', 'hf:<folder, GGUF file or hub id>', "
-    "'gguf:<GGUF file>', 'vllm:<folder or hub id>', 'ollama:<model>', 'openai:<model>', the URL of "
-    "an endpoint "
-    "('http://localhost:8000/v1#model'), several with commas between, or '@<file of URLs>'"
+    "'gguf:<GGUF file>', 'vllm:<folder or hub id>', 'ollama:<model>', 'openai:<model>', or the URL "
+    "of an endpoint ('http://localhost:8000/v1#model')"
 )
 
 
-def open_model(name: str | Sequence[str], **options: object) -> Engine:
+def open_model(name: str, **options: object) -> Engine:
     """Open ``builtin``, ``builtin-trained``, ``smollm2``, ``hf:<folder, GGUF file or hub id>``,
     ``gguf:<GGUF file>``, ``vllm:<folder or hub id>``, ``ollama:<model>``, ``openai:<model>`` or an
     endpoint's URL.
 
     ``http(s)://host/v1#model`` is any server that speaks OpenAI's chat completions; without
-    ``#model`` it must serve exactly one. Several of one model are a list, a text with commas, or
-    ``@FILE`` with one a line. Raises :class:`~sayso.records.InputError` for a name or
+    ``#model`` it must serve exactly one. Raises :class:`~sayso.records.InputError` for a name or
     folder that is not a model.
     """
-    if isinstance(name, list | tuple) and all(isinstance(one, str) for one in name):
-        name = ",".join(name)
     if not isinstance(name, str):
         raise InputError(f"model is {name!r:.80}; expected {NAMES}")
     refuse_secret(name, "the model name")
+    refuse_several(name)
     kind, _, rest = name.partition(":")
     if name in LOCAL_NAMES or (kind == "hf" and rest):
         packed = f"gguf:{rest or name}" if name in PACKAGED or rest.endswith(".gguf") else ""
@@ -75,7 +72,7 @@ def open_model(name: str | Sequence[str], **options: object) -> Engine:
         from sayso.engines.openai.engine import open_ollama
 
         return open_ollama(rest, **options)
-    if (kind in ("openai", "http", "https") and rest) or (name[:1] == "@" and name[1:]):
+    if kind in ("openai", "http", "https") and rest:
         from sayso.engines.openai.engine import open_endpoint, open_openai
 
         return open_openai(rest, **options) if kind == "openai" else open_endpoint(name, **options)
@@ -85,11 +82,19 @@ def open_model(name: str | Sequence[str], **options: object) -> Engine:
 def check_model_name(name: str) -> None:
     """Refuse a name that is no model's, without opening anything. Raises InputError."""
     refuse_secret(name, "the model name")
+    refuse_several(name)
     kind, _, rest = name.partition(":")
-    if name[:1] == "@" and name[1:]:
-        return
     if name not in LOCAL_NAMES and not (rest and kind in KINDS):
         raise _unknown(name)
+
+
+def refuse_several(name: str) -> None:
+    """Refuse a list of endpoints, which earlier versions took as one model."""
+    if name.startswith("@") or re.search(r",\s*https?://", name):
+        raise InputError(
+            f"model {name!r:.200}: sayso asks one endpoint; put a router before several (vLLM's, "
+            "SGLang's or nginx) and pass its URL, or run the model with --engine ray"
+        )
 
 
 def _unknown(name: str) -> InputError:

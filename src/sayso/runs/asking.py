@@ -43,10 +43,6 @@ class ShapedEngine(EngineWrapper):
 WANTED = ("logprobs", "entropies")
 
 
-#: addresses that are noted with a reply, where several endpoints serve one model
-MOST_ADDRESSES = 3
-
-
 def innermost(engine: Engine) -> Engine:
     """Return the engine that others are around: the one that is asked in the end."""
     while hasattr(inner := getattr(engine, "engine", None), "complete"):
@@ -126,14 +122,14 @@ class CachedEngine(EngineWrapper):
         return notices + self._overrides.lines(what)
 
     @property
-    def addresses(self) -> tuple[str, ...]:
-        """The addresses that an endpoint's requests go to; none for another engine."""
-        return tuple(getattr(innermost(self.engine), "addresses", ()))
+    def address(self) -> str:
+        """The address that an endpoint's requests go to; "" for another engine."""
+        return str(getattr(innermost(self.engine), "address", ""))
 
     @property
     def cautions(self) -> list[str]:
         """What must be read first of an endpoint's answers that are old, or another address's."""
-        return self.ages.cautions(self.addresses) if self.remote else []
+        return self.ages.cautions(self.address) if self.remote else []
 
     def usable(self, keys: Iterable[bytes]) -> dict[bytes, StoredReply]:
         """Return the replies of the cache that may be used, with their origins."""
@@ -309,8 +305,7 @@ class CachedEngine(EngineWrapper):
     def _origin(self) -> ReplyOrigin:
         """Return when and by which address the newest reply was given."""
         given = getattr(self.engine, "given", None)
-        addresses = ",".join(self.addresses[:MOST_ADDRESSES])
-        return ReplyOrigin(time.time() if given is None else given, addresses)
+        return ReplyOrigin(time.time() if given is None else given, self.address)
 
     def ask_again(self, requests: Sequence[Request]) -> list[Generation]:
         """Ask what the cache holds once more, one by one, and return the replies.

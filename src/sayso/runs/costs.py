@@ -190,9 +190,6 @@ def open_priced(
 
 def _anywhere(name: str) -> str:
     """Return the name of a model by which a process in another folder opens it."""
-    if name.startswith("@"):
-        listed, mark, model = name[1:].partition("#")
-        return f"@{real_path(Path(listed).expanduser())}{mark}{model}"
     kind, _, rest = name.partition(":")
     folder, mark, file = rest.partition("#")
     local = kind in ("hf", "gguf", "vllm") and Path(folder).expanduser().exists()
@@ -200,7 +197,8 @@ def _anywhere(name: str) -> str:
 
 
 def is_endpoint(model: str) -> bool:
-    """Tell whether a model's name is that of an endpoint."""
+    """Tell whether a model's name is that of an endpoint, or of a list of some, which is refused
+    where it is opened."""
     return model.startswith(("openai:", "ollama:", "http:", "https:", "@"))
 
 

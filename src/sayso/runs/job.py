@@ -358,13 +358,10 @@ def check_data(job: Job, data: Dataset) -> None:
 
 
 def job_of(**given: Any) -> Job:
-    """Return a job of arguments as people write them: a single domain, a path, a list of URLs."""
+    """Return a job of arguments as people write them: a single domain, a path."""
     for name, value in given.items():
         if name in ("domains", "tiers") and isinstance(value, str):
             given[name] = (value,)
-        elif name in ("model", "judge") and isinstance(value, list | tuple):
-            if all(isinstance(url, str) for url in value):
-                given[name] = ",".join(value)
         elif name == "data" and isinstance(value, PathLike):
             given[name] = os.fspath(value)
         elif name == "thinking" and isinstance(value, int) and not isinstance(value, bool):

@@ -232,8 +232,7 @@ def run(
 ) -> Result:
     """Run one protocol: ask, judge, measure, and leave a run folder with its page behind.
 
-    ``model``, ``data`` and ``judge`` are names as on the command line (a list of URLs: several
-    endpoints of one model), or an engine of your own
+    ``model``, ``data`` and ``judge`` are names as on the command line, or an engine of your own
     (and a judge, or an engine that is to judge; docs/python.md). Without ``data`` the built-in
     model is asked about its own invented world, any other model about the real one ("world").
     ``out`` is the run folder; left out, its name is derived from the settings, so that the same

@@ -560,7 +560,7 @@ class Files:
                 reply,
                 told,
                 self.price,
-                implicit_thought=self.asker.shared.implicit_thought,
+                implicit_thought=self.asker.implicit_thought,
             )
             self.asker.learn_model(reply)
         problem = "failed: the reply contains fewer answers than were asked for"

@@ -2,17 +2,15 @@
 
 The caller's side (:mod:`sayso.engines.openai.engine`) is synchronous and works inside notebooks,
 which have a running loop already. A :class:`Session` hands every :class:`Call` to the
-:class:`Dispatcher`, which chooses one of the endpoints that serve the model and starts the call
-there when the endpoint's :class:`CallPace` allows; its :class:`Asker` sends it through the
-:class:`~sayso.engines.openai.wire.Wire` and settles it, or says when to repeat it. A call that
-waits to be repeated holds no place: others go on meanwhile.
+:class:`Dispatcher`, which starts it when the endpoint's :class:`CallPace` allows; the
+:class:`Asker` sends it through the :class:`~sayso.engines.openai.wire.Wire` and settles it, or says
+when to repeat it. A call that waits to be repeated holds no place: others go on meanwhile.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
 import math
 import random
 import threading
@@ -98,13 +96,11 @@ class Call:
     """One call: a request, or several that differ only in the draw and share it.
 
     ``tries`` counts broken attempts, ``busy`` refusals for too many requests, ``learning`` refused
-    parameters. ``first`` is when it was first sent, ``started`` when it was last, ``asker`` where
-    to; ``avoid`` is where it broke.
+    parameters. ``first`` is when it was first sent, ``started`` when it was last.
     """
 
     __slots__ = (
-        *("asker", "avoid", "busy", "first", "indices", "learning", "requests", "session"),
-        *("started", "tries"),
+        *("busy", "first", "indices", "learning", "requests", "session", "started", "tries"),
     )
 
     def __init__(
@@ -118,8 +114,6 @@ class Call:
         self.learning = 0
         self.first: float | None = None
         self.started = 0.0
-        self.asker: Asker | None = None
-        self.avoid: Asker | None = None
 
 
 class Session:
@@ -199,156 +193,79 @@ class Session:
             self.results.put(error)
 
 
-#: how much fuller than the emptiest endpoint, as a share of what it bears, the endpoint may be to
-#: which all draws of a prompt go
-SPREAD = 1.0
-#: how many times what may be in flight is held ready for several endpoints: enough prompts at a
-#: time that each endpoint has some of its own
-AHEAD = 4
-
-
 class Dispatcher:
-    """Starts calls at the endpoints. Everything but the constructor runs in the loop's thread.
+    """Starts calls at the endpoint. Everything but the constructor runs in the loop's thread."""
 
-    A call waits at one endpoint: a draw at the one that its prompt belongs to, so that a server's
-    cache of prefixes serves all draws of a prompt (rendezvous hashing: each endpoint that comes or
-    goes moves only its own prompts), unless that one is set aside or much fuller than another;
-    any other call where there is most room. An endpoint with room and nothing that waits takes
-    over what waits elsewhere.
-    """
-
-    def __init__(self, loop: asyncio.AbstractEventLoop, askers: Sequence[Asker]) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, asker: Asker) -> None:
         self.loop = loop
-        self.askers = list(askers)
-        self.running: dict[asyncio.Task[None], tuple[Call, Asker]] = {}
+        self.asker = asker
+        asker.dispatcher = self
+        self.waiting: deque[Call] = deque()
+        self.running: dict[asyncio.Task[None], Call] = {}
         self.later: dict[Call, asyncio.TimerHandle] = {}
         self.timer: asyncio.TimerHandle | None = None
 
     @property
+    def pace(self) -> CallPace:
+        """How many calls may be in flight, and when to pause."""
+        return self.asker.pace
+
+    @property
     def in_flight(self) -> int:
         """Requests of all sessions that are on the wire."""
-        return sum(len(call.requests) for call, _ in list(self.running.values()))
-
-    @property
-    def listed(self) -> list[Asker]:
-        """The endpoints that calls may go to."""
-        return [asker for asker in self.askers if asker.listed]
-
-    @property
-    def limit(self) -> float:
-        """How many calls may be in flight now."""
-        return sum(asker.pace.limit for asker in self.listed)
+        return sum(len(call.requests) for call in list(self.running.values()))
 
     def wanted(self, taken: int) -> int:
         """How many more calls to take where so many have not ended; 0 while there are enough."""
-        several, limit = len(self.askers) > 1, self.limit
-        if taken > (limit * (AHEAD - 1) if several else limit + 4):
-            return 0
-        window = limit * AHEAD if several else self.askers[0].pace.window
-        return max(0, int(window) - taken)
-
-    def hopeless(self, now: float) -> bool:
-        """Whether every endpoint puts everyone off for longer than patience."""
-        return all(asker.pace.hopeless(now) for asker in self.listed)
-
-    def end(self, line: InputError) -> InputError:
-        """Return the line that ends a session; the next one tries every endpoint again."""
-        lines = [str(asker.ended) for asker in self.listed if asker.ended]
-        for asker in self.listed:
-            asker.ended = None
-        if len(self.listed) == 1:
-            return line
-        named = list(dict.fromkeys([*lines, str(line)]))
-        more = len(self.listed) - len(named[:MOST_LINES])
-        others = f"; and {more:,} more" if len(named) > MOST_LINES else ""
-        return InputError(
-            f"none of the {len(self.listed)} endpoints can be asked: "
-            f"{'; '.join(named[:MOST_LINES])}{others}"
-        )
-
-    def open_at(self) -> float:
-        """When the next endpoint may be asked, if none may be now."""
-        return min(asker.pace.paused_until for asker in self.listed)
+        return 0 if taken > self.pace.limit + 4 else max(0, self.pace.window - taken)
 
     def add(self, calls: Sequence[Call]) -> None:
         """Queue calls and start what may start."""
-        for call in calls:
-            self._place(call)
+        self.waiting.extend(calls)
         self._give_back()
         self.pump()
 
-    def _place(self, call: Call, *, first: bool = False) -> None:
-        """Let a call wait at an endpoint, before or behind the others there."""
-        asker = self.askers[0] if len(self.askers) == 1 else self._choose(call)
-        (asker.waiting.appendleft if first else asker.waiting.append)(call)
-
-    def _choose(self, call: Call) -> Asker:
-        """Return the endpoint for a call; one that is repeated goes elsewhere if it can."""
-        now = self.loop.time()
-        usable = [asker for asker in self.askers if asker.open(now)] or self.listed
-        usable = [asker for asker in usable if asker is not call.avoid] or usable
-        emptiest = min(usable, key=lambda asker: (asker.load, asker.answered))
-        if call.requests[0].greedy or len(usable) == 1:
-            return emptiest
-        prompt = prompt_digest(call.requests[0])
-        ranked = sorted(usable, key=lambda asker: asker.rank(prompt))
-        return next(a for a in ranked if a.load <= emptiest.load + SPREAD)
-
     def pump(self) -> None:
-        """Start waiting calls, each endpoint its own and then what waits where there is no room."""
+        """Start waiting calls while there is room for them."""
         now = self.loop.time()
-        for asker in self.askers:
-            while asker.waiting and self._has_room(asker, now):
-                self._start(asker.waiting.popleft(), asker)
-        if len(self.askers) > 1 and any(asker.waiting for asker in self.askers):
-            for asker in sorted(self.askers, key=lambda asker: asker.load):
-                while self._has_room(asker, now) and (call := self._spare()) is not None:
-                    self._start(call, asker)
+        while self.waiting and self._has_room(now):
+            call = self.waiting.popleft()
+            if call.session.held:
+                call.session.give_back(call)
+            elif not call.session.cancelled:
+                task = self.loop.create_task(self._run(call))
+                self.running[task] = call
+                task.add_done_callback(self._ended)
         self._wake_later(now)
 
-    def _start(self, call: Call, asker: Asker) -> None:
-        if call.session.held:
-            call.session.give_back(call)
-        elif not call.session.cancelled:
-            task = self.loop.create_task(self._run(call, asker))
-            call.asker = asker
-            asker.running += 1
-            self.running[task] = call, asker
-            task.add_done_callback(self._ended)
-
-    def _has_room(self, asker: Asker, now: float) -> bool:
+    def _has_room(self, now: float) -> bool:
         # while answers may be on their way, nothing is given up
-        if asker.pace.paused_until > now and (self.running or not self.hopeless(now)):
+        if self.pace.paused_until > now and (self.running or not self.pace.hopeless(now)):
             return False
-        return asker.running < asker.most
-
-    def _spare(self) -> Call | None:
-        """Return the call that would wait longest."""
-        fullest = max(self.askers, key=lambda asker: len(asker.waiting))
-        return fullest.waiting.pop() if fullest.waiting else None
+        return len(self.running) < max(1, int(self.pace.limit))
 
     def _wake_later(self, now: float) -> None:
-        """Start what still waits at the end of the first pause."""
-        ends = [a.pace.paused_until for a in self.listed if a.pace.paused_until > now]
-        if not ends or not any(asker.waiting for asker in self.askers):
+        """Start what still waits at the end of the pause."""
+        end = self.pace.paused_until
+        if end <= now or not self.waiting:
             return
-        if self.timer is not None and self.timer.when() > min(ends):
+        if self.timer is not None and self.timer.when() > end:
             self.timer.cancel()
             self.timer = None
         if self.timer is None:
-            self.timer = self.loop.call_at(min(ends), self._wake)
+            self.timer = self.loop.call_at(end, self._wake)
 
     def _wake(self) -> None:
         self.timer = None
         self.pump()
 
-    async def _run(self, call: Call, asker: Asker) -> None:
+    async def _run(self, call: Call) -> None:
         """Send a call once, and queue it again if it is to be repeated."""
-        delay = await asker(call)
+        delay = await self.asker(call)
         if delay is None:
             call.session.ended += 1
         elif delay <= 0:
-            self._place(call, first=True)
+            self.waiting.appendleft(call)
         elif call.session.held:
             call.session.give_back(call)
         else:
@@ -359,24 +276,17 @@ class Dispatcher:
 
         A call that ended in an exception has no answer: nobody may wait for one.
         """
-        call, asker = self.running.pop(task)
-        asker.running -= 1
+        call = self.running.pop(task)
         error = None if task.cancelled() else task.exception()
         if error is not None:
             call.session.fail(error)
         self._give_back()  # also if no place is free, or all are pausing
         self.pump()
 
-    def scatter(self, asker: Asker) -> None:
-        """Let what waits at an endpoint wait at the others."""
-        waiting, asker.waiting = asker.waiting, deque()
-        for call in waiting:
-            self._place(call)
-
     def _again(self, call: Call) -> None:
         self.later.pop(call, None)
         if not call.session.cancelled:
-            self._place(call)
+            self.waiting.append(call)
             self.pump()
 
     def split(self, call: Call, kept: int, most: int) -> None:
@@ -390,8 +300,7 @@ class Dispatcher:
         ]
         del call.indices[kept:], call.requests[kept:]
         call.session.ended -= len(rest)
-        assert call.asker is not None
-        call.asker.waiting.extendleft(reversed(rest))
+        self.waiting.extendleft(reversed(rest))
 
     def hold(self, session: Session) -> None:
         """Give back a session's waiting calls, and after a while those in flight."""
@@ -403,33 +312,31 @@ class Dispatcher:
 
     def _give_back(self) -> None:
         """Give back the waiting calls of sessions that send nothing more."""
-        for asker in self.askers:
-            if any(call.session.held for call in asker.waiting):
-                waiting, asker.waiting = asker.waiting, deque()
-                for call in waiting:
-                    if call.session.held:
-                        call.session.give_back(call)
-                    else:
-                        asker.waiting.append(call)
+        if not any(call.session.held for call in self.waiting):
+            return
+        waiting, self.waiting = self.waiting, deque()
+        for call in waiting:
+            if call.session.held:
+                call.session.give_back(call)
+            else:
+                self.waiting.append(call)
 
     def _abandon(self, session: Session) -> None:
-        for task, (call, _) in list(self.running.items()):
+        for task, call in list(self.running.items()):
             if call.session is session and task.cancel():
                 session.give_back(call)
 
     def drop(self, session: Session) -> None:
         """Forget the calls of a session and close their connections."""
-        for asker in self.askers:
-            asker.waiting = deque(c for c in asker.waiting if c.session is not session)
-        for task, (call, _) in list(self.running.items()):
+        self.waiting = deque(call for call in self.waiting if call.session is not session)
+        for task, call in list(self.running.items()):
             if call.session is session:
                 task.cancel()
         self.pump()
 
     async def stop(self) -> None:
         """Forget everything and wait until no call runs."""
-        for asker in self.askers:
-            asker.waiting.clear()
+        self.waiting.clear()
         running = list(self.running)
         for task in running:
             task.cancel()
@@ -504,15 +411,13 @@ class CallPace:
         if wait is not None:
             self.paused_until = max(self.paused_until, now + wait)
 
-    def away(self, started: float, now: float) -> bool:
-        """Nothing listens: one pause for all, longer each round; tell whether it begins here."""
+    def away(self, started: float, now: float) -> None:
+        """Nothing listens: one pause for all, longer each round."""
         self._put_off(now)
-        begins = started >= self.cut_at and now >= self.paused_until
-        if begins:
+        if started >= self.cut_at and now >= self.paused_until:
             self.cut_at = now
             self.outages += 1
             self.paused_until = now + self.backoff(self.outages)
-        return begins
 
     def _put_off(self, now: float) -> None:
         if self.silent_since is None:
@@ -581,12 +486,6 @@ class DrawWatch:
         )
 
 
-def prompt_digest(request: Request) -> bytes:
-    """Return a short digest of a prompt, which all its draws share."""
-    text = "\0".join(part for m in request.messages for part in (m.role, m.content))
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-
 #: how often one call may learn of another refused parameter
 MOST_LESSONS = 16
 #: before the first answer: rounds in which nothing listens, and web pages for one call
@@ -597,132 +496,47 @@ MOST_REFUSALS = 8
 MOST_TRIALS, TRIES = 2, 3
 #: names of other models that are reported
 MOST_NAMES = 4
-#: endpoints of which it is said why they cannot be asked
-MOST_LINES = 4
 
 
-#: broken calls in a row after which one of several endpoints is set aside
-SICK = 8
-#: an endpoint that lists other models than the one that is asked
-STRANGER = Fault("everyone", "it serves another model")
+class Asker:
+    """Sends calls to the endpoint, and learns from the replies; lives in the loop's thread.
 
-
-class Shared:
-    """What holds for all endpoints of an engine: they serve one model.
-
-    What one of them refuses is sent to none (``dropped``): draws of a prompt may come from several
-    endpoints, and must be sampled in one way.
+    Every call ends in exactly one of three ways: its answers are delivered; records are delivered
+    that say why there is no answer; or the whole session ends with one line that would hold for
+    every request.
     """
 
-    def __init__(self, options: EndpointOptions, price: Price | None) -> None:
+    dispatcher: Dispatcher
+
+    def __init__(self, endpoint: Endpoint, options: EndpointOptions, price: Price | None) -> None:
+        self.endpoint = endpoint
         self.options = options
         self.price = price
         self.counts = Counts()
         self.draws = DrawWatch()
-        self.dropped: dict[tuple[str, object], str] = {}
-        self.unknown: dict[str, None] = {}
+        self.learned = Learned(endpoint.official)
+        self.pace = CallPace(options.concurrency, patience=options.patience)
+        self.wire = Wire(endpoint, options)
         self.isolating = asyncio.Lock()
         self.again: Counter[str] = Counter()
         self.odd_wait = ""
         self.other_models: dict[str, None] = {}
-        self.answered = False
         self.context: int | None = None
         self.logprobs = False
         self.thinking = False
         self.implicit_thought = False
-
-
-class Asker:
-    """Sends calls to one endpoint, and learns from the replies; lives in the loop's thread.
-
-    Every call ends in exactly one of three ways: its answers are delivered; records are delivered
-    that say why there is no answer; or the whole session ends with one line that would hold for
-    every request. Of several endpoints, one that nobody can ask is set aside for a while, longer
-    each time, and its calls go to the others; then one call tries it (``trial``). ``checked``: it
-    is known to serve the model. ``ended`` is the line that would end the session if no other
-    endpoint could be asked.
-    """
-
-    def __init__(self, endpoint: Endpoint, shared: Shared) -> None:
-        self.endpoint = endpoint
-        self.shared = shared
-        self.options = shared.options
-        self.price = shared.price
-        self.counts = shared.counts
-        self.learned = Learned(endpoint.official, shared.dropped, shared.unknown)
-        self.pace = CallPace(self.options.concurrency, patience=self.options.patience)
-        self.wire = Wire(endpoint, self.options)
-        self.waiting: deque[Call] = deque()
-        self.running = 0
-        self.listed = self.checked = True
-        self.trial = False
-        self.ended: InputError | None = None
-        self.in_a_row = self.faults = 0
-        self.asides: Counter[str] = Counter()
         self.answered = 0
         self.refusals = 0
         self.accepted: set[frozenset[tuple[str, object]]] = set()
         self.isolated: Counter[frozenset[tuple[str, object]]] = Counter()
         self.put_off = ""
-        self.dispatcher: Dispatcher
-
-    # ---- as one of several
-
-    @property
-    def most(self) -> int:
-        """How many calls may be in flight."""
-        if not self.listed:
-            return 0
-        return 1 if self.trial else max(1, int(self.pace.limit))
-
-    @property
-    def load(self) -> float:
-        """The calls here, as a share of those that may be in flight."""
-        return (self.running + len(self.waiting)) / max(1.0, self.pace.limit)
-
-    def open(self, now: float) -> bool:
-        """Whether a call may be sent here, or wait for its turn."""
-        if not self.listed or self.pace.paused_until > now:
-            return False
-        return not self.trial or self.running + len(self.waiting) == 0
-
-    def rank(self, prompt: bytes) -> bytes:
-        """Return the place of this endpoint for a prompt: the first one is the prompt's own."""
-        return hashlib.blake2b(self.endpoint.url.encode(), key=prompt, digest_size=8).digest()
-
-    def set_aside(self, reason: str, started: float) -> None:
-        """Send nothing here for a while, and then one call first."""
-        if self.pace.away(started, self.dispatcher.loop.time()):
-            self.asides[reason] += 1
-            self.in_a_row = 0
-            if len(self.dispatcher.listed) > 1:
-                self.trial, self.checked = True, False
-                self.dispatcher.scatter(self)
-
-    def _left_to_others(self, line: InputError, reason: str, call: Call) -> bool:
-        """Leave a call to the other endpoints; ``False`` where none of them can be asked."""
-        self.ended = line
-        if all(asker.ended for asker in self.dispatcher.listed):
-            return False
-        self.set_aside(reason, call.started)
-        return True
-
-    async def _stranger(self) -> Fault | None:
-        """Return why an endpoint that was away or is new is not asked: ``None`` if it is."""
-        served = await self.models()
-        if isinstance(served, list) and served and self.endpoint.model not in served:
-            return STRANGER
-        if isinstance(served, Fault) and served.kind in ("everyone", "away", "late", "busy"):
-            return served
-        self.checked = True  # one without a list shows with its answers what it serves
-        return None
 
     # ---- one call
 
     async def __call__(self, call: Call) -> float | None:
         """Send once; ``None`` if the call is settled, else the seconds until it is repeated."""
         call.started = self.dispatcher.loop.time()
-        if self.dispatcher.hopeless(call.started):
+        if self.pace.hopeless(call.started):
             self._give_up(call, self._beyond(f"{self.put_off}: not sent, all calls are to wait"))
             return None
         call.first = call.started if call.first is None else call.first
@@ -733,31 +547,23 @@ class Asker:
         try:
             request = call.requests[0]
             body, overrides = request_body(self.endpoint.model, request, choices, self.learned)
-            wrong = None if self.checked else await self._stranger()
-            reply = wrong or await self.wire.ask(body)
+            reply = await self.wire.ask(body)
             fault = self._accept(call, reply, overrides) if isinstance(reply, Reply) else reply
         except Exception as error:  # one strange reply must never lose the other requests
             fault = Fault("failed", f"unexpected {type(error).__name__}: {error}")
         if fault is None:
             self.accepted.add(refusable_parts(body))
             return None
-        self.faults += fault.kind != "refused"  # an option that is not taken is no fault of it
         outcome = await self._decide(call, fault, body)
         if call.session.cancelled:
             return None
-        if isinstance(outcome, InputError) and self._left_to_others(
-            outcome, fault_words(fault), call
-        ):
-            late = self.dispatcher.loop.time() - call.first > self.options.patience
-            outcome = self._beyond(self._problem(fault)) if late else 0.0
         if isinstance(outcome, float):
             self.counts.retries += 1
             if fault.kind != "refused":
-                self.shared.again[fault_words(fault)] += 1
-            call.avoid = None if fault.kind == "refused" and self.ended is None else self
+                self.again[fault_words(fault)] += 1
             return outcome
         if isinstance(outcome, InputError):
-            call.session.fail(self.dispatcher.end(outcome))
+            call.session.fail(outcome)
         else:
             self._give_up(call, outcome)
         return None
@@ -783,7 +589,7 @@ class Asker:
             reply,
             overrides,
             self.price,
-            implicit_thought=self.shared.implicit_thought,
+            implicit_thought=self.implicit_thought,
         )
         self.learned.see_choices(len(call.requests), returned)
         if returned < len(call.requests):
@@ -793,20 +599,18 @@ class Asker:
             self.learn(generation, overrides)
             call.session.deliver(index, generation)
         self.answered += returned
-        self.shared.answered = True
-        self.trial, self.ended, self.in_a_row = False, None, 0
-        self.pace.answered(self.running)
+        self.pace.answered(len(self.dispatcher.running))
         return None
 
     def learn_model(self, reply: Reply) -> None:
         """Learn from a reply which model answers and how it thinks."""
-        requested, model, shared = self.endpoint.model, reply.model, self.shared
-        if model is not None and model != requested and len(shared.other_models) < MOST_NAMES:
+        requested, model = self.endpoint.model, reply.model
+        if model is not None and model != requested and len(self.other_models) < MOST_NAMES:
             short, other = requested.rpartition("/")[2], model.rpartition("/")[2]
             if not (other.startswith(short) or short.startswith(other)):
-                shared.other_models[safe_line(model, self.endpoint.secrets, 60)] = None
-        shared.thinking = shared.thinking or any(c.thinking is not None for c in reply.choices)
-        shared.implicit_thought = shared.implicit_thought or any(c.implicit for c in reply.choices)
+                self.other_models[safe_line(model, self.endpoint.secrets, 60)] = None
+        self.thinking = self.thinking or any(c.thinking is not None for c in reply.choices)
+        self.implicit_thought = self.implicit_thought or any(c.implicit for c in reply.choices)
 
     def learn(self, generation: Generation, overrides: tuple[str, ...]) -> None:
         """Count a generation and learn what it shows of the endpoint."""
@@ -815,10 +619,10 @@ class Asker:
             said = generation.overrides[len(overrides) :]
             self.learned.see_schema(not any(s.startswith("response_format") for s in said))
         if generation.problem is None:
-            self.shared.draws.see(generation.request, generation.text)
+            self.draws.see(generation.request, generation.text)
         elif generation.problem.startswith("failed"):
             self.counts.failed += 1
-        self.shared.logprobs = self.shared.logprobs or generation.logprob_kind == ENDPOINT
+        self.logprobs = self.logprobs or generation.logprob_kind == ENDPOINT
         self.counts.prompt_tokens += generation.usage.prompt_tokens
         self.counts.completion_tokens += generation.usage.completion_tokens
         self.counts.cached_tokens += generation.usage.cached_tokens
@@ -830,7 +634,7 @@ class Asker:
         if fault.kind == "refused" and (self.answered or not fault.page):
             return await self._refused(call, fault, body)
         if fault.kind == "context":
-            self.shared.context = stated_context(fault.reason) or self.shared.context
+            self.context = stated_context(fault.reason) or self.context
             return "context"
         if fault.kind == "filter":
             return "failed: content filter"
@@ -848,11 +652,11 @@ class Asker:
     async def _in_time(self, call: Call, fault: Fault, delay: float) -> float | str | InputError:
         """Return the delay of a call that is repeated in time; else give it up."""
         now = self.dispatcher.loop.time()
-        due = max(now + delay, self.dispatcher.open_at())
+        due = max(now + delay, self.pace.paused_until)
         first = now if call.first is None else call.first
         if due - first <= self.options.patience:
             return delay
-        if fault.kind == "away" and not self.shared.answered:
+        if fault.kind == "away" and not self.answered:
             return await self._end(fault)
         return self._beyond(self._problem(fault))
 
@@ -860,12 +664,9 @@ class Asker:
         """Slow down, pause or back off; give up after enough of it."""
         now = self.dispatcher.loop.time()
         pace, retries = self.pace, self.options.retries
-        self.shared.odd_wait = self.shared.odd_wait or fault.odd
+        self.odd_wait = self.odd_wait or fault.odd
         if fault.kind in ("busy", "away"):
             self.put_off = self._problem(fault)
-        self.in_a_row += fault.kind != "busy"
-        if self.in_a_row >= SICK and len(self.dispatcher.listed) > 1:
-            self.set_aside(fault_words(fault), call.started)
         if fault.page and fault.wait is None and not self.answered:
             call.tries += 1
             late = call.tries >= FIRST_ROUNDS
@@ -875,11 +676,11 @@ class Asker:
             call.busy += 1
             return self._problem(fault) if call.busy > 5 * retries else pace.backoff(1)
         if fault.kind == "away":
-            self.set_aside(fault_words(fault), call.started)
+            pace.away(call.started, now)
             if not self.answered and pace.outages >= min(FIRST_ROUNDS, retries + 1):
                 return await self._end(fault)
-            # as long as patience lasts; elsewhere at once
-            return 0.0 if any(a.open(now) for a in self.dispatcher.listed) else pace.backoff(1)
+            # as long as patience lasts; at once where the pause is over
+            return 0.0 if pace.paused_until <= now else pace.backoff(1)
         if fault.kind == "late":
             pace.cut(call.started, now)
         call.tries += 1
@@ -905,7 +706,7 @@ class Asker:
         if not self.answered:
             served = await self.models()
             unknown = isinstance(served, list) and served and self.endpoint.model not in served
-            if unknown or self.refusals >= MOST_REFUSALS or self.shared.answered:
+            if unknown or self.refusals >= MOST_REFUSALS:
                 return await self._end(fault)
         return f"failed: {reason}"
 
@@ -918,7 +719,7 @@ class Asker:
         """
         kind = refusable_parts(body)
         reason = safe_line(fault.reason, self.endpoint.secrets, 1000)
-        async with self.shared.isolating:
+        async with self.isolating:
             choices = min(len(call.requests), self.learned.choices)
             now, _ = request_body(self.endpoint.model, call.requests[0], choices, self.learned)
             if now != body:
@@ -974,15 +775,15 @@ class Asker:
 
     async def _end(self, fault: Fault) -> InputError:
         """Return the line that ends the session: no other request would fare better."""
-        asked = fault.kind in ("first", "unable", "refused") or fault is STRANGER
+        asked = fault.kind in ("first", "unable", "refused")
         listed = await self.models() if asked else None
         return InputError(
             explain(self.endpoint, fault, listed if isinstance(listed, list) else None)
         )
 
     def _problem(self, fault: Fault) -> str:
-        others = fault.kind == "late" and self.running > 1
-        at_once = f" with {self.running:,} calls at once" if others else ""
+        running = len(self.dispatcher.running)
+        at_once = f" with {running:,} calls at once" if fault.kind == "late" and running > 1 else ""
         return f"failed: {safe_line(fault.reason, self.endpoint.secrets)}{at_once}"
 
     async def models(self) -> list[str] | Fault:
@@ -992,5 +793,5 @@ class Asker:
             return listed
         for name, length in listed:
             if length is not None and (name == self.endpoint.model or len(listed) == 1):
-                self.shared.context = min(length, self.shared.context or length)
+                self.context = min(length, self.context or length)
         return [name for name, _ in listed]

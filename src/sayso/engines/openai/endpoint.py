@@ -7,10 +7,9 @@ import os
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -21,7 +20,6 @@ from sayso.addresses import redact
 from sayso.engines.openai.reply import Fault
 from sayso.keys import hide_key, is_secret
 from sayso.records import InputError, refuse_secret, secret_in
-from sayso.storage.atomic import disk_errors
 
 OPENAI_URL = "https://api.openai.com/v1"
 #: what looks like a key is not printed either when a server repeats it
@@ -101,92 +99,9 @@ def named_by_url(name: str, source: str = "the model name") -> Endpoint:
     return Endpoint(f"{url}#{model}" if model else url, url, model, key, key_names, official=False)
 
 
-# ---- several endpoints of one model
-
-
-class Listing:
-    """A file of endpoints, one a line, which may change while they are asked.
-
-    ``#`` begins a comment at the beginning of a line and after a space.
-    """
-
-    def __init__(self, path: str, model: str = "") -> None:
-        self.path = Path(path)
-        self.model = model
-        self.read_at: tuple[int, int] | None = None
-        self.seen: tuple[int, int] | None = None
-
-    def read(self) -> list[Endpoint]:
-        """Return the endpoints of the file. Raises InputError."""
-        with disk_errors(self.path, "read"):
-            text = self.path.read_text(encoding="utf-8-sig", errors="replace")
-            self.read_at = self._state()
-            self.seen = self.read_at
-        lines = [re.sub(r"(^|\s)#.*", "", line).strip() for line in text.splitlines()]
-        endpoints = [
-            named_by_url(line, f"{self.path}:{number}")
-            for number, line in enumerate(lines, 1)
-            if line
-        ]
-        if not endpoints:
-            raise InputError(f"{self.path} lists no endpoint: expected one URL per line")
-        return of_one_model(endpoints, self.model)
-
-    def changed(self) -> bool:
-        """Tell whether the file is another one than was read, and is no longer being written."""
-        before, self.seen = self.seen, self._state()
-        return self.seen is not None and self.seen == before and self.seen != self.read_at
-
-    def _state(self) -> tuple[int, int] | None:
-        try:
-            status = self.path.stat()
-        except OSError:
-            return None
-        return status.st_mtime_ns, status.st_size
-
-
-def named_by_urls(name: str) -> tuple[list[Endpoint], Listing | None]:
-    """Return the endpoints of a URL, of several with commas between them, or of ``@FILE[#model]``.
-
-    A model that one of them is given holds for all. Raises InputError.
-    """
-    if name.startswith("@"):
-        path, _, model = name[1:].rpartition("#") if "#" in name else (name[1:], "", "")
-        listing = Listing(path, model)
-        return listing.read(), listing
-    parts = [part.strip() for part in re.split(r",(?=\s*https?://)", name)]
-    return of_one_model([named_by_url(part) for part in parts]), None
-
-
-def of_one_model(endpoints: Sequence[Endpoint], model: str = "") -> list[Endpoint]:
-    """Return endpoints that all have the same model's name, each once.
-
-    Raises InputError where they have several.
-    """
-    named = {e.model: e.url for e in reversed(endpoints) if e.model} | (
-        {model: ""} if model else {}
-    )
-    if len(named) > 1:
-        raise different(named)
-    model = next(iter(named), "")
-    return list({e.url: with_model(e, model) for e in endpoints}.values())
-
-
 def with_model(endpoint: Endpoint, model: str) -> Endpoint:
     """Return an endpoint that is asked for a model."""
-    name = f"{endpoint.url}#{model}" if model else endpoint.url
-    return replace(endpoint, name=name, model=model)
-
-
-def different(served: Mapping[str, str]) -> InputError:
-    """Return the line for endpoints of several models: name -> an address."""
-    pairs = [
-        f"{safe_line(n, (), 60)!r}{f' at {u}' if u else ''}" for n, u in sorted(served.items())
-    ]
-    return InputError(
-        f"the endpoints serve different models ({', '.join(pairs)}): a run asks one model; name "
-        "it after each URL, as URL#model"
-    )
+    return replace(endpoint, name=f"{endpoint.url}#{model}", model=model)
 
 
 def _check_url(url: str, source: str) -> None:
@@ -301,11 +216,11 @@ def not_listed(endpoint: Endpoint, served: Sequence[str]) -> str:
     )
 
 
-def retry_notice(reasons: Counter[str], endpoints: int) -> list[str]:
+def retry_notice(reasons: Counter[str]) -> list[str]:
     """Return one sentence on calls repeated for a fault, most frequent reasons first."""
     if not reasons:
         return []
     counted = ", ".join(f"{reason}: {count:,}" for reason, count in reasons.most_common(6))
-    count, where = sum(reasons.values()), "the endpoint" if endpoints == 1 else "the endpoints"
-    were = "call to {} was" if count == 1 else "calls to {} were"
-    return [f"{count:,} {were.format(where)} repeated ({counted})"]
+    count = sum(reasons.values())
+    were = "call to the endpoint was" if count == 1 else "calls to the endpoint were"
+    return [f"{count:,} {were} repeated ({counted})"]

@@ -9,7 +9,6 @@ page) raises, in one line.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import itertools
 import re
@@ -33,7 +32,6 @@ from sayso.engines.ollama import (
 )
 from sayso.engines.openai.batches import Batch, Files, key_of
 from sayso.engines.openai.calls import (
-    STRANGER,
     Answer,
     Asker,
     Call,
@@ -41,19 +39,14 @@ from sayso.engines.openai.calls import (
     LoopThread,
     Session,
     Settled,
-    Shared,
 )
 from sayso.engines.openai.endpoint import (
     Endpoint,
     EndpointOptions,
-    Listing,
-    different,
     explain,
     named_by_url,
-    named_by_urls,
     named_openai,
     not_listed,
-    of_one_model,
     retry_notice,
     safe_line,
     short_model_name,
@@ -65,116 +58,80 @@ from sayso.engines.prices import LOCAL, Price, price_of
 from sayso.records import Generation, InputError, Request
 
 Numbered = tuple[int, Request]
-#: seconds after which a file of endpoints is looked at again
-REREAD = 2.0
 #: the longest wait for a list that is only read to warn
 SOON = 5.0
 
 
 class EndpointEngine:
-    """One or several endpoints of a model as an engine (see :class:`sayso.engines.engine.Engine`).
+    """An endpoint as an engine (see :class:`sayso.engines.engine.Engine`).
 
     ``price`` is what its tokens cost, ``None`` if unknown. ``whole`` says, while answers come, that
-    all answers of the calls that were settled have been given out. A ``listing`` is read again
-    while endpoints are asked. ``given`` says when the newest answer was given: ``None``, just now.
+    all answers of the calls that were settled have been given out. ``given`` says when the newest
+    answer was given: ``None``, just now.
     """
 
     whole = True
     given: float | None = None
 
-    def __init__(
-        self,
-        endpoints: Sequence[Endpoint],
-        options: EndpointOptions,
-        price: Price | None,
-        listing: Listing | None = None,
-    ) -> None:
+    def __init__(self, endpoint: Endpoint, options: EndpointOptions, price: Price | None) -> None:
         check_proxies()
         self.thread = LoopThread()
-        self.shared = Shared(options, price)
-        self.dispatcher = Dispatcher(self.thread.loop, [])
+        self.asker = Asker(endpoint, options, price)
+        self.dispatcher = Dispatcher(self.thread.loop, self.asker)
         self.options = options
         self.price = price
-        self.listing = listing
-        self.listing_notices: dict[str, None] = {}
         self._unlisted: list[str] | None = None
         self.sessions: list[Session] = []
-        self._take(endpoints)
         self._identify()
 
-    def _take(self, endpoints: Sequence[Endpoint]) -> None:
-        """Ask these endpoints from now on: new ones too, others no longer. In the loop's thread."""
-        known = {asker.endpoint.url: asker for asker in self.dispatcher.askers}
-        wanted = {endpoint.url for endpoint in endpoints}
-        for endpoint in endpoints:
-            if endpoint.url not in known:
-                asker = known[endpoint.url] = Asker(endpoint, self.shared)
-                asker.dispatcher = self.dispatcher
-                if self.dispatcher.askers:
-                    asker.trial, asker.checked = True, False
-        for url, asker in known.items():
-            asker.listed = url in wanted
-        self.dispatcher.askers = list(known.values())
-
     def _identify(self) -> None:
-        """Take name, identity and signature from the model of the endpoints, not its addresses."""
-        endpoints = [asker.endpoint for asker in self.dispatcher.askers]
-        model, version = endpoints[0].model, self.options.model_version
-        self.name = ",".join(endpoint.name for endpoint in endpoints)
-        if self.listing is not None:
-            self.name = f"@{self.listing.path}#{model}"
-        self.identity = f"api:{model}@{version}" if version else f"api:{model}"
+        """Take name, identity and signature from the model of the endpoint, not its address."""
+        endpoint, version = self.asker.endpoint, self.options.model_version
+        self.name = endpoint.name
+        self.identity = f"api:{endpoint.model}@{version}" if version else f"api:{endpoint.model}"
         self.base = self.identity
-        self.signature = short_model_name(model, version)
+        self.signature = short_model_name(endpoint.model, version)
 
     @property
-    def asker(self) -> Asker:
-        """The first endpoint."""
-        return self.dispatcher.askers[0]
-
-    @property
-    def addresses(self) -> tuple[str, ...]:
-        """The addresses that are asked, without keys."""
-        endpoints = [asker.endpoint for asker in self.dispatcher.listed]
-        return tuple(sorted(safe_line(one.url, one.secrets) for one in endpoints))
+    def address(self) -> str:
+        """The address that is asked, without keys."""
+        endpoint = self.asker.endpoint
+        return safe_line(endpoint.url, endpoint.secrets)
 
     @property
     def counts(self) -> Counts:
         """What it has done so far."""
-        return self.shared.counts
+        return self.asker.counts
 
     @property
     def capabilities(self) -> Capabilities:
-        """What the endpoints have shown so far that they can do."""
-        shared = self.shared
-        learned = [asker.learned for asker in self.dispatcher.askers]
+        """What the endpoint has shown so far that it can do."""
+        asker, learned = self.asker, self.asker.learned
         return Capabilities(
-            logprobs=shared.logprobs,
-            context=shared.context,
-            n=any(one.gives_n and one.choices > 1 for one in learned),
-            seed=False if learned[0].drops("seed") else None,
-            json_schema=any(one.json_schema for one in learned),
-            thinking=shared.thinking,
-            draws_vary=shared.draws.vary,
+            logprobs=asker.logprobs,
+            context=asker.context,
+            n=learned.gives_n and learned.choices > 1,
+            seed=False if learned.drops("seed") else None,
+            json_schema=learned.json_schema,
+            thinking=asker.thinking,
+            draws_vary=asker.draws.vary,
         )
 
     @property
     def notices(self) -> list[str]:
         """What the user should know, most important first."""
-        shared, asker = self.shared, self.asker
+        asker = self.asker
         return [
-            *([shared.draws.notice] if shared.draws.notice else []),
+            *([asker.draws.notice] if asker.draws.notice else []),
             *(self._unlisted or ()),
             *(
                 f"requests name {asker.endpoint.model!r}, but the endpoint says that {other!r} "
                 "answers"
-                for other in list(shared.other_models)
+                for other in list(asker.other_models)
             ),
             *asker.learned.notices,
-            *([safe_line(shared.odd_wait, asker.endpoint.secrets)] if shared.odd_wait else []),
-            *retry_notice(shared.again, len(self.dispatcher.askers)),
-            *_by_endpoint(self.dispatcher.askers),
-            *self.listing_notices,
+            *([safe_line(asker.odd_wait, asker.endpoint.secrets)] if asker.odd_wait else []),
+            *retry_notice(asker.again),
         ]
 
     @property
@@ -183,19 +140,18 @@ class EndpointEngine:
         return self.asker.learned.in_replies
 
     def served(self) -> list[str] | None:
-        """Return the models that the first endpoint lists, ``None`` where it does not say."""
+        """Return the models that the endpoint lists, ``None`` where it does not say."""
         listed = self.thread.wait(self.asker.models(), 60.0)
         return listed if isinstance(listed, list) else None
 
     def unlisted(self) -> list[str]:
-        """Return the caution on a model that the only endpoint does not list.
+        """Return the caution on a model that the endpoint does not list.
 
-        The list is read once; several endpoints are checked when they are opened, and an endpoint
-        without a list is none the worse for it.
+        The list is read once, and an endpoint without a list is none the worse for it.
         """
         if self._unlisted is None:
             endpoint, self._unlisted = self.asker.endpoint, []
-            if len(self.dispatcher.askers) == 1 and not endpoint.official:
+            if not endpoint.official:
                 listed = self.thread.wait(self.asker.wire.models(SOON), 2 * SOON)
                 names = [] if isinstance(listed, Fault) else [name for name, _ in listed]
                 if names and endpoint.model not in names:
@@ -217,52 +173,8 @@ class EndpointEngine:
                 f"{endpoint.url} lists {len(served)} models: name one"
                 + (f" ({names})" if served else ", as URL#model")
             )
-        self._choose(served[0])
-
-    def _choose(self, model: str) -> None:
-        for asker in self.dispatcher.askers:
-            asker.endpoint = with_model(asker.endpoint, model)
+        self.asker.endpoint = with_model(endpoint, served[0])
         self._identify()
-
-    def check_models(self) -> None:
-        """Make sure that several endpoints serve one model; choose it if none was named.
-
-        One that does not answer now is set aside until it does. Raises InputError.
-        """
-        askers = self.dispatcher.askers
-        answers = self.thread.wait(_gathered(askers), 120.0)
-        lists = [(a, served) for a, served in zip(askers, answers, strict=True) if served]
-        model = askers[0].endpoint.model
-        for asker, served in lists if model else ():
-            if model not in served:
-                raise InputError(explain(asker.endpoint, STRANGER, served))
-        if not model:
-            only = {served[0]: asker.endpoint.url for asker, served in lists if len(served) == 1}
-            if len(only) > 1:
-                raise different(only)
-            if len(only) < 1 or any(len(served) > 1 for _, served in lists):
-                return self.choose_model()
-            self._choose(next(iter(only)))
-        answered = {asker for asker, _ in lists}
-        for asker in askers:
-            asker.checked = asker in answered
-        return None
-
-    def watch(self) -> None:
-        """Read the file of endpoints again while it changes. In the loop's thread."""
-        assert self.listing is not None
-        try:
-            if self.listing.changed():
-                try:
-                    self._take(of_one_model(self.listing.read(), self.asker.endpoint.model))
-                except InputError as error:
-                    self.listing_notices[f"the endpoints stay as they were: {error}"] = None
-                for asker in self.dispatcher.askers:
-                    if not asker.listed:
-                        self.dispatcher.scatter(asker)
-                self.dispatcher.pump()
-        finally:
-            self.thread.loop.call_later(REREAD, self.watch)
 
     def complete(self, requests: Iterable[Request]) -> Iterator[Answer]:
         """Answer requests lazily, in order of completion, as many at once as the endpoint takes.
@@ -301,7 +213,7 @@ class EndpointEngine:
         return EndpointEngine.complete(self, requests)
 
     def _most_choices(self) -> int:
-        return max(asker.learned.choices for asker in self.dispatcher.listed)
+        return self.asker.learned.choices
 
     def hold(self) -> int:
         """Send no further requests; return how many answers are in flight.
@@ -348,8 +260,7 @@ class EndpointEngine:
 
     async def _shut(self) -> None:
         await self.dispatcher.stop()
-        for asker in self.dispatcher.askers:
-            await asker.wire.close()
+        await self.asker.wire.close()
 
 
 def _groups(numbered: Iterable[Numbered], most: Callable[[], int]) -> Iterator[list[Numbered]]:
@@ -380,9 +291,6 @@ class BatchEngine(EndpointEngine):
     """
 
     asks_ahead = True
-
-    def __init__(self, endpoint: Endpoint, options: EndpointOptions, price: Price | None) -> None:
-        super().__init__([endpoint], options, price)
 
     def _identify(self) -> None:
         super()._identify()
@@ -496,8 +404,8 @@ class OllamaEngine(EndpointEngine):
     digest = ""
 
     def __init__(self, endpoint: Endpoint, options: EndpointOptions, price: Price | None) -> None:
-        super().__init__([endpoint], options, price)
-        self.shared.dropped.update({(name, None): UNREAD_BECAUSE for name in UNREAD})
+        super().__init__(endpoint, options, price)
+        self.asker.learned.dropped.update({(name, None): UNREAD_BECAUSE for name in UNREAD})
         self.asker.learned.choices = 1  # it gives one, whatever ``n`` is
         self._unlisted = []
 
@@ -531,7 +439,7 @@ class OllamaEngine(EndpointEngine):
                 self.asker.endpoint = replace(endpoint, model=name)
                 self.digest = row.digest
                 if row.elsewhere and self.price == LOCAL:
-                    self.price = self.shared.price = self.asker.price = None
+                    self.price = self.asker.price = None
                 return self._identify()
         has = f"{_shown(listed, endpoint.model)}: name one of these, or" if listed else "no model:"
         raise InputError(
@@ -608,52 +516,15 @@ def _not_in(batches: Sequence[Batch], wanted: Mapping[str, Request]) -> list[Req
     return [request for key, request in wanted.items() if key not in held]
 
 
-async def _gathered(askers: Sequence[Asker]) -> list[list[str] | None]:
-    """Return the models that each endpoint lists, ``None`` for one that does not say."""
-    answers = await asyncio.gather(*(asker.models() for asker in askers))
-    return [served if isinstance(served, list) else None for served in answers]
-
-
-#: endpoints that notices name one by one
-MOST_SHOWN = 16
-
-
-def _by_endpoint(askers: Sequence[Asker]) -> list[str]:
-    """Return what each of several endpoints did; nothing where there is one."""
-    if len(askers) < 2:
-        return []
-    parts = [
-        f"{asker.endpoint.url} {asker.answered:,} ({asker.faults:,} calls failed)"
-        for asker in askers[:MOST_SHOWN]
-    ]
-    more = f" and {len(askers) - MOST_SHOWN} more" if len(askers) > MOST_SHOWN else ""
-    lines = [f"answers by endpoint: {'; '.join(parts)}{more}"]
-    for asker in askers:
-        if asker.asides:
-            why = ", ".join(f"{reason}: {n:,}" for reason, n in asker.asides.most_common(4))
-            times = f"{asker.asides.total():,} times" if asker.asides.total() > 1 else "once"
-            lines.append(f"{asker.endpoint.url} was skipped {times} ({why})")
-        if asker.ended is not None:
-            lines.append(f"{asker.endpoint.url} cannot be asked: {asker.ended}")
-    return lines[: MOST_SHOWN + 1]
-
-
-def _engine(
-    endpoints: Sequence[Endpoint], options: EndpointOptions, listing: Listing | None = None
-) -> EndpointEngine:
-    price = price_of(endpoints[0].name, options.price)
-    if not options.batches:
-        return EndpointEngine(endpoints, options, price, listing)
-    if len(endpoints) > 1 or listing is not None:
-        raise InputError("batch files go to one endpoint: name one, or leave --batch-files out")
-    return BatchEngine(endpoints[0], options, price)
+def _engine(endpoint: Endpoint, options: EndpointOptions) -> EndpointEngine:
+    price = price_of(endpoint.name, options.price)
+    return (BatchEngine if options.batches else EndpointEngine)(endpoint, options, price)
 
 
 def open_openai(model: str, **options: object) -> EndpointEngine:
     """Open a model of OpenAI; see :class:`~sayso.engines.openai.endpoint.EndpointOptions`."""
     checked = read_options(EndpointOptions, options, "an endpoint's options")
-    endpoint = named_openai(model, checked.asked)
-    return _engine([endpoint], checked)
+    return _engine(named_openai(model, checked.asked), checked)
 
 
 def open_ollama(model: str, **options: object) -> OllamaEngine:
@@ -682,21 +553,16 @@ def open_ollama(model: str, **options: object) -> OllamaEngine:
 
 
 def open_endpoint(name: str, **options: object) -> EndpointEngine:
-    """Open ``http(s)://host/v1[#model]``, several of them with commas between, or ``@FILE``.
+    """Open ``http(s)://host/v1[#model]``.
 
     See :class:`~sayso.engines.openai.endpoint.EndpointOptions`.
     """
     checked = read_options(EndpointOptions, options, "an endpoint's options")
-    endpoints, listing = named_by_urls(name)
-    engine = _engine(endpoints, checked, listing)
+    engine = _engine(named_by_url(name), checked)
     try:
-        if len(endpoints) > 1 and (checked.asked or not endpoints[0].model):
-            engine.check_models()
-        elif not endpoints[0].model:
+        if not engine.asker.endpoint.model:
             engine.choose_model()
     except BaseException:
         engine.close()
         raise
-    if listing is not None:
-        engine.thread.loop.call_soon_threadsafe(engine.watch)
     return engine

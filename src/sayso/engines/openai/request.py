@@ -57,18 +57,12 @@ MOST_CHOICES = 32
 class Learned:
     """What an endpoint accepts, learned from its answers.
 
-    ``dropped`` maps (parameter, value) to the message that refused it. It and ``unknown`` are
-    shared by the endpoints of one model, while each says in its own way what it does take.
+    ``dropped`` maps (parameter, value) to the message that refused it.
     """
 
-    def __init__(
-        self,
-        official: bool,
-        dropped: dict[tuple[str, object], str] | None = None,
-        unknown: dict[str, None] | None = None,
-    ) -> None:
+    def __init__(self, official: bool) -> None:
         self.official = official
-        self.dropped = {} if dropped is None else dropped
+        self.dropped: dict[tuple[str, object], str] = {}
         self.limit = "max_completion_tokens" if official else "max_tokens"
         self.limits_refused: set[str] = set()
         self.choices = MOST_CHOICES
@@ -77,7 +71,7 @@ class Learned:
         self.schema_form = SCHEMA_FORMS[0]
         self.schema_kept = 0
         self.schema_ignored = 0
-        self.unknown = {} if unknown is None else unknown
+        self.unknown: dict[str, None] = {}
 
     def drops(self, name: str, value: object = None) -> bool:
         """Whether a parameter is no longer sent."""

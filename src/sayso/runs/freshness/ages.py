@@ -10,7 +10,6 @@ import contextlib
 import datetime
 import time
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -52,7 +51,10 @@ def plain_address(address: str) -> str:
 
 
 class Ages:
-    """When the answers that a run took from the cache were given, and by which addresses."""
+    """When the answers that a run took from the cache were given, and by which addresses.
+
+    Version 0.2 noted several with commas between, where they served one model.
+    """
 
     def __init__(self) -> None:
         self.number = 0
@@ -95,10 +97,10 @@ class Ages:
         others = f" and {more} other address{'es' * (more > 1)}" if more else ""
         return f" by {(', ' if more else ' and ').join(named)}{others}"
 
-    def cautions(self, asked: Sequence[str]) -> list[str]:
+    def cautions(self, asked: str) -> list[str]:
         """Return what must be read first where an endpoint's answers are old, or another's.
 
-        ``asked`` are the addresses that this run asks.
+        ``asked`` is the address that this run asks.
         """
         found = []
         old = sum(time.time() - given > OLD for given in self.given)
@@ -107,15 +109,13 @@ class Ages:
                 f"{old:,} of the answers come from the cache and are more than {ago(OLD)} old: the "
                 "model behind this name may have changed since. --fresh asks everything again."
             )
-        here = set(asked)
-        others = [a for a in self.addresses if here and not here.issuperset(a.split(","))]
+        others = [a for a in self.addresses if asked and a != asked]
         if others:
             number = sum(self.addresses[a] for a in others)
             names = " and ".join(plain_address(a) for a in others[0].split(",")[:MOST_NAMED])
-            now = " and ".join(plain_address(a) for a in sorted(here)[:MOST_NAMED])
             found.append(
                 f"{number:,} of the answers come from the cache and were given by {names}; this "
-                f"run asks {now}. --fresh asks everything again."
+                f"run asks {plain_address(asked)}. --fresh asks everything again."
             )
         return found
 
