@@ -45,7 +45,6 @@ STUDIES = {
     "run_overhead": [],
     "bf16_draws": [],
     "same_draws": ["--limit", "10"],
-    "changed_model": ["--model", "builtin", "--smaller", "smollm2"],
     "cache_speed": [],
     "kills": ["--kills", "20"],
     "studies": ["--part", "ranks"],
