@@ -211,7 +211,6 @@ def test_a_thought_is_read_apart_from_the_answer(thought: str) -> None:
         assert found.thinking == "let me see"
         assert found.thinking_tokens == 3
         assert "think" not in found.text
-        assert engine.capabilities.thinking
         assert found.logprob_kind == "endpoint_after_thought"
         assert len(found.logprobs or ()) == 34
 

@@ -35,7 +35,6 @@ class Urn:
         repeats: bool = False,
         seeded: bool = True,
         wavers: str = "",
-        json_schema: bool = False,
         thinks: str = "",
         weights: Sequence[float] | None = None,
         overrides: tuple[str, ...] = (),
@@ -45,7 +44,7 @@ class Urn:
         self.counts = Counts()
         self.top_k, self.top_p, self.min_p = top_k, top_p, min_p
         self.logprobs, self.repeats, self.seeded, self.wavers = logprobs, repeats, seeded, wavers
-        self.json_schema, self.thinks, self.overrides = json_schema, thinks, overrides
+        self.thinks, self.overrides = thinks, overrides
         self.true = TRUE if weights is None else np.array(weights) / sum(weights)
         self.requests: list[Request] = []
         self.asked = itertools.count()
@@ -75,8 +74,6 @@ class Urn:
         call = next(self.asked)
         text = request.messages[-1].content
         settings = dict(request.chat_template_kwargs)
-        if request.response_format and self.json_schema:
-            return Generation(request, text='{"choice": "tea"}', usage=Usage(9, 5))
         thinking = self.thinks and settings.get("enable_thinking", True)
         if self.thinks == "asked":
             thinking = settings.get("enable_thinking") is True

@@ -8,7 +8,6 @@ requests go through the Engine protocol, and nothing is cached.
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -117,7 +116,9 @@ def check(
     options: Mapping[str, object] | None = None,
     progress: Progress | None = None,
 ) -> Check:
-    """Find out what a model can do, with about 450 short requests, most of them of one token.
+    """Find out what a model can do, with about 440 draws, most of them of one token.
+
+    An endpoint that gives several draws a call gets them in some 40 calls.
 
     ``model`` is a name as on the command line, or an engine of your own (which stays open);
     ``options`` are those of ``open_model``, ``progress`` is told of every answer.
@@ -131,11 +132,7 @@ def check(
     asking = CheckQuestioner(engine, progress)
     try:
         progress.start(STAGE, ABOUT, 0)
-        first = first_answer(asking)
-        served = getattr(engine, "served", None)  # a server may say how much it reads, too
-        if served is not None:
-            served()
-        return _check(asking, first)
+        return _check(asking, first_answer(asking))
     finally:
         progress.end(STAGE)
         if isinstance(model, str):
@@ -147,23 +144,15 @@ def _check(asking: CheckQuestioner, first: Generation) -> Check:
     thinking = check_thinking(asking, first)
     greedy = check_greedy(asking)
     drawn = try_draws(asking, thinks=thinking.always)
-    schema = check_schema(asking)
-    kept = distribution(drawn)
     findings = (
-        reached(engine, first),
-        chat_template(engine, first, asking.replies),
-        check_context(engine),
+        reached(engine, first, asking.replies),
         logprobs(engine, drawn, first),
-        *raw(drawn),
-        check_alternatives(engine, asking.replies),
         several(engine),
         seed(engine, drawn),
-        schema,
-        *thinking.findings,
+        thinking.finding,
         greedy,
-        vary(drawn),
+        distribution(drawn),
         sampling_taken(asking.replies),
-        kept,
     )
     prompt, completion = asking.tokens
     return Check(
@@ -172,7 +161,7 @@ def _check(asking: CheckQuestioner, first: Generation) -> Check:
         signature=engine.signature,
         fingerprint=first.fingerprint,
         findings=findings,
-        left_out=_left_out(findings, engine),
+        left_out=_left_out(drawn, first, engine),
         requests=len(asking.replies),
         failed=sum(r.problem is not None and r.problem != "truncated" for r in asking.replies),
         prompt_tokens=prompt,
@@ -183,18 +172,16 @@ def _check(asking: CheckQuestioner, first: Generation) -> Check:
     )
 
 
-def _left_out(findings: tuple[ModelFinding, ...], engine: Engine) -> tuple[LeftOut, ...]:
+def _left_out(drawn: DrawnReplies, first: Generation, engine: Engine) -> tuple[LeftOut, ...]:
     """Return which results of sayso cannot be had, and why."""
-    answers = {f.what: f.answer for f in findings}
     lost: list[LeftOut] = []
-    if answers["log-probs"] != "yes":
+    if not (drawn.has_logprobs or first.logprobs):
         lost += [LeftOut(name, "no log-probs") for name in BY_LOGPROBS.values()]
-    elif answers.get("log-probs at T=0") == "no":
+    elif (drawn.greedy_change or 0.0) > NOISE:
         why = "log-probs of greedy answers are not the model's own"
         lost += [LeftOut(name, why) for name in BY_LOGPROBS.values()]
-    if answers["draws vary"] == "no":
+    if _all_equal(drawn):
         lost += [LeftOut(name, "draws never vary") for name in BY_DRAWS]
-        lost.append(LeftOut("hedge propensity over draws (--propensity)", "draws never vary"))
     if engine.capabilities.force and not engine.capabilities.hidden:
         lost.append(LeftOut("P(IK) (p_ik)", "llama.cpp gives no hidden states"))
     return tuple(lost)
@@ -215,26 +202,9 @@ OPEN = (
     "Tell me something.",
     "Name any city, animal or thing that comes to your mind.",
 )
-#: a prompt that asks for prose: a reply in JSON is then due to the schema
-PROSE = (
-    "Which season do you like best? Answer in one plain English sentence.",
-    "Is tea better than coffee? Answer in one plain English sentence.",
-)
 #: what is being done, and about how many requests it takes
-STAGE, ABOUT = "checking", 450
-HOW_MANY = f"about {ABOUT} short requests, most of them for one token,"
-SEASONS = ("spring", "summer", "autumn", "winter")
-SCHEMA = json.dumps(
-    {
-        "name": "preference",
-        "schema": {
-            "type": "object",
-            "properties": {"choice": {"type": "string", "enum": [*SEASONS, "tea", "coffee"]}},
-            "required": ["choice"],
-            "additionalProperties": False,
-        },
-    }
-)
+STAGE, ABOUT = "checking", 440
+HOW_MANY = f"about {ABOUT} draws, most of them of one token,"
 Template = tuple[tuple[str, str | int | float | bool], ...]
 
 
@@ -336,7 +306,7 @@ def first_token(reply: Generation) -> tuple[str, float] | None:
     return text, reply.logprobs[0]
 
 
-# ---- findings of single replies: template, thinking, schema, greedy
+# ---- findings of single replies: answers, thinking, greedy, refused settings
 
 SAMPLING = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "max_tokens", "stop")
 #: those whose defaults, where a model brings some, keep a draw from being the model's own
@@ -356,15 +326,8 @@ def quoted_beginning(text: str, length: int = 60) -> str:
     return repr(flat if len(flat) <= length else f"{flat[: length - 1]}…")
 
 
-def reached(engine: Engine, first: Generation) -> ModelFinding:
-    """The model answered; what, and as whom."""
-    who = engine.identity if engine.identity.startswith("api:") else engine.signature
-    mark = f", system {first.fingerprint}" if first.fingerprint else ""
-    return ModelFinding("answers", "yes", f"{who}{mark}: {quoted_beginning(first.text, 40)}")
-
-
-def chat_template(engine: Engine, first: Generation, replies: Sequence[Generation]) -> ModelFinding:
-    """Does the model have a chat template of its own, and does it hold the question?"""
+def reached(engine: Engine, first: Generation, replies: Sequence[Generation]) -> ModelFinding:
+    """The model answered; what, and as whom. A chat template may lose the question."""
     prompts: dict[str, set[str]] = defaultdict(set)
     for reply in replies:
         if reply.rendered_hash and reply.request.messages:
@@ -372,82 +335,47 @@ def chat_template(engine: Engine, first: Generation, replies: Sequence[Generatio
     alike = max(map(len, prompts.values()), default=0)
     if alike > 1:
         return ModelFinding(
-            "chat template",
+            "answers",
             "no",
             f"{alike} different questions became the same prompt",
             "the model does not see what it is asked: correct its chat template",
         )
-    known = engine.capabilities.chat_template
-    if any(what.startswith("no chat template") for what in first.overrides):
-        known = False
-    elif known is None and engine.capabilities.force:  # the tokenizer is in this process
-        known = True
-    if known is None:
-        return ModelFinding(
-            "chat template", "cannot tell", "the server renders the prompt and does not show it"
-        )
-    if known:
-        return ModelFinding("chat template", "yes", "the model's own")
-    return ModelFinding(
-        "chat template", "no", "plain prompt", "a base model: it is asked as 'Question: … Answer:'"
-    )
-
-
-def check_context(engine: Engine) -> ModelFinding:
-    """How much may prompt and answer be together?"""
-    tokens = engine.capabilities.context
-    if tokens is None:
-        return ModelFinding(
-            "context length", "cannot tell", "the endpoint does not say", "too long: a problem"
-        )
-    return ModelFinding("context length", "yes", f"{tokens:,} tokens")
-
-
-def check_alternatives(engine: Engine, replies: Sequence[Generation]) -> ModelFinding:
-    """Are the likeliest other tokens listed?"""
-    if engine.capabilities.alternatives or any(r.alternatives for r in replies):
-        return ModelFinding("alternatives", "yes", "the top alternative tokens are known")
-    if any(r.margins for r in replies):
-        return ModelFinding("alternatives", "no", "only the gap between the two most likely tokens")
-    return ModelFinding("alternatives", "no", "none were given")
+    who = engine.identity if engine.identity.startswith("api:") else engine.signature
+    mark = f", system {first.fingerprint}" if first.fingerprint else ""
+    return ModelFinding("answers", "yes", f"{who}{mark}: {quoted_beginning(first.text, 40)}")
 
 
 class Thinking(NamedTuple):
     """Whether a model thinks; ``always`` where it cannot be kept from it."""
 
-    findings: tuple[ModelFinding, ...]
-    always: bool
+    finding: ModelFinding
+    always: bool = False
 
 
 def check_thinking(asking: CheckQuestioner, first: Generation) -> Thinking:
     """Find out whether a model thinks, and switch it off for the rest of the check if it can be."""
     if not thinks(first):
         if any(what.startswith("no chat template") for what in first.overrides):
-            return Thinking(
-                (ModelFinding("thinking", "no", "no template that could ask for it"),), False
-            )
+            return Thinking(ModelFinding("thinking", "no", "no template that could ask for it"))
         on = _ask_again(asking, (("enable_thinking", True),), first)
         if thinks(on):
             seen = "only when asked to (enable_thinking)"
-            return Thinking((ModelFinding("thinking", "yes", seen, "--thinking on"),), False)
-        return Thinking((ModelFinding("thinking", "no", "no thought before two answers"),), False)
+            return Thinking(ModelFinding("thinking", "yes", seen, "--thinking on"))
+        return Thinking(ModelFinding("thinking", "no", "no thought before two answers"))
     length = f"{first.thinking_tokens:,} tokens" if first.thinking_tokens else "a thought"
-    finding = ModelFinding(
-        "thinking", "yes", f"{length} before {quoted_beginning(first.text, 30)}",
-        "kept apart from the answer; log-probs are given the thought",
-    )  # fmt: skip
+    seen = f"{length} before {quoted_beginning(first.text, 30)}"
     for template in OFF:
         off = _ask_again(asking, template, first)
         if reply_text(off) is not None and not thinks(off):
             asking.template = template
             name, value = template[0]
-            switch = ModelFinding("thinking off", "yes", f"{name}={value}", "--thinking off")
-            return Thinking((finding, switch), False)
-    switch = ModelFinding(
-        "thinking off", "no", f"{len(OFF)} ways tried, it thought each time",
+            seen = f"{seen}; none with {name}={value}"
+            return Thinking(ModelFinding("thinking", "yes", seen, "--thinking off"))
+    finding = ModelFinding(
+        "thinking", "yes", f"{seen}; {len(OFF)} ways to switch it off failed",
         "one-token draws show nothing; answers cost the thought",
     )  # fmt: skip
-    return Thinking((finding, switch), True)
+    return Thinking(finding, always=True)
 
 
 def _ask_again(asking: CheckQuestioner, template: Template, first: Generation) -> Generation:
@@ -457,56 +385,24 @@ def _ask_again(asking: CheckQuestioner, template: Template, first: Generation) -
 
 
 def check_greedy(asking: CheckQuestioner) -> ModelFinding:
-    """Ask the same greedy questions twice alone and twice among others: are they all equal?"""
+    """Ask greedy questions of different lengths alone and in a batch: are the answers equal?"""
     requests = [asking.request(text, GREEDY_TOKENS, temperature=0) for text in FACTS]
-    alone = [[asking.ask([r])[0] for r in requests] for _ in range(2)]
-    neighbours = [asking.request(text, 8, seed=7) for text in OPEN]
-    mixed = asking.ask([*requests, *neighbours, *reversed(requests)])
-    batch = [mixed[: len(requests)], mixed[: -len(requests) - 1 : -1]]
-    rows = list(zip(*alone, *batch, strict=True))
-    texts = [[reply_text(reply) for reply in row] for row in rows]
-    read = [row for row in texts if None not in row]
+    alone = [asking.ask([request])[0] for request in requests]
+    batch = asking.ask(requests[::-1])[::-1]
+    pairs = [tuple(map(reply_text, pair)) for pair in zip(alone, batch, strict=True)]
+    read = [pair for pair in pairs if None not in pair]
     if not read:
-        return ModelFinding("greedy repeats", "cannot tell", "no question was answered four times")
-    same_alone = sum(len(set(row[:2])) == 1 for row in read)
-    same = sum(len(set(row)) == 1 for row in read)
-    n = len(read)
-    refused = any("temperature" in what for row in rows for r in row for what in r.overrides)
+        return ModelFinding("greedy repeats", "cannot tell", "no question was answered twice")
+    same = sum(first == second for first, second in read)
+    refused = any("temperature" in what for r in (*alone, *batch) for what in r.overrides)
     note = "; temperature 0 is refused" if refused else ""
-    if same == n:
-        seen = f"{n} questions, each twice alone and twice in a batch: equal"
-        return ModelFinding("greedy repeats", "yes", seen + note)
-    seen = f"twice alone {same_alone} of {n} equal, in a batch {same} of {n}"
+    seen = f"{same} of {len(read)} answers equal, alone and in a batch{note}"
+    if same == len(read):
+        return ModelFinding("greedy repeats", "yes", seen)
     follows = "T=0 is itself a draw: numbers move from run to run"
-    if asking.engine.capabilities.force and same_alone == n:  # in this process
+    if asking.engine.capabilities.force:  # in this process
         follows = "near ties depend on the batch; the same command gives the same answers"
-    return ModelFinding("greedy repeats", "no", seen + note, follows)
-
-
-def check_schema(asking: CheckQuestioner) -> ModelFinding:
-    """Ask for prose with a JSON schema: a reply that keeps to the schema was held to it."""
-    replies = asking.ask(
-        [asking.request(text, 64, temperature=0, response_format=SCHEMA) for text in PROSE]
-    )
-    kept = sum(r.problem is None and _keeps(r.text) for r in replies)
-    failed = [r.problem for r in replies if r.problem is not None]
-    if kept == len(replies):
-        return ModelFinding("JSON schema", "yes", f"{kept} of {kept} replies keep to it")
-    seen = f"{kept} of {len(replies)} replies keep to it"
-    if failed:
-        seen = failed[0].removeprefix("failed: ")[:80]
-    elif kept == 0:
-        seen += f": {quoted_beginning(replies[0].text, 30)}"
-    return ModelFinding("JSON schema", "no", seen, "a judge is read by its label blocks instead")
-
-
-def _keeps(text: str) -> bool:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    allowed = json.loads(SCHEMA)["schema"]["properties"]["choice"]["enum"]
-    return isinstance(value, dict) and set(value) == {"choice"} and value["choice"] in allowed
+    return ModelFinding("greedy repeats", "no", seen, follows)
 
 
 def sampling_taken(replies: Sequence[Generation]) -> ModelFinding:
@@ -524,7 +420,7 @@ def sampling_taken(replies: Sequence[Generation]) -> ModelFinding:
     return ModelFinding("takes sampling settings", "no", "; ".join(refused)[:160], follows)
 
 
-# ---- findings of repeated draws: variety, seeds, log-probs, truncation
+# ---- findings of repeated draws: seeds, log-probs, truncation
 
 #: draws of each open question, and how many of them show what can be drawn
 DRAWS, SHOWING = 120, 56
@@ -564,6 +460,12 @@ class DrawnReplies(NamedTuple):
     def tempering(self) -> Tempering:
         """Whether log-probabilities move with the temperature."""
         return tempering(_tokens(self.warm), _tokens(self.cold))
+
+    @property
+    def greedy_change(self) -> float | None:
+        """The largest change of a log-probability from T=1 to T=0; ``None``: it is not known."""
+        greedy = _tokens(self.greedy)
+        return greedy_change(_tokens(self.warm), {text: d[0] for text, d in greedy.items() if d})
 
     @property
     def tail(self) -> Tail | None:
@@ -631,50 +533,31 @@ NOT_OWN = "kept and exported; scores take only those known to be the model's own
 
 
 def logprobs(engine: Engine, drawn: DrawnReplies, first: Generation) -> ModelFinding:
-    """Are the sampled tokens' log-probabilities given?"""
+    """Are the sampled tokens' log-probabilities given, and are they the model's own?
+
+    Those before temperature do not move with it; those of T=0 are sometimes all 0.
+    """
     instead = str(getattr(engine, "alternative", ""))  # how to have the model's own
-    if drawn.has_logprobs or first.logprobs:
-        kinds = "entropies as well" if engine.capabilities.entropies else "of the tokens chosen"
-        kind = first.logprob_kind or ""
+    if not (drawn.has_logprobs or first.logprobs):
         return ModelFinding(
-            "log-probs", "yes", kinds,
-            "; ".join(filter(None, (NOT_OWN, instead))) if kind.startswith("endpoint") else "",
-        )  # fmt: skip
-    return ModelFinding("log-probs", "no", "no reply had any", instead or "see what is left out")
-
-
-def raw(drawn: DrawnReplies) -> list[ModelFinding]:
-    """Are log-probabilities those of the model, before temperature? And those of T=0?"""
-    if not drawn.has_logprobs:
-        return []
-    shift = drawn.tempering
-    seen = f"from T=1 to T={COLD_T:g} they move by {shift.moved:.2f} ({shift.tokens} tokens)"
-    if shift.moves is None:
-        moved = ModelFinding(
-            "log-probs are raw", "cannot tell", "the tokens drawn are too certain to show it"
+            "log-probs", "no", "no reply had any", instead or "see what is left out"
         )
-    elif shift.moves:
-        moved = ModelFinding(
-            "log-probs are raw", "no", f"{seen}; tempering would by {shift.would_move:.2f}",
-            "only those of T=1 and T=0 can be used",
-        )  # fmt: skip
-    else:
-        moved = ModelFinding("log-probs are raw", "yes", seen)
-    change = greedy_change(
-        _tokens(drawn.warm), {text: (_tokens({text: rs})[text] or [None])[0]
-                              for text, rs in drawn.greedy.items()}
-    )  # fmt: skip
-    if change is None:
-        return [moved]
-    seen = f"from T=1 to T=0 by at most {change:.2f}"
-    if change <= NOISE:
-        return [moved, ModelFinding("log-probs at T=0", "yes", f"the model's own: {seen}")]
-    return [
-        moved,
-        ModelFinding(
-            "log-probs at T=0", "no", f"they move {seen}", "greedy answers have none to use"
-        ),
-    ]
+    seen = ["entropies as well" if engine.capabilities.entropies else "of the tokens chosen"]
+    notes: list[str] = []
+    shift, change = drawn.tempering, drawn.greedy_change
+    if drawn.has_logprobs and shift.moves is None:
+        seen.append("the tokens drawn are too certain to show whether they are raw")
+    elif drawn.has_logprobs:
+        moved = f"from T=1 to T={COLD_T:g} they move by {shift.moved:.2f} ({shift.tokens} tokens)"
+        would = f", tempering would by {shift.would_move:.2f}"
+        seen.append(f"tempered: {moved}{would}" if shift.moves else f"raw: {moved}")
+        notes += ["only those of T=1 and T=0 can be used"] if shift.moves else []
+    if change is not None:
+        seen.append(f"to T=0 by at most {change:.2f}")
+        notes += ["greedy answers have none to use"] if change > NOISE else []
+    if (first.logprob_kind or "").startswith("endpoint"):
+        notes += filter(None, (NOT_OWN, instead))
+    return ModelFinding("log-probs", "yes", "; ".join(seen), "; ".join(notes))
 
 
 def several(engine: Engine) -> ModelFinding:
@@ -720,21 +603,10 @@ def _varied(drawn: DrawnReplies) -> tuple[int, int]:
     return count, different
 
 
-def vary(drawn: DrawnReplies) -> ModelFinding:
-    """Do draws at T=1 differ at all?"""
+def _all_equal(drawn: DrawnReplies) -> bool:
+    """Tell whether draws at T=1 could be compared, and were all the same."""
     count, different = _varied(drawn)
-    if count == 0:
-        return ModelFinding(
-            "draws vary", "cannot tell", "no two draws of one question were readable"
-        )
-    if different:
-        best = max(drawn.warm.values(), key=_kinds, default=[])
-        seen = f"{_kinds(best)} different first words in {len(best)} draws of one question"
-        return ModelFinding("draws vary", "yes", seen if best else "two seeds gave two texts")
-    return ModelFinding(
-        "draws vary", "no", f"{count} draws at T=1 of open questions: never two different ones",
-        "five probes are one probe: known/unknown rests on a single draw",
-    )  # fmt: skip
+    return count > 0 and not different
 
 
 def _kinds(replies: Sequence[Generation]) -> int:
@@ -746,13 +618,15 @@ WHOLE = "draws from all tokens"
 
 def distribution(drawn: DrawnReplies) -> ModelFinding:
     """Is sampling truncated in silence (top_k, top_p, min_p)?"""
+    test = drawn.tail
+    if test is None and _all_equal(drawn):
+        return ModelFinding(
+            WHOLE, "no", f"all {_varied(drawn)[0]} draws at T=1 of open questions are equal",
+            "as if top_k=1: five probes are one probe",
+        )  # fmt: skip
     if drawn.unread:
         return ModelFinding(WHOLE, "cannot tell", drawn.unread)
-    count, different = _varied(drawn)
-    test = drawn.tail
     if test is None:
-        if count and not different:
-            return ModelFinding(WHOLE, "no", f"all {count} draws are equal", "as if top_k=1")
         return _without_logprobs(drawn)
     if test.expected < LEAST_EXPECTED:
         return ModelFinding(
@@ -963,7 +837,7 @@ def render_check(result: Check, console: Console) -> None:
     console.print(table)
     for text in _left_out_texts(result):
         say(console, f"! {text}", "yellow")
-    if not result.left_out and not any(f.follows == NOT_OWN for f in result.findings):
+    if not result.left_out and not any(NOT_OWN in f.follows for f in result.findings):
         say(console, "It supports every result of sayso.", "")
     failed = [f"{result.failed} requests got no answer"] if result.failed else []
     for notice in (*result.notices, *failed):

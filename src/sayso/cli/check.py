@@ -69,9 +69,10 @@ def check(
     *,
     flags: Annotated[CheckFlags, Parameter(name="*")] = NO_CHECK_FLAGS,
 ) -> int:
-    """Find out what a model or an endpoint can do: log-probs, seeds, schema, silent truncation.
+    """Find out what a model or an endpoint can do: log-probs, seeds, thinking, silent truncation.
 
-    Asks about 450 short questions, most of them for one token; nothing comes from the cache.
+    Draws about 440 times, mostly one token: some 40 calls where a call gives several draws.
+    Nothing comes from the cache.
     """
     with progress.Bars() as bars:
         result = models.check(model, flags.options(model), bars)

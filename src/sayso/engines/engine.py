@@ -21,7 +21,6 @@ class Capabilities(msgspec.Struct, frozen=True):
 
     ``hidden``: it is a :class:`HiddenReader`. ``context`` is in tokens. ``n``: several choices in
     one call. ``seed``: draws can be repeated. ``json_schema``: replies are held to a schema.
-    ``thinking``: thoughts come apart from the answer. ``chat_template``: the model has one.
     ``draws_vary``: ``False`` if draws at T>0 only repeat, ``True`` once two differ. What an
     endpoint can do is learned from its replies: read it after use.
     """
@@ -35,8 +34,6 @@ class Capabilities(msgspec.Struct, frozen=True):
     n: bool = False
     seed: bool | None = None
     json_schema: bool = False
-    thinking: bool = False
-    chat_template: bool | None = None
     draws_vary: bool | None = None
 
 

@@ -523,7 +523,6 @@ class Asker:
         self.other_models: dict[str, None] = {}
         self.context: int | None = None
         self.logprobs = False
-        self.thinking = False
         self.implicit_thought = False
         self.answered = 0
         self.refusals = 0
@@ -609,7 +608,6 @@ class Asker:
             short, other = requested.rpartition("/")[2], model.rpartition("/")[2]
             if not (other.startswith(short) or short.startswith(other)):
                 self.other_models[safe_line(model, self.endpoint.secrets, 60)] = None
-        self.thinking = self.thinking or any(c.thinking is not None for c in reply.choices)
         self.implicit_thought = self.implicit_thought or any(c.implicit for c in reply.choices)
 
     def learn(self, generation: Generation, overrides: tuple[str, ...]) -> None:

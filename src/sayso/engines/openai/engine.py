@@ -113,7 +113,6 @@ class EndpointEngine:
             n=learned.gives_n and learned.choices > 1,
             seed=False if learned.drops("seed") else None,
             json_schema=learned.json_schema,
-            thinking=asker.thinking,
             draws_vary=asker.draws.vary,
         )
 
@@ -138,11 +137,6 @@ class EndpointEngine:
     def in_replies(self) -> list[str]:
         """The notices that the ``overrides`` of replies repeat."""
         return self.asker.learned.in_replies
-
-    def served(self) -> list[str] | None:
-        """Return the models that the endpoint lists, ``None`` where it does not say."""
-        listed = self.thread.wait(self.asker.models(), 60.0)
-        return listed if isinstance(listed, list) else None
 
     def unlisted(self) -> list[str]:
         """Return the caution on a model that the endpoint does not list.
