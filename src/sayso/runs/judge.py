@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
-from sayso.engines import check_model_name, did_you_mean, refuse_several
+from sayso.engines import check_model_name, did_you_mean, refuse_gone
 from sayso.engines.engine import Engine, check_engine
 from sayso.engines.prices import price_of
 from sayso.engines.ray.engine import RaySettings
@@ -107,7 +107,7 @@ def check_judge(name: str, options: JudgeOptions | None = None) -> None:
         return
     model = name.removeprefix("rules+")
     _check_prompt(chosen)
-    refuse_several(model)
+    refuse_gone(model)
     try:
         check_model_name(model)
     except InputError:

@@ -17,7 +17,7 @@ import msgspec
 from sayso import datasets
 from sayso.datasets.dataset import Dataset
 from sayso.engines.engine import Engine
-from sayso.engines.named import is_gguf
+from sayso.engines.named import PACKAGED
 from sayso.engines.prices import Price, price_of
 from sayso.harmless import line
 from sayso.judges.judge import Judge
@@ -130,7 +130,7 @@ def _opening(model: str, learn: bool) -> str:
     name = line(model.removeprefix("hf:").removeprefix("gguf:").rstrip("/").rpartition("/")[2], 80)
     if not learn:
         return f"reading the files of {name} (no weights are loaded)"
-    return f"unpacking {name} (once) and loading it" if is_gguf(model) else "loading the model"
+    return f"unpacking {name} (once) and loading it" if model in PACKAGED else "loading the model"
 
 
 def _judge_of(job: Job) -> str | Judge | Engine:

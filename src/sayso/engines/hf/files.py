@@ -1,9 +1,9 @@
-"""Files of llama.cpp (GGUF), unpacked once into a folder.
+"""Weights that come as a Python package, unpacked once into a folder of transformers.
 
-A GGUF file holds quantized weights, tokenizer and chat template. transformers reads it in twenty
-seconds and more, so it is unpacked once into a folder beside the cache, and everything else opens
-that folder. It holds float32, which loses nothing, or the half precision that the model computes
-in, which takes half the disk and memory. Nothing heavy is imported until a file is read.
+``smollm2`` is a file of llama.cpp (GGUF): quantized weights, tokenizer and chat template.
+transformers reads it in twenty seconds, so it is unpacked once into a folder beside the cache, as
+float32, which loses nothing. Nothing heavy is imported until it is. Any other GGUF file is run by
+llama.cpp (``gguf:``).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import msgspec
 
 from sayso.engines import quiet_hub
 from sayso.engines.hf.weights import check_fit
-from sayso.engines.local.files import file_hashes, gguf_file
+from sayso.engines.local.files import file_hashes, packaged_file
 from sayso.engines.named import PACKAGED
 from sayso.harmless import printable
 from sayso.records import InputError
@@ -36,19 +36,19 @@ from sayso.storage.atomic import (
 )
 from sayso.storage.cache import default_cache_folder
 
-# ---- GGUF files and their folders
+# ---- the file and its folder
 
 #: what stands beside unpacked weights, written last: a folder without it is not whole
 ORIGIN = "gguf.json"
-#: what weights are unpacked to: float32, unless a model computes in one of the others
-EXACT, HALVES = "float32", ("bfloat16", "float16")
 #: seconds for which a process waits while another one unpacks the same file
 PATIENCE = 1800.0
 
 
 class GgufOrigin(msgspec.Struct, frozen=True):
-    """Which GGUF file a folder was unpacked from, what it says of itself, and what was written, in
-    which ``dtype``."""
+    """Which GGUF file a folder was unpacked from, what it says of itself, and what was written.
+
+    Version 0.2 unpacked to another ``dtype`` too.
+    """
 
     file: str
     sha256: str
@@ -56,75 +56,61 @@ class GgufOrigin(msgspec.Struct, frozen=True):
     license: str
     quantization: str
     files: dict[str, str]
-    dtype: str = EXACT
+    dtype: str = "float32"
 
 
 def gguf_origin(folder: Path) -> GgufOrigin | None:
-    """Return where an unpacked folder comes from; ``None`` for any other, and if it was changed."""
+    """Return where an unpacked folder comes from; ``None`` for any other, and if it was changed or
+    holds less than the file."""
     try:
         origin = msgspec.json.decode((folder / ORIGIN).read_bytes(), type=GgufOrigin)
     except (OSError, msgspec.DecodeError):
         return None
     files = [folder / name for name in origin.files if (folder / name).is_file()]
-    return origin if file_hashes(files) == origin.files else None
+    whole = origin.dtype == "float32" and file_hashes(files) == origin.files
+    return origin if whole else None
 
 
-def unpacked_folder(file: Path, dtype: str = EXACT) -> Path:
-    """Return the folder that a GGUF file is unpacked into for a model that computes in ``dtype``,
-    whether it is there or not."""
+def unpacked_folder(file: Path) -> Path:
+    """Return the folder that a GGUF file is unpacked into, whether it is there or not."""
     digest = file_hashes([file])[file.name]
-    mark = f"-{dtype}" if dtype in HALVES else ""
-    return place_inside(default_cache_folder(), "models", f"{file.stem}-{digest[:12]}{mark}")
+    return place_inside(default_cache_folder(), "models", f"{file.stem}-{digest[:12]}")
 
 
-def unpacked(file: Path, dtype: str = EXACT) -> Path | None:
-    """Return a whole folder of a GGUF file for a model that computes in ``dtype``; ``None`` if none
-    is there.
-
-    That of float32 serves every dtype: rounding its numbers later gives the same ones.
-    """
-    folders = dict.fromkeys((unpacked_folder(file, dtype), unpacked_folder(file)))
-    return next((folder for folder in folders if gguf_origin(folder) is not None), None)
-
-
-def unpack(file: Path, dtype: str = EXACT) -> Path:
-    """Return :func:`unpacked`, written if it is not there. Raises InputError.
+def unpack(name: str) -> Path:
+    """Return the folder of a packaged model, written if it is not there. Raises InputError.
 
     One process writes while others wait; what a killed one left, or somebody changed, is written
     again.
     """
-    there = unpacked(file, dtype)
-    if there is not None:
-        return there
+    file = packaged_file(name)
+    folder = unpacked_folder(file)
+    if gguf_origin(folder) is not None:
+        return folder
     check_reader(file)
-    folder = unpacked_folder(file, dtype)
     with one_writer(folder, f"unpacking {file.name}", PATIENCE):
         refuse_links(folder)
         if gguf_origin(folder) is None:  # another process may have written it meanwhile
-            _write(file, folder, dtype if dtype in HALVES else EXACT)
+            _write(file, folder)
     return folder
 
 
-def gguf_description(name: str, dtype: str) -> str:
-    """Return what a GGUF file says of itself, and the dtype that its model computes in; "" for
-    other models, and before it is unpacked."""
-    file = gguf_file(name)
-    folder = unpacked(file, dtype) if file is not None else None
-    origin = gguf_origin(folder) if folder is not None else None
+def packaged_card(name: str, dtype: str) -> str:
+    """Return what a packaged model's file says of itself, and the dtype that it computes in."""
+    origin = gguf_origin(unpacked_folder(packaged_file(name)))
     if origin is None:
         return ""
-    package = PACKAGED.get(name)
     parts = (
         f"{origin.file} ({origin.name})" if origin.name else origin.file,
         f"license {origin.license or 'not stated'}",
         f"{origin.quantization} weights, computed in {dtype}" if origin.quantization else "",
-        f"from the package {package} {metadata.version(package)}" if package else "",
+        f"from the package {PACKAGED[name]} {metadata.version(PACKAGED[name])}",
     )
     return ", ".join(filter(None, parts))
 
 
 def check_reader(file: Path) -> None:
-    """Refuse a GGUF file where the library that reads them is not installed."""
+    """Refuse a file where the libraries that read it are not installed."""
     for package in ("gguf", "accelerate"):
         if util.find_spec(package) is None:
             raise InputError(
@@ -133,12 +119,12 @@ def check_reader(file: Path) -> None:
             )
 
 
-def _write(file: Path, folder: Path, dtype: str) -> None:
+def _write(file: Path, folder: Path) -> None:
     """Write weights, tokenizer, template and configuration, and :data:`ORIGIN` when all stand."""
     try:
         with quiet_loading():
             about = _said_by(file)
-            _convert(file, folder, dtype)
+            _convert(file, folder)
     except BaseException as error:  # of a damaged file the libraries raise all sorts
         for path in folder.iterdir():  # half written; the folder itself goes with its lock
             with contextlib.suppress(OSError):
@@ -154,7 +140,7 @@ def _write(file: Path, folder: Path, dtype: str) -> None:
         with disk_errors(path), path.open("rb") as stream:
             os.fsync(stream.fileno())
     origin = GgufOrigin(
-        file.name, file_hashes([file])[file.name], **about, files=file_hashes(files), dtype=dtype
+        file.name, file_hashes([file])[file.name], **about, files=file_hashes(files)
     )
     with replacing(folder / ORIGIN) as out:
         out.write(msgspec.json.encode(origin))
@@ -178,7 +164,7 @@ def _said_by(file: Path) -> dict[str, str]:
     return dict(zip(("name", "license", "quantization"), shown, strict=True))
 
 
-def _convert(file: Path, folder: Path, dtype: str) -> None:
+def _convert(file: Path, folder: Path) -> None:
     """Dequantize a GGUF file into a folder of transformers, tensor by tensor. Raises what the
     libraries raise."""
     import torch
@@ -190,7 +176,7 @@ def _convert(file: Path, folder: Path, dtype: str) -> None:
         here["quantization_config"] = transformers.GgufConfig(dequantize=True)
     with contextlib.redirect_stderr(io.StringIO()):  # a progress bar that no setting turns off
         model, report = transformers.AutoModelForCausalLM.from_pretrained(
-            file.parent, dtype=getattr(torch, dtype), output_loading_info=True, **here
+            file.parent, dtype=torch.float32, output_loading_info=True, **here
         )
     check_fit(model, report)
     # it is no quantized model any more; transformers would refuse to save it as one

@@ -21,15 +21,11 @@ from torch import Tensor
 from sayso.engines import hub_answers
 from sayso.engines.engine import Counts
 from sayso.engines.hf.files import (
-    EXACT,
-    HALVES,
-    check_reader,
     error_reason,
     gguf_origin,
     opening_refused,
     quiet_loading,
     unpack,
-    unpacked,
 )
 from sayso.engines.hf.shipped import Llama, open_plain
 from sayso.engines.hf.weights import (
@@ -41,12 +37,14 @@ from sayso.engines.hf.weights import (
     weight_files,
 )
 from sayso.engines.local.decode import BatchLimits
-from sayso.engines.local.files import file_hashes, gguf_file
+from sayso.engines.local.files import file_hashes, packaged_file
 from sayso.engines.local.text import ends_of_text
 from sayso.engines.local.trial import try_template
 from sayso.engines.named import PACKAGED, SHIPPED, card_of, shipped_folder
 from sayso.records import InputError
 
+#: dtypes whose numbers differ by more than their last digits
+HALVES = ("bfloat16", "float16")
 TOKENIZER_FILES = (
     "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
     "vocab.json", "merges.txt", "tokenizer.model", "spiece.model", "chat_template.jinja",
@@ -90,18 +88,14 @@ def load_shipped(name: str, options: HfOptions) -> tuple[Any, Any]:
 
 
 def load_model(name: str, options: HfOptions) -> tuple[Any, Any]:
-    """Return (model, tokenizer) of a folder, a GGUF file or a hub id."""
+    """Return (model, tokenizer) of a folder, a hub id or a packaged model."""
     import transformers
 
     device = choose_device(options.device)
     dtype = choose_dtype(options.dtype, device)
-    file = gguf_file(name)
-    if file is not None:
-        # "auto": of a GGUF file nothing else is stored
-        wanted = dtype if isinstance(dtype, torch.dtype) else torch.float32
-        if not options.weights and unpacked(file, dtype_name(wanted)) is None:
-            return _unread(file, wanted, options)
-        source, local, dtype = str(unpack(file, dtype_name(wanted))), True, wanted
+    if name in PACKAGED:
+        source, local = str(unpack(name)), True
+        dtype = dtype if isinstance(dtype, torch.dtype) else torch.float32  # nothing else is stored
     else:
         source, local = model_source(name, options, "model folder")
     bases = bases_of(Path(source), options) if local else ()
@@ -139,21 +133,6 @@ def load_model(name: str, options: HfOptions) -> tuple[Any, Any]:
             raise InputError(f"model {name} cannot be opened: {_why(error, local)}") from None
         model = model.to(device).eval()
     return model, tokenizer
-
-
-def _unread(file: Path, dtype: torch.dtype, options: HfOptions) -> tuple[Any, Any]:
-    """Return a model that takes no memory, and its tokenizer, without unpacking a GGUF file."""
-    import transformers
-
-    check_reader(file)
-    here: dict[str, Any] = {"gguf_file": file.name, "local_files_only": True}
-    with quiet_loading(), opening_refused(str(file)):
-        tokenizer = transformers.AutoTokenizer.from_pretrained(file.parent, **here)
-        if options.chat_template is not None:
-            tokenizer.chat_template = options.chat_template
-        _check_template(tokenizer)
-        common = {**here, "trust_remote_code": False}
-        return _without_weights(str(file.parent), dtype, common), tokenizer
 
 
 def _without_weights(source: str, dtype: torch.dtype | str, common: Mapping[str, Any]) -> Any:
@@ -270,7 +249,7 @@ def _check_folder(folder: Path, options: HfOptions) -> None:
     adapter = (folder / "adapter_config.json").is_file()
     if not adapter and not (folder / "config.json").is_file():
         packed = sorted(path.name for path in folder.glob("*.gguf"))
-        hint = f"; for its GGUF file use hf:{folder}#{packed[0]}" if packed else ""
+        hint = f"; for its GGUF file use gguf:{folder}#{packed[0]}" if packed else ""
         raise InputError(f"{folder} is not a model folder: it has no config.json{hint}")
     if not any((folder / name).is_file() for name in TOKENIZER_FILES):
         raise InputError(f"{folder} has no tokenizer: expected tokenizer.json next to config.json")
@@ -298,8 +277,8 @@ def base_of(folder: Path) -> str | None:
         return str(shipped_folder(named))
     here = base and (Path(base).expanduser().is_dir() or not _looks_local(base))
     # the folder it was trained from may be gone from the cache, or in another machine's
-    if (named in PACKAGED or not here) and (file := gguf_file(named.removeprefix("hf:"))):
-        return str(unpack(file))
+    if named in PACKAGED:
+        return str(unpack(named))
     if not here:
         raise InputError(
             f"{folder} is an adapter of {base or 'an unnamed model'}, which is not here: correct "
@@ -421,7 +400,7 @@ def identify(name: str, model: Any, tokenizer: Any, options: HfOptions) -> Ident
     template = hashlib.sha256(str(tokenizer.chat_template or "").encode()).hexdigest()[:12]
     # what ends an answer is partly in generation_config, and changes every answer
     ends = sorted(ends_of_text(model, tokenizer))
-    packed, stem = _packed(name, dtype)
+    packed, stem = _packed(name)
     if packed:
         digest = hashlib.sha256(json.dumps([packed, template, ends]).encode()).hexdigest()
         identity = f"weights:{digest[:32]}|{dtype}"
@@ -455,17 +434,13 @@ def identify(name: str, model: Any, tokenizer: Any, options: HfOptions) -> Ident
     return Identity(identity, str(base) if base else identity, signature)
 
 
-def _packed(name: str, dtype: str) -> tuple[str, str]:
-    """Return hash and name of the GGUF file that a model is or was unpacked from; "" for others.
-
-    A folder that was unpacked to half precision is the file only in that dtype: what it lost does
-    not come back.
-    """
-    if (file := gguf_file(name)) is not None:
+def _packed(name: str) -> tuple[str, str]:
+    """Return hash and name of the GGUF file that a model is or was unpacked from; "" for others."""
+    if name in PACKAGED:
+        file = packaged_file(name)
         return file_hashes([file])[file.name], file.stem
     origin = gguf_origin(Path(name).expanduser())
-    whole = origin is not None and origin.dtype in (EXACT, dtype)
-    return (origin.sha256, Path(origin.file).stem) if origin and whole else ("", "")
+    return (origin.sha256, Path(origin.file).stem) if origin else ("", "")
 
 
 def _without(path: Path, *keys: str) -> dict[str, Any]:

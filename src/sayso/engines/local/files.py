@@ -39,19 +39,17 @@ def file_hashes(files: Sequence[Path]) -> dict[str, str]:
     return hashes
 
 
-def gguf_file(name: str, *, any_ending: bool = False) -> Path | None:
-    """Return the file that ``smollm2``, ``FOLDER#file.gguf`` or ``file.gguf`` means, else ``None``.
-
-    With ``any_ending`` any file that is there may be meant, whatever it is called. Raises
-    InputError for a file that is none, and for a package that is not installed.
+def gguf_file(name: str) -> Path | None:
+    """Return the file that ``smollm2``, ``FOLDER#file.gguf`` or the name of a file means, else
+    ``None``. Raises InputError for a file that is none, and for a package that is not installed.
     """
     if name in PACKAGED:
-        return _packaged(name)
+        return packaged_file(name)
     folder, sign, file = name.rpartition("#")
     path = Path(folder if sign else "", file)
     with contextlib.suppress(RuntimeError):  # "~nobody", which has no home
         path = path.expanduser()
-    if not file.lower().endswith(".gguf") and not (any_ending and path.is_file()):
+    if not file.lower().endswith(".gguf") and not path.is_file():
         return None
     if sign and not Path(folder).expanduser().is_dir():
         raise InputError(
@@ -67,7 +65,7 @@ def gguf_file(name: str, *, any_ending: bool = False) -> Path | None:
     return path
 
 
-def _packaged(name: str) -> Path:
+def packaged_file(name: str) -> Path:
     """Return the weights that a Python package brings, without importing it."""
     package = PACKAGED[name]
     with contextlib.suppress(metadata.PackageNotFoundError):
