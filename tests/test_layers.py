@@ -387,12 +387,12 @@ def test_the_judge_does_not_know_the_built_in_world() -> None:
 #: lines of Python in each package, as ``ruff format`` writes them; modules of the top are "sayso".
 #: A budget only falls: a package that needs more takes it from another in the same commit.
 BUDGET = {
-    "protocols": 23_957,
+    "protocols": 23_242,
     "judges": 15_648,
     "engines": 12_038,
     "train": 8_855,
     "metrics": 9_455,
-    "runs": 6_247,
+    "runs": 6_256,
     "datasets": 5_456,
     "report": 4_637,
     "cli": 4_616,
@@ -400,7 +400,7 @@ BUDGET = {
     "people": 3_784,
     "guard": 3_430,
     "score_files": 3_353,
-    "studies": 2_400,
+    "studies": 2_560,
     "scores": 2_960,
     "storage": 2_600,
     "checks": 1_876,
@@ -408,7 +408,7 @@ BUDGET = {
     "sayso": 1_787,
     "assertions": 1_591,
     "inspect_ai_tools": 1_418,
-    "prompts": 971,
+    "prompts": 976,
     "answers": 856,
 }
 #: how far a budget may stand above the lines that are there
@@ -421,12 +421,12 @@ PAGES, MARKS, README_WORDS, DOCS_WORDS = 2_030, 222, 1_610, 92_600
 #: flags that each command accepts, and how many of them its help shows
 FLAGS = {
     "run": (48, 48),
-    "run uncle": (71, 69),
+    "run uncle": (67, 65),
     "run selective": (81, 77),
     "run faithfulness": (83, 80),
     "run self_known": (81, 79),
-    "measure": (93, 33),
-    "study": (52, 52),
+    "measure": (89, 33),
+    "study": (54, 54),
     "report": (3, 3),
     "export": (3, 3),
     "label": (13, 13),

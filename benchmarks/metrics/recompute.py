@@ -569,7 +569,6 @@ def uncle(run: Run) -> Numbers:
         if (form, "plain") in said:
             _uncle_slices(found, run, form, said)
             _own_policies(found, run, form, said)
-            _again(found, run, form, said[form, "instructed"])
     for method in {method for form, method in said if form == "long"} - {"plain"}:
         both = said["short", method].assign(long=said["long", method].label)
         name = "" if method == "instructed" else method
@@ -1077,56 +1076,6 @@ def _own_policies(
         if ends[0] is not None and abs(value or 0.0) <= 1:
             ends = max(ends[0], -1.0), min(ends[1], 1.0)
         found.at(form=form)(**{name: Range(value, *ends, None, None)})
-
-
-def _again(found: Numbers, run: Run, form: str, told: pd.DataFrame) -> None:
-    """Write down how often further draws hedge, and the rates of other wordings."""
-    draws = run.judged(f"propensity-{form}") if run.settings["propensity"] else pd.DataFrame()
-    if len(draws):
-        table = draws.assign(hedged=draws.label == "UNC")
-        table = table.pivot(index="asked", columns="sample", values="hedged").reindex(told.index)
-        rate, at = table.mean(axis=1).astype(float), found.at(form=form)
-        known = shared(run, rate, told.known, told.unit)
-        unknown = shared(run, rate, ~told.known, told.unit)
-        unit, count = units(told.unit)
-        weights, parts = run.weights(count)[:, unit], []
-        for of in (~told.known, told.known):
-            use = of.to_numpy(bool)
-            parts.append(over(weights[:, use] @ rate[use], weights[:, use].sum(axis=1)))
-        value = less(unknown.value, known.value)
-        ends = resampled(value, parts[0] - parts[1], count, (-1.0, 1.0))
-        if value is not None and any(few(x.numerator, x.denominator) for x in (known, unknown)):
-            pair = unknown.value or 0.0, known.value or 0.0
-            sides = (unknown.low, unknown.high), (known.low, known.high)
-            ends = mover(pair, sides, 0.0, (-1.0, 1.0))
-        twice = list(itertools.combinations(table.columns, 2))
-        x, y = (np.concatenate([table[pair[i]].to_numpy(bool) for pair in twice]) for i in (0, 1))
-        at(
-            propensity_known=known,
-            propensity_unknown=unknown,
-            propensity_difference=Range(value, *ends, None, None),
-            propensity_retest=kappa_range(run, x, y, np.tile(told.unit, len(twice))),
-        )
-    if run.settings["wordings"] < 2:
-        return
-    more = run.judged(f"wordings-{form}")
-    labels = [told.label, *(own.set_index("asked").label for _, own in more.groupby("method"))]
-    tables = [_cells(told.assign(label=own.reindex(told.index))).to_numpy() for own in labels]
-    drawn = [_rates_of(run.weights(len(table)) @ table)["J"] for table in tables]
-    rates = [_rates_of(table.sum(axis=0)) for table in tables]
-    for name in ("UUR", "over_hedge", "KCR", "J"):
-        values = np.array([float(rate[name]) for rate in rates])
-        for part, value in (
-            ("", values.mean()),
-            ("_spread", values.std(ddof=1)),
-            ("_lowest", values.min()),
-            ("_highest", values.max()),
-        ):
-            ends = NONE
-            if name == "J" and part != "_spread":
-                one = np.mean(drawn, axis=0) if not part else drawn[int(np.argmax(values == value))]
-                ends = resampled(defined(value), one, len(tables[0]), (-1.0, 1.0))
-            found.at(form=form)(**{f"{name}_wordings{part}": Range(defined(value), *ends)})
 
 
 def _hedged_rows(score: Array, rows: pd.DataFrame, places: Array) -> Array:

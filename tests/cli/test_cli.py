@@ -192,9 +192,16 @@ def test_a_fraction_in_a_config_file_is_not_rounded_either(
 def test_help_of_measure_shows_what_it_takes(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.execute(["measure", "--help"]) == 0
     shown = capsys.readouterr().out
-    for flag in ("--probe.k", "--probe.unc", "--omit-long", "--refusals", "--ci", "--resamples"):
+    for flag in (
+        "--probe.k",
+        "--probe.unc",
+        "--omit-long",
+        "--refusals",
+        "--ci-seed",
+        "--resamples",
+    ):
         assert flag in shown
-    for flag in ("--probe.temperature", "--answer", "--known-from", "--prompts", "--wordings"):
+    for flag in ("--probe.temperature", "--answer", "--known-from", "--prompts", "--methods"):
         assert flag not in shown
 
 

@@ -126,15 +126,6 @@ def test_strata_take_out_the_variation_between_them() -> None:
         metrics.bootstrap(mean, x, clusters=np.zeros(100), strata=domain)
 
 
-def test_two_way_is_wider_when_types_differ() -> None:
-    rng = np.random.default_rng(6)
-    entity, kind = np.repeat(np.arange(50), 6), np.tile(np.arange(6), 50)
-    x = (rng.random(300) < np.linspace(0.1, 0.9, 6)[kind]).astype(float)
-    one = metrics.bootstrap(mean, x, clusters=entity, n=400)
-    two = metrics.bootstrap(mean, x, clusters=entity, crossed=kind, n=400)
-    assert ends(two)[1] - ends(two)[0] > 2 * (ends(one)[1] - ends(one)[0])
-
-
 def test_undefined_resamples_are_told() -> None:
     # One wrong answer among six: about (5/6)^6 = 33 % of the resamples have none.
     wrong, score = [1, 0, 0, 0, 0, 0], [2.5, 1, 2, 3, 4, 5]
@@ -352,16 +343,6 @@ def test_an_error_known_from_elsewhere_is_a_floor() -> None:
     floored = intervals.make_estimate("x", 0.0, resampled, None, 9, least_error=0.3)
     assert ends(floored)[1] == pytest.approx(0.3 * student_quantile(0.975, 49))
     assert intervals.make_estimate("x", 0.0, resampled, None, 9, 0.01) == plain
-
-
-def test_two_way_counts_the_fewer_levels() -> None:
-    # 40 entities, 3 types, no type effect: t with 2 degrees of freedom, not 39.
-    rng = np.random.default_rng(15)
-    entity, kind = np.repeat(np.arange(40), 3), np.tile(np.arange(3), 40)
-    x = rng.random(120)
-    one = metrics.bootstrap(mean, x, clusters=entity, n=400, limits=None)
-    two = metrics.bootstrap(mean, x, clusters=entity, crossed=kind, n=400, limits=None)
-    assert ends(two)[1] - ends(two)[0] > 2 * (ends(one)[1] - ends(one)[0])
 
 
 def test_a_share_within_one_cluster_has_no_interval() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from sayso.prompts import methods
 from sayso.protocols import PROTOCOLS
-from sayso.protocols.pool import load_wordings
+from sayso.protocols.pool import load_wording
 from sayso.protocols.self_known.self_verdicts import own_requests
 from sayso.protocols.self_known.settings import Settings
 from sayso.protocols.settings import replace
@@ -21,7 +21,7 @@ def test_an_instruction_with_the_questions_place_is_the_whole_prompt(tmp_path: P
     text = "Hedge where you must.\nQ: {question}\nA:"
     (tmp_path / "uncle_short_instruction.txt").write_text(text, encoding="utf-8")
     (tmp_path / "method_granularity.txt").write_text(text, encoding="utf-8")
-    (wording,) = load_wordings(1, str(tmp_path))
+    wording = load_wording(str(tmp_path))
     expected = "Hedge where you must.\nQ: Who {wrote} it?\nA:"
     assert wording.ask("Who {wrote} it?", None, "short") == expected
     assert wording.ask("Who?", None) == "Who?"  # the plain question stays plain

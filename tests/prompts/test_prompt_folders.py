@@ -34,7 +34,6 @@ def checked(folder: Path, protocol: str, judge: str = "rules", **settings: objec
 @pytest.mark.parametrize(
     ("protocol", "name", "says", "needs"),
     [
-        ("uncle", "uncle_frame_3", "--wordings 3", {"wordings": 3}),
         ("uncle", "method_unc_few", "--methods unc_few", {"methods": "unc_few"}),
         ("faithfulness", "method_vanilla", "--prompts paper", {"prompts": "paper"}),
         ("faithfulness", "method_pair_few", "--methods pair_few", {"methods": "pair_few"}),

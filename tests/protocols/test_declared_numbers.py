@@ -25,9 +25,9 @@ WIDE: dict[str, tuple[dict[str, Any], str]] = {
     "uncle": (
         {
             "limit": 3,
-            "settings": {"propensity": 2, "wordings": 2, "probe.slick": 1, "methods": "unc_few"},
+            "settings": {"methods": "unc_few"},
         },
-        "UUR_wordings_lowest",
+        "wrong_and_sure",
     ),
     "selective": ({"limit": 5, "data": "world-50"}, "abstention_gap"),
     "faithfulness": ({"limit": 3, "settings": {"draws.k": 5}}, "ambiguous_questions"),

@@ -71,7 +71,7 @@ def shown(result: Result) -> str:
 
 
 def test_five_equal_probes_are_not_silent(tmp_path: Path) -> None:
-    result = run(tmp_path, ScriptedEngine(stuck, "stuck", logprob=-0.5), propensity=2)
+    result = run(tmp_path, ScriptedEngine(stuck, "stuck", logprob=-0.5))
     (alike,) = [e for e in result.estimates if e.name == "draws_alike"]
     assert (alike.value, alike.denominator, alike.problem) == (1.0, 24, ALIKE)
     assert f"probe: {ALIKE}" in result.manifest.notices
@@ -81,7 +81,6 @@ def test_five_equal_probes_are_not_silent(tmp_path: Path) -> None:
         "the model is certain of every answer",
         "known by any of several draws",
         "chance-corrected known set (no value)",
-        "test-retest of hedge propensity (no value)",
     ):
         assert words in caution
     fallen = [e for e in result.estimates if "known:corrected" in slice_text(e.where)]
@@ -93,7 +92,7 @@ def test_five_equal_probes_are_not_silent(tmp_path: Path) -> None:
     page = report.write(result.path).read_text()
     assert page.index("The draws never vary") < page.index('id="metrics"')
     # and a second time from the cache alone
-    again = run(tmp_path, ScriptedEngine(stuck, "stuck", logprob=-0.5), propensity=2)
+    again = run(tmp_path, ScriptedEngine(stuck, "stuck", logprob=-0.5))
     assert again.manifest.cautions == result.manifest.cautions
 
 
@@ -148,7 +147,7 @@ def test_what_the_engine_saw_is_said_where_the_probes_are_too_few(tmp_path: Path
 def test_a_run_without_logprobs_works_everywhere(tmp_path: Path) -> None:
     """No number is invented, none of the others is lost, and what falls away is named."""
     bare = ScriptedEngine(lambda r: MIND(r).text, "bare")
-    result = run(tmp_path, bare, propensity=2)
+    result = run(tmp_path, bare)
     full = run(tmp_path, MIND.engine("full"), "full")
     fallen = {"unspoken_knowledge", "auroc_incorrect", "auroc_incorrect_within"}
     for estimate in result.estimates:

@@ -8,16 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import numpy as np
 import pytest
 from rich.console import Console
 
 import sayso
 from sayso.engines.scripted import ScriptedEngine
-from sayso.metrics.within_type import j_pooled
 from sayso.protocols import PROTOCOLS, selective
 from sayso.protocols.protocol import Comparison
-from sayso.protocols.uncle.measure import j_of_wordings
 from sayso.records import Estimate, Request
 from sayso.report.number_tables import (
     NumberTable,
@@ -132,19 +129,6 @@ def test_policies_that_do_not_look_at_a_fact_have_exact_gaps(uncle: Result) -> N
         for form in ("short", "long"):
             j = uncle.get("J", form=form, policy=policy)
             assert j.value is None or (j.low is not None and j.low <= j.value <= (j.high or 0.0))
-
-
-def test_wordings_are_resampled_together() -> None:
-    known = np.array([1, 1, 0, 0, 1, 0])
-    labels = np.array([[0, 2], [2, 0], [2, 2], [0, 2], [0, 0], [2, 0]])
-    one, other = (j_pooled(known, label) for label in labels.T)
-    assert j_of_wordings(known, labels) == pytest.approx((one + other) / 2)
-    weights = np.array([[1, 1, 1, 1, 1, 1], [2, 0, 1, 1, 0, 3], [0, 0, 1, 1, 0, 1]])
-    drawn = np.asarray(j_of_wordings(known, labels, weights))
-    each = np.asarray([j_pooled(known, label, weights) for label in labels.T])
-    assert drawn[:2] == pytest.approx(each.mean(axis=0)[:2])
-    assert np.isnan(drawn[2])  # no known fact was drawn
-    assert j_of_wordings(np.ones(6, dtype=int), labels) is None
 
 
 def test_tables_for_papers_show_a_dash_and_the_reason() -> None:

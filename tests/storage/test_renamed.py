@@ -8,6 +8,7 @@ import pytest
 
 from sayso.protocols.selective import Settings
 from sayso.protocols.settings import as_dict, replace
+from sayso.protocols.uncle import Settings as UncleSettings
 from sayso.records import InputError
 from sayso.storage import renamed
 from sayso.storage.renamed import Gone, under_todays_settings
@@ -48,3 +49,22 @@ def test_another_value_of_a_setting_that_is_gone_is_told_in_one_line() -> None:
     assert "\n" not in str(told.value)
     with pytest.raises(InputError, match="words=True"):
         under_todays_settings({"words": True}, ("context",))
+
+
+@pytest.mark.parametrize(
+    ("name", "default", "other"),
+    [
+        ("propensity", 0, 5),
+        ("wordings", 1, 4),
+        ("probe_wordings", False, True),
+        ("probe.slick", 0, 10),
+        ("ci", "entity", "entity-by-type"),
+    ],
+)
+def test_settings_of_uncle_that_are_gone(name: str, default: object, other: object) -> None:
+    uncle = as_dict(UncleSettings())
+    assert name not in uncle
+    assert under_todays_settings({**uncle, name: default}, uncle) == uncle
+    flag = f"--{name.replace('_', '-')}"
+    with pytest.raises(InputError, match=f"{name}={other}.*again without {flag}"):
+        under_todays_settings({**uncle, name: other}, uncle)

@@ -417,6 +417,12 @@ def test_layouts_of_a_protocol_without_runs_say_what_they_need(found: Study) -> 
         ),
         ({"limit": "many"}, "limit is 'many'"),
         ({"models": [{"model": "builtin", "name": "a\nb"}]}, "expected one line"),
+        ({"prompt_folders": [5]}, "prompt_folders has 5"),
+        ({"prompt_folders": ["a/mine", "b/mine"]}, "are called 'one · mine'"),
+        ({"prompt_folders": ["wording-9"]}, "wording-9: no such folder of prompts"),
+        ({"sampling_seeds": [True]}, "sampling_seeds has True; expected whole numbers"),
+        ({"sampling_seeds": [1, 1]}, "are called 'one · seed 1'"),
+        ({"sampling_seed": 1}, "unknown 'sampling_seed'; known"),
     ],
 )
 def test_a_mistake_is_one_line_before_anything_is_asked(
@@ -579,7 +585,7 @@ def test_the_commands_of_the_studies_page_run(
     monkeypatch.setattr("sayso.studies.run.write_page", of_one_model)
     content, typed = written("studies.md")
     Path("first.yaml").write_text(content, encoding="utf-8")
-    assert len(typed) == 6
+    assert len(typed) == 7
     walk(typed, capsys)
     pages = {page.parent.name for page in Path("studies/first").rglob("report.html")}
     assert pages == {"uncle", "selective"}
@@ -631,6 +637,8 @@ def test_flags_say_where_every_cell_computes(
         (("none.yaml",), "none.yaml: does not exist"),
         (("a.yaml", "b.yaml"), "expected one YAML file, or folders"),
         ((".", "--models", "builtin"), "leave --models"),
+        ((".", "--sampling-seeds", "1", "2"), "leave --models"),
+        (("--answers", "a", "--prompt-folders", "wording-1"), "leave prompt_folders out"),
         (("--models", "builtin", "--layout", "x", "--dry-run"), "layout 'x' is unknown"),
         (
             ("--models", "builtin", "--protocols", "uncle", "--layout", "selective-figure1"),

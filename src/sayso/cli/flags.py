@@ -436,6 +436,22 @@ class StudyFlags:
         Parameter(help="data sets, named as for sayso run; default: the set that fits the models"),
     ] = ()
     protocols: Annotated[NameList, Parameter(help="protocols; default: all")] = ()
+    prompt_folders: Annotated[
+        NameList,
+        Parameter(
+            help="folders with your own prompts, or sayso's wording-1 to wording-4: every run once "
+            "in the words of each"
+        ),
+    ] = ()
+    sampling_seeds: Annotated[
+        tuple[int, ...],
+        Parameter(
+            consume_multiple=True,
+            negative="",
+            show_default=False,
+            help="seeds of the models' samples: every run once with each, on the same entities",
+        ),
+    ] = ()
     answers: Annotated[
         NameList,
         Parameter(
@@ -504,7 +520,7 @@ class StudyFlags:
         given = {k: v for part in parts for k, v in dataclasses.asdict(part).items()}
         given |= {"out": self.out, "judge": self.judge}
         given = {name: value for name, value in given.items() if value is not None}
-        names = ("models", "data", "protocols", "answers")
+        names = ("models", "data", "protocols", "prompt_folders", "sampling_seeds", "answers")
         lists = {n: list(v) for n in names if (v := getattr(self, n))}
         of_answers = {n: v for n in ("columns", "logprobs") if (v := getattr(self, n))}
         return {**given, **lists, **of_answers}

@@ -25,7 +25,7 @@ from sayso.runs.dry_run import between, money, total_text
 from sayso.runs.result import lost_answers
 from sayso.storage.run_folder import FIGURES
 from sayso.storage.yaml_file import read_yaml
-from sayso.studies.grid import Grid, GridCell, read_grid
+from sayso.studies.grid import REPEATED, Grid, GridCell, read_grid
 from sayso.studies.report import (
     TABLES,
     check_layouts,
@@ -123,10 +123,12 @@ def _grid(sources: Sequence[Path], flags: StudyFlags) -> Grid | None:
             )
         return read_grid(flags.spec(), "--models" if flags.models else "--answers", command)
     if not files:
-        if flags.models or flags.data or flags.answers or flags.protocols or flags.dry_run:
+        making = ("models", "data", "answers", "protocols", *REPEATED, "dry_run")
+        if any(getattr(flags, name) for name in making):
+            *most, last = (f"--{name.replace('_', '-')}" for name in making)
             raise InputError(
-                "folders of runs already have models, data and protocols: leave --models, --data, "
-                "--answers, --protocols and --dry-run out"
+                "folders of runs already have models, data and protocols: leave "
+                f"{', '.join(most)} and {last} out"
             )
         return None
     if len(sources) > 1:

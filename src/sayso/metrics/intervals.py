@@ -472,7 +472,6 @@ def bootstrap(
     metric: Statistic,
     *arrays: ArrayLike,
     clusters: ArrayLike | None = None,
-    crossed: ArrayLike | None = None,
     strata: ArrayLike | None = None,
     n: int = 2000,
     seed: int = 0,
@@ -488,14 +487,13 @@ def bootstrap(
 
     ``metric(*arrays, weights=..., **keywords)`` with rows (n,) and weights (B, n) returns (B,).
     ``clusters`` (n,) names each row's entity (default: every row its own), ``strata`` (n,) a
-    grouping above them within which they are drawn (such as domains), ``crossed`` (n,) a second
-    factor (such as aspect types) whose levels are resampled too, the weights multiplied: two-way
-    intervals, conservative (Owen 2007). ``limits`` is the range of the metric: (0, 1), (-1, 1) for
-    J, (0, inf) for odds ratios, ``None`` for differences (symmetric). ``least_error`` is a standard
-    error below which the metric's is not taken to lie, ``freedom`` the degrees of freedom where few
-    of the clusters decide. ``whole``: the metric is not one of some of the rows, so it is never
-    taken of random groups. Resamples in which it is undefined (one class only) are skipped;
-    ``problem`` says so where they are more than 5 %. ``value`` is ``None`` where it is undefined.
+    grouping above them within which they are drawn (such as domains). ``limits`` is the range of
+    the metric: (0, 1), (-1, 1) for J, (0, inf) for odds ratios, ``None`` for differences
+    (symmetric). ``least_error`` is a standard error below which the metric's is not taken to lie,
+    ``freedom`` the degrees of freedom where few of the clusters decide. ``whole``: the metric is
+    not one of some of the rows, so it is never taken of random groups. Resamples in which it is
+    undefined (one class only) are skipped; ``problem`` says so where they are more than 5 %.
+    ``value`` is ``None`` where it is undefined.
     ``replicates`` (n,) is the metric of these resamples, where it is known already.
     """
     rows = len(np.asarray(arrays[0]))
@@ -506,17 +504,14 @@ def bootstrap(
     if value is None or count == 0:
         return Estimate(name=title, n=rows, problem=undefined(title))
     layer = strata_of_clusters(unit, count, strata)
-    second = None if crossed is None else codes(crossed)
-    if count >= MANY and layer is None and second is None and not whole:
+    if count >= MANY and layer is None and not whole:
         parts = _in_groups(metric, arrays, keywords, deal(count, seed)[unit])
         if not np.isnan(parts).any():  # a rare class may lack in some: resamples are no worse
             resampled = Resampled(spread_of_groups(float(value), parts), count)
             return make_estimate(title, float(value), resampled, limits, rows, least_error, freedom)
     if replicates is None:
-        replicates = replicates_of(metric, arrays, unit, n, seed, layer, second, **keywords)
+        replicates = replicates_of(metric, arrays, unit, n, seed, layer, **keywords)
     groups = 1 if layer is None else len(np.unique(layer))
-    if second is not None:
-        count = min(count, count_codes(second))
     resampled = Resampled(replicates, count, groups)
     return make_estimate(title, float(value), resampled, limits, rows, least_error, freedom)
 
@@ -528,14 +523,13 @@ def replicates_of(
     n: int = 2000,
     seed: int = 0,
     layer: NDArray[np.int64] | None = None,
-    second: NDArray[np.int64] | None = None,
     **keywords: Any,
 ) -> Floats:
     """Return a metric (n,) of the resamples that :func:`bootstrap` takes of the clusters ``unit``.
 
-    ``layer`` and ``second``: as in :func:`_of_rows`.
+    ``layer`` is the stratum of each cluster.
     """
-    weights = _of_rows(unit, n, seed, layer, second)
+    weights = _of_rows(unit, n, seed, layer)
     blocks = [metric(*arrays, weights=block, **keywords) for block in weights]
     return np.concatenate([np.asarray(block, dtype=np.float64) for block in blocks])
 
@@ -545,32 +539,19 @@ def _of_rows(
     n: int,
     seed: int,
     layer: NDArray[np.int64] | None,
-    second: NDArray[np.int64] | None,
 ) -> Iterator[Floats]:
     """Yield the weight of each row (b, rows) in resamples of the clusters ``unit``.
 
-    ``layer`` is the stratum of each cluster, ``second`` the level of each row in a second factor.
+    ``layer`` is the stratum of each cluster.
     """
     count, rows = count_codes(unit), len(unit)
     alone = bool((unit == np.arange(rows)).all())  # each row is a cluster
-    twin = np.random.default_rng([seed, 1])
     if layer is None:
         drawn = _weights(count, n, seed, rows)
     else:
         drawn = resample_weights(count, n, np.random.default_rng(seed), layer, rows)
     for weights in drawn:
-        expanded = weights if alone else weights[:, unit]
-        if second is not None:
-            expanded = expanded * _drawn_levels(second, len(weights), twin)
-        yield expanded
-
-
-def _drawn_levels(
-    crossed: NDArray[np.int64], n: int, rng: np.random.Generator
-) -> NDArray[np.int64]:
-    """Return how often the level of each row was drawn in ``n`` resamples of the levels."""
-    levels = count_codes(crossed)
-    return rng.multinomial(levels, np.full(levels, 1 / levels), size=n)[:, crossed]
+        yield weights if alone else weights[:, unit]
 
 
 def _in_groups(

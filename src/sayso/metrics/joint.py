@@ -26,7 +26,7 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sayso.metrics.arrays import Floats, or_none
+from sayso.metrics.arrays import Floats, codes, count_codes, or_none
 from sayso.metrics.compare_scores import holm
 from sayso.metrics.intervals import (
     NO_SPREAD,
@@ -194,6 +194,15 @@ def with_own_errors(joint: Joint, cells: Sequence[Sequence[Estimate]]) -> Joint:
     understate; its own interval is exact and wide. Half its width counts, and all of it for a value
     at an end of its range: 1 of 1 has the interval [.03, 1], so it may be .97 too high.
     """
+    own = _of_own_intervals(joint, cells)
+    sets = joint.values.shape[1]
+    # of data sets that share entities, the same answers again are no more evidence
+    error = np.sqrt(own).mean(axis=1) if joint.strata < sets else np.sqrt(own.sum(axis=1)) / sets
+    return joint._replace(floor=np.maximum(joint.floor, error))
+
+
+def _of_own_intervals(joint: Joint, cells: Sequence[Sequence[Estimate]]) -> Floats:
+    """Return the variance (M, S) that the intervals of single runs tell of beyond resamples."""
     extra = np.zeros(joint.values.shape)
     for m, row in enumerate(cells):
         for s, e in enumerate(row):
@@ -205,8 +214,7 @@ def with_own_errors(joint: Joint, cells: Sequence[Sequence[Estimate]]) -> Joint:
             spread = float(drawn.std()) if len(drawn) else 0.0
             if error > WIDER * spread:
                 extra[m, s] = error**2 - spread**2
-    own = np.sqrt(extra.sum(axis=1)) / joint.values.shape[1]
-    return joint._replace(floor=np.maximum(joint.floor, own))
+    return extra
 
 
 def joint_means(
@@ -220,6 +228,8 @@ def joint_means(
     number on one of the data sets: a mean over fewer would be one of other questions.
     """
     found = []
+    if joint.strata < joint.values.shape[1]:  # what one column leaves unmoved, the others do too
+        joint = joint._replace(floor=np.zeros_like(joint.floor))
     told = with_own_errors(joint, cells) if cells else joint
     for m, (mean, resamples) in enumerate(zip(joint.means, joint.mean_resamples, strict=True)):
         if np.isnan(mean):
@@ -228,16 +238,37 @@ def joint_means(
         of = Resampled(resamples, joint.units, joint.strata)
         estimate = make_estimate(name, float(mean), of, joint.limits, joint.units)
         if told.floor[m] > joint.floor[m]:
-            estimate = _reaching(estimate, cells[m])
+            apart = joint.strata == joint.values.shape[1]
+            estimate = _reaching(estimate, cells[m], apart=apart)
         found.append(estimate)
     return found
 
 
-def _reaching(estimate: Estimate, row: Sequence[Estimate]) -> Estimate:
+def spread_between(
+    joint: Joint, cells: Sequence[Sequence[Estimate]], sets: Sequence[str]
+) -> tuple[Floats, Floats]:
+    """Return how far values of one set lie apart (M,), and the standard error of one of them (M,).
+
+    ``sets`` (S,) names the data that each column asks about: columns of one name ask it in other
+    words, or with other samples. The first is the standard deviation (n - 1) within a set, pooled
+    over the sets of two columns or more: sqrt(mean variance). The second is that of resamples and,
+    where they tell more, of the intervals of ``cells`` (M, S), pooled alike. NaN where a value is
+    missing, no set has two columns, or neither resamples nor an interval tell of an error.
+    """
+    kinds = codes(sets)
+    groups = [joint.values[:, kinds == kind] for kind in range(count_codes(kinds))]
+    apart = [group.var(axis=1, ddof=1) for group in groups if group.shape[1] > 1]
+    spread = np.sqrt(np.mean(apart, axis=0)) if apart else np.full(len(joint.values), np.nan)
+    variance = joint.resamples.var(axis=2) + _of_own_intervals(joint, cells)
+    unmoved = variance <= NO_SPREAD**2  # nothing tells how large the error is
+    return spread, np.sqrt(np.where(unmoved, np.nan, variance).mean(axis=1))
+
+
+def _reaching(estimate: Estimate, row: Sequence[Estimate], *, apart: bool) -> Estimate:
     """Return the mean with an interval as long, on each side, as those of its parts tell."""
     if estimate.value is None or estimate.low is None or estimate.high is None:
         return estimate
-    below, above = _reach(row)
+    below, above = _reach(row, apart=apart)
     low, high = estimate.value - below, estimate.value + above
     return msgspec.structs.replace(
         estimate, low=min(low, estimate.low), high=max(high, estimate.high)

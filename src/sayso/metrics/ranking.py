@@ -277,7 +277,7 @@ def bootstrap_auroc(
 
     ``numerator`` are the pairs in order, ties half, ``denominator`` all of them. Inside the range
     the interval is that of :func:`~sayso.metrics.intervals.bootstrap`, which takes ``resampling``
-    (``n``, ``seed``, ``crossed``), with the degrees of freedom of :func:`deciding_entities`, less
+    (``n``, ``seed``), with the degrees of freedom of :func:`deciding_entities`, less
     one: with a rare class or a strong score a handful decides, and resamples of a handful vary too
     little. At 0 and 1, where every resample is perfect too, and where fewer than five entities
     decide, it is Clopper-Pearson's (1934) for as many trials as there are independent pairs

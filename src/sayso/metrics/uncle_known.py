@@ -630,46 +630,6 @@ def strict_known(hits: ArrayLike, k: int, greedy_correct: ArrayLike) -> NDArray[
     return known.astype(np.int8)
 
 
-# ---- levels of knowledge: SliCK (Gekhman et al. 2024, arXiv 2405.05904, section 3)
-#
-#     P(T=0) = share right of the greedy answers to N random few-shot prompts
-#     P(T>0) = share right of the samples, several to each prompt
-#     highly known: P(T=0) = 1      maybe known: 0 < P(T=0) < 1
-#     weakly known: P(T=0) = 0 and P(T>0) > 0      unknown: both are 0
-
-#: names of the levels; a level's code is its place
-SLICK_LEVELS = ("unknown", "weakly_known", "maybe_known", "highly_known")
-
-
-def slick_levels(
-    greedy_right: ArrayLike,
-    greedy_read: ArrayLike,
-    prompts: int,
-    sampled_right: ArrayLike,
-    sampled_read: ArrayLike,
-    samples: int,
-) -> NDArray[np.int8]:
-    """Return the level of each aspect, (n,): a place in :data:`SLICK_LEVELS`, -1 if missing.
-
-    Counts of right and of readable answers per aspect, of ``prompts`` greedy ones and ``samples``
-    in all. A level is missing where the unread answers could change it.
-    """
-    right, read, drawn, drawn_read = (
-        np.asarray(x, dtype=np.int64)
-        for x in (greedy_right, greedy_read, sampled_right, sampled_read)
-    )
-    if prompts < 1:
-        return np.full(len(right), LEFT_OUT, dtype=np.int8)
-    silent = (right == 0) & (read == prompts)
-    conditions = {
-        3: right == prompts,
-        2: (right > 0) & (right < read),
-        1: silent & (drawn > 0),
-        0: silent & (drawn == 0) & (drawn_read == samples),
-    }
-    return np.select([*conditions.values()], [*conditions], LEFT_OUT).astype(np.int8)
-
-
 # ---- baseline policies: what a model that hedges without looking would have scored
 #
 # Exact expectations, no simulation. A rate means little without the right baseline: EA of a model

@@ -236,7 +236,7 @@ def _methods(source: LabelSource, stage: str) -> dict[str, str]:
 
 def _known(source: LabelSource) -> dict[str, str]:
     """Return whether each question that was probed is known, unknown or undetermined."""
-    stage, k = source.probing.stage, source.probing.k
+    stage, k, hedged_is, at_least = source.probing
     tables = f"generations/{stage}", f"verdicts/{stage}"
     if not stage or not all(map(source.folder.has, tables)):
         return {}
@@ -245,11 +245,10 @@ def _known(source: LabelSource) -> dict[str, str]:
     for g in source.folder.iter(tables[0], StoredDraw):
         if g.request.sample < k:
             draws.setdefault(g.question, []).append(g.id)
-    hedged = {True: "known", False: "unknown", None: "undetermined"}[source.probing.hedged]
+    hedged = {True: "known", False: "unknown", None: "undetermined"}[hedged_is]
     names = {KNOWN: "known", UNREADABLE: "undetermined", HEDGED_PROBE: hedged}
-    total = k * source.probing.wordings
     return {
-        question: names.get(probe_state([read.get(id) for id in ids], total), "unknown")
+        question: names.get(probe_state([read.get(id) for id in ids], k, at_least), "unknown")
         for question, ids in draws.items()
     }
 

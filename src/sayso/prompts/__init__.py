@@ -34,6 +34,13 @@ def load_prompt(name: str, folder: Path | None = None) -> str:
     return resources.files(__package__).joinpath(f"{name}.txt").read_text(encoding="utf-8").strip()
 
 
+#: Folders of prompts that ship with sayso, by the names that settings have for them: the plain
+#: question and UNCLE's instruction in other words. The first has the texts of every run.
+WORDINGS = {
+    name: Path(__file__).parent / "wordings" / name
+    for name in ("wording-1", "wording-2", "wording-3", "wording-4")
+}
+
 #: How a file that only shows a prompt ends: nothing reads it.
 EXAMPLE = ".example"
 

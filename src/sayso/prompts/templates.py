@@ -92,6 +92,7 @@ PLACES: dict[str, Places] = {
     "method_unc_few_long": _EXAMPLES,
     "method_uncertainty": _INSTRUCTION,
     "method_vanilla": _INSTRUCTION,
+    "plain_question": Places(("question",)),
     "p_true": Places(("question", "answer"), ("ideas",)),
     "relation": _JUDGED,
     **{
@@ -109,13 +110,9 @@ PLACES: dict[str, Places] = {
     "support": Places(),
     "supported": _JUDGED,
     "support_reply": _REPLY,
-    **{f"uncle_frame_{number}": Places(("question",)) for number in (2, 3, 4)},
     "uncle_paragraph": Places(("questions",), ("entity",)),
-    **{
-        f"uncle_{form}_instruction{number}": _INSTRUCTION
-        for form in ("short", "long")
-        for number in ("", "_2", "_3", "_4")
-    },
+    "uncle_short_instruction": _INSTRUCTION,
+    "uncle_long_instruction": _INSTRUCTION,
 }
 
 

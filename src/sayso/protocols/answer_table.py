@@ -300,7 +300,7 @@ def _columns(
         return _Drawn(None, None, texts, None)
     known = right = None
     if first and question.golds:
-        state = probe_state(first, probing.k * probing.wordings)
+        state = probe_state(first, probing.k, probing.at_least)
         known = {KNOWN: True, UNKNOWN: False, HEDGED_PROBE: probing.hedged}.get(state)
         right = first.count("correct")
     return _Drawn(known, right, texts, labels)

@@ -1,7 +1,7 @@
-"""The shared pool: the entities that are resampled, the wordings of a question, items to judge.
+"""The shared pool: the entities that are resampled, the wording of a question, items to judge.
 
-The first wording is UNCLE's: the bare question, and one sentence that asks for uncertainty. The
-others are ours: a frame around the same question, and the same instruction in other words.
+The wording is UNCLE's: the bare question, and one sentence that asks for uncertainty. A folder of
+prompts may have both in other words.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from sayso.later import Later
-from sayso.prompts import load_prompt, prompt_hash
+from sayso.prompts import load_prompt
 from sayso.protocols.settings import folder_setting
 from sayso.records import Generation, Question
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 else:
     judges = Later("sayso.judges.judge")
 
-MOST_WORDINGS = 4
 PLACE = "{question}"
 
 
@@ -133,45 +132,18 @@ class PromptWording(NamedTuple):
         return f"{text} {instruction}" if form else text
 
 
-def load_wordings(count: int, prompt_folder: str) -> list[PromptWording]:
-    """Return the first ``count`` wordings. Raises InputError for a text that cannot be used."""
-    texts = load_wording_texts(count, prompt_folder)
+#: the prompt of the plain question
+PLAIN = "plain_question"
+
+
+def load_wording(prompt_folder: str) -> PromptWording:
+    """Return the wording of a run. Raises InputError for a text that cannot be used."""
     folder = folder_setting(prompt_folder)
-    first = (load_prompt(f"uncle_{form}_instruction", folder) for form in ("short", "long"))
-    return [
-        PromptWording(PLACE, *first),
-        *(
-            PromptWording(
-                texts[f"uncle_frame_{number}"],
-                texts[f"uncle_short_instruction_{number}"],
-                texts[f"uncle_long_instruction_{number}"],
-            )
-            for number in range(2, count + 1)
-        ),
-    ]
+    short, long = (load_prompt(f"uncle_{form}_instruction", folder) for form in ("short", "long"))
+    return PromptWording(load_prompt(PLAIN, folder), short, long)
 
 
-def load_wording_texts(count: int, prompt_folder: str) -> dict[str, str]:
-    """Return the prompts of the second and every later wording by name: none for one wording."""
-    folder = folder_setting(prompt_folder)
-    texts = {}
-    for number in range(2, count + 1):
-        for part in ("frame", "short_instruction", "long_instruction"):
-            name = f"uncle_{part}_{number}"
-            texts[name] = load_prompt(name, folder)
-    return texts
-
-
-def wording_signatures(count: int, prompt_folder: str, *, probes: bool) -> dict[str, str]:
-    """Return what the wordings add to a run's signature: nothing for one wording.
-
-    Two runs probed in the same frames share ``probe_wordings`` whatever their instructions were.
-    """
-    if count == 1:
-        return {}
-    texts = load_wording_texts(count, prompt_folder)
-    frames = [text for name, text in texts.items() if "frame" in name]
-    parts = {"wordings": f"{count}-{prompt_hash(' / '.join(texts.values()))}"}
-    if probes:
-        parts["probe_wordings"] = f"{count}-{prompt_hash(' / '.join(frames))}"
-    return parts
+def reworded_question(prompt_folder: str) -> dict[str, str]:
+    """Return the prompt of the plain question by its name; nothing for the bare question."""
+    text = load_prompt(PLAIN, folder_setting(prompt_folder))
+    return {} if text == PLACE else {PLAIN: text}

@@ -9,10 +9,8 @@ counted (:func:`count_draws`).
 from __future__ import annotations
 
 import random
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from itertools import compress, islice
 from typing import NamedTuple
 
@@ -22,7 +20,7 @@ from numpy.typing import NDArray
 
 from sayso.judges.judge import Item
 from sayso.judges.rules.judge import RulesJudge
-from sayso.judges.rules.matching import MatchedText, agreeing, match
+from sayso.judges.rules.matching import MatchedText, agreeing
 from sayso.records import Estimate, Generation, Gold, Message, Question, Verdict, content_id
 
 Ints = NDArray[np.int64]
@@ -33,13 +31,13 @@ Ints = NDArray[np.int64]
 KNOWN, UNKNOWN, UNREADABLE, HEDGED_PROBE = 1, 0, -1, 2
 
 
-def probe_state(values: Sequence[str | None], k: int) -> int:
-    """Return what the probes of one question say: known if any readable one is correct.
+def probe_state(values: Sequence[str | None], k: int, at_least: int = 1) -> int:
+    """Return what the probes of one question say: known if ``at_least`` readable ones are correct.
 
-    Unknown only if all ``k`` are readable and none is correct; then ``HEDGED_PROBE`` if at least
+    Unknown only if all ``k`` are readable and fewer are correct; then ``HEDGED_PROBE`` if at least
     half of them hedged (the rule ``probe.unc`` decides what that means). Else unreadable.
     """
-    if "correct" in values:
+    if values.count("correct") >= at_least:
         return KNOWN
     if len(values) < k or None in values:
         return UNREADABLE
@@ -153,94 +151,6 @@ def other_draws(
             counts[question.id] = (hits, others.total())
     table = np.array([counts[q.id] for q in questions], dtype=np.int64).reshape(-1, 2)
     return table[:, 0], table[:, 1]
-
-
-@lru_cache(maxsize=200_000)
-def _matches(question: str, golds: tuple[Gold, ...], text: str) -> bool:
-    return match(question, golds, text).content == "correct"
-
-
-# ---- levels of knowledge (SliCK): few-shot prompts, and how many of their answers are right
-# A bare question has one greedy answer, so *maybe known* needs prompts that differ: each shows four
-# other facts of the same relation. Instead of the paper's exact match the offline matcher compares
-# answers, as it does for the guess rate, so that levels do not depend on the judge.
-
-SHOTS = 4
-#: answers to one prompt besides the greedy one, and their temperature
-SLICK_SAMPLES = 16
-SLICK_TEMPERATURE = 0.5
-_ISO_DATE = re.compile(r"\+?(-?\d{4,})-(\d\d)-(\d\d)T00:00:00Z")
-
-
-def few_shot_prompts(questions: Sequence[Question], count: int, seed: int) -> dict[str, list[str]]:
-    """Return ``count`` different prompts of each short question that has enough exemplars.
-
-    An exemplar is a question of the same type about another entity with its first gold, one for
-    each entity. Which are shown, and in which order, is drawn from the seed and the question's id.
-    """
-    pools: dict[str, dict[tuple[str, str], Question]] = defaultdict(dict)
-    short = [q for q in questions if not q.parts]
-    for question in short:
-        if question.golds and question.entity:
-            pools[question.type].setdefault((question.domain, question.entity), question)
-    prompts: dict[str, list[str]] = {}
-    for question in short:
-        own = (question.domain, question.entity)
-        pool = [q for key, q in pools[question.type].items() if key != own]
-        if len(pool) < SHOTS:
-            continue
-        draw = random.Random(content_id(["slick", seed, question.id]))
-        shown: dict[tuple[str, ...], list[Question]] = {}
-        while len(shown) < count:  # four of four stand in 24 orders, and no more are asked for
-            some = draw.sample(pool, SHOTS)
-            shown.setdefault(tuple(q.id for q in some), some)
-        prompts[question.id] = [_few_shot(question, some) for some in shown.values()]
-    return prompts
-
-
-def _few_shot(question: Question, exemplars: Sequence[Question]) -> str:
-    blocks = [f"Question: {q.text}\nAnswer: {_stated((q.golds or ())[0])}" for q in exemplars]
-    context = f"Context: {question.context}\n" if question.context else ""
-    return "\n\n".join([*blocks, f"{context}Question: {question.text}\nAnswer:"])
-
-
-def _stated(gold: Gold) -> str:
-    """Return a gold as an answer: a timestamp as far as it is meant, a quantity with its unit."""
-    date = _ISO_DATE.fullmatch(gold.value)
-    if date is None:
-        return f"{gold.value} {gold.unit}" if gold.unit else gold.value
-    year_alone = (date[2], date[3]) == ("01", "01")
-    precision = gold.precision or ("year" if year_alone else "day")
-    return "-".join(date.groups()[: {"year": 1, "month": 2}.get(precision, 3)])
-
-
-class Drawn(NamedTuple):
-    """Answers to a question's few-shot prompts: how many are right, and could be read at all."""
-
-    greedy_right: int = 0
-    greedy_read: int = 0
-    sampled_right: int = 0
-    sampled_read: int = 0
-    asked: int = 0
-
-
-def count_right(
-    questions: Sequence[Question], generations: Iterable[Generation]
-) -> dict[str, Drawn]:
-    """Count the right answers to few-shot prompts by question."""
-    by_id = {q.id: q for q in questions}
-    counts: dict[str, list[int]] = {q.id: [0] * len(Drawn._fields) for q in questions}
-    for generation in generations:
-        question = by_id.get(generation.question)
-        if question is None:
-            continue
-        count = counts[question.id]
-        count[4] += 1
-        if generation.problem is None:
-            at = 0 if generation.request.greedy else 2
-            count[at] += _matches(question.text, question.golds or (), generation.text)
-            count[at + 1] += 1
-    return {name: Drawn(*count) for name, count in counts.items()}
 
 
 # ---- where an answer states a value, without a look at the truth

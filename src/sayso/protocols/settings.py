@@ -17,6 +17,7 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args, get_type_hints
 from msgspec import Meta
 
 from sayso.engines.named import LIMITS, AnswerLimits
+from sayso.prompts import WORDINGS
 from sayso.records import InputError
 
 Value = str | int | float | bool | None
@@ -63,8 +64,8 @@ def tokens_for(answer: Any, form: str) -> int:
 
 
 def folder_setting(name: str) -> Path | None:
-    """Return the folder that a setting names; ``None`` where it names none."""
-    return Path(name) if name else None
+    """Return the folder that a setting names, as a path or as one that ships; else ``None``."""
+    return WORDINGS.get(name) or (Path(name) if name else None)
 
 
 def flatten(
@@ -176,11 +177,11 @@ def _typed(name: str, old: Value, new: Value, kinds: Sequence[Any]) -> Value:
 class Probing(NamedTuple):
     """Which draws of a short question say whether it is known: the first ``k`` of a stage.
 
-    Where it is drawn in several ``wordings``, the first ``k`` of each. ``hedged`` is whether the
-    question is known where at least half of the draws hedged and none is right; ``None``: neither.
+    It is known if ``at_least`` of them are right. ``hedged`` is whether it is known where fewer are
+    and at least half of the draws hedged; ``None``: neither.
     """
 
     stage: str = ""
     k: int = 0
-    wordings: int = 1
     hedged: bool | None = False
+    at_least: int = 1

@@ -85,6 +85,8 @@ class Job(
     #: when the command of several jobs began, and since when it asks everything anew
     begun: float | None = None
     period: Period | None = None
+    #: the seed of requests where it is not that of the entities: a study of sampling seeds
+    sampling_seed: int | None = None
     #: prompts that other jobs of the same command send
     prompts_elsewhere: tuple[str, ...] = ()
     #: options of its kind of model that no flag has
@@ -100,6 +102,11 @@ class Job(
     def data_set(self) -> str:
         """The name of the data set that is asked: the given one, else one that fits the model."""
         return self.data or datasets.default_data(self.model)
+
+    @property
+    def request_seed(self) -> int:
+        """The seed of the model's samples; that of the entities where no other one is set."""
+        return self.seed if self.sampling_seed is None else self.sampling_seed
 
     @property
     def settings(self) -> Any:
@@ -206,8 +213,8 @@ def check(job: Job) -> None:
     _check_ray(job)
     folder = job.settings.prompt_folder
     if isinstance(job.model, RecordedEngine):  # only its judge is asked, in any protocol
-        prompts.check_folder(Path(folder) if folder else None)
-    elif folder:
+        prompts.check_folder(settings.folder_setting(folder))
+    elif folder and folder not in prompts.WORDINGS:
         uses = prompt_uses_of(job)
         used = {name for name, flag in uses.items() if not flag} | set(job.prompts_elsewhere)
         prompts.check_folder(Path(folder), used, partial(_what_sends, uses))
@@ -374,7 +381,8 @@ def with_settings(job: Job, changes: Mapping[str, object]) -> Job:
     check_settings_mapping(changes)
     _check_kinds(job)
     before = job.options or job.plan.Settings()
-    arguments = {f.name for f in dataclasses.fields(Job)} - {"options", "command", *OF_COMMANDS}
+    not_given = {"options", "command", "sampling_seed", *OF_COMMANDS}
+    arguments = {f.name for f in dataclasses.fields(Job)} - not_given
     for name in changes:
         if name in arguments and name not in settings.as_dict(before):
             raise InputError(
@@ -451,7 +459,7 @@ def planned(job: Job) -> Manifest:
         protocols=(job.protocol,),
         settings={
             **settings.as_dict(chosen),
-            "seed": job.seed,
+            "seed": job.request_seed,
             **thinking_settings(job.thinking, job.chat_template_kwargs),
         },
         chosen={

@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Sequence
 from difflib import get_close_matches
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from sayso.engines import check_model_name, did_you_mean, refuse_gone
@@ -29,6 +28,7 @@ from sayso.options import (
 )
 from sayso.processes import cores
 from sayso.progress import Progress
+from sayso.protocols.settings import folder_setting
 from sayso.records import Content, InputError, Stance, Verdict, ask, request_key
 from sayso.runs.asking import CachedEngine
 from sayso.runs.costs import Meter, is_endpoint, known_price, open_priced
@@ -272,7 +272,7 @@ def model_judge(
         labels=options.judge_labels,
         batch=options.judge_batch,
         mode=options.judge_mode,
-        prompt_folder=Path(options.prompt_folder) if options.prompt_folder else None,
+        prompt_folder=folder_setting(options.prompt_folder),
         family=subject.name if subject is not None else None,
         output="json" if schema else "blocks",
         anyway=options.judge_anyway,

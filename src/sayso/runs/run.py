@@ -281,7 +281,7 @@ def execute_job(job: Job, progress: Progress | None = None, meter: Meter | None 
 
 def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
     """Ask, judge and measure into a folder that is ours alone."""
-    job, questions = opened.job, opened.data.questions
+    job, questions, seed = opened.job, opened.data.questions, opened.job.request_seed
     other_runs = job.plan.check_other_runs(job.settings, manifest, questions)
     new, folder = not RunFolder.exists(path), open_folder(path, manifest, questions)
     tools = RunTools(None if is_recorded(job) else opened.model, job.cache_folder, job.ray)
@@ -305,7 +305,7 @@ def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
             folder.write_manifest(manifest)
             if getattr(opened.model.engine, "asks_ahead", False):
                 opened.model.ask_ahead(missing)
-            job.plan.collect(questions, opened.model, opened.judge, work, job.settings, job.seed)
+            job.plan.collect(questions, opened.model, opened.judge, work, job.settings, seed)
     except BaseException:
         if new and not _answered(opened.model, folder):
             discard(folder)  # a start that failed leaves nothing to clean up
@@ -417,7 +417,7 @@ def _look_into_cache(opened: OpenJob) -> tuple[list[Request], SameModel]:
 def foreseen(opened: OpenJob) -> list[Ask]:
     """Return what the stages of a run will ask, as far as no answer decides it."""
     job = opened.job
-    asks = job.plan.requests(opened.data.questions, job.settings, job.seed)
+    asks = job.plan.requests(opened.data.questions, job.settings, job.request_seed)
     return [ask._replace(request=opened.shape(ask.request)) for ask in asks]
 
 

@@ -27,8 +27,22 @@ class Gone(NamedTuple):
     instead: str  # what to do where a run has another value, as an imperative
 
 
+#: what measures how much hangs on one prompt and one sample
+STUDY = "sayso study --prompt-folders wording-1 wording-2 --sampling-seeds 0 1"
 #: settings of protocols that are gone, by dotted name; one that a protocol still has is kept
-GONE: Mapping[str, Gone] = MappingProxyType({})
+GONE: Mapping[str, Gone] = MappingProxyType(
+    {
+        "probe.slick": Gone(
+            0, "run its command again without --probe.slick, and see probe.at_least"
+        ),
+        "propensity": Gone(0, f"run its command again without --propensity, or {STUDY}"),
+        "wordings": Gone(1, f"run its command again without --wordings, or {STUDY}"),
+        "probe_wordings": Gone(
+            False, f"run its command again without --probe-wordings, or {STUDY}"
+        ),
+        "ci": Gone("entity", "run its command again without --ci (answers come from the cache)"),
+    }
+)
 
 
 def under_todays_name(estimate: Estimate) -> Estimate:

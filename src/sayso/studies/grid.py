@@ -16,6 +16,8 @@ A study is written as a mapping, in a YAML file or in Python, where a model may 
 
 Keys outside the three lists are flags of ``sayso run`` for every cell; an entry of a list may
 change them for its own cells. Without ``data`` the models are asked about the set that fits them.
+``prompt_folders`` and ``sampling_seeds`` repeat every cell with the same entities, in other words
+and with other samples: their runs stand beside each other like data sets (:class:`Variant`).
 ``answers:`` names files of answers in place of ``data``; ``models`` then chooses among those that
 answered, by the names in the files (left out: all of them).
 """
@@ -23,9 +25,11 @@ answered, by the names in the files (left out: all of them).
 from __future__ import annotations
 
 import dataclasses
+import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from itertools import product
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -44,7 +48,10 @@ from sayso.runs.job import LONGEST_NAME, OF_COMMANDS, Job, job_of, with_prompts_
 from sayso.runs.recorded import ASKS_NOBODY, RecordedEngine, open_answers, slug
 
 #: flags of a run that a study sets itself
-OWN = ("protocol", "model", "data", "out", "options", "command", "model_options", *OF_COMMANDS)
+OWN = (
+    *("protocol", "model", "data", "out", "options", "command", "model_options", "sampling_seed"),
+    *OF_COMMANDS,
+)
 #: flags of a run that an entry of a list, or the whole study, may have
 FLAGS = tuple(f.name for f in dataclasses.fields(Job) if f.name not in OWN)
 #: what files of version 0.2 say of a model and nothing reads any more
@@ -58,6 +65,8 @@ OF_MODEL = (
 OF_DATA = ("name", "columns", *option_names(QuestionOptions))
 #: keys of a study of files of answers
 OF_ANSWERS = ("answers", "columns", "logprobs")
+#: lists by which every cell is repeated: folders of prompts, and seeds of the model's samples
+REPEATED = ("prompt_folders", "sampling_seeds")
 LISTS = {"models": "model", "data": "data", "protocols": "protocol"}
 EXAMPLE = "models: [builtin], data: [builtin], protocols: [uncle]"
 
@@ -91,6 +100,25 @@ class About(msgspec.Struct, frozen=True, omit_defaults=True):
     label: str = ""
 
 
+class Variant(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How a data set is asked in one of several ways: in which words, with which samples.
+
+    All are judged by what the first one's probes say is known; with ``own_probes``, by its own.
+    """
+
+    data: str
+    prompts: str = ""
+    seed: int | None = None
+    own_probes: bool = False
+
+    @property
+    def title(self) -> str:
+        """What tables call the data set, asked like this."""
+        words = Path(self.prompts).name if self.prompts else ""
+        seed = "" if self.seed is None else f"seed {self.seed}"
+        return " · ".join(filter(None, (self.data, words, seed, "own probes" * self.own_probes)))
+
+
 class Grid(NamedTuple):
     """The cells of a study, ordered so that a model is opened once, and where they lie."""
 
@@ -102,6 +130,8 @@ class Grid(NamedTuple):
     max_cost: float | None = None
     #: what the entries say of their models, by title
     systems: Mapping[str, About] = {}
+    #: how each data set is asked, by title, where a study lists prompt folders or sampling seeds
+    variants: Mapping[str, Variant] = {}
 
 
 class _Entry(NamedTuple):
@@ -118,7 +148,7 @@ def read_grid(spec: Mapping[str, Any], place: str = "study", command: str = "") 
     Raises InputError for what is no study, with the name of the entry.
     """
     given = {_field(key): value for key, value in spec.items()}
-    shared = {k: v for k, v in given.items() if k not in (*LISTS, *OF_ANSWERS, "out")}
+    shared = {k: v for k, v in given.items() if k not in (*LISTS, *REPEATED, *OF_ANSWERS, "out")}
     _refuse_unknown(shared, FLAGS, place)
     protocols = list(_protocols(given.get("protocols") or list(PROTOCOLS), place))
     recorded = _recorded(given, [name for name, _ in protocols], place)
@@ -133,6 +163,7 @@ def read_grid(spec: Mapping[str, Any], place: str = "study", command: str = "") 
     titles = {entry.title for entry in models}
     bases = {entry.title: _base_of(entry, models) for entry in models}
     systems = {entry.title: _about(entry, asked=not recorded) for entry in models}
+    variants = {entry.title: _variants(entry.title, given, place) for entry in data}
     cells = []
     for model in sorted(models, key=lambda entry: bool(bases[entry.title])):  # base models first
         base = bases[model.title]
@@ -143,23 +174,71 @@ def read_grid(spec: Mapping[str, Any], place: str = "study", command: str = "") 
                 f"study; it has {', '.join(sorted(titles - {model.title})) or 'none'}"
             )
         for source in data:
-            for name, options in protocols:
-                own = options
-                if base and hasattr(options, "known_from"):
-                    known = str(out / slug(base) / slug(source.title) / name)
-                    own = dataclasses.replace(options, known_from=known)
-                folder = out / slug(model.title) / slug(source.title) / name
+            first = variants[source.title][0]
+            for variant, (name, options) in product(variants[source.title], protocols):
+                draws = getattr(options, "known_from", "")  # whose probes say what is known
+                if variant.own_probes and draws != "self":
+                    continue
+                probed = variant if variant.own_probes else first
+                known = out / slug(base or model.title) / slug(probed.title) / name
+                borrows = draws if base else draws == "self" and probed != variant
+                own = _asked_as(options, variant, known if borrows else None)
+                folder = out / slug(model.title) / slug(variant.title) / name
                 job = _job({**shared, **_of_data(source), **model.changes}, place)
                 job = dataclasses.replace(
-                    job, protocol=name, data=_named(source), out=folder,
-                    options=own, command=command or f"sayso study {shlex.quote(place)}",
+                    job, protocol=name, data=_named(source), out=folder, options=own,
+                    sampling_seed=variant.seed,
+                    command=command or f"sayso study {shlex.quote(place)}",
                 )  # fmt: skip
-                cell = GridCell(model.title, source.title, name, job)
+                cell = GridCell(model.title, variant.title, name, job)
                 cells.append(_with_model(cell, model.value))
     jobs = with_prompts_elsewhere([cell.job for cell in cells])
     cells = [cell._replace(job=job) for cell, job in zip(cells, jobs, strict=True)]
     names = [entry.title for entry in models], [entry.title for entry in data]
-    return Grid(out, *names, [n for n, _ in protocols], cells, shared.get("max_cost"), systems)
+    ways = {v.title: v for own in variants.values() if any(map(given.get, REPEATED)) for v in own}
+    most = shared.get("max_cost")
+    return Grid(out, *names, [n for n, _ in protocols], cells, most, systems, ways)
+
+
+def _variants(data: str, given: Mapping[str, Any], place: str) -> list[Variant]:
+    """Return how a data set is asked: the first way, the others, and those with own probes.
+
+    Raises InputError for folders and seeds that are none, and for two of one name.
+    """
+    folders, seeds = (_listed(given.get(name)) for name in REPEATED)
+    for folder in folders:
+        if not isinstance(folder, str | PathLike) or not os.fspath(folder):
+            raise InputError(
+                f"{place}: prompt_folders has {folder!r:.60}; expected names of folders"
+            )
+    for seed in seeds:
+        if type(seed) is not int or not 0 <= seed <= 2**63:
+            raise InputError(f"{place}: sampling_seeds has {seed!r:.60}; expected whole numbers")
+    found = [
+        Variant(data, os.fspath(folder), seed)
+        for folder, seed in product(folders or [""], seeds or [None])
+    ]
+    titles = [variant.title for variant in found]
+    if twice := next((title for title in titles if titles.count(title) > 1), ""):
+        raise InputError(
+            f"{place}: two prompt folders or sampling seeds are called {line(twice, 100)!r}; name "
+            "each once, and rename one of two folders with one name"
+        )
+    return [*found, *(msgspec.structs.replace(v, own_probes=True) for v in found[1:])]
+
+
+def _asked_as(options: Any, variant: Variant, known: Path | None) -> Any:
+    """Return a protocol's settings with a variant's prompts, and the run that decides on known."""
+    changes = {"prompt_folder": variant.prompts} if variant.prompts else {}
+    changes |= {"known_from": str(known)} if known is not None else {}
+    return dataclasses.replace(options, **changes)
+
+
+def _listed(given: Any) -> list[Any]:
+    """Return the values of a key that may have one of them or a list."""
+    if given is None or given == ():
+        return []
+    return list(given) if isinstance(given, list | tuple) else [given]
 
 
 def _fitting(models: Sequence[_Entry], recorded: Mapping[str, _OnRecord], place: str) -> str:
@@ -213,8 +292,8 @@ def _recorded(
             if given.get(name):
                 raise InputError(f"{place}: {name} is for files of answers (answers:)")
         return {}
-    if given.get("data"):
-        raise InputError(f"{place}: answers replace data: leave data out")
+    if named := next((name for name in ("data", *REPEATED) if given.get(name)), ""):
+        raise InputError(f"{place}: answers are there already: leave {named} out")
     listed = [files] if isinstance(files, str | PathLike) else files
     if not isinstance(listed, Sequence) or not all(isinstance(f, str | PathLike) for f in listed):
         raise InputError(f"{place}: answers is {line(repr(files), 60)}; expected names of files")

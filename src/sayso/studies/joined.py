@@ -9,6 +9,7 @@ rank of corrected and of other models would rank judges.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -35,9 +36,14 @@ from sayso.records import CorrectedNumber, Estimate, Question, Results, Slice
 from sayso.runs.compare import check_resampling
 from sayso.runs.measure import load_run
 from sayso.storage.run_folder import Manifest, RunFolder
-from sayso.studies.grid import About
+from sayso.studies.grid import About, Variant
 from sayso.studies.run import CellOutcome
 
+#: what a study of sampling seeds says where they can change nothing that is judged
+GREEDY = (
+    "Sampling seeds change no answer of {protocol} at temperature 0, so they change nothing that "
+    "rests on its answers alone. Set answer.temperature above 0 to see how much hangs on a sample."
+)
 #: a value of a run and the same one computed again differ by less
 SAME = 1e-9
 
@@ -66,16 +72,20 @@ class StudyNumbers:
         allow: Sequence[str] = (),
         raw: bool = False,
         systems: Mapping[str, About] | None = None,
+        variants: Mapping[str, Variant] | None = None,
         notes: Sequence[str] = (),
     ) -> None:
         """Take the runs in the order in which tables have their models and data.
 
         ``raw``: numbers are the judge's, also where labels of people correct them. ``systems`` is
-        what a study's file says of its models; ``notes`` say how runs became data
-        sets.
+        what a study's file says of its models; ``variants`` are data sets that ask one in
+        other words, or with other samples; ``notes`` say how runs became data sets.
         """
         check_resampling(resamples, seed)
-        self.runs = list(runs)
+        self.variants = dict(variants or {})
+        own = {title for title, variant in self.variants.items() if variant.own_probes}
+        self._own = [run for run in runs if run.data in own]
+        self.runs = runs = [run for run in runs if run.data not in own]
         self.outcomes = list(outcomes)
         self.systems = dict(systems or {})
         self._joined = list(notes)
@@ -121,7 +131,35 @@ class StudyNumbers:
 
     def notes(self, protocol: str) -> list[str]:
         """Return what must be known of the comparison."""
-        return [*self._of(protocol)[1], *self._of_people(protocol)[1]]
+        notes = [GREEDY.format(protocol=protocol)] if self.repeats_greedy(protocol) else []
+        return [*self._of(protocol)[1], *self._of_people(protocol)[1], *notes]
+
+    def repeats_greedy(self, protocol: str) -> bool:
+        """Tell whether the runs repeat answers at temperature 0 with other sampling seeds."""
+        runs = [run for run in self.runs if run.protocol == protocol]
+        seeds = {self.variants[run.data].seed for run in runs if run.data in self.variants}
+        heats = {run.manifest.settings.get("answer.temperature") for run in runs}
+        return len(seeds) > 1 and heats == {0.0}
+
+    def sets(self, data: Sequence[str]) -> list[str]:
+        """Return the data that each column asks about, in whatever words and with any samples."""
+        return [self.variants[one].data if one in self.variants else one for one in data]
+
+    @cached_property
+    def with_own_probes(self) -> StudyNumbers | None:
+        """The same with every variant's own probes; ``None`` where no run has such."""
+        if not self._own:
+            return None
+        titles = [title for title, variant in self.variants.items() if not variant.own_probes]
+        sets = self.sets(titles)
+        firsts = [titles[sets.index(one)] for one in dict.fromkeys(sets)]
+        there = {run.protocol for run in self._own}
+        runs = [run for run in self.runs if run.data in firsts and run.protocol in there]
+        own = {t: msgspec.structs.replace(v, own_probes=False) for t, v in self.variants.items()}
+        return StudyNumbers(
+            [*runs, *self._own], resamples=self.resamples, seed=self.seed, allow=self.allow,
+            raw=True, variants=own,
+        )  # fmt: skip
 
     def _of_people(self, protocol: str) -> tuple[list[JointNumber], list[str]]:
         if protocol not in self._labeled:
@@ -160,7 +198,10 @@ class StudyNumbers:
         grid = [[self.find(protocol, m, d) for d in data] for m in models]
         sides = [[_side(run) if run is not None else None for run in row] for row in grid]
         numbers, notes = PROTOCOLS[protocol].numbers(sides, self.allow)
-        notes = [*self._joined, *_unjoined(data, grid), *_shared(data, grid), *notes]
+        sets = self.sets(data)
+        firsts = [sets.index(one) for one in dict.fromkeys(sets)]  # one column of each data set
+        asked = [data[s] for s in firsts], [[row[s] for s in firsts] for row in grid]
+        notes = [*self._joined, *_unjoined(*asked), *_shared(*asked), *notes]
         names = joined_names([side.run.questions for row in sides for side in row if side])
         numbers = [[_renamed(cell, names) for cell in row] for row in numbers]
         keys = dict.fromkeys(key for row in numbers for cell in row for key in cell)

@@ -12,11 +12,13 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 import msgspec
+import numpy as np
 from rich.console import Console
 
 from sayso.harmless import line
 from sayso.metric import Headline
-from sayso.metrics.joint import ALPHA, JointNumber
+from sayso.metrics.arrays import or_none
+from sayso.metrics.joint import ALPHA, JointNumber, spread_between
 from sayso.protocols import PROTOCOLS
 from sayso.protocols.protocol import LayoutRuns, PaperLayout, Protocol, Unsuited
 from sayso.records import Estimate, InputError, Slice, suggestion
@@ -91,15 +93,15 @@ def _section(study: StudyNumbers, protocol: str) -> Section:
         for where in dict.fromkeys(n.where for n in plain)
     ]
     apart = [_by_data(protocol, plan, number, models, data) for number in plain]
-    grids = list(_grids(protocol, plan, _alike(scored, judged), models, data))
+    grids = list(_grids(protocol, plan, _alike(scored, judged), models, _over(study, data)))
     ranked = headlines(study, protocol)
     return Section(
         protocol,
         _title(study, protocol),
         _opening(study, protocol, ranked),
-        study.notes(protocol),
+        [*study.notes(protocol), *_within_spread(study, protocol, ranked)],
         _headline(study, protocol),
-        [*_corrected(plan, study), *overviews, *grids],
+        [*_spreads(study, protocol), *_corrected(plan, study), *overviews, *grids],
         apart,
         _everything(protocol, plan, _beside_judged(numbers, judged), models, data),
         _differences(protocol, plan, numbers, models),
@@ -271,8 +273,83 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _over(data: Sequence[str]) -> str:
-    return f"mean over {len(data)} data sets" if len(data) > 1 else f"on {data[0]}"
+def _over(study: StudyNumbers, data: Sequence[str]) -> str:
+    return f"mean over {_columns(study, data)}" if len(data) > 1 else f"on {data[0]}"
+
+
+def _columns(study: StudyNumbers, data: Sequence[str]) -> str:
+    """Return how many data sets there are, and in how many words and samples they are asked."""
+    sets = set(study.sets(data))
+    if len(sets) == len(data):
+        return _many(len(data), "data set")
+    of = f" of {_many(len(sets), 'data set')}" if len(sets) > 1 else ""
+    return f"{_many(len(data), 'repetition')}{of} (wordings, samples)"
+
+
+def _spreads(study: StudyNumbers, protocol: str) -> Iterator[NumberTable]:
+    """Yield how far headline numbers lie apart over wordings and samples, beside sampling error."""
+    rows: list[tuple[tuple[str, ...], tuple[Entry, ...]]] = []
+    plan = PROTOCOLS[protocol]
+    every = {"of the first run": study, "each run's own": study.with_own_probes}
+    for probes, of in every.items():
+        if of is None or protocol not in of.protocols:
+            continue
+        models, data = of.of(protocol)
+        sets = of.sets(data)
+        if len(set(sets)) == len(sets):
+            return
+        for number in (n for _, numbers in headlines(of, protocol) for n in numbers):
+            between, within = spread_between(number.joint, number.cells, sets)
+            for m, model in enumerate(models):
+                cells = sorted(
+                    (e for e in number.cells[m] if e.value is not None), key=lambda e: e.value or 0
+                )
+                labels = (_symbol(plan, number.name), _part(plan, number), model, probes)
+                ends = (cells[0], cells[-1]) if cells else (None, None)
+                apart = (or_none(between[m]), or_none(within[m]))
+                sizes = (Estimate("spread", value=x, problem=NO_SPREAD[x is None]) for x in apart)
+                rows.append((labels, (number.means[m], *sizes, *ends)))
+    rows.sort(key=lambda row: (row[0][1], row[0][0], study.models.index(row[0][2])))
+    yield NumberTable(
+        _name(protocol, "spread"),
+        f"How far runs of other wordings and samples lie apart{_intervals([])}",
+        ("number", "of", "model", "probes"),
+        ("mean", "spread", "sampling error", "lowest", "highest"),
+        rows,
+        (ABOUT_SPREAD,),
+        meanings=_meanings(plan, [labels[0] for labels, _ in rows]),
+    )
+
+
+#: why a spread has no value, if it has none
+NO_SPREAD = (None, "undefined in one of the runs")
+#: what a table of spreads says
+ABOUT_SPREAD = (
+    "Spread: standard deviation between runs of one data set. Sampling error: standard error of "
+    "one run, because it asks about a sample of entities."
+)
+
+
+def _within_spread(
+    study: StudyNumbers, protocol: str, ranked: Sequence[tuple[Headline, list[JointNumber]]]
+) -> Iterator[str]:
+    """Yield which differences of two models are smaller than the spread of one of them."""
+    plan, (models, data) = PROTOCOLS[protocol], study.of(protocol)
+    for number in (n for _, numbers in ranked for n in numbers):
+        between, _ = spread_between(number.joint, number.cells, study.sets(data))
+        small = [
+            f"{line(models[pair.first], 60)} and {line(models[pair.second], 60)}"
+            for pair in number.ranking.pairs
+            if pair.difference is not None
+            and abs(pair.difference) < np.fmax(between[pair.first], between[pair.second])
+        ]
+        if small:
+            more = f" and {len(small) - MOST_TOLD:,} more pairs" if len(small) > MOST_TOLD else ""
+            yield (
+                f"{_symbol(plan, number.name)}, {_part(plan, number)}: the difference between "
+                f"{'; '.join(small[:MOST_TOLD])}{more} is smaller than the spread of one model "
+                "over wordings and samples"
+            )
 
 
 def _name(protocol: str, *parts: str) -> str:
@@ -307,7 +384,7 @@ def _overview(
     notes += _about(numbers)
     return NumberTable(
         _name(protocol, *(value for _, value in where)),
-        f"{_capital(_of(plan, where))}, {_over(data)}{_intervals(numbers)}",
+        f"{_capital(_of(plan, where))}, {_over(study, data)}{_intervals(numbers)}",
         ("model",),
         tuple(columns),
         rows,
@@ -387,7 +464,7 @@ def _headline(study: StudyNumbers, protocol: str, most: int | None = None) -> Nu
     notes += _about(every)
     what = "Values and ranks" if "rank" in short else "Values"
     return NumberTable(
-        _name(protocol, HEADLINE), f"{what}, {_over(data)}{_intervals(every)}", ("model",),
+        _name(protocol, HEADLINE), f"{what}, {_over(study, data)}{_intervals(every)}", ("model",),
         tuple(columns), rows, tuple(notes), groups=tuple(groups), short=tuple(short),
         best=tuple(best), meanings=_meanings(plan, columns),
     )  # fmt: skip
@@ -438,7 +515,7 @@ def _grids(
     plan: Protocol,
     numbers: Sequence[JointNumber],
     models: Sequence[str],
-    data: Sequence[str],
+    over: str,
 ) -> Iterator[NumberTable]:
     """Yield tables of numbers that differ in their last part, such as scores: those by models."""
     groups: dict[tuple[str, Slice], list[JointNumber]] = {}
@@ -451,8 +528,7 @@ def _grids(
         rows = [((plan.report.part_label(*n.where[-1]),), tuple(n.means)) for n in best]
         yield NumberTable(
             _name(protocol, *(value for _, value in where), name),
-            f"{_symbol(plan, name)}{by_labels}, {_of(plan, where)}: "
-            f"{_over(data)}{_intervals(members)}",
+            f"{_symbol(plan, name)}{by_labels}, {_of(plan, where)}: {over}{_intervals(members)}",
             (key,),
             tuple(f"{model}{by_labels}" for model in models),
             rows,
@@ -764,7 +840,7 @@ def _page(
     first = shown[0].opening._replace(examples=examples(study, shown[0].protocol))
     context = {
         "opening": first,
-        "title": f"{_many(len(study.models), 'model')}, {_many(len(study.data), 'data set')}",
+        "title": f"{_many(len(study.models), 'model')}, {_columns(study, study.data)}",
         "models": [line(model, 100) for model in study.models],
         "sections": [
             {

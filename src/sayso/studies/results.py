@@ -112,7 +112,7 @@ def of_grid(grid: Grid, outcomes: Sequence[CellOutcome], **options: Any) -> Stud
             run = _open(cell.path, cell.model, cell.data)
             if run is not None:
                 runs.append(run)
-    return Study(runs, outcomes, systems=grid.systems, **options)
+    return Study(runs, outcomes, systems=grid.systems, variants=grid.variants, **options)
 
 
 def of_folders(folders: Sequence[str | PathLike[str]], **options: Any) -> Study:
@@ -137,12 +137,13 @@ def of_folders(folders: Sequence[str | PathLike[str]], **options: Any) -> Study:
     }
     titles = {path: own for path, (_, own) in titled.items()}
     systems = {name: about for state in states.values() for name, about in state.systems.items()}
+    variants = {name: own for state in states.values() for name, own in state.variants.items()}
     opened = [run for p in places if (run := _open(p, *titles.get(real_path(p), ()))) is not None]
     if not opened:
         raise InputError(f"{', '.join(map(str, folders))[:200]}: no run there is finished")
     made_by = {place: folder for place, (folder, _) in titled.items()}
     joined, notes = _same_data(opened, made_by)
-    return Study(_told_apart(joined), systems=systems, notes=notes, **options)
+    return Study(_told_apart(joined), systems=systems, variants=variants, notes=notes, **options)
 
 
 def _same_data(

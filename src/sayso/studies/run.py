@@ -6,9 +6,8 @@ import contextlib
 import dataclasses
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -31,7 +30,7 @@ from sayso.runs.recorded import PEOPLE, RecordedEngine
 from sayso.runs.run import check_finished, execute_job
 from sayso.storage.atomic import one_writer, place_inside, replacing
 from sayso.storage.run_folder import RunFolder
-from sayso.studies.grid import About, Grid, GridCell
+from sayso.studies.grid import About, Grid, GridCell, Variant
 
 Status = Literal["done", "kept", "left out", "failed", "waiting"]
 #: what a study was and how each cell ended, in its folder
@@ -55,6 +54,7 @@ class StudyState(msgspec.Struct, frozen=True):
 
     cells: tuple[CellOutcome, ...]
     systems: dict[str, About] = {}
+    variants: dict[str, Variant] = {}
 
 
 class CellReport(NamedTuple):
@@ -168,20 +168,15 @@ def run_grid(
             outcomes[number] = msgspec.structs.replace(outcome, seconds=round(seconds, 1))
             if told is not None and (new or outcome.status != "kept"):
                 told.end(number, len(grid.cells), outcomes[number])
-            write_study_state(grid.out, list(outcomes.values()), grid.systems)
+            write_study_state(grid, list(outcomes.values()))
     return list(outcomes.values())
 
 
-def write_study_state(
-    out: Path, outcomes: Sequence[CellOutcome], systems: Mapping[str, About] | None = None
-) -> None:
+def write_study_state(grid: Grid, outcomes: Sequence[CellOutcome]) -> None:
     """Write how the cells ended, for people and programs; what counts are their folders."""
-    with replacing(out / STATE) as file:
-        file.write(
-            msgspec.json.format(
-                msgspec.json.encode(StudyState(tuple(outcomes), dict(systems or {}))), indent=1
-            )
-        )
+    state = StudyState(tuple(outcomes), dict(grid.systems), dict(grid.variants))
+    with replacing(grid.out / STATE) as file:
+        file.write(msgspec.json.format(msgspec.json.encode(state), indent=1))
 
 
 def _outcome(grid: Grid, cell: GridCell, status: Status, reason: str = "") -> CellOutcome:

@@ -64,7 +64,7 @@ class Base(NamedTuple):
             "split": str(chosen.get("split") or "test"),
             "domains": tuple(filter(None, str(chosen.get("domain") or "").split(","))),
             "tiers": tuple(filter(None, str(chosen.get("tier") or "").split(","))),
-            "seed": int(self.manifest.settings["seed"] or 0),
+            "seed": int(chosen.get("seed", self.manifest.settings["seed"]) or 0),
             "options": self.settings,
             "command": self.manifest.command,
             "end_loops": self._end_loops,

@@ -116,9 +116,6 @@ def _options(base: Base, k: int) -> UncleSettings:
     return dataclasses.replace(
         base.settings,
         probe=dataclasses.replace(base.settings.probe, k=k),
-        propensity=0,
-        wordings=1,
-        probe_wordings=False,
     )
 
 

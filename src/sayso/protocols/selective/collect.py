@@ -22,7 +22,14 @@ from sayso.judges.judge import WITHHELD, Item, Judge
 from sayso.judges.model.replies import PROBLEMS
 from sayso.judges.rules.judge import RulesJudge
 from sayso.prompts import load_prompt, prompt_hash
-from sayso.protocols.pool import clusters_of, item_of, load_wordings, tokens_between
+from sayso.protocols.pool import (
+    PLAIN,
+    clusters_of,
+    item_of,
+    load_wording,
+    reworded_question,
+    tokens_between,
+)
 from sayso.protocols.probes import BlindRules, draws_by_question
 from sayso.protocols.protocol import Ask, FollowUp, Run
 from sayso.protocols.selective.passages import (
@@ -101,6 +108,7 @@ def prompts(settings: Settings) -> dict[str, str]:
     return {
         "signature": prompts_signature(settings),
         **{f"selective_{name}": text for name, text in instructions(settings).items()},
+        **question_prompt(settings),
         **questions_about_answers(settings),
     }
 
@@ -116,6 +124,7 @@ def prompt_uses(settings: Settings, by_model: bool) -> dict[str, str]:
     }
     words = "" if settings.words and not paper else "--words --prompts shared"
     uses |= {f"uncle_{form}_instruction": words for form in ("short", "long")}
+    uses[PLAIN] = "--prompts shared" if paper else ""
     uses |= dict.fromkeys(("confidence", "confidence_reasoned"), "--elicit")
     uses |= {
         SAID_TRUE: "--elicit",
@@ -139,14 +148,23 @@ def instructions(settings: Settings) -> dict[str, str]:
     folder = folder_setting(settings.prompt_folder)
     if settings.prompts == "paper":
         return {settings.mode: load_prompt(f"selective_{settings.mode}", folder)}
-    (first,) = load_wordings(1, settings.prompt_folder)
-    return {"short": first.short, "long": first.long} if settings.words else {}
+    wording = load_wording(settings.prompt_folder)
+    return {"short": wording.short, "long": wording.long} if settings.words else {}
+
+
+def question_prompt(settings: Settings) -> dict[str, str]:
+    """Return the prompt of the plain question, if it is another than the bare question."""
+    return reworded_question(settings.prompt_folder) if settings.prompts == "shared" else {}
 
 
 def prompts_signature(settings: Settings) -> str:
     """Return a short name of the pool and of the texts in use."""
     mode = f"-{settings.mode}-{shots(settings)}" if settings.prompts == "paper" else ""
-    every = {**instructions(settings), **questions_about_answers(settings)}
+    every = {
+        **instructions(settings),
+        **question_prompt(settings),
+        **questions_about_answers(settings),
+    }
     texts = prompt_hash(" / ".join(every.values()))
     return f"{settings.prompts}{mode}-{texts}"
 
@@ -163,7 +181,7 @@ class _SelectivePrompt(NamedTuple):
 
 def requests(questions: Sequence[Question], settings: Settings, seed: int) -> list[Ask]:
     """Return everything the protocol asks: scored answers, draws, and answers asked to doubt."""
-    (wording,) = load_wordings(1, settings.prompt_folder)
+    wording = load_wording(settings.prompt_folder)
     head = head_of(questions, settings) if settings.prompts == "paper" else ""
     others = other_passages(questions) if settings.context == "twins" else {}
 

@@ -19,21 +19,8 @@ from sayso.datasets.dataset import Dataset
 from sayso.engines.engine import Engine
 from sayso.judges.judge import Judge
 from sayso.prompts import load_prompt, methods, prompt_hash
-from sayso.protocols.pool import (
-    MOST_WORDINGS,
-    PromptWording,
-    item_of,
-    load_wording_texts,
-    load_wordings,
-    wording_signatures,
-)
-from sayso.protocols.probes import (
-    SHOTS,
-    SLICK_SAMPLES,
-    SLICK_TEMPERATURE,
-    BlindRules,
-    few_shot_prompts,
-)
+from sayso.protocols.pool import PLAIN, PromptWording, item_of, load_wording, reworded_question
+from sayso.protocols.probes import BlindRules
 from sayso.protocols.protocol import Ask, Run
 from sayso.protocols.settings import folder_setting
 from sayso.protocols.uncle.settings import (
@@ -41,7 +28,6 @@ from sayso.protocols.uncle.settings import (
     ASKED_ALREADY,
     FORMS,
     PARAGRAPHS,
-    PROPENSITY_SAMPLE,
     Settings,
     answer_limits,
     names_of,
@@ -57,9 +43,6 @@ _PLACE = re.compile(r"\{(entity|questions)\}")
 OWN_TABLE = "file"
 #: questions that one paragraph is asked to answer at most
 MOST_TOGETHER = 10
-#: the stage of answers to few-shot prompts, and what ends one
-SLICK = "slick"
-STOP = ("\nQuestion:",)
 
 
 def asked(data: Dataset, settings: Settings) -> Dataset:
@@ -125,21 +108,17 @@ def _paragraphs(questions: Sequence[Question], prompt: str) -> Iterator[Question
 def prompts(settings: Settings) -> dict[str, str]:
     """Return what a manifest keeps of the prompts: every text by name, and their signature.
 
-    Further wordings and methods add their own entries; the default settings have none.
+    Further methods add their own entries; the default settings have none.
     """
-    texts = instructions(settings)
+    texts, plain = instructions(settings), reworded_question(settings.prompt_folder)
     further = method_texts(settings)
-    signatures = wording_signatures(
-        settings.wordings, settings.prompt_folder, probes=settings.probe_wordings
-    )
-    if further:
-        named = " / ".join(f"{name}:{text}" for name, text in further.items())
-        signatures["methods"] = prompt_hash(named)
+    named = " / ".join(f"{name}:{text}" for name, text in further.items())
+    own = prompt_hash(" / ".join([*texts.values(), *plain.values()]))
     return {
-        "signature": f"{settings.prompts}-{prompt_hash(' / '.join(texts.values()))}",
-        **signatures,
+        "signature": f"{settings.prompts}-{own}",
+        **({"methods": prompt_hash(named)} if further else {}),
         **{f"uncle_{form}_instruction": text for form, text in texts.items()},
-        **load_wording_texts(settings.wordings, settings.prompt_folder),
+        **plain,
         **further,
     }
 
@@ -148,12 +127,8 @@ def prompt_uses(settings: Settings, by_model: bool) -> dict[str, str]:
     """Return the files that a prompt folder can hold: each with "", or the flag that it needs."""
     forms = FORMS[:1] if settings.short_only else FORMS
     uses = {f"uncle_{form}_instruction": "" if form in forms else LONG for form in FORMS}
+    uses[PLAIN] = ""
     uses[PARAGRAPH] = "" if "long" in forms else LONG
-    for number in range(2, MOST_WORDINGS + 1):
-        flag = "" if number <= settings.wordings else f"--wordings {number}"
-        uses[f"uncle_frame_{number}"] = flag
-        for form in FORMS:
-            uses[f"uncle_{form}_instruction_{number}"] = flag or ("" if form in forms else LONG)
     chosen = names_of(settings)
     for name, method in methods.METHODS.items():
         if name not in ASKED_ALREADY and not method.demonstrations:
@@ -170,8 +145,8 @@ LONG = "paragraphs: leave --short-only out"
 
 def instructions(settings: Settings) -> dict[str, str]:
     """Return the instruction to express uncertainty (section 4) for each form, in our words."""
-    (first,) = load_wordings(1, settings.prompt_folder)
-    return {"short": first.short, "long": first.long}
+    wording = load_wording(settings.prompt_folder)
+    return {"short": wording.short, "long": wording.long}
 
 
 def method_texts(settings: Settings) -> dict[str, str]:
@@ -187,8 +162,7 @@ def method_texts(settings: Settings) -> dict[str, str]:
 def requests(questions: Sequence[Question], settings: Settings, seed: int) -> list[Ask]:
     """Return everything the protocol asks: probes, and answers with and without instruction.
 
-    If the settings want it also: instructed answers and probes in the other wordings, further
-    instructed draws, and other methods (drafts to revise are not known yet).
+    If the settings want it also other methods (drafts to revise are not known yet).
     """
     drafts = {q.id: "a draft of the usual length" for q in questions}
     later = method_asks(questions, settings, seed, drafts)
@@ -197,13 +171,13 @@ def requests(questions: Sequence[Question], settings: Settings, seed: int) -> li
 
 def _first(questions: Sequence[Question], settings: Settings, seed: int) -> list[Ask]:
     """Return all requests that need no earlier answer."""
-    wordings = load_wordings(settings.wordings, settings.prompt_folder)
+    wording = load_wording(settings.prompt_folder)
     limits = answer_limits(settings)
     asks: list[Ask] = []
     for question in questions:
         form = "long" if question.parts else "short"
         tokens = limits[form]
-        for prompt in _prompts(question, form, wordings, settings):
+        for prompt in _prompts(question, form, wording, settings):
             request = ask(
                 prompt.text,
                 temperature=prompt.temperature,
@@ -215,45 +189,7 @@ def _first(questions: Sequence[Question], settings: Settings, seed: int) -> list
             asks.append(
                 Ask(question, request, prompt.stage, form, prompt.method, prompt.instructed)
             )
-    return [*asks, *_few_shot(questions, settings, seed), *method_asks(questions, settings, seed)]
-
-
-def _few_shot(questions: Sequence[Question], settings: Settings, seed: int) -> Iterator[Ask]:
-    """Yield what SliCK's levels need: every few-shot prompt, greedy and sampled."""
-    if not settings.probe.slick or settings.known_from != "self":
-        return
-    prompts = few_shot_prompts(questions, settings.probe.slick, seed)
-    for question in questions:
-        for number, text in enumerate(prompts.get(question.id, ()), 1):
-            for sample in range(-1, SLICK_SAMPLES):
-                request = ask(
-                    text,
-                    temperature=0.0 if sample < 0 else SLICK_TEMPERATURE,
-                    max_tokens=answer_limits(settings)["short"],
-                    stop=STOP,
-                    seed=seed,
-                    sample=max(sample, 0),
-                )
-                yield Ask(question, request, SLICK, "short", f"prompt-{number}")
-
-
-def unpriced(questions: Sequence[Question], settings: Settings, judge: Judge) -> list[str]:
-    """Return what the price of a run leaves out: facts without few-shot prompts."""
-    short = [q for q in questions if not q.parts]
-    if not settings.probe.slick or settings.known_from != "self":
-        return []
-    bare = len(short) - len(few_shot_prompts(questions, 1, 0))
-    if not bare:
-        return []
-    return [
-        f"levels of knowledge: {bare} of {len(short)} questions get no few-shot prompt, because "
-        f"fewer than {SHOTS} other entities have a fact of their type in this data"
-    ]
-
-
-def is_judged(ask: Ask, settings: Settings) -> bool:
-    """Tell whether an answer goes to the judge: levels of knowledge are the offline matcher's."""
-    return ask.stage != SLICK
+    return [*asks, *method_asks(questions, settings, seed)]
 
 
 def _nucleus(top_p: float) -> dict[str, object]:
@@ -272,26 +208,18 @@ class _UnclePrompt(NamedTuple):
 
 
 def _prompts(
-    question: Question, form: str, wordings: Sequence[PromptWording], settings: Settings
+    question: Question, form: str, wording: PromptWording, settings: Settings
 ) -> Iterator[_UnclePrompt]:
-    """Yield the prompts of one question, the first wording's probes and answers first."""
-    plain = [wording.ask(question.text, question.context) for wording in wordings]
-    instructed = [wording.ask(question.text, question.context, form) for wording in wordings]
-    names = ["plain", *(f"wording-{number}" for number in range(2, len(wordings) + 1))]
-    heat = settings.probe.temperature
+    """Yield the prompts of one question, its probes first."""
+    plain = wording.ask(question.text, question.context)
+    instructed = wording.ask(question.text, question.context, form)
     if form == "short" and settings.known_from == "self":
-        for text, name in zip(plain, names, strict=True):
-            if name == "plain" or settings.probe_wordings:
-                for sample in range(settings.probe.k):
-                    yield _UnclePrompt(text, "probe", name, False, heat, sample)
+        for sample in range(settings.probe.k):
+            yield _UnclePrompt(plain, "probe", "plain", False, settings.probe.temperature, sample)
     answer = settings.answer.temperature
     how = answer, ANSWER_SAMPLE if answer > 0 else 0, settings.answer.top_p
-    yield _UnclePrompt(plain[0], form, "plain", False, *how)
-    yield _UnclePrompt(instructed[0], form, "instructed", True, *how)
-    for text, name in zip(instructed[1:], names[1:], strict=True):
-        yield _UnclePrompt(text, f"wordings-{form}", name, True, *how)
-    for sample in range(PROPENSITY_SAMPLE, PROPENSITY_SAMPLE + settings.propensity):
-        yield _UnclePrompt(instructed[0], f"propensity-{form}", "instructed", True, heat, sample)
+    yield _UnclePrompt(plain, form, "plain", False, *how)
+    yield _UnclePrompt(instructed, form, "instructed", True, *how)
 
 
 def method_asks(
@@ -356,11 +284,8 @@ def collect(
 
     Resumes; never asks twice.
     """
-    run.tell(unpriced(questions, settings, judge))
     if settings.known_from != "self":
         run.freeze("probe", settings.known_from)
-        if settings.probe.slick:
-            run.freeze(SLICK, settings.known_from, whole=False)
     answers = run.stage(_first(questions, settings, seed), model)
     drafts = drafts_of(answers, settings)
     if drafts:
@@ -369,8 +294,6 @@ def collect(
     by_id = {q.id: q for q in questions}
     blind = BlindRules(questions)
     for stage, generations in answers.items():
-        if stage == SLICK:
-            continue
         items = [item_of(g, by_id) for g in generations]
         if stage in FORMS:  # which tokens of the plain answers are the value
             plain = [item for item in items if not item.generation.instructed]
@@ -420,18 +343,10 @@ def check_known_from(
             f"{chosen.probe.k} at T={chosen.probe.temperature:g}; pass --probe.k {k} "
             f"--probe.temperature {heat}, or run the base model again"
         )
-    if chosen.probe.slick and other.settings.get("probe.slick", 0) != chosen.probe.slick:
+    if other.settings.get("probe_wordings"):  # a run of version 0.2
         raise InputError(
-            f"known_from {chosen.known_from}: it has {other.settings.get('probe.slick', 0)} "
-            f"few-shot prompts per question, not {chosen.probe.slick}, and levels of knowledge are "
-            "the base model's; leave probe.slick out, or repeat that run with it"
-        )
-    wordings = [m.prompts.get("probe_wordings", "1") for m in (other, manifest)]
-    if wordings[0] != wordings[1]:
-        raise InputError(
-            f"known_from {chosen.known_from}: its probes were drawn in other wordings "
-            f"({wordings[0]}, not {wordings[1]}); give both runs the same --wordings, "
-            "--probe-wordings and frames"
+            f"known_from {chosen.known_from}: its probes were drawn in several wordings, which is "
+            "no longer done; run the base model again"
         )
     if other.judge_signature != manifest.judge_signature:
         raise InputError(

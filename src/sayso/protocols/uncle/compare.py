@@ -31,20 +31,15 @@ from sayso.protocols.protocol import (
     signed_difference,
     unlike,
 )
-from sayso.protocols.uncle.measure import wording_labels, wording_rates, wording_spread
 from sayso.protocols.uncle.numbers import COMPARED, NUMBERS
 from sayso.protocols.uncle.rows import Context, Ints, Pair, load_rows, probes_hash, question_pairs
 from sayso.protocols.uncle.settings import FORMS, PARAGRAPHS
 from sayso.records import Estimate, InputError, Slice, slice_of
-from sayso.report.numbers import is_bare
 from sayso.storage.run_folder import Manifest
 
 #: settings that may differ without ``allow``: what is compared, whose probes decide, and checks
-#: on which no compared number rests
-FREE = (
-    *("model", "known_from", "data", "propensity", "wordings", "methods", "slick"),
-    PARAGRAPHS,  # a paragraph of another prompt is another question
-)
+#: on which no compared number rests; a paragraph of another prompt is another question
+FREE = ("model", "known_from", "data", "methods", PARAGRAPHS)
 
 
 class _UncleSide(NamedTuple):
@@ -71,7 +66,7 @@ def compare(
         for form in _forms(sides)
         for estimate in _differences(sides, rows, form, resamples, seed)
     ]
-    return Comparison(differences, [*notes, *_smaller_than_wordings(sides, rows, differences)])
+    return Comparison(differences, notes)
 
 
 def numbers(sides: Sides, allow: Sequence[str]) -> tuple[list[list[Numbers]], list[str]]:
@@ -125,7 +120,9 @@ def _short(side: _UncleSide) -> str:
 
 
 def _borrows(side: _UncleSide) -> bool:
-    return side.context.settings.known_from != "self"
+    """Tell whether another model's probes decide: not those of the same model, asked otherwise."""
+    same = side.manifest.model_identity.startswith(side.manifest.model_base or "\0")
+    return side.context.settings.known_from != "self" and not same
 
 
 def _probes(side: _UncleSide) -> str:
@@ -161,7 +158,7 @@ def _rate(name: str, cells: Floats, weights: Floats | None = None) -> Any:
 
 
 def _open(side: ComparedRun, resamples: int, seed: int) -> _UncleSide:
-    chosen = dataclasses.replace(side.settings, ci="entity", resamples=resamples, ci_seed=seed)
+    chosen = dataclasses.replace(side.settings, resamples=resamples, ci_seed=seed)
     return _UncleSide(side.run, side.manifest, load_rows(side.run, chosen, guesses=False))
 
 
@@ -281,37 +278,6 @@ def _differences(
     ]
     within = bootstrap_within_difference(tables[1], tables[0], resamples, seed)
     yield _signed(sides, within, slice_of(form=form), form, missing)
-
-
-def _smaller_than_wordings(
-    sides: tuple[_UncleSide, _UncleSide], rows: tuple[Ints, Ints], differences: Sequence[Estimate]
-) -> Iterator[str]:
-    """Yield which differences are smaller than a run's own spread over wordings of the prompt."""
-    for form in _forms(sides):
-        spreads: dict[str, float] = {}
-        for side, chosen in zip(sides, rows, strict=True):
-            known = side.context.known["any"][chosen]
-            labels = wording_labels(side.context, form)[chosen]
-            for name, values in wording_rates(known, labels).items():
-                spreads[name] = max(spreads.get(name, 0.0), wording_spread(values) or 0.0)
-        small = [
-            f"{e.name}{_size(e)} (wordings: {spreads[e.name]:.3f})"
-            for e in differences
-            if e.where == slice_of(form=form) and e.value is not None
-            if abs(e.value) < spreads.get(e.name, 0.0)
-        ]
-        if small:
-            yield (
-                f"{form} form: these differences are smaller than the spread of one run over "
-                f"wordings of its prompt: {', '.join(small)}"
-            )
-
-
-def _size(e: Estimate) -> str:
-    """Return a difference with its interval; of J nothing where it has none."""
-    if e.low is None or e.high is None:
-        return "" if is_bare(e) else f" {e.value:+.3f}"
-    return f" {e.value:+.3f} [{e.low:+.3f}, {e.high:+.3f}]"
 
 
 def _signed(

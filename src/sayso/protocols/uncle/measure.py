@@ -2,34 +2,30 @@
 
 The formulas are in :mod:`sayso.metrics`. VALIDITY: pooled rates reward hedging whole types of fact,
 so J is repeated within type, beside what blind policies and the model's own probabilities would
-have scored at the same hedge rates. A rate rests on one greedy answer in one wording; further draws
-and wordings, if a run has them, say how much hangs on both.
+have scored at the same hedge rates. A rate rests on one greedy answer in one wording; a study over
+prompt folders and sampling seeds says how much hangs on both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from itertools import combinations
 from typing import Any
 
 import msgspec
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from sayso.metrics.agreement import bootstrap_kappa, yes_no_tables
-from sayso.metrics.arrays import Floats, Result, divide, float_or_rows, or_none
+from sayso.metrics.arrays import Floats, or_none
 from sayso.metrics.intervals import (
     bootstrap,
     bootstrap_share,
-    difference_interval,
-    is_sparse,
     no_difference,
     within,
 )
 from sayso.metrics.ranking import bootstrap_auroc
 from sayso.metrics.uncle_known import (
-    SLICK_LEVELS,
     Bound,
     bootstrap_cells,
     bootstrap_cells_difference,
@@ -39,7 +35,6 @@ from sayso.metrics.uncle_known import (
     j_bounds,
     rate_bounds,
     reference_policies,
-    slick_levels,
     type_guess_rates,
 )
 from sayso.metrics.uncle_rates import (
@@ -57,8 +52,6 @@ from sayso.metrics.uncle_rates import (
 from sayso.metrics.within_type import (
     Rate,
     blind_error,
-    j_pooled,
-    j_within,
     policy_by_rate,
     policy_j,
     unspoken_knowledge,
@@ -67,11 +60,8 @@ from sayso.protocols.probes import (
     ALIKE,
     HEDGED_PROBE,
     KNOWN,
-    SHOTS,
-    SLICK_SAMPLES,
     UNKNOWN,
     UNREADABLE,
-    count_right,
     why_alike,
 )
 from sayso.protocols.protocol import MISFIT, REFUSED, Run
@@ -87,8 +77,8 @@ from sayso.protocols.uncle.rows import (
     question_pairs,
     view_of,
 )
-from sayso.protocols.uncle.settings import FORMS, PROPENSITY_SAMPLE, Settings, names_of, stage_of
-from sayso.records import Estimate, Generation, Results, Slice, Verdict, slice_of, tier_order
+from sayso.protocols.uncle.settings import FORMS, Settings, names_of, stage_of
+from sayso.records import Estimate, Results, Slice, Verdict, slice_of, tier_order
 
 Bools = NDArray[np.bool_]
 
@@ -124,8 +114,6 @@ def estimates(run: Run, settings: Settings) -> list[Estimate]:
         *rate_slices(context),
         *qualifiers(context),
         *other_methods(context),
-        *robustness(context),
-        *knowledge_levels(context),
         context.signed(context.draws.share),
     ]
 
@@ -139,13 +127,10 @@ def cautions(estimates: Iterable[Estimate], draws_vary: bool | None = None) -> l
     lines = []
     alike = why_alike(rows, draws_vary)
     if alike:
-        affected = list(BY_DRAWS)
-        if any(e.name == "propensity_retest" for e in rows):
-            affected.append("test-retest of hedge propensity (no value)")
         lines.append(
             f"The draws never vary: {alike}. Either the server repeats one answer at any "
             "temperature, or the model is certain of every answer; the text does not show which. "
-            f"Numbers computed from several draws mean nothing here: {'; '.join(affected)}."
+            f"Numbers computed from several draws mean nothing here: {'; '.join(BY_DRAWS)}."
         )
     scored = [e for e in rows if e.name == "auroc_incorrect"]
     if scored and all(e.problem == NO_LOGPROBS for e in scored):
@@ -216,7 +201,7 @@ def headline_rates(context: Context) -> list[Estimate]:
     numbers: list[Estimate] = []
     for form in context.forms:
         for prompt in ("instructed", "plain"):
-            for known in ("any", "corrected", "strict"):
+            for known in context.known:
                 if prompt == "plain" and known != "any":
                     continue
                 where = slice_of(form=form)
@@ -398,12 +383,10 @@ def _share(context: Context, name: str, top: Bools, bottom: Bools) -> Estimate:
 
 def _boot(context: Context, name: str, metric: Any, *arrays: Any, **kw: Any) -> Estimate:
     s, a = context.settings, context.aspects
-    crossed = a.type if s.ci == "entity-by-type" else None
     return bootstrap(
         metric,
         *arrays,
         clusters=a.entity,
-        crossed=crossed,
         n=s.resamples,
         seed=s.ci_seed,
         name=name,
@@ -460,11 +443,8 @@ def _within(context: Context, form: str) -> Iterator[Estimate]:
     s, a = context.settings, context.aspects
     known, label, plain = context.known["any"], context.labels(form), context.labels(form, False)
     cells = cluster_cells(known, label, a.entity, a.type)
-    if s.ci == "entity-by-type":
-        yield _boot(context, "J_within", j_within, known, label, a.type, limits=(-1.0, 1.0))
-    else:
-        rates = bootstrap_within(cells, n=s.resamples, seed=s.ci_seed)
-        yield from (rates[name] for name in ("J_within", "odds_ratio_within"))
+    rates = bootstrap_within(cells, n=s.resamples, seed=s.ci_seed)
+    yield from (rates[name] for name in ("J_within", "odds_ratio_within"))
     yield bootstrap_within_entity(cluster_cells(known, label, a.entity), s.resamples, s.ci_seed)
     if len(set(a.tier.tolist())) > 1:
         tiers = cluster_cells(known, label, a.entity, a.tier)
@@ -490,7 +470,6 @@ def _within(context: Context, form: str) -> Iterator[Estimate]:
             types,
             clusters=a.entity,
             name=name,
-            crossed=a.type if s.ci == "entity-by-type" else None,
             n=s.resamples,
             seed=s.ci_seed,
         )
@@ -618,237 +597,6 @@ def _filled(score: Floats, types: NDArray[np.str_]) -> Floats:
         if len(known):
             filled[rows & np.isnan(score)] = np.median(known)
     return filled
-
-
-# ---- levels of knowledge (SliCK), in runs that asked for them
-
-NO_EXEMPLARS = f"fewer than {SHOTS} other entities have a fact of its type to show"
-
-
-def knowledge_levels(context: Context) -> Iterator[Estimate]:
-    """Yield the share of each level, and how its facts were answered: told right, or hedged.
-
-    KCR of a level is the share told right of its aspects, UUR the share hedged, as if all of them
-    were known, or unknown. ``no_exemplars`` is the share of aspects that have no level.
-    """
-    if not context.settings.probe.slick:
-        return
-    level = levels_of(context)
-    lost = int((level == MISSING).sum())
-    bare = level == LEFT_OUT
-    share = _share(context, "no_exemplars", bare, np.ones(len(level), dtype=bool))
-    yield context.signed(
-        msgspec.structs.replace(share, problem=NO_EXEMPLARS if bare.any() else share.problem)
-    )
-    for code, name in enumerate(SLICK_LEVELS):
-        share = _share(context, "level_share", level == code, level >= 0)
-        yield context.signed(msgspec.structs.replace(share, missing=lost), slice_of(level=name))
-    for form in context.forms:
-        label = context.labels(form)
-        for code, name in enumerate(SLICK_LEVELS):
-            of = (level == code) & (label >= 0)
-            unread = int(((level == code) & (label == MISSING)).sum())
-            for rate, wanted in (("KCR", CORRECT), ("UUR", UNCERTAIN)):
-                estimate = _share(context, rate, label == wanted, of)
-                estimate = msgspec.structs.replace(estimate, missing=unread)
-                yield context.signed(estimate, slice_of(form=form, level=name), form)
-
-
-def levels_of(context: Context) -> Ints:
-    """Return the level of each aspect (A,): a place in ``SLICK_LEVELS``, -1 missing, -2 none.
-
-    None: it has no exemplars, so nothing was asked.
-    """
-    prompts, questions = context.settings.probe.slick, context.aspects.questions
-    drawn = count_right(questions, context.run.table("generations/slick", Generation))
-    table = np.array([drawn[q.id] for q in questions], dtype=np.int64).reshape(-1, 5).T
-    level = slick_levels(table[0], table[1], prompts, table[2], table[3], prompts * SLICK_SAMPLES)
-    return np.where(table[4] == 0, LEFT_OUT, level).astype(np.int64)
-
-
-# ---- further draws and wordings, in runs that asked for them
-# One greedy answer hedges or not, however close the call; the *hedge propensity* of an aspect is
-# the share of m instructed draws that hedge. Beside each rate stands its mean over several
-# wordings, and how far these lie apart.
-
-#: rates that are repeated for every wording
-REWORDED = ("UUR", "over_hedge", "KCR", "J")
-
-
-def robustness(context: Context) -> Iterator[Estimate]:
-    """Yield the numbers of both checks by form; nothing for a check that is off."""
-    for form in context.forms:
-        numbers: list[Estimate] = []
-        if context.settings.propensity:
-            numbers += _propensity(context, form)
-        if context.settings.wordings > 1:
-            numbers += _wordings(context, form)
-        yield from (context.signed(estimate, slice_of(form=form), form) for estimate in numbers)
-
-
-def _labels(
-    context: Context, stage: str, form: str, kind: Callable[[Generation], str], kinds: list[str]
-) -> Ints:
-    """Return the label codes (A, kinds) of a stage that answers each question once per kind."""
-    pairs, verdicts = question_pairs(context.run), context.run.verdicts(stage)
-    answers: dict[str, list[Generation]] = {name: [] for name in kinds}
-    for generation in context.run.generations(stage):
-        answers[kind(generation)].append(generation)
-    views = [view_of(pairs, answers[name], verdicts, form) for name in kinds]
-    return np.stack([labels_of_view(view, context.settings) for view in views], axis=1)
-
-
-def _propensity(context: Context, form: str) -> Iterator[Estimate]:
-    """Yield the mean share of hedging draws of known and unknown aspects, and test-retest.
-
-    An aspect's share is of its readable draws; ``missing`` counts the unread ones, and all draws
-    of aspects whose probe could not be read. The numerator is the sum of the shares.
-    """
-    s, entity, known = context.settings, context.aspects.entity, context.known["any"]
-    samples = range(PROPENSITY_SAMPLE, PROPENSITY_SAMPLE + s.propensity)
-    draws = _labels(
-        context, f"propensity-{form}", form, lambda g: str(g.request.sample), [*map(str, samples)]
-    )
-    readable, unread = draws >= 0, draws == MISSING
-    share = divide((draws == UNCERTAIN).sum(axis=1), readable.sum(axis=1))
-    probe_unread = int((draws[known == MISSING] != LEFT_OUT).sum())
-    parts = []
-    for name, state in (("known", KNOWN), ("unknown", UNKNOWN)):
-        rows = (known == state) & ~np.isnan(share)
-        mean = bootstrap_share(f"propensity_{name}", share, rows, entity, s.resamples, s.ci_seed)
-        missing = int(unread[known == state].sum()) + probe_unread
-        parts.append(msgspec.structs.replace(mean, missing=missing))
-    yield from parts
-    missing = parts[0].missing + parts[1].missing - probe_unread
-    yield msgspec.structs.replace(_difference(context, share, parts), missing=missing)
-    yield msgspec.structs.replace(_retest(context, draws), missing=int(unread.sum()))
-
-
-def _difference(context: Context, share: Floats, parts: list[Estimate]) -> Estimate:
-    """Return mean propensity of unknown minus of known aspects: J without the rounding to 0 or 1.
-
-    Its interval is combined from those of its parts where one is sparse, as J's is.
-    """
-    s, known = context.settings, context.known["any"]
-    name, values = "propensity_difference", [part.value for part in parts]
-    if values[0] is None or values[1] is None:
-        return Estimate(name, problem="it needs known and unknown aspects with readable draws")
-    rows = (known >= 0) & ~np.isnan(share)
-    difference = bootstrap(
-        _contrast,
-        share[rows],
-        known[rows],
-        clusters=context.aspects.entity[rows],
-        n=s.resamples,
-        seed=s.ci_seed,
-        limits=(-1.0, 1.0),
-        name=name,
-    )
-    if any(is_sparse(part.numerator or 0.0, part.denominator or 0.0) for part in parts):
-        ends = (parts[1].low, parts[1].high), (parts[0].low, parts[0].high)
-        low, high = difference_interval((values[1], values[0]), ends, 0.0)
-        note = "sparse: interval combined from the exact intervals of its two parts"
-        return msgspec.structs.replace(difference, low=low, high=high, problem=note)
-    return difference
-
-
-def _contrast(
-    share: ArrayLike, known: ArrayLike, weights: ArrayLike | None = None
-) -> float | Floats | None:
-    """Return the mean share where ``known`` is 0 minus that where it is 1; (B,) for weights."""
-    values, state = np.asarray(share, dtype=np.float64), np.asarray(known)
-    W = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=np.float64)
-    means = [
-        divide(W @ np.where(state == code, values, 0.0), W @ (state == code).astype(np.float64))
-        for code in (UNKNOWN, KNOWN)
-    ]
-    contrast = means[0] - means[1]
-    return or_none(contrast) if contrast.ndim == 0 else contrast
-
-
-def _retest(context: Context, draws: Ints) -> Estimate:
-    """Return Cohen's kappa of hedging or not between two draws of one aspect, all pairs pooled.
-
-    1: every draw of an aspect decides alike; 0: draws of one aspect agree no more than draws of
-    any two. ``n`` is the number of aspects with two readable draws.
-    """
-    s, entity = context.settings, context.aspects.entity
-    name, hedged = "propensity_retest", (draws == UNCERTAIN).astype(np.int64)
-    table = np.zeros((int(entity.max()) + 1 if len(entity) else 0, 4))
-    for i, j in combinations(range(draws.shape[1]), 2):
-        both = (draws[:, i] >= 0) & (draws[:, j] >= 0)
-        slot = entity * 4 + hedged[:, i] * 2 + hedged[:, j]
-        table += np.bincount(slot[both], minlength=table.size).reshape(table.shape)
-    size = int(((draws >= 0).sum(axis=1) >= 2).sum())
-    repeat = context.redrawn().repeat
-    agreement = bootstrap_kappa(table, s.resamples, s.ci_seed, name)
-    if repeat or agreement.value is None:
-        why = "no aspect has two readable draws" if not size else "no draw was hedged, or all were"
-        return Estimate(name, n=size, problem=ALIKE if repeat else why)
-    return msgspec.structs.replace(agreement, n=size)
-
-
-def wording_labels(context: Context, form: str) -> Ints:
-    """Return the label codes of the instructed answers in every wording, (A, W)."""
-    names = [f"wording-{number}" for number in range(2, context.settings.wordings + 1)]
-    first = context.labels(form)[:, None]
-    if not names:
-        return first
-    more = _labels(context, f"wordings-{form}", form, lambda g: g.method, names)
-    return np.concatenate([first, more], axis=1)
-
-
-def wording_rates(known: Ints, labels: Ints) -> dict[str, Floats]:
-    """Return the rates of :data:`REWORDED` in each wording, (W,); NaN where undefined.
-
-    ``known`` (A,) codes and ``labels`` (A, W) from :func:`wording_labels`.
-    """
-    rates = cell_rates(np.stack([count_cells(known, label) for label in labels.T]))
-    return {name: rates[name] for name in REWORDED}
-
-
-def wording_spread(values: Floats) -> float | None:
-    """Return the standard deviation of a rate over wordings (W - 1); ``None`` if undefined."""
-    return or_none(values.std(ddof=1)) if len(values) > 1 else None
-
-
-def _wordings(context: Context, form: str) -> Iterator[Estimate]:
-    """Yield each rate's mean over wordings, its spread, and its lowest and highest value.
-
-    ``n`` is the smallest number of aspects that a wording counts, ``missing`` the number of
-    (aspect, wording) pairs without a verdict or a probe that could be read.
-    """
-    known, labels = context.known["any"], wording_labels(context, form)
-    counted = (known[:, None] >= 0) & (labels >= 0)
-    lost = ((known == MISSING)[:, None] & (labels != LEFT_OUT)) | (
-        (known >= 0)[:, None] & (labels == MISSING)
-    )
-    size, missing = int(counted.sum(axis=0).min()), int(lost.sum())
-    for name, values in wording_rates(known, labels).items():
-        undefined = [str(number) for number, value in enumerate(values, 1) if np.isnan(value)]
-        note = f"undefined in wording {', '.join(undefined)}" if undefined else None
-        numbers = {
-            "": or_none(values.mean()),
-            "_spread": wording_spread(values),
-            "_lowest": or_none(values.min()),
-            "_highest": or_none(values.max()),
-        }
-        for part, value in numbers.items():
-            title = f"{name}_wordings{part}"
-            number = Estimate(title, value=value, n=size, missing=missing, problem=note)
-            if name == "J" and part != "_spread" and value is not None:
-                of = labels if part == "" else labels[:, values == value][:, :1]
-                j = _boot(context, title, j_of_wordings, known, of, limits=(-1.0, 1.0))
-                number = msgspec.structs.replace(number, low=j.low, high=j.high, problem=j.problem)
-            yield number
-
-
-def j_of_wordings(known: Ints, labels: Ints, weights: Any = None) -> Result:
-    """Return the mean J of some wordings, whose labels are (A, W)."""
-    each = [j_pooled(known, label, weights) for label in labels.T]
-    if any(j is None for j in each):
-        return None
-    return float_or_rows(np.mean(np.asarray(each, dtype=np.float64), axis=0))
 
 
 # ---- other ways to ask, beside the instruction: same facts, same frozen probes

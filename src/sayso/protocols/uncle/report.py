@@ -97,6 +97,7 @@ PARTS = {
     ("given", "known"): "facts that both know",
     ("given", "unknown"): "facts that neither knows",
     ("prompt", "plain"): "asked plainly",
+    ("known", "paper"): "known by any draw, as in the paper",
     ("known", "corrected"): "known beyond chance",
     ("known", "strict"): "known in every draw, or in none",
 }
@@ -115,7 +116,7 @@ HEADING = "Does the model admit what it does not know?"
 #: ends "What this does not show:"
 NOT_SHOWN = (
     "how it answers about other subjects, with other wording, or without a request to express "
-    "uncertainty. A fact counts as known if one of several draws was right, which can be luck"
+    "uncertainty. A fact counts as known if {draws} right, which can be luck"
 )
 
 
@@ -126,7 +127,17 @@ def heading(estimates: Sequence[Estimate]) -> str:
 
 def opening(estimates: Sequence[Estimate], manifest: Manifest | None) -> PageOpening:
     """Return how page and terminal begin; see :class:`sayso.protocols.protocol.Report`."""
-    return open_page(manifest, plain_sentence(Results(estimates)), NOT_SHOWN)
+    numbers = Results(estimates)
+    fewest = right_draws(numbers)
+    draws = f"{fewest} of several draws were" if fewest > 1 else "one of several draws was"
+    return open_page(manifest, plain_sentence(numbers), NOT_SHOWN.format(draws=draws))
+
+
+def right_draws(numbers: Results) -> int:
+    """Return how many right draws make a fact known, by the signature of the headline numbers."""
+    rules = (dict(numbers.get("J", form=form).signature).get("known") for form in numbers.forms)
+    rule = next(filter(None, rules), "any-of-5").partition("-")[0]
+    return int(rule) if rule.isdigit() else 1
 
 
 def plain_sentence(numbers: Results) -> str:
@@ -444,33 +455,6 @@ def _gain(what: str, change: Estimate) -> str:
     return f"{what} would {gain} J within fact type {span}"
 
 
-def robustness_sentences(numbers: Results) -> Iterator[str]:
-    """Yield one sentence for each form and check; nothing for a run without checks."""
-    for form in numbers.forms:
-        if numbers.find("propensity_retest", form=form):
-            known, unknown, retest = (
-                numbers.get(f"propensity_{name}", form=form)
-                for name in ("known", "unknown", "retest")
-            )
-            span = f" {interval(retest)}" if interval(retest) else ""
-            yield (
-                f"In further draws, {FORMS[form]} hedge unknown facts {shown_value(unknown, 0)} of "
-                f"the time and known facts {shown_value(known, 0)}; two draws agree with kappa "
-                f"{shown_value(retest)}{span}."
-            )
-        reworded = numbers.find("J_wordings", form=form)
-        if reworded and not is_bare(reworded):
-            mean, spread, low, high = (
-                shown_whole(numbers.get(f"J_wordings{part}", form=form))
-                for part in ("", "_spread", "_lowest", "_highest")
-            )
-            yield (
-                f"Across several wordings of the prompt, J of {FORMS[form]} averages {mean}, with "
-                f"a standard deviation of {spread} ({low} to {high}): differences smaller than "
-                "that say little."
-            )
-
-
 def missing_lines(numbers: Results) -> list[str]:
     """Return one sentence for each form that has verdicts nobody could read, with bounds."""
     lines = []
@@ -576,7 +560,7 @@ def _labeled(run: RunFolder | None) -> dict[str, str]:
 #: rows of slices that a page shows; the table of the run has them all
 MOST_ROWS = 300
 KNOWN: dict[str, dict[str, str]] = {
-    "any draw right (headline)": {},
+    "any draw right, as in the paper": {"known": "paper"},
     "more right draws than guessing explains": {"known": "corrected"},
     "all draws and the plain answer right, or none": {"known": "strict"},
 }
@@ -643,50 +627,6 @@ def _typed(numbers: Results) -> bool:
     return any(any(numbers.by(key, "J", form=f)) for key in keys for f in numbers.forms)
 
 
-def robustness_table(numbers: Results) -> Table:
-    """Further draws and other wordings of the prompt; empty for runs without them."""
-    caption = "Further draws and other wordings: value, 95 % interval (sampling error only), count"
-    return _by_form(numbers, caption, labelled(NUMBERS.section("robust")), computed=True)
-
-
-#: level -> how the page calls it
-LEVELS = {
-    "highly_known": ("highly known", "every greedy answer is right"),
-    "maybe_known": ("maybe known", "some greedy answers are"),
-    "weakly_known": ("weakly known", "only answers at T=0.5 are"),
-    "unknown": ("unknown", "no answer is"),
-}
-
-
-def levels_table(numbers: Results) -> Table:
-    """Share, KCR and UUR of each level of knowledge; empty for runs without them."""
-    notes = Notes()
-    rows = []
-    for level, (label, text) in LEVELS.items():
-        share = numbers.get("level_share", level=level)
-        rates = [
-            (name, form, numbers.get(name, form=form, level=level))
-            for form in numbers.forms
-            for name in ("KCR", "UUR")
-        ]
-        if not share.signature:
-            return Table("", [], [], [])
-        cells = [notes.cell(share, f"share ({label})")]
-        cells += [notes.cell(e, f"{name} ({label}, {FORMS[form]})") for name, form, e in rates]
-        rows.append([TableCell(label, text, head=True), *cells])
-    columns = {"KCR": "stated right", "UUR": "hedged"}
-    head = [f"{text}, {NARROW_FORMS[f]}" for f in numbers.forms for text in columns.values()]
-    without = numbers.get("no_exemplars")
-    said = [f"Without a level: {shown_value(without)} of the facts ({without.problem})."]
-    caption = "Levels of knowledge (SliCK), by answers to few-shot prompts"
-    return Table(
-        caption,
-        ["", "facts", *head],
-        rows,
-        [*(said if without.value else []), *notes.lines()],
-    )
-
-
 def stances_table(numbers: Results) -> Table:
     """How the unknown facts were hedged: the parts of UUR."""
     rows = labelled(NUMBERS.section("stances"))
@@ -730,9 +670,11 @@ def compared_table(numbers: Results, form: str) -> Table:
 
 def known_table(numbers: Results, form: str) -> Table:
     """The headline under other definitions of known; they leave out different facts."""
+    fewest = right_draws(numbers)
+    own = f"at least {fewest} draws right (headline)" if fewest > 1 else "any draw right (headline)"
     lines = {
         label: partial(numbers.get, form=form, **part)
-        for label, part in KNOWN.items()
+        for label, part in {own: {}, **KNOWN}.items()
         if numbers.find("J", form=form, **part)
     }
     if len(lines) < 2:
@@ -1121,8 +1063,6 @@ def render(
     for table in (*_tiers(numbers, console), *_methods(numbers, console)):
         console.print(table)
         console.print()
-    for text in robustness_sentences(numbers):
-        say(console, text, "")
     for text in (
         *filter(None, (left_out_facts(numbers, f) for f in numbers.forms)),
         *_undefined(numbers),
@@ -1305,10 +1245,9 @@ def context(
         "metrics": rates_table(numbers),
         "compared": [compared_table(numbers, form) for form in numbers.forms],
         "beside": [methods_table(numbers, form) for form in numbers.forms],
+        "right_draws": right_draws(numbers),
         "matrices": [matrix_table(numbers, form) for form in numbers.forms],
         "more": more_table(numbers),
-        "robustness": robustness_table(numbers),
-        "levels": levels_table(numbers),
         "stance_split": stances_table(numbers),
         "variants": [known_table(numbers, form) for form in numbers.forms],
         "tiers": tier_knowledge_table(numbers),

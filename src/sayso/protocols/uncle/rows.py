@@ -22,9 +22,6 @@ from sayso.prompts.methods import Form
 from sayso.protocols.pool import clusters_of, tokens_between
 from sayso.protocols.probes import (
     HEDGED_PROBE,
-    SHOTS,
-    SLICK_SAMPLES,
-    SLICK_TEMPERATURE,
     UNKNOWN,
     DrawVariety,
     count_draws,
@@ -91,7 +88,8 @@ class AspectRows(NamedTuple):
 class Context:
     """What every number of one run shares.
 
-    ``known`` maps a rule to codes per aspect: 1 known, 0 unknown, -1 missing, -2 left out.
+    ``known`` maps a rule to codes per aspect: 1 known, 0 unknown, -1 missing, -2 left out. "any" is
+    the run's own rule; where that asks for several right samples, "paper" is any of them.
     ``guesses`` are matches and draws for other entities; ``probes`` is "self", or a hash of what
     the borrowed probes said; ``draws`` counts the questions whose probes are all alike.
     """
@@ -113,11 +111,6 @@ class Context:
         """Return label codes: 0 S, 1 NS, 2 UNC, -1 missing, -2 left out by a setting."""
         return labels_of_view(self.aspects.views[form, instructed], self.settings)
 
-    def redrawn(self) -> DrawVariety:
-        """Count the prompts whose further instructed draws (``propensity``) are all alike."""
-        stages = ("propensity-short", "propensity-long")
-        return count_draws(g for stage in stages for g in self.run.generations(stage))
-
     def signed(
         self,
         estimate: Estimate,
@@ -131,23 +124,20 @@ class Context:
         parts = {"form": form} if form else {}
         if form or prompt != "instructed":
             parts["prompt"] = prompt
-        if s.propensity:
-            parts["propensity"] = str(s.propensity)
-        if s.probe.slick:
-            parts["slick"] = f"{s.probe.slick}x{SHOTS}shot+{SLICK_SAMPLES}@T{SLICK_TEMPERATURE:g}"
-        # any of k draws in each of so many wordings
-        times = f"x{s.wordings}" if s.probe_wordings else ""
+        rule = known
+        if known in ("any", "paper"):
+            rule = "any" if known == "paper" or s.probe.at_least == 1 else f"{s.probe.at_least}"
         nucleus = f"/p{s.answer.top_p:g}" if s.answer.top_p < 1 else ""
         short, long = (tokens_for(s.answer, form) for form in ("short", "long"))
         signature = self.run.signature(
             **parts,
-            known=f"{known}-of-{s.probe.k}{times}@T{s.probe.temperature:g}",
+            known=f"{rule}-of-{s.probe.k}@T{s.probe.temperature:g}",
             known_from=self.probes,
             probe_unc=s.probe.unc,
             answer=f"T{s.answer.temperature:g}{nucleus}/{short}/{long}",
             omit=s.omit_long,
             refusals=s.refusals,
-            ci=f"{s.ci}-{s.resamples}-s{s.ci_seed}",
+            ci=f"entity-{s.resamples}-s{s.ci_seed}",
         )
         name = RENAMED.get(estimate.name, estimate.name)
         return msgspec.structs.replace(
@@ -161,7 +151,7 @@ def load_rows(run: Run, settings: Settings, *, guesses: bool = True) -> Context:
     Without ``guesses`` the guess rates are not computed (they take longer than all the rest):
     then no aspect is known beyond chance.
     """
-    k, wordings = settings.probe.k, settings.wordings if settings.probe_wordings else 1
+    k = settings.probe.k
     probes = [g for g in run.generations("probe") if g.request.sample < k]
     texts: dict[str, list[str]] = {}
     for generation in probes if guesses else ():
@@ -169,18 +159,23 @@ def load_rows(run: Run, settings: Settings, *, guesses: bool = True) -> Context:
             texts.setdefault(generation.question, []).append(generation.text)
     counted, values = count_draws(probes), probe_values(run, probes)
     del probes  # most of a run, and the answers come next
-    aspects = load_aspects(run, values, k * wordings)
+    at_least = settings.probe.at_least
+    aspects = load_aspects(run, values, k, at_least)
     matches = other_draws(aspects.questions, texts)
-    total = k * wordings
     greedy = labels_of_view(aspects.views["short", False], settings)
     hedged_probe = UNKNOWN if settings.probe.unc == "unknown" else LEFT_OUT
-    any_of_k = np.where(aspects.known == HEDGED_PROBE, hedged_probe, aspects.known)
+    any_right = np.array([probe_state(values.get(q.id, []), k) for q in aspects.questions])
+    any_of_k, own = (
+        np.where(state == HEDGED_PROBE, hedged_probe, state).astype(np.int64)
+        for state in (any_right, aspects.known)
+    )
     rate = guess_rates(*matches)
-    corrected = chance_corrected(aspects.hits, aspects.drawn, total, rate).astype(np.int64)
+    corrected = chance_corrected(aspects.hits, aspects.drawn, k, rate).astype(np.int64)
     known = {
-        "any": any_of_k,
+        "any": own,
+        **({"paper": any_of_k} if at_least > 1 else {}),
         "corrected": np.where(any_of_k >= 0, corrected, any_of_k),
-        "strict": np.where(any_of_k == LEFT_OUT, LEFT_OUT, _strict(aspects, greedy, total)),
+        "strict": np.where(any_of_k == LEFT_OUT, LEFT_OUT, _strict(aspects, greedy, k)),
     }
     source = "self" if settings.known_from == "self" else f"run-{probes_hash(aspects)}"
     return Context(run, settings, aspects, known, matches, source, counted)
@@ -195,10 +190,13 @@ def probe_values(run: Run, probes: Sequence[Generation]) -> dict[str, list[str |
     }
 
 
-def load_aspects(run: Run, values: Mapping[str, list[str | None]], total: int) -> AspectRows:
+def load_aspects(
+    run: Run, values: Mapping[str, list[str | None]], total: int, at_least: int = 1
+) -> AspectRows:
     """Join a run's questions, probes, answers and verdicts.
 
-    ``total`` draws of a question decide what is known; ``values`` are :func:`probe_values`.
+    ``total`` draws of a question decide what is known: ``at_least`` right ones; ``values`` are
+    :func:`probe_values`.
     """
     pairs = question_pairs(run)
     shorts = [short for _, short in pairs]
@@ -211,7 +209,7 @@ def load_aspects(run: Run, values: Mapping[str, list[str | None]], total: int) -
         domain=np.array([s.domain for s in shorts], dtype=np.str_),
         type=np.array([s.type for s in shorts], dtype=np.str_),
         tier=np.array([s.tier for s in shorts], dtype=np.str_),
-        known=np.array([probe_state(v, total) for v in probed], dtype=np.int64),
+        known=np.array([probe_state(v, total, at_least) for v in probed], dtype=np.int64),
         hits=np.array([v.count("correct") for v in probed], dtype=np.int64),
         drawn=np.array([len(v) - v.count(None) for v in probed], dtype=np.int64),
         views=_views(run, pairs),

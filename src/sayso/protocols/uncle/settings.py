@@ -10,7 +10,6 @@ from msgspec import Meta
 
 from sayso.options import check_types
 from sayso.prompts.methods import METHODS, Form, methods_in_list
-from sayso.protocols.pool import MOST_WORDINGS
 from sayso.protocols.settings import (
     Probing,
     Resamples,
@@ -29,13 +28,9 @@ PARAGRAPHS = "paragraphs"
 FORMS: tuple[Form, ...] = ("short", "long")
 #: more draws than this decide nothing
 MOST_PROBES = 1000
-#: four exemplars stand in so many orders: a question that has no more has no more prompts
-MOST_FEW_SHOT = 24
 #: sample index of a judged answer at T > 0. It is none of the probes: a right answer that is also a
 #: probe would make its fact known, and right answers to unknown facts impossible
 ANSWER_SAMPLE = MOST_PROBES
-#: first sample index of the draws that measure how often an answer is hedged
-PROPENSITY_SAMPLE = 2 * MOST_PROBES
 #: methods whose answers every run has
 ASKED_ALREADY = {"vanilla": "the plain answers", "uncle": "the instructed answers"}
 
@@ -53,10 +48,8 @@ class KnowledgeProbe:
         "how a hedged probe counts: as in the paper (unknown), as in the paper's code "
         "(dropped_official), or not at all (excluded)",
     )
-    slick: Annotated[int, Meta(ge=0, le=MOST_FEW_SHOT)] = collect_field(
-        0,
-        "for SliCK's levels of knowledge: number of random 4-shot prompts per short question, each "
-        "answered at T=0 and 16 times at T=0.5; SliCK uses 10; 0: none",
+    at_least: Annotated[int, Meta(ge=1, le=MOST_PROBES)] = measure_field(
+        1, "number of right samples from which on a fact is known; the paper's rule is 1"
     )
 
 
@@ -89,18 +82,6 @@ class Settings:
     )
     short_only: bool = collect_field(False, "ask short questions only, no paragraphs")
     prompt_folder: str = collect_field("", "folder with your own prompts")
-    propensity: Annotated[int, Meta(ge=0, le=MOST_PROBES)] = collect_field(
-        0,
-        "number of further samples per question with the instruction, to see how often the "
-        "model hedges",
-    )
-    wordings: Annotated[int, Meta(ge=1, le=MOST_WORDINGS)] = collect_field(
-        1,
-        f"number of wordings of question and instruction to compare, 1 to {MOST_WORDINGS}",
-    )
-    probe_wordings: bool = collect_field(
-        False, "also sample the probes in every wording of the question"
-    )
     methods: str = collect_field(
         "",
         "further prompting methods, separated by commas: "
@@ -114,9 +95,6 @@ class Settings:
     refusals: Literal["uncertain", "excluded"] = measure_field(
         "uncertain", "how an answer refused by policy counts: as uncertain, or not at all"
     )
-    ci: Literal["entity", "entity-by-type"] = measure_field(
-        "entity", "what is resampled for J within type: entities, or entities crossed with types"
-    )
     resamples: Resamples = measure_field(2000, "bootstrap resamples of entities")
     ci_seed: Seed = measure_field(0, "seed for resampling")
 
@@ -124,18 +102,16 @@ class Settings:
 def check(settings: Settings) -> None:
     """Refuse settings with which nothing could be asked or counted. Raises InputError."""
     check_types(settings)
-    if settings.propensity and settings.probe.temperature == 0:
+    if settings.probe.at_least > settings.probe.k:
         raise InputError(
-            "propensity needs draws that can differ, but probe.temperature is 0; raise it, or "
-            "leave propensity out"
+            f"probe.at_least is {settings.probe.at_least}, but probe.k draws only "
+            f"{settings.probe.k} samples of a question; expected at most {settings.probe.k}"
         )
     if settings.answer.top_p < 1 and settings.answer.temperature == 0:
         raise InputError(
             f"answer.top_p is {settings.answer.top_p:g}, but at answer.temperature 0 nothing is "
             "sampled; raise it (appendix D has 0.7), or leave answer.top_p out"
         )
-    if settings.probe_wordings and settings.wordings == 1:
-        raise InputError("probe_wordings needs wordings of at least 2, but wordings is 1")
     names_of(settings)
 
 
@@ -151,8 +127,8 @@ def knowledge_draws(settings: Settings) -> Probing:
     return Probing(
         "probe",
         settings.probe.k,
-        settings.wordings if settings.probe_wordings else 1,
         hedged=False if settings.probe.unc == "unknown" else None,
+        at_least=settings.probe.at_least,
     )
 
 
