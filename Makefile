@@ -17,7 +17,7 @@ QUICK = $(addprefix tests/,answers checks datasets metrics prompts scores storag
 	$(addprefix --ignore=tests/,checks/test_model_check.py datasets/test_hub.py \
 	datasets/test_long_texts.py datasets/test_recorded.py datasets/test_world_facts.py)
 
-.PHONY: run test quick check docs bench findings bench-peers clean
+.PHONY: run test test-all quick check docs bench findings bench-peers clean
 
 ifeq ($(MODEL),)
 RUN = study --models builtin builtin-trained --protocols uncle
@@ -31,8 +31,13 @@ endif
 run: $(VENV)/.hf            ## measure two models: one table, and a page under studies/
 	$(VENV)/bin/sayso $(RUN) $(ARGS)
 
-test: $(VENV)/.dev          ## the whole test suite
-	$(VENV)/bin/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
+SUITE = $(VENV)/bin/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
+
+test: $(VENV)/.dev          ## the tests, with one kill, one real server and one browser of each page
+	$(SUITE) -m "not slow" $(ARGS)
+
+test-all: $(VENV)/.dev      ## the tests and all that kill processes, start servers or drive a browser
+	$(SUITE) $(ARGS)
 
 quick: $(VENV)/.dev         ## a part of it, in a minute: what matters while writing
 	$(VENV)/bin/python -m pytest -q -n auto --dist loadfile $(QUICK) $(ARGS)

@@ -100,6 +100,7 @@ def test_a_script_needs_no_guard_and_runs_once(tmp_path: Path) -> None:
     assert ended(pids)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wait", [0.0, 0.05, 0.15, 0.4])
 def test_ctrl_c_is_the_parents(tmp_path: Path, wait: float) -> None:
     """It reaches every process of the terminal, also those that are just starting."""

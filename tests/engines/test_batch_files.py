@@ -432,6 +432,7 @@ def child(url: str, folder: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("when", ["sent", "answered"])
 def test_a_run_that_was_killed_pays_for_nothing_twice(tmp_path: Path, when: str) -> None:
     with BatchServer(looks=10**9 if when == "sent" else 20) as server:

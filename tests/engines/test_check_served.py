@@ -17,6 +17,7 @@ from sayso.records import InputError
 Serve = Callable[[Path], str]
 
 
+@pytest.mark.slow
 def test_a_server_that_ignores_half_of_what_it_is_asked(serve: Serve) -> None:
     found = check(serve(builtin_folder()))
     said = {f.what: f.answer for f in found.findings}
@@ -30,6 +31,7 @@ def test_a_server_that_ignores_half_of_what_it_is_asked(serve: Serve) -> None:
     assert {left.why for left in found.left_out} == {"no log-probs"}
 
 
+@pytest.mark.slow
 def test_a_folder_that_does_not_sample(serve: Serve, greedy_folder: Path) -> None:
     found = check(serve(greedy_folder))
     assert found.get(WHOLE).answer == "no"
@@ -61,6 +63,7 @@ def test_nobody_listens() -> None:
         check("http://127.0.0.1:9/v1#m")
 
 
+@pytest.mark.slow
 def test_a_model_that_a_server_does_not_have(serve: Serve) -> None:
     url = serve(builtin_folder()).partition("#")[0]
     with pytest.raises(InputError) as caught:

@@ -445,6 +445,7 @@ finally:
 """
 
 
+@pytest.mark.slow
 def test_ctrl_c_twice_ends_the_process() -> None:
     with BadServer(lambda n, b: "hang") as server:
         process = subprocess.Popen(

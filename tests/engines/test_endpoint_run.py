@@ -185,6 +185,7 @@ def test_a_check_that_lost_most_answers_ends_with_1(capsys: pytest.CaptureFixtur
     assert "fewer than half" in capsys.readouterr().err.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_one_ctrl_c_sends_nothing_more_and_counts_nothing_as_failed(tmp_path: Path) -> None:
     """Four places, each answer takes 0.3 s: 92 requests would take seven seconds."""
     with BadServer(delay=0.3, choices=1) as server:

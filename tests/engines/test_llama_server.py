@@ -130,6 +130,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     server.stop()
 
 
+@pytest.mark.slow
 def test_the_real_one_answers_as_the_stand_in_does(served: Any) -> None:
     found = answers(served, *[ask(f"What is {n} + 1?", max_tokens=8, sample=s)
                               for n in range(2) for s in range(3)])  # fmt: skip
@@ -141,16 +142,19 @@ def test_the_real_one_answers_as_the_stand_in_does(served: Any) -> None:
     assert served.capabilities.n is False
 
 
+@pytest.mark.slow
 def test_the_real_one_keeps_to_a_schema_by_json_object(served: Any) -> None:
     assert holds_to_schema(served) is True
     assert served.capabilities.json_schema
 
 
+@pytest.mark.slow
 def test_the_real_one_says_when_a_prompt_is_too_long(served: Any) -> None:
     (found,) = answers(served, ask("word " * 3000, max_tokens=8))
     assert found.problem == "context"
 
 
+@pytest.mark.slow
 def test_greedy_answers_of_the_real_one_repeat(served: Any) -> None:
     (first,) = answers(served, ask("What is the capital of France?", temperature=0, max_tokens=12))
     (again,) = answers(served, ask("What is the capital of France?", temperature=0, max_tokens=12))

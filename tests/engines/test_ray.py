@@ -398,6 +398,7 @@ def test_another_classifier_or_version_says_so(
         remote._take(table, np.zeros((2, 3)))
 
 
+@pytest.mark.slow
 @needs_ray
 def test_meanings_are_compared_by_actors_and_known_then(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -49,6 +49,7 @@ def finish(server: BadServer, folder: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_kill_and_resume_counted_at_the_server(tmp_path: Path) -> None:
     with BadServer(choices=1) as server:  # one answer a call, so that calls count requests
         whole = tmp_path / "whole"
@@ -88,6 +89,7 @@ def test_kill_and_resume_counted_at_the_server(tmp_path: Path) -> None:
     assert tables[0] == tables[1]
 
 
+@pytest.mark.slow
 def test_a_server_that_stalls_loses_nothing_that_it_answered(tmp_path: Path) -> None:
     with BadServer(lambda number, body: "ok" if number <= 20 else "hang", choices=1) as server:
         process = subprocess.Popen(command(server, tmp_path, "--concurrency", "4"))
@@ -101,6 +103,7 @@ def test_a_server_that_stalls_loses_nothing_that_it_answered(tmp_path: Path) -> 
         process.wait()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("choices", [64, 2])
 def test_draws_of_a_run_killed_with_calls_in_flight_are_those_of_one_left_alone(
     tmp_path: Path, choices: int

@@ -17,6 +17,7 @@ from sayso.engines import open_model
 from sayso.records import ask
 
 Serve = Callable[[Path], str]
+pytestmark = pytest.mark.slow  # one server is in the contract of engines
 
 
 def questions(count: int) -> list[str]:

@@ -587,6 +587,7 @@ def test_a_stream_raises_alarms_and_ends_on_demand(tmp_path: Path, earlier: Path
     assert json.loads(state.read_bytes())["answers"] == answers
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_a_kill_loses_nothing(tmp_path: Path, earlier: Path) -> None:
     """An alarm is kept before anything that follows is read."""

@@ -97,6 +97,7 @@ def barriers(page: sync_api.Page) -> list[object]:
     return [one for one in found if one[0] in ("serious", "critical")]
 
 
+@pytest.mark.slow
 def test_sixty_items_by_keyboard_and_nothing_is_lost(
     browser: sync_api.Browser, tmp_path: Path
 ) -> None:
@@ -180,6 +181,7 @@ def _read(run: Path):  # type: ignore[no-untyped-def]
     return RunFolder.open(run).read("verdicts/short", Verdict)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "kind"),
     [
@@ -297,6 +299,7 @@ def test_a_double_click_and_two_tabs_label_once(browser: sync_api.Browser, tmp_p
         assert first.close() == far.close() == []
 
 
+@pytest.mark.slow
 def test_a_killed_server_and_another_browser_replace_nothing(
     browser: sync_api.Browser, tmp_path: Path
 ) -> None:
@@ -328,6 +331,7 @@ def test_a_killed_server_and_another_browser_replace_nothing(
     assert ada.close() == far.close() == []
 
 
+@pytest.mark.slow
 def test_what_was_said_is_seen_again_and_choices_are_in_sight(
     browser: sync_api.Browser, tmp_path: Path
 ) -> None:
@@ -375,6 +379,7 @@ def refusing(page: sync_api.Page, status: int, error: str) -> None:
     page.route("**/api/write", lambda route: route.fulfill(status=status, body=body))
 
 
+@pytest.mark.slow
 def test_what_cannot_be_stored_now_is_kept_and_what_is_refused_is_taken_back(
     browser: sync_api.Browser, tmp_path: Path
 ) -> None:
@@ -424,6 +429,7 @@ def test_what_cannot_be_stored_now_is_kept_and_what_is_refused_is_taken_back(
         assert ada.close() == []
 
 
+@pytest.mark.slow
 def test_labels_of_another_annotator_wait_for_a_page_of_theirs(
     browser: sync_api.Browser, tmp_path: Path
 ) -> None:
@@ -462,6 +468,7 @@ def test_labels_of_another_annotator_wait_for_a_page_of_theirs(
     assert person.close() == []
 
 
+@pytest.mark.slow
 def test_markup_in_an_answer_is_text(browser: sync_api.Browser, tmp_path: Path) -> None:
     hostile = "</p><img src=x onerror=\"document.title='owned'\"><script>alert(1)</script>"
     run = answers_run(tmp_path / "run", 8, hostile=hostile)
@@ -476,6 +483,7 @@ def test_markup_in_an_answer_is_text(browser: sync_api.Browser, tmp_path: Path) 
         assert person.close() == []
 
 
+@pytest.mark.slow
 def test_the_passage_that_the_model_was_shown_stands_beside_the_answer(
     browser: sync_api.Browser, tmp_path: Path
 ) -> None:
@@ -502,6 +510,7 @@ def test_the_passage_that_the_model_was_shown_stands_beside_the_answer(
         assert person.close() == []
 
 
+@pytest.mark.slow
 def test_a_refusal_that_cannot_change_is_said_once_and_the_labels_can_be_downloaded(
     browser: sync_api.Browser, tmp_path: Path
 ) -> None:

@@ -373,6 +373,7 @@ def test_two_tabs_and_two_people_at_once(client: Client) -> None:
     assert {one["place"] for one in places["Ada"]}.isdisjoint(one["place"] for one in places["Bo"])
 
 
+@pytest.mark.slow
 def test_a_killed_server_loses_nothing_that_it_confirmed(tmp_path: Path) -> None:
     path = answers_run(tmp_path / "run", 40)
     flags = ("--annotator", "Ada", "--n", "12", "--kind", "answer", "--port", "0")

@@ -69,6 +69,7 @@ def test_a_filter_is_clicked_and_a_verdict_read(page: sync_api.Page, tmp_path: P
     sync_api.expect(shown).to_have_text("Showing 36 of 36 facts, in 12 of 12 items.")
 
 
+@pytest.mark.slow
 def test_the_keyboard_reaches_and_works_the_filters(page: sync_api.Page, tmp_path: Path) -> None:
     page.goto(address(write(make_run(tmp_path / "run"))))
     page.keyboard.press("Tab")
@@ -82,6 +83,7 @@ def test_the_keyboard_reaches_and_works_the_filters(page: sync_api.Page, tmp_pat
     assert page.evaluate("document.activeElement.id") == "f-domain"
 
 
+@pytest.mark.slow
 def test_without_script_every_answer_is_there(browser: sync_api.Browser, tmp_path: Path) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
@@ -94,6 +96,7 @@ def test_without_script_every_answer_is_there(browser: sync_api.Browser, tmp_pat
     context.close()
 
 
+@pytest.mark.slow
 def test_hostile_answers_do_nothing(page: sync_api.Page, tmp_path: Path) -> None:
     attack = "</script><script>alert(1)</script><img src=x onerror=alert(2)><svg onload=alert(3)>"
     page.goto(address(write(make_run(tmp_path / "run", hostile=attack))))
@@ -102,6 +105,7 @@ def test_hostile_answers_do_nothing(page: sync_api.Page, tmp_path: Path) -> None
     assert "<script>alert(1)" in page.locator(".card").first.inner_text()
 
 
+@pytest.mark.slow
 def test_pages_of_answers_link_both_ways(page: sync_api.Page, tmp_path: Path) -> None:
     page.goto(address(write(make_run(tmp_path / "run", 160, plain=False))))
     page.get_by_role("link", name="answers-002.html").click()
@@ -111,12 +115,14 @@ def test_pages_of_answers_link_both_ways(page: sync_api.Page, tmp_path: Path) ->
     assert "report.html" in page.url
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("found", [[], estimates_of("short", (0, 0, 0, 1, 0, 0))])
 def test_little_to_show_is_no_error(page: sync_api.Page, tmp_path: Path, found: list) -> None:  # type: ignore[type-arg]
     page.goto(address(write(make_run(tmp_path / "run", 1, found=found, facts=1))))
     assert page.locator("h1").is_visible()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_phone_and_dark(browser: sync_api.Browser, tmp_path: Path, scheme: str) -> None:
     context = browser.new_context(
@@ -135,6 +141,7 @@ def test_phone_and_dark(browser: sync_api.Browser, tmp_path: Path, scheme: str) 
     context.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", [True, False])
 def test_a_table_that_goes_on_shows_it_at_its_edge(
     browser: sync_api.Browser, tmp_path: Path, script: bool
@@ -158,6 +165,7 @@ def test_a_table_that_goes_on_shows_it_at_its_edge(
     context.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1280, 390])
 def test_sections_and_the_way_up_are_always_at_hand(
     browser: sync_api.Browser, tmp_path: Path, width: int
@@ -183,6 +191,7 @@ def test_sections_and_the_way_up_are_always_at_hand(
     context.close()
 
 
+@pytest.mark.slow
 def test_a_short_page_is_no_longer_for_its_way_up(
     browser: sync_api.Browser, tmp_path: Path
 ) -> None:

@@ -100,6 +100,7 @@ def searched(place: Path) -> list[list[str]]:
         return [[p.id for p in found] for found in index.search_many(queries, 7)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [0, 1])
 def test_a_first_build_that_is_killed_goes_on(build: Build, number: int, tmp_path: Path) -> None:
     source, whole = tmp_path / "a.jsonl", tmp_path / "whole.index"
@@ -124,6 +125,7 @@ def test_a_first_build_that_is_killed_goes_on(build: Build, number: int, tmp_pat
     assert 0 < kept[len(kept) // 2] < 200
 
 
+@pytest.mark.slow
 def test_an_update_that_is_killed_goes_on(build: Build, tmp_path: Path) -> None:
     folder, first = tmp_path / "source", tmp_path / "first.index"
     folder.mkdir()
@@ -161,6 +163,7 @@ def test_an_update_that_is_killed_goes_on(build: Build, tmp_path: Path) -> None:
     assert half
 
 
+@pytest.mark.slow
 def test_a_killed_build_leaves_no_worker_behind(tmp_path: Path) -> None:
     source = tmp_path / "a.jsonl"
     source.write_text(lines(50))

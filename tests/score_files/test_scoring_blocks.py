@@ -196,6 +196,7 @@ done = scoring.score_file(sys.argv[1], sys.argv[2], METHODS, nli="rules", cache=
 """
 
 
+@pytest.mark.slow
 def test_a_command_that_is_killed_goes_on(tmp_path: Path) -> None:
     """Killed again and again at other moments; each block that was finished is scored once."""
     path = written(tmp_path / "a.jsonl", rows_of(ROWS))

@@ -268,6 +268,7 @@ def test_stopped_anywhere_it_goes_on_and_ends_the_same(
     assert msgspec.msgpack.encode(excerpt) == msgspec.msgpack.encode(expected)
 
 
+@pytest.mark.slow
 def test_a_killed_command_goes_on_and_ends_the_same(tmp_path: Path) -> None:
     parts = tmp_path / "parts"
     parts.mkdir()
@@ -324,6 +325,7 @@ run_stage(PassTask("classes", load_plan(None)), parts, Path(sys.argv[1]), DumpRe
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT])
 def test_workers_end_with_the_command_that_started_them(tmp_path: Path, stop: int) -> None:
     """A worker in the middle of a part does not read on."""
