@@ -1,7 +1,7 @@
 """How fast a knowledge source is indexed and searched, how large the index is, beside bm25s.
 
-    python benchmarks/speed/index_speed.py [--sizes 10000,100000,1000000] [--words 100]
-        [--english] [--peer FOLDER] [--designs] [--repeat 3] [--folder DIR]
+    python benchmarks/speed/index_speed.py [--sizes 40000,1000000] [--words 100]
+        [--english] [--peer FOLDER] [--repeat 3] [--folder DIR]
 
 Passages are made by a script: 100 words each from an invented vocabulary of a million words drawn
 by a Zipf-Mandelbrot law (exponent 1.05), with sentences and titles; the long answers and paragraphs
@@ -9,8 +9,8 @@ of SAYSO_TEST_DATA stand before them where it is set. With ``--english`` all are
 sentences there, in random order: words have endings that a stemmer looks at, and every fifth
 passage a character outside ASCII. CPU seconds are of all processes, user and
 system. ``--peer`` is a folder with bm25s in it (``pip install --target FOLDER bm25s``); both read
-the same JSONL file in turns and the best of each counts. A million passages need 2.5 GB of disk,
-which are freed at the end. ``--designs`` compares ways to set up the full-text table instead.
+the same JSONL file in turns and the best of each counts, and both answer the same queries one at a
+time. A million passages need 2.5 GB of disk, which are freed at the end.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import json
 import os
 import random
 import re
-import sqlite3
+import shutil
 import statistics
 import subprocess
 import sys
@@ -55,8 +55,15 @@ index = bm25s.BM25()
 index.index(tokens, show_progress=False)
 index.save(sys.argv[2])
 after = os.times()
-print(json.dumps([sum(after[:4]) - sum(before[:4]), len(texts),
-                  resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3]))
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+queries = json.load(open(sys.argv[4], encoding="utf-8"))
+began = os.times()
+for query in queries:
+    index.retrieve(bm25s.tokenize([query], stopwords="en", show_progress=False), k=5,
+                   show_progress=False, n_threads=0)
+ended = os.times()
+print(json.dumps([sum(after[:4]) - sum(before[:4]), len(texts), peak,
+                  1e3 * (sum(ended[:4]) - sum(began[:4])) / len(queries)]))
 """
 
 
@@ -154,14 +161,11 @@ def run(script: str, *arguments: object) -> list[float]:
     return found
 
 
-def latency(path: Path, source: Path, number: int = 300) -> None:
-    """Print how long searches take: ten words in a row of a passage, and real claims."""
-    from sayso import retrieval
-
+def asked_of(source: Path, number: int = 1000) -> list[tuple[str, str]]:
+    """Return titles and ten words in a row of passages drawn at random."""
     draw = random.Random(0)
+    size, asked = source.stat().st_size, []
     with source.open("rb") as file:
-        size = source.stat().st_size
-        asked = []
         while len(asked) < number:
             file.seek(draw.randrange(size))
             file.readline()
@@ -170,47 +174,30 @@ def latency(path: Path, source: Path, number: int = 300) -> None:
             if len(words) >= 10:
                 start = draw.randrange(len(words) - 9)
                 asked.append((json.loads(line)["title"], " ".join(words[start : start + 10])))
-    claims = [(title, text) for title, text, _ in real()[1]]
-    kinds = {"whole source": [("", text) for _, text in asked], "within a title": asked}
-    if claims:
-        chosen = draw.sample(claims, min(number, len(claims)))
-        kinds["real claims, whole source"] = [("", text) for _, text in chosen]
-        kinds["real claims, within a title"] = chosen
-    for kind, queries in kinds.items():
-        times, walls, found = [], [], 0
+    return asked
+
+
+def latency(path: Path, asked: list[tuple[str, str]]) -> float:
+    """Print how long searches take, one at a time; return the mean of the whole source."""
+    from sayso import retrieval
+
+    means = []
+    for kind, queries in (
+        ("whole source", [("", text) for _, text in asked]),
+        ("within a title", asked),
+    ):
+        times = []
         with retrieval.open_index(path) as index:
             for title, text in queries:
-                cpu, wall = time.process_time(), time.perf_counter()
-                found += bool(index.search(text, 5, title))
-                times.append(1e3 * (time.process_time() - cpu))
-                walls.append(1e3 * (time.perf_counter() - wall))
+                began = time.process_time()
+                index.search(text, 5, title)
+                times.append(1e3 * (time.process_time() - began))
         low, high = (statistics.quantiles(times, n=20)[n] for n in (9, 18))
-        middle = statistics.median(walls)
+        means.append(statistics.mean(times))
         print(
-            f"    {kind:<28} p50 {low:6.1f} ms CPU, p95 {high:6.1f}; median wall {middle:6.1f}; "
-            f"{found} of {len(queries)} found something",
-            flush=True,
+            f"    {kind:<16} mean {means[-1]:.2f} ms CPU, p50 {low:.2f}, p95 {high:.2f}", flush=True
         )
-
-
-def shortcuts(path: Path, queries: list[str], what: str) -> None:
-    """Print how many of the five best by the full formula the shortcut finds."""
-    from sayso import retrieval
-    from sayso.retrieval import index as searching
-
-    limits = searching.POSTINGS, searching.CANDIDATES
-    with retrieval.open_index(path) as index:
-        short = [[p.id for p in found] for found in index.search_many([("", q) for q in queries])]
-        searching.POSTINGS = searching.CANDIDATES = 1 << 40
-        full = [[p.id for p in found] for found in index.search_many([("", q) for q in queries])]
-    searching.POSTINGS, searching.CANDIDATES = limits
-    same = sum(len({*a} & {*b}) for a, b in zip(short, full, strict=True))
-    first = sum(a[:1] == b[:1] for a, b in zip(short, full, strict=True))
-    print(
-        f"  shortcut, {what}: {same} of {sum(map(len, full))} of the best five, "
-        f"the best itself in {first} of {len(queries)}",
-        flush=True,
-    )
+    return means[0]
 
 
 def quality(folder: Path) -> None:
@@ -223,7 +210,7 @@ def quality(folder: Path) -> None:
         return
     source = folder / "real.jsonl"
     source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    info = retrieval.build_index(source, folder / "real.sqlite")
+    info = retrieval.build_index(source, folder / "real.index")
     chosen = random.Random(0).sample(queries, 2000)
     with retrieval.open_index(info.path) as index:
         for given in (False, True):
@@ -238,141 +225,55 @@ def quality(folder: Path) -> None:
             where = "within its title" if given else "in the whole source"
             told = ", ".join(f"{n / len(chosen):.3f} in the first {k}" for k, n in ranks.items())
             print(f"real text, {info.passages} passages, own text {where}: {told}", flush=True)
-    shortcuts(Path(info.path), [text for _, text, _ in chosen[:300]], "real text")
-
-
-def designs(folder: Path, count: int, words: int, repeat: int) -> None:
-    """Print CPU seconds and size of ways to set up the full-text table, same rows, in turns."""
-    rows = [(n, f"{row['title']}\n{row['text']}") for n, row in enumerate(passages(count, words))]
-    plain = {
-        "detail": "none", "columnsize": 0, "tokenize": "porter unicode61 remove_diacritics 2",
-        "page": 16384, "pgsz": 16000, "hashsize": 1 << 20, "automerge": 0, "batch": 20_000,
-        "content": "", "journal": "DELETE",
-    }  # fmt: skip
-    ways: dict[str, dict[str, object]] = {
-        "as it is": {},
-        "detail=column": {"detail": "column"},
-        "detail=full, columnsize=1": {"detail": "full", "columnsize": 1},
-        "without porter": {"tokenize": "unicode61 remove_diacritics 2"},
-        "ascii": {"tokenize": "ascii"},
-        "pages of 4 kB": {"page": 4096, "pgsz": 4050},
-        "pages of 32 kB": {"page": 32768, "pgsz": 32000},
-        "automerge=4": {"automerge": 4},
-        "postings buffer of 256 kB": {"hashsize": 1 << 18},
-        "postings buffer of 8 MB": {"hashsize": 1 << 23},
-        "postings buffer of 64 MB": {"hashsize": 1 << 26},
-        "commits of 2,000": {"batch": 2000},
-        "write-ahead log": {"journal": "WAL"},
-        "no journal": {"journal": "OFF"},
-    }
-    best: dict[str, tuple[float, int]] = {}
-    for _ in range(repeat):
-        for name, changed in ways.items():
-            found = design(folder / "design.sqlite", rows, {**plain, **changed})
-            best[name] = min(best.get(name, found), found)
-    for name, (seconds, size) in best.items():
-        rate = f"{count / seconds:8,.0f} passages a CPU second"
-        print(f"  {name:<28} {rate}, {size / count:6.0f} bytes each (text included)", flush=True)
-
-
-def design(path: Path, rows: list[tuple[int, str]], way: dict[str, object]) -> tuple[float, int]:
-    """Build once; return CPU seconds and bytes."""
-    for old in path.parent.glob(f"{path.name}*"):
-        old.unlink()
-    began = time.process_time()
-    db = sqlite3.connect(path, isolation_level=None)
-    for pragma in (f"page_size={way['page']}", f"journal_mode={way['journal']}",
-                   "synchronous=NORMAL", "secure_delete=OFF", "cache_size=-65536"):  # fmt: skip
-        db.execute(f"PRAGMA {pragma}")
-    db.execute("CREATE TABLE passages (id INTEGER PRIMARY KEY, text)")
-    db.execute(
-        f"CREATE VIRTUAL TABLE words USING fts5(text, content='', detail={way['detail']}, "
-        f"columnsize={way['columnsize']}, tokenize='{way['tokenize']}')"
-    )
-    tuned = [(n, way[n]) for n in ("pgsz", "hashsize", "automerge")]
-    db.executemany("INSERT INTO words(words, rank) VALUES(?, ?)", tuned)
-    step = int(str(way["batch"]))
-    for start in range(0, len(rows), step):
-        db.execute("BEGIN")
-        db.executemany("INSERT INTO passages VALUES(?, ?)", rows[start : start + step])
-        db.execute(
-            "INSERT INTO words(rowid, text) SELECT id, text FROM passages WHERE id >= ?", (start,)
-        )
-        db.execute("COMMIT")
-    db.execute("INSERT INTO words(words) VALUES('optimize')")
-    db.execute("VACUUM")
-    db.close()
-    return time.process_time() - began, path.stat().st_size
 
 
 def study(folder: Path, chosen: argparse.Namespace) -> None:
     """Build and search at every size."""
-    rates = []
     for size in (int(number) for number in chosen.sizes.split(",")):
-        source, place = folder / f"{size}.jsonl", folder / f"{size}.sqlite"
+        source, place = folder / f"{size}.jsonl", folder / f"{size}.index"
         write(source, size, chosen.words, chosen.english)
         print(f"{size:,} documents, {source.stat().st_size / 1e6:,.0f} MB of JSONL", flush=True)
+        asked = asked_of(source)
+        queries = folder / "queries.json"
+        queries.write_text(json.dumps([text for _, text in asked]), encoding="utf-8")
         ours: list[list[float]] = []
         theirs: list[list[float]] = []
         for turn in range(chosen.repeat if size <= 100_000 else 1):
-            for old in folder.glob(f"{place.name}*"):
-                old.unlink()
+            shutil.rmtree(place, ignore_errors=True)
             ours.append(run(BUILD, source, place, 0))
             if chosen.peer and size <= 100_000:
-                theirs.append(run(PEER, source, folder / f"peer{turn}", chosen.peer))
+                theirs.append(run(PEER, source, folder / f"peer{turn}", chosen.peer, queries))
         cpu, wall, count, size_of, peak, _ = min(ours)
-        rates.append(count / cpu)
         print(
             f"  sayso: {cpu:.1f} CPU s, {count:,.0f} passages, {count / cpu:,.0f} a CPU second, "
             f"{wall:.0f} s wall, {size_of / count:,.0f} bytes a passage, peak {peak:.0f} MB",
             flush=True,
         )
+        each = latency(place, asked)
         if theirs:
-            other, number, memory = min(theirs)
+            other, number, memory, search = min(theirs)
             print(
                 f"  bm25s: {other:.1f} CPU s, {number / other:,.0f} a CPU second, peak "
-                f"{memory:.0f} MB; ratio {count / cpu / (number / other):.2f} (bar 2)",
+                f"{memory:.0f} MB; {search:.2f} ms a search; sayso indexes "
+                f"{count / cpu / (number / other):.2f} x as many, a search takes "
+                f"{each / search:.2f} x as long",
                 flush=True,
-            )
-        if 100_000 <= size < 1_000_000:
-            helped = folder / "helped.sqlite"
-            cpu, wall, count, _, peak, child = run(BUILD, source, helped, 1)
-            print(
-                f"  with a worker: {cpu:.1f} CPU s, {wall:.0f} s wall, peak {peak:.0f} and "
-                f"{child:.0f} MB",
-                flush=True,
-            )
-            for old in folder.glob("helped.sqlite*"):
-                old.unlink()
-        latency(place, source)
-        if size <= 10_000:
-            queries = [" ".join(row["text"].split()[5:15]) for row in passages(100, chosen.words)]
-            shortcuts(place, queries, f"{size:,} invented passages")
-        if size >= 1_000_000:
-            each = place.stat().st_size / count
-            print(
-                f"  20 million such passages: {20e6 / rates[-1] / 60:.0f} CPU minutes, "
-                f"{20e6 * each / 1e9:.0f} GB"
             )
         source.unlink()
-        place.unlink()
+        shutil.rmtree(place)
 
 
 def main() -> None:
     """Run all of it in a temporary folder."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--sizes", default="10000,100000,1000000")
+    parser.add_argument("--sizes", default="40000,1000000")
     parser.add_argument("--words", type=int, default=100)
     parser.add_argument("--peer", default="")
     parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--designs", action="store_true")
     parser.add_argument("--english", action="store_true")
     parser.add_argument("--folder", type=Path, default=None)
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=chosen.folder) as place:
-        if chosen.designs:
-            designs(Path(place), 50_000, chosen.words, chosen.repeat)
-            return
         quality(Path(place))
         study(Path(place), chosen)
 

@@ -226,9 +226,9 @@ def _pieces(entries: list[QueuedFile]) -> Iterator[tuple[QueuedFile, SourcePiece
 # ---- writing, in commits that say how far they go
 
 #: passages, and characters, that wait at most for a commit
-BATCH, TEXT = 20_000, 8_000_000
+BATCH, TEXT = 50_000, 40_000_000
 #: bytes of memory of tantivy's one thread that writes: with one, passages keep their order
-MEMORY = 64_000_000
+MEMORY = 128_000_000
 
 
 class QueuedFile(NamedTuple):

@@ -296,7 +296,7 @@ K1, B = 1.2, 0.75
 LONGEST_QUERY, MOST_WORDS = 10_000, 64
 #: passages that are looked at beyond the wanted ones, at first and at most, so that equal scores
 #: are ordered by id
-TIES, MOST_TIES = 20, 10_000
+TIES, MOST_TIES = 3, 10_000
 #: passages of one title above which tantivy scores them, by the frequencies of the whole source
 MANY = 1000
 
@@ -388,11 +388,13 @@ class Index:
         return list(itertools.islice(distinct.values(), k))
 
     def _stems(self, text: str) -> list[str]:
-        """Return the distinct stems of a query, at most so many, the rarest first."""
+        """Return the distinct stems of a query; of more than :data:`MOST_WORDS` the rarest."""
         cleaned = clean_passage(text[:LONGEST_QUERY])[0]
         stems = dict.fromkeys(analyzer().analyze(cleaned))
-        known = [(self._searcher.doc_freq(WORDS, stem), stem) for stem in stems]
-        return [stem for _, stem in sorted((n or math.inf, stem) for n, stem in known)][:MOST_WORDS]
+        if len(stems) <= MOST_WORDS:
+            return list(stems)
+        known = [(self._searcher.doc_freq(WORDS, stem) or math.inf, stem) for stem in stems]
+        return [stem for _, stem in sorted(known)][:MOST_WORDS]
 
     def _under_title(self, title: str) -> tuple[str, int] | None:
         """Return the form of a title under which there are passages, and how many these are."""
@@ -432,13 +434,14 @@ class Index:
         query, most = Query.boolean_query(clauses), k + TIES
         while True:
             hits = self._searcher.search(query, most, count=False).hits
-            found = [
-                _passage(_kept_of(self._searcher, address))._replace(score=score)
-                for score, address in hits
-            ]
-            better = {one.passage.id for one in found if one.score > found[-1].score}
-            if len(found) < most or len(better) >= k or most > MOST_TIES:
-                return found
+            found: dict[str, _Found] = {}  # equal passages once
+            for score, address in hits:
+                if len(found) >= k and score < next(reversed(found.values())).score:
+                    return list(found.values())
+                one = _passage(_kept_of(self._searcher, address))
+                found.setdefault(one.passage.id, one._replace(score=score))
+            if len(hits) < most or most > MOST_TIES:
+                return list(found.values())
             most *= 4
 
 
