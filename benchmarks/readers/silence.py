@@ -17,7 +17,8 @@ The set is ``src/sayso/checks/silence.jsonl``; ``silence.md`` beside it says how
 
 A row is *misread* if an answer is taken for silence, or silence for an answer. Refusals, questions
 back and empty texts are silence. *Undecided* rows are counted apart. ``--store`` puts readings into
-``silence.json`` under a name; the tables of docs/readers.md are made from that file:
+``silence.json`` under a name; the tables of docs/readers.md and
+trained.md are made from that file:
 ``python benchmarks/readers/silence.py --tables``.
 """
 

@@ -7,7 +7,8 @@ Writes ``src/sayso/judges/data/decisiveness_weights.json``. ``DATA`` is the fold
 ridge regressions in closed form, so that one run gives the same weights as the next. Only the half
 of the questions with an even hash, and of ``labels.py`` the half "train", are used;
 ``benchmarks/readers/decisiveness.py`` measures on the others. Takes two minutes.
-``--check`` prints five-fold figures within the half and writes nothing. See ``docs/readers.md``.
+``--check`` prints five-fold figures within the half and writes nothing. See
+``benchmarks/readers/trained.md``.
 """
 
 from __future__ import annotations

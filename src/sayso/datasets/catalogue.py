@@ -141,12 +141,10 @@ CATALOGUE: dict[str, CatalogueEntry] = {
 
 def markdown() -> Iterator[str]:
     """Yield the lines of the table in docs/data.md."""
-    yield "| name | content | size | license | for | hub | file | paper |"
-    yield f"|{'---|' * 8}"
+    yield "| name | content | size | license | where it is |"
+    yield f"|{'---|' * 5}"
     for name, entry in CATALOGUE.items():
         what = f"{entry.what} ({entry.notes})" if entry.notes else entry.what
-        row = (
-            f"`{name}`", what, entry.size, entry.license, ", ".join(entry.suits),
-            entry.hub or "-", entry.file or "-", entry.source or "-",
-        )  # fmt: skip
+        places = "; ".join(filter(None, (entry.hub, entry.file, entry.source)))
+        row = (f"`{name}`", what, entry.size, entry.license, places or "in sayso")
         yield f"| {' | '.join(row)} |"

@@ -8,7 +8,7 @@ subjects cannot count. The first model says of each clause whether it asserts so
 how surely the clauses that do are worded: classes, pairs of classes, places of the cues, and runs
 of one or two words around them. Probabilities in numbers ("70 % sure", "one in three") are taken
 as they are, and alternatives ("Lyon or Nice") share. ``tools/readers/decisiveness.py`` trains both
-models; ``docs/readers.md`` says on what, and how well they read.
+models; ``benchmarks/readers/trained.md`` says on what, ``docs/readers.md`` how well they read.
 
 "The question is incomplete", "I don't know", "I'm certain of his birthdate" assert nothing, so they
 carry neither decisiveness nor a value to compare.

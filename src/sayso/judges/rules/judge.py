@@ -116,7 +116,7 @@ def make_verdict(
 
 
 #: certainty of a committed verdict on words that voice doubt by their decisiveness; labels agreed
-#: with 9 of 17 such verdicts (docs/readers.md)
+#: with 9 of 17 such verdicts (benchmarks/readers/trained.md)
 DISPUTED = 0.5
 
 
