@@ -403,9 +403,8 @@ def test_identity_is_the_content_the_template_and_the_numbers(
         opened(moved, weights=False, dtype="float16"),
         opened(moved, weights=False, end_loops=True),
         opened(moved, weights=False, chat_template="{{ messages[0]['content'] }}"),
-        open_model(f"hf:{gguf_of_llama}", device="cpu", weights=False),
     ]
-    assert len({first.identity, *(other.identity for other in others)}) == 5
+    assert len({first.identity, *(other.identity for other in others)}) == 4
     assert "license mit" in first.card
     assert "run by llama.cpp" in first.card
     assert "\x1b" not in first.card
