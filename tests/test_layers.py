@@ -406,7 +406,7 @@ BUDGET = {
     "checks": 1_876,
     "retrieval": 1_580,
     "sayso": 1_787,
-    "assertions": 1_591,
+    "assertions": 1_514,
     "inspect_ai_tools": 1_418,
     "prompts": 976,
     "answers": 856,

@@ -10,13 +10,16 @@ faithfulness have), and a rare share (1.5 % of the facts, in runs within an enti
 at least that is decided: "holds" and "does not" are both wrong then, and each may come up
 at most 5 % of the time. "any of 3" asserts J, FA and UUR together, which share the 5 %.
 
-*Settles*: a run that cannot say yet asks for a number of entities. So many are drawn from the
-entities of that run, with replacement: a world in which the true value is the observed one. Then
-the assertion is decided again. Limits lie between the value and the
-end of its interval, at .35 to .85 of the way, so that 1.3 to 12 times as many are asked for.
+*Settles*: a run that cannot say yet asks for a number of entities. So many, and .5 to 1.7 times as
+many, are drawn from the entities of that run, with replacement: a world in which the true value is
+the observed one. Then the assertion is decided again. The number at which 80 % of the runs are
+settled is interpolated; the ratio is what was asked for over that. Limits lie between the value and
+the end of its interval, at .35 to .85 of the way, so that 1.3 to 12 times as many are asked for.
+Besides the numbers above: J of a model that never hedges, whose parts are shares of 0, and the
+difference of J of two models of which the second is another one on half of the entities.
 
-A share of 1,000 worlds has a standard error of 0.7 points at 5 %, one of 200 of 2.8 points at
-80 %.
+A share of 1,000 worlds has a standard error of 0.7 points at 5 %, one of 300 of 2.3 points at
+80 %, and so a ratio of about .06.
 """
 
 from __future__ import annotations
@@ -41,15 +44,18 @@ from sayso.assertions.decide import (
     holm_outcomes,
 )
 from sayso.metrics.intervals import at_level, bootstrap_ratio, bootstrap_share
+from sayso.metrics.uncle_known import bootstrap_cells_difference
 from sayso.records import Estimate
 
 #: resamples of one interval: fewer than a run takes, which widens no interval on average
 RESAMPLES = 500
 RARE = 0.015
-SCALES = {"J": (-1.0, 1.0)}
 TOGETHER = ("J", "FA", "UUR")
 #: runs that ask for more than so many times as many entities are not followed
-MOST = 40
+MOST = 20
+#: of how many as were asked for runs are simulated, beside all
+FACTORS = (0.5, 0.65, 0.8, 1.0, 1.3, 1.7)
+NEVER, DIFFERENCE = "J, no hedges", "difference of J"
 
 
 class Kind:
@@ -88,10 +94,16 @@ class Kind:
     def decide(self, names: Sequence[str], limits: Sequence[float], table: list[Floats]):
         """Return what is decided of some numbers together, each said to be at least a limit."""
         claims = [
-            AssertedNumber(">=", limit, scale=SCALES.get(name, (0.0, 1.0)), entities=len(table))
+            AssertedNumber(">=", limit, scale=scale_of(name), entities=len(table))
             for name, limit in zip(names, limits, strict=True)
         ]
         return decide(claims, lambda error: [self.at(table, error)[name] for name in names])
+
+
+def scale_of(name: str) -> tuple[float, float] | None:
+    if name == DIFFERENCE:
+        return None
+    return (-1.0, 1.0) if name.startswith("J") else (0.0, 1.0)
 
 
 # ---- the tables: a list with what each entity has
@@ -141,7 +153,26 @@ def rare(table: list[Floats], seed: int) -> Mapping[str, Estimate]:
     return {"rare share": bootstrap_share("rare share", hit, every, facts, RESAMPLES, seed)}
 
 
+def draw_pair(entities: int, hedging: float, rng: np.random.Generator) -> list[Floats]:
+    first = simulate(entities, hedging, rng).cells.sum(axis=1)
+    other = simulate(entities, hedging + 0.8, rng).cells.sum(axis=1)
+    second = np.where(rng.random((entities, 1)) < 0.5, other, first)
+    return list(np.concatenate([second, first], axis=1))
+
+
+def difference(table: list[Floats], seed: int) -> Mapping[str, Estimate]:
+    both = np.array(table)
+    found = bootstrap_cells_difference(both[:, :6], both[:, 6:], n=RESAMPLES, seed=seed)
+    return {DIFFERENCE: found["J"]}
+
+
 CELLS = Kind(TOGETHER, draw_cells, rates)
+SILENT = Kind(
+    (NEVER,),
+    lambda entities, _, rng: draw_cells(entities, -40.0, rng),
+    lambda table, seed: {NEVER: rates(table, seed)["J"]},
+)
+PAIR = Kind((DIFFERENCE,), draw_pair, difference)
 #: what does not depend on how often the model hedges
 OTHERS = (
     Kind(("AUROC",), draw_scores, ranking),
@@ -192,46 +223,52 @@ def study_wrong(trials: int, seed: int, sizes: Sequence[int], only: str) -> None
 
 
 def study_settles(trials: int, seed: int, sizes: Sequence[int], only: str) -> None:
-    """Print how often the number of entities that is asked for settles it."""
-    print("settled by as many entities as were asked for, in % (median of how many times as many)")
-    for number, (label, kind) in enumerate(studied()):
-        if only not in ("", label, *kind.names):
-            continue
+    """Print what share of runs of as many entities as were asked for is settled, and the ratio."""
+    print("| number | entities | asked for, median | settled | asked / needed for 80 % |")
+    print("|---" * 5 + "|")
+    more = [(MIDDLE, SILENT), ("3 %", PAIR), (MIDDLE, PAIR)]
+    for number, (label, kind) in enumerate([*studied(), *more]):
         rng = np.random.default_rng([seed, 100 + number])
-        title = f"hedged {label}" if kind is CELLS else ""
-        print(f"{title:>14} entities" + "".join(f"{name:>15}" for name in kind.names))
-        for entities in sizes:
-            cells = [_settled(name, kind, entities, label, trials, rng) for name in kind.names]
-            print(f"{'':14} {entities:>8}" + "".join(f"{cell:>15}" for cell in cells), flush=True)
+        for name in kind.names:
+            if only not in ("", label, name):
+                continue
+            hedged = f", {label} hedged" if kind in (CELLS, PAIR) else ""
+            for entities in sizes:
+                cells = _settled(name, kind, entities, label, trials, rng)
+                print(f"| {name}{hedged} | {entities} | {cells} |", flush=True)
 
 
 def _settled(
     name: str, kind: Kind, entities: int, label: str, trials: int, rng: np.random.Generator
 ) -> str:
-    settled, times = 0, []
-    for _ in range(trials):
+    settled, times = np.zeros(len(FACTORS)), []
+    while len(times) < trials:
         table = kind.draw(entities, HEDGING[label], rng)
         e = kind.at(table, NOMINAL)[name]
         if e.value is None or e.low is None or e.high is None:
             continue
         up = rng.random() < 0.5
         limit = e.value + rng.uniform(0.35, 0.85) * ((e.low if up else e.high) - e.value)
+        if limit == e.value:  # a share of 0 or 1
+            continue
         (one,) = kind.decide([name], [limit], table)
         if one.outcome != CANNOT_SAY or one.needed is None or one.needed > MOST * entities:
             continue
         times.append(one.needed / entities)
-        places = rng.integers(0, entities, one.needed)
-        (later,) = kind.decide([name], [limit], [table[place] for place in places])
-        settled += later.outcome == (HOLDS if up else DOES_NOT)
-    if not times:
-        return "-"
-    return f"{100 * settled / len(times):.0f} (x{np.median(times):.1f})"
+        for place, factor in enumerate(FACTORS):
+            drawn = rng.integers(0, entities, round(factor * one.needed))
+            found = kind.outcomes([name], [limit], [table[row] for row in drawn])
+            settled[place] += (HOLDS if up else DOES_NOT) in found
+    shares = settled / len(times)
+    enough = np.exp(np.interp(0.8, np.maximum.accumulate(shares), np.log(FACTORS)))
+    here = f"{100 * shares[FACTORS.index(1.0)]:.0f} %"
+    return f"x {np.median(times):.1f} | {here} | {1 / enough:.2f}"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--trials", type=int, default=1000)
-    parser.add_argument("--settle-trials", type=int, default=200)
+    parser.add_argument("--settle-trials", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--part", choices=("wrong", "settles"))
     parser.add_argument("--only", default="", help="how often is hedged (12 %%), or a number")

@@ -112,6 +112,17 @@ def test_alone_an_assertion_has_the_whole_error(folder: Path) -> None:
     assert several.low < alone.low < alone.high < several.high  # type: ignore[operator]
 
 
+def test_a_release_that_is_worse_is_told_how_many_entities_settle_it(folder: Path) -> None:
+    both = {"base": folder / "good", "resamples": 200}
+    (whole,) = checked(folder / "silent", "J[short] not worse by 0", **both)
+    assert whole.value is not None
+    assert whole.value < -0.5
+    (one,) = checked(folder / "silent", f"J[short] not worse by {0.02 - whole.value:.3f}", **both)
+    assert one.verdict == "cannot say yet"
+    assert one.needed is not None
+    assert one.needed > one.entities
+
+
 def test_facts_of_the_run_are_decided_on_their_value(folder: Path) -> None:
     run = folder / "good"
     tokens = RunFolder.open(run).read_manifest().tokens

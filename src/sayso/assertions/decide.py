@@ -17,10 +17,11 @@ its own method: an exact interval stays exact.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Literal, NamedTuple
 
-from sayso.assertions.needed import Settling, needed_entities
+import msgspec
+
+from sayso.assertions.needed import NARROW, Settling, needed_entities
 from sayso.records import Estimate
 
 Outcome = Literal["holds", "does not", "cannot say yet"]
@@ -34,8 +35,6 @@ ERROR = 0.05
 #: pages. Those of Student's t are symmetric on their scale and the numbers are not, so that one
 #: side misses up to 1.7 times as often as its level says (``benchmarks/metrics/assertions.py``)
 NOMINAL = 0.025
-#: a second level, whose intervals say how many degrees of freedom a number has
-HALF = 0.25
 
 
 class AssertedNumber(NamedTuple):
@@ -94,12 +93,8 @@ def decide(
         else:
             side = HOLDS if _meets(claim, at(first)[i].value) else DOES_NOT
             share = error / (len(tested) - sum(o == side for o, _ in reached.values()))
-            found.append(_undecided(claim, share, at(share)[i], partial(_one_of, at, i)))
+            found.append(_undecided(claim, share, at(share)[i], lambda i=i: at(NARROW)[i]))
     return found
-
-
-def _one_of(at: Measured, place: int) -> Estimate:
-    return at(HALF)[place]
 
 
 def holm_outcomes(
@@ -173,7 +168,7 @@ def _on_value(claim: AssertedNumber, estimate: Estimate) -> Decided:
 
 
 def _undecided(
-    claim: AssertedNumber, share: float, estimate: Estimate, at_half: Callable[[], Estimate]
+    claim: AssertedNumber, share: float, estimate: Estimate, narrow: Callable[[], Estimate]
 ) -> Decided:
     """Say why a claim is not decided, and what would decide it."""
     value = estimate.value
@@ -182,14 +177,18 @@ def _undecided(
         return Decided(CANNOT_SAY, share, estimate, why)
     if estimate.low == estimate.high:
         return Decided(CANNOT_SAY, share, estimate, "no resample moves it: there is no interval")
-    if estimate.missing and estimate.bound_low is None and estimate.bound_high is None:
+    low, high = _widest(msgspec.structs.replace(estimate, low=value, high=value))
+    if low is None or high is None:
         reason = f"{_unread(estimate)}, and sayso does not know how far they could move the value"
         return Decided(CANNOT_SAY, share, estimate, reason)
-    if _on_interval(claim, estimate.low, estimate.high) != CANNOT_SAY:
+    clear = _on_interval(claim, estimate.low, estimate.high) != CANNOT_SAY
+    if clear or (low < high and low <= claim.limit <= high):
         reason = f"{_unread(estimate)}, and could move the value to {_ends(estimate)}"
         return Decided(CANNOT_SAY, share, estimate, reason)
-    plan = Settling(claim.limit, share, claim.scale, claim.entities)
-    needed = needed_entities(estimate, at_half(), HALF, plan)
+    # unread verdicts take their part of the distance, however many entities there are
+    limit = claim.limit + (value - low if claim.limit < low else value - high)
+    plan = Settling(limit, share, claim.scale, claim.entities)
+    needed = needed_entities(estimate, narrow(), plan)
     return Decided(CANNOT_SAY, share, estimate, "the interval contains the limit", needed)
 
 

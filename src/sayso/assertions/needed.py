@@ -2,34 +2,43 @@
 
 Settle: with a chance of 80 %, the interval of a new run of so many entities leaves out the limit.
 
-* A share with an exact interval (Clopper and Pearson 1934): the size at which the exact test of
-  the limit has this power, by binomial tails, over the effective size of this run (the number of
-  trials that gives its interval).
-* Any other number: its interval is value -+ t s on a scale (as it is, or logit or log of the ends
-  of its scale), so the number is C ((t' + z) s / d)^2: C entities now, d the distance of the value
-  from the limit on that scale, z the .8 quantile of the normal law, t' Student's quantile with as
-  many more degrees of freedom as there are entities. The degrees of freedom now follow from two
-  intervals of one number at two levels, of which s does not depend.
+The interval reaches some way from the value towards the limit. One part of that is the sampling
+error: z standard errors s, which shrink with the root of the number of entities. The rest, A, is
+what few cases add (exact intervals, Student's t); it shrinks with the number itself. A new value
+lies up to z' s on the wrong side (z' = .84), so that k times as many entities settle it where
+
+    A / k + (z + z') s / sqrt(k) = distance of the value from the limit
+
+s follows from the reach of the interval at two levels. Without few cases the reach is z s. The
+bound of a count x in the direction away from 0 is x + z sqrt(x + 1) + (z^2 + 2) / 3, towards 0 it
+is x - z sqrt(x) + (z^2 - 1) / 3, up to terms of 1 / sqrt(x) (Cornish and Fisher 1938, for the gamma
+quantiles of Garwood 1936); the reach at two levels gives both x and the size of one case.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from sayso.metrics.intervals import Range, beta_cdf, exact_interval, student_quantile
+from sayso.metrics.intervals import Range, student_quantile
 from sayso.records import Estimate
 
 #: the chance with which the number that is asked for settles the assertion
 POWER = 0.8
 #: more entities than this are not asked for
 MOST = 10_000_000
-#: how a problem ends that says that an interval is exact
-EXACT = "exact interval"
-#: intervals that agree so well are the same
-SAME = 1e-6
-#: the largest number of degrees of freedom: the normal law
+#: the one-sided error of the second interval of each number: so narrow that few cases stand out
+NARROW = 0.45
+#: the number of degrees of freedom of the normal law
 NORMAL = 1e6
+#: a side that reaches less than this share of the other is the one towards 0 cases
+SHORT = 0.75
+#: the part of the variance that a bound adds, in squared cases: 1 in one direction and 0 in the
+#: other for a share; numbers made of two shares have both (``benchmarks/metrics/assertions.py``)
+ADDED = 1 / 3
+#: distances that agree so well are the same; more entities by this share are rounding
+SAME = 1e-6
 
 
 class Settling(NamedTuple):
@@ -41,154 +50,69 @@ class Settling(NamedTuple):
     entities: int
 
 
-def needed_entities(e: Estimate, other: Estimate, error: float, plan: Settling) -> int | None:
+def needed_entities(e: Estimate, narrow: Estimate, plan: Settling) -> int | None:
     """Return how many entities would settle a claim; ``None`` where no number would.
 
-    ``e`` is the number with an interval of the one-sided error of the plan, ``other`` the same with
-    one of ``error``.
+    ``e`` is the number with an interval of the one-sided error of the plan, ``narrow`` the same
+    with one of :data:`NARROW`.
     """
-    if e.value is None or e.low is None or e.high is None or e.value == plan.limit:
+    value = e.value
+    ends = [end for end in (e.low, e.high, narrow.low, narrow.high) if end is not None]
+    if value is None or len(ends) < 4 or value == plan.limit:
         return None
-    factor = _of_exact(e, plan) if EXACT in (e.problem or "") else None
-    if factor is None:
-        factor = _of_spread(e, other, error, plan)
-    if factor is None:
+    place = _scale_of(value, ends, plan)
+    at, low, high, near_low, near_high = (place(x) for x in (value, *ends))
+    up = plan.limit > value
+    reach, near = (high - at, near_high - at) if up else (at - low, at - near_low)
+    other = at - near_low if up else near_high - at
+    z = student_quantile(1 - plan.error, NORMAL)
+    spread = _standard_error(reach, near, z, towards_none=near < SHORT * other)
+    if plan.scale is not None and value in plan.scale:  # all cases are alike: nothing varies
+        spread = 0.0
+    root = _root(
+        max(0.0, reach - z * spread),
+        (z + student_quantile(POWER, NORMAL)) * spread,
+        abs(place(plan.limit) - at),
+    )
+    if plan.entities > MOST * root**2:
         return None
-    number = plan.entities * factor
-    return None if number > MOST else max(plan.entities + 1, math.ceil(number - SAME * number))
+    number = plan.entities / root**2
+    return max(plan.entities + 1, math.ceil(number - SAME * number))
 
 
-# ---- shares with an exact interval
+def _standard_error(reach: float, near: float, z: float, *, towards_none: bool) -> float:
+    """Return s from the reach at z and at that of :data:`NARROW`."""
+    z0 = student_quantile(1 - NARROW, NORMAL)
+    added, near_added = (-(x * x - 1) / 3 if towards_none else (x * x + 2) / 3 for x in (z, z0))
+    case = max(0.0, (near * z - reach * z0) / (z * near_added - z0 * added))
+    root = max(0.0, (near - case * near_added) / z0)
+    return root if towards_none else math.sqrt(max(0.0, root**2 - ADDED * case**2))
 
 
-def _of_exact(e: Estimate, plan: Settling) -> float | None:
-    """Return by how much the trials of an exact interval must grow; ``None`` for another one."""
-    value = e.value or 0.0
-    size = _trials(e, plan.error)
-    if size is None or not 0 <= plan.limit <= 1:
-        return None
-    p, limit = (value, plan.limit) if value > plan.limit else (1 - value, 1 - plan.limit)
-    number = max(1, math.ceil(size))
-    while settling_power(p, limit, number, plan.error) < POWER:
-        number *= 2
-        if number > MOST:
-            return MOST
-    low, high = number // 2, number
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (
-            (low, middle)
-            if settling_power(p, limit, middle, plan.error) >= POWER
-            else (middle, high)
-        )
-    # the power of an exact test goes up and down from one number to the next
-    while any(
-        settling_power(p, limit, high + step, plan.error) < POWER
-        for step in range(max(2, high // 50))
-    ):
-        high += 1
-    return high / size
+def _root(few: float, usual: float, distance: float) -> float:
+    """Return the y > 0 with few y^2 + usual y = distance: 1 / sqrt of how many times as many."""
+    most = usual + math.sqrt(usual**2 + 4 * few * distance)
+    return 2 * distance / most if most else math.inf
 
 
-def _trials(e: Estimate, error: float) -> float | None:
-    """Return the number of trials at which the share has this exact interval."""
-    value, low, high = e.value, e.low, e.high
-    if value is None or low is None or high is None:
-        return None
-    below, above = math.log(0.1), math.log(1e9)
-    for _ in range(80):
-        middle = (below + above) / 2
-        ends = exact_interval(value * math.exp(middle), math.exp(middle), 1 - 2 * error)
-        wider = (ends[1] or 0.0) - (ends[0] or 0.0) > high - low
-        below, above = (middle, above) if wider else (below, middle)
-    size = math.exp((below + above) / 2)
-    ends = exact_interval(value * size, size, 1 - 2 * error)
-    same = abs((ends[0] or 0.0) - low) < SAME and abs((ends[1] or 0.0) - high) < SAME
-    return size if same else None
+def _scale_of(value: float, ends: Sequence[float], plan: Settling) -> Callable[[float], float]:
+    """Return the scale to measure on: one on which the interval is symmetric, else the number's.
 
-
-def settling_power(p: float, limit: float, trials: int, error: float) -> float:
-    """Return the chance that the exact interval of a share of truth ``p`` lies above a limit.
-
-    The fewest successes k with P(Bin(n, limit) >= k) <= error, then P(Bin(n, p) >= k).
+    It is logit or log of the range of the number, as for intervals of resamples. For a value on an
+    end of its range it is the logarithm of what is left, on which an exact bound is as 1 / n.
     """
-    low, high = 0, trials + 1
-    while high - low > 1:
-        k = (low + high) // 2
-        low, high = (low, k) if beta_cdf(limit, k, trials - k + 1) <= error else (k, high)
-    return 0.0 if high > trials else beta_cdf(p, high, trials - high + 1)
+    if plan.scale is None:
+        return float
+    first, last = plan.scale
+    inside = first < value < last
 
+    def place(x: float) -> float:
+        below = math.log(x - first) if first != value and math.isfinite(first) else 0.0
+        return below - (math.log(last - x) if last != value and math.isfinite(last) else 0.0)
 
-# ---- numbers with an interval of Student's t
-
-
-def _of_spread(e: Estimate, other: Estimate, error: float, plan: Settling) -> float | None:
-    """Return by how much the entities must grow for an interval that shrinks with their root."""
-    value, scale = e.value or 0.0, _scale_of(e, plan.scale)
     try:
-        place, goal = _on_scale(value, scale), _on_scale(plan.limit, scale)
-        end = e.low if value > plan.limit else e.high
-        reach = abs(place - _on_scale(end or 0.0, scale))
-        second = other.low if value > plan.limit else other.high
-        inner = None if second is None else abs(place - _on_scale(second, scale))
-    except ValueError:  # an end or the limit lies on an end of the scale
-        scale, place, goal = None, value, plan.limit
-        end = e.low if value > plan.limit else e.high
-        reach, inner = abs(value - (end or 0.0)), None
-    distance = abs(place - goal)
-    if not reach or not distance:
-        return None
-    freedom = _freedom(inner, reach, (error, plan.error), plan.entities)
-    spread = reach / student_quantile(1 - plan.error, freedom)
-    normal = student_quantile(POWER, NORMAL)
-    factor = 1.0
-    for _ in range(4):  # more entities, more degrees of freedom
-        grown = round(min(freedom * max(factor, 1.0), NORMAL))
-        quantile = student_quantile(1 - plan.error, max(grown, 1))
-        factor = ((quantile + normal) * spread / distance) ** 2
-    return factor
-
-
-def _scale_of(e: Estimate, scale: Range | None) -> Range | None:
-    """Return the scale on which an interval is symmetric: ``None`` for the number as it is."""
-    value, low, high = e.value or 0.0, e.low or 0.0, e.high or 0.0
-    if scale is None or not scale[0] < value < scale[1]:
-        return None
-    plain = abs((value - low) - (high - value)) <= SAME * (high - low)
-    return None if plain else scale
-
-
-def _on_scale(value: float, scale: Range | None) -> float:
-    """Return a value on the logit or log scale of its range; ValueError on an end of it."""
-    if scale is None:
-        return value
-    low, high = scale
-    if math.isinf(high):
-        return value if math.isinf(low) else math.log(value - low)
-    if math.isinf(low):
-        return -math.log(high - value)
-    return math.log((value - low) / (high - value)) if low < value < high else math.log(0.0)
-
-
-def _freedom(
-    inner: float | None, reach: float, errors: tuple[float, float], entities: int
-) -> float:
-    """Return the degrees of freedom by which reaches at two errors differ as they do.
-
-    At most the entities less one; so many, too, where the inner reach is not there.
-    """
-    most = float(max(entities - 1, 1))
-    if not inner or errors[0] <= errors[1]:
-        return most
-
-    def ratio(freedom: float) -> float:
-        inside, outside = (student_quantile(1 - error, freedom) for error in errors)
-        return outside / inside
-
-    low, high = 1.0, most
-    if reach / inner <= ratio(most):
-        return most
-    while high > 1.05 * low:
-        middle = math.sqrt(low * high)
-        low, high = (middle, high) if ratio(middle) > reach / inner else (low, middle)
-    return math.sqrt(low * high)
+        at, limit, low, high, *_ = (place(x) for x in (value, plan.limit, *ends))
+    except ValueError:  # an end or the limit lies on an end of the range
+        return float
+    symmetric = abs((high - at) - (at - low)) <= SAME * (high - low)
+    return place if limit != at and symmetric == inside else float

@@ -63,7 +63,7 @@ def needed_text(one: DecidedAssertion) -> str:
     if one.labels:
         return "more questions or more labels of people would narrow it"
     if one.needed is None:
-        return "the value is at the limit: no number of questions would settle it"
+        return "the value is at the limit: no number of entities would settle it"
     return (
         f"about {one.needed:,} entities would settle it with a chance of 80 %, if the true value "
         f"is the observed one; this run has {one.entities:,}"
