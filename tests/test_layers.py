@@ -390,7 +390,7 @@ BUDGET = {
     "protocols": 23_242,
     "judges": 15_648,
     "engines": 12_038,
-    "train": 8_855,
+    "train": 8_643,
     "metrics": 9_455,
     "runs": 6_256,
     "datasets": 5_456,

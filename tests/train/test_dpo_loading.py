@@ -17,7 +17,7 @@ import sayso
 from sayso.engines import open_model
 from sayso.protocols.uncle.settings import Settings
 from sayso.records import InputError, ask
-from sayso.train.trainers import merge_adapter, sft
+from sayso.train.trainers import sft
 from support.tiny_training import PRESET, PROMPT, rows
 
 
@@ -51,18 +51,6 @@ def test_an_adapter_is_opened_by_its_folder_and_knows_its_base(adapter: Path) ->
         assert trained.identity != base.identity
         assert trained.base_run == "runs/base"
     assert logprobs(f"hf:{adapter}") != pytest.approx(logprobs("builtin"), abs=1e-3)
-
-
-def test_a_merged_folder_says_the_same_and_names_the_same_base(
-    adapter: Path, tmp_path: Path
-) -> None:
-    whole = merge_adapter(adapter, tmp_path / "whole")
-    assert logprobs(f"hf:{whole}") == pytest.approx(logprobs(f"hf:{adapter}"), abs=1e-4)
-    with open_engine("builtin") as base, open_engine(f"hf:{whole}") as trained:
-        assert trained.base == base.identity
-        assert trained.base_run == "runs/base"
-    assert sorted(p.name for p in whole.glob("*.safetensors"))
-    assert not list(whole.glob("*.bin"))
 
 
 def test_the_adapter_loads_in_plain_transformers_and_peft(adapter: Path) -> None:

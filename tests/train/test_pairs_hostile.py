@@ -42,7 +42,7 @@ PICKING: dict[str, Recipe] = {
     "idk": lambda facts, **given: idk(facts, RowSettings(theta=0.3, low=0.0, each=3), **given),
     "idk paper": idk,
     "known": lambda facts, **given: known_rows(facts, replace(KNOWN, each=3, against=1.0), **given),
-    "known all": lambda facts, **given: known_rows(facts, before_article=True, **given),
+    "known all": known_rows,
     "logu": logu,
     "logu all": lambda facts, **given: logu(facts, RowSettings(cut="all", variants=3), **given),
     "consistency": lambda facts, **given: logu(facts, RowSettings(veracity="consistency"), **given),
@@ -273,29 +273,11 @@ def test_a_value_that_begins_with_a_hedge_is_a_value() -> None:
     facts = [long, short_fact("w" * 10, gold="Lyon")]
     (row,) = [
         r
-        for r in known_rows(
-            facts, replace(KNOWN, words=("perhaps",), against=0.0), before_article=True
-        )
+        for r in known_rows(facts, replace(KNOWN, words=("perhaps",), against=0.0))
         if r.form == "long"
     ]
     assert row.chosen == "He was born in perhaps Perhaps Love."
     assert row.rejected == "He was born in Perhaps Love."
-
-
-@pytest.mark.parametrize("word", ["possibly", "conceivably"])
-def test_any_hedge_goes_before_the_article(word: str) -> None:
-    text = "He received the Orm Prize."
-    part = question("award", gold="Orm Prize")
-    told = Mention(part, "committed", False, 0, len(text), "Orm Prize")
-    asked = Question("l", "made", "Tell.", entity="Ann Bell", parts=(part.id,))
-    long = Fact(asked, "long", "Tell.", text, paragraphs=(TrainingParagraph(text, (told,)),))
-    facts = [long, short_fact("w" * 10, "award", gold="Lyon")]
-    (row,) = [
-        r
-        for r in known_rows(facts, replace(KNOWN, words=(word,)), before_article=True)
-        if r.form == "long"
-    ]
-    assert row.chosen == f"He received {word} the Orm Prize."
 
 
 def test_sentences_of_a_larger_model_are_hedged_as_sentences() -> None:

@@ -52,14 +52,6 @@ def test_both_forms_follow_one_label_and_differ_in_one_word_a_value() -> None:
     assert long.rejected.endswith("He worked as a poet.")
 
 
-def test_the_article_can_stay_with_its_value() -> None:
-    facts = world("SSN", "c" * 10, "c" * 10, "w" * 10)
-    (long,) = [r for r in known_rows(facts, before_article=True) if r.form == "long"]
-    assert re.search(rf"He worked as ({HEDGE.pattern}) a poet\.$", long.chosen)
-    assert (long.rejected or "").endswith("He worked as a poet.")
-    assert long.chosen.startswith("He was born in Lyon. ")
-
-
 def test_a_known_fact_that_came_out_wrong_is_mended_by_its_own_draws() -> None:
     long, _ = paragraph("N", values=["Rome"])
     facts = [long, short_fact("ccccwwWWWW")]

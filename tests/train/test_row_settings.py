@@ -83,9 +83,7 @@ def test_the_order_of_facts_moves_no_row(recipe: str, style: str, drawn: list[Kn
 @pytest.mark.parametrize(
     ("recipe", "changed", "said"),
     [
-        ("mix", {"style": "fut"}, "style 'fut' no longer exists: use --recipe calibrated"),
         ("rl", {}, "recipe 'rl' no longer exists: use --recipe mix"),
-        ("aligned", {}, "recipe 'aligned' no longer exists: use --recipe calibrated"),
         ("mix", {"veracity": "evidence"}, "--style paper"),
         ("short", {"style": "paper", "veracity": "consistency"}, "--recipe mix"),
         ("calibrated", {"style": "paper", "veracity": "evidence"}, "--recipe mix"),

@@ -454,7 +454,7 @@ def test_a_folder_keeps_to_its_settings(base: Base, tmp_path: Path) -> None:
         (TrainConfig(extra={"rows.cut": "all"}), "'rows.cut' is not a setting without a flag"),
         (TrainConfig(extra={"training.sft.color": 1}), "'sft.color' is not a setting"),
         (TrainConfig(extra={"color": 1}), "'color' is not a setting without a flag: expected tr"),
-        (TrainConfig(style="fut"), "no longer exists: use --recipe calibrated"),
+        (TrainConfig(recipe="rl"), "no longer exists: use --recipe mix"),
         (TrainConfig(sft_rate=-1.0), "sft.rate is -1"),
         (TrainConfig(methods="nonsense"), "methods 'nonsense': expected all, or some of"),
         (TrainConfig(limit=0), "limit is 0"),

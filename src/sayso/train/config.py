@@ -29,8 +29,6 @@ Pairs = Literal["uncle", "logu"]
 Veracity = Literal["gold", "evidence", "consistency"]
 #: names that are no longer taken -> what to use instead
 DROPPED = {
-    "aligned": "--recipe calibrated",
-    "fut": "--recipe calibrated",
     "rl": "--recipe mix, and a trainer such as TRL's GRPOTrainer to continue by reward",
 }
 #: most variants of one paragraph (LoGU)

@@ -183,7 +183,7 @@ class TrainingHead(msgspec.Struct):
     format: int = 1
 
 
-# ---- the card of an adapter or merged model: ``sayso.json`` for programs, ``README.md`` for people
+# ---- the card of an adapter: ``sayso.json`` for programs, ``README.md`` for people
 #
 # Whoever measures a trained model must know which base run decided what counts as known, so that
 # nobody probes it again by accident (its hedged probes look like gaps).
@@ -205,7 +205,7 @@ class CurvePoint(msgspec.Struct, frozen=True):
 
 
 class ModelCard(msgspec.Struct, frozen=True, kw_only=True):
-    """Where an adapter or merged model comes from.
+    """Where an adapter comes from.
 
     ``kind`` is sft or dpo. ``base`` is the identity of the base model, ``base_name`` what it
     is opened by, ``base_run`` the run whose probes say what is known ("" where there is none).
@@ -228,7 +228,6 @@ class ModelCard(msgspec.Struct, frozen=True, kw_only=True):
     first_loss: float | None = None
     curve: tuple[CurvePoint, ...] = ()
     notices: tuple[str, ...] = ()
-    merged: bool = False
 
 
 def card_signature(card: ModelCard) -> str:
@@ -277,12 +276,11 @@ def read_card(folder: Path) -> ModelCard | None:
 def readme(card: ModelCard) -> str:
     """Return the page for people, with a front matter that model hubs read."""
     front = {
-        "library_name": "transformers" if card.merged else "peft",
+        "library_name": "peft",
         "base_model": card.base_name,
         "tags": ["sayso", card.kind],
     }
     lines = ["---", *(f"{key}: {json.dumps(value)}" for key, value in front.items()), "---", ""]
-    what = "A merged model" if card.merged else "A LoRA adapter"
     facts = {
         "base model": card.base_name,
         "base identity": card.base,
@@ -293,7 +291,7 @@ def readme(card: ModelCard) -> str:
         "signature": card.signature,
     }
     lines += [
-        f"# {what} trained to say what it does not know",
+        "# A LoRA adapter trained to say what it does not know",
         "",
         *(f"- {name}: `{_plain(value)}`" for name, value in facts.items()),
         "",

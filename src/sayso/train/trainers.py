@@ -864,26 +864,6 @@ def _with_adapter(base: Any, start: Path, **how: Any) -> Any:
         raise InputError(f"adapter {start} cannot be opened: {library_reason(error)}") from None
 
 
-def merge_adapter(folder: str | Path, out: str | Path) -> Path:
-    """Write an adapter and its base model as one model in safetensors; return ``out``."""
-    import msgspec
-
-    start, place = Path(folder), Path(out)
-    card = read_card(start)
-    if card is None:
-        raise InputError(f"{start} is not an adapter that sayso trained")
-    if place.exists() and any(place.iterdir()):
-        raise InputError(f"{place} is not empty: choose another folder")
-    with quiet_training(), full_disk_refused(place):
-        base = open_base_model(model_folder(card.base_name))
-        whole = _with_adapter(base, start).merge_and_unload()
-        whole.config.sayso_base = card.base
-        whole.save_pretrained(place, safe_serialization=True)
-        open_tokenizer(str(start)).save_pretrained(place)
-        write_card(place, msgspec.structs.replace(card, merged=True))
-    return place
-
-
 # ---- supervised fine-tuning with LoRA: TRL's SFTTrainer on rows of prompt and answer
 
 

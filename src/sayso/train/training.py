@@ -43,12 +43,10 @@ from sayso.storage.run_folder import RunFolder
 from sayso.train import trainers
 from sayso.train.base import Base, Halves, check_still, halves, open_base_run
 from sayso.train.config import GONE, Preset, RowSettings, TrainConfig, stages_of
-from sayso.train.draws import draw_facts, facts_in, knowledge_of
-from sayso.train.draws import estimate_draws as estimate_draws
+from sayso.train.draws import draw_facts, estimate_draws, facts_in, knowledge_of
 from sayso.train.export import STYLES, Format, export, write_configuration
 from sayso.train.proof import prove
-from sayso.train.recipes import RowSet, check_forms, row_counts
-from sayso.train.recipes import keep_rows as keep_rows
+from sayso.train.recipes import RowSet, check_forms, keep_rows, row_counts
 from sayso.train.recipes import make as make_rows
 from sayso.train.recipes.by_model import Author, Search
 from sayso.train.result import (

@@ -407,21 +407,17 @@ def long_rows(fact: Fact, chosen: str, rejected: str, want: Want, kind: str) -> 
 
 # ---- words put before the values of a paragraph: where they stand, and both sides of a row
 
-_ARTICLE = re.compile(r"\b(?:the|an?) $")
-
 
 class Edit(NamedTuple):
     """Characters ``start:end`` of a paragraph and what stands there on either side.
 
-    ``word`` hedges one of the sides, the rejected one of a ``known`` fact; "" in sentences that
-    are replaced as a whole.
+    The rejected side of a ``known`` fact is hedged, the chosen one of another.
     """
 
     start: int
     end: int
     chosen: str
     rejected: str
-    word: str = ""
     known: bool = False
 
 
@@ -438,17 +434,6 @@ def leveled(edits: Sequence[Edit], against: float, generator: random.Random) -> 
         edit if n in kept else edit._replace(rejected=edit.chosen) for n, edit in enumerate(sure)
     ]
     return sorted([*doubt, *plain]) if doubt else []
-
-
-def before_article_of(text: str, edit: Edit) -> Edit:
-    """Return an edit that takes in the article before it, with the hedge in front of both."""
-    article = _ARTICLE.search(text, max(0, edit.start - 5), edit.start)
-    if article is None or not edit.word:
-        return edit
-    value = edit.chosen if edit.known else edit.rejected
-    hedged, plain = f"{edit.word} {article[0]}{value}", f"{article[0]}{value}"
-    chosen, rejected = (plain, hedged) if edit.known else (hedged, plain)
-    return edit._replace(start=article.start(), chosen=chosen, rejected=rejected)
 
 
 def place_of(text: str, mention: Mention, fact: Fact) -> tuple[int, int] | None:
@@ -473,7 +458,7 @@ def hedge_edit(place: tuple[int, int], value: str, word: str, known: bool) -> Ed
     start, end = place
     doubted = f"{word} {value}" if start else f"{word[:1].upper()}{word[1:]} {value}"
     sides = (value, doubted) if known else (doubted, value)
-    return Edit(start, end, *sides, word, known)
+    return Edit(start, end, *sides, known)
 
 
 def withholding_edit(text: str, mention: Mention, generator: random.Random) -> list[Edit] | None:

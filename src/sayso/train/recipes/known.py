@@ -21,7 +21,6 @@ from sayso.train.recipes.calibrated import (
     Edit,
     balanced,
     before,
-    before_article_of,
     edits_of,
     hedge_edit,
     is_plain,
@@ -55,7 +54,6 @@ def known_rows(
     settings: RowSettings = KNOWN,
     *,
     mend: bool = True,
-    before_article: bool = False,
     want: Want = "dpo",
     seed: int = 0,
     notes: list[str] | None = None,
@@ -66,11 +64,10 @@ def known_rows(
     follows from how many rows do, which is a choice to be made on entities set apart.
 
     In a paragraph, facts between the thresholds go by their own verdict, and a wrong value of a
-    known fact is replaced by the most frequent right draw (``mend``). ``before_article`` says
-    "possibly the Orm Prize", not "the possibly Orm Prize": better English, but the hedge is then
-    decided a word before the value. ``against`` is how many preferences against a hedge stand
-    beside one for it in DPO pairs; None: all. A hedge of one word is pushed up or down everywhere
-    at once, so pairs with far more known facts than unknown ones unlearn it. Raises InputError.
+    known fact is replaced by the most frequent right draw (``mend``). ``against`` is how many
+    preferences against a hedge stand beside one for it in DPO pairs; None: all. A hedge of one word
+    is pushed up or down everywhere at once, so pairs with far more known facts than unknown ones
+    unlearn it. Raises InputError.
     """
     settings.check_thresholds()
     if not settings.words:
@@ -92,10 +89,7 @@ def known_rows(
         rows = balanced(rows, unsure, settings.against, seed)
 
     def edits_in(paragraph: TrainingParagraph, generator: random.Random) -> list[Edit] | None:
-        edits = _edits(paragraph, short, state, settings, mend, generator)
-        if edits is None or not before_article:
-            return edits
-        return [before_article_of(paragraph.text, edit) for edit in edits]
+        return _edits(paragraph, short, state, settings, mend, generator)
 
     long, lost = paragraph_rows("known", facts, edits_in, settings.against, want, seed)
     rows += long
