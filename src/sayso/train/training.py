@@ -827,7 +827,7 @@ def sweep(
         )[1]
         for xi in (wanted[0], wanted[-1])
     ]  # fmt: skip
-    most = smallest([stage_rows(training.rows) for training in ends])
+    most: dict[str, Any] = smallest([stage_rows(training.rows) for training in ends])
     points: list[SweepPoint] = []
     for xi in wanted:
         say(f"xi {xi:g}")
