@@ -50,10 +50,15 @@ class Block(NamedTuple):
     text: str
 
 
+def place_of(page: str) -> Path:
+    """Return the file of a page: the README, or one of docs/."""
+    return ROOT / page if page == "README.md" else ROOT / "docs" / page
+
+
 def shown(page: str) -> list[Block]:
     """Return every block of output on a page of the documentation."""
     found = []
-    for language, body in fenced((ROOT / "docs" / page).read_text(encoding="utf-8")):
+    for language, body in fenced(place_of(page).read_text(encoding="utf-8")):
         first, _, rest = body.partition("\n")
         if language == "console" and any(not line.startswith("$ ") for line in rest.splitlines()):
             found.append(Block(page, first.removeprefix("$ "), rest))
@@ -116,6 +121,14 @@ def _run(command: str, folder: Path) -> str:
     return out.getvalue()
 
 
+def _scored(command: str, folder: Path) -> str:
+    """Score the answers that the documentation brings."""
+    file = Path(shlex.split(command)[-1])
+    (folder / file).parent.mkdir(parents=True)
+    shutil.copy(ROOT / file, folder / file)
+    return _typed(command, folder)
+
+
 def _repeating(command: str, folder: Path) -> str:
     """Check a server that repeats the same text at T=1 and sends no log-probabilities.
 
@@ -145,6 +158,15 @@ HELD = {
         "tutorial.md",
         "sayso run uncle --model smollm2 --data world-50 --out runs/first",
     ): Held(_run),
+    (
+        "README.md",
+        "sayso run uncle --model openai:gpt-5.4-mini --price 0.75,4.5 --limit 5 --dry-run",
+    ): Held(_typed),
+    (
+        "README.md",
+        "sayso run uncle --model smollm2 --data world-50 --out runs/first",
+    ): Held(_run),
+    ("README.md", "sayso score docs/smollm2_answers.jsonl"): Held(_scored),
     ("checking.md", "sayso check builtin"): Held(_typed, 100),
     ("checking.md", ""): Held(_repeating, 100),
     ("checking.md", "sayso judge-check rules"): Held(_typed),
@@ -192,7 +214,7 @@ def main(words: list[str]) -> None:
         keep(study, KEPT / "studies" / study.name)
         keep(run, KEPT / "runs" / run.name, HEAVY[:1])
     for page in PAGES:
-        place = ROOT / "docs" / page
+        place = place_of(page)
         for block in shown(page):
             made = printed(page, block.command).replace("\xa0", " ")
             made = "\n".join(line.rstrip() for line in made.splitlines())
