@@ -93,7 +93,7 @@ def decide(
         else:
             side = HOLDS if _meets(claim, at(first)[i].value) else DOES_NOT
             share = error / (len(tested) - sum(o == side for o, _ in reached.values()))
-            found.append(_undecided(claim, share, at(share)[i], lambda i=i: at(NARROW)[i]))
+            found.append(_undecided(claim, share, at, i))
     return found
 
 
@@ -167,10 +167,9 @@ def _on_value(claim: AssertedNumber, estimate: Estimate) -> Decided:
     return Decided(outcome, 0.0, estimate, claim.by_nature)
 
 
-def _undecided(
-    claim: AssertedNumber, share: float, estimate: Estimate, narrow: Callable[[], Estimate]
-) -> Decided:
-    """Say why a claim is not decided, and what would decide it."""
+def _undecided(claim: AssertedNumber, share: float, at: Measured, i: int) -> Decided:
+    """Say why a claim, the one with number ``i``, is not decided, and what would decide it."""
+    estimate = at(share)[i]
     value = estimate.value
     if value is None or estimate.low is None or estimate.high is None:
         why = estimate.problem or ("no value" if value is None else "sayso has no interval for it")
@@ -188,7 +187,7 @@ def _undecided(
     # unread verdicts take their part of the distance, however many entities there are
     limit = claim.limit + (value - low if claim.limit < low else value - high)
     plan = Settling(limit, share, claim.scale, claim.entities)
-    needed = needed_entities(estimate, narrow(), plan)
+    needed = needed_entities(estimate, at(NARROW)[i], plan)
     return Decided(CANNOT_SAY, share, estimate, "the interval contains the limit", needed)
 
 
