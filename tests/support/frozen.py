@@ -49,6 +49,8 @@ from sayso.train.recipes import make, row_counts
 from sayso.train.report import write_training_page
 from sayso.train.result import Training, read_training, write_training
 from sayso.train.training import begin_result
+from support import wikidata_world
+from support.urn import Urn
 
 PROTOCOLS = ("uncle", "selective", "faithfulness", "self_known")
 ENTITIES = 20
@@ -216,6 +218,8 @@ def exported(base: Path, folder: Path, recipe: str) -> list[str]:
 # ---- runs that version 0.2.0 made, stored: labels of people, a guard with its log, a training
 
 RUNS = Path(__file__).parents[1] / "golden" / "runs"
+#: files that other tools wrote
+TOOLS = RUNS.parent / "tools"
 
 
 def copied(folder: Path, *names: str) -> list[Path]:
@@ -585,6 +589,44 @@ def _labeled_answers(selective: Path) -> Iterator[dict[str, object]]:
         yield {**row, "human": [verdict, second, third]}
 
 
+# ---- what no run reaches: checks, files of other tools, a benchmark from a dump
+
+
+def checked(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield the findings on a scripted model and on the offline judge."""
+    found = sayso.check(Urn(top_k=9))
+    yield "check.model", [f"{one.what}\t{one.answer}" for one in found.findings]
+    judge = printed("judge-check", "rules", "--labelled", "silence", "--json")
+    yield "check.judge", [n for n in _flat(judge, "judge") if "seconds" not in n]
+
+
+def imported(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield the numbers of answers in files of other tools, and of a run exported for Inspect."""
+    lines = []
+    for number, file in enumerate(sorted(TOOLS.iterdir())):
+        out = folder / str(number)
+        settings = ("--draws.k", "0", "--known-k", "0", "--resamples", "200")
+        with contextlib.suppress(json.JSONDecodeError):
+            printed("run", "selective", "--answers", file, "--out", out, "--json", *settings)
+        for manifest in sorted(out.rglob("manifest.json")):
+            numbers = RunFolder.open(manifest.parent).read("metrics/selective", Estimate)
+            lines += [f"{file.name}\t{line}" for line in estimates(numbers)]
+    yield "imported", lines
+
+
+def built(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield the questions that are built from a small dump, and what a check of them finds."""
+    (folder / "dump.json").write_bytes(wikidata_world.dump())
+    (folder / "domains.yaml").write_text(wikidata_world.DOMAINS, encoding="utf-8")
+    place = folder / "mine"
+    for words in (("dump.json", "--domains", "domains.yaml", "--out", "mine"), ("mine",)):
+        with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()):
+            assert cli.execute(["build", *words]) == 0
+    rows = (place / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    findings = printed("data", "check", place / "questions.jsonl", "--json")
+    yield "built", [*rows, *_flat(findings, "check")]
+
+
 def measured(run: Path) -> tuple[list[str], list[str]]:
     """Return the numbers of a stored run when it was made, and today, those that still exist."""
     stored = RunFolder.open(run).read(f"metrics/{run.name}", Estimate)
@@ -665,6 +707,9 @@ STORED: dict[str, Callable[[Path], Iterator[tuple[str, list[str]]]]] = {
     "studied": studied,
     "asserted": asserted,
     "audited": audited,
+    "checked": checked,
+    "imported": imported,
+    "built": built,
 }
 
 
