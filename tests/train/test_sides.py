@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sayso.judges.decisiveness import decisiveness
-from sayso.train.proof import _decisive
+from sayso.protocols.uncle.seeds import _decisive
 
 PERHAPS = decisiveness("Possibly Lyon")
 
