@@ -125,8 +125,8 @@ def test_a_long_curve_is_drawn_as_means() -> None:
     found = msgspec.structs.replace(training(), curves=(curve,))
     assert charts.together(found, "sft", "loss") == 3
     told = json.dumps(charts.course(found, "sft", "loss", 600).to_dict())  # type: ignore[union-attr]
-    assert '{"seed": "seed 0", "x": 2.0, "y": 1.0}' in told
-    assert told.count('"seed": "seed 0"') == 44
+    assert '{"series": "seed 0", "x": 2.0, "y": 1.0}' in told
+    assert told.count('"series": "seed 0"') == 44
     assert "the mean of 3 logged values" in training_page(found)
 
 

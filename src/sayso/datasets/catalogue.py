@@ -10,6 +10,8 @@ from collections.abc import Iterator
 
 import msgspec
 
+from sayso.records import Question
+
 #: protocols of sets with short answers, and of topics
 SHORT = ("uncle", "selective", "faithfulness")
 LONG = ("self_known",)
@@ -137,6 +139,13 @@ CATALOGUE: dict[str, CatalogueEntry] = {
         "JSONL, JSON, Parquet, CSV, TSV; rename columns with --columns question=q,gold=answer", "",
     ),
 }  # fmt: skip
+
+
+def is_topic(question: Question) -> bool:
+    """Tell whether a question asks for a text about a topic, without wanted facts."""
+    entry = CATALOGUE.get(question.dataset)
+    about = entry is not None and entry.suits == LONG
+    return about and not (question.parts or question.golds)
 
 
 def markdown() -> Iterator[str]:

@@ -45,7 +45,6 @@ from sayso.inspect_ai_tools.models import inspect_messages, inspect_output, usag
 from sayso.inspect_ai_tools.reading import (
     WORTH,
     Reading,
-    cluster_names,
     outcome_score,
     sample_metadata,
     stance_score,
@@ -56,6 +55,7 @@ from sayso.people.joined import joined_verdict
 from sayso.people.labels import LabeledItem, read_labels
 from sayso.protocols import protocol_of
 from sayso.protocols.answer_table import answer_records
+from sayso.protocols.pool import cluster_names
 from sayso.protocols.protocol import Protocol
 from sayso.protocols.selective.rows import outcome
 from sayso.records import (

@@ -21,9 +21,7 @@ from sayso.inspect_ai_tools.reading import CLUSTER, RIGHT, SILENT, WRONG
 from sayso.judges.judge import WITHHELD
 from sayso.metrics.abstention import bootstrap_abstention, confidence_target_utility
 from sayso.metrics.intervals import bootstrap, bootstrap_share
-from sayso.metrics.uncle_known import bootstrap_cells, cluster_cells
-from sayso.metrics.uncle_rates import label_codes
-from sayso.protocols.selective.settings import Settings
+from sayso.metrics.uncle_known import bootstrap_rates
 from sayso.records import Estimate, Verdict
 
 log = logging.getLogger(__name__)
@@ -33,7 +31,8 @@ STANCES = ("committed", "hedged", *WITHHELD, "omitted")
 OUTCOMES = {RIGHT: 1.0, WRONG: -1.0, SILENT: 0.0}
 #: the rates of UNCLE that are shown, in the order of its tables
 SHOWN = ("J", "FA", "UA", "UUR", "KCR", "EA")
-RESAMPLES, SEED = Settings.resamples, Settings.ci_seed
+#: as ``sayso run`` resamples
+RESAMPLES, SEED = 1000, 0
 
 
 @metric(name="J", scores="unreduced")
@@ -120,9 +119,8 @@ def uncle_rates() -> Metric:
         known = np.array([-1 if (k := _known(one)) is None else int(k) for one in scores])
         if not (known >= 0).any():
             return {}
-        labels = label_codes(_verdict(one).value for one in scores)
-        cells = cluster_cells(known, labels, _clusters(scores))
-        rates = bootstrap_cells(cells, n=RESAMPLES, seed=SEED)
+        values = [_verdict(one).value for one in scores]
+        rates = bootstrap_rates(known, values, _clusters(scores), RESAMPLES, SEED)
         return _shown((name, rates[name]) for name in SHOWN)
 
     return compute

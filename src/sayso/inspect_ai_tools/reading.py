@@ -26,8 +26,7 @@ from sayso.judges.model.judge import LlmJudge
 from sayso.judges.model.replies import PROBLEMS
 from sayso.judges.rules.judge import RulesJudge
 from sayso.options import PromptSet
-from sayso.protocols.pool import cluster_name, clusters_of
-from sayso.protocols.probes import KNOWN, UNREADABLE, probe_state
+from sayso.protocols.probes import is_known
 from sayso.protocols.selective.collect import StanceReader
 from sayso.protocols.selective.rows import outcome, ungraded
 from sayso.records import (
@@ -65,11 +64,6 @@ def sample_metadata(question: Question, cluster: str) -> dict[str, Any]:
         QUESTION: msgspec.to_builtins(question),
     }
     return {name: value for name, value in told.items() if value not in ("", None)}
-
-
-def cluster_names(questions: Sequence[Question]) -> dict[str, str]:
-    """Return the name of the cluster of each question by its id."""
-    return {id: cluster_name(cluster) for id, cluster in clusters_of(questions).items()}
 
 
 def _has_answer(question: Question) -> bool | None:
@@ -173,8 +167,8 @@ async def read_state(
         verdicts = await anyio.to_thread.run_sync(grade)
     verdict = verdicts[0] if earlier is None else earlier
     values = [v.value for v in (verdicts[1:] if earlier is None else verdicts)]
-    known = probe_state(values, len(draws)) if draws else UNREADABLE
-    return Reading(question, answer, verdict, None if known == UNREADABLE else known == KNOWN, key)
+    known = is_known(values, len(draws)) if draws else None
+    return Reading(question, answer, verdict, known, key)
 
 
 def _earlier(state: TaskState, key: str) -> Verdict | None:

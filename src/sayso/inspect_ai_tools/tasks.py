@@ -19,10 +19,11 @@ from inspect_ai.solver import Generate, Solver, TaskState, generate, solver
 from inspect_ai.util import collect
 
 from sayso.datasets import REAL, load_dataset
-from sayso.inspect_ai_tools.reading import PROBE, PROBES, RULES, cluster_names, sample_metadata
+from sayso.inspect_ai_tools.reading import PROBE, PROBES, RULES, sample_metadata
 from sayso.inspect_ai_tools.scorers import answered, stance
 from sayso.options import PromptSet
 from sayso.protocols import protocol_named
+from sayso.protocols.pool import cluster_names
 from sayso.protocols.protocol import Ask
 from sayso.protocols.settings import change
 from sayso.records import InputError, Question

@@ -61,6 +61,11 @@ def cluster_name(cluster: Cluster) -> str:
     return "\t".join(cluster)
 
 
+def cluster_names(questions: Iterable[Question]) -> dict[str, str]:
+    """Return the name of the cluster of each question by its id."""
+    return {id: cluster_name(cluster) for id, cluster in clusters_of(questions).items()}
+
+
 def joined_names(asked: Iterable[Sequence[Question]]) -> dict[str, str]:
     """Return one name for all clusters of several runs that ask the same questions.
 

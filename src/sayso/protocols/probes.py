@@ -45,6 +45,12 @@ def probe_state(values: Sequence[str | None], k: int, at_least: int = 1) -> int:
     return HEDGED_PROBE if 2 * hedged >= len(values) else UNKNOWN
 
 
+def is_known(values: Sequence[str | None], k: int) -> bool | None:
+    """Tell whether the probes of one question say that it is known; ``None`` where unreadable."""
+    state = probe_state(values, k)
+    return None if state == UNREADABLE else state == KNOWN
+
+
 def draws_by_question(
     generations: Iterable[Generation], k: int | None = None
 ) -> dict[str, list[Generation]]:

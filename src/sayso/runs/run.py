@@ -279,6 +279,20 @@ def execute_job(job: Job, progress: Progress | None = None, meter: Meter | None 
             return _execute(opened, manifest, path)
 
 
+def finished_result(job: Job, out: Path) -> Result | None:
+    """Return what a folder holds, if it is this job and finished. InputError for another one."""
+    if not RunFolder.exists(out):
+        return None
+    with open_job(job) as opened:
+        manifest = manifest_of(opened)
+        folder = open_folder(out, manifest)
+    before = folder.read_manifest()
+    if before.finished is None or before.judge_signature != manifest.judge_signature:
+        return None
+    estimates = folder.read(f"metrics/{job.protocol}", Estimate)
+    return Result(out, estimates, before, entities_of(opened.data.questions))
+
+
 def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
     """Ask, judge and measure into a folder that is ours alone."""
     job, questions, seed = opened.job, opened.data.questions, opened.job.request_seed

@@ -15,8 +15,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sayso import datasets
-from sayso.datasets.dataset import Dataset, questions_hash
+from sayso.datasets import load_dataset, subset
+from sayso.datasets.catalogue import is_topic
+from sayso.datasets.dataset import Dataset
 from sayso.datasets.own_table import name_with_columns
 from sayso.datasets.short_answers import SETS
 from sayso.harmless import printable
@@ -32,7 +33,7 @@ from sayso.runs.run import open_job
 from sayso.storage.cache import FILE_NAME, default_cache_folder
 from sayso.storage.run_folder import Manifest
 from sayso.train.result import FILE, read_training
-from sayso.train.rows import is_topic, normal_name
+from sayso.train.rows import normal_name
 
 #: the part of the entities that is measured where a run asked about all of them
 HELD_OUT = 0.4
@@ -222,7 +223,7 @@ def halves(
                 f"{base.path} asked about split {job.split} of the built-in world; training uses "
                 f"its split train: measure {' or '.join(MEASURED)}"
             )
-        train = datasets.load_dataset("builtin", split="train", limit=0, **parts_of(job))
+        train = load_dataset("builtin", split="train", limit=0, **parts_of(job))
         wanted = limit or count
     else:
         train, wanted = _others(base, limit, notes)
@@ -239,7 +240,7 @@ def halves(
             notes.append(
                 f"train-limit {train_limit}: there are {there} entities to train on, all are taken"
             )
-        data = datasets.subset(train.replaced(left), limit=train_limit, seed=job.seed)
+        data = subset(train.replaced(left), limit=train_limit, seed=job.seed)
         left = data.questions
     return Halves(train.replaced(left), held, drawn, tuple(notes))
 
@@ -251,10 +252,10 @@ def _measured(base: Base, wanted: int, asked: Sequence[Question]) -> tuple[Datas
     the limit of such a run.
     """
     job = base.job()
-    every = datasets.load_dataset(base.data, split=job.split, limit=0, **parts_of(job))
+    every = load_dataset(base.data, split=job.split, limit=0, **parts_of(job))
     total = entities_of(every.questions)
     for limit in range(wanted, max(wanted, total) + 1):
-        drawn = datasets.subset(every, limit=limit, seed=job.seed)
+        drawn = subset(every, limit=limit, seed=job.seed)
         held = UNCLE.asked(drawn, base.settings)
         if entities_of(held.questions) >= wanted:
             break
@@ -277,7 +278,7 @@ def _of_sets(
     for name in dict.fromkeys(names):
         known = SETS.get(name)
         split = "train" if known is None or "train" in known.splits else "test"
-        data = datasets.load_dataset(name, split=split, limit=0)
+        data = load_dataset(name, split=split, limit=0)
         left = _whole(_apart(data.questions, held))
         if not any(q.golds or q.answerable is False or is_topic(q) for q in left):
             raise InputError(
@@ -291,14 +292,14 @@ def _of_sets(
                 "name a measured entity or have one as their answer"
             )
         if most is not None and most < there:
-            left = datasets.subset(data.replaced(left), limit=most, seed=seed).questions
+            left = subset(data.replaced(left), limit=most, seed=seed).questions
         notes.append(f"train-data {name}: {entities_of(left)} entities are trained on")
         sets.append(data)
         questions |= {q.id: q for q in left}
     # short questions first, as in any set
     every = tuple(sorted(questions.values(), key=lambda q: bool(q.parts)))
     title = "+".join(dict.fromkeys(data.name for data in sets))
-    return Dataset(title, every, questions_hash(every), sum(data.rows for data in sets))
+    return Dataset(title, every, "", sum(data.rows for data in sets)).replaced(every)
 
 
 def _apart(questions: Sequence[Question], held: Dataset) -> list[Question]:
@@ -336,7 +337,7 @@ def _apart(questions: Sequence[Question], held: Dataset) -> list[Question]:
 def _others(base: Base, limit: int | None, notes: list[str]) -> tuple[Dataset, int]:
     """Return all the data, and how many entities of it are measured."""
     job = base.job()
-    every = datasets.load_dataset(base.data, split=job.split, limit=0, **parts_of(job))
+    every = load_dataset(base.data, split=job.split, limit=0, **parts_of(job))
     every = UNCLE.asked(every, base.settings)
     questions = load_run(base.path)[0].questions
     total, count = entities_of(every.questions), entities_of(questions)

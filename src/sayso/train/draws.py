@@ -1,43 +1,19 @@
-"""What a training asks the base model: K draws of each short question, and its paragraphs.
-
-Everything comes through the reply cache: what a run has drawn is not drawn again, and five stored
-draws are the first five of ten. With ``evidence`` its paragraphs are taken apart into claims, and
-each is held against a knowledge source, as ``sayso run self_known`` does it.
-"""
+"""The draws that training rows are made of: K of each short question, and its paragraphs."""
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 from pathlib import Path
 
-import msgspec
-
 from sayso.datasets.dataset import Dataset
-from sayso.judges.judge import Item
 from sayso.progress import Progress
-from sayso.protocols.probes import BlindRules
-from sayso.protocols.protocol import Ask
-from sayso.protocols.self_known.claims import check_claims, checker_of, splitter_of, take_apart
-from sayso.protocols.self_known.collect import claim_source
-from sayso.protocols.self_known.rows import SUPPORT
-from sayso.protocols.self_known.settings import Settings
-from sayso.protocols.uncle import UNCLE
-from sayso.protocols.uncle import Settings as UncleSettings
-from sayso.protocols.uncle.settings import ANSWER_SAMPLE, answer_limits
-from sayso.records import Claim, Generation, InputError, Question, Verdict, ask, request_key
-from sayso.runs.dry_run import Planned, RunEstimate, judge_stages, plan_of, priced
-from sayso.runs.job import discard, open_folder
-from sayso.runs.judge import OpenJudge
-from sayso.runs.run import OpenJob, manifest_of, open_job
-from sayso.runs.stages import FolderRun, now
-from sayso.runs.tools import KnowledgeSources, RunTools
+from sayso.records import InputError
+from sayso.runs.draws import ask_draws, price_draws, read_draws
+from sayso.runs.dry_run import RunEstimate
+from sayso.runs.job import Job
 from sayso.storage.run_folder import RunFolder
 from sayso.train.base import Base
-from sayso.train.rows import PARAGRAPHS, Fact, check_draws, facts_of, is_topic
-
-#: stages that hold what rows are made of
-STAGES = ("probe", "short", "long", PARAGRAPHS)
+from sayso.train.rows import Fact, check_draws, facts_of
 
 
 def draw_facts(
@@ -52,43 +28,10 @@ def draw_facts(
 ) -> list[Fact]:
     """Ask about ``data`` and return its facts; the answers stay in the run folder ``out``.
 
-    Each short question is drawn ``k`` times at T=1 and asked once at T=0; each paragraph is asked
-    once at T=0 and ``paragraphs`` times at T=1; nothing with the instruction. ``evidence`` is the
-    knowledge source of the paragraphs' claims ("auto": the built-in world for its own questions,
-    else the golds; "": none are checked). InputError for a model that answers fewer draws.
+    See :func:`sayso.runs.draws.ask_draws`. InputError for a model that answers fewer draws.
     """
-    options = _options(base, k)
-    job = base.job(options=options, limit=1)
-    with open_job(job, progress) as held:
-        opened_job = held._replace(data=data)
-        manifest = manifest_of(opened_job)
-        chosen = {**manifest.chosen, "limit": None, "split": "train", "paragraphs": paragraphs}
-        manifest = msgspec.structs.replace(manifest, chosen=chosen)
-        new = not RunFolder.exists(out)
-        folder = open_folder(out, manifest)
-        if folder.read_manifest().finished is None if not new else True:
-            folder.write("questions", data.questions, Question)
-            folder.write_manifest(manifest)
-            work = FolderRun(
-                folder,
-                data.questions,
-                manifest,
-                shape=opened_job.shape,
-                judge_engine=opened_job.judge_engine,
-            )
-            try:
-                _ask(opened_job, work, options, paragraphs)
-            except BaseException:
-                if new and not folder.tables("generations"):
-                    with contextlib.suppress(OSError):
-                        discard(folder)
-                raise
-            finished = msgspec.structs.replace(
-                manifest, finished=now(), timings=work.timings, notices=tuple(work.notices)
-            )
-            folder.write_manifest(finished)
-        if evidence and not folder.has(f"verdicts/{SUPPORT}"):
-            _check(opened_job, folder, evidence)
+    job = _job(base, k)
+    folder = ask_draws(job, data, out, paragraphs=paragraphs, evidence=evidence, progress=progress)
     facts = facts_in(folder)
     check_draws(facts, k)
     return facts
@@ -96,138 +39,27 @@ def draw_facts(
 
 def estimate_draws(base: Base, data: Dataset, *, k: int = 10, paragraphs: int = 0) -> RunEstimate:
     """Return what :func:`draw_facts` would ask and cost. Loads no weights and asks nothing."""
-    options = _options(base, k)
-    with open_job(base.job(options=options, limit=1), learn=False) as held:
-        job = held._replace(data=data)
-        asks = _asks(job, options, paragraphs)
-        keys = [request_key(one.request, job.model.identity) for one in asks]
-        known = job.cache.get_many(dict.fromkeys(keys))
-        graded = [one for one in asks if not is_topic(one.question)]
-        stages = list(priced("model", [Planned("draws", [a.request for a in asks])], job.model))
-        judged, notes = judge_stages(job, graded, known)
-        judge = OpenJudge(job.judge, job.judge_engine)
-        return plan_of(job.job, job.model, judge, [*stages, *judged], notes)
+    return price_draws(_job(base, k), data, paragraphs=paragraphs)
 
 
-def _options(base: Base, k: int) -> UncleSettings:
-    """Return the settings of a run that draws ``k`` times. Raises InputError."""
+def _job(base: Base, k: int) -> Job:
+    """Return a run that draws ``k`` times. Raises InputError."""
     if k < 2:
         raise InputError(f"k is {k}; expected at least 2 draws of each question")
-    return dataclasses.replace(
+    options = dataclasses.replace(
         base.settings,
         probe=dataclasses.replace(base.settings.probe, k=k),
     )
-
-
-def _asks(job: OpenJob, options: UncleSettings, paragraphs: int) -> list[Ask]:
-    """Return everything that is asked."""
-    questions, seed = job.data.questions, job.job.seed
-    wanted = [q for q in questions if not is_topic(q)]
-    asks = [a for a in UNCLE.requests(wanted, options, seed) if not a.instructed]
-    asks += [_text_of(q, options, seed) for q in questions if is_topic(q)]
-    asks += [
-        _drawn(a, sample) for a in asks if a.stage == "long" for sample in range(1, paragraphs + 1)
-    ]
-    return asks
-
-
-def _ask(job: OpenJob, work: FolderRun, options: UncleSettings, paragraphs: int) -> None:
-    """Answer and judge everything, in one call of the model."""
-    questions = job.data.questions
-    asks = _asks(job, options, paragraphs)
-    by_id = {q.id: q for q in questions}
-
-    def item(generation: Generation) -> Item:
-        question = by_id[generation.question]
-        return Item(generation, tuple(by_id[p] for p in question.parts) or (question,))
-
-    blind = BlindRules(questions)
-    for stage, generations in work.stage(asks, job.model).items():
-        items = [item(g) for g in generations if not is_topic(by_id[g.question])]
-        if stage == "probe":
-            work.grade(stage, items, job.judge)
-        else:
-            work.grade_spans(stage, items, job.judge, blind, items)
-
-
-def _check(job: OpenJob, folder: RunFolder, knowledge: str) -> None:
-    """Store the claims of every paragraph, and whether the evidence supports them."""
-    chosen = Settings(knowledge=knowledge)
-    questions, source = knowledge_of(job.data, knowledge)
-    by_id = {q.id: q for q in questions}
-    stages = [s for s in ("long", PARAGRAPHS) if folder.has(f"generations/{s}")]
-    texts = [g for s in stages for g in folder.read(f"generations/{s}", Generation)]
-    plain = [g for g in texts if g.problem is None and not g.instructed]
-    manifest = folder.read_manifest()
-    with contextlib.ExitStack() as stack:
-        knowing = stack.enter_context(
-            contextlib.closing(KnowledgeSources(questions, job.job.cache_folder))
-        )
-        box = stack.enter_context(contextlib.closing(RunTools(None, job.job.cache_folder)))
-        work = FolderRun(
-            folder, questions, manifest, judge_engine=job.judge_engine, search=knowing.search
-        )
-        splitter = splitter_of(chosen, job.judge)
-        checker = checker_of(chosen, job.judge, box.open)
-        claims = take_apart(work, plain, by_id, splitter)
-        questions_by_answer = {g.id: by_id[g.question] for g in plain}
-        check_claims(work, claims, questions_by_answer, checker, source, chosen.passages)
-        notices = (*manifest.notices, *work.notices, *knowing.notices)
-        folder.write_manifest(msgspec.structs.replace(manifest, notices=notices))
-
-
-def knowledge_of(data: Dataset, knowledge: str) -> tuple[tuple[Question, ...], str]:
-    """Return the questions of sets with paragraphs, and what claims in these are checked against.
-
-    Raises InputError where there is nothing.
-    """
-    sets = {q.dataset for q in data.questions if q.parts or is_topic(q)}
-    questions = tuple(q for q in data.questions if q.dataset in sets)
-    source = claim_source(questions, Settings(knowledge=knowledge))
-    if not source:
-        raise InputError(
-            f"veracity evidence: {data.name} has no golds to check claims against; name a source "
-            "of passages with --knowledge"
-        )
-    return questions, source
-
-
-def _text_of(topic: Question, options: UncleSettings, seed: int) -> Ask:
-    """Return the plain request for a text about a topic, as for any paragraph."""
-    heat = options.answer.temperature
-    request = ask(
-        topic.text,
-        temperature=heat,
-        max_tokens=answer_limits(options)["long"],
-        seed=seed,
-        sample=ANSWER_SAMPLE if heat > 0 else 0,
-    )
-    return Ask(topic, request, "long", "long")
-
-
-def _drawn(greedy: Ask, sample: int) -> Ask:
-    """Return a draw of a paragraph that was asked at T=0."""
-    request = ask(
-        greedy.request.messages[-1].content,
-        temperature=1.0,
-        max_tokens=greedy.request.max_tokens,
-        seed=greedy.request.seed,
-        sample=sample,
-    )
-    return greedy._replace(request=request, stage=PARAGRAPHS)
+    return base.job(options=options, limit=1)
 
 
 def facts_in(folder: RunFolder) -> list[Fact]:
     """Return the facts of a run folder: its questions with draws, answers, verdicts and claims."""
-    stages = [stage for stage in STAGES if folder.has(f"generations/{stage}")]
-    spans = [f"{stage}-spans" for stage in stages]
-    read = [stage for stage in (*stages, *spans) if folder.has(f"verdicts/{stage}")]
-    claims = folder.read("claims/long", Claim) if folder.has("claims/long") else []
-    checked = folder.has(f"verdicts/{SUPPORT}")
+    drawn = read_draws(folder)
     return facts_of(
-        folder.read("questions", Question),
-        {stage: folder.read(f"generations/{stage}", Generation) for stage in stages},
-        {stage: folder.read(f"verdicts/{stage}", Verdict) for stage in read},
-        claims=claims,
-        labels=folder.read(f"verdicts/{SUPPORT}", Verdict) if checked else (),
+        drawn.questions,
+        drawn.generations,
+        drawn.verdicts,
+        claims=drawn.claims,
+        labels=drawn.labels,
     )

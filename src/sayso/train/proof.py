@@ -10,20 +10,15 @@ from typing import Any
 import msgspec
 
 from sayso.engines.engine import Engine
-from sayso.metrics.compare_scores import holm
 from sayso.progress import Progress
 from sayso.protocols.uncle.seeds import (
     Frame,
     SeedSide,
-    change_of,
+    compare_methods,
     frame_of_run,
-    numbers_of,
     side_of_run,
-    spreads_of,
-    untested,
 )
 from sayso.records import (
-    Estimate,
     Generation,
     InputError,
     Question,
@@ -32,12 +27,10 @@ from sayso.records import (
     Verdict,
     content_id,
 )
-from sayso.runs.job import Job, open_folder
 from sayso.runs.measure import entities_of, load_run
 from sayso.runs.result import Result
-from sayso.runs.run import execute_job, manifest_of, open_job
+from sayso.runs.run import execute_job, finished_result, open_job
 from sayso.storage.atomic import replacing
-from sayso.storage.run_folder import RunFolder
 from sayso.train.base import Base, Halves
 from sayso.train.result import FORMS, Change, MeasuredMethod, MethodNumber, Sample, Training
 from sayso.train.verdict import verdict_sentences
@@ -87,23 +80,8 @@ def measure_trained(
     """
     options = dataclasses.replace(base.settings, known_from=str(base.path), methods=methods)
     job = base.job(model=model, out=out, limit=limit, options=options)
-    return _finished(job, out) or execute_job(
-        dataclasses.replace(job, command=f"sayso train {base.path}"), progress
-    )
-
-
-def _finished(job: Job, out: Path) -> Result | None:
-    """Return what a folder holds, if it is this job and finished. InputError for another one."""
-    if not RunFolder.exists(out):
-        return None
-    with open_job(job) as opened_job:
-        manifest = manifest_of(opened_job)
-        folder = open_folder(out, manifest)
-    before = folder.read_manifest()
-    if before.finished is None or before.judge_signature != manifest.judge_signature:
-        return None
-    estimates = folder.read("metrics/uncle", Estimate)
-    return Result(out, estimates, before, entities_of(opened_job.data.questions))
+    job = dataclasses.replace(job, command=f"sayso train {base.path}")
+    return finished_result(job, out) or execute_job(job, progress)
 
 
 def choices(base: str | Path, wanted: Sequence[Question]) -> list[Choices]:
@@ -216,12 +194,6 @@ def side_of(
 # ``wrong_and_sure`` (committed and wrong, of all facts); ``unasked`` (facts answered with a hedge
 # to the plain prompt: ``p_uncertain`` where nobody asks for doubt).
 
-#: what methods are tested for, against the instruction: one family of tests (Holm)
-TESTED = (
-    "UUR", "KCR", "EA", "J", "J_within", "log_odds_within", "unspoken_knowledge", "forced",
-    "skill", "wrong_and_sure",
-)  # fmt: skip
-
 
 def cells_and_changes(
     frame: Frame,
@@ -237,34 +209,12 @@ def cells_and_changes(
 
     ``sides`` has one side a seed. Trained methods are also compared with the one before them.
     """
-    spreads = spreads_of(frame, {m.name: sides[m.name] for m in methods}, resamples, seed)
-    cells = [
-        MethodNumber(m.name, form, number, by_seed)
-        for m in methods
-        for form, number, by_seed in numbers_of(
-            frame, sides[m.name], spreads[m.name], m.name, signature
-        )
-    ]
     pairs = [(m.name, against) for m in methods if m.name != against]
     trained = [m.name for m in methods if m.kind == "trained"]
     pairs += list(zip(trained[1:], trained[:-1], strict=True))
-    withheld = {m.name: untested(frame, sides[m.name]) for m in methods}
-    changes: list[Change] = []
-    for one, other in pairs:
-        own, others = spreads[one], spreads[other]
-        for place in own:
-            if place[1] not in TESTED or place not in others:
-                continue
-            number, p = change_of(frame, (own, others), (one, other), place, signature)
-            # none is tested where a side has no interval
-            if why := withheld[one].get(place) or withheld[other].get(place):
-                number, p = msgspec.structs.replace(number, low=None, high=None, problem=why), None
-            changes.append(Change(one, other, place[0], number, p))
-    corrected = holm([change.p for change in changes])
-    return cells, [
-        msgspec.structs.replace(change, p_holm=p)
-        for change, p in zip(changes, corrected, strict=True)
-    ]
+    own = {m.name: sides[m.name] for m in methods}
+    numbers, changes = compare_methods(frame, own, pairs, signature, resamples, seed)
+    return [MethodNumber(*number) for number in numbers], [Change(*change) for change in changes]
 
 
 #: facts shown of each kind and form

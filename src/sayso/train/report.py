@@ -2,47 +2,35 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import altair as alt
 from rich.console import Console
 from rich.table import Table
 
 from sayso.harmless import block, line
 from sayso.protocols.uncle.numbers import NUMBERS
 from sayso.records import Estimate, signature_text
-from sayso.report import numbers
 from sayso.report.answers import LABELS
 from sayso.report.charts import (
-    FOURTH,
-    INK,
-    LONG,
-    MUTED,
     NARROW,
     PAIR_NAMES,
     PAIRS,
-    SHAPES,
-    SHORT,
-    THIRD,
     Drawing,
-    Row,
+    alignment_bars,
     chart_row,
-    data_of,
-    finish,
+    curve_chart,
     forest_plot,
-    legend_below,
-    lines_and_points,
-    pair_bars,
+    path_chart,
     point,
-    styled,
+    series_chart,
 )
 from sayso.report.figures import Figure, figure_of, figures_in
 from sayso.report.formats import Wanted, write_files
 from sayso.report.numbers import DASH, MINUS, compact_number, is_bare, reach
+from sayso.report.numbers import FORMS as FORM_NAMES
 from sayso.report.opening import INVENTED, ChosenExamples, Example, PageOpening, example
 from sayso.report.page import page as filled
 from sayso.report.tables import Table as PageTable
@@ -304,7 +292,6 @@ def _board(
 #
 # Each function returns ``None`` where there is nothing to draw.
 
-COLORS = (SHORT, LONG, THIRD, FOURTH, INK, MUTED)
 #: points of one drawn curve: more cannot be told apart
 MOST_POINTS = 60
 #: what a curve may hold that is not drawn
@@ -329,115 +316,59 @@ def together(training: Training, stage: str, quantity: str) -> int:
 
 def course(training: Training, stage: str, quantity: str, width: int) -> Drawing | None:
     """Draw one quantity along the steps of a stage, a line each seed."""
-    rows: list[Row] = []
+    lines = {}
     every = together(training, stage, quantity)
     for curve in training.curves:
-        if curve.stage != stage:
-            continue
-        points = [(p.step, p.values[quantity]) for p in curve.points if quantity in p.values]
-        if quantity == "loss" and curve.first_loss is not None:
-            rows.append({"seed": f"seed {curve.seed}", "x": 0, "y": curve.first_loss})
-        for at in range(0, len(points), every):
-            steps, values = zip(*points[at : at + every], strict=True)
-            place = sum(steps) / len(steps)
-            mean = sum(values) / len(values)
-            rows.append({"seed": f"seed {curve.seed}", "x": place, "y": mean})
-    if len(rows) < 2:
-        return None
-    names = list(dict.fromkeys(str(row["seed"]) for row in rows))
-    chart = alt.Chart(data_of(rows)).mark_line(strokeWidth=1.6, point=alt.OverlayMarkDef(size=14))
-    x = alt.X("x:Q", title="optimizer step", axis=alt.Axis(format="d", tickCount=6, tickMinStep=1))
-    y = alt.Y(
-        "y:Q", title=line(quantity, 40), scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=6)
-    )
-    height = 240 if width > NARROW else 200
-    return finish(alt.layer(chart.encode(x=x, y=y, **_by_seed(names))), width, height)
-
-
-def _by_seed(names: list[str]) -> dict[str, Any]:
-    """Return a color for each seed; more than can be told apart share one."""
-    if len(names) > len(COLORS):
-        return {"detail": alt.Detail("seed:N"), "color": alt.value(SHORT)}
-    legend = alt.Legend(title=None, orient="bottom", labelColor=INK, labelFontSize=12, columns=3)
-    scale = alt.Scale(domain=names, range=list(COLORS[: len(names)]))
-    return {"color": alt.Color("seed:N", scale=scale, legend=legend)}
+        if curve.stage == stage:
+            points = [(p.step, p.values[quantity]) for p in curve.points if quantity in p.values]
+            parts = [points[at : at + every] for at in range(0, len(points), every)]
+            if quantity == "loss" and curve.first_loss is not None:
+                parts = [[(0, curve.first_loss)], *parts]
+            lines[f"seed {curve.seed}"] = [
+                (sum(step for step, _ in part) / len(part), sum(y for _, y in part) / len(part))
+                for part in parts
+            ]
+    return curve_chart(lines, width, ("optimizer step", line(quantity, 40)))
 
 
 def forest(training: Training, name: str, title: str, width: int) -> Drawing | None:
     """Draw one number of every method and form with its interval."""
-    rows: list[Row] = []
-    order = []
-    for method in training.methods:
-        label = line(method.title, 40 if width > NARROW else 20)
-        order.append(label)
-        for form in numbers.FORMS:
-            estimate = training.get(method.name, form, name)
-            rows.append(chart_row(label, numbers.FORMS[form], estimate))
-    return forest_plot(rows, order, width, title, [])
+    labels = {m.name: line(m.title, 40 if width > NARROW else 20) for m in training.methods}
+    rows = [
+        chart_row(label, shown, training.get(method, form, name))
+        for method, label in labels.items()
+        for form, shown in FORM_NAMES.items()
+    ]
+    return forest_plot(rows, list(labels.values()), width, title, [])
 
 
 def alignment_figure(training: Training, width: int) -> Drawing | None:
     """Draw how far short and long form hedge alike, a bar each method (UNCLE, Figure 3)."""
-    rows: list[Row] = []
-    order = []
-    for method in training.methods:
-        label = line(method.title, 40 if width > NARROW else 20)
-        start = 0.0
-        for place, pair in enumerate(PAIRS):
-            value = training.get(method.name, "both", f"align_{pair}").value
-            if value is None:
-                continue
-            if label not in order:
-                order.append(label)
-            label_text = f"{100 * value:.0f}" if value >= 0.06 else ""
-            rows.append(
-                {
-                    "method": label, "pair": PAIR_NAMES[pair], "order": place, "start": start,
-                    "end": start + value, "middle": start + value / 2, "label": label_text,
-                }
-            )  # fmt: skip
-            start += value
-    if not rows:
-        return None
-    y = alt.Y("method:N", sort=order, title=None, axis=alt.Axis(labelLimit=width * 2 // 5))
-    return finish(pair_bars(rows, y, 22, width), width, 36 * len(order))
+    shares = {
+        line(method.title, 40 if width > NARROW else 20): [
+            training.get(method.name, "both", f"align_{pair}").value for pair in PAIRS
+        ]
+        for method in training.methods
+    }
+    return alignment_bars(shares, width)
 
 
 def tradeoff(training: Training, width: int) -> Drawing | None:
     """Draw UUR against KCR of each value of a sweep, joined in its order; ours."""
-    rows: list[Row] = []
-    for one in sorted(training.sweep, key=lambda p: p.value):
-        for form in numbers.FORMS:
-            known, hedged = (one.numbers.get(f"{form} {name}") for name in ("KCR", "UUR"))
-            if known is None or hedged is None:
-                continue
-            if known.value is not None and hedged.value is not None:
-                rows.append(
-                    {
-                        "form": numbers.FORMS[form], "at": one.value,
-                        "x": known.value, "y": hedged.value,
-                        "label": f"{one.value:g}",
-                    }
-                )  # fmt: skip
-    counts: dict[str, int] = defaultdict(int)
-    for row in rows:
-        counts[str(row["form"])] += 1
-    if max(counts.values(), default=0) < 2:
-        return None
-    legend = alt.Legend(title=None, orient="bottom", labelColor=INK, labelFontSize=12)
-    names = [name for name in numbers.FORMS.values() if name in counts]
-    color = alt.Color("form:N", scale=alt.Scale(domain=names, range=[SHORT, LONG]), legend=legend)
-    base = alt.Chart(data_of(rows))
-    x = alt.X(
-        "x:Q", title="known facts stated right (KCR)", scale=alt.Scale(zero=False, padding=16)
-    )
-    y = alt.Y("y:Q", title="unknown facts hedged (UUR)", scale=alt.Scale(zero=False, padding=16))
-    layers = [
-        base.mark_line(strokeWidth=1.4).encode(x=x, y=y, color=color, order="at:Q"),
-        base.mark_point(size=60, filled=True, opacity=1).encode(x=x, y=y, color=color),
-        base.mark_text(dy=-11, fontSize=11, color=INK).encode(x=x, y=y, text="label:N"),
-    ]
-    return finish(alt.layer(*layers), width, 320 if width > NARROW else 280)
+    paths = {}
+    for form, title in FORM_NAMES.items():
+        found = [
+            (f"{one.value:g}", *(one.numbers.get(f"{form} {name}") for name in ("KCR", "UUR")))
+            for one in sorted(training.sweep, key=lambda p: p.value)
+        ]
+        paths[title] = [
+            (label, known.value, hedged.value)
+            for label, known, hedged in found
+            if known is not None and hedged is not None
+            if known.value is not None and hedged.value is not None
+        ]
+    titles = "known facts stated right (KCR)", "unknown facts hedged (UUR)"
+    return path_chart(paths, width, titles)
 
 
 #: what UNCLE's Figure 4 shows over xi
@@ -446,25 +377,19 @@ ALONG = ("FA", "UA", "EA")
 
 def along(training: Training, form: str, width: int) -> Drawing | None:
     """Draw FA, UA and EA over the values of a sweep in one form (UNCLE, Figure 4)."""
-    points: list[Row] = []
-    for one in sorted(training.sweep, key=lambda p: p.value):
-        for name in ALONG:
-            estimate = one.numbers.get(f"{form} {name}")
-            if estimate is not None and estimate.value is not None:
-                points.append(point(name, one.value, estimate))
+    found = [
+        (name, one.value, one.numbers.get(f"{form} {name}"))
+        for one in sorted(training.sweep, key=lambda p: p.value)
+        for name in ALONG
+    ]
+    points = [
+        point(name, at, estimate)
+        for name, at, estimate in found
+        if estimate is not None and estimate.value is not None
+    ]
     names = [name for name in ALONG if sum(row["series"] == name for row in points) > 1]
     points = [row for row in points if row["series"] in names]
-    if not names:
-        return None
-    x = alt.X("x:Q", title="xi", scale=alt.Scale(zero=False, padding=12))
-    y = alt.Y("y:Q", title="share", scale=alt.Scale(zero=False, padding=12))
-    colors = (THIRD, FOURTH, INK)  # the others are those of the forms
-    styles = {
-        "color": styled(alt.Color, names, colors, legend_below(3)),
-        "shape": styled(alt.Shape, names, SHAPES, legend_below(3)),
-    }
-    layers = lines_and_points(points, (x, y), styles, few=0, size=52, opacity=0.7)
-    return finish(alt.layer(*layers), width, 300 if width > NARROW else 260)
+    return series_chart(points, width, ("xi", "share"))
 
 
 # ---- the tables of a training's page: methods by numbers, what changed, seeds, alignment, rows
@@ -543,8 +468,7 @@ def changes(training: Training) -> PageTable:
                     f"{titles[one.method]} minus {titles.get(one.against, one.against)}", head=True
                 ),
                 TableCell(
-                    f"{HEADS.get(e.name, line(e.name, 40))}, "
-                    f"{numbers.FORMS.get(one.form, one.form)}",
+                    f"{HEADS.get(e.name, line(e.name, 40))}, {FORM_NAMES.get(one.form, one.form)}",
                     style="left",
                 ),
                 TableCell(_signed(e.value), _between(e)),
@@ -566,7 +490,7 @@ def by_seed(training: Training) -> PageTable:
     trained = [method for method in training.methods if len(method.seeds) > 1]
     held = {(c.method, c.form): c for c in training.cells if c.estimate.name == "J"}
     for method in trained:
-        for form in numbers.FORMS:
+        for form in FORM_NAMES:
             found = held.get((method.name, form))
             if found is None or is_bare(found.estimate):
                 continue
@@ -577,7 +501,7 @@ def by_seed(training: Training) -> PageTable:
                     0,
                     TableCell(printed_number(found.estimate, False), _tight(found.estimate, False)),
                 )
-                head = TableCell(f"{line(method.title, 60)}, {numbers.FORMS[form]}", head=True)
+                head = TableCell(f"{line(method.title, 60)}, {FORM_NAMES[form]}", head=True)
                 rows_.append([head, *cells])
     seeds = trained[0].seeds if trained else ()
     return PageTable("J of each seed", ["", "all seeds", *(f"seed {s}" for s in seeds)], rows_, [])
@@ -681,10 +605,10 @@ def context(training: Training) -> dict[str, Any]:
         "verdict": [line(text, 600) for text in training.verdict],
         "tables": [
             numbers_table(training, form, form_columns(form, heads), caption)
-            for form in numbers.FORMS
+            for form in FORM_NAMES
             for heads, caption in (
-                (PAPER, f"{numbers.FORMS[form].capitalize()}, in UNCLE's layout"),
-                (BEYOND, f"{numbers.FORMS[form].capitalize()}: what those rates leave out"),
+                (PAPER, f"{FORM_NAMES[form].capitalize()}, in UNCLE's layout"),
+                (BEYOND, f"{FORM_NAMES[form].capitalize()}: what those rates leave out"),
             )
         ],
         "changes": changes(training),
@@ -816,7 +740,7 @@ def _sweeps(training: Training) -> list[tuple[str, Figure, str]]:
     caption = "Each point is one setting, trained and measured; top right is best."
     if figure is not None:
         drawn.append(("UUR against KCR along xi", figure, caption))
-    for form, words in numbers.FORMS.items():
+    for form, words in FORM_NAMES.items():
         title = f"FA, UA and EA along xi, {words}"
         figure = figure_of(f"rates along xi {form}", partial(along, training, form), f"{title}.")
         caption = (
@@ -839,7 +763,7 @@ def sweep_tables(training: Training) -> list[PageTable]:
         f"In percent: {percents}. Small print: 95 % intervals (sampling error only) over "
         "seeds and entities."
     )
-    for form, words in numbers.FORMS.items():
+    for form, words in FORM_NAMES.items():
         rows_ = []
         for one in training.sweep:
             own = [one.numbers.get(f"{form} {name}", Estimate(name)) for name, *_ in heads]

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from sayso.datasets.catalogue import CATALOGUE, LONG
+from sayso.datasets.catalogue import is_topic
 from sayso.judges.contradiction import contradicts
 from sayso.records import (
     Claim,
@@ -28,16 +28,13 @@ from sayso.records import (
     Verdict,
     content_id,
 )
+from sayso.runs.draws import PARAGRAPHS
 
 Form = Literal["short", "long"]
 Want = Literal["sft", "dpo"]
 
 #: stages that hold draws of the plain short question
 DRAWS = ("probe", "draws")
-#: the stage of further paragraphs at T > 0, where a run has one
-PARAGRAPHS = "draws-long"
-#: sets of topics: things to write about, without wanted facts
-TOPICS = frozenset(name for name, entry in CATALOGUE.items() if entry.suits == LONG)
 _ARTICLE = re.compile(r"^(?:the|an?)\s+(?=\S)")
 _ADDED = re.compile(r"(?<=\S)\s*\([^()]*\)\s*$")
 #: letters that no normal form takes apart
@@ -160,11 +157,6 @@ def facts_of(
         if fact is not None:
             facts.append(fact)
     return facts
-
-
-def is_topic(question: Question) -> bool:
-    """Tell whether a question asks for a text about a topic, without wanted facts."""
-    return question.dataset in TOPICS and not (question.parts or question.golds)
 
 
 #: the verdicts of each stage by (generation, question)

@@ -32,6 +32,7 @@ from sayso.protocols.uncle.collect import instructions
 from sayso.records import Estimate, Generation, InputError, Verdict, content_id, signature_of
 from sayso.runs.asking import CachedEngine
 from sayso.runs.costs import dollars, open_priced
+from sayso.runs.draws import knowledge_of
 from sayso.runs.dry_run import RunEstimate as DrawPlan
 from sayso.runs.dry_run import plan_text
 from sayso.runs.measure import entities_of
@@ -43,7 +44,7 @@ from sayso.storage.run_folder import RunFolder
 from sayso.train import trainers
 from sayso.train.base import Base, Halves, check_still, halves, open_base_run
 from sayso.train.config import GONE, Preset, RowSettings, TrainConfig, stages_of
-from sayso.train.draws import draw_facts, estimate_draws, facts_in, knowledge_of
+from sayso.train.draws import draw_facts, estimate_draws, facts_in
 from sayso.train.export import STYLES, Format, export, write_configuration
 from sayso.train.proof import prove
 from sayso.train.recipes import RowSet, check_forms, keep_rows, row_counts

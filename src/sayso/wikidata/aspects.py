@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from sayso.datasets.uncle import plain_answer
+from sayso.datasets.uncle import plain_answers
 from sayso.harmless import printable
 from sayso.records import InputError
 from sayso.storage.atomic import replacing
@@ -132,7 +132,7 @@ def _aspect(
             true = answer(one, property, excerpt, templates)
             usable += true.askable
             if true.askable and len(examples) < EXAMPLES:
-                examples[plain_answer(true.golds[0])[:LONGEST_EXAMPLE]] = None
+                examples[plain_answers(true.golds)[0][:LONGEST_EXAMPLE]] = None
     count, every = excerpt.properties[domain][property], excerpt.counted_over(domain)
     if why is None and not description:
         why = "its name is not known"

@@ -15,7 +15,7 @@ from sayso.metrics.arrays import Floats
 from sayso.metrics.intervals import bootstrap_difference, bootstrap_share
 from sayso.metrics.joint import Number
 from sayso.metrics.ranking import auroc, bootstrap_auroc, within_auroc
-from sayso.protocols.pool import cluster_name, clusters_of
+from sayso.protocols.pool import cluster_names
 from sayso.protocols.protocol import (
     ComparedRun,
     Comparison,
@@ -205,7 +205,7 @@ def _open(side: ComparedRun) -> _SelectiveSide:
         form: signed_form(run, settings, form, Estimate("x")).signature[1:] for form in forms
     }
     golds = {q.id: q.golds for q in run.questions}
-    entities = {id: cluster_name(cluster) for id, cluster in clusters_of(run.questions).items()}
+    entities = cluster_names(run.questions)
     return _SelectiveSide(forms, signatures, golds, entities, settings.p_ik.standardize)
 
 

@@ -20,7 +20,7 @@ from sayso.metrics.uncle_known import (
 )
 from sayso.metrics.uncle_rates import MISSING, cell_rates
 from sayso.metrics.within_type import j_within
-from sayso.protocols.pool import cluster_name, clusters_of
+from sayso.protocols.pool import cluster_names
 from sayso.protocols.protocol import (
     ComparedRun,
     Comparison,
@@ -133,8 +133,8 @@ def _probes(side: _UncleSide) -> str:
 def _numbers(side: _UncleSide, taken: bool) -> Numbers:
     """Return the numbers of a run; of those ``taken`` from one base model, none knows more."""
     aspects, known = side.context.aspects, side.context.known["any"]
-    clusters = clusters_of(side.run.questions)
-    names = np.array([cluster_name(clusters[q.id]) for q in aspects.questions], dtype=str)
+    clusters = cluster_names(side.run.questions)
+    names = np.array([clusters[q.id] for q in aspects.questions], dtype=str)
     found: Numbers = {}
     for form in side.context.forms:
         label = side.context.labels(form)

@@ -19,6 +19,7 @@ from sayso.judges.contradiction import contradicts
 from sayso.judges.decisiveness import decisiveness
 from sayso.metrics.arrays import Floats, codes
 from sayso.metrics.cmfg import skill, thin_bins
+from sayso.metrics.compare_scores import holm
 from sayso.metrics.intervals import (
     SPARSE_PARTS,
     UNMOVED,
@@ -58,7 +59,7 @@ from sayso.metrics.within_type import (
     within_rates,
 )
 from sayso.prompts import methods
-from sayso.protocols.pool import cluster_name, clusters_of
+from sayso.protocols.pool import cluster_names
 from sayso.protocols.probes import draws_by_question
 from sayso.protocols.protocol import Run
 from sayso.protocols.uncle.measure import sure_wrong
@@ -160,11 +161,11 @@ def frame_of_run(
         for g in run.generations("short")
         if not g.instructed and g.problem is None
     }
-    clusters = clusters_of(run.questions)
+    clusters = cluster_names(run.questions)
     return Frame(
         held,
         shorts,
-        np.array([cluster_name(clusters[q.id]) for q in shorts], dtype=np.str_),
+        np.array([clusters[q.id] for q in shorts], dtype=np.str_),
         context.aspects.type[rows],
         context.known["any"][rows],
         {q: [g.text.strip() for g in some] for q, some in drawn.items()},
@@ -405,21 +406,68 @@ def least_error(frame: Frame, labels: Sequence[Ints]) -> float:
 
 #: parts of J within type, for its interval alone
 UNSHOWN = ("UUR_within", "over_hedge_within")
+#: what changes are tested: one family of tests (Holm)
+TESTED = (
+    "UUR", "KCR", "EA", "J", "J_within", "log_odds_within", "unspoken_knowledge", "forced",
+    "skill", "wrong_and_sure",
+)  # fmt: skip
 #: certain or uncertain in short and in long form (UNCLE, 7.1): UC is uncertain in short form only
 ALIGNED = ("align_CC", "align_CU", "align_UC", "align_UU")
 
 Spreads = Mapping[tuple[str, str], Spread]
 
 
-def spreads_of(
-    frame: Frame, sides: Mapping[str, Sequence[SeedSide]], resamples: int, seed: int
-) -> dict[str, Spreads]:
-    """Return the spread of each number of each method, by (form, name); all on the same resamples.
+class SeedNumber(NamedTuple):
+    """A number of a method in a form, and its value of each seed."""
 
-    ``sides`` has one side a seed.
+    method: str
+    form: str
+    number: Estimate
+    by_seed: tuple[float | None, ...]
+
+
+class SeedChange(NamedTuple):
+    """How far a number of a method is above another's; p, and p after Holm's correction."""
+
+    method: str
+    against: str
+    form: str
+    number: Estimate
+    p: float | None
+    p_holm: float | None
+
+
+def compare_methods(
+    frame: Frame,
+    sides: Mapping[str, Sequence[SeedSide]],
+    pairs: Sequence[tuple[str, str]],
+    signature: Signature,
+    resamples: int,
+    seed: int,
+) -> tuple[list[SeedNumber], list[SeedChange]]:
+    """Return the numbers of every method, and the tested changes of ``pairs`` of them.
+
+    ``sides`` has one side a seed. Nothing is tested where a side has no interval.
     """
     draws = draw(frame.entities, resamples, seed)
-    return {method: _spreads(frame, own, draws) for method, own in sides.items()}
+    spreads = {method: _spreads(frame, own, draws) for method, own in sides.items()}
+    withheld = {method: _untested(frame, own) for method, own in sides.items()}
+    changes = []
+    for pair in pairs:
+        first, second = (spreads[method] for method in pair)
+        for place in first:
+            if place[1] in TESTED and place in second:
+                number, p = _change(frame, (first, second), pair, place, signature)
+                if why := next((w for m in pair if (w := withheld[m].get(place))), None):
+                    number = msgspec.structs.replace(number, low=None, high=None, problem=why)
+                    p = None
+                changes.append(SeedChange(*pair, place[0], number, p, None))
+    corrected = holm([change.p for change in changes])
+    return [
+        number
+        for method, own in sides.items()
+        for number in _numbers(frame, own, spreads[method], method, signature)
+    ], [change._replace(p_holm=p) for change, p in zip(changes, corrected, strict=True)]
 
 
 def _spreads(
@@ -544,27 +592,18 @@ def _policy_uur(frame: Frame, score: Floats, label: np.ndarray) -> EntityMetric:
     return _of_weights(frame.entities, rate)
 
 
-def numbers_of(
-    frame: Frame,
-    sides: Sequence[SeedSide],
-    spreads: Spreads,
-    method: str,
-    signature: Signature,
-) -> Iterator[tuple[str, Estimate, tuple[float | None, ...]]]:
-    """Yield the form of each number of a method, the number, and its value of each seed."""
+def _numbers(
+    frame: Frame, sides: Sequence[SeedSide], spreads: Spreads, method: str, signature: Signature
+) -> Iterator[SeedNumber]:
     for form, name in spreads:
         if name not in UNSHOWN:
             number, by_seed = _number(frame, sides, spreads, form, name)
-            settings = (("form", form), *signature)
-            yield (
-                form,
-                msgspec.structs.replace(
-                    number,
-                    where=slice_of(form=form, method=method),
-                    signature=signature_of(number.name, settings),
-                ),
-                by_seed,
+            number = msgspec.structs.replace(
+                number,
+                where=slice_of(form=form, method=method),
+                signature=signature_of(number.name, (("form", form), *signature)),
             )
+            yield SeedNumber(method, form, number, by_seed)
 
 
 def _number(
@@ -607,7 +646,7 @@ def _thin(sides: Sequence[SeedSide], form: str) -> str:
     return next(filter(None, notes), None) or ""
 
 
-def untested(frame: Frame, sides: Sequence[SeedSide]) -> dict[tuple[str, str], str]:
+def _untested(frame: Frame, sides: Sequence[SeedSide]) -> dict[tuple[str, str], str]:
     """Return why changes of a method's numbers are not tested, by (form, name)."""
     found = {}
     for form in FORMS:
@@ -618,7 +657,7 @@ def untested(frame: Frame, sides: Sequence[SeedSide]) -> dict[tuple[str, str], s
     return found
 
 
-def change_of(
+def _change(
     frame: Frame,
     spreads: tuple[Spreads, Spreads],
     methods: tuple[str, str],

@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from sayso.datasets.catalogue import is_topic
 from sayso.records import InputError, Question, content_id
 from sayso.storage.atomic import replacing
 from sayso.train.config import RowSettings
@@ -41,7 +42,6 @@ from sayso.train.rows import (
     check_apart,
     in_order,
     instructed,
-    is_topic,
 )
 
 # ---- mix rows: short and long form in one training set of a fixed size (UNCLE, section 6)
