@@ -30,7 +30,7 @@ from sayso.protocols import PROTOCOLS, protocol_of
 from sayso.protocols.protocol import Protocol, Unsuited
 from sayso.records import CorrectedNumber, Estimate, InputError
 from sayso.report.differences import render_compare
-from sayso.report.formats import Wanted, wanted
+from sayso.report.formats import Wanted, wanted, write_files
 from sayso.report.numbers import json_text
 from sayso.report.page import index_page, write_index
 from sayso.report.terminal import plain_table, render_summaries, safe_text, say
@@ -461,7 +461,8 @@ def write_report(run: Path, beside: Sequence[Path], figures: str, figure_width: 
     if is_training(run):
         print(training_report.write_training_page(run))
         if files.formats:
-            note_figures(training_report.write_training_figures(run, files), run / FIGURES)
+            drawn = training_report.training_figures(run)
+            note_figures(write_files(drawn, run / FIGURES, files), run / FIGURES)
         if text := training_report.unfinished(read_training(run)):
             print(f"sayso: {text}", file=sys.stderr)
         return

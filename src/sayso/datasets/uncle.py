@@ -112,6 +112,17 @@ class PublishedRecord(msgspec.Struct, frozen=True):
     individual_qa: list[PublishedPart]
 
 
+def published_record(
+    entity: str,
+    prompt: str,
+    domain: str,
+    parts: Iterable[tuple[str, Iterable[Gold], str, str, str]],
+) -> PublishedRecord:
+    """Return a record of (question, golds, label, description, property) of each aspect."""
+    rows = [PublishedPart(text, plain_answers(golds), *about) for text, golds, *about in parts]
+    return PublishedRecord(entity, prompt, domain, rows)
+
+
 def published_records(questions: Iterable[Question]) -> tuple[list[PublishedRecord], int]:
     """Return a record for each prompt, and how many of its questions have no gold or no aspect.
 
@@ -126,17 +137,11 @@ def published_records(questions: Iterable[Question]) -> tuple[list[PublishedReco
                 left += 1
                 continue
             aspect = short.aspect
-            parts.append(
-                PublishedPart(
-                    short.text,
-                    plain_answers(short.golds),
-                    aspect.label or aspect.description,
-                    aspect.description,
-                    aspect.property_id,
-                )
-            )
+            label = aspect.label or aspect.description
+            about = label, aspect.description, aspect.property_id
+            parts.append((short.text, short.golds, *about))
         if parts:
-            records.append(PublishedRecord(long.entity, long.text, long.domain, parts))
+            records.append(published_record(long.entity, long.text, long.domain, parts))
     return records, left
 
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from sayso.harmless import block, line
-from sayso.protocols.uncle.numbers import NUMBERS
+from sayso.protocols.uncle import UNCLE
 from sayso.records import Estimate, signature_text
 from sayso.report.answers import LABELS
 from sayso.report.charts import (
@@ -28,15 +28,13 @@ from sayso.report.charts import (
     series_chart,
 )
 from sayso.report.figures import Figure, figure_of, figures_in
-from sayso.report.formats import Wanted, write_files
 from sayso.report.numbers import DASH, MINUS, compact_number, is_bare, reach
 from sayso.report.numbers import FORMS as FORM_NAMES
-from sayso.report.opening import INVENTED, ChosenExamples, Example, PageOpening, example
+from sayso.report.opening import INVENTED, ChosenExamples, PageOpening, example
 from sayso.report.page import page as filled
 from sayso.report.tables import Table as PageTable
 from sayso.report.tables import TableCell
 from sayso.report.terminal import plain_table, safe_text, say
-from sayso.storage.run_folder import FIGURES
 from sayso.train.result import FORMS, Curve, Sample, Training, read_training, write_page
 from sayso.train.verdict import CLEAR, training_sentence
 
@@ -46,7 +44,7 @@ WIDE = 96
 
 def number_columns(*names: str) -> tuple[tuple[str, str, bool], ...]:
     """Return columns of a table: the number, its head, and whether it is in percent."""
-    metrics = [NUMBERS[name] for name in names]
+    metrics = [UNCLE.metrics[name] for name in names]
     return tuple((m.name, m.column, m.notation == "percent") for m in metrics)
 
 
@@ -58,7 +56,7 @@ BEYOND = number_columns(
 #: numbers that one form alone has
 ONE_FORM = {"forced": "short"}
 #: what the columns are
-ABOUT = {head: NUMBERS[name].defined for name, head, _ in (*PAPER, *BEYOND)}
+ABOUT = {head: UNCLE.metrics[name].defined for name, head, _ in (*PAPER, *BEYOND)}
 #: numbers that are shown and not tested, by their heads
 UNTESTED = ("FA", "UA", "unasked")
 #: number -> the one that is tested in its place
@@ -190,7 +188,18 @@ def examples(training: Training) -> ChosenExamples:
         "Each is the first of its kind among the facts below. Typical: from the most common kind "
         "after training."
     )
-    return ChosenExamples([_example(what, sample) for what, sample in chosen], rule)
+    shown = [
+        example(
+            what,
+            sample.question,
+            "; ".join(sample.golds),
+            sample.after,
+            kind=sample.after_value if sample.after_value in LABELS else "",
+            note=f"Before training: “{sample.before}”",
+        )
+        for what, sample in chosen
+    ]
+    return ChosenExamples(shown, rule)
 
 
 def _fits(sample: Sample, known: bool, before: Sequence[str], after: str) -> bool:
@@ -214,13 +223,6 @@ def _commonest(training: Training) -> tuple[bool, str] | None:
     if any(count is None for count in counts.values()):
         return None
     return max(counts, key=lambda kind: counts[kind] or 0)
-
-
-def _example(what: str, sample: Sample) -> Example:
-    kind = sample.after_value if sample.after_value in LABELS else ""
-    note = f"Before training: “{sample.before}”"
-    golds = "; ".join(sample.golds)
-    return example(what, sample.question, golds, sample.after, kind=kind, note=note)
 
 
 def render_training(training: Training, console: Console, page: Path | None = None) -> None:
@@ -355,18 +357,13 @@ def alignment_figure(training: Training, width: int) -> Drawing | None:
 
 def tradeoff(training: Training, width: int) -> Drawing | None:
     """Draw UUR against KCR of each value of a sweep, joined in its order; ours."""
-    paths = {}
-    for form, title in FORM_NAMES.items():
-        found = [
-            (f"{one.value:g}", *(one.numbers.get(f"{form} {name}") for name in ("KCR", "UUR")))
-            for one in sorted(training.sweep, key=lambda p: p.value)
-        ]
-        paths[title] = [
-            (label, known.value, hedged.value)
-            for label, known, hedged in found
-            if known is not None and hedged is not None
-            if known.value is not None and hedged.value is not None
-        ]
+    paths: dict[str, list[tuple[str, float, float]]] = {}
+    for one in sorted(training.sweep, key=lambda p: p.value):
+        for form, title in FORM_NAMES.items():
+            known, hedged = (one.numbers.get(f"{form} {name}") for name in ("KCR", "UUR"))
+            x, y = (None if number is None else number.value for number in (known, hedged))
+            if x is not None and y is not None:
+                paths.setdefault(title, []).append((f"{one.value:g}", x, y))
     titles = "known facts stated right (KCR)", "unknown facts hedged (UUR)"
     return path_chart(paths, width, titles)
 
@@ -585,10 +582,9 @@ def write_training_page(folder: str | Path) -> Path:
     return write_page(folder, training_page(read_training(folder)))
 
 
-def write_training_figures(folder: str | Path, files: Wanted) -> list[Path]:
-    """Write every chart of a training's page into ``figures/``; return the paths of the files."""
-    figures = figures_in(context(read_training(folder)))
-    return write_files(figures, Path(folder) / FIGURES, files)
+def training_figures(folder: str | Path) -> list[Figure]:
+    """Return every chart of a training's page. Raises InputError."""
+    return figures_in(context(read_training(folder)))
 
 
 def training_page(training: Training) -> str:

@@ -25,7 +25,7 @@ from sayso.engines.hf.weights import open_adapter, open_causal
 from sayso.engines.named import PACKAGED
 from sayso.processes import wait_passively
 from sayso.records import InputError, content_id
-from sayso.storage.atomic import refuse_links, replacing, system_reason
+from sayso.storage.atomic import disk_errors, refuse_links, replacing
 from sayso.train.config import Preset, TrainingStage
 from sayso.train.result import CurvePoint, ModelCard, card_signature, read_card, write_card
 from sayso.train.rows import TrainingRow
@@ -56,7 +56,8 @@ def full_disk_refused(place: Path) -> Iterator[None]:
                 "resumes from the last whole checkpoint"
             ) from error
         if isinstance(error, OSError) and number is not None:
-            raise InputError(f"cannot write {place}: {system_reason(error)}") from error
+            with disk_errors(place):
+                raise
         raise
 
 

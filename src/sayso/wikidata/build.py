@@ -15,7 +15,7 @@ from typing import Protocol
 
 import msgspec
 
-from sayso.datasets.uncle import PublishedPart, PublishedRecord, plain_answers
+from sayso.datasets.uncle import published_record
 from sayso.harmless import printable
 from sayso.records import InputError
 from sayso.storage.atomic import replacing
@@ -140,8 +140,14 @@ def question_step(
         if rows:
             _write(place, (msgspec.to_builtins(row) for row in rows))
             with replacing(published) as file:
-                text = msgspec.json.encode([_published(row) for row in rows])
-                file.write(msgspec.json.format(text, indent=2) + b"\n")
+                records = []
+                for row in rows:
+                    parts = [
+                        (q.question, q.answer, q.label, q.description, q.property_id)
+                        for q in row.individual_qa
+                    ]
+                    records.append(published_record(row.entity, row.prompt, row.domain, parts))
+                file.write(msgspec.json.format(msgspec.json.encode(records), indent=2) + b"\n")
             files |= {split: str(place), f"{split} (UNCLE's format)": str(published)}
         else:
             place.unlink(missing_ok=True)
@@ -156,21 +162,6 @@ def question_step(
     with replacing(folder / "card.json") as file:
         file.write(msgspec.json.format(msgspec.json.encode(card), indent=2) + b"\n")
     return Built(str(folder), files, card)
-
-
-def _published(row: Record) -> PublishedRecord:
-    """Return a record with UNCLE's own keys and plain strings as answers."""
-    parts = [
-        PublishedPart(
-            part.question,
-            plain_answers(part.answer),
-            part.label,
-            part.description,
-            part.property_id,
-        )
-        for part in row.individual_qa
-    ]
-    return PublishedRecord(row.entity, row.prompt, row.domain, parts)
 
 
 def _write(path: Path, rows: Iterable[object]) -> None:
