@@ -417,24 +417,10 @@ ALIGNED = ("align_CC", "align_CU", "align_UC", "align_UU")
 Spreads = Mapping[tuple[str, str], Spread]
 
 
-class SeedNumber(NamedTuple):
-    """A number of a method in a form, and its value of each seed."""
-
-    method: str
-    form: str
-    number: Estimate
-    by_seed: tuple[float | None, ...]
-
-
-class SeedChange(NamedTuple):
-    """How far a number of a method is above another's; p, and p after Holm's correction."""
-
-    method: str
-    against: str
-    form: str
-    number: Estimate
-    p: float | None
-    p_holm: float | None
+#: method, form, a number of it, and its value of each seed
+SeedNumber = tuple[str, str, Estimate, tuple[float | None, ...]]
+#: two methods, form, how far a number of the first is above the second's, p, and p after Holm
+SeedChange = tuple[str, str, str, Estimate, float | None, float | None]
 
 
 def compare_methods(
@@ -461,13 +447,13 @@ def compare_methods(
                 if why := next((w for m in pair if (w := withheld[m].get(place))), None):
                     number = msgspec.structs.replace(number, low=None, high=None, problem=why)
                     p = None
-                changes.append(SeedChange(*pair, place[0], number, p, None))
-    corrected = holm([change.p for change in changes])
+                changes.append((*pair, place[0], number, p))
+    corrected = holm([p for *_, p in changes])
     return [
         number
         for method, own in sides.items()
         for number in _numbers(frame, own, spreads[method], method, signature)
-    ], [change._replace(p_holm=p) for change, p in zip(changes, corrected, strict=True)]
+    ], [(*change, p) for change, p in zip(changes, corrected, strict=True)]
 
 
 def _spreads(
@@ -603,7 +589,7 @@ def _numbers(
                 where=slice_of(form=form, method=method),
                 signature=signature_of(number.name, (("form", form), *signature)),
             )
-            yield SeedNumber(method, form, number, by_seed)
+            yield method, form, number, by_seed
 
 
 def _number(
