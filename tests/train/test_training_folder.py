@@ -13,7 +13,6 @@ import msgspec
 import pytest
 
 import sayso
-from sayso import cli
 from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols.uncle.settings import Settings
 from sayso.records import Generation, InputError
@@ -21,7 +20,7 @@ from sayso.storage.atomic import one_writer
 from sayso.storage.cache import Cache
 from sayso.storage.run_folder import RunFolder
 from sayso.train.base import Base, halves, open_base_run
-from sayso.train.config import PRESETS, TrainConfig
+from sayso.train.config import TrainConfig
 from sayso.train.proof import prove
 from sayso.train.result import (
     FILE,
@@ -32,8 +31,7 @@ from sayso.train.result import (
     write_card,
     write_training,
 )
-from sayso.train.trainers import model_folder, sizes
-from sayso.train.training import begin_result, estimate_training, estimated_text, fit, open_training
+from sayso.train.training import begin_result, fit, open_training
 from support import frozen
 from support.scripted_world import Fact, Mind, chance, facts, records, word, write
 
@@ -194,9 +192,6 @@ def test_exports_of_two_formats_lie_beside_each_other(base: Base, tmp_path: Path
     assert b"conversations" in (folder / "export-sharegpt" / "sayso_sft.json").read_bytes()
 
 
-# ---- --dry-run
-
-
 @pytest.fixture(scope="module")
 def built_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of the built-in model."""
@@ -206,85 +201,6 @@ def built_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
         options=Settings(resamples=100), report=False,
     )  # fmt: skip
     return place / "run"
-
-
-def test_a_dry_run_says_what_would_be_trained_and_does_nothing(
-    built_in: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def never(*given: object, **named: object) -> None:
-        raise AssertionError("weights are loaded")
-
-    monkeypatch.setattr("sayso.train.trainers.open_base_model", never)
-    monkeypatch.setattr("sayso.engines.hf.load.open_causal", never)
-    before = sorted(built_in.parent.iterdir())
-    argv = ["train", str(built_in), "--train-limit", "4", "--seeds", "2"]
-    assert cli.execute([*argv, "--cache", str(built_in.parent / "cache"), "--dry-run"]) == 0
-    out, err = capsys.readouterr()
-    assert err == ""
-    assert sorted(built_in.parent.iterdir()) == before
-    said = " ".join(out.split())
-    assert "recipe mix, preset builtin, SFT then DPO, seeds 0, 1" in said
-    assert "entities 4 trained on, 4 measured" in said
-    # 3,000 rows and as many plain ones as .3 of them; 2,000 pairs alike
-    assert "rows at most 3,900 rows for SFT, 2,600 pairs for DPO" in said
-    # 3 epochs of 3,900 rows in steps of 32; 1 epoch of 2,600
-    assert "at most: SFT takes 366 optimizer steps; DPO takes 82 optimizer steps" in said
-    # 4 entities of 6 questions: 10 probes and an answer of each; a paragraph, and 4 draws of it
-    assert "asking draws 284 0" in said
-    # asked plainly and with the instruction: 24 questions and 4 paragraphs
-    assert "measuring 4 trained models in this process, 56 requests each" in said
-    assert "adapters/dpo-SEED/, runs/sft-SEED/" in said
-    assert "LoRA of rank 16" in said
-
-
-def test_the_size_of_an_adapter_is_that_of_its_matrices() -> None:
-    """The built-in model: width d, rank r, so a d x d projection gets r (d + d) parameters."""
-    import torch
-    import transformers
-    from peft import LoraConfig, get_peft_model
-
-    folder = model_folder("builtin")
-    preset = PRESETS["builtin"]
-    config = transformers.AutoConfig.from_pretrained(folder)
-    with torch.device("meta"):
-        model = transformers.AutoModelForCausalLM.from_config(config)
-    every = model.num_parameters()
-    lora = LoraConfig(r=preset.r, target_modules=list(preset.targets), task_type="CAUSAL_LM")
-    trained, whole = get_peft_model(model, lora).get_nb_trainable_parameters()
-    assert sizes(folder, preset) == (every, trained, 4 * every + 16 * trained)
-    assert whole == every + trained
-
-
-def test_a_dry_run_counts_the_rows_of_what_is_drawn(
-    built_in: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    cache = built_in.parent / "cache"
-    config = TrainConfig(train_limit=8, resamples=100)
-    made = fit(built_in, tmp_path / "t", config=config, export="trl", cache=cache)[1]
-    found = estimate_training(built_in, tmp_path / "t", config, cache=cache)
-    assert found.rows == made.rows
-    assert found.finished == ()
-    assert found.folder == str(tmp_path / "t")
-    assert found.draws.stages[0].cached == found.draws.stages[0].requests.low
-    sft = sum(number for kind, number in made.rows.items() if kind.startswith("sft"))
-    assert found.steps["sft"] == -(-3 * sft // 32)
-    text = estimated_text(found)
-    assert "too few to train anything" in text
-    assert "rows       of seed 0, from the existing draws:" in text
-    assert all(f"{number:,} {kind}" in text for kind, number in made.rows.items())
-    exported = estimate_training(built_in, tmp_path / "u", config, export="trl", cache=cache)
-    assert exported.files == (
-        "draws/", "rows/sft-0.jsonl", "rows/dpo-0.jsonl", "export/", "training.json",
-    )  # fmt: skip
-    assert (exported.stages, exported.memory, exported.measured) == ((), None, 0)
-    assert not (tmp_path / "u").exists()
-    with pytest.raises(InputError, match="contains a training with recipe 'mix'"):
-        estimate_training(
-            built_in, tmp_path / "t", TrainConfig(recipe="short", train_limit=8), cache=cache
-        )
-    argv = ["train", str(built_in), "--sweep", "xi", "--dry-run", "--cache", str(cache)]
-    assert cli.execute(argv) == 2
-    assert "--dry-run covers one training" in capsys.readouterr().err
 
 
 def test_what_somebody_else_s_run_names_gets_no_key_and_no_file(

@@ -52,13 +52,6 @@ class TrainFlags:
     cache: Annotated[
         Path | None, Parameter(help="folder of stored replies; default: the run's")
     ] = None
-    dry_run: Annotated[
-        bool,
-        Parameter(
-            help="print what would be sampled, trained and written; load no weights, send nothing",
-            negative="",
-        ),
-    ] = False
     json: Annotated[
         bool, Parameter(help="print all results as JSON instead of the table", negative="")
     ] = False
@@ -91,12 +84,6 @@ def train(
     if flags.sweep or flags.values:
         _sweep(run, config, flags)
         return
-    if flags.dry_run:
-        plan = training.estimate_training(
-            run, flags.out, config, export=flags.export or "", **flags.opened()
-        )
-        print(numbers.json_text(plan) if flags.json else training.estimated_text(plan))
-        return
     with progress.Bars(idle=False) as bars:
         folder, done = training.fit(
             run, flags.out, config, export=flags.export or "", progress=bars, say=_say,
@@ -119,8 +106,6 @@ def _sweep(run: Path, config: TrainConfig, flags: TrainFlags) -> None:
             "--export writes the rows of one training, not of a sweep: leave "
             "--export or --sweep out"
         )
-    if flags.dry_run:
-        raise InputError("--dry-run covers one training, not a sweep: leave --sweep out")
     try:
         grid = [float(value) for value in flags.values.split(",") if value.strip()]
     except ValueError:

@@ -292,11 +292,6 @@ def open_base_model(source: str) -> Any:
 
 def check_trainable_targets(source: str, targets: Sequence[str]) -> None:
     """Refuse a model that cannot be opened or lacks the targets, without reading its weights."""
-    check_targets(_open_shape(source), targets)
-
-
-def _open_shape(source: str) -> Any:
-    """Open a model without its weights. Raises InputError."""
     import torch
     import transformers
 
@@ -306,37 +301,10 @@ def _open_shape(source: str) -> Any:
                 source, local_files_only=Path(source).is_dir()
             )
             with torch.device("meta"):
-                return transformers.AutoModelForCausalLM.from_config(config)
+                model = transformers.AutoModelForCausalLM.from_config(config)
         except (OSError, ValueError, KeyError, ImportError) as error:
             raise InputError(f"model {source} cannot be opened: {library_reason(error)}") from None
-
-
-class Sizes(NamedTuple):
-    """How large a training is: parameters of the model and of its adapter, and bytes of both.
-
-    ``bytes`` are those of the weights and, for each parameter of the adapter, of itself, its
-    gradient and Adam's two moments (16); what a step computes comes on top.
-    """
-
-    parameters: int
-    trained: int
-    bytes: int
-
-
-def sizes(source: str, preset: Preset) -> Sizes:
-    """Return how large a training is, without reading weights. Raises InputError.
-
-    An adapter of rank r beside a linear module of m inputs and n outputs has r (m + n) parameters.
-    """
-    model = _open_shape(source)
-    check_targets(model, preset.targets)
-    every = sum(one.numel() for one in model.parameters())
-    trained = sum(
-        preset.r * sum(module.weight.shape)
-        for name, module in model.named_modules()
-        if name.rsplit(".", 1)[-1] in preset.targets
-    )
-    return Sizes(every, trained, every * (2 if _half() else 4) + 16 * trained)
+    check_targets(model, targets)
 
 
 def _half() -> bool:

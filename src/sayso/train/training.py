@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -24,7 +23,6 @@ import msgspec
 
 from sayso.engines.engine import Engine, check_engine
 from sayso.engines.named import LOCAL_NAMES
-from sayso.harmless import line
 from sayso.progress import Progress
 from sayso.prompts import check_folder
 from sayso.protocols.uncle import UNCLE
@@ -33,8 +31,6 @@ from sayso.records import Estimate, Generation, InputError, Verdict, content_id,
 from sayso.runs.asking import CachedEngine
 from sayso.runs.costs import dollars, open_priced
 from sayso.runs.draws import knowledge_of
-from sayso.runs.dry_run import RunEstimate as DrawPlan
-from sayso.runs.dry_run import plan_text
 from sayso.runs.measure import entities_of
 from sayso.runs.stages import now, timed
 from sayso.runs.tools import KnowledgeSources
@@ -44,7 +40,7 @@ from sayso.storage.run_folder import RunFolder
 from sayso.train import trainers
 from sayso.train.base import Base, Halves, check_still, halves, open_base_run
 from sayso.train.config import GONE, Preset, RowSettings, TrainConfig, stages_of
-from sayso.train.draws import draw_facts, estimate_draws, facts_in
+from sayso.train.draws import draw_facts
 from sayso.train.export import STYLES, Format, export, write_configuration
 from sayso.train.proof import prove
 from sayso.train.recipes import RowSet, check_forms, keep_rows, row_counts
@@ -466,183 +462,6 @@ def fit(
         done = msgspec.structs.replace(done, finished=now(), timings=plan.timings)
         write_training(folder, done)
     return folder, done
-
-
-class Estimated(msgspec.Struct, frozen=True, kw_only=True):
-    """What a training would do (``--dry-run``).
-
-    ``rows`` are counted by "stage form kind" where everything is drawn already, else ``None``;
-    ``most`` is how many each stage takes at most, and ``steps`` are of that, or of the rows.
-    ``parameters`` are the model's and the adapter's, ``memory`` the bytes of both with Adam's,
-    ``None`` for an export. ``measured`` is how often each trained model is asked. ``files`` will be
-    written in ``folder``.
-    """
-
-    base_run: str
-    model: str
-    recipe: str
-    preset: Preset
-    stages: tuple[str, ...]
-    seeds: tuple[int, ...]
-    entities: dict[str, int]
-    draws: DrawPlan
-    rows: dict[str, int] | None
-    most: dict[str, int]
-    steps: dict[str, int]
-    parameters: tuple[int, int] | None
-    memory: int | None
-    measured: int
-    folder: str
-    files: tuple[str, ...]
-    finished: tuple[str, ...]
-    rows_by: str
-    notes: tuple[str, ...]
-
-
-def estimate_training(
-    run: str | Path,
-    out: str | Path | None = None,
-    config: TrainConfig | None = None,
-    *,
-    export: str = "",
-    command: str = "",
-    **given: Any,
-) -> Estimated:
-    """Return what :func:`fit` would do. Loads no weights, asks nobody, writes nothing. InputError.
-
-    ``given`` is what replaces the run's model, data, judge or cache.
-    """
-    config = config or TrainConfig()
-    config.check()
-    base, parts, preset, settings = _prepared(run, config, export, **given)
-    check_still(base)
-    begun = begin_result(base, parts, config, preset, settings, command)
-    folder = Path(out) if out else training_folder(base, begun)
-    if is_training(folder):
-        _check_same(folder, _read(folder), begun)
-    plan = TrainingPlan(
-        base, parts, config, preset, settings, folder, export, {}, None, lambda text: None
-    )
-    stages = () if export else plan.stages
-    rows = _rows_drawn(plan)
-    more = {"sft": 1 + settings.plain, "dpo": 1 + settings.plain_pairs}
-    most = {stage: round(getattr(preset, stage).rows * more[stage]) for stage in plan.stages}
-    here = most if rows is None else {stage: _of_stage(rows, stage) for stage in plan.stages}
-    sizes = None if export else trainers.sizes(trainers.model_folder(_weights_of(base)), preset)
-    known = dataclasses.replace(base.settings, known_from=str(base.path))
-    asked = list(UNCLE.requests(parts.measured.questions, known, base.job().seed))
-    adapters = [f"{stage}-{seed}" for stage in stages for seed in begun.seeds]
-    return Estimated(
-        base_run=str(base.path),
-        model=base.manifest.model,
-        recipe=config.recipe,
-        preset=preset,
-        stages=tuple(stages),
-        seeds=begun.seeds,
-        entities=begun.entities,
-        draws=estimate_draws(base, parts.trained, k=settings.k, paragraphs=settings.paragraphs),
-        rows=rows,
-        most=most,
-        steps={stage: trainers.steps_of(stage, here[stage], preset) for stage in stages},
-        parameters=sizes and (sizes.parameters, sizes.trained),
-        memory=sizes and sizes.bytes,
-        measured=0 if export else len({one.request for one in asked}),
-        folder=str(folder),
-        files=tuple(_files(plan, begun.seeds, adapters)),
-        finished=tuple(name for name in adapters if read_card(folder / "adapters" / name)),
-        rows_by=config.rows_by or "",
-        notes=parts.notes,
-    )
-
-
-#: what stages are made of
-UNITS = {"sft": "rows", "dpo": "pairs"}
-
-
-def estimated_text(plan: Estimated) -> str:
-    """Return what a training would do, as text."""
-    seeds = f"seed{'s' * (len(plan.seeds) > 1)} {_listed(plan.seeds)}"
-    lines = [
-        f"base       {line(plan.base_run)}: {line(plan.model)}",
-        f"recipe     {plan.recipe}, preset {plan.preset.name}, "
-        + (f"{' then '.join(map(str.upper, plan.stages))}, {seeds}" if plan.stages else "export"),
-        f"entities   {plan.entities['trained']:,} trained on, {plan.entities['measured']:,} "
-        "measured",
-        f"rows       {_rows_text(plan)}",
-    ]
-    lines += [f"           {number:,} {kind}" for kind, number in (plan.rows or {}).items()]
-    if plan.parameters is not None and plan.memory is not None:
-        lines += _size_lines(plan, *plan.parameters, plan.memory)
-    one = len(plan.seeds) == 1
-    files = (name if one else re.sub(r"-\d+(?=\.jsonl|/)", "-SEED", name) for name in plan.files)
-    lines.append(f"folder     {line(plan.folder)}: {', '.join(dict.fromkeys(files))}")
-    if plan.finished:
-        lines.append(f"finished   {', '.join(plan.finished)}: they are kept")
-    return "\n".join([*lines, *plan.notes, "", plan_text(plan.draws)])
-
-
-def _rows_text(plan: Estimated) -> str:
-    by = f"made by {line(plan.rows_by)}, whose requests are not estimated; " if plan.rows_by else ""
-    if plan.rows is not None:
-        return f"of seed {plan.seeds[0]}, from the existing draws:"
-    most = ", ".join(f"{n:,} {UNITS[stage]} for {stage.upper()}" for stage, n in plan.most.items())
-    return f"{by}at most {most}; the exact number is known once everything is drawn"
-
-
-def _size_lines(plan: Estimated, model: int, trained: int, memory: int) -> Iterator[str]:
-    """Yield how long and how large a training is."""
-    steps = "; ".join(trainers.steps_text(stage, number) for stage, number in plan.steps.items())
-    yield f"steps      {'at most: ' if plan.rows is None else ''}{steps}"
-    preset = plan.preset
-    yield (
-        f"adapter    LoRA of rank {preset.r} on {', '.join(preset.targets)}: {trained:,} "
-        f"parameters beside {model:,}"
-    )
-    micro = max(getattr(preset, stage).micro for stage in plan.stages)
-    yield (
-        f"memory     {memory / 1e6:,.0f} MB of weights, gradients and Adam's moments, plus a step "
-        "of up "
-        f"to {micro} rows of {preset.cutoff:,} tokens, which is not estimated"
-    )
-    yield "time       unknown so far: each stage prints an estimate after its first steps"
-    models = len(plan.stages) * len(plan.seeds)
-    yield (
-        f"measuring  {models} trained model{'s' * (models > 1)} in this process, "
-        f"{plan.measured:,} requests each"
-    )
-
-
-def _files(plan: TrainingPlan, seeds: Sequence[int], adapters: Sequence[str]) -> Iterator[str]:
-    """Yield what a training writes into its folder."""
-    yield "draws/"
-    yield from (f"rows/{stage}-{seed}.jsonl" for stage in plan.stages for seed in seeds)
-    if plan.export:
-        yield "export-sharegpt/" if plan.export.endswith("sharegpt") else "export/"
-        yield FILE
-        return
-    yield from (f"{place}/{name}/" for place in ("adapters", "runs") for name in adapters)
-    yield "forced/"
-    yield from (FILE, "report.html")
-
-
-def _rows_drawn(plan: TrainingPlan) -> dict[str, int] | None:
-    """Return how many rows the first seed has, of a folder in which everything is drawn."""
-    place = plan.folder / "draws"
-    if plan.config.rows_by or not RunFolder.exists(place):
-        return None
-    drawn = RunFolder.open(place)
-    if drawn.read_manifest().finished is None:
-        return None
-    seed = plan.config.seed
-    rows = make_rows(
-        plan.config.recipe, facts_in(drawn), plan.settings, _wording(plan), _wanted(plan), seed,
-        None,
-    )  # fmt: skip
-    return row_counts(rows)
-
-
-def _of_stage(rows: Mapping[str, int], stage: str) -> int:
-    return sum(number for kind, number in rows.items() if kind.partition(" ")[0] == stage)
 
 
 def _fit(plan: TrainingPlan, begun: Training, new: bool) -> Training:
