@@ -43,7 +43,19 @@ def read_yaml(path: Path, place: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         line = f" line {node.start_mark.line + 1}" if node is not None else ""
         raise InputError(f"{place}{line}: {EXAMPLE}")
+    _check_texts(node, place)
     return value
+
+
+def _check_texts(node: Any, place: str) -> None:
+    """Refuse texts that no name of a file and no reply can hold: with NUL, or half a character."""
+    if isinstance(node, yaml.CollectionNode):
+        for part in node.value:
+            for one in part if isinstance(part, tuple) else (part,):
+                _check_texts(one, place)
+    elif "\0" in node.value or any("\ud800" <= c <= "\udfff" for c in node.value):
+        shown = f"{_short(repr(node.value))} contains NUL or half a character"
+        raise InputError(f"{place} line {node.start_mark.line + 1}: {shown}")
 
 
 def yaml_text(path: Path, place: str, largest: int | None = None) -> str:
@@ -162,11 +174,9 @@ class StrictLoader(yaml.SafeLoader):
         return yaml.SafeLoader.yaml_constructors[node.tag](self, node)
 
     def text(self, node: Any) -> str:
-        """Return a text without NUL, half a character or a secret."""
+        """Return a text that is no secret."""
         value = str(self.construct_scalar(node))
         refuse_secret(value, f"{self.place} line {node.start_mark.line + 1}")
-        if "\0" in value or any("\ud800" <= c <= "\udfff" for c in value):
-            raise self.wrong(f"{_short(repr(value))} contains NUL or half a character", node)
         return value
 
 
