@@ -576,7 +576,7 @@ BUDGET = {
     "protocols": 23_926,
     "judges": 15_648,
     "engines": 12_038,
-    "train": 7_575,
+    "train": 7_242,
     "metrics": 9_366,
     "runs": 6_481,
     "datasets": 5_468,
@@ -631,7 +631,7 @@ FLAGS = {
     "prompts new": (1, 1),
     "build": (17, 17),
     "index": (6, 6),
-    "train": (48, 47),
+    "train": (46, 45),
 }
 
 

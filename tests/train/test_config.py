@@ -140,7 +140,6 @@ ROW_FLAGS: dict[tuple[str, ...], dict[str, tuple[str, str, Any]]] = {
         "rows.cut": ("cutoff2", "cut", "cutoff2"),
         "rows.variants": ("2", "variants", 2),
         "rows.each": ("4", "each", 4),
-        "rows.each-unknown": ("2", "each_unknown", 2),
         "rows.plain-pairs": ("0.2", "plain_pairs", 0.2),
     },
     ("--recipe", "mix", "--style", "known"): {
@@ -149,7 +148,6 @@ ROW_FLAGS: dict[tuple[str, ...], dict[str, tuple[str, str, Any]]] = {
     },
     ("--recipe", "calibrated"): {
         "plain-from": ("0.9", "plain_from", 0.9),
-        "rows.refuse-below": ("0.2", "refuse_below", 0.2),
     },
 }
 

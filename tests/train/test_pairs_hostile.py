@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sayso.records import InputError, Question
 from sayso.train.config import RowSettings
-from sayso.train.recipes.calibrated import calibrated
+from sayso.train.recipes.calibrated import graded_rows
 from sayso.train.recipes.idk import idk
 from sayso.train.recipes.known import KNOWN, known_rows, plain_rows
 from sayso.train.recipes.logu import logu
@@ -49,7 +49,7 @@ PICKING: dict[str, Recipe] = {
     "evidence": lambda facts, **given: logu(
         facts, RowSettings(veracity="evidence", cut="all"), **given
     ),
-    "calibrated": calibrated,
+    "graded": graded_rows,
 }
 EVERY: dict[str, Recipe] = {**PICKING, "plain": both_plain}
 HOSTILE = (
@@ -136,7 +136,7 @@ def told_twice(label: str, hit: str) -> Fact:
     return Fact(asked, "long", "Tell of Ann Bell.", text, paragraphs=(made,))
 
 
-@pytest.mark.parametrize("recipe", [calibrated, known_rows, logu])
+@pytest.mark.parametrize("recipe", [graded_rows, known_rows, logu])
 @pytest.mark.parametrize("want", ["sft", "dpo"])
 @pytest.mark.parametrize("label", ["U", "S"])
 def test_a_hit_beside_a_hedge_is_not_trained_either(recipe: Recipe, want: str, label: str) -> None:
@@ -343,7 +343,7 @@ def test_a_claim_without_a_place_leaves_its_paragraph_out(right: bool) -> None:
     held = msgspec.structs.replace(made, mentions=(made.mentions[0], lost))
     fact = msgspec.structs.replace(long, paragraphs=(held,))
     short = [short_fact("c" * 10), short_fact("w" * 10, "date of birth", gold="1950")]
-    for recipe in (logu, calibrated, known_rows):
+    for recipe in (logu, graded_rows, known_rows):
         for want in ("sft", "dpo"):
             rows = recipe([fact, *short], want=want)
             assert not [r for r in rows if r.form == "long" and "1950" in r.chosen], recipe

@@ -101,16 +101,9 @@ def test_a_fact_that_never_commits_keeps_withholding() -> None:
     assert (row.chosen in REFUSALS, row.rejected) == (True, None)
 
 
-def test_unknown_facts_can_weigh_more() -> None:
-    facts = [short_fact("c" * 10), short_fact("w" * 10, entity="Bo")]
-    rows = known_rows(facts, replace(KNOWN, each_unknown=4))
-    assert [r.entity for r in rows].count("Bo") == 4
-    assert [r.entity for r in rows].count("Ann Bell") == 1
-
-
 @pytest.mark.parametrize(
     "wrong",
-    [{"low": 0.5, "theta": 0.4}, {"words": ()}, {"each": 0}, {"k": 11}, {"each_unknown": 0}],
+    [{"low": 0.5, "theta": 0.4}, {"words": ()}, {"each": 0}, {"k": 11}],
 )
 def test_settings_that_cannot_be_are_refused(wrong: dict) -> None:
     with pytest.raises(InputError):

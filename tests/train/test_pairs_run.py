@@ -15,7 +15,7 @@ from sayso.protocols.settings import replace
 from sayso.records import Generation, Question, Verdict
 from sayso.storage.run_folder import RunFolder
 from sayso.train.config import RowSettings
-from sayso.train.recipes.calibrated import calibrated
+from sayso.train.recipes.calibrated import graded_rows
 from sayso.train.recipes.idk import idk
 from sayso.train.recipes.logu import logu, uncle_pairs
 from sayso.train.rows import Fact, TrainingRow, facts_of
@@ -94,7 +94,7 @@ def test_no_recipe_trains_the_answer_of_a_fact_that_no_draw_got_right(facts: lis
         *idk(facts),
         *logu(facts),
         *logu(facts, RowSettings(cut="all"), want="sft"),
-        *calibrated(facts),
+        *graded_rows(facts),
     ]
     never = {f.question.id: f for f in facts if f.draws and not any(f.right)}
     assert never

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from sayso.judges.rules.judge import judge_rules, judge_rules_long
-from sayso.train.recipes.calibrated import AROUND_SENTENCE, AROUND_VALUE, Rung
 from sayso.train.rows import REFUSALS, WORDS
 
 DOUBT = ("hedged", "abstained")
@@ -35,26 +34,6 @@ LONG = (
     ("Who founded Corvex?", "Tom Reed", "Corvex was founded by Cora Selvet and Tom Reed, Jr."),
     ("What award did Ann Bell receive?", "the Orm Prize", "She received the Orm Prize, in 1921."),
 )
-
-
-@pytest.mark.parametrize("wording", AROUND_VALUE)
-def test_wordings_around_values(wording: str) -> None:
-    for question, gold, values in SHORT:
-        for value in values:
-            said = Rung(wording, 0.0).say(value)
-            found = judge_rules(question, [gold], said)
-            assert (found.stance == "committed") == (wording == "{answer}"), said
-            assert found.stance in ("committed", *DOUBT), said
-
-
-@pytest.mark.parametrize("wording", AROUND_SENTENCE)
-def test_wordings_around_sentences(wording: str) -> None:
-    for question, gold, sentence in LONG:
-        said = Rung(wording, 0.0).say(sentence)
-        for text in (said, f"Ann Bell leads Corvex. {said} It is well liked."):
-            (found,) = judge_rules_long([(question, [gold])], text)
-            assert (found.stance == "committed") == (wording == "{answer}"), text
-            assert found.stance in ("committed", *DOUBT), text
 
 
 @pytest.mark.parametrize("word", WORDS)

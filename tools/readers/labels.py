@@ -29,8 +29,7 @@ from cue_texts import made_texts
 from sayso.judges.english.language import is_english
 from sayso.judges.rules.reading import STANCES
 from sayso.records import Aspect, Question
-from sayso.train.recipes.calibrated import AROUND_SENTENCE, AROUND_VALUE, Rung
-from sayso.train.rows import REFUSALS, WORDS, unsure
+from sayso.train.rows import REFUSALS, WORDS, lowered, unsure
 
 DATA = Path(__file__).resolve().parents[2] / "benchmarks" / "data"
 #: texts written for the purpose
@@ -43,6 +42,67 @@ BIO = (
     ("Where was {} educated?", "educated at"),
     ("Which award has {} received?", "award received"),
 )
+
+#: hedges around a bare value; our words
+AROUND_VALUE = (
+    "{answer}",
+    "Almost certainly {answer}",
+    "I am fairly sure it is {answer}",
+    "Most likely {answer}",
+    "I am fairly confident it is {answer}",
+    "Very likely {answer}",
+    "I believe it is {answer}",
+    "I think it is {answer}",
+    "Probably {answer}",
+    "Chances are it is {answer}",
+    "It seems to be {answer}",
+    "If I had to guess, {answer}",
+    "I would guess {answer}",
+    "More likely than not {answer}",
+    "My guess is {answer}",
+    "It could be {answer}",
+    "Maybe {answer}",
+    "Perhaps {answer}",
+    "It may be {answer}",
+    "It might be {answer}",
+    "I can only guess: {answer}",
+    "I am not sure, but it may be {answer}",
+    "I am not sure, but perhaps {answer}",
+    "I am far from sure, but it might be {answer}",
+    "This is a wild guess: {answer}",
+    "It is unlikely, but my best guess is {answer}",
+    "I doubt it, but it could be {answer}",
+)
+#: hedges around a sentence
+AROUND_SENTENCE = (
+    "{answer}",
+    "It is almost certain that {answer}",
+    "I am fairly sure that {answer}",
+    "Most likely, {answer}",
+    "It is very likely that {answer}",
+    "I believe that {answer}",
+    "I think {answer}",
+    "It is likely that {answer}",
+    "Probably, {answer}",
+    "I would guess that {answer}",
+    "More likely than not, {answer}",
+    "It could be that {answer}",
+    "Perhaps {answer}",
+    "It is possible that {answer}",
+    "It might be that {answer}",
+    "I am not sure, but it may be that {answer}",
+    "I am not sure, but perhaps {answer}",
+    "I am far from sure, but it might be that {answer}",
+    "I have little confidence that {answer}",
+    "This is a wild guess: {answer}",
+    "I doubt it, but it could be that {answer}",
+)
+
+
+def worded(wording: str, answer: str) -> str:
+    """Return an answer in a wording."""
+    inside = answer.strip() if wording == "{answer}" else lowered(answer.strip())
+    return wording.replace("{answer}", inside)
 
 
 class Label(NamedTuple):
@@ -263,7 +323,7 @@ def taught_rows() -> list[Row]:
         for m, wording in enumerate(around):
             for v, value in enumerate(values):
                 asked = question.format(("Ada Holm", "Brackwater", "Ilmar Oss")[(n + m + v) % 3])
-                text = Rung(wording, 0.0).say(value)
+                text = worded(wording, value)
                 stance = "committed" if wording == "{answer}" else "hedged"
                 label = Label(asked, (values[0],), "", stance)
                 rows.append(
@@ -354,7 +414,7 @@ def _taught_paragraphs() -> list[Row]:
     for n, (entity, name, asked, gold, sentence) in enumerate(facts):
         question, sentence = asked.format(entity), sentence.format(entity)
         for wording in AROUND_SENTENCE:
-            said = Rung(wording, 0.0).say(sentence)
+            said = worded(wording, sentence)
             stance = "committed" if wording == "{answer}" else "hedged"
             for text in (said, f"{entity} lies by the sea. {said} It is well known."):
                 add(text, Label(question, (gold,), "", stance))

@@ -130,10 +130,11 @@ BUILTIN = Preset(
     checkpointing=False,
 )
 PRESETS = {preset.name: preset for preset in (PAPER, BUILTIN)}
-#: settings of reinforcement learning, by preset: trainings of version 0.2 stored them, and the hash
-#: of a training's settings still contains them
+#: settings that are gone, by preset: trainings of version 0.2 stored them, and the hash of a
+#: training's settings still contains them
 GONE: Mapping[str, Mapping[str, object]] = {
     name: {
+        "rows.each_unknown": None, "rows.refuse_below": 0.0,
         "rows.reward": "ternary", "rows.cost": 1.0, "rows.choose": "any",
         "training.group": 8, "training.answer": answer, "training.kl": 0.0,
         "training.rl.rate": rate, "training.rl.batch": batch, "training.rl.epochs": 1,
@@ -154,8 +155,8 @@ class RowSettings:
 
     ``pairs`` are of paragraphs in style "paper": "uncle" makes one a prompt, "logu" three kinds of
     them. With "logu", ``cut`` "all" re-words every wrong fact of a paragraph, "cutoff2" LoGU's
-    sample of them; ``variants`` is how often each paragraph is re-worded. ``each`` and
-    ``each_unknown`` are rows of a short fact. In rows of style "known" ``words`` hedge, and
+    sample of them; ``variants`` is how often each paragraph is re-worded. ``each`` is
+    rows of a short fact. In rows of style "known" and of recipe calibrated ``words`` hedge, and
     ``against`` is the number of pairs against a hedge for each pair in favor of one (None: all).
     ``plain`` is how many of the model's own plain answers are added to the SFT rows, as a share of
     them, and ``plain_pairs`` the same for DPO, as a share of the pairs that prefer a hedge.
@@ -172,13 +173,11 @@ class RowSettings:
     cut: Literal["all", "cutoff2"] = "cutoff2"
     variants: Count = VARIANTS
     each: Count = 1
-    each_unknown: Annotated[int, msgspec.Meta(ge=1)] | None = None
     words: tuple[str, ...] = WORDS
     against: Annotated[float, msgspec.Meta(ge=0, le=100)] | None = None
     plain: Share = 0.0
     plain_pairs: float = 0.0
     plain_from: Share = 1.0
-    refuse_below: float = 0.0
 
     def check(self, recipe: str) -> None:
         """Refuse settings of which no rows can come, or that a recipe leaves unread. InputError."""
@@ -285,7 +284,7 @@ def _as_given(_: type, tokens: Any) -> str:
 
 ROW_NAMES = tuple(field.name for field in dataclasses.fields(RowSettings))
 #: settings of rows whose flags begin with ``--rows.``
-RARER = ("pairs", "cut", "variants", "each", "each_unknown", "words", "plain_pairs", "refuse_below")
+RARER = ("pairs", "cut", "variants", "each", "words", "plain_pairs")
 _ROWS = Group("Training rows", sort_key=2)
 _TRAINING = Group("Training", sort_key=3)
 
@@ -413,8 +412,9 @@ class TrainConfig:
         float | None,
         _flag(
             "against",
-            "with --style known, for DPO: for each pair that prefers a hedge, the number of pairs "
-            "that prefer a plain answer; a larger number means less hedging",
+            "with --style known or --recipe calibrated, for DPO: for each pair that prefers a "
+            "hedge, the number of pairs that prefer a plain answer; a larger number means less "
+            "hedging",
             "all there are",
         ),
     ] = None
@@ -450,16 +450,12 @@ class TrainConfig:
         _rows_flag("variants", "with --rows.pairs logu, the largest number of versions of one"),
     ] = None
     each: Annotated[int | None, _rows_flag("each", "number of examples of a short question")] = None
-    each_unknown: Annotated[
-        int | None,
-        _rows_flag(
-            "each_unknown", "number of examples of an unknown short question", "as --rows.each"
-        ),
-    ] = None
     words: Annotated[
         tuple[str, ...] | None,
         _rows_flag(
-            "words", "with --style known, the hedging words, such as possibly; repeatable",
+            "words",
+            "with --style known or --recipe calibrated, the hedging words, such as possibly; "
+            "repeatable",
             negative="",
         ),
     ] = None  # fmt: skip
@@ -469,14 +465,6 @@ class TrainConfig:
             "plain_pairs",
             "number of the model's own plain answers to add to the DPO pairs, as a share of the "
             "pairs that prefer a hedge",
-        ),
-    ] = None
-    refuse_below: Annotated[
-        float | None,
-        _rows_flag(
-            "refuse_below",
-            "with --recipe calibrated: share of agreeing samples below which an answer is worded "
-            "as a refusal",
         ),
     ] = None
 
@@ -632,7 +620,7 @@ def _why_unread(
     """Return why nothing reads a setting; ``None`` if something does."""
     if name in ("against", "dpo.rows", "dpo.epochs", "dpo.rate") and stages == "sft":
         return "--stages sft ends before DPO"
-    if name == "against" and rows.style != "known":
+    if name == "against" and rows.style != "known" and recipe != "calibrated":
         return f"style {rows.style} does not read it (--style known does)"
     if name == "xi" and recipe != "mix":
         return f"--recipe {recipe} has no mix of forms (--recipe mix has)"
@@ -641,9 +629,9 @@ def _why_unread(
             return "it is of paragraphs of style paper (--style paper, with --recipe mix or long)"
         if name != "pairs" and rows.pairs != "logu":
             return "one pair is made of each prompt (--rows.pairs logu makes more)"
-    if name == "words" and rows.style != "known":
+    if name == "words" and rows.style != "known" and recipe != "calibrated":
         return f"style {rows.style} does not read it (--style known does)"
-    if name in ("plain_from", "refuse_below") and recipe != "calibrated":
+    if name == "plain_from" and recipe != "calibrated":
         return f"--recipe {recipe} does not read it (--recipe calibrated does)"
     if name in ("theta", "low"):
         if recipe == "calibrated":

@@ -3,8 +3,7 @@
     short       rows of the short questions
     long        rows of the paragraphs
     mix         both, a share ``xi`` of them long
-    calibrated  ours: wording as sure as the draws agree; with style "known" (graded rows) a word
-                of doubt at the value
+    calibrated  ours: a word of doubt before values with which few draws agree (graded rows)
 
 The first three are Idk rows and UNCLE's pairs of paragraphs (``style`` "paper"; LoGU's with
 ``pairs`` "logu"), or rows of which one label a fact decides the wording in both forms (``style``
@@ -29,7 +28,7 @@ from sayso.records import InputError, Question, content_id
 from sayso.storage.atomic import replacing
 from sayso.train.config import RowSettings
 from sayso.train.recipes.by_model import Author, rows_by_model
-from sayso.train.recipes.calibrated import calibrated, graded_rows, is_plain
+from sayso.train.recipes.calibrated import graded_rows, is_plain
 from sayso.train.recipes.idk import idk, known_state
 from sayso.train.recipes.known import known_rows, plain_rows
 from sayso.train.recipes.logu import logu, uncle_pairs
@@ -236,8 +235,7 @@ def _rows(facts: Sequence[Fact], settings: RowSettings, wanted: _WantedRows) -> 
     """Return a recipe's rows of one sort, without the instruction."""
     recipe, want, most, seed, notes, _ = wanted
     if recipe == "calibrated":
-        of_answers = graded_rows if settings.style == "known" else calibrated
-        rows = of_answers(facts, settings, want=want, seed=seed, notes=notes)
+        rows = graded_rows(facts, settings, want=want, seed=seed, notes=notes)
         return in_order(rows, seed)[:most]
     short, long = _both(facts, settings, wanted)
     if recipe == "mix":

@@ -1,12 +1,12 @@
-"""Calibrated rows (ours): the wording is as decisive as the model is sure.
+"""Graded rows (ours), of recipe calibrated: a word of doubt before values that draws do not repeat.
 
-    confidence   the share of the model's other draws that agree with the answer (no truth enters)
-    chosen       the answer in a wording of that decisiveness, from a ladder of hedges
-    rejected     the same answer in a wording that is far off, bolder or more timid
+    confidence   the share of the model's draws that agree with this value (no truth enters)
+    chosen       plain from ``plain_from`` on; below, the word whose decisiveness is nearest
+    rejected     the same answer, plain where it is unsure, with a word of doubt where it is sure
 
-In paragraphs every sentence gets the confidence of its own aspect, from the draws of the aspect's
-short question. Where no draw was right but the answer may be, chosen holds no value at all, so
-that luck is not learned.
+Unlike known rows, the label is that of the value that is said, not of its fact: a paragraph may
+miss what short answers know. Where no draw was right but the answer may be, chosen holds no value
+at all, so that luck is not learned.
 """
 
 from __future__ import annotations
@@ -16,14 +16,13 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from sayso.judges.claims import has_verb
 from sayso.judges.contradiction import contradicts
 from sayso.judges.decisiveness import decisiveness
 from sayso.records import InputError, is_blank
 from sayso.train.config import RowSettings
-from sayso.train.recipes.logu import Stretch, by_aspects
 from sayso.train.rows import (
     REFUSALS,
     Compare,
@@ -42,87 +41,14 @@ from sayso.train.rows import (
     unsure,
 )
 
-# ---- a ladder of hedges: wordings around an answer, each scored by its decisiveness
-#
-# One ladder goes with bare values ("Paris"), one with sentences. Scores are computed, not written
-# down: when the reading of words changes, so does the ladder.
-
-#: around a bare value; our words
-AROUND_VALUE = (
-    "{answer}",
-    "Almost certainly {answer}",
-    "I am fairly sure it is {answer}",
-    "Most likely {answer}",
-    "I am fairly confident it is {answer}",
-    "Very likely {answer}",
-    "I believe it is {answer}",
-    "I think it is {answer}",
-    "Probably {answer}",
-    "Chances are it is {answer}",
-    "It seems to be {answer}",
-    "If I had to guess, {answer}",
-    "I would guess {answer}",
-    "More likely than not {answer}",
-    "My guess is {answer}",
-    "It could be {answer}",
-    "Maybe {answer}",
-    "Perhaps {answer}",
-    "It may be {answer}",
-    "It might be {answer}",
-    "I can only guess: {answer}",
-    "I am not sure, but it may be {answer}",
-    "I am not sure, but perhaps {answer}",
-    "I am far from sure, but it might be {answer}",
-    "This is a wild guess: {answer}",
-    "It is unlikely, but my best guess is {answer}",
-    "I doubt it, but it could be {answer}",
-)
-#: around a sentence
-AROUND_SENTENCE = (
-    "{answer}",
-    "It is almost certain that {answer}",
-    "I am fairly sure that {answer}",
-    "Most likely, {answer}",
-    "It is very likely that {answer}",
-    "I believe that {answer}",
-    "I think {answer}",
-    "It is likely that {answer}",
-    "Probably, {answer}",
-    "I would guess that {answer}",
-    "More likely than not, {answer}",
-    "It could be that {answer}",
-    "Perhaps {answer}",
-    "It is possible that {answer}",
-    "It might be that {answer}",
-    "I am not sure, but it may be that {answer}",
-    "I am not sure, but perhaps {answer}",
-    "I am far from sure, but it might be that {answer}",
-    "I have little confidence that {answer}",
-    "This is a wild guess: {answer}",
-    "I doubt it, but it could be that {answer}",
-)
-#: wordings this much further from the level than the nearest one are as good
-ALIKE = 0.02
 #: a word that takes less than this from a plain value is none that hedges: "certainly"
 NO_HEDGE = 0.03
 #: an answer that is less decisive by itself is hedged already, and gets no hedge from here
 PLAIN = 0.9
 
 
-class Rung(NamedTuple):
-    """One wording and its decisiveness, 0..1."""
-
-    wording: str
-    level: float
-
-    def say(self, answer: str) -> str:
-        """Return an answer in this wording."""
-        inside = answer.strip() if self.wording == "{answer}" else lowered(answer.strip())
-        return self.wording.replace("{answer}", inside)
-
-
 def is_sentence(answer: str) -> bool:
-    """Tell whether an answer is a sentence, which takes another ladder than a bare value."""
+    """Tell whether an answer is a sentence, and no bare value."""
     text = answer.strip()
     return len(text.split()) > 2 and (text.endswith((".", "!")) and has_verb(text))
 
@@ -137,263 +63,6 @@ def is_plain(answer: str) -> bool:
     """Tell whether an answer asserts something and hedges nothing by itself."""
     own = decisiveness(answer)
     return own is not None and own >= PLAIN
-
-
-@cache
-def ladder(sentence: bool) -> tuple[Rung, ...]:
-    """Return the rungs for values or for sentences, the most decisive first."""
-    wordings = AROUND_SENTENCE if sentence else AROUND_VALUE
-    neutral = "The town lies in Marvania." if sentence else "Marvania"
-    rungs = []
-    for wording in wordings:
-        level = decisiveness(Rung(wording, 0.0).say(neutral))
-        if level is not None:
-            rungs.append(Rung(wording, level))
-    return tuple(sorted(rungs, key=lambda r: (-r.level, r.wording)))
-
-
-def nearest_wording(answer: str, level: float, generator: random.Random) -> Rung:
-    """Return a wording for an answer whose decisiveness is closest to ``level``.
-
-    One of those that are as close, drawn by ``generator``.
-    """
-    rungs = ladder(is_sentence(answer))
-    best = min(abs(r.level - level) for r in rungs)
-    return generator.choice([r for r in rungs if abs(r.level - level) <= best + ALIKE])
-
-
-def far_off(answer: str, level: float, far: float, generator: random.Random) -> Rung | None:
-    """Return a wording at least ``far`` from ``level``, above or below; None where there is none.
-
-    The direction is drawn first where both exist. Above, the plain answer is drawn half the time:
-    it is what an untrained model would say.
-    """
-    rungs = ladder(is_sentence(answer))
-    above = [r for r in rungs if r.level >= level + far]
-    below = [r for r in rungs if r.level <= level - far]
-    sides = [side for side in (above, below) if side]
-    if not sides:
-        return None
-    side = generator.choice(sides)
-    if side is above and generator.random() < 0.5:
-        return rungs[0]
-    return generator.choice(side)
-
-
-class WordingLimits(NamedTuple):
-    """Where plain wording begins, where a value is no longer said, and what "far off" is."""
-
-    plain_from: float = 1.0
-    refuse_below: float = 0.0
-    far: float = 0.25
-
-    def check(self) -> None:
-        """Refuse limits that contradict each other. Raises InputError."""
-        if not 0 <= self.refuse_below <= self.plain_from <= 1:
-            raise InputError(
-                f"refuse_below {self.refuse_below:g} and plain_from {self.plain_from:g}: expected "
-                "0 <= refuse_below <= plain_from <= 1"
-            )
-        if not 0.1 <= self.far <= 0.6:
-            raise InputError(f"far is {self.far:g}; expected .1 to .6, as hedges allow")
-
-    @classmethod
-    def of(cls, settings: RowSettings, far: float = 0.25) -> Self:
-        """Return the limits that settings of rows say. Raises InputError."""
-        limits = cls(settings.plain_from, settings.refuse_below, far)
-        limits.check()
-        return limits
-
-    def level(self, share: float) -> float | None:
-        """Return how decisive the wording of this confidence is to be; None: say no value."""
-        if share >= self.plain_from:
-            return 1.0
-        return None if share < self.refuse_below else share
-
-
-def calibrated(
-    facts: Sequence[Fact],
-    settings: RowSettings = RowSettings(),  # noqa: B008 - immutable
-    *,
-    far: float = 0.25,
-    want: Want = "dpo",
-    compare: Compare = contradicts,
-    seed: int = 0,
-    notes: list[str] | None = None,
-) -> list[TrainingRow]:
-    """Return rows of short facts and paragraphs. Raises InputError for few draws.
-
-    A rejected wording is at least ``far`` from the level of the chosen one.
-    """
-    limits, k = WordingLimits.of(settings, far), settings.k
-    short = {f.question.id: f for f in facts if f.form == "short"}
-    check_draws(list(short.values()), k)
-    rows, open_ = [], 0
-    for fact in short.values():
-        level = short_level(fact, k, limits, compare)
-        if level is OPEN:
-            open_ += 1
-            continue
-        generator = chance("calibrated", seed, fact.question.id)
-        row = short_row(fact, level, limits, generator, want, "calibrated-short")
-        rows += [row] if row else []
-    for fact in facts:
-        for paragraph in fact.paragraphs:
-            held = paragraph_levels(fact, paragraph, short, k, limits, compare)
-            if held is None:
-                open_ += 1
-                continue
-            stretches, levels = held
-            generator = chance("calibrated", seed, fact.question.id, paragraph.text)
-            chosen = voiced(paragraph, stretches, levels, generator)
-            rejected = misvoiced(paragraph, stretches, levels, limits.far, generator)
-            rows += long_rows(fact, chosen, rejected, want, "calibrated-long")
-    if notes is not None:
-        notes.append(
-            f"calibrated: {len(rows)} rows of {len(facts)} facts; {open_} left out, whose "
-            "confidence or wording could not be read"
-        )
-    return in_order(rows, seed)
-
-
-class Open:
-    """There is no confidence."""
-
-
-OPEN = Open()
-Level = float | None
-Levels = Mapping[int, Level]
-
-
-def short_level(fact: Fact, k: int, limits: WordingLimits, compare: Compare) -> Level | Open:
-    """Return how decisive a short fact's greedy answer is to sound; None: say no value."""
-    if is_blank(fact.greedy) or not is_plain(fact.greedy):
-        return OPEN
-    confidence = agreeing_draws(fact.question, fact.greedy, fact.draws[:k], compare)
-    if confidence is None:
-        return OPEN
-    return None if lucky(fact, k, fact.greedy_right) else limits.level(confidence.share)
-
-
-def short_row(
-    fact: Fact,
-    level: Level | Open,
-    limits: WordingLimits,
-    generator: random.Random,
-    want: Want,
-    kind: str,
-) -> TrainingRow | None:
-    """Return the row of a short fact; None where nothing is far off from its level."""
-    if isinstance(level, Open):
-        return None
-    answer = fact.greedy.strip()
-    if level is None:
-        chosen, rejected = generator.choice(REFUSALS), answer
-    else:
-        chosen = nearest_wording(answer, level, generator).say(answer)
-        off = far_off(answer, level, limits.far, generator)
-        if off is None and want == "dpo":
-            return None
-        rejected = off.say(answer) if off else answer
-        if level >= limits.plain_from and generator.random() < 0.5:
-            rejected = generator.choice(REFUSALS)  # over-hedging a sure fact, at its worst
-    rejected_or_none = rejected if want == "dpo" else None
-    if chosen == rejected_or_none:
-        return None
-    ids = (fact.question.id,)
-    return TrainingRow(fact.prompt, chosen, rejected_or_none, "short", fact.entity, ids, kind)
-
-
-def paragraph_levels(
-    fact: Fact,
-    paragraph: TrainingParagraph,
-    short: Mapping[str, Fact],
-    k: int,
-    limits: WordingLimits,
-    compare: Compare,
-) -> tuple[list[Stretch], Levels] | None:
-    """Return a paragraph's stretches and the level of each by its place; None where one is open.
-
-    A sentence about several aspects takes the lowest. Sentences that hedge already have no level,
-    unless they tell a lucky hit: then nothing of them is said.
-    """
-    shares: dict[str, float] = {}
-    silent: set[str] = set()
-    for mention in paragraph.mentions:
-        if mention.stance != "committed":
-            continue
-        confidence = mention_confidence(mention.question, mention.value, short, k, compare)
-        if confidence is None:
-            return None
-        own = mention.question.id
-        shares[own] = confidence.share
-        if lucky(short[own], k, mention.right):
-            silent.add(own)
-    stretches = by_aspects(paragraph, lambda _: True, fact.entity)
-    if stretches is None or not shares:
-        return None
-    levels: dict[int, Level] = {}
-    for place, stretch in enumerate(stretches):
-        ids = [p.question.id for p in stretch.pieces if p.question and p.label == "S"]
-        if any(i in silent for i in ids):
-            levels[place] = None
-            continue
-        if len(ids) < len(stretch.pieces) or not is_plain(
-            paragraph.text[stretch.start : stretch.end]
-        ):
-            continue
-        levels[place] = limits.level(min(shares[i] for i in ids))
-    return stretches, levels
-
-
-def voiced(
-    paragraph: TrainingParagraph,
-    stretches: Sequence[Stretch],
-    levels: Levels,
-    generator: random.Random,
-) -> str:
-    """Return a paragraph whose sentences are worded at their levels; the rest stays as it is."""
-
-    def word_at(place: int, sentence: str) -> str:
-        level = levels[place]
-        if level is None:
-            return " ".join(unsure(p.question, generator) for p in stretches[place].pieces)
-        return nearest_wording(sentence, level, generator).say(sentence)
-
-    return _replaced(paragraph.text, stretches, levels, word_at)
-
-
-def misvoiced(
-    paragraph: TrainingParagraph,
-    stretches: Sequence[Stretch],
-    levels: Levels,
-    far: float,
-    generator: random.Random,
-) -> str:
-    """Return a paragraph whose sentences are worded far off their levels, where that can be."""
-
-    def word_at(place: int, sentence: str) -> str:
-        level = levels[place]
-        if level is None:
-            return sentence
-        off = far_off(sentence, level, far, generator)
-        return (
-            off.say(sentence) if off else nearest_wording(sentence, level, generator).say(sentence)
-        )
-
-    return _replaced(paragraph.text, stretches, levels, word_at)
-
-
-def _replaced(
-    text: str, stretches: Sequence[Stretch], levels: Levels, word_at: Callable[[int, str], str]
-) -> str:
-    parts, at = list[str](), 0
-    for place, stretch in enumerate(stretches):
-        if place not in levels:
-            continue
-        parts += [text[at : stretch.start], word_at(place, text[stretch.start : stretch.end])]
-        at = stretch.end
-    return "".join([*parts, text[at:]]).strip()
 
 
 def long_rows(fact: Fact, chosen: str, rejected: str, want: Want, kind: str) -> list[TrainingRow]:
@@ -549,16 +218,7 @@ def balanced(
     return [*doubt, *sure[: round(against * len(doubt))]]
 
 
-# ---- graded rows (ours): a word of doubt right before a value of which the draws are not sure
-#
-#     confidence   the share of the model's draws that agree with this value (no truth enters)
-#     chosen       plain from ``plain_from`` on; below, the word whose decisiveness is nearest
-#     rejected     the same answer, plain where it is unsure, with a word of doubt where it is sure
-#
-# The wording of calibrated rows stands around a sentence, before its value is in sight; a small
-# model's doubt is at the value. Unlike known rows, the label is that of the value that is said,
-# not of its fact: a paragraph may miss what short answers know. Where no draw was right but the
-# answer may be, chosen holds no value at all.
+# ---- graded rows
 
 
 def graded_rows(
@@ -576,21 +236,20 @@ def graded_rows(
     pairs, as in :func:`~sayso.train.recipes.known.known_rows`. Raises InputError for few draws, or
     for a word that is read as no hedge.
     """
-    limits = WordingLimits.of(settings)
     if not settings.words:
         raise InputError("graded rows need words to hedge with")
     for word in settings.words:
         level_of(word)
     short = {f.question.id: f for f in facts if f.form == "short"}
     check_draws(list(short.values()), settings.k)
-    short_rows = [_short(fact, settings, limits, want, compare, seed) for fact in short.values()]
+    short_rows = [_short(fact, settings, want, compare, seed) for fact in short.values()]
     rows = [row for row in short_rows if row is not None]
     if settings.against is not None and want == "dpo":
         unsure_rows = {row for row in rows if not row.kind.endswith("-sure")}
         rows = balanced(rows, unsure_rows, settings.against, seed)
 
     def edits_in(paragraph: TrainingParagraph, generator: random.Random) -> list[Edit] | None:
-        return _edits(paragraph, short, settings, limits, compare, generator)
+        return _edits(paragraph, short, settings, compare, generator)
 
     long, lost = paragraph_rows("graded", facts, edits_in, settings.against, want, seed)
     rows += long
@@ -603,24 +262,23 @@ def graded_rows(
 
 
 def _short(
-    fact: Fact,
-    settings: RowSettings,
-    limits: WordingLimits,
-    want: Want,
-    compare: Compare,
-    seed: int,
+    fact: Fact, settings: RowSettings, want: Want, compare: Compare, seed: int
 ) -> TrainingRow | None:
-    level = short_level(fact, settings.k, limits, compare)
-    if isinstance(level, Open):
+    """Return the row of a short fact; None where its confidence is open, or it hedges already."""
+    if is_blank(fact.greedy) or not is_plain(fact.greedy):
+        return None
+    confidence = agreeing_draws(fact.question, fact.greedy, fact.draws[: settings.k], compare)
+    if confidence is None:
         return None
     generator = chance("graded", seed, fact.question.id)
     answer, words = fact.greedy.strip(), settings.words
-    if level is None:
+    if lucky(fact, settings.k, fact.greedy_right):
         chosen, rejected = generator.choice(REFUSALS), answer
-    elif level >= limits.plain_from:
+    elif confidence.share >= settings.plain_from:
         chosen, rejected = answer, before(generator.choice(list(words)), answer)
     else:
-        chosen, rejected = before(nearest_word(level, words, generator), answer), answer
+        word = nearest_word(confidence.share, words, generator)
+        chosen, rejected = before(word, answer), answer
     other = rejected if want == "dpo" else None
     kind = "graded-short-sure" if chosen == answer else "graded-short"
     return TrainingRow(fact.prompt, chosen, other, "short", fact.entity, (fact.question.id,), kind)
@@ -630,7 +288,6 @@ def _edits(
     paragraph: TrainingParagraph,
     short: Mapping[str, Fact],
     settings: RowSettings,
-    limits: WordingLimits,
     compare: Compare,
     generator: random.Random,
 ) -> list[Edit] | None:
@@ -641,14 +298,13 @@ def _edits(
         confidence = mention_confidence(mention.question, mention.value, short, settings.k, compare)
         if confidence is None:
             return None
-        level = limits.level(confidence.share)
-        if level is None or lucky(fact, settings.k, mention.right):
+        if lucky(fact, settings.k, mention.right):
             return withholding_edit(paragraph.text, mention, generator)
         place = place_of(paragraph.text, mention, fact)
         if place is None:
             return None
-        sure = level >= limits.plain_from
-        word = generator.choice(list(words)) if sure else nearest_word(level, words, generator)
+        share, sure = confidence.share, confidence.share >= settings.plain_from
+        word = generator.choice(list(words)) if sure else nearest_word(share, words, generator)
         return [hedge_edit(place, paragraph.text[slice(*place)], word, sure)]
 
     return edits_of(paragraph, short, edit_of)

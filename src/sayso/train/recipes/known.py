@@ -60,9 +60,6 @@ def known_rows(
 ) -> list[TrainingRow]:
     """Return rows of short facts, up to ``settings.each`` per fact, and one of each paragraph.
 
-    ``each_unknown`` (``each`` if left out) per unknown fact: how often the trained model hedges
-    follows from how many rows do, which is a choice to be made on entities set apart.
-
     In a paragraph, facts between the thresholds go by their own verdict, and a wrong value of a
     known fact is replaced by the most frequent right draw (``mend``). ``against`` is how many
     preferences against a hedge stand beside one for it in DPO pairs; None: all. A hedge of one word
@@ -108,8 +105,6 @@ def _short(
     if known is None:
         return []
     k, each = settings.k, settings.each
-    if not known and settings.each_unknown is not None:
-        each = settings.each_unknown
     generator = chance("known", seed, fact.question.id)
     draws = zip(fact.draws[:k], fact.right[:k], fact.stances[:k], strict=True)
     pool = [
