@@ -576,7 +576,7 @@ BUDGET = {
     "protocols": 23_926,
     "judges": 15_648,
     "engines": 12_038,
-    "train": 7_242,
+    "train": 7_212,
     "metrics": 9_366,
     "runs": 6_481,
     "datasets": 5_468,
