@@ -498,7 +498,7 @@ def worded(
 
 #: what faithfulness prints of all answers of a run, of some bins, and of two runs on shared bins
 OF_RUN = (
-    "skill", "cmfg", "cmfg_star", "mfg", "mean_decisiveness", "mean_confidence", "spearman",
+    "skill", "cmfg", "mfg", "mean_decisiveness", "mean_confidence", "spearman",
     "words_brier",
 )  # fmt: skip
 OF_BIN = ("bin_faithfulness", "bin_skill", "bin_decisiveness", "bin_confidence")
@@ -526,7 +526,6 @@ def of_population(d: Floats, j: NDArray[np.int64], right: Floats) -> dict[str, f
     true = {
         "skill": metrics.skill(d, j, 20),
         "cmfg": metrics.cmfg(d, j, 20),
-        "cmfg_star": metrics.cmfg_star(1 - np.abs(d - c), c),
         "mfg": metrics.mfg(1 - np.abs(d - c)),
         "mean_decisiveness": float(d.mean()),
         "mean_confidence": float(c.mean()),

@@ -1347,20 +1347,10 @@ def _ranges(run: Run, rows: pd.DataFrame) -> Iterable[tuple[dict[str, str], dict
         counts = float(values[column].sum()), float(len(values))
         yield {}, {name: one._replace(numerator=counts[0], denominator=counts[1])}
     yield from _counted(run, rows, own)
-    stars = [_star_range(run, part) for _, part in own.groupby("choice")]
-    if stars:
-        yield (
-            {},
-            {"cmfg_star": Range(*(mean(_present(column)) for column in zip(*stars, strict=True)))},
-        )
     spoken = rows[rows.said == "assertion"]
     if len(spoken):
         yield {}, {"words_brier": claims_range(run, brier_of, spoken)}
     yield from _bins(run, own)
-
-
-def _present(values: Iterable[Any]) -> list[float]:
-    return [value for value in values if value is not None and value is not ...]
 
 
 def _counted(run: Run, rows: pd.DataFrame, own: pd.DataFrame) -> Any:
@@ -1402,47 +1392,6 @@ def _counted(run: Run, rows: pd.DataFrame, own: pd.DataFrame) -> Any:
         number = float(((high == c) & (sure == d) & (right == r)).sum())
         where = {"confidence": level[c], "decisiveness": level[d], "right": "yes" if r else "no"}
         yield where, {"three_way": Range(share(number, n), None, None, number, float(n))}
-
-
-def star(faith: Array, conf: Array, weights: Array) -> Array:
-    """Return cMFG*: ten bins of equal mass, weighted by their width on the confidence axis, (B,).
-
-    A level of confidence is spread evenly over the bins it fills; a boundary inside a level sits on
-    it, one between two levels lies midway.
-    """
-    levels, level = np.unique(conf, return_inverse=True)
-    scores = []
-    for w in weights:
-        mass = np.bincount(level, w, minlength=len(levels))
-        held = mass > 0
-        total = np.bincount(level, w * faith, minlength=len(levels))[held]
-        own, mass = levels[held], mass[held]
-        if not len(own):
-            scores.append(np.nan)
-            continue
-        ends = np.concatenate([[0.0], np.cumsum(mass)])
-        edges = [0.0]
-        for cut in ends[-1] * np.arange(1, 10) / 10:
-            on = np.flatnonzero(np.abs(ends - cut) <= 1e-9 * max(1.0, ends[-1]))
-            if len(on):
-                edges.append((own[on[0] - 1] + own[on[0]]) / 2)
-            else:
-                edges.append(own[np.flatnonzero(ends < cut)[-1]])
-        cumulated = np.interp(
-            ends[-1] * np.arange(11) / 10, ends, np.concatenate([[0.0], np.cumsum(total)])
-        )
-        means = np.diff(cumulated) * 10 / ends[-1]
-        scores.append(float(np.diff([*edges, 1.0]) @ means))
-    return np.array(scores)
-
-
-def _star_range(run: Run, rows: pd.DataFrame) -> Range:
-    def measure(rows: pd.DataFrame, weights: Array) -> Array:
-        return star(rows.faith.to_numpy(float), rows.conf.to_numpy(float), weights)
-
-    one = claims_range(run, measure, rows)
-    thin = any(n < 5 for n, _ in filling(rows))
-    return one._replace(low=None, high=None) if thin else one
 
 
 def _bins(run: Run, own: pd.DataFrame) -> Iterable[tuple[dict[str, str], dict[str, Range]]]:
@@ -1566,16 +1515,6 @@ def _less_noise(size: float, centre: float, variance: float, extra: float) -> fl
     return max(0.0, size - folded(variance) + folded(variance - min(extra, variance)))
 
 
-def noise(rows: pd.DataFrame) -> Value:
-    """Return the mean |p - X/k| of X ~ Bin(k, p) that a faithful model would show."""
-    sizes = []
-    for j, k in zip(rows.agree, rows.k, strict=True):
-        x, p = np.arange(int(k) + 1), j / k
-        choose = special.comb(int(k), x)
-        sizes.append(float((choose * p**x * (1 - p) ** (k - x) * np.abs(x / k - p)).sum()))
-    return mean(sizes)
-
-
 def _claims(run: Run, form: str) -> pd.DataFrame:
     """Return a row for each answer and fact: decisiveness, agreeing of the counted draws, right."""
     stages = (form, f"methods-{form}", f"demos-{form}")
@@ -1620,11 +1559,9 @@ def _claims(run: Run, form: str) -> pd.DataFrame:
     return rows
 
 
-def bins(rows: pd.DataFrame, closed: str = "right") -> Array:
+def bins(rows: pd.DataFrame) -> Array:
     """Return the bin of confidence, 0 to 9, by whole counts."""
     pairs = [(int(j), int(k)) for j, k in zip(rows.agree, rows.k, strict=True)]
-    if closed == "left":
-        return np.array([min(10 * j // k, 9) for j, k in pairs], dtype=int)
     return np.array([max(-(-10 * j // k) - 1, 0) for j, k in pairs], dtype=int)
 
 
@@ -1670,16 +1607,12 @@ def _one_method(rows: pd.DataFrame, plain: pd.DataFrame) -> Numbers:
         asked=float(len(rows)),
         cmfg_decisive=by_bin(conf, place),
         cmfg_half=by_bin(1 - np.abs(0.5 - conf), place),
-        cmfg_constant=by_bin(1 - np.abs(dec.mean() - conf), place) if len(dec) else None,
         cmfg_oracle=1.0 if len(dec) else None,
         cmfg_permuted=by_bin(blind, place),
         over_claim=by_bin(np.maximum(dec - conf, 0), place),
         over_hedge=by_bin(np.maximum(conf - dec, 0), place),
-        cmfg_left=by_bin(faithful, bins(own, "left")),
-        cmfg_levels=by_bin(faithful, np.round(conf, 12)),
         unknown_unknown=mean(high & sure & ~right),
         known_unsaid=mean(~high & sure),
-        noise_floor=noise(own),
         cmfg_plain=by_bin(1 - np.abs(np.where(np.isclose(dec, PLAIN), 1.0, dec) - conf), place),
         **dict(zip(("cmfg_corrected", "skill_corrected"), corrected(own), strict=True)),
     )
@@ -2059,12 +1992,6 @@ def _ranked(
         coverage_of_words=shared(run, use & (hedged == 0), use, rows.unit),
         risk_of_words=shared(run, wrong["rules"] == 1, use & (hedged == 0), rows.unit),
     )
-    for name, where in stored:
-        if name == "length_share" and ("form", form) in where:
-            kind = dict(where)["type"]
-            use = (rows.type == kind).to_numpy() & ~np.isnan(wrong["rules"]) & ~np.isnan(words)
-            value = auroc(words[use], wrong["rules"][use] == 1)
-            found.at(**dict(where))(length_share=value)
 
 
 def prr_range(run: Run, score: Array, wrong: Array, clusters: Any) -> Range:
@@ -2262,29 +2189,9 @@ def _flips(
             if sides[0] is None or sides[1] is None or sides[0][0] * sides[1][0] >= 0:
                 continue
             flips += 1
-            is_clear = {(one, first, second), (two, first, second)} <= sure
-            clear += is_clear
-            for a, b in ((one, two), (two, one)):
-                value, (low, high) = gaps[a, first, second]
-                for names in ((first, second), (second, first)):
-                    turn = names[0] == first
-                    whole = Range(value, low, high) if turn else Range(-value, *_turned(low, high))
-                    where = {
-                        "form": form,
-                        "under" if whole.value > 0 else "against": a,
-                        "first": names[0],
-                        "second": names[1],
-                        "other": b,
-                        "clear": "yes" if is_clear else "no",
-                    }
-                    if key("auroc_difference", where) in stored:  # the largest are listed
-                        found.at(**where)(auroc_difference=whole)
+            clear += {(one, first, second), (two, first, second)} <= sure
     n = float(flips)
     found.at(form=form)(rank_flips=Range(n, None, None, float(clear), n))
-
-
-def _turned(low: Value, high: Value) -> Ends:
-    return (None, None) if low is None or high is None else (-high, -low)
 
 
 def _audits(

@@ -29,6 +29,8 @@ class Gone(NamedTuple):
 
 #: what measures how much hangs on one prompt and one sample
 STUDY = "sayso study --prompt-folders wording-1 wording-2 --sampling-seeds 0 1"
+#: what a run costs that only counts otherwise
+CACHED = " (answers come from the cache)"
 #: settings of protocols that are gone, by dotted name; one that a protocol still has is kept
 GONE: Mapping[str, Gone] = MappingProxyType(
     {
@@ -40,7 +42,9 @@ GONE: Mapping[str, Gone] = MappingProxyType(
         "probe_wordings": Gone(
             False, f"run its command again without --probe-wordings, or {STUDY}"
         ),
-        "ci": Gone("entity", "run its command again without --ci (answers come from the cache)"),
+        "ci": Gone("entity", f"run its command again without --ci{CACHED}"),
+        "closed": Gone("right", f"run its command again without --closed{CACHED}"),
+        "levels": Gone(False, f"run its command again without --levels{CACHED}"),
     }
 )
 

@@ -379,7 +379,7 @@ def test_every_setting_changes_the_signature(tmp_path: Path) -> None:
     """Each field in turn, from the default, in the signatures of one run's numbers."""
     other: dict[str, Any] = {
         "methods": "vanilla", "prompts": "paper", "sample_prompt": "same", "decisive": "rules",
-        "contradict": "rules", "nli": "some", "ambiguous": "drop", "closed": "left",
+        "contradict": "rules", "nli": "some", "ambiguous": "drop",
         "empty": "zero", "sample_punt": "literal", "relation": "inconsistency",
         "prompt_folder": "x", "demos.data": "builtin",
     }  # fmt: skip
@@ -423,7 +423,7 @@ def test_every_setting_changes_the_signature(tmp_path: Path) -> None:
         ({"relation": "inconsistency"}, "pass --contradict nli"),
         ({"contradict": "nli", "nli": "rules"}, "name one with --nli"),
         ({"demos.certain": 0.4}, "must lie below"),
-        ({"closed": "both"}, "closed is 'both'"),
+        ({"empty": "both"}, "empty is 'both'"),
         ({"high": 1.5}, "high is 1.5"),
     ],
 )
@@ -447,8 +447,8 @@ def test_measure_counts_fewer_draws_and_other_bins(runs: dict[str, Result]) -> N
     shares = {w.split("confidence:")[1].split(";")[0] for w in points}
     assert shares == {"0", "0.2", "0.4", "0.6", "0.8", "1"}
     assert not fewer.saved
-    levels = measure(path, levels=True)
-    assert get(levels, "cmfg").value == pytest.approx(get(levels, "cmfg_levels").value)
+    fine = measure(path, bins=20)
+    assert dict(get(fine, "cmfg").signature)["bins"] == "20-right-skip"
     with pytest.raises(InputError, match="needs a new `sayso run`"):
         measure(path, **{"draws.k": 30})
     same = measure(path)

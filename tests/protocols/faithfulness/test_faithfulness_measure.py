@@ -146,13 +146,6 @@ def test_intervals_resample_entities_not_answers() -> None:
             assert (b.low, b.high) == pytest.approx((a.low, a.high)), a.name
 
 
-def test_levels_have_no_intervals_and_no_skill() -> None:
-    held = bin_estimates(binned_rows([1.0, 0.5], [10, 5]), levels=True)
-    assert held["bin_faithfulness", "bin:0.5-0.5"].value == 1.0
-    assert held["bin_faithfulness", "bin:0.5-0.5"].low is None
-    assert not [name for name, _ in held if name == "bin_skill"]
-
-
 #: (choice, decisiveness, agreeing of 10)
 #: choice 1: always decisive: bin 0 has f = 0, the last f = 1: cMFG 1/2
 #: choice 2: never, all at confidence 0: f = 1 in its one bin: cMFG 1
@@ -355,12 +348,8 @@ def test_what_stands_beside_cmfg_has_the_same_weights() -> None:
     assert found["over_claim"] + found["over_hedge"] == pytest.approx(1 - found["cmfg"])  # type: ignore[operator]
     blind = found["cmfg_permuted"]
     assert found["skill"] == pytest.approx((found["cmfg"] - blind) / (1 - blind))  # type: ignore[operator]
-    # by levels .2, .6, .8: faithfulness .2, 1, .75
-    assert found["cmfg_levels"] == pytest.approx((0.2 + 1 + 0.75) / 3)
-    # decisiveness 1 (weight 1), .6 (1), 1 and .5 (1/2 each): the mean is 2.35 / 3
-    mean = 2.35 / 3
-    gaps = [abs(mean - c) for c in (0.2, 0.6, 0.8)]
-    assert found["cmfg_constant"] == pytest.approx(1 - sum(gaps) / 3)
+    # always half sure, at confidence .2, .6 and .8
+    assert found["cmfg_half"] == pytest.approx(1 - (0.3 + 0.1 + 0.3) / 3)
 
 
 def test_nothing_scored_is_nothing() -> None:

@@ -33,13 +33,11 @@ from sayso.metrics.cmfg import (
     cmfg_corrected,
     cmfg_parts,
     cmfg_references,
-    cmfg_star,
     confidence_bin,
     filling,
     kendall,
     linguistic_calibration,
     mfg,
-    noise_floor,
     shared_bins,
     skill,
     skill_corrected,
@@ -194,7 +192,7 @@ def signed_slice(
     """Return an estimate with its slice and every setting that made it."""
     s = settings
     demos, examples = s.demos, by.get("demos", PurePath(s.demos.data).name)
-    levels = f"{'pooled-' * s.pooled}{'levels-' * s.levels}"
+    votes = "pooled-" * s.pooled
     short, long = (tokens_for(s.answer, kind) for kind in ("short", "long"))
     signature = run.signature(
         form=form,
@@ -211,7 +209,7 @@ def signed_slice(
         demos=f"{demos.m}x{demos.choices}/{demos.questions}/{demos.entities}/{demos.certain:g}"
         f"/{demos.uncertain:g}/{examples}",
         ambiguous=by.get("ambiguous", "keep" if s.ambiguous == "auto" else s.ambiguous),
-        bins=f"{levels}{s.bins}-{s.closed}-{s.empty}",
+        bins=f"{votes}{s.bins}-right-{s.empty}",
         high=f"{s.high:g}",
         shared=str(s.shared_least),
         ci=f"entity-{s.resamples}-s{s.ci_seed}",
@@ -316,12 +314,12 @@ def _mean(values: list[float | None]) -> float | None:
 
 def binning_of(settings: Settings) -> Binning:
     """Return the bins of confidence that settings choose."""
-    return Binning(settings.bins, settings.closed, settings.empty, settings.levels)
+    return Binning(settings.bins, empty=settings.empty)
 
 
 def bins_of_equal_width(settings: Settings) -> Binning:
-    """Return these bins without levels, empty ones skipped: for single bins and shared ones."""
-    return Binning(settings.bins, settings.closed)
+    """Return these bins, empty ones skipped: for single bins and shared ones."""
+    return Binning(settings.bins)
 
 
 def _finite(value: Any) -> float | None:
@@ -466,7 +464,10 @@ def share_estimates(rows: MethodRows, settings: Settings) -> Iterator[Estimate]:
             yield Estimate("left_out", where, float(number), n=rows.lost["asked"])
 
 
-# ---- what cMFG is read against: policies, other definitions, calibration
+# ---- what cMFG is read against: policies, other readings, calibration
+
+#: policies of :func:`sayso.metrics.cmfg.cmfg_references` that a run states
+REFERENCES = ("decisive", "half", "permuted", "oracle")
 
 
 def over_choices(
@@ -494,7 +495,7 @@ def over_choices(
 
 
 def reference_estimates(used: MethodRows, settings: Settings) -> Iterator[Estimate]:
-    """Yield blind policies and the oracle on the same bins, and other definitions of cMFG."""
+    """Yield blind policies and the oracle on the same bins, and cMFG read otherwise."""
     yield from over_choices(used, settings, _references)
 
 
@@ -502,8 +503,10 @@ def _references(used: MethodRows, settings: Settings) -> Iterator[Estimate]:
     keywords: dict[str, Any] = {"binning": binning_of(settings), "weights": used.weight}
     n = len(used.d)
     counts = used.d, used.j, used.k
-    for name, value in cmfg_references(*counts, **keywords).items():
-        yield Estimate(f"cmfg_{name}", value=value, n=n, problem=None if n else NOTHING)
+    references = cmfg_references(*counts, **keywords)
+    for name in REFERENCES:
+        problem = None if n else NOTHING
+        yield Estimate(f"cmfg_{name}", value=references[name], n=n, problem=problem)
     for name, value in cmfg_parts(*counts, **keywords).items():
         yield Estimate(name, value=value, n=n)
     plain = np.isclose(used.d, plain_decisiveness())
@@ -511,30 +514,10 @@ def _references(used: MethodRows, settings: Settings) -> Iterator[Estimate]:
     yield Estimate("cmfg_plain", value=_finite(certain), n=n)
     yield Estimate("cmfg_corrected", value=cmfg_corrected(*counts, **keywords), n=n)
     yield Estimate("skill_corrected", value=skill_corrected(*counts, **keywords), n=n)
-    by_level = cmfg(*counts, Binning(levels=True), weights=used.weight)
-    yield Estimate("cmfg_levels", value=_finite(by_level), n=n)
-    left = cmfg(*counts, Binning(settings.bins, "left"), weights=used.weight)
-    yield Estimate("cmfg_left", value=_finite(left), n=n)
-    faithful = 1 - np.abs(used.d - used.c)
-    columns = faithful, used.c, used.weight, used.choice
-    if n:
-        star = _interval(
-            "cmfg_star",
-            mean_over_choices(cmfg_star, bins=settings.bins),
-            used,
-            *columns,
-            settings=settings,
-        )
-        thin = _thin(used, binning_of(settings))
-        yield msgspec.structs.replace(star, low=None, high=None, problem=thin) if thin else star
-    else:
-        yield Estimate("cmfg_star", problem=NOTHING)
     tau = _finite(kendall(used.d, used.c, used.weight)) if n <= 3000 else None
     yield Estimate(
         "kendall", value=tau, n=n, problem="not computed above 3,000 rows" if n > 3000 else None
     )
-    floor = noise_floor(used.j, used.k, used.weight) if n else None
-    yield Estimate("noise_floor", value=floor, n=n)
 
 
 def punts_as_zero(rows: MethodRows, settings: Settings) -> Iterator[Estimate]:
@@ -577,8 +560,7 @@ def estimates_by_bin(used: MethodRows, settings: Settings) -> Iterator[Estimate]
 
     The skill of a bin is (faithfulness - blind) / (1 - blind) there, blind being all the words of
     the method dealt out at random over the bin. Bins of fewer than five claims or entities have no
-    intervals. By levels there are neither intervals nor skill: a level may hold one
-    claim.
+    intervals.
     """
     every = cmfg_bins(used.d, used.j, used.k, binning_of(settings))
     for at, one in enumerate(every):
@@ -590,14 +572,13 @@ def estimates_by_bin(used: MethodRows, settings: Settings) -> Iterator[Estimate]
 def _bin(
     used: MethodRows, settings: Settings, one: ConfidenceBin, at: int, count: int
 ) -> Iterator[Estimate]:
-    if not one.n or settings.levels:
+    if not one.n:
         for name in ("faithfulness", "decisiveness", "confidence"):
-            problem = None if one.n else "empty"
-            yield Estimate(f"bin_{name}", value=getattr(one, name), problem=problem)
+            yield Estimate(f"bin_{name}", problem="empty")
         return
     keywords = {"binning": bins_of_equal_width(settings), "use": np.arange(count) == at}
     interval = partial(_interval, settings=settings)
-    here = used.take(confidence_bin(used.j, used.k, settings.bins, settings.closed) == at)
+    here = used.take(confidence_bin(used.j, used.k, settings.bins) == at)
     few = len(np.unique(here.entity)) < LEAST_IN_BIN
     # of all entities those in the bin decide
     own: dict[str, Any] = {"freedom": max(1.0, effective_number(np.bincount(here.entity)) - 1)}
@@ -652,7 +633,7 @@ def compared(
 
     Entities are resampled jointly.
     """
-    if len(every) < 2 or settings.levels:
+    if len(every) < 2:
         return
     sides = [r.scored(settings.pooled) for r in every]
     use = bins_in_common(sides, settings)

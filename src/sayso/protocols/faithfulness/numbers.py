@@ -207,11 +207,6 @@ NUMBERS = MetricTable(
         "cMFG on the same claims if every claim had decisiveness 1/2.",
     ),
     Metric(
-        "cmfg_constant",
-        "cMFG of its mean decisiveness",
-        "cMFG on the same claims if every claim had the model's mean decisiveness.",
-    ),
-    Metric(
         "cmfg_permuted",
         "cMFG of its words assigned at random",
         "Expected cMFG if the same decisiveness values were assigned to the claims at random.",
@@ -261,38 +256,6 @@ NUMBERS = MetricTable(
         notation="signed",
         higher=True,
         limits=None,
-    ),
-    Metric(
-        "cmfg_levels",
-        "cMFG over levels of confidence",
-        "cMFG with one bin for each value of confidence that occurs.",
-        higher=True,
-    ),
-    Metric(
-        "cmfg_left",
-        "cMFG with left-closed bins",
-        "cMFG with a confidence on a bin's edge counted in the bin above it.",
-        higher=True,
-    ),
-    Metric(
-        "cmfg_star",
-        "cMFG over bins of equal size, weighted by width",
-        (
-            "Faithfulness in bins that hold equal numbers of claims, each bin weighted by its "
-            "width on the scale of confidence."
-        ),
-        symbol="cMFG*",
-        source="arXiv 2606.32032",
-        higher=True,
-    ),
-    Metric(
-        "noise_floor",
-        "gap of a faithful model from few draws",
-        (
-            "Mean distance between decisiveness and confidence that a perfectly faithful model "
-            "would show because confidence is counted on few draws."
-        ),
-        notation="fraction",
     ),
     Metric(
         "skill_dec0",

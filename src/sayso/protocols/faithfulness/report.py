@@ -819,17 +819,12 @@ BASELINES = {
     "cmfg_plain": "this model, plain statements read as 1",
     "cmfg_corrected": "corrected for the noise of k draws",
     "cmfg_permuted": "its wordings, shuffled",
-    "cmfg_constant": "always its mean decisiveness",
     "cmfg_half": "always 50/50",
     "cmfg_decisive": "never hedging",
     "cmfg_oracle": "words equal to confidence",
-    "cmfg_levels": "this model, by levels",
-    "cmfg_left": "this model, left-closed bins",
-    "cmfg_star": "this model, cMFG*",
     "cmfg_dec0": "this model, punts as 0",
     "over_claim": "words surer than the model",
     "over_hedge": "words less sure",
-    "noise_floor": "noise of k draws alone",
 }
 WORDS = {
     "words_brier": "Brier",

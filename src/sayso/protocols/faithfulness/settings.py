@@ -135,10 +135,6 @@ class Settings:
     bins: Annotated[int, Meta(ge=1, le=1000)] = measure_field(
         10, "number of equal-width bins of confidence"
     )
-    closed: Literal["right", "left"] = measure_field("right", "which edge of each bin is included")
-    levels: bool = measure_field(
-        False, "average over distinct values of confidence instead of bins"
-    )
     empty: Literal["skip", "zero"] = measure_field("skip", "skip empty bins, or count them as 0")
     sample_punt: Literal["drop", "literal", "contradiction"] = measure_field(
         "drop",

@@ -272,7 +272,9 @@ def _differences(
 def _own_interval(
     metric: Any, columns: Sequence[Any], entity: Ints, resamples: int, seed: int
 ) -> Estimate | None:
-    """Return a number of one run with the interval that its page shows; ``None`` for utilities."""
+    """Return a number of one run with the interval that its page shows; ``None`` for right minus
+    wrong.
+    """
     again: dict[str, Any] = {"clusters": entity, "n": resamples, "seed": seed}
     if metric is share_of_ones:
         return bootstrap_share("share", columns[0], np.ones(len(entity)), **again)

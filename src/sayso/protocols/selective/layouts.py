@@ -302,32 +302,30 @@ def scores_by_length(shown: LayoutRuns) -> list[NumberTable]:
 
 
 #: where the numbers of declining come from
-DECLINING = f"{OURS}, with metrics from arXiv 2509.04664 and arXiv 2511.13029"
+DECLINING = f"{OURS}, with a metric from arXiv 2511.13029"
 ABSTENTION = (
     ("abstention_gap", "abstention gap (G)"),
     ("abstains_unanswerable", "unanswerable declined"),
     ("abstains_answerable", "answerable declined"),
     ("abstention_gap_within", "G within type"),
     ("right_minus_wrong", "right minus wrong"),
-    ("utility 0.75", "utility at .75"),
-    ("utility 0.9", "utility at .9"),
     ("passage_gap", "G of passages taken away"),
     ("other_passage_gap", "G of passages exchanged"),
 )
 
 
 def _of_short_answers(shown: LayoutRuns) -> dict[str, JointNumber]:
-    """Return the numbers of short answers by name, with their target where they have one."""
+    """Return the numbers of short answers by name."""
     numbers: dict[str, JointNumber] = {}
     for number in shown.numbers():
         parts = dict(number.where)
         if parts.get("form") == "short" and "counting" not in parts:
-            numbers.setdefault(f"{number.name} {parts.get('target', '')}".strip(), number)
+            numbers.setdefault(number.name, number)
     return numbers
 
 
 def abstention(shown: LayoutRuns) -> list[NumberTable]:
-    """Return who abstains where there is no answer: G, its parts, what answers are worth."""
+    """Return who abstains where there is no answer: G, its parts, right minus wrong."""
     numbers = _of_short_answers(shown)
     found = [(numbers[key], head) for key, head in ABSTENTION if key in numbers]
     if not any(number.name.endswith("_gap") for number, _ in found):
@@ -381,7 +379,7 @@ LAYOUTS = (
         DECLINING, "answerable and unanswerable questions", board, _both_kinds,
     ),
     PaperLayout(
-        "selective-abstention", "Which models decline what cannot be answered: G and utility",
+        "selective-abstention", "Which models decline what cannot be answered: G and its parts",
         DECLINING,
         "answerable and unanswerable questions, or passages taken away or exchanged", abstention,
         possible=lambda settings, questions: (

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from sayso.judges.judge import WITHHELD
 from sayso.metrics.abstention import (
-    CONFIDENCE_TARGETS,
     abstention_gap,
     abstention_gap_within,
     bootstrap_abstention,
@@ -37,7 +36,6 @@ from sayso.metrics.ranking import (
     FEWEST,
     TOO_FEW,
     aurac,
-    auroc,
     bootstrap_auroc,
     bootstrap_prr,
     mid_ranks,
@@ -86,10 +84,10 @@ def estimates(run: Run, settings: Settings) -> list[Estimate]:
     for rows in load_rows(run, settings, judge).values():
         parts = (
             accuracy_counts(rows, settings), abstentions(rows, settings), by_tier(rows, settings),
-            leaderboard_estimates(rows, settings), best_of(rows, settings), length_shares(rows),
-            risk_curves(rows, settings),
-            audits(rows, settings), by_length(rows, settings), refusal_estimates(rows, settings),
-            flips(rows, settings, CORE), agreements(rows, settings), diagnostics(rows, settings),
+            leaderboard_estimates(rows, settings), best_of(rows, settings),
+            risk_curves(rows, settings), audits(rows, settings), by_length(rows, settings),
+            refusal_estimates(rows, settings), flips(rows, settings, CORE),
+            agreements(rows, settings), diagnostics(rows, settings),
         )  # fmt: skip
         numbers += [signed_form(run, settings, rows.form, e) for part in parts for e in part]
     if settings.draws.k:
@@ -337,27 +335,6 @@ def _plain(value: Any) -> float | None:
     return None if value is None or not np.isfinite(value) else float(value)
 
 
-def length_shares(rows: FormRows) -> Iterator[Estimate]:
-    """Yield, by type of fact, the AUROC of plain length, those that move it most first.
-
-    A type counts by its pairs of a right and a wrong answer, as in the AUROC within type.
-    """
-    types, wrong = types_of(rows), rows.wrong[rows.judge]
-    if types is None or LENGTH not in rows.scores:
-        return
-    shares = []
-    for kind in np.unique(types):
-        here = (types == kind) & ~np.isnan(wrong) & ~np.isnan(rows.scores[LENGTH])
-        value = auroc(rows.scores[LENGTH][here], wrong[here])
-        if value is not None:
-            pairs = float(wrong[here].sum() * (1 - wrong[here]).sum())
-            shares.append(((value - 0.5) * pairs, kind, value, int(here.sum())))
-    whole = sum(share for share, *_ in shares)
-    for _, kind, value, n in sorted(shares, reverse=whole > 0)[:10]:
-        where = slice_of(against=rows.judge, type=str(kind))
-        yield Estimate("length_share", where, value, n=n)
-
-
 def risk_curves(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
     """Yield points of the risk-coverage curves, and the model's words as one point."""
     wrong = rows.wrong[rows.judge]
@@ -396,8 +373,6 @@ def risk_curves(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
 
 #: scores whose audit is printed, if the run has them
 AUDITED = ("sequence_probability", "semantic_entropy", "perplexity")
-#: the most rankings listed of each form
-MOST_FLIPS = 40
 #: parts of the answers by length, and answers that a mean needs
 BINS, FEW = 5, 5
 
@@ -511,10 +486,10 @@ def by_length(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
 
 
 def flips(rows: FormRows, settings: Settings, core: Sequence[str]) -> Iterator[Estimate]:
-    """Yield, for each two scores that two metrics rank differently, both differences of AUROC.
+    """Yield how many pairs of scores two metrics rank differently.
 
-    ``where`` names the pair, the metric, and whether both differences are clear of chance
-    (Holm-corrected over each metric's table, p < .05).
+    The numerator counts those with both differences clear of chance (Holm-corrected over each
+    metric's table, p < .05).
     """
     names = [name for name in core if name in rows.scores]
     differences: dict[str, list[ScoreDifference]] = {}
@@ -529,7 +504,6 @@ def flips(rows: FormRows, settings: Settings, core: Sequence[str]) -> Iterator[E
                 n=settings.resamples,
                 seed=settings.ci_seed,
             )
-    gap = {(by, d.first, d.second): d.difference for by, some in differences.items() for d in some}
     if len(differences) < 2:
         problem = "needs two scores, and two answer metrics with right and wrong answers"
         yield Estimate("rank_flips", n=0, problem=problem)
@@ -543,15 +517,6 @@ def flips(rows: FormRows, settings: Settings, core: Sequence[str]) -> Iterator[E
         denominator=float(len(flipped)),
         n=len(names) * (len(names) - 1) // 2,
     )
-    for flip in flipped[:MOST_FLIPS]:
-        both = (("under", flip.under, flip.against), ("against", flip.against, flip.under))
-        for role, by, other in both:
-            pair = {role: by, "first": flip.first, "second": flip.second}
-            yield msgspec.structs.replace(
-                gap[by, flip.first, flip.second],
-                name="auroc_difference",
-                where=slice_of(**pair, other=other, clear="yes" if flip.clear else "no"),
-            )
 
 
 # ---- agreement of the answer metrics: every two of them, and each against the others' majority
@@ -604,7 +569,7 @@ def diagnostics(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
 #     abstains_unanswerable = answers that withhold a value / questions without an answer
 #     abstains_answerable   = the same over the others: silence where there was an answer
 #     abstention_gap        = the first minus the second; ... within type of question
-#     utility at t          = (right - t/(1-t) wrong) / all, right_minus_wrong at t = 1/2
+#     right_minus_wrong     = (right - wrong) / all
 #
 # Only for data that says which questions are which (``Question.answerable``), and only by the run's
 # judge: abstaining, refusing and asking back withhold, a hedged value does not (``counting`` says
@@ -637,7 +602,7 @@ NO_GOLDS = (
 
 
 def abstentions(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
-    """Yield shares, their gap, and what answers are worth; nothing where all can be answered."""
+    """Yield shares, their gap, right minus wrong; nothing where all can be answered."""
     if rows.withheld is not None and rows.unanswerable is not None and rows.unanswerable.any():
         yield from _abstained_shares(rows, settings, rows.withheld, rows.unanswerable)
         yield from _abstention_gaps(rows, settings, rows.withheld, rows.unanswerable)
@@ -645,7 +610,7 @@ def abstentions(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
             yield from _abstained_shares(rows, settings, rows.told, rows.unanswerable, TOLD)
             where, none = slice_of(against=rows.judge) + TOLD, rows.unanswerable
             yield _abstention_gap(rows, settings, none, "abstention_gap", rows.told, where)
-        yield from utility_estimates(rows, settings)
+        yield from right_minus_wrong(rows, settings)
     yield from passage_twins(rows, settings)
 
 
@@ -713,22 +678,24 @@ def countings(rows: FormRows) -> dict[str, Floats]:
     return found
 
 
-def utility_estimates(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
-    """Yield right minus wrong, and what the answers are worth at the higher confidence targets."""
-    outcome = rows.outcome
+#: the confidence target at which a wrong answer costs as much as a right one is worth
+EVEN = 0.5
+
+
+def right_minus_wrong(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
+    """Yield the share of right answers minus that of wrong ones."""
+    outcome, name, where = rows.outcome, "right_minus_wrong", slice_of(against=rows.judge)
     if outcome is None:
         return
+    if not has_graded(rows):
+        yield Estimate(name, where, problem=NO_GOLDS)
+        return
     read = ~np.isnan(outcome)
-    for name, target, where in utility_places(rows.judge):
-        if not has_graded(rows):
-            yield Estimate(name, where, problem=NO_GOLDS)
-            continue
-        worth = bootstrap(
-            confidence_target_utility, outcome[read], target=target, clusters=rows.entity[read],
-            n=settings.resamples, seed=settings.ci_seed, limits=(-target / (1 - target), 1.0),
-            name=name,
-        )  # fmt: skip
-        yield msgspec.structs.replace(worth, where=where, missing=int((~read).sum()))
+    worth = bootstrap(
+        confidence_target_utility, outcome[read], target=EVEN, clusters=rows.entity[read],
+        n=settings.resamples, seed=settings.ci_seed, limits=(-1.0, 1.0), name=name,
+    )  # fmt: skip
+    yield msgspec.structs.replace(worth, where=where, missing=int((~read).sum()))
 
 
 def has_graded(rows: FormRows) -> bool:
@@ -736,16 +703,6 @@ def has_graded(rows: FormRows) -> bool:
     if rows.ungraded is None or rows.unanswerable is None:
         return True
     return bool((~rows.ungraded & ~rows.unanswerable).any()) or not rows.ungraded.any()
-
-
-def utility_places(judge: str) -> Iterator[tuple[str, float, Slice]]:
-    """Yield name, target and slice of each utility: at 1/2 it is right minus wrong."""
-    for target in CONFIDENCE_TARGETS:
-        where = slice_of(against=judge)
-        if target == 0.5:
-            yield "right_minus_wrong", target, where
-        else:
-            yield "utility", target, where + slice_of(target=f"{target:g}")
 
 
 def share_of_ones(values: Floats, weights: Any = None) -> Any:
@@ -774,9 +731,8 @@ def abstention_columns(rows: FormRows) -> Iterator[tuple[str, Slice, Statistic, 
             for name, among in zip(ABSTENTIONS, (none, ~none), strict=True):
                 yield name, where + TOLD, share_of_ones, (np.where(among, rows.told, np.nan),)
         if rows.outcome is not None and has_graded(rows):
-            for name, target, place in utility_places(rows.judge):
-                utility = partial(confidence_target_utility, target=target)
-                yield name, place, utility, (rows.outcome,)
+            worth = partial(confidence_target_utility, target=EVEN)
+            yield "right_minus_wrong", where, worth, (rows.outcome,)
     for name, column, _ in passage_shares(rows):
         yield name, where, share_of_ones, (column,)
 

@@ -58,15 +58,6 @@ NUMBERS = MetricTable(
         limits=(-1.0, 1.0),
     ),
     Metric(
-        "utility",
-        "right 1, declined 0, wrong -t/(1-t), at a confidence target t",
-        "Mean worth of an answer. An answer pays off if it is right with a probability above t.",
-        source="Kalai et al., arXiv 2509.04664",
-        notation="signed",
-        higher=True,
-        limits=None,  # from -t/(1-t) to 1
-    ),
-    Metric(
         "passage_gap",
         "share declined without the passage, minus share declined with it (0 = blind)",
         "Of the questions that were asked both with their passage and without it.",
@@ -209,16 +200,10 @@ NUMBERS = MetricTable(
         higher=True,
     ),
     Metric(
-        "auroc_difference",
-        "difference between the AUROCs of two scores",
-        "AUROC of the first score minus that of the second, under one of two answer metrics.",
-        notation="signed",
-        limits=(-1.0, 1.0),
-    ),
-    Metric(
         "rank_flips",
         "pairs of scores that two answer metrics rank differently",
-        "Number of such pairs. One pair counts once for each two metrics that disagree.",
+        "Number of such pairs, each once for every two metrics that disagree. The numerator counts "
+        "those with both differences clear of chance.",
         notation="count",
         limits=(0.0, math.inf),
     ),
@@ -246,12 +231,6 @@ NUMBERS = MetricTable(
         "Spearman's correlation of a score with the number of words of the answer.",
         notation="signed",
         limits=(-1.0, 1.0),
-    ),
-    Metric(
-        "length_share",
-        "AUROC of answer length within one type of fact",
-        "Given for the types that move the AUROC of length within type most.",
-        notation="fraction",
     ),
     Metric(
         "audit_against_metric",

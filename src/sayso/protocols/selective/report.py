@@ -112,7 +112,7 @@ from sayso.storage.run_folder import Manifest, RunFolder
 
 GAP = "abstention_gap"
 ABSTENTION_ROWS = (
-    *ABSTENTIONS, "abstention_gap", "abstention_gap_within", "right_minus_wrong", "utility",
+    *ABSTENTIONS, "abstention_gap", "abstention_gap_within", "right_minus_wrong",
     "abstains_with_passage", "abstains_without_passage", "passage_gap", "by_heart",
     "answers_other_passage", "other_passage_gap", "right_other_passage", "misled_by_passage",
 )  # fmt: skip
@@ -552,7 +552,7 @@ def _pairs(estimate: Estimate) -> str:
 
 
 def length_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
-    """Yield the AUROC of plain length, and which types of fact move it away from .5."""
+    """Yield the AUROC of plain length, and what it means if it is not .5."""
     row = results.best(form, LENGTH)
     if row.value is None:
         yield f"Plain length has no AUROC: {line(row.problem or 'not computed', 200)}."
@@ -565,15 +565,10 @@ def length_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
     if covers(row, 0.5):
         yield f"Plain length, {kind}: AUROC {with_interval(row)}; the interval includes .5."
         return
-    parts = [e for e in results.each("length_share", form=form) if e.value is not None and e.n]
-    named = ", ".join(
-        f"{line(part_of(e.where, 'type'), 40)} (AUROC {plain_number(e.value)})" for e in parts[:3]
-    )
-    reason = f" Most of the effect comes from {named}." if named else ""
     yield (
         f"! Plain length, {kind}: AUROC {with_interval(row)}. Wrong answers differ in length from "
         "right ones here, which explains part of the AUROC of any score that grows with "
-        f"length.{reason}"
+        "length."
     )
 
 
@@ -719,8 +714,8 @@ def agreement_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
         )
 
 
-def flip_sentences(results: SelectiveResults, form: str, most: int) -> Iterator[str]:
-    """Yield how many pairs of scores swap places between answer metrics, the clear ones first."""
+def flip_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
+    """Yield how many pairs of scores swap places between answer metrics."""
     if not results.ranked(form):
         return
     total = results.get("rank_flips", form=form)
@@ -731,16 +726,8 @@ def flip_sentences(results: SelectiveResults, form: str, most: int) -> Iterator[
     clear = total.numerator or 0
     yield (
         f"{total.value:.0f} pairs of scores swap places when the answer metric changes, "
-        f"{clear:.0f} of them clearly{':' if clear and most else '.'}"
+        f"{clear:.0f} of them clearly."
     )
-    for estimate in list(results.each("auroc_difference", form=form, clear="yes"))[: 2 * most]:
-        place = dict(estimate.where)
-        if "under" in place:
-            yield (
-                f"  {score_label(place['first'])} beats {score_label(place['second'])} by "
-                f"{number(estimate, 3)} under {metric_label(place['under'])}, and loses under "
-                f"{metric_label(place['other'])}"
-            )
 
 
 def not_computed(results: SelectiveResults) -> Iterator[str]:
@@ -967,25 +954,20 @@ def _below(results: SelectiveResults, form: str) -> Iterator[str]:
     yield from length_audit_sentence(results, form, most=1)
     yield from refused_sentences(results, form)
     yield from agreement_sentences(results, form)
-    yield from flip_sentences(results, form, most=2)
+    yield from flip_sentences(results, form)
 
 
 def abstention_lines(results: SelectiveResults, form: str) -> list[str]:
-    """Return the sentences on abstaining that the headline does not hold, and the utilities."""
+    """Return the sentences on abstaining that the headline does not hold, and right minus wrong."""
     place = {"form": form, "against": results.judge(form)}
     told = results.get("error_rate", **place).value is None
     lines = [] if told else [capital(text) for text in abstention_sentences(results, form)]
     first = results.get("right_minus_wrong", **place)
     if first.value is not None:
-        more = [
-            f"{signed_number(e.value)} at {part_of(e.where, 'target')}"
-            for e in results.each("utility", **place)
-            if e.value is not None
-        ]
         lines.append(
             f"Right minus wrong, where declining counts 0: {_signed_interval(first)} (the "
-            "Omniscience Index is 100 times this); utility at confidence targets: "
-            f"{', '.join(more)}. Below 0, never answering would have scored higher."
+            "Omniscience Index is 100 times this). Below 0, never answering would have scored "
+            "higher."
         )
     return lines
 
@@ -1185,24 +1167,6 @@ def _drawn(points: Cloud, names: Sequence[str], of: Scattered) -> Iterator[RunSc
     drawing = figure(points, names, of)
     if drawing is not None:
         yield RunScatter(drawing, f"{of.label} {capital(points.thinned)}")
-
-
-def rankings(results: SelectiveResults, form: str, width: int) -> Drawing | None:
-    """AUROC of the scores that swap places, under each answer metric."""
-    swapped: list[str] = []
-    for clear in ("yes", "no"):
-        for e in results.each("auroc_difference", form=form, clear=clear):
-            swapped += [part_of(e.where, "first"), part_of(e.where, "second")]
-    metrics, judge = results.metrics(form), results.judge(form)
-    names = list(dict.fromkeys(swapped))[: len(COLORS)]
-    rows = [
-        point(score_label(name), metric_label(by, judge), e)
-        for name in names
-        for by in metrics
-        if (e := results.get("auroc", form=form, against=by, score=name)).value is not None
-    ]
-    named = [metric_label(by, judge) for by in metrics]
-    return _lines(rows, width, ("answer metric", "AUROC"), order=named)
 
 
 def _lines(
@@ -1512,27 +1476,6 @@ def refusals_table(results: SelectiveResults, form: str) -> Table:
     return Table(title, head, rows, [note])
 
 
-def flips_table(results: SelectiveResults, form: str) -> Table:
-    """Return the pairs of scores that swap places, with both differences of AUROC."""
-    pairs: dict[tuple[str, ...], dict[str, Estimate]] = {}
-    for estimate in results.each("auroc_difference", form=form):
-        p = dict(estimate.where)
-        role = "under" if "under" in p else "against"
-        under, against = (p["under"], p["other"]) if role == "under" else (p["other"], p["against"])
-        pairs.setdefault((p["first"], p["second"], under, against, p["clear"]), {})[role] = estimate
-    rows = [
-        [
-            TableCell(f"{score_label(first)} – {score_label(second)}", head=True),
-            TableCell(with_interval(both.get("under", Estimate("")), 3), metric_label(under)),
-            TableCell(with_interval(both.get("against", Estimate("")), 3), metric_label(against)),
-            TableCell("clear" if clear == "yes" else "may be chance"),
-        ]
-        for (first, second, under, against, clear), both in pairs.items()
-    ]
-    title = "Pairs of scores that swap places: difference of AUROC"
-    return Table(title, ["", "under", "but under", ""], rows, [])
-
-
 def missing_scores_table(results: SelectiveResults) -> Table:
     """Return the scores without a value, with the reason."""
     rows = [
@@ -1623,7 +1566,6 @@ FILES = {
     "reference_by_length": "reference by length",
     "metric_by_length": "metric by length",
     "refused": "rejected by length",
-    "rankings": "auroc by answer metric",
 }
 
 
@@ -1647,11 +1589,8 @@ def _form(results: SelectiveResults, form: str) -> dict[str, Any]:
             "ROUGE-L, SQuAD F1 and, where it was computed, BERTScore of right answers by length.",
         ),
         "refused": (refusals_figure, "Share of right answers rejected, by length."),
-        "rankings": (rankings, "AUROC of scores under each answer metric."),
     }
     metrics = score_metrics_table(results, form)
-    if len(metrics.rows) < 2:
-        del drawn["rankings"]
     lengths = length_sentences(results, form) if results.ranked(form) else ()
     words = results.get("coverage_of_words", **_of_judge(results, form), score=WORDS)
     withheld = "Share of wrong answers among those given, when the least certain are withheld."
@@ -1674,14 +1613,13 @@ def _form(results: SelectiveResults, form: str) -> dict[str, Any]:
         "agreement": metric_agreement_table(results, form),
         "metrics": metrics,
         "refusals": refusals_table(results, form),
-        "flips": flips_table(results, form) if results.ranked(form) else Table("", [], [], []),
         "sentences": [
             *(t for t in lengths if not t.startswith("!")),
             *words_sentences(results, form),
         ],
         "audits": list(length_audit_sentence(results, form)),
         "refused_text": list(refused_sentences(results, form)),
-        "flip_text": list(flip_sentences(results, form, most=0)),
+        "flip_text": list(flip_sentences(results, form)),
         "figures": {
             name: figure_of(f"{FILES[name]} {form}", partial(make, results, form), label)
             for name, (make, label) in drawn.items()
