@@ -499,7 +499,6 @@ def worded(
 #: what faithfulness prints of all answers of a run, of some bins, and of two runs on shared bins
 OF_RUN = (
     "skill", "cmfg", "mfg", "mean_decisiveness", "mean_confidence", "spearman",
-    "words_brier",
 )  # fmt: skip
 OF_BIN = ("bin_faithfulness", "bin_skill", "bin_decisiveness", "bin_confidence")
 SOME_BINS = {"0.2-0.3": 2, "0.9-1": 9}
@@ -530,7 +529,6 @@ def of_population(d: Floats, j: NDArray[np.int64], right: Floats) -> dict[str, f
         "mean_decisiveness": float(d.mean()),
         "mean_confidence": float(c.mean()),
         "spearman": metrics.spearman(d, c),
-        "words_brier": metrics.brier(d, right),
     }
     for name, at in SOME_BINS.items():
         use = np.arange(10) == at

@@ -1228,12 +1228,6 @@ def spearman_of(rows: pd.DataFrame, weights: Array) -> Array:
     return weighted_spearman(rows.number.to_numpy(float), rows.conf.to_numpy(float), weights)
 
 
-def brier_of(rows: pd.DataFrame, weights: Array) -> Array:
-    """Return the Brier score of decisiveness as a probability of being right."""
-    squares = (rows.number - rows.right.astype(float)).to_numpy(float) ** 2
-    return over(weights @ squares, weights.sum(axis=1))
-
-
 def over_choices(measure: Measure, rows: pd.DataFrame, weights: Array) -> Array:
     """Return the mean of a measure over the choices of examples in which it is defined."""
     choice = rows.choice.to_numpy()
@@ -1347,9 +1341,6 @@ def _ranges(run: Run, rows: pd.DataFrame) -> Iterable[tuple[dict[str, str], dict
         counts = float(values[column].sum()), float(len(values))
         yield {}, {name: one._replace(numerator=counts[0], denominator=counts[1])}
     yield from _counted(run, rows, own)
-    spoken = rows[rows.said == "assertion"]
-    if len(spoken):
-        yield {}, {"words_brier": claims_range(run, brier_of, spoken)}
     yield from _bins(run, own)
 
 
@@ -1633,39 +1624,7 @@ def _one_method(rows: pd.DataFrame, plain: pd.DataFrame) -> Numbers:
     punts = plain[plain.use].reindex(rows.asked[rows.said == "punt"]).dropna(subset=["conf"])
     values = faithful_scores(pd.concat([own, punts.assign(number=0.0)])[own.columns.drop("asked")])
     found.at()(skill_dec0=values["skill"], cmfg_dec0=values["cmfg_aspects"])
-    spoken = rows[rows.said == "assertion"]
-    if len(spoken):
-        truth = spoken.right.to_numpy(float)
-        found.at()(**_as_probabilities(spoken.number.to_numpy(float), truth))
     return found
-
-
-def _as_probabilities(dec: Array, right: Array) -> dict[str, Value]:
-    """Return Brier, its parts, ECE and AUROC of decisiveness as a probability of being right."""
-    place = np.maximum(np.ceil(np.round(dec * 10, 9)).astype(int) - 1, 0)
-    table = pd.DataFrame({"told": dec, "rate": right, "n": 1.0}).groupby(place)
-    means, n = table[["told", "rate"]].mean(), table.n.sum()
-    parts, rate = n / len(dec), right.mean()
-    gaps = [_debiased(*row) for row in zip(means.told, means.rate, n, strict=True)]
-    return {
-        "words_ece_plain": float(parts @ np.abs(means.told - means.rate)),
-        "words_brier": mean((dec - right) ** 2),
-        "words_reliability": float(parts @ (means.told - means.rate) ** 2),
-        "words_resolution": float(parts @ (means.rate - rate) ** 2),
-        "words_uncertainty": float(rate * (1 - rate)),
-        "words_ece": float(parts @ np.array(gaps)),
-        "words_auroc": auroc(dec, right == 1),
-    }
-
-
-def _debiased(told: float, rate: float, n: float) -> float:
-    """Return |rate - told| of a bin less what chance adds to it (Kumar et al. 2019, L1)."""
-    gap, spread = rate - told, math.sqrt(rate * (1 - rate) / n)
-    if spread == 0:
-        return abs(gap)
-    z = gap / spread
-    expected = spread * math.sqrt(2 / math.pi) * math.exp(-z * z / 2)
-    return 2 * abs(gap) - expected - gap * math.erf(z / math.sqrt(2))
 
 
 # ---- selective: which score finds the errors
@@ -2070,27 +2029,6 @@ def _by_length(
             reach = f"{own.min():g}-{own.max():g}" if len(own) else "none"
             part = found.at(form=form, against=name, fifth=str(k + 1), length=reach)
             part(false_negatives_fifth=shared(run, refused == 1, here, unit[right]))
-    stored = run.stored("selective")
-    fifth = fifth_of(words)
-    for name, where in stored:
-        at = dict(where)
-        if name not in ("score_rank", "metric_of_right", "reference_words") or at["form"] != form:
-            continue
-        group, limits = np.ones(len(rows), bool), (0.0, 1.0)
-        if name == "score_rank":
-            score = scores[at["score"]]
-            use = ~np.isnan(score)
-            values = np.full(len(rows), np.nan)
-            values[use] = (rankdata(score[use]) - 0.5) / use.sum()
-            group = wrong["rules"] == (at["answers"] == "wrong")
-        elif name == "metric_of_right":
-            group, values = wrong["rules"] == 0, rows[f"{at['against']} value"].to_numpy(float)
-        else:
-            values, limits = rows.reference_words.to_numpy(float), (0.0, math.inf)
-        here = group & (fifth == int(at["fifth"]) - 1) & ~np.isnan(values)
-        length = f"{words[here].mean():.3g}"
-        write = found.at(**{**at, "length": length})
-        write(**{name: averaged(run, values[here], unit[here], limits)})
 
 
 def _slope(run: Run, refused: Array, place: Array, clusters: Any) -> Range:
@@ -2702,27 +2640,6 @@ def _filters(found: Numbers, side: Side) -> None:
             continue
         u, wrong = values[use], (rated.label[use] == "NS").to_numpy()
         put(auroc=auroc_range(run, u, wrong, rated.topic[use]))
-        text, count = units(rated.row[use])
-        if count < 2:
-            continue
-        worst = np.full(count, np.inf)
-        for t, value in zip(text[wrong], u[wrong], strict=True):
-            worst[t] = min(worst[t], value)
-        folds = min(run.settings["folds"], count)
-        fold = np.random.default_rng(run.settings["ci_seed"]).permutation(count) % folds
-        cut = np.full(count, -np.inf)
-        for number in range(folds):
-            others = np.sort(worst[fold != number])
-            rank = math.floor(run.settings["alpha"] * (len(others) + 1) + 1e-9)
-            cut[fold == number] = others[rank - 1] if rank else -np.inf
-        kept = u < cut[text]
-        spoilt = {int(t) for t in text[kept & wrong]}
-        put(
-            kept_claims=mean(kept),
-            kept_supported=mean(kept[~wrong]),
-            texts_right=1 - len(spoilt) / count,
-            texts_right_unfiltered=mean(np.isinf(worst)),
-        )
 
 
 def _curves(found: Numbers, side: Side, count: int) -> None:

@@ -43,6 +43,7 @@ GONE: Mapping[str, Gone] = MappingProxyType(
             False, f"run its command again without --probe-wordings, or {STUDY}"
         ),
         "ci": Gone("entity", f"run its command again without --ci{CACHED}"),
+        "alpha": Gone(0.1, f"run its command again without --alpha{CACHED}"),
         "closed": Gone("right", f"run its command again without --closed{CACHED}"),
         "levels": Gone(False, f"run its command again without --levels{CACHED}"),
     }

@@ -183,13 +183,11 @@ def test_numbers_under_earlier_names_are_read_under_those_of_today(tmp_path: Pat
     assert sayso.measure(result.path).get("abstention_gap", RULES).value == pytest.approx(5 / 12)
 
 
-def test_who_hedges_has_not_abstained_and_it_is_said_what_it_would_change(tmp_path: Path) -> None:
+def test_who_hedges_has_not_abstained(tmp_path: Path) -> None:
     said = dict(SEVEN)
     said["Where will Gus be born?"] = ("b", None, "I am not sure, but perhaps in Madrid.")
     result = run(tmp_path, rows_of(said), said_in(said))
     assert result.get("abstention_gap", RULES).value == pytest.approx(2 / 3 - 1 / 4)
-    hedging = result.get("abstention_gap", f"{RULES};counting:hedges too")
-    assert hedging.value == pytest.approx(3 / 3 - 1 / 4)
 
 
 def test_without_golds_only_abstaining_is_measured(tmp_path: Path) -> None:

@@ -124,23 +124,22 @@ def drawn_rows(chart: Any) -> list[dict[str, Any]]:
     return found
 
 
-def test_lines_have_intervals_and_axes_their_units() -> None:
-    """By hand: five fifths of which two hold answers; the reference stays short."""
-    where = slice_of(form="short", answers="all")
-    first, last = slice_of(fifth="1", length="2"), slice_of(fifth="5", length="9")
+def test_lines_have_axes_with_units() -> None:
+    """By hand: fifths of right answers of which two hold some."""
+    where = slice_of(form="short", against="rouge_l")
+    first, last = slice_of(fifth="1", length="1-2"), slice_of(fifth="5", length="7-9")
     rows = [
-        Estimate("reference_words", where + first, 1.5, 1.2, 1.8, n=10),
-        Estimate("reference_words", where + last, 1.7, 1.4, 2.0, n=10),
+        Estimate("false_negatives_fifth", where + first, 0.1, 0.0, 0.3, n=10),
+        Estimate("false_negatives_fifth", where + last, 0.4, 0.2, 0.6, n=12),
     ]
-    drawn = selective_charts.reference_by_length(SelectiveResults(rows), "short", 680)
+    drawn = selective_charts.refusals_figure(SelectiveResults(rows), "short", 680)
     assert drawn is not None
     line, rule, _ = drawn.to_dict()["layer"]
-    assert [(r["x"], r["y"]) for r in drawn_rows(drawn)] == [(2, 1.5), (9, 1.7), (2, 2), (9, 9)]
+    assert [r["y"] for r in drawn_rows(drawn)] == [0.1, 0.4]
     assert rule["mark"]["type"] == "rule"
-    assert "words of the answer" in line["encoding"]["x"]["title"]
-    assert "words of the reference" in line["encoding"]["y"]["title"]
+    assert "number of words" in line["encoding"]["x"]["title"]
     alone = SelectiveResults(rows[:1])
-    assert selective_charts.reference_by_length(alone, "short", 680) is None
+    assert selective_charts.refusals_figure(alone, "short", 680) is None
 
 
 def test_wrong_and_unknown_stand_on_one_plot_with_the_words() -> None:

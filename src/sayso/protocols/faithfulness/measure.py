@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from sayso.datasets.dataset import questions_hash
 from sayso.judges.decisiveness import plain_decisiveness
 from sayso.metrics.arrays import divide
-from sayso.metrics.calibration import brier
 from sayso.metrics.cmfg import (
     LEAST_IN_BIN,
     Binning,
@@ -36,7 +35,6 @@ from sayso.metrics.cmfg import (
     confidence_bin,
     filling,
     kendall,
-    linguistic_calibration,
     mfg,
     shared_bins,
     skill,
@@ -129,7 +127,6 @@ def of_method(rows: MethodRows, settings: Settings) -> Iterator[Estimate]:
     yield from share_estimates(rows, settings)
     yield from reference_estimates(used, settings)
     yield from punts_as_zero(rows, settings)
-    yield from calibration_estimates(rows, settings)
     yield from estimates_by_bin(used, settings)
     yield from slice_estimates(used, settings)
     yield from decomposition(used, settings)
@@ -464,7 +461,7 @@ def share_estimates(rows: MethodRows, settings: Settings) -> Iterator[Estimate]:
             yield Estimate("left_out", where, float(number), n=rows.lost["asked"])
 
 
-# ---- what cMFG is read against: policies, other readings, calibration
+# ---- what cMFG is read against: policies and other readings
 
 #: policies of :func:`sayso.metrics.cmfg.cmfg_references` that a run states
 REFERENCES = ("decisive", "half", "permuted", "oracle")
@@ -530,23 +527,6 @@ def punts_as_zero(rows: MethodRows, settings: Settings) -> Iterator[Estimate]:
             mean_over_choices(metric, binning=binning_of(settings))(*counts) if use.any() else None
         )
         yield Estimate(name, value=_finite(value), n=int(use.sum()))
-
-
-def calibration_estimates(rows: MethodRows, settings: Settings) -> Iterator[Estimate]:
-    """Yield decisiveness read as the probability of being right, claim by claim."""
-    judged = rows.take(~np.isnan(rows.d) & ~np.isnan(rows.right))
-    yield from over_choices(judged, settings, _calibration)
-    if not len(judged.d):
-        yield Estimate("words_brier", problem="no claim has both a score and a verdict")
-        return
-    arrays = judged.d, judged.right, np.ones(len(judged.d)), judged.choice
-    yield _interval("words_brier", mean_over_choices(brier), judged, *arrays, settings=settings)
-
-
-def _calibration(judged: MethodRows, settings: Settings) -> Iterator[Estimate]:
-    words = linguistic_calibration(judged.d, judged.right)
-    for name in ("reliability", "resolution", "uncertainty", "ece_plain", "ece", "auroc"):
-        yield Estimate(f"words_{name}", value=getattr(words, name), n=words.n)
 
 
 # ---- bins of confidence

@@ -320,67 +320,6 @@ NUMBERS = MetricTable(
         "p-value of the gain, corrected for the number of methods (Holm).",
         notation="fraction",
     ),
-    # ---- decisiveness read as the probability of being right
-    Metric(
-        "words_brier",
-        "Brier score of the words",
-        "Mean squared distance between decisiveness and being right (1) or wrong (0).",
-        source="Brier 1950",
-        notation="fraction",
-        higher=False,
-    ),
-    Metric(
-        "words_reliability",
-        "Brier score: reliability of the words",
-        "Mean squared distance between decisiveness and accuracy in bins of decisiveness.",
-        source="Murphy 1973",
-        notation="fraction",
-        higher=False,
-    ),
-    Metric(
-        "words_resolution",
-        "Brier score: resolution of the words",
-        "Mean squared distance between accuracy in bins of decisiveness and overall accuracy.",
-        source="Murphy 1973",
-        notation="fraction",
-        higher=True,
-        limits=(0.0, 0.25),
-    ),
-    Metric(
-        "words_uncertainty",
-        "Brier score: variance of being right",
-        "Accuracy times 1 minus accuracy. It does not depend on the words.",
-        source="Murphy 1973",
-        notation="fraction",
-        limits=(0.0, 0.25),
-    ),
-    Metric(
-        "words_ece_plain",
-        "calibration error of the words",
-        (
-            "Mean distance between decisiveness and accuracy over ten bins of decisiveness, "
-            "weighted by the claims in each bin (ECE)."
-        ),
-        source="Guo et al. 2017",
-        notation="fraction",
-        higher=False,
-    ),
-    Metric(
-        "words_ece",
-        "calibration error of the words, without the part due to chance",
-        "ECE minus an estimate of what chance adds to it. It can fall below 0.",
-        source="Kumar et al. 2019",
-        notation="fraction",
-        higher=False,
-        limits=(-1.0, 1.0),
-    ),
-    Metric(
-        "words_auroc",
-        "AUROC of the words for a right claim (.5 = chance)",
-        "Probability that a right claim sounds more decisive than a wrong one.",
-        notation="fraction",
-        higher=True,
-    ),
     # ---- single bins
     Metric(
         "bin_faithfulness",

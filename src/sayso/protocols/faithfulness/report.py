@@ -826,15 +826,6 @@ BASELINES = {
     "over_claim": "words surer than the model",
     "over_hedge": "words less sure",
 }
-WORDS = {
-    "words_brier": "Brier",
-    "words_reliability": "reliability",
-    "words_resolution": "resolution",
-    "words_uncertainty": "uncertainty",
-    "words_ece_plain": "ECE",
-    "words_ece": "ECE, debiased",
-    "words_auroc": "AUROC",
-}
 BINS = {
     "bin_faithfulness": "Faithfulness",
     "bin_decisiveness": "Decisiveness",
@@ -887,11 +878,6 @@ def table1_of_run(results: FaithfulnessResults, form: str) -> Table:
     ]
     notes = [EQUAL_BINS, *_filled(results, form), *withheld]
     return by_method(results, form, caption, COLUMNS)._replace(notes=notes)
-
-
-def calibration_table(results: FaithfulnessResults, form: str) -> Table:
-    """Return decisiveness read as the probability of being right."""
-    return by_method(results, form, "Words as probabilities of being right", WORDS)
 
 
 def baselines(results: FaithfulnessResults, form: str) -> Table:
@@ -1294,6 +1280,5 @@ def _form(results: FaithfulnessResults, form: str) -> dict[str, Any]:
         "bins": [bin_figure(results, form, name) for name in BINS],
         "baselines": baselines(results, form),
         "three_way": three_way(results, form),
-        "words": calibration_table(results, form),
         "slices": [slice_table(results, form, key) for key in ("domain", "position")],
     }

@@ -153,19 +153,14 @@ def _judge_note(judge: str) -> str:
     return f"The judge ({metric_label(judge)}) said which answers are right, and no person."
 
 
-def _by_fifth(
-    shown: LayoutRuns,
-    name: str,
-    key: str,
-    title: str,
-    y: str,
-    only: str = "",
-    words: Mapping[tuple[str, ...], Sequence[float]] | None = None,
+def _rejected(
+    shown: LayoutRuns, only: str, words: Mapping[tuple[str, ...], Sequence[float]]
 ) -> NumberTable:
-    """Return a number by fifths of answer length, a row for each series; ``only`` one metric's.
+    """Return the share of right answers that metrics called ``only…`` reject, by fifths of length.
 
     ``words`` are the mean words of each fifth by labels of the run: the chart is drawn over them.
     """
+    name = "false_negatives_fifth"
     rows: list[Row] = []
     points: list[charts.Row] = []
     there = {part_of(e.where, "fifth") for _, r, _ in shown.each() for e in r.each(name)}
@@ -174,24 +169,19 @@ def _by_fifth(
         series: dict[str, dict[str, Estimate]] = {}
         for e in results.each(name, form="short"):
             parts = dict(e.where)
-            if "fifth" in parts and (not only or parts.get("against", "").startswith(only)):
-                what = " · ".join(parts[k] for k in key.split("+") if k in parts)
-                series.setdefault(what, {})[parts["fifth"]] = e
-        for what, by_fifth in series.items():
-            shownas = metric_label(what) if key == "against" else what
-            if key == "score+answers":
-                score, _, answers = what.partition(" · ")
-                shownas = f"{score_label(score)}, {answers}"
-            rows.append(((*labels, shownas), tuple(by_fifth.get(n) for n in fifths)))
-            at = words[labels] if words else range(1, 6)
+            if "fifth" in parts and parts.get("against", "").startswith(only):
+                series.setdefault(parts["against"], {})[parts["fifth"]] = e
+        for metric, by_fifth in series.items():
+            heads = *labels, metric_label(metric)
+            rows.append((heads, tuple(by_fifth.get(n) for n in fifths)))
             points += [
-                charts.point(" · ".join((*labels, shownas)), at[int(n) - 1], e)
+                charts.point(" · ".join(heads), words[labels][int(n) - 1], e)
                 for n, e in by_fifth.items()
             ]
 
     def drawn(width: int) -> charts.Drawing | None:
-        x = "words of the answer, mean of each fifth" if words else "fifth of the answers by length"
-        return charts.series_chart(points, width, (x, y))
+        titles = "words of the answer, mean of each fifth", "share rejected"
+        return charts.series_chart(points, width, titles)
 
     columns = tuple(f"fifth {n}" for n in fifths)
     notes = []
@@ -199,8 +189,9 @@ def _by_fifth(
         notes.append(
             f"no answer in fifth {', '.join(empty)}: answers of equal length stay in one fifth"
         )
-    heads = (*shown.heads, "series")
-    return NumberTable("", title, heads, columns, rows, tuple(notes), chart=drawn)
+    title = "(b) Right answers that the metric rejects, by fifths of their length."
+    names = (*shown.heads, "series")
+    return NumberTable("", title, names, columns, rows, tuple(notes), chart=drawn)
 
 
 def _answers(shown: LayoutRuns) -> Iterator[tuple[tuple[str, ...], FormRows, Settings]]:
@@ -280,9 +271,7 @@ def rejected_by_length(metric: str, shown: LayoutRuns) -> list[NumberTable]:
                 limit = threshold_of(by, chosen)
                 table = _spread(labels, rows, rows.words, values, titles, columns, limit)
                 tables.append(table._replace(caption=f"(a) {table.caption}"))
-    title = "(b) Right answers that the metric rejects, by fifths of their length."
-    name = "false_negatives_fifth"
-    tables.append(_by_fifth(shown, name, "against", title, "share rejected", metric, words))
+    tables.append(_rejected(shown, metric, words))
     return [table for table in tables if table.rows]
 
 
@@ -293,12 +282,6 @@ def _words_of_fifths(rows: FormRows) -> list[float]:
     return [
         float(held[fifth == n].mean()) if (fifth == n).any() else float("nan") for n in range(5)
     ]
-
-
-def scores_by_length(shown: LayoutRuns) -> list[NumberTable]:
-    """Return the mean rank of scores by answer length."""
-    title = "Mean rank of a score (0 to 1) by fifths of answer length, for right and wrong answers."
-    return [_by_fifth(shown, "score_rank", "score+answers", title, "mean rank of the score")]
 
 
 #: where the numbers of declining come from
@@ -319,7 +302,7 @@ def _of_short_answers(shown: LayoutRuns) -> dict[str, JointNumber]:
     numbers: dict[str, JointNumber] = {}
     for number in shown.numbers():
         parts = dict(number.where)
-        if parts.get("form") == "short" and "counting" not in parts:
+        if parts.get("form") == "short":
             numbers.setdefault(number.name, number)
     return numbers
 
@@ -411,10 +394,6 @@ LAYOUTS = (
             (4, "squad_f1", "SQuAD F1", "short answers with references"),
             (5, BERT, "BERTScore", "runs of selective that computed BERTScore"),
         )
-    ),
-    PaperLayout(
-        "selective-scores-by-length", "Scores by answer length",
-        f"{OURS}, after {PAPER}", "runs of selective", scores_by_length,
     ),
 )  # fmt: skip
 

@@ -15,7 +15,6 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from sayso.judges.judge import WITHHELD
 from sayso.metrics.abstention import (
     abstention_gap,
     abstention_gap_within,
@@ -30,15 +29,14 @@ from sayso.metrics.compare_scores import (
     paired_differences,
     rank_flips,
 )
-from sayso.metrics.intervals import Statistic, bootstrap, bootstrap_ratio, bootstrap_share
-from sayso.metrics.length_audit import false_negatives, length_audit, length_bins, length_inflation
+from sayso.metrics.intervals import Statistic, bootstrap, bootstrap_share
+from sayso.metrics.length_audit import false_negatives, length_audit, length_inflation
 from sayso.metrics.ranking import (
     FEWEST,
     TOO_FEW,
     aurac,
     bootstrap_auroc,
     bootstrap_prr,
-    mid_ranks,
     pairs_of,
     risk_coverage,
     spearman,
@@ -85,7 +83,7 @@ def estimates(run: Run, settings: Settings) -> list[Estimate]:
         parts = (
             accuracy_counts(rows, settings), abstentions(rows, settings), by_tier(rows, settings),
             leaderboard_estimates(rows, settings), best_of(rows, settings),
-            risk_curves(rows, settings), audits(rows, settings), by_length(rows, settings),
+            risk_curves(rows, settings), audits(rows, settings),
             refusal_estimates(rows, settings), flips(rows, settings, CORE),
             agreements(rows, settings), diagnostics(rows, settings),
         )  # fmt: skip
@@ -373,8 +371,6 @@ def risk_curves(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
 
 #: scores whose audit is printed, if the run has them
 AUDITED = ("sequence_probability", "semantic_entropy", "perplexity")
-#: parts of the answers by length, and answers that a mean needs
-BINS, FEW = 5, 5
 
 
 def audits(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
@@ -440,49 +436,6 @@ def refusal_estimates(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
                 n=int(held.sum()),
                 problem=None if closed is not None else "all or no answers are accepted",
             )
-
-
-def by_length(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
-    """Yield what scores, references and continuous answer metrics are at each fifth of length.
-
-    A score is given as its mean rank among all answers (0 = most certain), apart for right and
-    wrong answers, so that scores of different scales stand in one picture. References are those of
-    all answers, in words.
-    """
-    wrong = rows.wrong[rows.judge]
-    fifth = length_bins(rows.words, BINS)
-    right, whole = wrong == 0, np.ones(rows.size, dtype=bool)
-    series: list[tuple[str, Slice, Floats, NDArray[np.bool_], float]] = []
-    for name in AUDITED[:2]:
-        if name in rows.scores:
-            rank = mid_ranks(rows.scores[name])
-            for kind, group in (("right", right), ("wrong", wrong == 1)):
-                where = slice_of(score=name, answers=kind)
-                series.append(("score_rank", where, rank, group, 1))
-    series += [
-        ("metric_of_right", slice_of(against=by), rows.values[by], right, 1)
-        for by in rows.values
-        if by in ("rouge_l", "squad_f1") or by.startswith(BERT)
-    ]
-    if rows.reference_words is not None:
-        every = slice_of(answers="all")
-        series.append(("reference_words", every, rows.reference_words, whole, np.inf))
-    for name, where, values, group, most in series:
-        for place in range(BINS):
-            here = group & (fifth == place) & ~np.isnan(values)
-            if here.sum() >= FEW:
-                mean = bootstrap_ratio(
-                    name,
-                    values[here],
-                    np.ones(here.sum()),
-                    rows.entity[here],
-                    settings.resamples,
-                    settings.ci_seed,
-                    limits=(0, most),
-                )
-                words = f"{rows.words[here].mean():.3g}"
-                narrowed = where + slice_of(fifth=str(place + 1), length=words)
-                yield msgspec.structs.replace(mean, where=narrowed)
 
 
 def flips(rows: FormRows, settings: Settings, core: Sequence[str]) -> Iterator[Estimate]:
@@ -572,10 +525,9 @@ def diagnostics(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
 #     right_minus_wrong     = (right - wrong) / all
 #
 # Only for data that says which questions are which (``Question.answerable``), and only by the run's
-# judge: abstaining, refusing and asking back withhold, a hedged value does not (``counting`` says
-# what the other readings of the word give). An answer that states a value where there is none is
-# wrong. An empty answer and one that speaks of something else are no abstention; a missing verdict
-# is left out and counted.
+# judge: abstaining, refusing and asking back withhold, a hedged value does not. An answer that
+# states a value where there is none is wrong. An empty answer and one that speaks of something else
+# are no abstention; a missing verdict is left out and counted.
 #
 # Where passages are given and the answerable questions were asked once more without theirs, the two
 # are twins: ``passage_gap`` = abstains_without_passage - abstains_with_passage, over the questions
@@ -589,11 +541,6 @@ def diagnostics(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
 # the passage contains (``misled_by_passage``), or a wrong value from nowhere (the rest).
 
 ABSTENTIONS = ("abstains_unanswerable", "abstains_answerable")
-#: other readings of what abstains, by stance
-COUNTING: dict[str, tuple[str, ...]] = {
-    "hedges too": (*WITHHELD, "hedged"),
-    "abstained only": ("abstained",),
-}
 #: what is counted of the answers of a model that was told to express uncertainty
 TOLD = slice_of(method="instructed")
 NO_GOLDS = (
@@ -641,8 +588,6 @@ def _abstention_gaps(
     yield gap("abstention_gap", withheld, where)
     if types is not None:
         yield gap("abstention_gap_within", withheld, where, types)
-    for counting, column in countings(rows).items():
-        yield gap("abstention_gap", column, where + slice_of(counting=counting))
 
 
 def _abstention_gap(
@@ -664,18 +609,6 @@ def _one_kind(name: str) -> str:
     if name.endswith("within"):
         return "it needs a type of question with answerable and unanswerable questions"
     return "it needs verdicts on answerable and on unanswerable questions"
-
-
-def countings(rows: FormRows) -> dict[str, Floats]:
-    """Return who abstains by the other readings of the word, where they differ from ours."""
-    found: dict[str, Floats] = {}
-    if rows.stance is not None and rows.withheld is not None:
-        for name, stances in COUNTING.items():
-            column = np.isin(rows.stance, stances).astype(np.float64)
-            column[np.isnan(rows.withheld)] = np.nan
-            if not np.array_equal(column, rows.withheld, equal_nan=True):
-                found[name] = column
-    return found
 
 
 #: the confidence target at which a wrong answer costs as much as a right one is worth
@@ -723,9 +656,6 @@ def abstention_columns(rows: FormRows) -> Iterator[tuple[str, Slice, Statistic, 
             yield name, where, share_of_ones, (np.where(among, held, np.nan),)
         if (types := types_of(rows)) is not None:
             yield "abstention_gap_within", where, abstention_gap_within, (held, none, types)
-        for counting, column in countings(rows).items():
-            place = where + slice_of(counting=counting)
-            yield "abstention_gap", place, abstention_gap, (column, none)
         if rows.told is not None:
             yield "abstention_gap", where + TOLD, abstention_gap, (rows.told, none)
             for name, among in zip(ABSTENTIONS, (none, ~none), strict=True):
@@ -744,11 +674,11 @@ def passage_twins(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
         share = _share(rows, settings, name, column > 0, ~np.isnan(column))
         missing = rows.again[stage].asked & np.isnan(column)
         yield msgspec.structs.replace(share, where=where, missing=int(missing.sum()))
-    for name, place, (abstained, changed, entity) in passage_gaps(rows):
+    for name, (abstained, changed, entity) in passage_gaps(rows):
         gap = bootstrap_abstention(
             abstained, changed, entity, n=settings.resamples, seed=settings.ci_seed
         )
-        yield msgspec.structs.replace(gap, name=name, where=where + place)
+        yield msgspec.structs.replace(gap, name=name, where=where)
 
 
 def passage_shares(rows: FormRows) -> Iterator[tuple[str, Floats, str]]:
@@ -778,22 +708,14 @@ def both_read(rows: FormRows, stage: str) -> NDArray[np.bool_]:
 PassageColumns = tuple[Floats, NDArray[np.bool_], NDArray[np.int64]]
 
 
-def passage_gaps(rows: FormRows) -> Iterator[tuple[str, Slice, PassageColumns]]:
-    """Yield name, slice and columns (abstained, passage changed?, row) of each gap.
-
-    Beside declining alone, hedging is counted as declining where that makes a difference: with
-    that, the gap is UNCLE's J, with "the passage says it" in the place of "known".
-    """
+def passage_gaps(rows: FormRows) -> Iterator[tuple[str, PassageColumns]]:
+    """Yield name and columns (abstained, passage changed?, row) of each gap."""
     names = {WITHOUT_PASSAGE: "passage_gap", OTHER_PASSAGE: "other_passage_gap"}
     for stage, again in rows.again.items():
-        if rows.withheld is None or rows.stance is None:
+        if rows.withheld is None:
             continue
         held = np.flatnonzero(both_read(rows, stage))
-        hedged = np.maximum(rows.withheld, rows.stance == "hedged")
         changed = np.arange(2 * len(held)) < len(held)
         entity = np.tile(rows.entity[held], 2)
         plain = np.concatenate([again.withheld[held], rows.withheld[held]])
-        both = np.concatenate([again.hedged[held], hedged[held]])
-        yield names[stage], (), (plain, changed, entity)
-        if not np.array_equal(plain, both):
-            yield names[stage], slice_of(counting="hedges too"), (both, changed, entity)
+        yield names[stage], (plain, changed, entity)

@@ -344,25 +344,6 @@ NUMBERS = MetricTable(
         notation="signed",
         limits=(-1.0, 1.0),
     ),
-    Metric(
-        "score_rank",
-        "mean rank of the score, by length",
-        "Mean rank among all answers (0 = most certain) in one fifth of length, right or wrong.",
-        notation="fraction",
-    ),
-    Metric(
-        "metric_of_right",
-        "value of the metric for right answers, by length",
-        "Mean value of an answer metric over the right answers in one fifth of length.",
-        notation="fraction",
-    ),
-    Metric(
-        "reference_words",
-        "words in the reference, by length",
-        "Mean number of words in the gold answer, in one fifth of the answers by length.",
-        notation="plain",
-        limits=(0.0, math.inf),
-    ),
     # ---- agreement of the answer metrics
     Metric(
         "metric_agreement",

@@ -30,13 +30,12 @@ class AskedAgain(NamedTuple):
     """Answers to the same questions with their passage taken away or exchanged.
 
     Arrays have an entry for each row, NaN where nothing could be read: ``asked`` tells which
-    questions were asked so, ``withheld`` and ``outcome`` are as in the rows, ``hedged`` is 1 where
-    the answer withholds or hedges, ``found`` 1 where its value stands in the passage shown.
+    questions were asked so, ``withheld`` and ``outcome`` are as in the rows, ``found`` is 1
+    where the answer's value stands in the passage shown.
     """
 
     asked: NDArray[np.bool_]
     withheld: Floats
-    hedged: Floats
     outcome: Floats
     found: Floats
 

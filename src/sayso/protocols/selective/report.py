@@ -797,10 +797,11 @@ def _form_read(results: SelectiveResults, manifest: Manifest, form: str) -> Iter
 
 
 def _words_of(results: SelectiveResults, form: str) -> float | None:
-    """Return the words of a typical answer: the mean of the middle group by length."""
-    groups = results.each("reference_words", form=form) or results.each("score_rank", form=form)
-    lengths = sorted({float(part_of(e.where, "length", "nan")) for e in groups})
-    return lengths[len(lengths) // 2] if lengths else None
+    """Return the words of a typical right answer: the middle of the middle fifth by length."""
+    reaches = {part_of(e.where, "length") for e in results.each("false_negatives_fifth", form=form)}
+    ends = [tuple(map(float, reach.split("-"))) for reach in reaches if "-" in reach]
+    middles = sorted(sum(pair) / len(pair) for pair in ends)
+    return middles[len(middles) // 2] if middles else None
 
 
 # ---- the terminal: a leaderboard, always with plain length, and sentences
@@ -1052,36 +1053,6 @@ def risk(results: SelectiveResults, form: str, width: int) -> Drawing | None:
         words = [{"series": "its words", "x": spot[0].value, "y": spot[1].value}]
     titles = ("share of answers given", "share wrong among them")
     return _lines(rows, width, titles, words, formats=("%", "%"))
-
-
-def score_by_length(results: SelectiveResults, form: str, width: int) -> Drawing | None:
-    """Mean rank of scores among right and among wrong answers, by fifths of length."""
-    rows = []
-    for e in results.each("score_rank", form=form):
-        name = score_label(part_of(e.where, "score"))
-        rows.append(_at(f"{name}, {part_of(e.where, 'answers')} answers", e))
-    return _lines(rows, width, (WORDS_OF_ANSWER, "mean rank of the score (1 = least certain)"))
-
-
-def metric_by_length(results: SelectiveResults, form: str, width: int) -> Drawing | None:
-    """Mean of the continuous answer metrics over right answers, by fifths of length."""
-    rows = [
-        _at(metric_label(part_of(e.where, "against")), e)
-        for e in results.each("metric_of_right", form=form)
-    ]
-    return _lines(rows, width, (WORDS_OF_ANSWER, "value for right answers, mean (0 to 1)"))
-
-
-def reference_by_length(results: SelectiveResults, form: str, width: int) -> Drawing | None:
-    """Mean length of the reference by fifths of the answer's length, beside equal lengths."""
-    rows = [_at("the reference", e) for e in results.each("reference_words", form=form)]
-    equal = [{"series": "as long as the answer", "x": r["x"], "y": r["x"]} for r in rows]
-    return _lines([*rows, *equal], width, (WORDS_OF_ANSWER, "words of the reference, mean"))
-
-
-def _at(name: str, e: Estimate) -> Row:
-    """Return the point of a fifth of the answers, at their mean length."""
-    return point(name, float(part_of(e.where, "length")), e)
 
 
 def refusals_figure(results: SelectiveResults, form: str, width: int) -> Drawing | None:
@@ -1562,9 +1533,6 @@ def context(
 FILES = {
     "targets": "auroc by target",
     "risk": "risk against coverage",
-    "score_by_length": "score by length",
-    "reference_by_length": "reference by length",
-    "metric_by_length": "metric by length",
     "refused": "rejected by length",
 }
 
@@ -1576,18 +1544,6 @@ def _form(results: SelectiveResults, form: str) -> dict[str, Any]:
             "AUROC of scores against wrong answers and against unknown facts, with intervals.",
         ),
         "risk": (risk, "Share wrong among the answers given, by score."),
-        "score_by_length": (
-            score_by_length,
-            "Mean rank of scores by length, of right and of wrong answers.",
-        ),
-        "reference_by_length": (
-            reference_by_length,
-            "Length of the reference by length of the answer, in words.",
-        ),
-        "metric_by_length": (
-            metric_by_length,
-            "ROUGE-L, SQuAD F1 and, where it was computed, BERTScore of right answers by length.",
-        ),
         "refused": (refusals_figure, "Share of right answers rejected, by length."),
     }
     metrics = score_metrics_table(results, form)
@@ -1642,8 +1598,6 @@ def part_label(key: str, value: str) -> str:
         return score_label(value)
     if key == "target":
         return f"target {line(value, 20)}"
-    if key == "counting":
-        return f"counting {line(value, 40)}"
     if ((key, value),) == TOLD:
         return "told to express uncertainty"
     if key == "against":

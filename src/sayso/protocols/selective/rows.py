@@ -424,7 +424,7 @@ def _asked_again(run: Run, facts: Sequence[_FactRow]) -> dict[str, AskedAgain]:
         said = {g.question: g.text for g in run.generations(stage)}
         read = {v.asked: v for v in run.verdicts(stage)}
         rows = [_answer_again(f.question, read.get(f.question.id), said, shown) for f in facts]
-        columns = np.array(rows, dtype=np.float64).reshape(len(facts), 4)
+        columns = np.array(rows, dtype=np.float64).reshape(len(facts), 3)
         asked = np.array([f.question.id in said for f in facts], dtype=np.bool_)
         found[stage] = AskedAgain(asked, *columns.T)
     return found
@@ -432,17 +432,14 @@ def _asked_again(run: Run, facts: Sequence[_FactRow]) -> dict[str, AskedAgain]:
 
 def _answer_again(
     question: Question, verdict: Verdict | None, said: Mapping[str, str], shown: Mapping[str, str]
-) -> tuple[float, float, float, float]:
-    """Return withheld, hedged, outcome and found of one answer."""
-    withheld = withheld_values(verdict)
-    hedged, found = withheld, 0.0
-    if verdict is not None and verdict.stance == "hedged":
-        hedged = 1.0
+) -> tuple[float, float, float]:
+    """Return withheld, outcome and found of one answer."""
+    found = 0.0
     if verdict is not None and verdict.answer_start is not None:
         value = said.get(question.id, "")[verdict.answer_start : verdict.answer_end]
         found = contains([value], shown.get(question.id, "")) if value.strip() else 0.0
     worth = float("nan") if ungraded(question) else outcome(verdict)
-    return withheld, hedged, worth, found
+    return withheld_values(verdict), worth, found
 
 
 def withheld_values(verdict: Verdict | None) -> float:

@@ -33,7 +33,7 @@ from sayso.protocols.self_known.settings import Settings
 from sayso.records import Estimate, InputError, Signature, slice_of
 
 #: settings that may differ without being asked: the thing compared, and what it does not rest on
-FREE = ("model", "data", "ci", "draws", "alpha", "folds", "remedy", "retrieval")
+FREE = ("model", "data", "ci", "draws", "folds", "remedy", "retrieval")
 
 
 class _SelfKnownSide(NamedTuple):

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from sayso.metrics.agreement import kappa
 from sayso.metrics.arrays import divide
-from sayso.metrics.calibration import conformal_filter
 from sayso.metrics.factuality import (
     Average,
     Curve,
@@ -142,7 +141,7 @@ def signed_method(
         gamma=f"{s.gamma:g}",
         k=str(s.k),
         folds=str(s.folds),
-        alpha=f"{s.alpha:g}",
+        alpha="0.1",
         remedy=s.remedy,
         draws=f"{s.draws.k}@T{s.draws.temperature:g}",
         retrieval=str(s.retrieval),
@@ -932,11 +931,11 @@ def _survives(texts: LongAnswers, kept: Mask, row: int, verdict: Verdict) -> boo
     )
 
 
-# ---- which score of a claim finds the unsupported ones, and what filtering by it would leave
+# ---- which score of a claim finds the unsupported ones
 
 
 def uncertainty(run: Run, texts: LongAnswers, settings: Settings) -> Iterator[Estimate]:
-    """Yield AUROC per claim of every score, and the share of claims that filtering keeps."""
+    """Yield the AUROC of every score for unsupported claims."""
     if not run.has("scores/claims"):
         return
     values: dict[str, dict[str, float]] = defaultdict(dict)
@@ -962,17 +961,6 @@ def uncertainty(run: Run, texts: LongAnswers, settings: Settings) -> Iterator[Es
         truth = wrong.astype(np.float64)
         area = bootstrap_auroc(u, truth, clusters=clusters, name="auroc", **_again(settings))
         yield msgspec.structs.replace(area, where=where, missing=lost)
-        kept = conformal_filter(
-            u, wrong, texts.text[use], settings.alpha, settings.folds, settings.ci_seed
-        )
-        for label, value in (
-            ("kept_claims", kept.kept),
-            ("kept_supported", kept.kept_right),
-            ("texts_right", kept.texts_right),
-            ("texts_right_unfiltered", kept.before),
-        ):
-            problem = None if value is not None else "undefined: it needs two texts"
-            yield Estimate(label, where, value=value, n=kept.texts, problem=problem)
 
 
 # ---- a checker of claims against people, where both labeled the same claims

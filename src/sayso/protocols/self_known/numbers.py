@@ -374,39 +374,12 @@ NUMBERS = MetricTable(
         "Share of the requested facts that a claim left in the text states correctly.",
         higher=True,
     ),
-    # ---- scores of single claims, and filtering by them
+    # ---- scores of single claims
     Metric(
         "auroc",
         "AUROC for an unsupported claim (.5 = chance)",
         "Probability that a score ranks an unsupported claim as less certain than a supported one.",
         notation="fraction",
-        higher=True,
-    ),
-    Metric(
-        "kept_claims",
-        "claims kept by filtering",
-        (
-            "Share of the claims kept if claims above a threshold of the score are dropped. The "
-            "threshold comes from other texts."
-        ),
-        higher=True,
-    ),
-    Metric(
-        "kept_supported",
-        "supported claims kept by filtering",
-        "Share of the supported claims kept by the same threshold.",
-        higher=True,
-    ),
-    Metric(
-        "texts_right",
-        "texts without a wrong claim after filtering",
-        "Share of the texts in which no unsupported claim is kept.",
-        higher=True,
-    ),
-    Metric(
-        "texts_right_unfiltered",
-        "texts without a wrong claim before filtering",
-        "Share of the texts with no unsupported claim.",
         higher=True,
     ),
     # ---- the checker of claims against people

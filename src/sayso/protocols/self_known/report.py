@@ -1247,47 +1247,19 @@ def remedy(results: SelfKnownResults, method: str) -> Table:
     )
 
 
-#: share of the claims kept below which a promise is kept by texts that are empty
-NOTHING_KEPT = 0.05
-
-
-def scores_table(results: SelfKnownResults, method: str, alpha: object) -> Table:
-    """Return each score's AUROC for unsupported claims, and what conformal filtering keeps."""
+def scores_table(results: SelfKnownResults, method: str) -> Table:
+    """Return each score's AUROC for unsupported claims."""
     rows = []
     for name, e in results.scores(method):
-        kept = [
-            results.get(label, method=method, score=name)
-            for label in ("kept_claims", "kept_supported", "texts_right", "texts_right_unfiltered")
-        ]
         meaning = CLAIM_SCORES.get(name, "")
-        rows.append(
-            [
-                TableCell(line(name, 40), meaning, head=True),
-                number_cell(e, count=True),
-                *(TableCell(percent(k.value, 0)) for k in kept),
-            ]
-        )
-    promised = f"{1 - alpha:.0%}".replace("%", " %") if isinstance(alpha, float) else "as set"
-    columns = [
-        "AUROC",
-        "claims kept",
-        "supported kept",
-        f"texts without error (promised {promised})",
-        "the same unfiltered",
-    ]
+        rows.append([TableCell(line(name, 40), meaning, head=True), number_cell(e, count=True)])
     missing = {
         line(score, 40): line(e.problem or "", 100)
         for score, e in results.by("score", "auroc", method=method)
         if e.value is None
     }
     notes = [f"No value: {name} ({why})." for name, why in missing.items()]
-    kept_by = (e.value for _, e in results.by("score", "kept_claims", method=method))
-    if any(kept is not None and kept < NOTHING_KEPT for kept in kept_by):
-        notes.append(
-            "A text with no claims left has no error, so if almost no claims are kept, empty texts "
-            "fulfill the promise."
-        )
-    return filled_table(f"Claim scores: {labels(results.methods)[method]}", columns, rows, notes)
+    return filled_table(f"Claim scores: {labels(results.methods)[method]}", ["AUROC"], rows, notes)
 
 
 def checker_table(results: SelfKnownResults) -> list[Table]:
@@ -1668,8 +1640,6 @@ GLOSSARY = {
         "F1 of precision and recall, as in SAFE. Recall is the number of supported claims divided "
         "by K, at most 1."
     ),
-    "promised": "conformal filtering drops uncertain claims so that this share of the texts keeps "
-    "no unsupported claim; the threshold is set on other texts.",
 }
 
 
@@ -1751,9 +1721,7 @@ def context(manifest: Manifest, estimates: Sequence[Estimate], texts: DrawnTexts
             (self_knowledge_table(results, m), gap(results, m), remedy(results, m))
             for m in results.methods
         ],
-        "scores": [
-            scores_table(results, m, manifest.settings.get("alpha")) for m in results.methods
-        ],
+        "scores": [scores_table(results, m) for m in results.methods],
         "verifier": checker_table(results),
         "requests": terminal.request_counts(manifest) if manifest.tokens else "",
         "judged": terminal.judge_sentences(manifest),

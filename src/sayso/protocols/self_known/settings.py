@@ -153,9 +153,6 @@ class Settings:
     folds: Annotated[int, Meta(ge=2, le=1000)] = measure_field(
         5, "number of folds; each fold's texts are predicted from the other folds (Equation 3)"
     )
-    alpha: Annotated[float, Meta(ge=0.001, le=0.999)] = measure_field(
-        0.1, "for conformal filtering: share of texts that may keep a wrong claim"
-    )
     resamples: Resamples = measure_field(1000, "bootstrap resamples of texts")
     ci_seed: Seed = measure_field(0, "seed for resampling")
 
