@@ -3,9 +3,9 @@
     SAYSO_TEST_DATA=FOLDER python benchmarks/findings/position_people.py [--figure FILE.svg]
 
 Reads ChatGPT.jsonl, InstructGPT.jsonl and PerplexityAI.jsonl of FOLDER/factscore, each line an
-answer with atomic facts that people labeled, and runs what ``sayso factuality`` runs. No model
-takes part. Prints factuality, S/(S+NS), by fifth of the text with 95 % intervals over resampled
-people (entities), under all three averages, and the trend inside texts.
+answer with atomic facts that people labeled, and runs what ``sayso run self_known --answers`` runs.
+No model takes part. Prints factuality, S/(S+NS), by fifth of the text with 95 % intervals over
+resampled people (entities), under all three averages, and the trend inside texts.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import os
 import sys
 import tempfile
 from pathlib import Path
+
+import msgspec
 
 from sayso.protocols.self_known.report import SelfKnownResults
 from sayso.records import Estimate
@@ -35,10 +37,19 @@ AVERAGES = {
 
 def found_in(folder: Path) -> SelfKnownResults:
     """Return every number of the three systems. Raises InputError for a file that is not there."""
-    files = [folder / "factscore" / f"{name}.jsonl" for name in SYSTEMS]
+    found: list[Estimate] = []
     with tempfile.TemporaryDirectory() as place:
-        made = factuality(files, out=Path(place) / "run", cache=Path(place) / "cache")
-    return SelfKnownResults(made.estimates)
+        for name in SYSTEMS:
+            file, out = folder / "factscore" / f"{name}.jsonl", Path(place) / name
+            made = factuality(file, out=out, cache=Path(place) / "cache")
+            found += [_of_system(e, name) for e in made.estimates]
+    return SelfKnownResults(found)
+
+
+def _of_system(e: Estimate, name: str) -> Estimate:
+    """Return a number of a run's texts as one of the system that wrote them."""
+    where = tuple((key, name if key == "method" else value) for key, value in e.where)
+    return msgspec.structs.replace(e, where=where)
 
 
 def table(found: SelfKnownResults) -> str:

@@ -2383,7 +2383,7 @@ def _metrics_compared(
 
 
 def self_known(run: Run) -> Numbers:
-    """Return the numbers of `sayso run self_known` and `sayso factuality`."""
+    """Return the numbers of `sayso run self_known`, also of texts that exist."""
     found = Numbers()
     count, modes = run.settings["bins"], ("direct", "qa", "qa_none")
     all_claims, all_sentences, texts = _long_texts(run)
@@ -2409,13 +2409,6 @@ def self_known(run: Run) -> Numbers:
         _against_people(found, side, count)
         if method in REWRITTEN and "plain" in sides:
             _less_plain(found, sides["plain"], side)
-    systems = [s for m, s in sides.items() if m not in ("plain", *REWRITTEN)]
-    for mode in modes:
-        asked = [side for side in systems if mode in side.claims]
-        if len(asked) > 1:
-            rated = [read_claims(run, side, mode).assign(part=i) for i, side in enumerate(asked)]
-            whole = pd.concat(rated)
-            _correlated(found.at, run, whole, len(asked), whole.topic, mode=mode, over="systems")
     return found
 
 

@@ -145,7 +145,7 @@ def test_texts_from_files_have_the_table_too(tmp_path: Path) -> None:
     result = sayso.factuality(source, tmp_path / "run", cache=tmp_path / "cache")
     assert result.page is not None  # one file needs no list, and the run has its page
     (row,) = table(result.path)
-    assert (row.entity, row.form, row.method, row.label) == ("Ada", "long", "texts", "answered")
+    assert (row.entity, row.form, row.method, row.label) == ("Ada", "long", "plain", "answered")
     assert row.answer == "Ada was born in London. She may have died in 1852."
 
 

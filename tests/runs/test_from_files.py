@@ -61,7 +61,7 @@ def test_thoughts_are_left_out_and_counted(tmp_path: Path) -> None:
 def test_labels_of_people_by_hand(tmp_path: Path) -> None:
     rows = [labeled("Mira", "SSNIN"), labeled("Orm", "S?SNN")]
     result = run(tmp_path, write(tmp_path, "one.jsonl", rows))
-    where = "method:one"
+    where = "method:plain"
     # 2 of 4 and 2 of 4; one claim without a label
     assert result.get("factscore", where).value == 0.5
     assert result.get("factscore", where).missing == 1
@@ -78,23 +78,18 @@ def test_labels_of_people_by_hand(tmp_path: Path) -> None:
     ]
 
 
-def test_systems_stand_beside_each_other(tmp_path: Path) -> None:
+def test_each_model_is_a_run_of_its_own(tmp_path: Path) -> None:
     one = write(tmp_path, "one.jsonl", [labeled("Mira", "SSS"), labeled("Orm", "SN")])
     two = write(tmp_path, "two.jsonl", [labeled("Mira", "NNS"), labeled("Orm", "NN")])
-    result = run(tmp_path, one, two)
-    assert result.get("factscore", "method:one").value == 0.75
-    assert result.get("factscore", "method:two").value == pytest.approx(1 / 6)
-    assert result.entities == 2
-
-
-def test_equal_names_are_told_apart_and_a_file_twice_is_refused(tmp_path: Path) -> None:
-    for folder in ("a", "b"):
-        (tmp_path / folder).mkdir()
-        write(tmp_path / folder, "x.jsonl", [labeled("Mira", "S")])
-    result = run(tmp_path, tmp_path / "a" / "x.jsonl", tmp_path / "b" / "x.jsonl")
-    assert {e.where[0] for e in result.estimates} == {("method", "a/x"), ("method", "b/x")}
-    with pytest.raises(InputError, match="rename one of the files"):
-        run(tmp_path, tmp_path / "a" / "x.jsonl", tmp_path / "a" / "x.jsonl", name="two")
+    with pytest.raises(InputError, match=r"texts of 2 models \(one, two\).*sayso study --answers"):
+        run(tmp_path, one, two)
+    assert run(tmp_path, one).get("factscore", "method:plain").value == 0.75
+    found = run(tmp_path, two, name="two")
+    assert found.get("factscore", "method:plain").value == pytest.approx(1 / 6)
+    assert found.entities == 2
+    assert found.manifest.shown_model == "two"
+    with pytest.raises(InputError, match="is named twice"):
+        run(tmp_path, one, one, name="twice")
 
 
 def test_labeled_and_bare_texts_in_one_file(tmp_path: Path) -> None:
@@ -122,7 +117,7 @@ def test_labeled_and_bare_texts_in_one_file(tmp_path: Path) -> None:
     )
     texts = write(tmp_path, "t.jsonl", rows)
     result = run(tmp_path, texts, knowledge=str(wiki))
-    where = "method:t"
+    where = "method:plain"
     # Mira by people 2/2, Orm by the rules 1/2, Nobody has no passage
     got = result.get("factuality_micro", where)
     assert (got.numerator, got.denominator) == (3.0, 4.0)
@@ -155,11 +150,11 @@ def test_claims_that_are_not_in_the_text(tmp_path: Path) -> None:
         ],
     }
     result = run(tmp_path, write(tmp_path, "t.jsonl", [row]))
-    astray = result.get("claims_without_sentence", "method:t")
+    astray = result.get("claims_without_sentence", "method:plain")
     assert (astray.numerator, astray.denominator) == (3.0, 4.0)
     # they count for the text, and not for its parts
-    assert result.get("factuality_micro", "method:t").value == 0.5
-    parts = [result.get("factuality", f"method:t;part:{n}/5").value for n in range(1, 6)]
+    assert result.get("factuality_micro", "method:plain").value == 0.5
+    parts = [result.get("factuality", f"method:plain;part:{n}/5").value for n in range(1, 6)]
     assert parts == [None, None, 1.0, None, None]
     claims = RunFolder.open(tmp_path / "run").read("claims/long", Claim)
     assert [c.sentence for c in claims] == [1, 0, 9, 0]
@@ -173,18 +168,18 @@ def test_texts_without_sentences(tmp_path: Path, text: str) -> None:
     wiki = write(tmp_path, "w.jsonl", [{"title": "X", "text": "X is a poet."}])
     rows = [{"topic": "X", "text": text}, {"topic": "X", "text": "X is a poet."}]
     result = run(tmp_path, write(tmp_path, "t.jsonl", rows), knowledge=str(wiki))
-    assert result.get("factuality_micro", "method:t").numerator == 1.0
+    assert result.get("factuality_micro", "method:plain").numerator == 1.0
     for e in result.estimates:
         assert e.value is not None or e.problem, e
 
 
 def test_two_hundred_sentences(tmp_path: Path) -> None:
     result = run(tmp_path, write(tmp_path, "t.jsonl", [labeled("Mira", "S" * 120 + "N" * 80)]))
-    fifths = [result.get("factuality", f"method:t;part:{n}/5").value for n in range(1, 6)]
+    fifths = [result.get("factuality", f"method:plain;part:{n}/5").value for n in range(1, 6)]
     assert fifths == [1.0, 1.0, 1.0, 0.0, 0.0]
-    assert result.get("sentences_per_answer", "method:t").value == 200
+    assert result.get("sentences_per_answer", "method:plain").value == 200
     # one text has no interval, and says so
-    assert result.get("trend", "method:t").low is None
+    assert result.get("trend", "method:plain").low is None
 
 
 NINE_CLAIMS = [labeled("Ada", "SSSN"), labeled("Jane", "SSNNN")]
@@ -193,7 +188,7 @@ NINE_CLAIMS = [labeled("Ada", "SSSN"), labeled("Jane", "SSNNN")]
 def test_two_texts_tell_no_trend(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A slope of two texts has neither an interval nor a sentence, and says why."""
     result = run(tmp_path, write(tmp_path, "texts.jsonl", NINE_CLAIMS), resamples=1000)
-    slope = result.get("trend", "method:texts")
+    slope = result.get("trend", "method:plain")
     assert slope.value is not None
     assert (slope.low, slope.high) == (None, None)
     assert slope.problem == "2 texts cannot show a trend, which needs 10 topics"
@@ -202,12 +197,12 @@ def test_two_texts_tell_no_trend(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "supported; whether this changes along the text is unknown (2 texts cannot show" in shown
     for trend in ("it falls", "it rises", "in the first part to"):
         assert trend not in shown
-    assert "texts: 2 texts cannot show a trend" in shown  # beside the dash of the slope
+    assert "plain: 2 texts cannot show a trend" in shown  # beside the dash of the slope
 
 
 def test_texts_on_one_topic_are_one_cluster(tmp_path: Path) -> None:
     rows = [labeled("Ada", "SSSNN") for _ in range(12)]
-    slope = run(tmp_path, write(tmp_path, "t.jsonl", rows)).get("trend", "method:t")
+    slope = run(tmp_path, write(tmp_path, "t.jsonl", rows)).get("trend", "method:plain")
     assert slope.low is None
     assert slope.problem == "12 texts about 1 topic cannot show a trend, which needs 10 topics"
 
@@ -232,7 +227,7 @@ def test_a_part_without_a_claim_is_not_quoted(tmp_path: Path) -> None:
     """Texts of four sentences never reach the first fifth: the sentence names the second."""
     rows = [labeled(f"Person {n}", "SSNN" if n % 2 else "SNNN") for n in range(12)]
     result = run(tmp_path, write(tmp_path, "t.jsonl", rows))
-    assert result.get("factuality", "method:t;part:1/5").value is None
+    assert result.get("factuality", "method:plain;part:1/5").value is None
     said = headline(SelfKnownResults(result.estimates), "t")
     assert "100 % in part 2/5 (the first with a claim) to 0 % in the last part" in said
 
@@ -262,15 +257,15 @@ def test_abstentions_of_factscore_are_counted(tmp_path: Path) -> None:
         },
     ]
     result = run(tmp_path, write(tmp_path, "t.jsonl", rows))
-    assert result.get("response_rate", "method:t").value == 0.5
-    assert result.get("factscore", "method:t").value == 0.0
+    assert result.get("response_rate", "method:plain").value == 0.5
+    assert result.get("factscore", "method:plain").value == 0.0
 
 
 def test_what_cannot_be_done_is_told_in_one_line_and_leaves_nothing(tmp_path: Path) -> None:
     good = write(tmp_path, "t.jsonl", [labeled("Mira", "S")])
     empty = write(tmp_path, "e.jsonl", [])
     for files, fields, message in (
-        ([], {}, "no file of texts"),
+        ([], {}, "no file of answers"),
         ([empty], {}, "is empty"),
         ([tmp_path / "no.jsonl"], {}, "does not exist"),
         ([tmp_path / "t.txt"], {}, "expected a file ending in"),
@@ -298,7 +293,7 @@ def test_an_index_that_was_cut_short_is_told_and_can_be_built_again(tmp_path: Pa
     assert not (tmp_path / "second").exists()
     index.unlink()
     third = run(tmp_path, texts, knowledge=str(wiki), name="third")
-    assert third.get("factuality_micro", "method:t").value == 1.0
+    assert third.get("factuality_micro", "method:plain").value == 1.0
 
 
 values = st.text(max_size=30) | st.none() | st.integers(-3, 12) | st.booleans()
@@ -357,16 +352,16 @@ def test_three_systems_get_worse_along_the_text_by_peoples_labels(
     """Done when 2: S/(S+NS) falls from the first fifth to the last, and inside texts too."""
     names = ("InstructGPT", "ChatGPT", "PerplexityAI")
     files = [test_data / "factscore" / f"{name}.jsonl" for name in names]
-    result = run(tmp_path, *files)
-    for name in names:
-        first, last = (result.get("factuality", f"method:{name};part:{part}/5") for part in (1, 5))
+    for name, file in zip(names, files, strict=True):
+        result = run(tmp_path, file, name=name)
+        first, last = (result.get("factuality", f"method:plain;part:{part}/5") for part in (1, 5))
         assert first.low is not None
         assert last.high is not None
         assert first.low > last.high, name
-        slope = result.get("trend", f"method:{name}")
+        slope = result.get("trend", "method:plain")
         assert slope.high is not None
         assert slope.high < 0
-        assert (result.get("trend_p", f"method:{name}").value or 1) < 0.02
+        assert (result.get("trend_p", "method:plain").value or 1) < 0.02
 
 
 def test_the_command(
@@ -384,7 +379,7 @@ def test_the_command(
         found if isinstance(found, list) else next(v for v in found.values() if isinstance(v, list))
     )
     scores = [(e["where"], e["value"]) for e in rows if e["name"] == "factscore"]
-    assert scores == [({"method": "t"}, pytest.approx(0.6))]
+    assert scores == [({"method": "plain"}, pytest.approx(0.6))]
     assert (tmp_path / "run" / "report.html").exists()
     assert cli.execute(["factuality", "no.jsonl"]) == 2
     told = capsys.readouterr().err.strip()
@@ -414,7 +409,7 @@ def test_a_prompt_is_no_title_and_a_passage_must_name_whom_a_claim_is_about(tmp_
         "Mira Toll was born in Kelso": "NS",
         "Jo Reed was born in Kelso": "NS",
     }
-    assert result.get("factuality_micro", "method:a").value == pytest.approx(1 / 3)
+    assert result.get("factuality_micro", "method:plain").value == pytest.approx(1 / 3)
 
 
 def test_a_prompt_is_never_a_subject(tmp_path: Path) -> None:
@@ -487,7 +482,7 @@ def test_texts_that_claim_nothing_are_counted_and_told(tmp_path: Path) -> None:
         {"topic": "Jo Reed", "text": ""},
     ]
     result = run(tmp_path, write(tmp_path, "a.jsonl", rows))
-    bare = result.get("answers_without_a_claim", "method:a")
+    bare = result.get("answers_without_a_claim", "method:plain")
     assert (bare.numerator, bare.denominator) == (1.0, 2.0)  # the empty text does not answer
     assert any(c.startswith("a: 50 % of the texts claim nothing") for c in result.manifest.cautions)
     assert "claims:claims-rules@3|" in signature_text(bare.signature)
@@ -496,7 +491,7 @@ def test_texts_that_claim_nothing_are_counted_and_told(tmp_path: Path) -> None:
 def test_a_file_without_an_answer_was_read_by_nobody(tmp_path: Path) -> None:
     rows = [{"topic": "Mira Toll", "text": ""}]
     result = run(tmp_path, write(tmp_path, "a.jsonl", rows))
-    assert "claims:nobody|" in signature_text(result.get("factscore", "method:a").signature)
+    assert "claims:nobody|" in signature_text(result.get("factscore", "method:plain").signature)
     mixed = [
         *rows,
         labeled("Orm", "SN"),
@@ -504,7 +499,7 @@ def test_a_file_without_an_answer_was_read_by_nobody(tmp_path: Path) -> None:
     ]
     both = run(tmp_path, write(tmp_path, "b.jsonl", mixed), name="both")
     assert "claims:claims-rules@3+people|" in signature_text(
-        both.get("factscore", "method:b").signature
+        both.get("factscore", "method:plain").signature
     )
 
 
@@ -512,7 +507,7 @@ def test_a_difference_of_shares_ends_at_one(tmp_path: Path) -> None:
     # nine of ten texts fall by 1, one by 0: -.9 with a standard error of about .1, twice and more
     rows = [labeled(f"Person {n}", f"{'SN'[n == 0]}SNSN") for n in range(10)]
     result = run(tmp_path, write(tmp_path, "a.jsonl", rows))
-    ends = result.get("last_minus_first", "method:a")
+    ends = result.get("last_minus_first", "method:plain")
     assert ends.value == pytest.approx(-0.9)
     assert ends.low == -1
     assert ends.high is not None

@@ -21,12 +21,20 @@ import sayso
 from sayso.engines.prices import Price
 from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import self_known
-from sayso.records import InputError, Request, Verdict, signature_text
+from sayso.records import Estimate, InputError, Request, Verdict, signature_text
 from sayso.runs.costs import BudgetSpent
-from sayso.runs.from_files import estimate_texts, factuality
+from sayso.runs.from_files import (
+    TextsOf,
+    estimate_texts,
+    factuality,
+    measure_texts,
+    texts_by_model,
+)
 from sayso.runs.job import Job
 from sayso.runs.result import Result
 from sayso.storage.run_folder import RunFolder
+from sayso.studies.report import layout_tables
+from sayso.studies.results import of_folders
 from support.telling_world import told
 
 #: how claims are asked, and what somebody says of one: yes, no, none
@@ -74,6 +82,12 @@ def run(folder: Path, *files: Path, name: str = "run", **given: Any) -> Result:
     )
 
 
+def texts_in(file: Path) -> TextsOf:
+    """Return the texts of a file of one model."""
+    (own,) = texts_by_model([file])
+    return own
+
+
 #: Ade and Bor are accepted, in qa Cal too; with none of the above only Ade
 def by_name(claim: str, mode: str) -> str:
     accepted = {"direct": ("Ade", "Bor"), "qa": ("Ade", "Bor", "Cal"), "qa_none": ("Ade",)}[mode]
@@ -91,7 +105,7 @@ def test_a_model_is_asked_about_every_labeled_claim(tmp_path: Path) -> None:
     assert not any("Mira Toll won the Dun" in r.messages[-1].content for r in asked.requests)
 
     def value(name: str, **where: str) -> float | None:
-        return result.get(name, method="one", **where).value
+        return result.get(name, method="plain", **where).value
 
     # S: Ade Cal of Mira; Ade Bor Eck of Orm. NS: Bor Eck of Mira; Cal Dun of Orm
     assert [value("SK", mode=m) for m in MODES] == pytest.approx([3 / 5, 4 / 5, 2 / 5])
@@ -109,12 +123,12 @@ def test_a_model_is_asked_about_every_labeled_claim(tmp_path: Path) -> None:
     flips = [value("none_flips", **{"class": c}, **second) for c in ("supported", "unsupported")]
     assert flips == [1, 1]
     # the first fifth has no unsupported claim
-    empty = result.get("equation3_in_sample", method="one", mode="qa", part="1/5")
+    empty = result.get("equation3_in_sample", method="plain", mode="qa", part="1/5")
     assert (empty.value, empty.n) == (None, 2)
     assert empty.problem
-    whole = result.get("none_flips", method="one", **{"class": "supported"})
+    whole = result.get("none_flips", method="plain", **{"class": "supported"})
     assert (whole.numerator, whole.denominator) == (2.0, 5.0)  # Cal of Mira and Bor of Orm
-    signature = signature_text(result.get("SK", method="one", mode="qa").signature)
+    signature = signature_text(result.get("SK", method="plain", mode="qa").signature)
     assert "+table|" in signature
     assert "questions:gap@2" in signature
     assert any("asked 63 times about 9 of 10 claims" in n for n in result.manifest.notices)
@@ -143,8 +157,8 @@ def test_claims_that_a_checker_labels_are_asked_about(tmp_path: Path) -> None:
     file = write(tmp_path, "one.jsonl", rows)
     result = run(tmp_path, file, model=asked, options={"knowledge": source, "modes": "qa"})
     assert len(asked.requests) == 2 * 2  # the claim that nothing could be found for is left out
-    assert result.get("SK", method="one", mode="qa").value == 1.0
-    assert result.get("SU", method="one", mode="qa").value == 0.0
+    assert result.get("SK", method="plain", mode="qa").value == 1.0
+    assert result.get("SU", method="plain", mode="qa").value == 0.0
 
 
 def test_the_judge_makes_the_questions(tmp_path: Path) -> None:
@@ -173,7 +187,7 @@ def test_the_judge_makes_the_questions(tmp_path: Path) -> None:
     job = Job(protocol="self_known", data="texts", model=ScriptedEngine(reply, name="m"),
               judge=engine, cache=tmp_path / "cache",
               options=self_known.Settings(modes="qa", resamples=100))  # fmt: skip
-    before = estimate_texts([file], job)
+    before = estimate_texts(texts_in(file), job)
     assert [(s.who, s.name, s.requests.low, s.cached) for s in before.stages] == [
         ("model", "claims, qa", 4, 0),
         ("judge", "questions", 1, 0),
@@ -184,9 +198,9 @@ def test_the_judge_makes_the_questions(tmp_path: Path) -> None:
     assert len(prompts) == 1
     assert all(p.startswith("Question: Which prize did Mira Toll win?") for p in asked)
     assert "questions:judge#p" in signature_text(
-        result.get("SK", method="one", mode="qa").signature
+        result.get("SK", method="plain", mode="qa").signature
     )
-    after = estimate_texts([file], job)
+    after = estimate_texts(texts_in(file), job)
     assert [(s.name, s.requests.low, s.cached) for s in after.stages] == [
         ("claims, qa", 4, 4),
         ("questions", 1, 1),
@@ -195,7 +209,7 @@ def test_the_judge_makes_the_questions(tmp_path: Path) -> None:
     bare = write(tmp_path, "two.jsonl", [{"topic": "Jo", "text": "Jo won a prize."}])
     wiki = str(write(tmp_path, "wiki.jsonl", [{"title": "Jo", "text": "Jo."}]))
     options = self_known.Settings(modes="qa", resamples=100, knowledge=wiki)
-    unknown = estimate_texts([bare], dataclasses.replace(job, options=options))
+    unknown = estimate_texts(texts_in(bare), dataclasses.replace(job, options=options))
     assert unknown.dollars is None
     assert "not in the table: 1 text without labels" in " ".join(unknown.notes)
     assert len(prompts) == 1
@@ -246,7 +260,7 @@ def test_a_dry_run_knows_the_labeled_claims_and_asks_nobody(tmp_path: Path) -> N
         options = self_known.Settings(resamples=100, **fields)
         job = Job(protocol="self_known", data="texts", model=asked, options=options,
                   cache=tmp_path / "cache")  # fmt: skip
-        stages = estimate_texts([file], job).stages
+        stages = estimate_texts(texts_in(file), job).stages
         return [(s.name, s.requests.low, s.requests.high, s.cached) for s in stages]
 
     assert plan() == [
@@ -375,29 +389,32 @@ def test_any_claims_are_asked_about(
     assert len(asked) == rated
 
 
-# --- several systems, and columns of other names ---
+# --- several models, and columns of other names ---
 
 
-def test_correlations_across_systems(tmp_path: Path) -> None:
-    """Factuality 2/3, 1/3, 1/2 of the systems against SK and SU of each, by hand."""
+def test_correlations_across_models(tmp_path: Path) -> None:
+    """Factuality 2/3, 1/3, 1/2 of the models against SK and SU of each, by hand."""
     files = [
-        write(tmp_path, "a.jsonl", [text("Mira Toll", "SSN")]),  # Ade yes, Bor yes; Cal no
-        write(tmp_path, "b.jsonl", [text("Mira Toll", "NNS")]),  # Ade, Bor yes; Cal no
-        write(tmp_path, "c.jsonl", [text("Mira Toll", "SNNS")]),  # Ade yes, Bor yes, Cal no, Dun no
+        write(tmp_path, "a.jsonl", [text("Mira Toll", "SSN")]),
+        write(tmp_path, "b.jsonl", [text("Mira Toll", "NNS")]),
+        write(tmp_path, "c.jsonl", [text("Mira Toll", "SNNS")]),
     ]
-    result = run(tmp_path, *files, model=model(by_name), options={"modes": "direct"})
+    options = self_known.Settings(modes="qa_none", resamples=100)
+    for own in texts_by_model(files):
+        out = tmp_path / "runs" / own.system.name
+        job = Job(protocol="self_known", data="texts", model=model(by_name), options=options,
+                  cache=tmp_path / "cache", out=out)  # fmt: skip
+        measure_texts(own, job)
+    study = of_folders([tmp_path / "runs"], resamples=100)
+    (table,) = layout_tables(study, "self-known-correlations")
+    found = {labels: entries for labels, entries in table.rows if labels[0] == "across models"}
+    (pearson,) = (entries for labels, entries in found.items() if labels[-1] == "Pearson")
+    # with none of the above only Ade is accepted; an unsupported claim that is not, is recognized
     factual = [2 / 3, 1 / 3, 1 / 2]
-    for curve, values in (
-        ("SK", [1, 0, 1 / 2]),
-        ("SU", [1, 0, 1 / 2]),
-        # SK = SU = 1 leaves Equation 3 undefined: two points are too few
-        ("equation3_in_sample", None),
-    ):
-        e = result.get("factuality_pearson", over="systems", mode="direct", **{"with": curve})
-        wanted = None if values is None else statistics.correlation(factual, values)
-        assert e.value == (wanted if wanted is None else pytest.approx(wanted))
-        assert e.low is None  # one topic bounds nothing
-    assert result.get("SK", method="b", mode="direct").value == 0.0
+    for e, values in zip(pearson, ([1 / 2, 0, 1 / 2], [1, 1 / 2, 1], [0, 1 / 3, 0]), strict=True):
+        assert isinstance(e, Estimate)
+        assert e.value == pytest.approx(statistics.correlation(factual, values))
+        assert (e.n, e.low) == (3, None)  # one topic bounds nothing
 
 
 def test_a_misnamed_topic_is_told_with_the_columns_there_are(tmp_path: Path) -> None:
@@ -501,7 +518,7 @@ def test_a_table_of_known_claims_on_texts_that_people_labeled(
         said, factual = by_part[mode], []
         curves: dict[str, list[float]] = {"SK": [], "SU": [], "equation3_in_sample": []}
         for fifth in range(1, 6):
-            where = {"method": "ChatGPT", "mode": mode, "part": f"{fifth}/5"}
+            where = {"method": "plain", "mode": mode, "part": f"{fifth}/5"}
             known = share([x == "yes" for x in said["S", fifth]])
             unknown = share([x != "yes" for x in said["NS", fifth]])
             wanted = {"SK": known, "SU": unknown, "equation3_in_sample": _third(known, unknown)}
@@ -517,11 +534,11 @@ def test_a_table_of_known_claims_on_texts_that_people_labeled(
         whole = {x: [one for n in range(1, 6) for one in said[x, n]] for x in ("S", "NS")}
         known = share([x == "yes" for x in whole["S"]])
         unknown = share([x != "yes" for x in whole["NS"]])
-        plain = result.get("equation3_in_sample", method="ChatGPT", mode=mode)
+        plain = result.get("equation3_in_sample", method="plain", mode=mode)
         assert plain.value == pytest.approx(_third(known, unknown), abs=1e-12)
         # ours is flat: each part is told from the same shares of the other texts
         pooled = [
-            result.get("equation3", method="ChatGPT", mode=mode, part=f"{n}/5").value
+            result.get("equation3", method="plain", mode=mode, part=f"{n}/5").value
             for n in range(1, 6)
         ]
         assert max(pooled) - min(pooled) < 0.01  # type: ignore[type-var,operator]
@@ -530,12 +547,12 @@ def test_a_table_of_known_claims_on_texts_that_people_labeled(
                 ("factuality_pearson", factual, values),
                 ("factuality_spearman", _ranks(factual), _ranks(values)),
             ):
-                e = result.get(name, method="ChatGPT", mode=mode, **{"with": curve})
+                e = result.get(name, method="plain", mode=mode, **{"with": curve})
                 assert e.value == pytest.approx(statistics.correlation(x, y)), (name, mode, curve)
                 assert e.n == 5
     for label, name in (("S", "supported"), ("NS", "unsupported")):
         for fifth in range(1, 6):
-            e = result.get("none_flips", method="ChatGPT", part=f"{fifth}/5", **{"class": name})
+            e = result.get("none_flips", method="plain", part=f"{fifth}/5", **{"class": name})
             assert e.value == pytest.approx(share(flips[label, fifth]), abs=1e-12)
 
 

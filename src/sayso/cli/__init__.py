@@ -155,10 +155,10 @@ _command(
 _command(
     "run:factuality",
     OWN,
-    "Measure long texts you already have: how many claims are supported, from beginning to end.",
+    "Measure long texts you already have: another name for sayso run self_known --answers.",
     "sayso factuality ChatGPT.jsonl InstructGPT.jsonl",
     "sayso factuality texts.jsonl --knowledge wiki.jsonl",
-    "sayso factuality ChatGPT.jsonl --model openai:gpt-3.5-turbo --dry-run",
+    "sayso factuality ChatGPT.jsonl --model openai:gpt-4o-mini --dry-run",
 )
 _command(
     "check:check",

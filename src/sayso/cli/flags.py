@@ -14,7 +14,6 @@ from cyclopts import Group, Parameter
 
 from sayso import harmless
 from sayso.cli.help import (
-    ENDPOINT,
     MORE,
     Figures,
     FigureWidth,
@@ -35,7 +34,6 @@ from sayso.options import (
 )
 from sayso.protocols import PROTOCOLS, settings
 from sayso.protocols.protocol import Protocol
-from sayso.protocols.self_known import Settings as SelfKnownSettings
 from sayso.records import InputError
 
 if TYPE_CHECKING:
@@ -248,170 +246,6 @@ class GateFlags:
 
 
 NO_GATE_FLAGS = GateFlags()
-
-
-@dataclasses.dataclass(frozen=True)
-@with_flags()
-class Factuality:
-    """The flags of ``sayso factuality``."""
-
-    model: Annotated[
-        str,
-        Parameter(
-            help="a model to ask whether each labeled claim is true: builtin, hf:NAME, openai:NAME "
-            "or an endpoint's URL; default: none"
-        ),
-    ] = ""
-    out: Annotated[Path | None, Parameter(help="run folder; default: under runs/")] = None
-    knowledge: Annotated[
-        str,
-        Parameter(
-            help="source for checking claims: a file or folder of passages, an index from sayso "
-            "index, or builtin; default: only the file's labels count"
-        ),
-    ] = "none"
-    passages: Annotated[int, Parameter(help="passages shown with each claim")] = 5
-    judge: Annotated[
-        str,
-        Parameter(
-            help="judge, which splits texts into claims, checks them and writes questions: rules "
-            "(offline) or a model"
-        ),
-    ] = "rules"
-    columns: Annotated[
-        str,
-        Parameter(help="your column names: topic=person,text=biography"),
-    ] = ""
-    modes: Annotated[
-        str,
-        Parameter(
-            help="with --model: ask whether the claim is true (direct), whether it answers a "
-            "question (qa), or the latter with the option none of the above (qa_none)"
-        ),
-    ] = "direct,qa,qa_none"
-    orders: Annotated[
-        Literal["all", "first"],
-        Parameter(
-            help="with --model: average over all orders of the options, or use only the paper's "
-            "order"
-        ),
-    ] = "all"
-    questions: Annotated[
-        Literal["auto", "rules", "judge"],
-        Parameter(
-            help="with --model: what turns claims into questions: rules or the judge's model; "
-            "auto: the model, if any"
-        ),
-    ] = "auto"
-    noa: Annotated[
-        Literal["incorrect", "b_only", "missing"],
-        Parameter(
-            help="how the answer none of the above to a false claim counts: as recognized "
-            "(incorrect), as not recognized (b_only), or not at all (missing)"
-        ),
-    ] = "incorrect"
-    support: Annotated[
-        Literal["auto", "rules", "nli", "judge"],
-        Parameter(help="claim checker: rules, an NLI model (--nli) or the judge's model"),
-    ] = "auto"
-    nli: Annotated[str, Parameter(help="NLI model for --support nli: a folder or hub id")] = "auto"
-    average: Annotated[
-        Literal["sentence", "generation", "micro"],
-        Parameter(
-            help="how curves are averaged: over sentences, over the texts' means, or over all "
-            "claims"
-        ),
-    ] = "sentence"
-    bins: Annotated[
-        int,
-        Parameter(
-            help="number of parts into which a text is divided, with equal numbers of sentences"
-        ),
-    ] = 5
-    closed: Annotated[
-        Literal["right", "left"], Parameter(help="which edge of each part is included")
-    ] = "right"
-    gamma: Annotated[
-        float, Parameter(help="number of claims below which FActScore's length penalty applies")
-    ] = 10.0
-    k: Annotated[
-        int,
-        Parameter(
-            help="K of F1@K, the desired number of facts; 0: the median number of supported claims"
-        ),
-    ] = 0
-    resamples: Annotated[int, Parameter(help="bootstrap resamples of texts")] = 1000
-    seed: Annotated[int, Parameter(help="seed for resampling")] = 0
-    prompt_folder: Annotated[Path | None, Parameter(help="folder with your own prompts")] = None
-    cache: Annotated[
-        Path | None,
-        Parameter(help="folder of stored replies; default: SAYSO_CACHE, or your cache folder"),
-    ] = None
-    thinking: Annotated[
-        str,
-        Parameter(
-            help="with --model: on, off, an effort (low, medium, high), or a token budget for "
-            "reasoning; default: the model's own"
-        ),
-    ] = ""
-    dry_run: Annotated[
-        bool,
-        Parameter(
-            negative="", help="print requests, tokens and price; send nothing and write no run"
-        ),
-    ] = False
-    max_cost: Annotated[
-        float | None,
-        Parameter(
-            group=ENDPOINT,
-            help="stop after this many dollars for model and judge; everything paid for is kept, "
-            "and the same command resumes",
-        ),
-    ] = None
-    price: Annotated[
-        str | None,
-        Parameter(
-            group=ENDPOINT,
-            help="for the model: dollars per million prompt and answer tokens (0.15,0.60)",
-        ),
-    ] = None
-    judge_price: Annotated[
-        str | None,
-        Parameter(
-            group=ENDPOINT,
-            help="for the judge: dollars per million prompt and answer tokens (0.15,0.60)",
-        ),
-    ] = None
-    json: Annotated[
-        bool, Parameter(help="print every number as JSON instead of the table", negative="")
-    ] = False
-    opening: ModelOptions = ModelOptions()
-
-    @property
-    def settings(self) -> SelfKnownSettings:
-        """Settings of a run that asks no model for its texts."""
-        own = ("knowledge", "passages", "support", "nli", "average", "bins", "closed", "gamma", "k",
-               "resamples", "orders", "questions", "noa")  # fmt: skip
-        return dataclasses.replace(
-            SelfKnownSettings(),
-            **{name: getattr(self, name) for name in own},
-            ci_seed=self.seed,
-            modes=self.modes if self.model else "none",
-            prompt_folder=str(self.prompt_folder or ""),
-        )
-
-    @property
-    def job(self) -> Job:
-        """What is measured, and who is asked."""
-        own = ("model", "judge", "out", "cache", "max_cost", "price", "judge_price", "thinking")
-        return jobs.Job(
-            **{name: getattr(self, name) for name in own},
-            **dataclasses.asdict(self.opening),
-            protocol="self_known",
-            data="texts",
-            options=self.settings,
-            command=shlex.join(["sayso", *sys.argv[1:]]),
-        )
 
 
 NameList = Annotated[

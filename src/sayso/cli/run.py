@@ -14,7 +14,6 @@ from cyclopts import Parameter
 from sayso.cli.flags import (
     NO_GATE_FLAGS,
     Comparing,
-    Factuality,
     GateFlags,
     RunFlags,
     measurable_settings,
@@ -221,21 +220,23 @@ def _show_verdicts(done: CheckedAssertions, flags: GateFlags, *, json: bool) -> 
 
 
 def factuality(
-    *files: Annotated[
-        Path,
+    *words: Annotated[
+        str,
         Parameter(
-            help="files of long texts, one system per file (.jsonl, .json or .parquet). Columns: "
-            "the text (text, output, response or answer), its subject (topic, entity or title; "
-            "else prompt) and, optionally, claims with human labels. FActScore's labeled files "
-            "work unchanged"
+            allow_leading_hyphen=True,
+            help="files of long texts, then any flags of sayso run self_known",
         ),
     ],
-    flags: Annotated[Factuality, Parameter(name="*")] = Factuality(),
 ) -> int:
-    """Measure how accurate long texts are, and how this changes from start to end.
+    """Measure long texts you already have: the same as sayso run self_known --answers FILES.
 
-    Human labels in the file are used as they are. Other texts are split into claims, which are
-    checked against --knowledge. With both, the checker is compared with people. With --model, a
-    model is asked about every labeled claim, to see whether it recognizes the errors.
+    It makes a run for each model. All flags of sayso run self_known work here, after the files.
     """
-    return running.factuality(files, flags)
+    running.tell_new_name()
+    flags = next((n for n, word in enumerate(words) if word.startswith("-")), len(words))
+    command = ["self_known", "--answers", *words[:flags], *words[flags:]]
+    code = run_app(
+        command if flags else ["self_known", *words],
+        exit_on_error=False, print_error=False, result_action="return_value",
+    )  # fmt: skip
+    return code if isinstance(code, int) else 0

@@ -18,7 +18,6 @@ from rich.console import Console
 from sayso import report as reports
 from sayso.cli.flags import (
     Comparing,
-    Factuality,
     RunFlags,
     chosen_settings,
 )
@@ -496,18 +495,8 @@ def compare(a: Path, b: Path, more: Sequence[Path], flags: Comparing) -> None:
         )
 
 
-def factuality(files: Sequence[Path], flags: Factuality) -> int:
-    """Measure long texts, and print the numbers; return the exit code."""
+def tell_new_name() -> None:
+    """Say what sayso factuality is."""
     print_note(
-        "factuality is now `sayso run self_known --answers FILES`, with a run for each system; "
-        "the next release removes this name"
+        "factuality is now `sayso run self_known --answers FILES`, with a run for each model"
     )
-    if flags.dry_run:
-        plan = from_files.estimate_texts(files, flags.job, flags.columns)
-        print(json_text(plan) if flags.json else plan_text(plan))
-        return 0
-    with Bars() as bars:
-        result = from_files.measure_texts(files, flags.job, flags.columns, bars)
-        page = _page_of(result, bars)
-    _finish(result, page, ShowOptions(flags.json))
-    return _exit_code([result])

@@ -122,7 +122,7 @@ def read_recorded(
     the columns do not. Raises InputError for files that cannot be read, and for log-probabilities
     that are none.
     """
-    _check_files(files)
+    check_files(files)
     _check_kind(logprobs)
     questions = _Questions()
     models: dict[str, _Model] = {}
@@ -168,7 +168,8 @@ def _columns_in(
     return {ours: theirs for ours, theirs in columns.items() if theirs in first}
 
 
-def _check_files(files: Sequence[Path | str]) -> None:
+def check_files(files: Sequence[Path | str]) -> None:
+    """Raise InputError for no file, or for one that is named twice."""
     if not files:
         raise InputError("no file of answers: pass --answers with one or more files")
     twice = [place for place, n in Counter(str(real_path(Path(f))) for f in files).items() if n > 1]

@@ -1,4 +1,4 @@
-"""``sayso.factuality``: long texts that exist already, claim by claim and along the text.
+"""``sayso run self_known --answers``: long texts that exist already, claim by claim.
 
 No model writes anything here. Labels of people in the file are taken as they are; texts without
 them are taken apart and checked against a knowledge source; with both, the checker is compared with
@@ -10,6 +10,7 @@ like any other.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
@@ -28,9 +29,10 @@ from sayso.datasets.long_texts import (
     no_subjects,
     read_texts,
 )
-from sayso.datasets.recorded import file_names
+from sayso.datasets.recorded import check_files, file_names
 from sayso.datasets.tables import stem_of
 from sayso.engines.engine import Engine
+from sayso.harmless import line
 from sayso.judges.claim_questions import GapQuestions, LlmQuestions, QuestionAnswer
 from sayso.judges.claims import RulesClaims, unresponsive
 from sayso.judges.english.markup import parts
@@ -92,11 +94,13 @@ from sayso.runs.result import Result
 from sayso.runs.run import open_subject, token_counts
 from sayso.runs.stages import FolderRun, now
 from sayso.runs.tools import KnowledgeSources, RunTools
-from sayso.storage.atomic import one_writer, real_path
+from sayso.storage.atomic import one_writer
 from sayso.storage.cache import FILE_NAME, Cache
 from sayso.storage.run_folder import FORMAT, Manifest, machine, versions
 from sayso.version import __version__
 
+#: the command in the manifest of a run that Python started
+BY_HAND = "sayso.factuality"
 #: who labeled the claims of a file
 BY_PEOPLE = "people"
 #: labels that Self-Known and Self-Unknown are of: about an irrelevant claim nobody is asked
@@ -135,10 +139,11 @@ def factuality(
     report: bool = True,
     **given: Unpack[TextKeywords],
 ) -> Result:
-    """Measure the factuality of long texts in ``files``, a system each, by position in the text.
+    """Measure the factuality of one model's long texts in ``files``, by position in the text.
 
-    Rows have a text and, for labels of people, claims (see :mod:`sayso.datasets.long_texts`);
-    ``columns`` maps its names to the file's, ``"topic=person"`` or a mapping.
+    The same as ``sayso run self_known --answers FILES``. Rows have a text and, for labels of
+    people, claims (see :mod:`sayso.datasets.long_texts`); ``columns`` maps its names to the file's,
+    ``"topic=person"`` or a mapping.
     ``options`` are :class:`sayso.protocols.self_known.Settings`, of which ``knowledge`` names what
     claims are checked against. ``judge`` takes texts apart, checks claims and makes questions:
     ``rules`` or a model. ``model``, a name or an engine, is asked whether each labeled claim is
@@ -147,26 +152,33 @@ def factuality(
     ``report=False`` leaves the page out. Raises InputError.
     """
     check_keywords(factuality.__name__, given, TextKeywords)
+    named = [files] if isinstance(files, str | PathLike) else files
+    models = texts_by_model([Path(file) for file in named], columns)
+    if len(models) > 1:
+        names = ", ".join(line(own.system.name, 40) for own in models)
+        raise InputError(
+            f"the files hold texts of {len(models)} models ({names}), and a run measures one: "
+            "measure all with `sayso run self_known --answers FILES` or `sayso study --answers "
+            "FILES`"
+        )
+    chosen = options or SELF_KNOWN.Settings()
+    if not model:
+        chosen = dataclasses.replace(chosen, modes="none")
     job = job_of(
-        protocol="self_known", model=model, data="texts", judge=judge, out=out, options=options,
+        protocol="self_known", model=model, data="texts", judge=judge, out=out, options=chosen,
         command=command, **given,
     )  # fmt: skip
-    result = measure_texts(files, job, columns, progress)
+    result = measure_texts(models[0], job, progress)
     if report:
         write_page(result)
     return result
 
 
-def measure_texts(
-    files: Files, job: Job, columns: str | Mapping[str, str] = "", progress: Progress | None = None
-) -> Result:
-    """Measure texts that exist as a job says, whose model is "" where nobody is asked.
-
-    ``files`` may be texts that were read already (:func:`texts_by_model`).
-    """
+def measure_texts(given: TextsOf, job: Job, progress: Progress | None = None) -> Result:
+    """Measure texts of a model as a job says, whose model is "" where nobody is asked."""
     with contextlib.ExitStack() as stack:
         (job,) = stack.enter_context(one_period([job], progress))
-        texts = stack.enter_context(_opened(files, job, columns, progress))
+        texts = stack.enter_context(_opened(given, job, progress))
         options, place = texts.options, job.cache_folder
         knowledge = stack.enter_context(
             contextlib.closing(KnowledgeSources(texts.questions, place))
@@ -175,7 +187,7 @@ def measure_texts(
         readers = _readers(texts, knowledge, tools)  # before a folder is made
         manifest = _manifest(texts)
         path = Path(job.out) if job.out else Path("runs") / _folder_name(manifest)
-        stack.enter_context(one_writer(path, job.command or "sayso.factuality"))
+        stack.enter_context(one_writer(path, job.command or BY_HAND))
         folder = open_folder(path, manifest)
         run = FolderRun(
             folder,
@@ -188,7 +200,7 @@ def measure_texts(
         )
         folder.write("questions", texts.questions, Question)
         folder.write_manifest(manifest)
-        notices = [*_store(run, texts, readers), *(n for s in texts.systems for n in s.notices)]
+        notices = [*_store(run, texts, readers), *texts.system.notices]
         with run.timed("measure"):
             estimates = SELF_KNOWN.measure(run, options)
         folder.write("metrics/self_known", estimates, Estimate)
@@ -213,7 +225,7 @@ def measure_texts(
 
 def check_same_texts(texts: TextsOf, job: Job) -> None:
     """Refuse a finished run in a job's ``out`` that is of other texts. Raises InputError."""
-    with _opened(texts, job, "", learn=False) as opened:
+    with _opened(texts, job, learn=False) as opened:
         open_folder(Path(job.out or ""), _manifest(opened))
 
 
@@ -237,33 +249,23 @@ class TextsOf(NamedTuple):
     data: str
 
 
-#: files of texts, a system each, or the texts of one model
-Files = str | PathLike[str] | Sequence[str | PathLike[str]] | TextsOf
-
-
 class OpenTexts(NamedTuple):
     """Texts with everything open that they are measured with; ``model`` may be nobody."""
 
     job: Job
     options: Any
-    systems: list[SystemTexts]
+    system: SystemTexts
     questions: tuple[Question, ...]
     model: CachedEngine | None
     judge: OpenJudge
-    data: str = "texts"
-    title: str = ""
+    data: str
 
 
 @contextlib.contextmanager
 def _opened(
-    files: Files,
-    job: Job,
-    columns: str | Mapping[str, str],
-    progress: Progress | None = None,
-    *,
-    learn: bool = True,
+    texts: TextsOf, job: Job, progress: Progress | None = None, *, learn: bool = True
 ) -> Iterator[OpenTexts]:
-    """Read the files, open model and judge, and close them at the end. Raises InputError.
+    """Open model and judge, and close them at the end. Raises InputError.
 
     With ``learn=False`` nothing can be asked, as in :func:`sayso.runs.run.open_job`.
     """
@@ -283,14 +285,9 @@ def _opened(
     for name in ("price", "thinking", "fresh"):
         if getattr(job, name) and not job.model:
             raise InputError(f"{name} is for a model that is asked about the texts: --model NAME")
-    if isinstance(files, TextsOf):
-        systems, questions = [files.system], files.questions
-    else:
-        files = [files] if isinstance(files, str | PathLike) else files
-        systems = systems_of([Path(file) for file in files], columns)
-        questions = tuple({q.id: q for s in systems for q in s.questions}.values())
+    system = texts.system
     source = _source(options)
-    labeled = any(c.label in RATED for s in systems for t in s.texts for c in t.claims or ())
+    labeled = any(c.label in RATED for t in system.texts for c in t.claims or ())
     if job.model and not source and not labeled:
         raise InputError(NOTHING_TO_ASK)
     meter = Meter(job.max_cost)
@@ -307,8 +304,7 @@ def _opened(
             progress=progress, learn=learn,
         )  # fmt: skip
         stack.callback(judge.close)
-        named = (files.data, systems[0].name) if isinstance(files, TextsOf) else ("texts", "")
-        yield OpenTexts(job, options, systems, questions, model, judge, *named)
+        yield OpenTexts(job, options, system, texts.questions, model, judge, texts.data)
 
 
 def _source(options: Any) -> str:
@@ -317,13 +313,13 @@ def _source(options: Any) -> str:
 
 
 def _folder_name(manifest: Manifest) -> str:
-    named = (*manifest.protocols, slug(manifest.model_title)) if manifest.model_title else ()
-    return "-".join([*(named or ("factuality",)), manifest.model_identity[:8]])
+    name = slug(manifest.model_title)
+    return "-".join([*manifest.protocols, name, manifest.model_identity[:8]])
 
 
 def _manifest(texts: OpenTexts) -> Manifest:
-    job, systems, model = texts.job, texts.systems, texts.model
-    identity = content_id([(s.name, [a.text for a in s.answers], s.labels) for s in systems])
+    job, system, model = texts.job, texts.system, texts.model
+    identity = content_id([(system.name, [a.text for a in system.answers], system.labels)])
     signature = f"texts-{identity[:4]}"
     base = identity
     if model is not None:  # whoever is asked makes another run of the same texts
@@ -335,7 +331,7 @@ def _manifest(texts: OpenTexts) -> Manifest:
         format=FORMAT,
         sayso=__version__,
         created=now(),
-        command=job.command or "sayso.factuality",
+        command=job.command or BY_HAND,
         protocols=("self_known",),
         settings={
             **settings.as_dict(texts.options),
@@ -347,8 +343,8 @@ def _manifest(texts: OpenTexts) -> Manifest:
         data_hash=content_id(sorted(q.id for q in texts.questions))[:8],
         n_questions=len(texts.questions),
         prompts={"signature": prompts_signature(texts.options), **instructions(texts.options)},
-        model=", ".join(s.name for s in systems),
-        model_title=texts.title,
+        model=system.name,
+        model_title=system.name,
         model_identity=identity,
         model_base=base,
         model_signature=signature,
@@ -378,14 +374,14 @@ def _bill(texts: OpenTexts) -> list[str]:
 # ---- what it would ask and cost
 
 
-def estimate_texts(files: Files, job: Job, columns: str | Mapping[str, str] = "") -> RunEstimate:
+def estimate_texts(given: TextsOf, job: Job) -> RunEstimate:
     """Return what measuring texts would ask and cost. Asks nothing and makes no run folder.
 
     Claims that people labeled are known; so are those of other texts where rules take them apart,
     though not whether a checker will label them. Raises InputError.
     """
     (job,), _ = with_period([job])
-    with _opened(files, job, columns, learn=False) as texts:
+    with _opened(given, job, learn=False) as texts:
         judge, model = texts.judge, texts.model
         labeled, unlabeled, unread = _planned_claims(texts)
         notes = []
@@ -432,8 +428,8 @@ def _planned_claims(texts: OpenTexts) -> tuple[list[About], list[About], int]:
     The last are texts that the judge's model is to take apart.
     """
     by_id = {q.id: q for q in texts.questions}
-    people = people_labels(texts.systems)
-    answers = {a.id: a for s in texts.systems for a in s.answers}
+    people = people_labels(texts.system)
+    answers = {a.id: a for a in texts.system.answers}
     label = {v.target: v.label for v in people.verdicts}
     answered = {v.target for v in people.answered if v.label == RESPONSIVE}
     labeled = [
@@ -496,11 +492,11 @@ def _planned_requests(
     return [Planned(f"claims, {mode}", least[mode], more[mode]) for mode in least]
 
 
-# ---- from files to systems
+# ---- from files to models
 
 
 class SystemTexts(NamedTuple):
-    """The texts of one file. ``labeled`` are the ids of answers whose claims it holds, ``labels``
+    """The texts of one model. ``labeled`` are the ids of answers whose claims it holds, ``labels``
     a short hash of those; ``notices`` what a reader must know."""
 
     name: str
@@ -512,47 +508,27 @@ class SystemTexts(NamedTuple):
     notices: tuple[str, ...]
 
 
-def systems_of(files: Sequence[Path], columns: str | Mapping[str, str] = "") -> list[SystemTexts]:
-    """Read each file; its name is the system's, with its folder before it where two are equal."""
-    if not files:
-        raise InputError("no file of texts: name one or more, one per system")
-    named = _named(columns)
-    names = [file.stem for file in files]
-    systems: dict[str, SystemTexts] = {}
-    for file, name in zip(files, names, strict=True):
-        own = name if names.count(name) == 1 else f"{real_path(file).parent.name}/{name}"
-        own = own.replace(";", "_").replace(":", "_")  # separators of a place
-        if own in systems:
-            raise InputError(
-                f"{file}: another system is already called {own}; rename one of the files"
-            )
-        system = _system(own, tuple(read_texts(file, named)))
-        if not any(text.topic or text.prompt for text in system.texts):
-            system = system._replace(notices=(no_subjects(file), *system.notices))
-        systems[own] = system
-    return list(systems.values())
-
-
 def texts_by_model(files: Sequence[Path], columns: str | Mapping[str, str] = "") -> list[TextsOf]:
     """Read files of texts: one model for each name in their column ``model``, else for each file.
 
     All share their questions, so that runs of them can be compared. Raises InputError.
     """
-    if not files:
-        raise InputError("no file of texts: pass --answers with one or more files")
+    check_files(files)
     texts: dict[str, list[GivenText]] = {}
     notes: dict[str, list[str]] = {}
     for file, name in zip(files, file_names(files), strict=True):
         named = _named(columns)
-        told = layout_notes(file, named)
-        for text in read_texts(file, named):
+        rows, told = tuple(read_texts(file, named)), list(layout_notes(file, named))
+        if not any(text.topic or text.prompt for text in rows):
+            told.append(no_subjects(file))
+        for text in rows:
             model = text.model or name
             texts.setdefault(model, []).append(text)
             notes.setdefault(model, [])
             notes[model] += [note for note in told if note not in notes[model]]
     systems = []
     for model, own in texts.items():
-        system = _system(model, tuple(own), method="plain")
+        system = _system(model, tuple(own))
         systems.append(
             system._replace(notices=(*_taken(model, own), *notes[model], *system.notices))
         )
@@ -580,8 +556,8 @@ def _named(columns: str | Mapping[str, str]) -> dict[str, str]:
     return {ELSEWHERE.get(ours, ours): theirs for ours, theirs in named.items()}
 
 
-def _system(name: str, texts: tuple[GivenText, ...], method: str = "") -> SystemTexts:
-    """Return texts as answers of a system, of ``method`` where it is not the system's name."""
+def _system(name: str, texts: tuple[GivenText, ...]) -> SystemTexts:
+    """Return texts as answers of a model."""
     questions = tuple(_question(text) for text in texts)
     answers = tuple(
         Generation(
@@ -590,7 +566,7 @@ def _system(name: str, texts: tuple[GivenText, ...], method: str = "") -> System
             question=question.id,
             stage=STAGE,
             form=STAGE,
-            method=method or name,
+            method="plain",
             text=text.text,
             thinking=text.thinking,
             problem="truncated" if text.unended else None,
@@ -616,7 +592,7 @@ def _question(text: GivenText) -> Question:
     return Question(key, "texts", prompt, entity=text.topic, domain=text.domain)
 
 
-# ---- from systems to the tables that a run of a model would have left
+# ---- from texts to the tables that a run of a model would have left
 
 
 class Readers(NamedTuple):
@@ -645,19 +621,17 @@ def _readers(texts: OpenTexts, knowledge: KnowledgeSources, tools: RunTools) -> 
 
 def _store(run: FolderRun, texts: OpenTexts, readers: Readers) -> list[str]:
     """Write the tables; return what a reader of the numbers must know."""
-    systems = texts.systems
+    system = texts.system
     by_id = {q.id: q for q in run.questions}
     put = request_shaper(texts.job.thinking, None)  # claims are asked about as their texts would be
-    answers = [
-        msgspec.structs.replace(a, request=put(a.request)) for s in systems for a in s.answers
-    ]
+    answers = [msgspec.structs.replace(a, request=put(a.request)) for a in system.answers]
     run.put(f"generations/{STAGE}", answers, Generation)
-    labeled = {answer for s in systems for answer in s.labeled}
+    labeled = system.labeled
     kept = keep_responsive(run, [a for a in answers if a.id not in labeled])
     splitter, checker, source, maker = readers
     claims = take_apart(run, kept, by_id, splitter)
     if labeled:
-        people = people_labels(systems)
+        people = people_labels(system)
         verdicts, sentences = run.verdicts(STAGE), run.table(f"sentences/{STAGE}", Sentence)
         run.put(f"verdicts/{STAGE}", [*verdicts, *people.answered], Verdict)
         run.put(f"sentences/{STAGE}", [*sentences, *people.sentences], Sentence)
@@ -713,29 +687,28 @@ class HumanLabels(NamedTuple):
     verdicts: list[Verdict]
 
 
-def people_labels(systems: Sequence[SystemTexts]) -> HumanLabels:
+def people_labels(system: SystemTexts) -> HumanLabels:
     """Return people's labels of the texts that have some."""
     labels = HumanLabels([], [], [], [])
-    for system in systems:
-        for answer, text in zip(system.answers, system.texts, strict=True):
-            if text.claims is None:
-                continue
-            question = answer.question
-            label = "unresponsive" if text.abstained else RESPONSIVE
-            labels.answered.append(Verdict(answer.id, question, BY_PEOPLE, label=label))
-            sentences: Sequence[GivenSentence] = text.sentences or ()
-            if text.sentences is None:
-                sentences = [GivenSentence(part.start, part.end) for part in parts(text.text)]
-            spans = [(s.start, s.end) for s in sentences]
-            labels.sentences.extend(Sentence(answer.id, n, *s) for n, s in enumerate(sentences, 1))
-            for number, c in enumerate(text.claims):
-                place = c.sentence or _nearest(c.text, text.text, spans)
-                start, end = spans[place - 1] if 1 <= place <= len(spans) else (0, 0)
-                key = content_id([answer.id, "claim", number, c.text])
-                labels.claims.append(Claim(key, answer.id, place, start, end, c.text))
-                labels.verdicts.append(
-                    Verdict(key, question, BY_PEOPLE, label=c.label, problem=c.problem)
-                )
+    for answer, text in zip(system.answers, system.texts, strict=True):
+        if text.claims is None:
+            continue
+        question = answer.question
+        label = "unresponsive" if text.abstained else RESPONSIVE
+        labels.answered.append(Verdict(answer.id, question, BY_PEOPLE, label=label))
+        sentences: Sequence[GivenSentence] = text.sentences or ()
+        if text.sentences is None:
+            sentences = [GivenSentence(part.start, part.end) for part in parts(text.text)]
+        spans = [(s.start, s.end) for s in sentences]
+        labels.sentences.extend(Sentence(answer.id, n, *s) for n, s in enumerate(sentences, 1))
+        for number, c in enumerate(text.claims):
+            place = c.sentence or _nearest(c.text, text.text, spans)
+            start, end = spans[place - 1] if 1 <= place <= len(spans) else (0, 0)
+            key = content_id([answer.id, "claim", number, c.text])
+            labels.claims.append(Claim(key, answer.id, place, start, end, c.text))
+            labels.verdicts.append(
+                Verdict(key, question, BY_PEOPLE, label=c.label, problem=c.problem)
+            )
     return labels
 
 

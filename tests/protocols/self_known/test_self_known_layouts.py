@@ -86,7 +86,7 @@ def test_without_retrieval_or_another_system_a_line_says_what_is_missing(tmp_pat
     study = of_folders([tmp_path / "run"], resamples=100)
     for name, needs in (
         ("figure6", "with --retrieval"), ("table2", "with --retrieval"),
-        ("figure7", "labeled by people"), ("figure8", "two systems"), ("figure9", "two systems"),
+        ("figure7", "labeled by people"), ("figure8", "two models"), ("figure9", "two models"),
     ):  # fmt: skip
         with pytest.raises(InputError, match=needs):
             layout_tables(study, f"self-known-{name}")

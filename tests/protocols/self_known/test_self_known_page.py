@@ -256,15 +256,6 @@ def test_the_terminal_shows_the_way_of_asking_that_there_was() -> None:
     assert "none of the above" not in out.getvalue()
 
 
-def test_systems_are_correlated_beside_each_other() -> None:
-    found = numbers(("one", "two"))
-    across = slice_of(over="systems", mode="qa_none", **{"with": "SK"})
-    found.append(Estimate("factuality_pearson", across, 0.31, n=2))
-    page = long_texts(manifest(), found)
-    assert "over the systems" in page
-    assert "over the systems" not in long_texts(manifest(), numbers())
-
-
 def test_the_model_that_was_asked_about_given_texts_is_named() -> None:
     asked = manifest(data="texts", model="one, two", chosen={"model": f"m{EVIL}"})
     page = long_texts(asked, numbers(("one", "two")))

@@ -557,7 +557,7 @@ def abstentions(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
             yield from _abstained_shares(rows, settings, rows.told, rows.unanswerable, TOLD)
             where, none = slice_of(against=rows.judge) + TOLD, rows.unanswerable
             yield _abstention_gap(rows, settings, none, "abstention_gap", rows.told, where)
-        yield from right_minus_wrong(rows, settings)
+        yield from worth_of_answers(rows, settings)
     yield from passage_twins(rows, settings)
 
 
@@ -615,7 +615,7 @@ def _one_kind(name: str) -> str:
 EVEN = 0.5
 
 
-def right_minus_wrong(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
+def worth_of_answers(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
     """Yield the share of right answers minus that of wrong ones."""
     outcome, name, where = rows.outcome, "right_minus_wrong", slice_of(against=rows.judge)
     if outcome is None:

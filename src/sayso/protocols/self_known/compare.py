@@ -71,8 +71,8 @@ def compare(
     if not sides[0].texts.keys() & sides[1].texts.keys():
         raise InputError(
             f"{a} and {b} have no method in common ({', '.join(sides[0].texts)}; "
-            f"{', '.join(sides[1].texts)}). To compare systems from files, give all files to one "
-            "sayso factuality"
+            f"{', '.join(sides[1].texts)}). To compare models of files, give all files to one "
+            "`sayso run self_known --answers FILES`"
         )
     return Comparison(
         *compare_parts(

@@ -11,6 +11,12 @@ from sayso.harmless import line
 from sayso.judges.english.tokens import STOP, tokens
 from sayso.metrics.factuality import Closed
 from sayso.protocols.protocol import OURS, LayoutRuns, PaperLayout, Run
+from sayso.protocols.self_known.measure import (
+    AGAINST_PLAIN,
+    AskedTexts,
+    across_models,
+    own_answers,
+)
 from sayso.protocols.self_known.report import part_label
 from sayso.protocols.self_known.rows import (
     STAGE,
@@ -38,7 +44,7 @@ PEOPLE = "people"
 
 
 def _methods(results: Results) -> list[str]:
-    """Return the methods of a run, or the systems of its files."""
+    """Return the methods of a run."""
     named = (part_of(e.where, "method") for e in results.each("claims_per_answer"))
     return list(dict.fromkeys(name for name in named if name))
 
@@ -324,30 +330,22 @@ def _checked(shown: LayoutRuns) -> Iterator[_Checked]:
 
 
 def _others(shown: LayoutRuns) -> LayoutRuns:
-    """Return the runs without their first system: a model, else a file, else a data set."""
+    """Return the runs without their first model or, of one model, without their first data set."""
     if len(shown.models) > 1:
         first = shown.models[0]
         results = {place: r for place, r in shown.results.items() if place[0] != first}
         return shown._replace(models=shown.models[1:], results=results)
-    names = dict.fromkeys(m for _, r, _ in shown.each() for m in _written(r))
-    if len(names) > 1:
-        first = next(iter(names))
-        results = {
-            place: Results(e for e in r.all if part_of(e.where, "method") != first)
-            for place, r in shown.results.items()
-        }
-        return shown._replace(results=results)
     results = {place: r for place, r in shown.results.items() if place[1] != shown.data[0]}
     return shown._replace(data=shown.data[1:], results=results)
 
 
 def figure8(shown: LayoutRuns) -> list[NumberTable]:
-    """Return Figure 1 of the systems behind the first."""
+    """Return Figure 1 of the models behind the first."""
     return figure1(_others(shown))
 
 
 def figure9(shown: LayoutRuns) -> list[NumberTable]:
-    """Return Figure 2 of the systems behind the first."""
+    """Return Figure 2 of the models behind the first."""
     return figure2(_others(shown))
 
 
@@ -443,7 +441,7 @@ def _other_share(name: str, e: Estimate) -> Estimate:
 
 
 def correlation_rows(shown: LayoutRuns) -> list[NumberTable]:
-    """Return how SK, SU and Equation 3 go with labeled factuality along the text."""
+    """Return how SK, SU and Equation 3 go with factuality, along the text and across models."""
     columns = {"SK": "SK", "SU": "SU", "equation3_in_sample": "Equation 3"}
     rows: list[Row] = []
     for labels, method, results in _each(shown):
@@ -453,12 +451,37 @@ def correlation_rows(shown: LayoutRuns) -> list[NumberTable]:
                 for column in columns
             )
             rows.append(((*labels, kind.title()), entries))
+    for data, found in _across_models(shown):
+        labels = ("across models", data)[: len(shown.heads)]
+        for kind in ("pearson", "spearman"):
+            entries = tuple(
+                found.get(f"factuality_{kind}", **{"with": column}) for column in columns
+            )
+            rows.append(((*labels, "", kind.title()), entries))
     rows = [
         row for row in rows if any(isinstance(e, Estimate) and e.value is not None for e in row[1])
     ]
-    caption = "Correlation with labeled factuality over the parts of the text."
+    caption = (
+        "Correlation with labeled factuality over the parts of the text and, with three models or "
+        "more, over the models."
+    )
     heads = (*_heads(shown), "correlation")
     return [NumberTable("", caption, heads, tuple(columns.values()), rows)]
+
+
+def _across_models(shown: LayoutRuns) -> Iterator[tuple[str, Results]]:
+    """Yield each data set and the correlations with a model for each point."""
+    asked: dict[str, list[AskedTexts]] = {}
+    for place, folder in shown.folders.items():
+        run = stored_run(RunFolder.open(folder))
+        settings = settings_of_run(shown.manifests[place], Settings())
+        for texts in load_long_answers(run):
+            own = {one.mode: one for one in own_answers(run, texts)}
+            if texts.method not in AGAINST_PLAIN and MAIN in own:
+                asked.setdefault(place[1], []).append(AskedTexts(texts, own[MAIN], settings))
+    for data, models in asked.items():
+        if len(models) > 1:
+            yield data, Results(across_models(models))
 
 
 def _asks_again(settings: Settings, questions: Sequence[Question]) -> bool:
@@ -510,11 +533,11 @@ LAYOUTS = (
     ),
     PaperLayout(
         "self-known-figure8", "Figure 1 of further systems", f"{PAPER}, Figure 8",
-        "texts of two systems or more, whose claims are labeled or checked", figure8,
+        "texts of two models or more, whose claims are labeled or checked", figure8,
     ),
     PaperLayout(
         "self-known-figure9", "Figure 2 of further systems", f"{PAPER}, Figure 9",
-        "two systems or more whose claims the model was asked about", figure9,
+        "texts of two models or more whose claims a model was asked about", figure9,
         possible=_asks_again,
     ),
     PaperLayout(

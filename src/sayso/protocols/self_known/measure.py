@@ -94,10 +94,6 @@ def estimates(run: Run, settings: Settings) -> list[Estimate]:
         numbers += [signed_method(run, settings, _bounded(e), texts.method, by) for e in of_method]
     for texts, e in (*same_length(every, settings), *gains_over_plain(run, every, settings)):
         numbers.append(signed_method(run, settings, _bounded(e), texts.method, by))
-    numbers += [
-        signed_method(run, settings, _bounded(e), "", by)
-        for e in across_systems(run, every, settings)
-    ]
     return numbers
 
 
@@ -762,38 +758,32 @@ def _correlations(counts: Floats, settings: Settings) -> Iterator[Estimate]:
             yield msgspec.structs.replace(e, where=where, n=places[curve], problem=problem)
 
 
-def across_systems(
-    run: Run, every: Sequence[LongAnswers], settings: Settings
-) -> Iterator[Estimate]:
-    """Yield the same correlations with a system for each place, where files hold several systems.
+class AskedTexts(NamedTuple):
+    """Texts of one model with what a model said of their claims, and how both are counted."""
 
-    Texts of all systems about one topic are resampled together.
+    texts: LongAnswers
+    own: OwnAnswers
+    settings: Settings
+
+
+def across_models(models: Sequence[AskedTexts]) -> Iterator[Estimate]:
+    """Yield the same correlations with a model for each place.
+
+    Texts of all models about one topic are resampled together.
     """
-    systems = [t for t in every if t.method not in ("plain", *AGAINST_PLAIN)]
-    own = [{one.mode: one for one in own_answers(run, t)} for t in systems]
-    for mode in MODES if len(systems) > 1 else ():
-        asked = [(t, one[mode]) for t, one in zip(systems, own, strict=True) if mode in one]
-        if len(asked) < 2:
-            continue
-        accepted, rejected, supported, names, place = (
-            np.concatenate(column)
-            for column in zip(
-                *(_claims_of(t, one, at, settings) for at, (t, one) in enumerate(asked)),
-                strict=True,
-            )
-        )
-        counts = judged_counts(accepted, rejected, supported, names, place, len(asked))
-        where = slice_of(over="systems", mode=mode)
-        for e in _correlations(counts, settings):
-            yield msgspec.structs.replace(
-                _of_enough(e, len(accepted), len(counts)), where=where + e.where
-            )
+    settings = models[0].settings
+    accepted, rejected, supported, names, place = (
+        np.concatenate(column)
+        for column in zip(*(_claims_of(one, at) for at, one in enumerate(models)), strict=True)
+    )
+    counts = judged_counts(accepted, rejected, supported, names, place, len(models))
+    for e in _correlations(counts, settings):
+        yield _of_enough(e, len(accepted), len(counts))
 
 
-def _claims_of(
-    texts: LongAnswers, own: OwnAnswers, place: int, settings: Settings
-) -> tuple[Floats, Floats, Mask, NDArray[np.str_], Ints]:
-    """Return of one system's rated claims: accepted, rejected, supported, topic, its number."""
+def _claims_of(one: AskedTexts, place: int) -> tuple[Floats, Floats, Mask, NDArray[np.str_], Ints]:
+    """Return of one model's rated claims: accepted, rejected, supported, topic, its number."""
+    texts, own, settings = one
     accepted, rejected = judged(own.labels, settings.noa)
     use = texts.rated
     names = np.array(texts.names, dtype=np.str_)[texts.text[use]]

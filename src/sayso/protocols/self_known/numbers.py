@@ -120,7 +120,7 @@ NUMBERS = MetricTable(
     Metric(
         "factuality_pearson",
         "correlation with labeled factuality across places",
-        "Correlation of SK, SU or Equation 3 with factuality, across parts of the text or systems.",
+        "Correlation of SK, SU or Equation 3 with factuality, across the parts of the text.",
         symbol="r",
         notation="signed",
         limits=(-1.0, 1.0),

@@ -1040,20 +1040,17 @@ def by_part(results: SelfKnownResults, method: str, average: str) -> Table:
 def correlations(results: SelfKnownResults) -> Table:
     """Return how labeled factuality moves with what the model recognizes, along the text.
 
-    In the last way of asking of each method; with several systems also from one to the other.
+    In the last way of asking of each method.
     """
     names, rows = labels(results.methods), []
     mode_of = {m: modes[-1] for m in results.methods if (modes := results.modes(m))}
     columns = [(names[m], {"method": m, "mode": mode}) for m, mode in mode_of.items()]
-    mode = next(iter(mode_of.values()), "")
-    if any(True for _ in results.each("factuality_pearson", over="systems", mode=mode)):
-        columns.append(("over the systems", {"over": "systems", "mode": mode}))
     for curve, label in MOVING.items():
         for symbol, name in (("r", "factuality_pearson"), ("ρ", "factuality_spearman")):
             every = [results.get(name, **place, **{"with": curve}) for _, place in columns]
             rows.append(row(f"{label}, {symbol}", (_correlation(e) for e in every)))
     note = (
-        "r: Pearson, ρ: Spearman, with one point per part (or system). With so few points, even a "
+        "r: Pearson, ρ: Spearman, with one point per part. With so few points, even a "
         "large correlation may be luck. Factuality is by the labels of the claims asked about. A "
         "dash: fewer than three points, or one of the two values is constant."
     )
