@@ -9,14 +9,13 @@ import pytest
 
 import sayso
 from sayso.cli import execute
-from sayso.engines import did_you_mean
 from sayso.records import InputError
 
 
 @pytest.mark.parametrize(
     ("argv", "told"),
     [
-        (["run", "selectiv"], "'selectiv': nothing is expected here; did you mean selective?"),
+        (["run", "selectiv"], "'selectiv': nothing is expected here; protocols: uncle, "),
         (["run", "xyz"], "'xyz': nothing is expected here; protocols: "),
         (
             ["score", "x.jsonl", "--methods", "a", "b"],
@@ -65,19 +64,16 @@ def test_a_model_folder_that_is_not_there(
 @pytest.mark.parametrize(
     ("argv", "told"),
     [
-        (["run", "faithfulness", "--methods", "vanila"], "'vanila': did you mean vanilla? "),
-        (["run", "uncle", "--methods", "granularity,Uncertainity"], "did you mean uncertainty? ex"),
+        (["run", "faithfulness", "--methods", "vanila"], "'vanila': expected all, or some of "),
         (["run", "uncle", "--methods", "xyz"], "methods 'xyz': expected all, or some of vanilla, "),
         (["run", "uncle", "--methods", ","], "methods ',': expected all, or some of vanilla, "),
-        (["run", "uncle", "--model", "gpt-4o-mini"], "open: did you mean openai:gpt-4o-mini? "),
-        (["check", "gpt-4o-mini"], "did you mean openai:gpt-4o-mini? expected 'builtin', "),
-        (["run", "uncle", "--judge", "gpt-4o-mini"], "did you mean openai:gpt-4o-mini? expecte"),
-        (["run", "uncle", "--judge", "rules+gpt-4o"], "did you mean rules+openai:gpt-4o? expecte"),
-        (["judge-check", "gpt-4o-mini"], "did you mean openai:gpt-4o-mini? "),
-        (["run", "uncle", "--judge", "rule"], "judge 'rule': did you mean rules? "),
+        (["run", "uncle", "--model", "gpt-4o-mini"], "open: expected 'builtin', "),
+        (["check", "gpt-4o-mini"], "expected 'builtin', "),
+        (["run", "uncle", "--judge", "rules+gpt-4o"], "judge 'rules+gpt-4o': expected "),
+        (["run", "uncle", "--judge", "rule"], "judge 'rule': expected "),
     ],
 )
-def test_a_name_is_told_with_what_it_was_meant_for(
+def test_a_name_is_told_with_those_that_there_are(
     argv: list[str],
     told: str,
     capsys: pytest.CaptureFixture[str],
@@ -90,30 +86,6 @@ def test_a_name_is_told_with_what_it_was_meant_for(
     assert said.count("\n") == 1
     assert told in said
     assert not list(tmp_path.iterdir())
-
-
-def test_the_kind_of_a_model_that_was_left_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("mine").mkdir()
-    for name, meant in {
-        "gpt-4o-mini": "openai:gpt-4o-mini",
-        "gpt4o-mini": "openai:gpt-4o-mini",
-        "gpt-5": "openai:gpt-5",
-        "o3": "openai:o3",
-        "OpenAI:gpt-4o": "openai:gpt-4o",
-        "opnai:gpt-4o": "openai:gpt-4o",
-        "HF:org/name": "hf:org/name",
-        "Qwen/Qwen2.5-0.5B": "hf:Qwen/Qwen2.5-0.5B",
-        "mine": "hf:mine",
-        "bulitin": "builtin",
-        "localhost:8000/v1#name": "http://localhost:8000/v1#name",
-    }.items():
-        assert did_you_mean(name) == f"did you mean {meant}? ", name
-    unknown = ("", ".", "nonsense", "anthropic:claude", "gpt2", "a/b/c", "hf:", ":", "a\0")
-    for name in (*unknown, "x" * 100_000, "gpt-" * 50_000):
-        assert did_you_mean(name) == "", name[:20]
 
 
 @pytest.mark.parametrize(
@@ -157,9 +129,7 @@ def test_help_has_no_python_in_it(argv: list[str], capsys: pytest.CaptureFixture
     assert "()" not in capsys.readouterr().out.replace("\u2502", "")
 
 
-def test_a_misspelt_protocol_is_met_with_the_likely_one_in_python_too(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"protocol 'uncel': did you mean uncle\? expected one of"):
-        sayso.run("uncel", out=tmp_path / "run")
+def test_a_misspelt_protocol_is_told_in_python_too(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"protocol 'xyz': expected one of uncle, selective"):
         sayso.run("xyz", out=tmp_path / "run")
 

@@ -65,8 +65,8 @@ def test_paragraphs_and_domains(capsys: pytest.CaptureFixture[str]) -> None:
     ("words", "said"),
     [
         (["nowhere"], "data 'nowhere': expected one of builtin"),
-        (["triviaqaa"], "data 'triviaqaa': did you mean triviaqa? expected one of builtin"),
-        (["squat:f.json"], "data 'squat:f.json': did you mean squad:f.json? expected one of"),
+        (["triviaqaa"], "data 'triviaqaa': expected one of builtin"),
+        (["squat:f.json"], "data 'squat:f.json': expected FORMAT:FILE with one of"),
         (["builtin", "-n", "0"], "-n 0: expected at least 1"),
         (["builtin", "--columns", "question=q"], "--columns is for your own table"),
         (["file:none.csv"], "none.csv does not exist"),

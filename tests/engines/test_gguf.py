@@ -20,7 +20,6 @@ transformers = pytest.importorskip("transformers")
 pytest.importorskip("gguf")
 from gguf_files import write_gguf  # noqa: E402
 
-from sayso import engines  # noqa: E402
 from sayso.engines import open_model  # noqa: E402
 from sayso.engines.hf import files, load  # noqa: E402
 from sayso.records import InputError, ask  # noqa: E402
@@ -229,8 +228,6 @@ def test_without_its_package_the_message_is_the_command(monkeypatch: pytest.Monk
 
 
 def test_the_name_is_known_wherever_a_model_is_named() -> None:
-    assert engines.did_you_mean("smolm2") == "did you mean smollm2? "
-    assert engines.did_you_mean("model.gguf") == "did you mean gguf:model.gguf? "
     judge.check_judge("smollm2")
     judge.check_judge("rules+smollm2")
 

@@ -14,7 +14,7 @@ from fake_ollama import NEW, OLD, FakeOllama, store
 from sayso import cli
 from sayso.addresses import has_secret, redact
 from sayso.checks.model import check
-from sayso.engines import check_model_name, did_you_mean, open_model
+from sayso.engines import check_model_name, open_model
 from sayso.engines.ollama import full_name, server_address, serves_here, stored_weights
 from sayso.engines.openai.engine import OllamaEngine
 from sayso.engines.prices import LOCAL, price_of
@@ -123,14 +123,6 @@ def test_names_are_those_of_ollama() -> None:
         assert redact(f"api:{name}@{OLD}") == f"api:{name}@{OLD}"
     with pytest.raises(InputError, match="is not a name sayso can open"):
         check_model_name("ollama:")
-
-
-def test_a_name_with_a_tag_alone_is_taken_for_one_of_ollamas() -> None:
-    for typed in ("qwen2.5:0.5b", "llama3:8b-instruct-q4_K_M", "llama3:latest", "mixtral:8x7b"):
-        assert did_you_mean(typed) == f"did you mean ollama:{typed}? "
-    assert did_you_mean("olama:qwen2.5:0.5b") == "did you mean ollama:qwen2.5:0.5b? "
-    assert did_you_mean("opnai:gpt-4o") == "did you mean openai:gpt-4o? "
-    assert did_you_mean("box.lan:8000") == "did you mean http://box.lan:8000? "
 
 
 def test_only_a_model_that_runs_on_this_machine_costs_nothing(

@@ -182,7 +182,7 @@ def test_a_field_that_is_wrong_is_one_line(field: str, value: str, tmp_path: Pat
 def test_a_score_that_nobody_knows_gives_no_answer(tmp_path: Path) -> None:
     found = Guard.load(saved(tmp_path, score="perplexitty"))("q?", "a", logprobs=[-0.1])
     assert (found.action, found.score) == ("decline", None)
-    assert "did you mean perplexity" in found.why
+    assert "no score is called" in found.why
 
 
 def test_a_missing_file_is_one_line(tmp_path: Path) -> None:

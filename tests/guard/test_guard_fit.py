@@ -237,7 +237,7 @@ def test_declined_answers_and_questions_without_an_answer(tmp_path: Path) -> Non
     [
         (["--max-error", "5"], "--max-error 5: expected a share between 0 and 1"),
         (["--confidence", ".2"], "--confidence 0.2: expected at least .5"),
-        (["--score", "perplexitty"], "did you mean perplexity"),
+        (["--score", "perplexitty"], "no score is called"),
         (["--score", "p_ik"], "is learned from these labels"),
         (["--score", "semantic_entropy"], "no samples"),
         (["--where", "model"], "--where 'model': expected NAME=VALUE"),

@@ -228,7 +228,7 @@ def test_pricing_needs_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_misspelt_model_has_no_price_and_a_question(tmp_path: Path) -> None:
-    asked = "unknown (did you mean openai:gpt-4o-mini? else give --price IN,OUT)"
+    asked = "unknown (give --price IN,OUT)"
     plan = estimate_job(job(tmp_path, "openai:gpt-4o-minni", "openai:gpt-4o-minii"))
     assert plan.prices["model"] == asked
     assert plan.prices["judge"] == asked.replace("--price", "--judge-price")
@@ -236,7 +236,7 @@ def test_a_misspelt_model_has_no_price_and_a_question(tmp_path: Path) -> None:
     assert asked in plan_text(plan)
     plan = estimate_job(job(tmp_path, "openai:of-my-own"))
     assert plan.prices["model"] == "unknown (give --price IN,OUT)"
-    with pytest.raises(InputError, match=r"unknown; did you mean openai:gpt-4o-mini\? else give"):
+    with pytest.raises(InputError, match=r"unknown; give"):
         estimate_job(job(tmp_path, "openai:gpt-4o-minni", max_cost=1.0))
 
 

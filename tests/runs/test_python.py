@@ -145,7 +145,7 @@ def test_a_comparison_draws_its_headline_numbers(result: Result) -> None:
     assert {row["kind"] for row in drawn} == {"short answers", "paragraphs"}
     gap = next(e for e in done.estimates if e.name == "J" and e.where == (("form", "long"),))
     assert any((row["value"], row["low"]) == (gap.value, gap.low) for row in drawn)
-    with pytest.raises(sayso.InputError, match="no figure is called 'difference'; did you mean"):
+    with pytest.raises(sayso.InputError, match="no figure is called 'difference'; expected "):
         done.plot("difference")
     bare = done._replace(estimates=[])
     assert bare.plots == []

@@ -15,7 +15,7 @@ import cyclopts
 from sayso.addresses import has_secret, redact
 from sayso.cli import help
 from sayso.harmless import printable
-from sayso.records import InputError, refuse_secret, suggestion
+from sayso.records import InputError, refuse_secret
 from sayso.storage.yaml_file import read_yaml
 from sayso.version import __version__
 
@@ -287,8 +287,7 @@ def _unused(error: cyclopts.UnusedCliTokensError) -> str:
     if tuple(chain) == ("run",):
         from sayso.protocols import PROTOCOLS
 
-        meant = suggestion(words[0], PROTOCOLS)
-        return f"{text}; {meant}protocols: {', '.join(PROTOCOLS)}"
+        return f"{text}; protocols: {', '.join(PROTOCOLS)}"
     return (
         f"{text}; write several values of one flag as a,b without spaces (sayso {chain[0]} --help)"
     )

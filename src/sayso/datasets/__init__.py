@@ -12,7 +12,6 @@ import os
 import random
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -24,7 +23,7 @@ from sayso.datasets.catalogue import CATALOGUE, markdown
 from sayso.datasets.dataset import Dataset
 from sayso.engines.engine import Engine
 from sayso.engines.named import is_builtin
-from sayso.records import InputError, Question, content_id, suggestion, tier_order
+from sayso.records import InputError, Question, content_id, tier_order
 
 __all__ = [
     "CATALOGUE",
@@ -154,26 +153,17 @@ def _file_of(name: str) -> tuple[str, Path]:
         if not file or file.startswith("#"):
             raise InputError(f"data {name!r}: expected the name of a file after {kind}:")
         return kind, Path(file)
-    if (meant := _format_meant(name)) and not os.path.exists(name):
-        raise InputError(
-            f"data {name!r}: did you mean {meant}? expected one of {', '.join(FORMATS)}"
-        )
     if catalogue_kind(name) == "file":
         return "file", Path(name)
+    if colon and kind.isalpha() and len(kind) > 1 and not os.path.exists(name):
+        raise InputError(f"data {name!r}: expected FORMAT:FILE with one of {', '.join(FORMATS)}")
     if os.path.exists(name) or Path(name).suffix in {".jsonl", ".json", ".parquet"}:
         return "uncle", Path(name)
     raise InputError(
-        f"data {name!r}: {suggestion(name, LOADERS)}expected one of {', '.join(LOADERS)}, "
+        f"data {name!r}: expected one of {', '.join(LOADERS)}, "
         "or a .jsonl, .json or .parquet file (in a published set's format: squad:FILE; "
         "a table of questions and golds: file:FILE; topics to write about: topics:FILE)"
     )
-
-
-def _format_meant(name: str) -> str:
-    """Return "squad:FILE" for "squat:FILE"; "" where no format is meant."""
-    kind, colon, file = name.partition(":")
-    near = get_close_matches(kind.lower(), FORMATS, n=1) if colon else []
-    return f"{near[0]}:{file}" if near else ""
 
 
 def subset(

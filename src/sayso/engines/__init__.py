@@ -13,15 +13,12 @@ import re
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
-from difflib import get_close_matches
 from importlib import util
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from sayso.addresses import redact
 from sayso.engines.named import KINDS, LOCAL_NAMES, PACKAGED
-from sayso.engines.prices import known_models
 from sayso.processes import wait_passively
 from sayso.records import InputError, refuse_secret
 
@@ -103,38 +100,7 @@ def refuse_gone(name: str) -> None:
 def _unknown(name: str) -> InputError:
     if ":" in name.partition("@")[0]:  # a login of an address without its scheme, if it has any
         name = redact(f"http://{name}").removeprefix("http://")
-    return InputError(
-        f"model {name!r} is not a name sayso can open: {did_you_mean(name)}expected {NAMES}"
-    )
-
-
-def did_you_mean(name: str) -> str:
-    """Return "did you mean openai:gpt-4o-mini? " for a name without its kind; "" for others."""
-    meant = _meant(name) if 0 < len(name) <= 200 and name.isprintable() else ""
-    return f"did you mean {meant}? " if meant else ""
-
-
-def _meant(name: str) -> str:
-    kind, colon, rest = name.partition(":")
-    if re.fullmatch(r"(localhost|127\.0\.0\.1|[\w.-]+(?=:\d)):\d+(/.*)?", name):
-        return f"http://{name}"
-    if colon:
-        # a tag of Ollama's: latest, 8b, 1.5b-instruct-q4_K_M
-        if re.fullmatch(r"[\w./-]+:(latest|e?\d[\dx.]*[bm](-[\w.-]+)?)", name, re.IGNORECASE):
-            return f"ollama:{name}"
-        kinds = ("hf", "gguf", "ollama", "openai")
-        near = get_close_matches(kind.lower(), kinds, n=1, cutoff=0.75)
-        return f"{near[0]}:{rest}" if near and rest else ""
-    if near := get_close_matches(name.lower(), LOCAL_NAMES, n=1, cutoff=0.7):
-        return near[0]
-    if name.lower().endswith(".gguf"):
-        return f"gguf:{name}"
-    if re.fullmatch(r"(chat)?gpt-\d[\w.-]*|o\d(-[\w.-]+)?", name):
-        return f"openai:{name}"
-    if near := get_close_matches(name.lower(), known_models(), n=1, cutoff=0.8):
-        return f"openai:{near[0]}"
-    hub = re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", name)
-    return f"hf:{name}" if hub or (name.strip("./") and Path(name).is_dir()) else ""
+    return InputError(f"model {name!r} is not a name sayso can open: expected {NAMES}")
 
 
 def open_classifier(name: str, device: str = "auto") -> Classifier:

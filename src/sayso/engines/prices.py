@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import math
 import re
-from difflib import get_close_matches
 from importlib import resources
 
 import msgspec
@@ -117,23 +116,6 @@ def _parse(text: str) -> Price:
         )
     cached = numbers[2] if len(numbers) == 3 else None
     return Price(numbers[0], numbers[1], cached, source="your --price")
-
-
-def likely_model(model: str) -> str:
-    """Return the model of the table that ``openai:NAME`` may be a misspelling of; "" for none.
-
-    A name whose price is known is none.
-    """
-    kind, _, name = model.partition(":")
-    if kind != "openai" or price_of(model) is not None:
-        return ""
-    near = get_close_matches(name.lower(), known_models(), n=1, cutoff=0.8)
-    return f"openai:{near[0]}" if near else ""
-
-
-def known_models() -> tuple[str, ...]:
-    """Return the names of the models at OpenAI whose price is known."""
-    return tuple(_table().models)
 
 
 class _Table(msgspec.Struct, frozen=True):

@@ -7,7 +7,6 @@ The hash of every prompt that a run used enters the signature of its numbers.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from difflib import get_close_matches
 from importlib import resources
 from pathlib import Path
 
@@ -64,9 +63,7 @@ def check_folder(
             raise InputError(f"{file}: is not read; name it {file.stem}.txt")
     for file in sorted(folder.glob("*.txt")):
         if file.stem not in known:
-            near = get_close_matches(file.stem, known, n=1)
-            meant = f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
-            raise InputError(f"{file}: no step uses this prompt; {meant}")
+            raise InputError(f"{file}: no step uses this prompt; known: {', '.join(known)}")
         load_prompt(file.stem, folder)
         if used is not None and file.stem not in used:
             raise InputError(f"{file}: this command never sends it; {hint(file.stem)}")

@@ -9,7 +9,6 @@ examples about invented things, and ``self_refine`` asks twice: for a draft, and
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -117,11 +116,8 @@ def methods_in_list(names: str) -> tuple[str, ...]:
     wanted = [one for name in wanted for one in (every if name == "all" else [name])]
     unknown = [name for name in wanted if name not in METHODS]
     if unknown or not wanted:
-        near = get_close_matches(unknown[0].lower(), METHODS, n=1) if unknown else []
-        hint = f"did you mean {near[0]}? " if near else ""
         raise InputError(
-            f"methods {names!r}: {hint}expected all, or some of {', '.join(METHODS)}, separated by "
-            "commas"
+            f"methods {names!r}: expected all, or some of {', '.join(METHODS)}, separated by commas"
         )
     return tuple(dict.fromkeys(wanted))
 

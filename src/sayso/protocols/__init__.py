@@ -10,7 +10,7 @@ from sayso.protocols.protocol import Protocol
 from sayso.protocols.selective import SELECTIVE
 from sayso.protocols.self_known import SELF_KNOWN
 from sayso.protocols.uncle import UNCLE
-from sayso.records import InputError, suggestion
+from sayso.records import InputError
 
 if TYPE_CHECKING:
     from sayso.storage.run_folder import Manifest
@@ -23,12 +23,9 @@ NOTATIONS.update({m.name: m.notation for p in PROTOCOLS.values() for m in p.metr
 
 
 def protocol_named(name: str) -> Protocol:
-    """Return a protocol by its name. Raises InputError, with the one that may be meant."""
+    """Return a protocol by its name. Raises InputError."""
     if name not in PROTOCOLS:
-        raise InputError(
-            f"protocol {name!r}: {suggestion(name, PROTOCOLS)}expected one of "
-            f"{', '.join(PROTOCOLS)}"
-        )
+        raise InputError(f"protocol {name!r}: expected one of {', '.join(PROTOCOLS)}")
     return PROTOCOLS[name]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
 from sayso.harmless import line
-from sayso.records import InputError, suggestion
+from sayso.records import InputError
 
 FORMATS = ("svg", "pdf", "png", "json")
 #: inches of a column, and of both columns, of a paper in two columns
@@ -112,7 +112,4 @@ def format_named(things: Sequence[One], name: str | None, kind: str = "figure") 
     names = [line(one.name, 80) for one in things]
     if not names:
         raise InputError(f"there is no {kind}: these numbers have nothing to draw")
-    meant = suggestion(str(name), names)
-    raise InputError(
-        f"no {kind} is called {line(str(name), 60)!r}; {meant}expected {', '.join(names)}"
-    )
+    raise InputError(f"no {kind} is called {line(str(name), 60)!r}; expected {', '.join(names)}")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import msgspec
 
 from sayso.harmless import line
-from sayso.records import Content, Estimate, InputError, Stance, signature_text, suggestion
+from sayso.records import Content, Estimate, InputError, Stance, signature_text
 from sayso.report.formats import format_named
 
 if TYPE_CHECKING:
@@ -159,8 +159,7 @@ class AnswerTable(Generic[Row]):
         for name, value in fields.items():
             if name not in names:
                 raise InputError(
-                    f"answers have no field {line(name, 60)!r}; {suggestion(name, names)}"
-                    f"expected {', '.join(names)}"
+                    f"answers have no field {line(name, 60)!r}; expected {', '.join(names)}"
                 )
             values = VOCABULARY.get(name, ())
             if values and value is not None and value not in values:

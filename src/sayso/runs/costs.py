@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from sayso.engines import open_model
 from sayso.engines.engine import Engine
-from sayso.engines.prices import LOCAL, Price, likely_model, price_of
+from sayso.engines.prices import LOCAL, Price, price_of
 from sayso.engines.ray.engine import RaySettings, open_ray
 from sayso.options import ModelOptions, given, option_names
 from sayso.records import InputError
@@ -257,11 +257,9 @@ def model_options(
 def check_price(max_cost: float | None, model: str, price: Price | None, flag: str) -> None:
     """Refuse a limit on money that cannot be kept since nobody knows the price of ``model``."""
     if max_cost is not None and price is None:
-        near = likely_model(model)
-        hint = f"did you mean {near}? else " if near else ""
         raise InputError(
             f"--max-cost {max_cost:g} cannot be enforced: the price of {model!r} is unknown; "
-            f"{hint}give {flag} IN,OUT in dollars per million tokens, such as {flag} 0.15,0.60"
+            f"give {flag} IN,OUT in dollars per million tokens, such as {flag} 0.15,0.60"
         )
 
 

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from sayso.engines.engine import Capabilities, Counts, Engine
-from sayso.engines.prices import LOCAL, Price, likely_model
+from sayso.engines.prices import LOCAL, Price
 from sayso.judges.judge import Item
 from sayso.progress import Progress
 from sayso.protocols.protocol import Ask
@@ -362,9 +362,7 @@ def _sum(parts: Iterable[Range | None]) -> Range | None:
 
 def _label(price: Price | None, flag: str, model: object) -> str:
     if price is None:
-        near = likely_model(model.removeprefix("rules+")) if isinstance(model, str) else ""
-        hint = f"did you mean {near}? else " if near else ""
-        return f"unknown ({hint}give --{flag} IN,OUT)"
+        return f"unknown (give --{flag} IN,OUT)"
     return LOCAL_LABEL if price == LOCAL else price.label
 
 

@@ -6,10 +6,9 @@ import dataclasses
 import json
 import re
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
-from sayso.engines import check_model_name, did_you_mean, refuse_gone
+from sayso.engines import check_model_name, refuse_gone
 from sayso.engines.engine import Engine, check_engine
 from sayso.engines.prices import price_of
 from sayso.engines.ray.engine import RaySettings
@@ -111,12 +110,7 @@ def check_judge(name: str, options: JudgeOptions | None = None) -> None:
     try:
         check_model_name(model)
     except InputError:
-        hint = did_you_mean(model)
-        if cascade := name[: -len(model)]:
-            hint = hint.replace("mean ", f"mean {cascade}")
-        elif get_close_matches(name, ("rules",)):
-            hint = "did you mean rules? "
-        raise InputError(f"judge {name!r}: {hint}{EXPECTED}") from None
+        raise InputError(f"judge {name!r}: {EXPECTED}") from None
     useless = [n for n in given(part(JudgingOptions, chosen)) if n in OPENED_HERE]
     if useless and is_endpoint(model):
         raise InputError(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from typing import NamedTuple
 
 import numpy as np
@@ -179,10 +178,9 @@ def choose(methods: Iterable[str] | Mapping[str, Method] | None = None) -> Mappi
     names = [name.strip() for name in names if name.strip()]
     unknown = [name for name in names if name not in SCORES]
     if unknown:
-        near = get_close_matches(unknown[0], SCORES, n=3)
-        hint = f"did you mean {' or '.join(near)}? There are" if near else "expected some of"
         raise InputError(
-            f"no score is called {', '.join(map(repr, unknown))}: {hint} {', '.join(SCORES)}"
+            f"no score is called {', '.join(map(repr, unknown))}: expected some of "
+            f"{', '.join(SCORES)}"
         )
     return {name: SCORES[name] for name in names}
 

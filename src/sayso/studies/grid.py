@@ -42,7 +42,7 @@ from sayso.engines.named import base_name
 from sayso.harmless import line
 from sayso.options import AskingOptions, ModelOptions, QuestionOptions, option_names
 from sayso.protocols import PROTOCOLS, protocol_named, settings
-from sayso.records import InputError, content_id, suggestion
+from sayso.records import InputError, content_id
 from sayso.runs.from_files import TextsOf, lacking_claims, texts_by_model
 from sayso.runs.job import LONGEST_NAME, OF_COMMANDS, Job, job_of, with_prompts_elsewhere
 from sayso.runs.recorded import ASKS_NOBODY, RecordedEngine, open_answers, slug
@@ -328,9 +328,8 @@ def _on_record(answers: RecordedEngine | None, texts: TextsOf | None, why: str) 
 def _chosen(entry: _Entry, recorded: Mapping[str, _OnRecord], place: str) -> _Entry:
     """Return an entry with the model on record that it names."""
     if entry.value not in recorded:
-        near = suggestion(str(entry.value), recorded)
         raise InputError(
-            f"{place}: model {line(entry.value, 60)!r} has no answers in the files; {near}there "
+            f"{place}: model {line(entry.value, 60)!r} has no answers in the files; there "
             "are "
             f"{', '.join(recorded)}"[:1000]
         )

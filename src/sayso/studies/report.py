@@ -21,7 +21,7 @@ from sayso.metrics.arrays import or_none
 from sayso.metrics.joint import ALPHA, JointNumber, spread_between
 from sayso.protocols import PROTOCOLS
 from sayso.protocols.protocol import LayoutRuns, PaperLayout, Protocol, Unsuited
-from sayso.records import Estimate, InputError, Slice, suggestion
+from sayso.records import Estimate, InputError, Slice
 from sayso.report import charts
 from sayso.report.corrected import judge_effect
 from sayso.report.differences import ranked_sentence
@@ -666,8 +666,7 @@ def check_layouts(names: Sequence[str]) -> None:
     every = layouts()
     for name in names:
         if name not in every:
-            meant = suggestion(name, every)
-            raise InputError(f"layout {name!r} is unknown; {meant}expected {', '.join(every)}")
+            raise InputError(f"layout {name!r} is unknown; expected {', '.join(every)}")
 
 
 def check_possible(grid: Grid, names: Sequence[str]) -> None:

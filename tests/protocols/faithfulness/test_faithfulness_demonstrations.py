@@ -147,7 +147,7 @@ def test_a_dry_run_counts_the_draws_of_the_examples(tmp_path: Path) -> None:
 
 
 def test_a_name_that_is_no_set_is_refused_before_anything_is_opened(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"demos\.data: data 'trivaqa': did you mean triviaqa"):
+    with pytest.raises(InputError, match=r"demos\.data: data 'trivaqa': expected one of "):
         run(tmp_path, "x", **{"demos.data": "trivaqa"})
     assert not (tmp_path / "x").exists()
 
