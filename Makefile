@@ -36,8 +36,8 @@ SUITE = $(VENV)/bin/python -m pytest -q -n auto --dist loadfile --no-loadscope-r
 test: $(VENV)/.dev          ## the tests, with one kill, one real server and one browser of each page
 	$(SUITE) -m "not slow" $(ARGS)
 
-test-all: $(VENV)/.dev      ## the tests and all that kill processes, start servers or drive a browser
-	$(SUITE) $(ARGS)
+test-all: $(VENV)/.dev      ## all tests: every kill, server and browser, and more texts that are made up
+	$(SUITE) --hypothesis-profile=thorough $(ARGS)
 
 quick: $(VENV)/.dev         ## a part of it, in a minute: what matters while writing
 	$(VENV)/bin/python -m pytest -q -n auto --dist loadfile $(QUICK) $(ARGS)

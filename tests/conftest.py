@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import json
 import os
@@ -15,7 +16,8 @@ import pytest
 from hypothesis import settings
 
 # The first example may compile patterns or import a library: time says nothing about a property.
-settings.register_profile("sayso", deadline=None)
+settings.register_profile("sayso", deadline=None, max_examples=50)
+settings.register_profile("thorough", deadline=None, max_examples=300)  # make test-all
 settings.load_profile("sayso")
 
 # Workers and the processes that tests start would each compile the tests or the package anew.
@@ -53,6 +55,14 @@ def own_cache(caches: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SAYSO_CACHE", str(cache))
 
 
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A Chromium, which a module shares; a skip where there is none."""
+    from support.browsers import started
+
+    yield from started()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def charts_drawn_once() -> Iterator[None]:
     """Keep what the chart library drew: it takes half the time of a page, and charts recur."""
@@ -70,6 +80,13 @@ def charts_drawn_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(vl_convert, "vegalite_to_svg", drawn)
         yield
+
+
+def pytest_collection_finish() -> None:
+    """Look for cycles among what tests make, not in all that was loaded: a tenth of the time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 10)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

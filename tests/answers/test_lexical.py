@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso import answers, scores
@@ -56,7 +56,6 @@ def slow_rouge(reference: str, answer: str) -> float:
     return 2 * precision * recall / (precision + recall)
 
 
-@settings(max_examples=400, deadline=None)
 @given(TEXT, TEXT)
 def test_squad_equals_its_definition(reference: str, answer: str) -> None:
     f1, exact = slow_squad(reference, answer)
@@ -64,7 +63,6 @@ def test_squad_equals_its_definition(reference: str, answer: str) -> None:
     assert answers.squad_em(reference, answer) == exact
 
 
-@settings(max_examples=400, deadline=None)
 @given(TEXT, TEXT)
 def test_rouge_equals_its_definition(reference: str, answer: str) -> None:
     assert answers.rouge_l(reference, answer) == pytest.approx(
@@ -72,7 +70,6 @@ def test_rouge_equals_its_definition(reference: str, answer: str) -> None:
     )
 
 
-@settings(max_examples=100, deadline=None)
 @given(WORDS, WORDS, st.booleans())
 def test_rouge_equals_rouge_score_when_installed(reference: str, answer: str, stem: bool) -> None:
     scorer = pytest.importorskip("rouge_score.rouge_scorer", reason="rouge_score not installed")
@@ -92,7 +89,6 @@ def test_several_references_count_by_the_best(name: str) -> None:
         metric([], "Paris")
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_any_text_gives_a_value_between_0_and_1(reference: str, answer: str) -> None:
     for metric in answers.ANSWER_METRICS.values():
@@ -171,7 +167,6 @@ def test_many_at_once_equal_one_by_one() -> None:
     assert answers.squad_em_many(pairs) == [answers.squad_em(r, a) for r, a in pairs]
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.lists(st.tuples(st.lists(TEXT, min_size=1, max_size=3), TEXT), max_size=6))
 def test_squad_of_many_equals_one_by_one(pairs: list[tuple[list[str], str]]) -> None:
     expected = [(answers.squad_f1(r, a), answers.squad_em(r, a)) for r, a in pairs]

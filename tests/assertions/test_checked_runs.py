@@ -22,6 +22,7 @@ from sayso.records import Estimate, InputError
 from sayso.runs.result import Result
 from sayso.storage.run_folder import Manifest, RunFolder
 from support.scripted_world import Fact, Mind, chance, facts, records, write
+from support.tables import tabled
 
 WORLD = facts(20)
 SMALL = replace(uncle.Settings(), {"resamples": 200, "probe.k": 2, "short_only": True})
@@ -201,44 +202,7 @@ def test_old_answers_of_an_endpoint_satisfy_nothing(tmp_path: Path) -> None:
     assert checked(fresh.path, "J[short] >= .2").verdict == "holds"
 
 
-@pytest.mark.parametrize(
-    ("identity", "cached", "number"),
-    [
-        ("weights:1", {"answers": 5, "oldest": "2020-01-01T00:00:00+00:00"}, 0),
-        ("api:m", {}, 0),
-        ("api:m", {"answers": 5, "oldest": "2020-01-01T00:00:00+00:00"}, 5),
-        ("api:m", {"answers": 5}, 5),
-        (
-            "api:m",
-            {
-                "answers": 5,
-                "of unknown age": 0,
-                "oldest": "2026-01-01T10:00:05+00:00",
-                "asked since": "2026-01-01T10:00:05+00:00",
-            },
-            0,
-        ),
-        (
-            "api:m",
-            {
-                "answers": 5,
-                "of unknown age": 1,
-                "oldest": "2026-01-01T10:00:05+00:00",
-                "asked since": "2026-01-01T10:00:00+00:00",
-            },
-            5,
-        ),
-        (
-            "api:m",
-            {
-                "answers": 5,
-                "oldest": "2026-01-01T09:00:05+00:00",
-                "asked since": "2026-01-01T10:00:00+00:00",
-            },
-            5,
-        ),
-    ],
-)
+@tabled
 def test_what_the_command_itself_asked_is_not_old(
     identity: str, cached: dict[str, Any], number: int
 ) -> None:

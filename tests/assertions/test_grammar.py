@@ -14,6 +14,7 @@ from sayso.assertions.grammar import (
 )
 from sayso.metric import Metric, MetricTable
 from sayso.records import Estimate, InputError, slice_of
+from support.tables import tabled
 
 
 @pytest.mark.parametrize(
@@ -94,40 +95,14 @@ RUN = numbers(
 )
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("J[short]", 0.1),
-        ("J[form=short]", 0.1),
-        ("J[form: short]", 0.1),
-        ("J[Short answers]", 0.1),
-        ("tells known from unknown[paragraphs]", 0.3),
-        ("J[plain, short]", 0.2),
-        ("J[plain]", 0.2),
-        ("one/J[long]", 0.3),
-        ("wrong", 0.4),
-        ("wrong['a, b']", 0.4),
-        ("kappa", 0.5),
-    ],
-)
+@tabled
 def test_a_number_is_found_as_it_is_printed(name: str, value: float) -> None:
     _, found = find_number(parse_assertion(f"{name} >= 0"), [RUN])
     assert found.value == value
     assert find_number(parse_assertion(f"{assertion_name(found)} >= 0"), [RUN])[1] is found
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("J", r"several numbers are meant: J\[short\], J\[long\], J\[short, plain\]"),
-        ("J[medium]", r"no J has these parts; there is .*J\[short\]"),
-        ("J[short, short]", "no J has these parts"),
-        ("j[short]", "did you mean J"),
-        ("kapa", "did you mean kappa"),
-        ("zzz", "there is J, wrong, kappa"),
-        ("two/J[short]", "there is no run of two here; there is one"),
-    ],
-)
+@tabled
 def test_what_is_unknown_or_ambiguous_names_the_nearest(name: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         find_number(parse_assertion(f"{name} >= 0"), [RUN])

@@ -23,6 +23,7 @@ from sayso.runs import costs as jobs
 from sayso.runs.freshness.same_model import MOST
 from sayso.runs.job import OPTIONS
 from support.scripted_world import Mind, facts, records, write
+from support.tables import tabled
 
 WORLD = facts(4)
 MIND = Mind(WORLD, lambda f: 0.7)
@@ -69,20 +70,7 @@ def test_one_line_a_stage_where_there_is_no_terminal(capsys: pytest.CaptureFixtu
     assert err == "sayso: asking: probe: 1,000 requests, 3 from the cache\nsayso: look [31mhere\n"
 
 
-@pytest.mark.parametrize(
-    ("answered", "left", "seconds", "told"),
-    [
-        (0, 10, 60.0, ""),
-        (3, 7, 0.0, ""),
-        (40, 360, 20.0, "2.0/s, about 3 min left"),
-        (30, 30, 300.0, "6.0/min, about 5 min left"),
-        (5, 0, 2.0, "2.5/s"),
-        (100, 900, 1000.0, "6.0/min, about 2 h 30 min left"),
-        (60, 60, 60.0, "1.0/s, about 60 s left"),
-        (4, 96, 4.0, "1.0/s"),  # how long the rest takes, four of a hundred do not say
-        (5, 45, 5.0, "1.0/s, about 45 s left"),
-    ],
-)
+@tabled
 def test_the_pace_is_that_since_the_stage_began(
     answered: int, left: int, seconds: float, told: str
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 from sayso import cli
 from sayso.cli import check
 from sayso.records import InputError
+from support.tables import tabled
 
 app = cyclopts.App()
 app.command(check.check, name="check")
@@ -38,20 +39,7 @@ def test_check_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["requests"] == 442
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["check", "nonsense"], "nonsense"),
-        (["check", "http://127.0.0.1:9/v1#m"], "nothing answers"),
-        (["check", "builtin", "--price", "1,2"], "runs on this machine"),
-        (["judge-check", "nonsense"], "expected 'rules'"),
-        (["judge-check", "rules", "--judge-mode", "two_pass"], "not a model"),
-        (["judge-check", "rules", "--labelled", "none.jsonl"], "does not exist"),
-        (["judge-check", "rules", "--limit", "-3"], "expected 0"),
-        (["judge-check", "rules", "--batch-files"], "batch-files is for endpoints"),
-        (["judge-check", "hf:x", "--batch-files"], "batch-files is for endpoints"),
-    ],
-)
+@tabled
 def test_mistakes_are_one_line(words: list[str], said: str) -> None:
     with pytest.raises(InputError, match=said) as caught:
         call(*words)

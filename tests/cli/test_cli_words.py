@@ -10,20 +10,10 @@ import pytest
 import sayso
 from sayso.cli import execute
 from sayso.records import InputError
+from support.tables import tabled
 
 
-@pytest.mark.parametrize(
-    ("argv", "told"),
-    [
-        (["run", "selectiv"], "'selectiv': nothing is expected here; protocols: uncle, "),
-        (["run", "xyz"], "'xyz': nothing is expected here; protocols: "),
-        (
-            ["score", "x.jsonl", "--methods", "a", "b"],
-            "several values of one flag as a,b without spaces (sayso score",
-        ),
-        (["report", "a", "b"], "'b': nothing is expected here"),
-    ],
-)
+@tabled
 def test_words_too_many(argv: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert execute(argv) == 2
     said = capsys.readouterr().err
@@ -31,16 +21,7 @@ def test_words_too_many(argv: list[str], told: str, capsys: pytest.CaptureFixtur
     assert told in said
 
 
-@pytest.mark.parametrize(
-    ("argv", "told"),
-    [
-        (["compare"], "compare: expected A, as in: sayso compare runs/first runs/second"),
-        (["compare", "runs/a"], "compare: expected B, as in: sayso compare"),
-        (["report"], "report: expected RUN, as in: sayso report runs/first"),
-        (["data", "show"], "data show: expected DATA (sayso data show --help)"),
-        (["run", "uncle", "--limit"], "--limit requires an argument"),
-    ],
-)
+@tabled
 def test_words_too_few(argv: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert execute(argv) == 2
     said = capsys.readouterr().err
@@ -61,18 +42,7 @@ def test_a_model_folder_that_is_not_there(
     assert "as in hf:Qwen/Qwen3-4B" in said
 
 
-@pytest.mark.parametrize(
-    ("argv", "told"),
-    [
-        (["run", "faithfulness", "--methods", "vanila"], "'vanila': expected all, or some of "),
-        (["run", "uncle", "--methods", "xyz"], "methods 'xyz': expected all, or some of vanilla, "),
-        (["run", "uncle", "--methods", ","], "methods ',': expected all, or some of vanilla, "),
-        (["run", "uncle", "--model", "gpt-4o-mini"], "open: expected 'builtin', "),
-        (["check", "gpt-4o-mini"], "expected 'builtin', "),
-        (["run", "uncle", "--judge", "rules+gpt-4o"], "judge 'rules+gpt-4o': expected "),
-        (["run", "uncle", "--judge", "rule"], "judge 'rule': expected "),
-    ],
-)
+@tabled
 def test_a_name_is_told_with_those_that_there_are(
     argv: list[str],
     told: str,
@@ -134,17 +104,7 @@ def test_a_misspelt_protocol_is_told_in_python_too(tmp_path: Path) -> None:
         sayso.run("xyz", out=tmp_path / "run")
 
 
-@pytest.mark.parametrize(
-    "argv",
-    [
-        ["run", "uncle", "--limit", "1", "--dry-run"],
-        ["run", "uncle", "--limit", "1"],
-        ["run", "--limit", "1"],
-        ["study", "--models", "builtin", "--protocols", "uncle", "--limit", "1"],
-        ["run", "self_known", "--answers", "t.jsonl"],
-        ["score", "a.jsonl"],
-    ],
-)
+@tabled
 def test_nothing_is_written_into_the_folder_of_git(
     argv: list[str],
     tmp_path: Path,

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso import cli
@@ -133,7 +133,6 @@ def test_verdicts_of_people(value: object, found: float | None) -> None:
     assert answer_row({"answer": "a", "human": value}).human == found
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     st.dictionaries(
         st.sampled_from(list(COLUMNS)),

@@ -20,6 +20,7 @@ from sayso.datasets.columns import columns_of, gold_in_answer, is_slip, notices_
 from sayso.datasets.recorded import read_recorded
 from sayso.records import Aspect, Gold, InputError
 from sayso.score_files.score import score_file
+from support.tables import tabled
 
 #: what a file may hold, under our own names
 ROWS: list[dict[str, Any]] = [
@@ -182,30 +183,12 @@ def test_an_answer_is_the_gold_only_where_nothing_else_is(tmp_path: Path) -> Non
     assert gold_in_answer(["question", "Answers"], {}) == "Answers"
 
 
-@pytest.mark.parametrize(
-    ("name", "ours"),
-    [
-        ("answerble", "answerable"), ("answerabel", "answerable"), ("Anserable", "answerable"),
-        ("qestion", "question"), ("questoin", "question"), ("anwser", "answer"),
-        ("awnser", "answer"), ("sampels", "samples"), ("entitiy", "entity"), ("domian", "domain"),
-        ("domains", "domain"), ("modell", "model"), ("glod", "gold"), ("humman", "human"),
-        ("contxt", "context"), ("token_logprob", "token_logprobs"), ("asspect", "aspect"),
-    ],
-)  # fmt: skip
+@tabled
 def test_slips(name: str, ours: str) -> None:
     assert is_slip(columns.folded(name), ours)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "id", "ids", "source", "model", "answer_id", "question_id", "question2", "answer1",
-        "entity_id", "gold_id", "mode", "good", "old", "hold", "distance",
-        "instance", "incorrect", "type", "title", "text", "time", "url", "sentence", "answer_type",
-        "model_name", "question_type", "label", "level", "language", "lang", "split", "date",
-        "author", "score", "name", "examples", "unanswerable", "difficulty", "notes", "group_id",
-    ],
-)  # fmt: skip
+@tabled
 def test_what_is_no_slip(name: str) -> None:
     assert not [ours for ours in columns.COLUMNS if is_slip(name, ours)]
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from sayso import cli, datasets
+from support.tables import tabled
 
 
 def test_every_set_is_listed_with_what_it_suits(capsys: pytest.CaptureFixture[str]) -> None:
@@ -61,22 +62,7 @@ def test_paragraphs_and_domains(capsys: pytest.CaptureFixture[str]) -> None:
     assert "facts, each of which is also asked alone" in out
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["nowhere"], "data 'nowhere': expected one of builtin"),
-        (["triviaqaa"], "data 'triviaqaa': expected one of builtin"),
-        (["squat:f.json"], "data 'squat:f.json': expected FORMAT:FILE with one of"),
-        (["builtin", "-n", "0"], "-n 0: expected at least 1"),
-        (["builtin", "--columns", "question=q"], "--columns is for your own table"),
-        (["file:none.csv"], "none.csv does not exist"),
-        (["longfact:none"], "none does not exist"),
-        (["longfact:"], "data 'longfact:': expected the name of a file after longfact:"),
-        (["file:#question=q"], "expected the name of a file after file:"),
-        (["factscore"], "factscore is not on the hub"),
-        (["builtin", "--domain", "x"], "domain 'x' is not in builtin"),
-    ],
-)
+@tabled
 def test_mistakes_are_one_line(
     words: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

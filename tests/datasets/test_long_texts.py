@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso.datasets.long_texts import GivenClaim, GivenSentence, Squeezed, read_texts
 from sayso.records import InputError
 from sayso.runs.from_files import texts_by_model
+from support.tables import tabled
 
 
 def one(folder: Path, row: Any) -> Any:
@@ -113,28 +114,7 @@ def test_own_rows(tmp_path: Path) -> None:
     assert words.claims == (GivenClaim("a", None, None, "unlabeled"),)
 
 
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        ({"topic": "x"}, "no text: expected one of text"),
-        ({"text": 3}, "no text"),
-        ({"text": "x", "claims": "a"}, "claims: expected a list, got str"),
-        ({"text": "x", "claims": [3]}, "a claim is 3"),
-        ({"text": "x", "claims": [{"label": "S"}]}, "expected an object with a text"),
-        ({"text": "x", "claims": [{"text": "a", "label": "maybe"}]}, "labeled 'maybe'"),
-        ({"text": "x", "claims": [{"text": "a", "label": 1}]}, "labeled 1"),
-        ({"text": "x", "claims": [{"text": "a", "label": ["S"]}]}, "labeled"),
-        ({"text": "x", "claims": ["a"], "claim_labels": []}, "1 claims and 0 claim_labels"),
-        ({"text": "x", "claims": ["a"], "claim_labels": 3}, "no list of claim_labels"),
-        ({"topic": "x", "output": "y", "annotations": 3}, "annotations: expected a list"),
-        ({"topic": "x", "output": "y", "annotations": [3]}, "annotations 1: expected an object"),
-        ({"output": "y", "annotations": []}, "no topic"),
-        (
-            {"topic": "x", "output": "y", "annotations": [{"text": "y", "human-atomic-facts": 3}]},
-            "human-atomic-facts is not a list",
-        ),
-    ],
-)
+@tabled
 def test_bad_rows_are_told_with_their_line(tmp_path: Path, row: Any, message: str) -> None:
     with pytest.raises(InputError, match=message) as told:
         one(tmp_path, row)
@@ -164,7 +144,6 @@ fields = st.sampled_from(
 )
 
 
-@settings(max_examples=120, deadline=None)
 @given(st.dictionaries(fields, json_values | st.lists(st.dictionaries(fields, json_values))))
 def test_any_row_is_a_text_or_an_error(
     tmp_path_factory: pytest.TempPathFactory, row: dict[str, Any]
@@ -192,7 +171,6 @@ def test_pieces_are_found_in_order_whatever_the_space_and_marks() -> None:
     assert Squeezed("x").find(" [3] ") is None
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.lists(st.text(alphabet="ab .[1]\n", max_size=8), max_size=6), st.text(max_size=8))
 def test_spans_lie_in_the_text_in_order(pieces: list[str], other: str) -> None:
     text = " ".join(pieces)

@@ -17,6 +17,7 @@ from sayso import datasets
 from sayso.datasets import own_table
 from sayso.datasets.columns import COLUMNS
 from sayso.records import Aspect, Gold, InputError
+from support.tables import tabled
 
 
 def write(folder: Path, name: str, text: str) -> Path:
@@ -287,17 +288,7 @@ def test_what_is_no_single_table_is_told(tmp_path: Path) -> None:
         datasets.load_dataset(str(table))
 
 
-@pytest.mark.parametrize(
-    ("data", "columns", "said"),
-    [
-        ("file:a.csv", "question", "expected OURS=YOURS"),
-        ("file:a.csv", "asked=q", "expected OURS=YOURS, with one of question, gold"),
-        ("file:a.csv", "question=", "expected OURS=YOURS"),
-        ("file:a.csv", "gold=a,gold=b", "names gold twice"),
-        ("uncle", "question=q", "--columns is for your own table"),
-        ("squad:a.txt", "question=q", "--columns is for your own table"),
-    ],
-)
+@tabled
 def test_maps_of_columns_that_say_nothing(data: str, columns: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
         own_table.name_with_columns(data, columns)
@@ -335,15 +326,7 @@ WIDE = ("utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be")
 
 
 @pytest.mark.parametrize("encoding", WIDE)
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("file:q.jsonl", '{"question": "Who?", "gold": "B"}\n'),
-        ("file:q.json", '[{"question": "Who?", "gold": "B"}]'),
-        ("file:q.csv", "question,gold\nWho?,B\n"),
-        ("topics:q.txt", "Ada Lovelace\nBonn\n"),
-    ],
-)
+@tabled
 def test_wide_encodings_are_named_with_and_without_a_mark(
     encoding: str, name: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

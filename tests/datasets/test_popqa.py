@@ -11,6 +11,7 @@ import pytest
 from sayso import datasets
 from sayso.datasets import short_answers
 from sayso.records import InputError
+from support.tables import tabled
 
 
 def row(**fields: Any) -> dict[str, Any]:
@@ -88,18 +89,7 @@ def test_strata_can_be_chosen_as_domains(tmp_path: Path) -> None:
     assert [q.entity for q in found.questions] == ["B"]
 
 
-@pytest.mark.parametrize(
-    ("bad", "said"),
-    [
-        ({"s_pop": None}, "line 1: s_pop is None"),
-        ({"possible_answers": "[oops"}, "line 1: possible_answers is not a JSON list"),
-        ({"possible_answers": 5}, "line 1: possible_answers: expected a list"),
-        ({"o_aliases": "[oops"}, "line 1: o_aliases is not a JSON list"),
-        ({"o_aliases": {}}, "line 1: o_aliases: expected a list"),
-        ({"prop": 3}, "line 1: expected a text under prop"),
-        ({"obj": None, "possible_answers": []}, "line 1: the answer is empty"),
-    ],
-)
+@tabled
 def test_mistakes_are_told_with_their_place(tmp_path: Path, bad: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said):
         load(tmp_path, row(**bad))

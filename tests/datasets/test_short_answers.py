@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from sayso import datasets
 from sayso.datasets import short_answers
 from sayso.records import Gold, InputError
+from support.tables import tabled
 
 
 def lines(path: Path, *rows: Any) -> Path:
@@ -178,16 +179,7 @@ def test_squad_v2_keeps_what_the_passage_does_not_answer(tmp_path: Path) -> None
     assert len(hashes) == 1
 
 
-@pytest.mark.parametrize(
-    ("row", "said"),
-    [
-        ({}, "expected answers as a text or a list"),
-        ({"answers": None}, "expected answers as a text or a list"),
-        ({"answers": {"answer_start": []}}, "expected answers as a text or a list"),
-        ({"answers": [], "is_impossible": False}, "no answer, though is_impossible is false"),
-        ({"answers": [{"start": 3}]}, "expected answers as a text or a list"),
-    ],
-)
+@tabled
 def test_a_row_that_lacks_its_answers_is_not_unanswerable(
     row: dict[str, Any], said: str, tmp_path: Path
 ) -> None:
@@ -207,31 +199,7 @@ def test_svamp_has_its_story_as_context_and_whole_numbers(tmp_path: Path) -> Non
     assert data.questions[0].golds[0].kind == "quantity"
 
 
-@pytest.mark.parametrize(
-    ("kind", "row", "said"),
-    [
-        ("triviaqa", {"question": "Who?"}, "line 1: expected answers"),
-        ("triviaqa", {"question": "Who?", "answer": {"value": 3}}, "line 1: expected answers"),
-        ("triviaqa", {"question": "Who?", "answer": ""}, "line 1: the answer is empty"),
-        ("nq_open", {"answer": ["A"]}, "line 1: expected a text under question"),
-        ("nq_open", {"question": " ", "answer": ["A"]}, "line 1: the question is empty"),
-        ("squad", {"question": "Q?", "answers": {"text": ["A"]}}, "expected a text under context"),
-        ("squad", {"question": "Q?", "context": "C", "answers": {"text": []}}, "no question with"),
-        ("svamp", {"Body": "B", "Question": "Q?", "Answer": "many"}, "expected a number"),
-        ("svamp", {"Question": "Q?", "Answer": 1}, "expected a text under Body"),
-        ("simpleqa", {"answer": "A"}, "line 1: expected a text under problem or question"),
-        ("simpleqa", {"problem": "Q?"}, "line 1: expected answers"),
-        ("simpleqa", {"problem": "Q?", "answer": " "}, "line 1: the answer is empty"),
-        ("selfaware", {"question": "Q?", "answer": ["A"]}, "answerable is None; expected true"),
-        ("selfaware", {"question": "Q?", "answerable": True}, "line 1: expected answers"),
-        ("selfaware", {"question": "Q?", "answerable": 3}, "answerable is 3"),
-        ("truthfulqa", {"question": "Q?", "best_answer": ""}, "line 1: the answer is empty"),
-        ("truthfulqa", {"best_answer": "A"}, "line 1: expected a text under question"),
-        ("abstentionbench", {"question": "Q?"}, "should_abstain is None"),
-        ("wildhallucinations", {"category": "x"}, "line 1: expected a text under entity"),
-        ("longfact", {"prompt": " "}, "line 1: expected a text under prompt"),
-    ],
-)
+@tabled
 def test_what_is_no_such_set_is_refused_with_its_place(
     kind: str, row: dict[str, Any], said: str, tmp_path: Path
 ) -> None:
@@ -242,15 +210,7 @@ def test_what_is_no_such_set_is_refused_with_its_place(
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        ('{"data": 3}', "expected data"),
-        ('{"data": [{"paragraphs": [{"qas": [{}]}]}]}', "after question 1: expected data"),
-        ("{", "is not JSON"),
-        ('{"Data": 3}', "expected data"),
-    ],
-)
+@tabled
 def test_a_json_of_another_shape_is_one_line(content: str, said: str, tmp_path: Path) -> None:
     file = tmp_path / "s.json"
     file.write_text(content, encoding="utf-8")
@@ -305,16 +265,7 @@ def test_sets_from_the_hub_are_asked_for_by_name_and_split(monkeypatch: pytest.M
         datasets.load_dataset("xquad", split="train")
 
 
-@pytest.mark.parametrize(
-    ("answer", "forms"),
-    [
-        ("Paris", ["Paris"]),
-        ("120k (acceptable range: anything between 118k and 122k)", ["120k", "118k to 122k"]),
-        ("1,200 (Acceptable Range: between 1,150 and 1,250).", ["1,200", "1,150 to 1,250"]),
-        ("(acceptable range: between 1 and 2)", ["1 to 2"]),
-        ("1998 (the year)", ["1998 (the year)"]),
-    ],
-)
+@tabled
 def test_a_range_that_is_accepted_writes_the_number_too(answer: str, forms: list[str]) -> None:
     assert short_answers.ways(answer) == forms
 

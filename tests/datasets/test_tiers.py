@@ -21,6 +21,7 @@ from sayso.protocols.pool import clusters_of
 from sayso.protocols.uncle import UNCLE, Settings
 from sayso.records import Gold, InputError, Question, tier_order
 from sayso.storage.run_folder import RunFolder
+from support.tables import tabled
 
 DOMAINS = ("a", "b", "c", "d", "e")
 TIERS = ("1", "2", "3", "4")
@@ -149,16 +150,7 @@ def record(**fields: Any) -> dict[str, Any]:
     return {"entity": "e", "prompt": "All about e.", "individual_qa": [part], **fields}
 
 
-@pytest.mark.parametrize(
-    ("fields", "tier"),
-    [
-        ({}, ""),
-        ({"tier": 2}, "2"),
-        ({"tier": "3"}, "3"),
-        ({"stratum": "5-9 statements"}, "5-9 statements"),
-        ({"stratum": "5-9 statements", "tier": "1"}, "1"),
-    ],
-)
+@tabled
 def test_a_record_has_a_tier_or_the_stratum_of_sayso_build(
     fields: dict[str, Any], tier: str
 ) -> None:

@@ -32,6 +32,7 @@ from sayso.runs.costs import BudgetSpent, Meter, open_priced
 from sayso.runs.freshness.same_model import MOST
 from sayso.storage.run_folder import RunFolder
 from support.drip import dripping
+from support.tables import tabled
 
 
 @pytest.fixture(autouse=True)
@@ -126,19 +127,7 @@ def test_many_requests_go_into_several_files(
         assert [b["request_counts"]["total"] for b in server.batches.values()] == [15, 15, 9]
 
 
-@pytest.mark.parametrize(
-    ("response", "problem"),
-    [
-        ({"status_code": 500, "body": {"error": {"message": "oops"}}}, "failed: status 500: oops"),
-        (
-            {"status_code": 400, "body": {"error": {"message": "maximum context length is 9"}}},
-            "context",
-        ),
-        ({"status_code": 200, "body": {"choices": []}}, "failed: a reply without choices"),
-        ({"status_code": 200, "body": "<html>"}, "failed: JSON that is not a reply: <html>"),
-        ({"status_code": "x"}, "failed: no answer in batch batch_0 (completed)"),
-    ],
-)
+@tabled
 def test_a_line_that_fails_is_a_record_and_asked_again(
     tmp_path: Path, response: Any, problem: str
 ) -> None:

@@ -22,6 +22,7 @@ from sayso.records import Generation, InputError, Request, ask, request_key
 from sayso.runs.asking import CachedEngine
 from sayso.runs.judge import check_judge
 from sayso.storage.cache import Cache
+from support.tables import tabled
 
 KEY = "top-secret-0123456789"
 
@@ -96,18 +97,7 @@ def test_forbidden_and_redirected() -> None:
     assert "pass the address to which it leads" in told
 
 
-@pytest.mark.parametrize(
-    ("address", "said"),
-    [
-        ("socks5://127.0.0.1:9", "is a SOCKS proxy, and socksio"),
-        ("socks5h://me:pa55word@127.0.0.1:9", "is a SOCKS proxy, and socksio"),
-        ("foo://me:pa55word@x:1", "not the address of a proxy: expected one such as http://"),
-        ("socks4://x:1", "not the address of a proxy"),
-        ("http://[::1", "not the address of a proxy"),
-        ("http://x:port", "not the address of a proxy"),
-        ("http://:80", "not the address of a proxy"),
-    ],
-)
+@tabled
 @pytest.mark.parametrize("name", ["HTTP_PROXY", "https_proxy", "ALL_PROXY"])
 def test_a_proxy_that_cannot_be_used(
     name: str, address: str, said: str, monkeypatch: pytest.MonkeyPatch
@@ -167,20 +157,7 @@ def test_html() -> None:
     assert "something other than JSON (a web page" in line_of(lambda n, b: "html")
 
 
-@pytest.mark.parametrize(
-    ("fault", "said", "most"),
-    [
-        ("501", "has no chat completions (status 501", 1),
-        ("405", "has no chat completions (status 405", 1),
-        ("501-html", "something other than JSON (status 501: a web page", 1),
-        ("502-html", "something other than JSON (status 502: a web page", 3),
-        ("503-html", "something other than JSON (status 503: a web page", 3),
-        ("500-html", "something other than JSON (status 500: a web page", 3),
-        ("400-html", "something other than JSON (status 400: a web page", 3),
-        ("html", "something other than JSON (a web page", 3),
-        ("redirect", "redirects its calls (status 307", 3),
-    ],
-)
+@tabled
 def test_what_no_endpoint_answers_ends_everything_soon(fault: str, said: str, most: int) -> None:
     """Thirty requests at sixteen places: nobody waits for a dozen tries of each of them."""
     with opened(lambda n, b: fault, concurrency=16) as (server, engine):
@@ -228,35 +205,14 @@ def test_a_check_and_a_judge_end_with_the_same_line(
     assert err.count(f"sayso: model '{name}': {server.url} ") == 3
 
 
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("http://user:top-secret-0123456789@host/v1#m", "contains a user name, password or query"),
-        (
-            "https://host/v1?api-key=top-secret-0123456789",
-            "contains a user name, password or query",
-        ),
-        ("http://#m", "is not an address"),
-        ("http://host:99999/v1", "is not an address"),
-    ],
-)
+@tabled
 def test_addresses_that_are_none(name: str, said: str) -> None:
     with pytest.raises(InputError, match=said) as caught:
         open_model(name)
     assert KEY not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"colour": 1},
-        {"concurrency": 0},
-        {"timeout": "soon"},
-        {"retries": -1},
-        {"patience": 0},
-        {"price": "cheap"},
-    ],
-)
+@tabled
 def test_options_that_are_none(options: dict[str, Any]) -> None:
     with pytest.raises(InputError):
         open_model("http://127.0.0.1:1/v1#m", **options)

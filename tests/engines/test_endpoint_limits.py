@@ -12,6 +12,7 @@ from test_endpoint import answers, opened
 
 from sayso.engines import open_model
 from sayso.records import InputError, ask
+from support.tables import tabled
 
 
 def cursed(fault: str) -> Any:
@@ -90,19 +91,7 @@ def test_a_list_of_models_without_end() -> None:
         open_model(server.url)
 
 
-@pytest.mark.parametrize(
-    ("after", "said"),
-    [
-        ("inf", "is taken as 120 s"),
-        ("1e999", "is taken as 120 s"),
-        ("99999999999", "is taken as 120 s"),
-        ("Thu, 01 Jan 2099 11:00:05 GMT", "is taken as 120 s"),
-        ("-3", "is taken as 0 s"),
-        ("-inf", "is taken as 0 s"),
-        ("nan", "is no time, so pauses are our own"),
-        ("soon", "is no time, so pauses are our own"),
-    ],
-)
+@tabled
 def test_a_strange_retry_after_is_bounded_and_said_once(after: str, said: str) -> None:
     start = time.monotonic()
     with opened(lambda n, b: f"after={after}" if n % 2 else "ok", patience=60) as (_, engine):

@@ -44,6 +44,7 @@ from sayso.engines.openai.request import (
 from sayso.engines.openai.wire import without_key
 from sayso.engines.prices import Price
 from sayso.records import Message, Request, ask
+from support.tables import tabled
 
 
 def reply_of(message: dict[str, Any], finish: str | None = "stop", **more: Any) -> Choice:
@@ -114,26 +115,7 @@ def test_an_error_beside_an_answer_is_no_whole_answer() -> None:
     assert isinstance(read_completion(json.dumps(body | {"error": None}).encode()), Reply)
 
 
-@pytest.mark.parametrize(
-    ("message", "problem"),
-    [
-        ({}, "the message has no content"),
-        ({"content": None}, "the message's content is null, no text"),
-        ({"content": 42}, "the message's content is a number, no text"),
-        ({"content": False}, "the message's content is true or false, no text"),
-        ({"content": {"text": "Bonn"}}, "the message's content is an object, no text"),
-        ({"content": []}, "the message's content is a list without text"),
-        ({"content": ["Bonn"]}, "the message's content is a list without text"),
-        ({"content": [{"text": "Bonn"}, 3]}, "the message's content is a list without text"),
-        ({"content": [{"text": 42}]}, "the message's content is a list without text"),
-        ({"content": None, "refusal": ""}, "the message's content is null, no text"),
-        ({"content": None, "reasoning": "hm"}, "the message's content is null, no text"),
-        ({"text": "Bonn"}, "the message has no content, but 'text'"),
-        (None, "the message is null, no object"),
-        ("Bonn", "the message is a string, no object"),
-        (["Bonn"], "the message is a list, no object"),
-    ],
-)
+@tabled
 def test_nothing_but_a_string_is_an_answer(message: Any, problem: str) -> None:
     choice = reply_of(message)
     assert (choice.text, choice.problem) == ("", problem)

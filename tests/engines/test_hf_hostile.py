@@ -15,6 +15,7 @@ from sayso.engines import open_model  # noqa: E402
 from sayso.engines.hf import load, weights  # noqa: E402
 from sayso.engines.local import text, trial, watch  # noqa: E402
 from sayso.records import InputError, ask  # noqa: E402
+from support.tables import tabled  # noqa: E402
 
 NESTED = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
 DOUBLED = (
@@ -67,17 +68,7 @@ def test_a_template_that_never_ends_or_fills_the_memory(
     assert told in message(f"hf:{folder}", chat_template=template)
 
 
-@pytest.mark.parametrize(
-    "template",
-    [
-        "{{ raise_exception('no') }}",
-        "{% generation %}x{% endgeneration %}",
-        "{{ strftime_now('%Y') }}",
-        "{{ nothing.at.all }}",
-        "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}",
-        "{% if",
-    ],
-)
+@tabled
 def test_what_else_a_template_does_is_not_told_here(template: str) -> None:
     trial.try_template(template)
 

@@ -22,6 +22,7 @@ from sayso.records import (  # noqa: E402
     InputError,
     ask,
 )
+from support.tables import tabled  # noqa: E402
 
 
 def copied(folder: Path, tmp_path: Path, name: str = "model") -> Path:
@@ -326,17 +327,7 @@ def test_without_weights_a_model_has_the_same_identity(
     assert whole[1].device == "cpu, bfloat16"
 
 
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        ({"device": "gpu"}, "device 'gpu' is unknown: expected auto, cpu, cuda"),
-        ({"device": "meta"}, "device 'meta' is unknown"),
-        ({"device": "cuda:99"}, "device 'cuda:99': the installed torch"),
-        ({"dtype": "int8"}, "dtype 'int8' is unknown"),
-        ({"revision": "v2"}, "revision 'v2' applies only to models from the hub, and"),
-        ({"batch_size": 0}, "batch_size"),
-    ],
-)
+@tabled
 def test_options_that_cannot_be(make_folder: Any, options: dict[str, Any], told: str) -> None:
     assert told in message(f"hf:{make_folder()}", **options)
 

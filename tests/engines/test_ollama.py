@@ -20,6 +20,7 @@ from sayso.engines.openai.engine import OllamaEngine
 from sayso.engines.prices import LOCAL, price_of
 from sayso.records import InputError, ask
 from sayso.runs.costs import is_endpoint, is_local, known_price, open_priced
+from support.tables import tabled
 
 GGUF = b"GGUF\x03\x00\x00\x00" + b"\x00" * 32
 
@@ -47,28 +48,7 @@ def opened(name: str, **options: Any) -> OllamaEngine:
 # ---- the address
 
 
-@pytest.mark.parametrize(
-    ("said", "address"),
-    [
-        ("", "http://127.0.0.1:11434"),
-        ("  ", "http://127.0.0.1:11434"),
-        ("localhost", "http://localhost:11434"),
-        ("box.lan:8080", "http://box.lan:8080"),
-        ("'box.lan:8080' ", "http://box.lan:8080"),
-        ("0.0.0.0", "http://127.0.0.1:11434"),
-        ("0.0.0.0:8080", "http://127.0.0.1:8080"),
-        (":8080", "http://127.0.0.1:8080"),
-        ("http://0.0.0.0:8080/", "http://127.0.0.1:8080"),
-        ("http://box.lan", "http://box.lan:80"),
-        ("http://", "http://127.0.0.1:80"),
-        ("HTTPS://box.lan", "https://box.lan:443"),
-        ("https://box.lan:8443/ollama/", "https://box.lan:8443/ollama"),
-        ("[::]:8080", "http://[::1]:8080"),
-        ("[::1]", "http://[::1]:11434"),
-        ("::1", "http://[::1]:11434"),
-        ("fe80::2", "http://[fe80::2]:11434"),
-    ],
-)
+@tabled
 def test_the_address_is_read_as_ollama_reads_it(
     monkeypatch: pytest.MonkeyPatch, said: str, address: str
 ) -> None:

@@ -17,6 +17,7 @@ from sayso.datasets.answer_files import open_answer_file
 from sayso.datasets.recorded import read_recorded
 from sayso.judges.judge import WITHHELD
 from sayso.metrics import abstention_gap, confidence_target_utility
+from support.tables import tabled
 
 TESTS = Path(__file__).parent.parent
 PYPROJECT = tomllib.loads((TESTS.parent / "pyproject.toml").read_text("utf-8"))["project"]
@@ -160,23 +161,7 @@ def test_scorers_in_a_task_of_ones_own(facts: Facts) -> None:
     assert "J" not in log["scores"]["stance"]["metrics"]  # nobody says what has an answer
 
 
-@pytest.mark.parametrize(
-    ("case", "stance", "answered"),
-    [
-        ("foreign", [None, "scoring_failed", "language"], [None, "scoring_failed", "language"]),
-        ("long", [None, "scoring_failed", "budget"], [None, "scoring_failed", "budget"]),
-        ("cut", [None, "no_response", "truncated"], [None, "no_response", "truncated"]),
-        ("thinking", [None, "no_response", "truncated"], [None, "no_response", "truncated"]),
-        ("thought", ["committed", None, None], ["C", None, None]),
-        ("empty", ["omitted", "no_response", None], ["N", "no_response", None]),
-        ("refused", ["refused_by_policy", "refusal", None], ["N", "refusal", None]),
-        ("no target", ["committed", None, None], [None, "scoring_failed", "no target"]),
-        ("silent, no target", ["abstained", None, None], [None, "scoring_failed", "no target"]),
-        ("unanswerable", ["committed", None, None], ["I", None, None]),
-        ("unanswerable, silent", ["abstained", None, None], ["N", None, None]),
-        ("as text", ["committed", None, None], ["I", None, None]),
-    ],
-)
+@tabled
 def test_no_answer_gets_a_default(
     facts: Facts, case: str, stance: list[Any], answered: list[Any]
 ) -> None:

@@ -11,6 +11,7 @@ from sayso.judges.english.tokens import forget_texts
 from sayso.judges.rules.alignment import AlignedParagraph, asserting_sentences, clauses_of
 from sayso.judges.rules.judge import judge_rules_long
 from sayso.judges.rules.reading import aspect_of, load_weights, sentences_of
+from support.tables import tabled
 
 BORN = ("Where was Mira Toll born?", ["Ripley"])
 BIRTH = ("When was Mira Toll born?", ["1950-05-03T00:00:00Z"])
@@ -210,18 +211,7 @@ def test_an_elliptic_when_means_the_clause_it_hangs_on() -> None:
     assert (birth.stance, died.stance) == ("abstained", "committed")
 
 
-@pytest.mark.parametrize(
-    ("text", "count"),
-    [
-        ("J. R. R. Toll was born in Ripley. He wrote.", 2),
-        ("Dr. Toll met the U.S. Army vs. Mr. Kemp, approx. 5 km away.", 1),
-        ("She was born c. 1950 (d. 1999) in St. Ives. She sang.", 2),
-        ("- Born: Ripley\n- Died: 1999", 2),
-        ("one line\nwrapped onto the next", 1),
-        ("First paragraph\n\nSecond paragraph", 2),
-        ("", 0),
-    ],
-)
+@tabled
 def test_sentences(text: str, count: int) -> None:
     assert len(split_sentences(text)) == count
 

@@ -8,8 +8,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso.engines.scripted import ScriptedEngine
@@ -23,73 +22,17 @@ from sayso.judges.claim_questions import (
     read_question,
 )
 from sayso.judges.rules.natural_questions import natural_question
+from support.tables import tabled
 
 TOPIC = "Mira Toll"
 
 
-NATURAL = [
-    ("Mira Toll was born in Ripley.", "Where was Mira Toll born?", "Ripley"),
-    ("Mira Toll was born in Ripley, Ohio.", "Where was Mira Toll born?", "Ripley, Ohio"),
-    ("She was born on 4 May 1951.", "On what date was Mira Toll born?", "4 May 1951"),
-    ("Toll was born in 1951.", "In what year was Toll born?", "1951"),
-    ("Toll died in March 2001.", "In what month and year did Toll die?", "March 2001"),
-    ("She died at the age of 75.", "At what age did Mira Toll die?", "75"),
-    ("Mira Toll was a Dutch painter.", "What was Mira Toll?", "Dutch painter"),
-    ("Mira Toll is Dutch.", "What nationality is Mira Toll?", "Dutch"),
-    ("Toll is the founder of Orm House.", "What is Toll the founder of?", "Orm House"),
-    ("Toll was the wife of Bor Ek.", "Who was Toll the wife of?", "Bor Ek"),
-    ("Toll is best known for her maps.", "What is Toll best known for?", "her maps"),
-    ("Toll works as a diplomat.", "What does Toll work as?", "diplomat"),
-    ("Toll has worked with Bor Ek.", "Who has Toll worked with?", "Bor Ek"),
-    ("Toll studied at Uppsala University.", "Where did Toll study?", "Uppsala University"),
-    ("Toll studied law at Lund.", "Where did Toll study law?", "Lund"),
-    ("Toll graduated from Lund.", "Which institution did Toll graduate from?", "Lund"),
-    ("Toll attended Lund College.", "Which institution did Toll attend?", "Lund College"),
-    ("Toll won the Orm Prize.", "Which award did Toll win?", "Orm Prize"),
-    (
-        "Mira Toll won the Prix Femina in 1990.",
-        "In what year did Mira Toll win the Prix Femina?",
-        "1990",
-    ),
-    ("Toll has won two Emmy Awards.", "How many Emmy Awards has Toll won?", "two"),
-    ("Toll won the cup three times.", "How many times did Toll win the cup?", "three"),
-    ("Mira Toll has 12,000 employees.", "How many employees does Mira Toll have?", "12,000"),
-    ("Toll House was founded in 1980.", "In what year was Toll House founded?", "1980"),
-    ("Toll House was built by Bor Ek.", "Who was Toll House built by?", "Bor Ek"),
-    ("Toll married Bor Ek.", "Who did Toll marry?", "Bor Ek"),
-    ("Toll lives in Ohio.", "Where does Toll live?", "Ohio"),
-    ("Her first novel was titled Orm.", "What was Mira Toll's first novel titled?", "Orm"),
-    ("The novel appeared in 1981.", "About Mira Toll: In what year did the novel appear?", "1981"),
-    (
-        "The Rise of Orm is a film.",
-        "About Mira Toll: What is The Rise of Orm?",
-        "film",
-    ),
-    ("She taught from 1990 to 1995.", "From what year to what year did Mira Toll teach?",
-     "1990 to 1995"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("claim", "question", "answer"), NATURAL)
+@tabled
 def test_frequent_claims_are_asked_in_natural_words(claim: str, question: str, answer: str) -> None:
     assert gap_question(TOPIC, claim) == QuestionAnswer(question, answer)
 
 
-@pytest.mark.parametrize(
-    ("claim", "answer"),
-    [
-        ("Toll was not born in Ripley.", "Ripley"),  # what is denied is not asked for
-        ("Toll wrote Orm and was born in Ripley.", "Ripley"),  # two verbs
-        ("Toll wrote a book published in 1990.", "1990"),  # the date is the book's
-        ("Toll is the woman who sang in Ripley.", "Ripley"),
-        ("In Ripley Toll met Bor Ek.", "Bor Ek"),
-        ("Toll, who lived in Ripley, admired Bor Ek.", "Bor Ek"),
-        ("Toll received the from Queen Elizabeth.", "Queen Elizabeth"),
-        ("Toll was praised throughout Ripley.", "Ripley"),
-        ("Toll admired Bor Ek.", "Bor Ek"),  # a verb of no list
-        ("Toll (a painter) was born in Ripley.", "Ripley"),
-    ],
-)
+@tabled
 def test_other_claims_keep_the_gap_for_their_last_value(claim: str, answer: str) -> None:
     made = gap_question(TOPIC, claim)
     assert made == QuestionAnswer(
@@ -103,7 +46,6 @@ TAILS = (
 )
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     st.sampled_from(["Mira Toll", "She", "Her father", "The band", "One of her films", "Toll"]),
     st.sampled_from(["is", "was", "has", "won", "studied", "was born", "has been", "made"]),
@@ -128,16 +70,7 @@ def test_a_natural_question_takes_one_span_out(subject: str, verb: str, rest: li
     assert {word.lower() for word in added} <= {*allowed.split(), *stems}
 
 
-@pytest.mark.parametrize(
-    ("claim", "problem"),
-    [
-        ("", "no value"),
-        ("Mira Toll", "no value"),
-        ("Мира Толль родилась в городе Уппсала.", "language"),
-        # the gap's words stand elsewhere in the claim
-        ("Ripley is the town where Mira Toll lived, in Ripley.", "leak"),
-    ],
-)
+@tabled
 def test_what_cannot_be_asked_says_why(claim: str, problem: str) -> None:
     assert gap_question(TOPIC, claim) == QuestionAnswer("", "", problem)
 
@@ -154,7 +87,6 @@ def test_leaks_and_context_by_hand() -> None:
     assert check_pair(TOPIC, " ", "Ripley").problem == "no value"
 
 
-@settings(max_examples=400, deadline=None)
 @given(
     st.text(max_size=30), st.text(max_size=120) | st.sampled_from(["X is ( 3 ) .", "in 1990 in"])
 )
@@ -208,16 +140,7 @@ def test_a_good_reply_is_read_in_one_call_and_nothing_is_asked_twice() -> None:
     assert reader.notices == []
 
 
-@pytest.mark.parametrize(
-    ("question", "answer", "problem"),
-    [
-        ("When did Mira Toll write it?", "1951", "not in claim"),
-        ("Did Mira Toll write book 0 in 1950?", "1950", "leak"),
-        ("When did she write it?", "1950", "no context"),
-        ("", "", "no value"),
-        ("When did Mira Toll write it?", "", "no value"),
-    ],
-)
+@tabled
 def test_what_it_makes_is_checked(question: str, answer: str, problem: str) -> None:
     def reply(prompt: str) -> str:
         whole = good(prompt)

@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sayso
@@ -29,76 +29,14 @@ from sayso.judges.claims import (
 from sayso.judges.english.markup import parts
 from sayso.records import InputError
 from support.effort import check_growth, seconds
+from support.tables import tabled
 
 
 def said(text: str, topic: str = "Jane Doe") -> list[str]:
     return [c.text for c in claims(text, topic)]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        # a clause is one claim, however much it says
-        ("She was an American actress and singer.",
-         ["Jane Doe was an American actress and singer"]),
-        ("She wrote, directed, and produced films.",
-         ["Jane Doe wrote, directed, and produced films"]),
-        ("Her roles include Sandy in Grease and the nurse in Taxi.",
-         ["Jane Doe's roles include Sandy in Grease and the nurse in Taxi"]),
-        ("She sang with Simon and Garfunkel.", ["Jane Doe sang with Simon and Garfunkel"]),
-        ("She was a brilliant and determined individual.",
-         ["Jane Doe was a brilliant and determined individual"]),
-        ("She was married to the beautiful and talented Anna Ek.",
-         ["Jane Doe was married to the beautiful and talented Anna Ek"]),
-        ("The film directed by the painter revolves around a story that captivated critics.",
-         ["The film directed by the painter revolves around a story that captivated critics"]),
-        ("She wrote books and directed films.", ["Jane Doe wrote books and directed films"]),
-        ("If she sang, she was paid and she was happy.",
-         ["If Jane Doe sang, she was paid and she was happy"]),
-        ("She has written and produced plays.", ["Jane Doe has written and produced plays"]),
-        # a second verb, with what helps the first
-        ("She attended Orm College and earned a degree in drama and speech.",
-         ["Jane Doe attended Orm College", "Jane Doe earned a degree in drama and speech"]),
-        ("She was arrested in Orm and charged with theft.",
-         ["Jane Doe was arrested in Orm", "Jane Doe was charged with theft"]),
-        ("She has sung in operas and appeared in films.",
-         ["Jane Doe has sung in operas", "Jane Doe has appeared in films"]),
-        ("She was born in Orm and moved to Sarn.",
-         ["Jane Doe was born in Orm", "Jane Doe moved to Sarn"]),
-        # a second subject
-        ("She was a poet, and her husband was a painter.",
-         ["Jane Doe was a poet", "Jane Doe's husband was a painter"]),
-        ("Although she was born in Orm, she grew up in Sarn.",
-         ["Jane Doe was born in Orm", "Jane Doe grew up in Sarn"]),
-        ("She moved to Sarn, where she taught music.",
-         ["Jane Doe moved to Sarn", "Jane Doe taught music"]),
-        # of two women "she" may be either, and "they" are not she
-        ("Her sister was a singer, and she died in 1990.",
-         ["Jane Doe's sister was a singer, and she died in 1990"]),
-        ("She married Bo Ek, and they have two children.",
-         ["Jane Doe married Bo Ek, and they have two children"]),
-        # openings, contractions, families
-        ("Born in Omaha, Nebraska, she moved to Orm.",
-         ["Born in Omaha, Nebraska, Jane Doe moved to Orm"]),
-        ("In 1959, Doe joined the choir.", ["In 1959, Jane Doe joined the choir"]),
-        ("She's been a member since 1990.", ["Jane Doe has been a member since 1990"]),
-        ("She's also a poet.", ["Jane Doe is also a poet"]),
-        ("Lena Falk earned her degree there.", ["Lena Falk earned her degree there"]),
-        # day and place, and dates in brackets
-        ("She was born on November 21, 1942, in Cleveland, Ohio.",
-         ["Jane Doe was born on November 21, 1942", "Jane Doe was born in Cleveland, Ohio"]),
-        ("Jane Doe (May 5, 1895 – September 12, 1968) was a poet.",
-         ["Jane Doe was born on May 5, 1895", "Jane Doe died on September 12, 1968",
-          "Jane Doe was a poet"]),
-        ("She sang in Taxi (2002–2006).", ["Jane Doe sang in Taxi (2002–2006)"]),
-        ("She is a poet best known for her odes.",
-         ["Jane Doe is a poet", "Jane Doe is best known for her odes"]),
-        # what is no claim
-        ("She was born in 1942, but I am not sure.", ["Jane Doe was born in 1942"]),
-        ("Early life: She was tutored by Lena Falk.", ["Jane Doe was tutored by Lena Falk"]),
-        ("She taught.[1] Life in Orm.", ["Jane Doe taught"]),
-    ],
-)  # fmt: skip
+@tabled
 def test_what_a_sentence_claims(text: str, expected: list[str]) -> None:
     # what shows that the topic is a woman
     assert said(f"She was real. {text}")[1:] == expected
@@ -183,60 +121,18 @@ def test_the_span_begins_behind_a_link() -> None:
     assert (text[two.start : two.end], two.text) == ("She left it.", "Jane Doe left it")
 
 
-@pytest.mark.parametrize(
-    ("text", "bare"),
-    [
-        ("It is widely reported that he won.", "he won."),
-        ("It seems that he won.", "he won."),
-        ("I'm not entirely sure, but he won.", "he won."),
-        ("According to some sources, he won.", "he won."),
-        ("Reportedly, he won.", "he won."),
-        ("As far as I know, he won.", "he won."),
-        ("He was reportedly born in Orm.", "He was born in Orm."),
-        ("However, he won.", "he won."),
-        # what turns the meaning, and a source that is named, stay
-        ("It is unlikely that he won.", None),
-        ("It is a myth that he won.", None),
-        ("It is not true that he won.", None),
-        ("According to Forbes, he won.", None),
-        ("He may have won.", None),
-        ("He probably not won.", None),
-    ],
-)
+@tabled
 def test_frames(text: str, bare: str | None) -> None:
     assert unframed(text)[0] == (bare or text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "I don't have information about Jane Doe.",
-        "I apologize for the confusion.",
-        "As an AI language model, I cannot browse.",
-        "There is limited information available about her early life.",
-        "Who was Jane Doe?",
-        "Please provide more context.",
-        "Unfortunately, I could not find any details on her career.",
-        "It is unclear when she was born.",
-        "I hope this helps!",
-        "The search results do not mention her.",
-    ],
-)
+@tabled
 def test_talk_is_no_claim(text: str) -> None:
     assert said(text) == []
     assert is_talk(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "World War I ended in 1918.",
-        "Queen Elizabeth I was crowned in 1559.",
-        'She recorded "I Will Stay" in 1960.',
-        "She worked as an information officer.",
-        "The cause of the disease is unknown to science.",
-    ],
-)
+@tabled
 def test_what_only_looks_like_talk(text: str) -> None:
     assert said(text) != []
 
@@ -271,15 +167,7 @@ def test_he_who_cannot_be_the_topic_is_the_one_named_before() -> None:
     assert said(text, "radium")[-1] == "Henrietta Ek was a chemist"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "<think>She was a queen. She died.</think>\nJane Doe was a poet. She sang.",
-        "She was a queen, and so on.</think>Jane Doe was a poet. She sang.",
-        "Jane Doe was a poet.\n<think>A queen?</think>\nShe sang.",
-        "Jane Doe was a poet. She sang.\n<think>Or she was a queen",
-    ],
-)
+@tabled
 def test_thoughts_claim_nothing_and_spans_are_those_of_the_whole_text(text: str) -> None:
     found = claims(text, "Jane Doe")
     assert [c.text for c in found] == ["Jane Doe was a poet", "Jane Doe sang"]
@@ -322,13 +210,11 @@ Inc. - 1. | # ** including such as most notably becoming after joining [1] … ?
 WORDS = [*PIECES.split(), "\x00", "\x01", "\x02", "\u202e", "\n", "\n\n"]
 
 
-@settings(max_examples=400, deadline=None)
 @given(st.lists(st.sampled_from(WORDS), max_size=60), st.sampled_from(["", "Bo Ek"]))
 def test_any_words_in_any_order(words: list[str], topic: str) -> None:
     holds(" ".join(words), topic)
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.text(max_size=300), st.text(max_size=20))
 def test_any_text_and_topic(text: str, topic: str) -> None:
     holds(text, topic)
@@ -367,18 +253,7 @@ def test_the_eleven_phrases_of_the_paper_anywhere_and_in_any_case() -> None:
         assert unresponsive(f"Well, {phrase.upper()} more.") == phrase
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("I don’t have any information on her.", "i don't have"),  # a curly quote
-        ("I  do\nnot have it.", "i do not have"),  # white space is one
-        ("", "empty"),
-        (" \n", "empty"),
-        ("Mira Toll is a poet.", None),
-        ("He said: I doubt it.", None),
-        ("Unfortunately, there was no sequel.", None),
-    ],
-)
+@tabled
 def test_by_hand(text: str, expected: str | None) -> None:
     assert unresponsive(text) == expected
 
@@ -455,93 +330,12 @@ def counted(text: str, topic: str = "") -> dict[str, int]:
     return dict(read_claims(topic, text).unclaimed)
 
 
-@pytest.mark.parametrize(
-    ("text", "topic", "expected"),
-    [
-        # bold lead-ins and label-value lines
-        ("**Birth:** 1911 in Paris\n**Known for:** her odes\n- **Father**: Bo Doe", "Jane Doe",
-         ["Jane Doe was born in 1911 in Paris", "Jane Doe is known for her odes",
-          "Jane Doe's father is Bo Doe"]),
-        # items behind what opens their list, and under a heading
-        ("Here are the three largest moons:\n1. **Orm** – the largest one\n2. **Sarn**: It has "
-         "ice. It was seen by Bo Ek.", "",
-         ["The largest moons include Orm", "Orm is the largest one", "Sarn has ice",
-          "Sarn was seen by Bo Ek"]),
-        ("There are two types of rock:\n- Igneous\n- Sedimentary", "",
-         ["There are two types of rock", "Types of rock include Igneous",
-          "Types of rock include Sedimentary"]),
-        ("She won two prizes:\n- Physics in 1903\n- Chemistry in 1911", "Jane Doe",
-         ["Jane Doe won two prizes", "Jane Doe won two prizes: Physics in 1903",
-          "Jane Doe won two prizes: Chemistry in 1911"]),
-        ("Jane Doe sang.\n\n## Notable works\n- Odes (1990)\n- Essays\n  - The Wall", "Jane Doe",
-         ["Jane Doe sang", "Jane Doe's notable works include Odes (1990)",
-          "Jane Doe's essays include The Wall"]),
-        # a heading ends the list above it
-        ("The causes are:\n- heat\n\nResults:\n- Ice melts the wall", "",
-         ["The causes are heat", "Ice melts the wall"]),
-        # tables: each cell of the thing that its row is of
-        ("| City | Population | Notes |\n|--|--|--|\n| Orm | 2 million | It lies on the Sarn. |\n"
-         "| Ekby | 5,000 | - |", "",
-         ["Orm's population is 2 million", "Orm lies on the Sarn", "Ekby's population is 5,000"]),
-        ("| # | City | Founded |\n|--|--|--|\n| 1 | Orm | 1200 |", "", ["Orm was founded in 1200"]),
-        ("| Attribute | Value |\n|--|--|\n| Spouse | Bo Ek |", "Jane Doe",
-         ["Jane Doe's spouse is Bo Ek"]),
-        # data: the plain values of the outermost object, wherever its lines break
-        ('{"name": "Jane Doe", "born": "1815", "works": ["Odes", "Plays"], "bio": "She sang.", '
-         '"spouse": {"born": 1805}}', "Jane Doe",
-         ["Jane Doe was born in 1815", "Jane Doe's works are Odes, Plays", "Jane Doe sang"]),
-        ('```json\n{\n  "place_of_birth": "Orm"\n}\n```', "Jane Doe",
-         ["Jane Doe's place of birth is Orm"]),
-        # formulas: joined to what gives them, or with numbers alone
-        ("The area of a circle is given by:\n$$A = \\pi r^2$$", "",
-         ["The area of a circle is given by $$A = \\pi r^2$$"]),
-        ("Orm has 3 * 5 = 15 towers. We simplify it:\n\n$12 + 12 = 24$\n\nx = 24", "",
-         ["Orm has 3 * 5 = 15 towers", "$12 + 12 = 24$"]),
-        # a clause that is whole before a colon stays a claim
-        ("There are two ways to write it, of which one is short:\n\n```\nx = 1\n```", "",
-         ["There are two ways to write it, of which one is short"]),
-        ("6 yams x 1.5 = 9\n\nSo it is 9.", "", ["6 yams x 1.5 = 9", "So it is 9"]),
-        # a name is carried to "it" out of a prompt that wraps it, and over an apposition
-        ("The Orm Wall is old. It stretches far.", "the history of the Orm Wall",
-         ["The Orm Wall is old", "The Orm Wall stretches far"]),
-        ("Jane Doe, also known as Jay, was a poet. She sang.", "",
-         ["Jane Doe, also known as Jay, was a poet", "Jane Doe sang"]),
-        ("Sure! Here's a short text about Jane Doe.\n\nJane Doe was a poet. She sang.", "",
-         ["Jane Doe was a poet", "Jane Doe sang"]),
-    ],
-)  # fmt: skip
+@tabled
 def test_what_lists_tables_and_data_claim(text: str, topic: str, expected: list[str]) -> None:
     assert said(text, topic) == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "expected", "rest"),
-    [
-        ("Orm is a town.\n\n```python\nx = 1\nprint(x)\n```\nIt is old.",
-         ["Orm is a town", "Orm is old"], {"code": 2}),
-        # a fence that holds prose, and one that a token limit left open
-        ("```markdown\nOrm is a town.\n```", ["Orm is a town"], {}),
-        ("Orm is a town.\n```\ndef f(x):\n    return x", ["Orm is a town"], {"code": 2}),
-        ("Orm is a town.\ndef f(x):\n    return x + 1", ["Orm is a town"], {"code": 2}),
-        ('[{"a": {"b": 1}}]', [], {"data": 1}),
-        ("Orm is a town.\n\nThe sun sets over the quiet wall,\nThe leaves of autumn fall,\n"
-         "And all the birds are on their way,\nTo meet the ending of the day.",
-         ["Orm is a town"], {"verse": 4}),
-        ("Ann: How are you?\n\nBo: I am well. Are you?\n\nAnn: I am, Bo!", [], {"speech": 3}),
-        ("1. Dice the onion.\n2. Next, add it to the pan until it is soft.\n3. Season with salt.\n"
-         "4. To serve, plate the rice.\n5. Rice is a grain.", ["Rice is a grain"],
-         {"instruction": 4}),
-        ("Ingredients:\n- 2 cups flour\n- 1 egg", [], {"phrase": 2}),
-        ("1. Orm Tavern\n2. The Wall\n3. Bo's", [], {"phrase": 3}),
-        ("Is Orm old? Let n be its age:\n\nn = 3(x + 1)", [], {"instruction": 1, "remark": 1,
-                                                              "formula": 1}),
-        # facts in lists stay facts, whatever their verb
-        ("1. Multilingualism enhances the memory.\n2. The longest nails ever seen belonged to Ek.",
-         ["Multilingualism enhances the memory", "The longest nails ever seen belonged to Ek"], {}),
-        ("Q: Where is Orm?\nA: Orm is in Sarn.\nQ: How old is it?\nA: It is old.",
-         ["A: Orm is in Sarn", "A: It is old"], {"remark": 2}),
-    ],
-)  # fmt: skip
+@tabled
 def test_what_claims_nothing_is_counted(
     text: str, expected: list[str], rest: dict[str, int]
 ) -> None:

@@ -6,7 +6,7 @@ More of each class stand in ``benchmarks/data/wordings_contradiction.jsonl``: ``
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sayso
@@ -15,6 +15,7 @@ from sayso.judges.contradiction import answers, contradicts, question_kind, read
 from sayso.judges.english.families import keys, slip
 from sayso.judges.meaning import RulesMeaning
 from support.effort import check_growth, seconds
+from support.tables import tabled
 
 #: without synonyms: inflected, of one root, a people and its country, slips, numbers
 WORDS = (
@@ -115,7 +116,6 @@ ANY = st.one_of(
 
 
 @given(ANY, ANY, ANY)
-@settings(max_examples=300, deadline=None)
 def test_any_text(question: str, a: str, b: str) -> None:
     value = contradicts(question, a, b)
     assert value in (True, False, None)
@@ -127,67 +127,26 @@ def test_public_name() -> None:
     assert sayso.contradicts("Who?", "Ann Bo", "Ann Bo") is False
 
 
-@pytest.mark.parametrize(
-    ("question", "a", "b", "wanted"),
-    [
-        ("Who wrote Emma?", "It was Austen.", "It was not Austen.", True),
-        ("Who wrote Emma?", "It was not Eliot.", "Jane Austen.", False),  # both can be right
-        ("Who wrote Emma?", "It was not Eliot.", "It was not Trollope.", False),
-        ("When did it open?", "It was not on 12 May 1961.", "1961", False),  # another day of it
-        ("When did it open?", "It was not until 1961.", "1961", False),
-        ("When did it open?", "It was not 1960 but 1961.", "1960", False),
-        ("Who wrote Emma?", "I'm not sure it was Austen.", "Austen", False),
-    ],
-)
+@tabled
 def test_a_denial_excludes_what_it_denies(question: str, a: str, b: str, wanted: bool) -> None:
     assert sayso.contradicts(question, a, b) is wanted
     assert sayso.contradicts(question, b, a) is wanted
 
 
-@pytest.mark.parametrize(
-    ("question", "a", "b", "wanted"),
-    [
-        ("When did it open?", "before 1970", "1961", False),
-        ("When did it open?", "after 1960", "1959", True),
-        ("When did it open?", "after 1960", "before 1970", False),
-        ("How many doors has it?", "at least 5", "7", False),
-        ("How many doors has it?", "fewer than 10", "7", False),
-        ("How many doors has it?", "up to 8", "at least 9", True),
-        ("How high is it?", "over 900 m", "950 km", True),
-    ],
-)
+@tabled
 def test_a_value_that_leaves_one_side_open(question: str, a: str, b: str, wanted: bool) -> None:
     assert sayso.contradicts(question, a, b) is wanted
     assert sayso.contradicts(question, b, a) is wanted
 
 
-@pytest.mark.parametrize(
-    "draw",
-    [
-        "I'm sorry, I'm unable to access real-time information.",
-        "I'm an AI language model. How can I help you today?",
-        "The exact date remains unknown.",
-        "I'm happy to help. Please tell me more about your project.",
-        "What an endless cycle of speculation.",
-        "No, I am not sure or do not know, yet.",
-    ],
-)
+@tabled
 def test_a_draw_without_an_answer_is_missing(draw: str) -> None:
     for question, answer in (("When was Ada Bo born?", "1815"), ("Who wrote Emma?", "Jane Austen")):
         assert contradicts(question, answer, draw) is None
         assert not answers(question, draw)
 
 
-@pytest.mark.parametrize(
-    "hedged",
-    [
-        "I'm not sure, but I think 1815.",
-        "I'm not sure, but I think it was 1815.",
-        "I am not sure; it may have been 1815.",
-        "I don't know, but I believe it was published in 1815.",
-        "It might be 1815, but I am not sure.",
-    ],
-)
+@tabled
 def test_a_hedge_of_two_parts_hides_no_answer(hedged: str) -> None:
     assert contradicts("When was Emma published?", hedged, "1815") is False
     assert contradicts("When was Emma published?", hedged, "1816") is True
@@ -199,21 +158,7 @@ def test_an_answer_is_read_behind_talk() -> None:
     assert contradicts("Who wrote Emma?", draw, "George Eliot") is True
 
 
-@pytest.mark.parametrize(
-    ("question", "a", "b", "wanted"),
-    [
-        ("How long is its year?", "It is 687.8 days.", "It is 687.9 days.", False),
-        ("How many people live there?", "about 5,000", "5,012", False),
-        ("How many people live there?", "about 5,000", "7,000", True),
-        ("How high is it?", "8,848 m", "8,849 m", False),
-        ("How many doors has it?", "41", "42", True),
-        ("Who rules it?", "Kim Jong-un", "Kim Jong-il", True),
-        ("Who rules it?", "Kim Jong-un", "Kim Jong Un", False),
-        ("Who was it?", "Henry VIII", "It was Henry the Eighth.", False),
-        ("Who was it?", "John Adams", "John Quincy Adams", True),
-        ("Who was it?", "James Brown", "James James", True),
-    ],
-)
+@tabled
 def test_values_and_names(question: str, a: str, b: str, wanted: bool) -> None:
     assert contradicts(question, a, b) is wanted
     assert contradicts(question, b, a) is wanted
@@ -221,47 +166,12 @@ def test_values_and_names(question: str, a: str, b: str, wanted: bool) -> None:
     assert not (same and wanted)
 
 
-@pytest.mark.parametrize(
-    ("question", "draw", "answer"),
-    [
-        ("When was Ada Bo born?", "The tower was opened to the public in 1961.", "1815"),
-        ("Where was Ada Bo born?", "Many travelers have visited Rome and Paris since.", "Graz"),
-        ("Which country is the Orm bridge in?", "Orm bridge is its name in Spanish.", "Austria"),
-        ("where was ada bo born", "ada bo was born in [City].", "Graz"),
-    ],
-)
+@tabled
 def test_a_draw_about_something_else_is_missing(question: str, draw: str, answer: str) -> None:
     assert contradicts(question, draw, answer) is None
 
 
-@pytest.mark.parametrize(
-    ("question", "answer", "other"),
-    [
-        # words of the question and of names are no talk of the speaker
-        ("who sings you and me", "The song You and Me was sung by Ann Bo.", "Ivo Marsh"),
-        ("When did Norway enter World War I?", "Norway entered World War I on 6 May 1917.", "1915"),
-        # the name that opens a sentence with the verb that was asked with
-        ("Who wrote Emma?", "Austen wrote Emma, which is her most popular novel.", "Eliot"),
-        # the first word that asks says what is asked for
-        ("What is it called when a name is reversed?", "It is called an ananym.", "A palindrome"),
-        # the sentence that fits best, not the first with a date
-        (
-            "When was Ada Bo born?",
-            "Ada Bo is an 18th-century composer. She was born on 12 May 1817 in Graz.",
-            "1711",
-        ),
-        # a family of words: born and birth
-        (
-            "When was Ada Bo born?",
-            "The exact date of her birth remains a mystery, but is believed to be 12 May 1817.",
-            "1711",
-        ),
-        ("Who wrote Emma?", "It was not Eliot. It was Jane Austen.", "Eliot"),
-        ("Where was Ada Bo born?", "Perhaps it is Vell. The town is old.", "Graz"),
-        ("What does it run on?", "It is coal. There is much of it.", "Oil"),
-        ("Where was Ada Bo born?", "There is an 80 % chance that it is the old Vell.", "Graz"),
-    ],
-)
+@tabled
 def test_the_sentence_that_answers_is_found(question: str, answer: str, other: str) -> None:
     assert contradicts(question, answer, other) is True
     assert contradicts(question, answer, answer) is False
@@ -272,15 +182,7 @@ def test_a_kind_of_place_and_a_named_place_can_both_be_right() -> None:
     assert contradicts("Where was Ada Bo born?", "In Graz.", "In Oslo.") is True
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "wanted"),
-    [
-        ("Mission: Impossible 2", "Mission: Impossible 3", True),
-        ("It is Mission: Impossible 2.", "It is Mission: Impossible 3.", True),
-        ("It is Alexandre Dumas fils.", "It is Alexandre Dumas p\u00e8re.", True),
-        ("It is the Twelfth Amendment.", "It is the 12th Amendment.", False),
-    ],
-)
+@tabled
 def test_whole_names_are_compared(a: str, b: str, wanted: bool) -> None:
     assert contradicts("What is its name?", a, b) is wanted
 
@@ -293,30 +195,7 @@ def test_thoughts_are_no_part_of_an_answer() -> None:
     assert not answers("Who wrote Emma?", "<think>It was Jane Austen")
 
 
-HOSTILE = (
-    "a",
-    "A",
-    " ",
-    "1",
-    ".",
-    ",",
-    "\n",
-    "not ",
-    "I am ",
-    '"',
-    "1,",
-    "in the ",
-    "A of ",
-    "Aa-",
-    "J. ",
-    "I am not ",
-    "Mission: ",
-    "[a",
-    "<think>",
-)
-
-
-@pytest.mark.parametrize("piece", HOSTILE)
+@tabled
 def test_time_grows_with_the_length(piece: str) -> None:
     def read(length: int) -> None:
         text = (piece * length)[:length] + " Jane Austen"
@@ -326,115 +205,29 @@ def test_time_grows_with_the_length(piece: str) -> None:
     assert seconds(lambda: read(50_000), enough=0.1) < 0.1
 
 
-TALK = [
-    "As an AI language model, I do not have access to records, but the bridge opened in {}.",
-    "As an AI, I cannot verify this. However, it is believed that the bridge opened in {}.",
-    "I don't have information about this bridge, but it was probably opened in {}.",
-    "I'm not sure, but maybe {}.",
-    "I don't know the exact date, but it was around {}.",
-    "I don't know for sure, but my best guess is {}.",
-    "If I had to guess, I would say {}.",
-    "Sorry for the confusion, but the bridge opened in {}.",
-    "As of my last update in 2023 the bridge opened in {}.",
-]
-
-
-@pytest.mark.parametrize("text", TALK)
+@tabled
 def test_a_value_behind_talk_is_an_answer(text: str) -> None:
     question = "When did the bridge open?"
     assert contradicts(question, text.format(1961), "It opened in 1935.") is True
     assert contradicts(question, text.format(1961), "It opened in 1961.") is False
 
 
-@pytest.mark.parametrize(
-    ("question", "answer"),
-    [
-        ("Who wrote the novel?", "I'm sorry, but I can't assist with that."),
-        ("Who wrote the novel?", "I'm not sure, but I'm pretty sure I'm not sure."),
-        ("Who wrote the novel?", "I apologize, but I can't provide that information."),
-        ("Who wrote the novel?", "I am not sure of the answer."),
-        ("Who wrote the novel?", "No one knows who the author of the novel was."),
-        ("Who wrote the novel?", "To tell who wrote it, I would need the Oslo records."),
-        ("What genre is Home?", "I am not sure whether Home is a certain genre."),
-        ("What genre is Home?", "Uncertain."),
-        ("When did it open?", "The date is unknown, but the town is a famous place."),
-    ],
-)
+@tabled
 def test_talk_alone_is_no_answer(question: str, answer: str) -> None:
     assert not answers(question, answer)
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "In which city, town or village was Ada Bo born?",
-        "In which town or at which observatory was Ada Bo seen?",
-        "Which microbe (species or virus) causes it?",
-        "After whom or what is Bo named?",
-        "Which film is the winner of the Palme d'Or?",
-    ],
-)
+@tabled
 def test_two_names_for_what_is_asked_are_no_choice(question: str) -> None:
     assert question_kind(question) != "choice"
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "Which is larger, Mars or Venus?",
-        "Which came first, the chicken or the egg?",
-        "What is better, tea or coffee?",
-        "Was it built before or after 1900?",
-    ],
-)
+@tabled
 def test_a_choice_is_one(question: str) -> None:
     assert question_kind(question) == "choice"
 
 
-@pytest.mark.parametrize(
-    ("question", "a", "b", "wanted"),
-    [
-        ("In which city or town was it founded?", "In the city of Boston.", "In Lyon.", True),
-        # qualifiers
-        ("Where is it?", "Paris, Texas", "Paris, France", True),
-        ("Where is it?", "It is in Paris, Texas.", "It is in Paris, France.", True),
-        ("Where is it?", "Springfield, Illinois", "Springfield, Missouri", True),
-        ("Where is it?", "Paris", "Paris, France", False),
-        ("Where is it?", "London, England", "London, UK", False),
-        ("Where is it?", "London, Ontario", "London, England", True),
-        ("Where is it?", "New York", "New York City", False),
-        ("Where is it?", "Atlanta, Georgia", "Atlanta, USA", False),
-        # a country beside other places
-        (
-            "Which country is Mount Orr in?",
-            "Mount Orr, the highest mountain in Africa, is situated in Kenya.",
-            "Mount Orr stands in the Blue Mountains of Kenya.",
-            False,
-        ),
-        # longer names, and words of one meaning
-        ("Who was he?", "Martin Luther King", "Martin Luther King Jr.", False),
-        ("What did she drive?", "a car", "an automobile", False),
-        ("What did she drive?", "a car", "a bicycle", True),
-        ("What does he do?", "He is a lawyer.", "He is an attorney.", False),
-        ("What does he do?", "He is a lawyer.", "He is a teacher.", True),
-        ("What sport does he play?", "He plays soccer.", "He plays football.", False),
-        ("What sport does he play?", "He plays tennis.", "He plays golf.", True),
-        ("What is the religion of Bo?", "Bo is Muslim.", "The religion of Bo is Islam.", False),
-        # "it" behind words that name nothing
-        ("How high is Orr?", "Not much. It is 19,225 meters tall, by the map.", "900 meters", True),
-        # "No," before a statement denies nothing of it
-        ("Where was Bo born?", "No, Bo was born in Oslo.", "Bo was born in Lyon.", True),
-        # the value is a word of the question
-        (
-            "What is the capital of Orr Province?",
-            "The capital of Orr Province is Orr.",
-            "Lin",
-            True,
-        ),
-        # a measure with a word before it
-        ("What is the mean diameter of Orr?", "About 30 km.", "It is 90 km.", True),
-    ],
-)
+@tabled
 def test_values_are_compared(question: str, a: str, b: str, wanted: bool) -> None:
     assert contradicts(question, a, b) is wanted
     assert contradicts(question, b, a) is wanted

@@ -6,6 +6,7 @@ import pytest
 
 from sayso.judges.english.dates import _READERS, agree, find_dates, gold_dates
 from support.hostile_texts import hostile_texts
+from support.tables import tabled
 
 READ = [
     ("15 August 1946", (1946, 1946, 8, 15)),
@@ -38,20 +39,7 @@ def test_reads(text: str, expected: tuple[int | None, ...]) -> None:
     assert (found.year, found.last, found.month, found.day) == expected
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "1,946 people",
-        "you may 15 times",
-        "19.46",
-        "1946.5",
-        "$1946",
-        "1946%",
-        "12345678",
-        "maybe",
-    ],
-)
+@tabled
 def test_reads_no_date(text: str) -> None:
     assert find_dates(text) == ()
 
@@ -84,23 +72,7 @@ def test_precision_of_a_gold() -> None:
     assert gold_dates("1946-01-01T00:00:00Z", "day")[0].day == 1
 
 
-@pytest.mark.parametrize(
-    ("gold", "said", "expected"),
-    [
-        ("15 August 1946", "August 1946", True),
-        ("15 August 1946", "15 August", True),
-        ("15 August 1946", "15 May", False),
-        ("August 1946", "15 August 1946", True),
-        ("1946", "1947", False),
-        ("1946", "the 1940s", True),
-        ("1946", "1940-1950", True),
-        ("1946", "1900-1950", False),
-        ("the 1940s", "1946", True),
-        ("the 1940s", "1950", False),
-        ("1939-1945", "1941", False),
-        ("1939-1945", "1939", True),
-    ],
-)
+@tabled
 def test_agreement(gold: str, said: str, expected: bool) -> None:
     assert agree(find_dates(gold)[0], find_dates(said)[0]) is expected
 

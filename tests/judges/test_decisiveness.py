@@ -9,7 +9,7 @@ from statistics import mean
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sayso
@@ -27,6 +27,7 @@ from sayso.judges.decisiveness import (
 )
 from sayso.judges.english.lexicon import hedge_phrases
 from support.effort import check_growth, seconds
+from support.tables import tabled
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 ROWS = Path(__file__).parents[2] / "benchmarks" / "data"
@@ -68,36 +69,12 @@ def test_parts_of_an_answer(answer: str, surer: str, less: str) -> None:
     assert first > second + 0.01
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "?!",
-        "I don't know.",
-        "I'm sorry, but I cannot answer that question.",
-        "Could you tell me which film you mean?",
-        # it speaks of what is known, and says nothing of what was asked
-        "I'm not certain of the exact location, but I'm certain of his birthdate.",
-        "I'm not equipped to provide definitive answers.",
-        "Je ne sais pas, mais je pense que c'est probablement Paris qui est la capitale.",
-        "おそらく1961年",
-    ],
-)
+@tabled
 def test_nothing_asserted_or_not_english(text: str) -> None:
     assert decisiveness(text) is None
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "1961",
-        "It was not Lyon.",
-        "The song is called 'Maybe Tomorrow'.",
-        "It was released in May 1961.",
-        "He was known for his good memory and some very short poems.",
-        "Certain people live there.",
-    ],
-)
+@tabled
 def test_plain_statements_are_decisive(text: str) -> None:
     value = decisiveness(text)
     assert value is not None
@@ -113,26 +90,7 @@ def test_masked_words_do_not_count() -> None:
 
 
 # Written after the reader: it had 11 of these 12, and lacked the word "feeling" until then.
-@pytest.mark.parametrize(
-    ("surer", "less"),
-    [
-        ("The bridge was definitely opened in 1910.", "The bridge was perhaps opened in 1910."),
-        ("I'm quite sure the author is Ines Roth.", "I'm not so sure the author is Ines Roth."),
-        ("It is very likely copper.", "It is possibly copper."),
-        ("Copper, without question.", "Copper, if I had to guess."),
-        ("I believe the lake is in Peru.", "I have a vague feeling that the lake is in Peru."),
-        ("As far as I know, she studied law.", "She might have studied law, but I'm unsure."),
-        ("It's almost certainly the liver.", "It could be the liver."),
-        ("He reportedly died in 1702.", "I doubt that he died in 1702."),
-        ("The answer is seven.", "The answer is seven, I believe."),
-        (
-            "I'm fairly confident that it was Otto.",
-            "I'm not very confident, but maybe it was Otto.",
-        ),
-        ("I strongly suspect it was arson.", "It's conceivable that it was arson."),
-        ("There's a strong chance it rained.", "There's little chance it rained."),
-    ],
-)
+@tabled
 def test_unseen_ordered_pairs(surer: str, less: str) -> None:
     first, second = decisiveness(surer), decisiveness(less)
     assert first is not None
@@ -167,17 +125,7 @@ def test_stated_numbers(text: str, shares: list[float]) -> None:
     assert [s.share for s in stated_probabilities(text)] == pytest.approx(shares)
 
 
-@pytest.mark.parametrize(
-    ("text", "count"),
-    [
-        ("It was Lyon.", 1),
-        ("It was Lyon or Paris.", 2),
-        ("It was Gagarin, Titov, or Glenn.", 3),
-        ("It was either copper or tin.", 2),
-        ("It was not Lyon or Paris.", 1),
-        ("More or less.", 1),
-    ],
-)
+@tabled
 def test_alternatives(text: str, count: int) -> None:
     assert count_alternatives(decisiveness_words(text))[0] == count
 
@@ -210,14 +158,7 @@ def test_a_text_is_read_to_its_end_or_not_at_all() -> None:
     assert decisiveness(late, SURE * 500) is not None  # an assertion of any length
 
 
-@pytest.mark.parametrize(
-    ("text", "answer"),
-    [
-        ("<think>Perhaps it was Lyon? I doubt it.</think>\nIt was Lyon.", "It was Lyon."),
-        ("Perhaps Lyon, I'm not sure.</think>It was Lyon.", "It was Lyon."),
-        ("[THINK]It was Lyon.[/THINK]Maybe it was Lyon.", "Maybe it was Lyon."),
-    ],
-)
+@tabled
 def test_thoughts_do_not_count(text: str, answer: str) -> None:
     assert decisiveness(text) == decisiveness(answer)
     assert decisiveness(text, "Lyon") == decisiveness(answer, "Lyon")
@@ -241,7 +182,6 @@ WORDS = st.lists(
 
 
 @given(st.one_of(st.text(max_size=300), WORDS), st.one_of(st.none(), st.text(max_size=40), WORDS))
-@settings(max_examples=400, deadline=None)
 def test_any_text(text: str, assertion: str | None) -> None:
     value = decisiveness(text, assertion)
     assert value is None or 0 <= value <= 1

@@ -25,6 +25,7 @@ from sayso.judges.rules.accuracy import (
     reader_accuracy,
     weights_hash,
 )
+from support.tables import tabled
 
 ROOT = Path(__file__).resolve().parents[2]
 WRITE = "run SAYSO_TEST_DATA=… python tools/readers/accuracy.py"
@@ -75,22 +76,7 @@ def test_counts_of_other_weights_are_not_cited(monkeypatch: pytest.MonkeyPatch) 
         reader_accuracy.cache_clear()
 
 
-@pytest.mark.parametrize(
-    ("name", "writer"),
-    [
-        ("smollm2", "small"),
-        ("hf:HuggingFaceTB/SmolLM2-135M-Instruct", "small"),
-        ("hf:Qwen/Qwen2.5-0.5B", "small"),
-        ("hf:Qwen/Qwen3-4B", "assistant"),
-        ("hf:mistralai/Mixtral-8x0.5B", "assistant"),
-        ("hf:meta-llama/Llama-2-7b-chat-hf", "chat"),
-        ("openai:gpt-3.5-turbo", "chat"),
-        ("openai:gpt-4o-mini", "assistant"),
-        ("http://localhost:8000/v1#claude-sonnet-4", "assistant"),
-        ("http://localhost:8000/v1#mine", None),
-        ("", None),
-    ],
-)
+@tabled
 def test_a_name_says_what_kind_of_model_wrote(name: str, writer: str | None) -> None:
     assert kind_of_writer(name) == writer
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from sayso.judges.english.families import (
     country_names,
     families,
@@ -17,6 +15,7 @@ from sayso.judges.english.families import (
 )
 from sayso.judges.english.questions import Expected, asks_for_a_name, expected
 from sayso.judges.english.tokens import uninflected
+from support.tables import tabled
 
 
 def test_long_words_share_a_root_and_short_ones_do_not() -> None:
@@ -36,17 +35,7 @@ def test_a_people_and_its_country_are_looked_up_together() -> None:
     assert country_names("Ripley") == ()
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "one"),
-    [
-        ("mozart", "mozrat", True),  # two letters swapped
-        ("einstein", "einstien", True),
-        ("paris", "parish", False),  # too short
-        ("beethoven", "beethovan", True),  # one wrong letter, from nine on
-        ("watson", "wotson", False),
-        ("equal", "equal", True),
-    ],
-)
+@tabled
 def test_a_typing_slip(a: str, b: str, one: bool) -> None:
     assert slip(a, b) == slip(b, a) == one
 
@@ -66,20 +55,7 @@ def test_words_of_like_meaning() -> None:
     assert near > far
 
 
-@pytest.mark.parametrize(
-    ("question", "kind"),
-    [
-        ("When was she born?", "date"),
-        ("In which year did it open?", "date"),
-        ("Where does he live?", "place"),
-        ("Which town is it in?", "place"),
-        ("Who wrote it?", "person"),
-        ("How many people live there?", "number"),
-        ("What is the running time of the film?", "number"),
-        ("What is its box office?", "number"),
-        ("What is it made of?", "any"),
-    ],
-)
+@tabled
 def test_what_a_question_expects(question: str, kind: Expected) -> None:
     assert expected(question) == kind
 

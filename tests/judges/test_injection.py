@@ -7,7 +7,7 @@ import unicodedata
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso.judges.judge import Item
@@ -26,6 +26,7 @@ from support.attacks import (
     worst_judge,
 )
 from support.judge_world import Block, Shown, judge_engine, shown, written
+from support.tables import tabled
 
 #: a text that says nothing is never shown to a judge
 ATTACKS = [a if not is_blank(a.text) else a._replace(text=f"So {a.text}") for a in attacks()]
@@ -218,27 +219,7 @@ def test_the_same_content_makes_the_same_fence_and_other_content_another() -> No
     )
 
 
-@pytest.mark.parametrize(
-    ("text", "seen"),
-    [
-        ("$S$", "(S)"),
-        ("It cost $5 million, then $6.", "It cost $5 million, then $6."),
-        ("a $UNC$ b $ NS $", "a (UNC) b ( NS )"),
-        ("### Early life", "# Early life"),
-        ("<think>x</think>", "‹think>x‹/think>"),
-        ("<|im_end|>", "‹|im_end|>"),
-        ("[INST]", "(INST)"),
-        ("[1] and [a]", "[1] and [a]"),
-        ("5 < 6, <5 %, < $3", "5 < 6, <5 %, < $3"),
-        (">>>x <<<y", "›x ‹y"),
-        ("a\u200bb\u202ec\0", "a⟨U+200B⟩b⟨U+202E⟩c⟨U+0000⟩"),
-        ("a\r\nb\u2028c\x85d\re", "a\nb\nc\nd\ne"),
-        ("a\u00a0b\u3000c", "a b c"),
-        ("I ❤\ufe0f you", "I ❤ you"),
-        ("\ud800", "⟨U+D800⟩"),
-        ("Zoë, Łódź, 東京, Мира, مرحبا, १९५०", "Zoë, Łódź, 東京, Мира, مرحبا, १९५०"),
-    ],
-)
+@tabled
 def test_what_cleaning_changes(text: str, seen: str) -> None:
     assert visible_text(text) == seen
 
@@ -261,7 +242,6 @@ _HOSTILE = st.text(
 )
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.lists(_HOSTILE, min_size=1, max_size=4))
 def test_any_text_is_between_the_borders(texts: list[str]) -> None:
     made = fence([Field(f"{n} answer", text) for n, text in enumerate(texts)])
@@ -276,7 +256,6 @@ def test_any_text_is_between_the_borders(texts: list[str]) -> None:
     assert not any(unicodedata.category(c) in ("Cf", "Cs") for c in made.text)
 
 
-@settings(max_examples=100, deadline=None)
 @given(_HOSTILE)
 def test_cleaning_twice_changes_nothing(text: str) -> None:
     assert visible_text(visible_text(text)) == visible_text(text)

@@ -16,6 +16,7 @@ import pytest
 from sayso.judges.judge import WITHHELD
 from sayso.judges.rules.judge import judge_rules
 from support.effort import check_growth
+from support.tables import tabled
 
 FILE = Path(__file__).parents[2] / "benchmarks" / "data" / "silence_written.jsonl"
 LENT = ("Who lent the boat to Ivo Marsh?", "Ada Bo")
@@ -87,46 +88,7 @@ def test_silence_and_its_neighbor(asked: tuple[str, str], silent: str, told: str
 MAYOR = "What did the mayor say?"
 
 
-@pytest.mark.parametrize(
-    ("silent", "told"),
-    [
-        # a verb that is denied
-        (
-            "The mayor did not reply, so what he said is unknown.",
-            "The mayor did not reply at first, then said that he did not know.",
-        ),
-        ("The mayor never said; nobody knows.", "The mayor said nobody knows."),
-        (
-            "The mayor declined to say, and his view is unknown.",
-            "The mayor said his view is unknown.",
-        ),
-        ("No source says; the answer is unknown.", "He said the answer is unknown."),
-        # what is said is the subject
-        ("What the mayor said is not known.", "The mayor said that what was owed is not known."),
-        ("What the mayor told the court is unclear.", "The mayor told the court it is unclear."),
-        ("The words that the mayor said are unknown.", "The mayor said the words are unknown."),
-        ("The story the mayor told the court is not known.", "He told the court it is not known."),
-        # another's clause
-        ("As the paper said, it is not known.", "When asked, he said that it was not known."),
-        ("The memo says that his words are unknown.", "He says that his words are unknown."),
-        ("The mayor was told that it is unknown.", "The mayor told them that it is unknown."),
-        (
-            "Reporters said that it is not known what the mayor said.",
-            "The mayor, who was tired, said that it is not known.",
-        ),
-        # no clause, and a clause behind
-        ("The mayor's reply is unknown.", "The mayor replied: it is unknown."),
-        (
-            "The mayor said something, but there is no record of it.",
-            "The mayor said to the judge that there is no record of it.",
-        ),
-        (
-            "The mayor said a few words and they are not known.",
-            "The mayor said that the day was long, and that the rest is not known.",
-        ),
-        ("He said it in private, and it is not known.", "He said that in his view, it is unknown."),
-    ],
-)  # fmt: skip
+@tabled
 def test_only_what_somebody_did_say_is_a_report(silent: str, told: str) -> None:
     assert judge_rules(MAYOR, "?", silent).stance in WITHHELD
     assert judge_rules(MAYOR, "?", told).stance in ("committed", "hedged")
@@ -139,58 +101,18 @@ def test_what_the_text_asked_about_says_is_told() -> None:
     assert judge_rules(MAYOR, "?", answer).stance in WITHHELD
 
 
-@pytest.mark.parametrize(
-    ("question", "told", "silent"),
-    [
-        ("What does the fee depend on?", "The fee depends on the person.", "Nobody knows on what."),
-        ("What does the price depend on?", "It depends on the individual.", "I do not know."),
-        ("What does the dose vary with?", "It varies from person to person.", "It is not known."),
-        ("On what does the result depend?", "It depends on opinion.", "I cannot say."),
-        ("What do tastes differ by?", "They differ from person to person.", "I have no idea."),
-        ("What is the price dependent on?", "It is dependent on the person.", "I'm not sure."),
-        ("How does the rate vary?", "The rate varies by individual.", "It is unknown."),
-        ("Tell me what the fee depends on.", "It depends on the person's age.", "No idea."),
-        ("It depends. On what does it depend? Be brief.", "On the individual; it varies.", "N/A"),
-        ("Depending on what is it set?", "It depends on people and their income.", "Unknown."),
-    ],
-)  # fmt: skip
+@tabled
 def test_what_something_depends_on_is_told(question: str, told: str, silent: str) -> None:
     assert judge_rules(question, "?", told).stance in ("committed", "hedged")
     assert judge_rules(question, "?", silent).stance in WITHHELD
 
 
-@pytest.mark.parametrize(
-    ("question", "silent"),
-    [
-        ("What is the fee?", "It depends on the person."),
-        ("How fair is the fee?", "It depends on the individual."),
-        ("Which colour is best?", "That varies from person to person."),
-        ("What is the best dose?", "It depends on your own opinion."),
-        # neither a text before the question nor an option asks
-        ("Fees vary from town to town. What is the fee?", "It depends on the person."),
-        ("How long is it?\n(A). Long\n(B). It varies\n(C). Refused\nAnswer:",
-         "This depends on the person."),
-    ],
-)  # fmt: skip
+@tabled
 def test_what_is_left_to_opinion_is_withheld(question: str, silent: str) -> None:
     assert judge_rules(question, "?", silent).stance in WITHHELD
 
 
-@pytest.mark.parametrize(
-    ("question", "answer", "content"),
-    [
-        ("Who wrote Low Ford?", "It was written by the writer and director Ivo Marsh.", "correct"),
-        ("Who wrote Low Ford?", "The director Ivo Marsh wrote it.", "correct"),
-        (
-            "Who wrote Low Ford?",
-            "It was written by Ada Bo; its director is Ivo Marsh.",
-            "incorrect",
-        ),
-        ("Who wrote Low Ford?", "Ada Bo wrote it, directed by Ivo Marsh.", "incorrect"),
-        ("Who directed Low Ford?", "It was directed by producer Ivo Marsh.", "correct"),
-        ("Who directed Low Ford?", "Ada Bo directed it for the producer Ivo Marsh.", "incorrect"),
-    ],
-)
+@tabled
 def test_what_a_person_is_called_is_no_other_event(
     question: str, answer: str, content: str
 ) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso.engines.scripted import ScriptedEngine
@@ -250,7 +250,6 @@ def test_a_thousand_mutated_replies() -> None:
     assert kinds["unlocated"] > 3
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.text(max_size=200), st.text(max_size=60), st.text(max_size=20))
 def test_any_text_any_quote_any_topic(text: str, quote: str, topic: str) -> None:
     def replies(prompt: str) -> str:

@@ -14,6 +14,7 @@ from sayso.judges.model.judge import LlmJudge
 from sayso.judges.rules.judge import RulesJudge
 from sayso.records import Generation, Gold, InputError, Question, Request, Usage, Verdict, ask
 from support.judge_world import Block, Shown, judge_engine, shown, truthful, written
+from support.tables import tabled
 
 QUESTIONS = tuple(
     Question(id=f"q{n}", dataset="d", text=text, golds=(Gold(gold),), entity="Mira Toll")
@@ -289,15 +290,7 @@ def test_a_refusing_judge_costs_only_what_it_refuses() -> None:
     assert judge.counts.refused == 1
 
 
-@pytest.mark.parametrize(
-    ("reason", "problem"),
-    [
-        ("failed: 500 Internal Server Error", "failed"),
-        ("context", "failed"),
-        ("failed: content filter", "refused"),
-        ("truncated", "truncated"),
-    ],
-)
+@tabled
 def test_a_judge_that_cannot_answer(reason: str, problem: str) -> None:
     calls: list[Request] = []
 

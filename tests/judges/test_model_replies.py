@@ -6,12 +6,13 @@ import json
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso.judges.model.prompts import FIRST, ONE_PASS, SECOND, combine, vocabulary
 from sayso.judges.model.replies import read_judge_reply, refuses
 from sayso.prompts.thoughts import strip_thinking
+from support.tables import tabled
 
 CODE = "k7f3a"
 QUESTIONS = ["Where was Mira Toll born?", "When was Mira Toll born?", "What was her occupation?"]
@@ -207,21 +208,7 @@ def test_json_that_says_nothing(text: str) -> None:
 # --- thinking ---
 
 
-@pytest.mark.parametrize(
-    ("text", "left", "closed"),
-    [
-        ("plain", "plain", True),
-        ("<think>a</think>b", "b", True),
-        ("  <THINK>a\n</think>\nb", "\nb", True),
-        ("<thinking>a</thinking>b", "b", True),
-        ("a\n</think>\nb", "\nb", True),
-        ("<think>a", "", False),
-        ("a\n<think>b", "a\n", False),
-        ("a\n<think>b</think>c", "a\nc", True),
-        ("it quotes <think> and </think> inside a line", None, True),
-        ("</think>a\n<think>b", "a\n", False),
-    ],
-)
+@tabled
 def test_thinking_is_removed(text: str, left: str | None, closed: bool) -> None:
     assert strip_thinking(text) == (text if left is None else left, closed)
 
@@ -299,7 +286,6 @@ PIECES = st.sampled_from(
 NOISE = st.one_of(st.lists(PIECES, max_size=40).map("".join), st.text(max_size=400))
 
 
-@settings(max_examples=500, deadline=None)
 @given(NOISE, st.sampled_from(["json", "blocks"]))
 def test_no_text_without_the_code_is_a_verdict(text: str, output: str) -> None:
     text = strip_thinking(re.sub(CODE, "k0000", text, flags=re.IGNORECASE))[0]
@@ -308,7 +294,6 @@ def test_no_text_without_the_code_is_a_verdict(text: str, output: str) -> None:
     assert set(read.problems) == {0, 1, 2}  # what is missing is counted, every part of it
 
 
-@settings(max_examples=500, deadline=None)
 @given(NOISE, st.sampled_from(["json", "blocks"]))
 def test_no_text_breaks_the_reader_and_every_part_is_read_or_missing(
     text: str, output: str
@@ -325,7 +310,6 @@ def test_no_text_breaks_the_reader_and_every_part_is_read_or_missing(
         assert label in text.casefold()
 
 
-@settings(max_examples=300, deadline=None)
 @given(NOISE, st.integers(0, 2), st.booleans())
 def test_noise_around_a_reply_changes_no_verdict(noise: str, where: int, as_json: bool) -> None:
     """Text without the code before, after or inside: what is read is what was said, or missing."""
@@ -352,7 +336,6 @@ _VALUES = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
 @given(_VALUES)
 def test_any_json_is_read_only_where_it_is_whole(value: object) -> None:
     found = labels(json.dumps({"code": CODE, "verdicts": value}), "json")

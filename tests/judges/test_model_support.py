@@ -15,6 +15,7 @@ from sayso.judges.model import numbered
 from sayso.judges.support import LlmSupport, Supported, read_verdict
 from sayso.records import Generation, Passage, Request
 from support import attacks
+from support.tables import tabled
 
 CLAIMS = [f"Orm has claim number {n} here." for n in range(6)]
 ONE, TWO = Passage("id1", "Orm", "Orm is in Sarn."), Passage("id2", "Orm", "Orm is old.")
@@ -47,25 +48,7 @@ def model(reply: Callable[[str], Any]) -> ScriptedEngine:
     return ScriptedEngine(lambda request: reply(request.messages[-1].content), name="checker")
 
 
-@pytest.mark.parametrize(
-    ("entry", "expected"),
-    [
-        ({"verdict": "supported", "passage": "p1"}, ["S", "p1"]),
-        ({"verdict": "Supported.", "passage": "passage P2"}, ["S", "p2"]),
-        ({"verdict": "supported", "passage": "p1, p3"}, ["S", "p1"]),
-        ({"verdict": "supported", "passage": ""}, None),  # nothing to point at
-        ({"verdict": "supported"}, None),
-        ({"verdict": "supported", "passage": None}, None),
-        ({"verdict": "not supported", "passage": "p1"}, ["NS", ""]),
-        ({"verdict": "not_supported", "passage": None}, ["NS", ""]),
-        ({"verdict": "irrelevant"}, ["IR", ""]),
-        ({"verdict": "partly supported", "passage": "p1"}, None),
-        ({"verdict": "S", "passage": "p1"}, None),
-        ({"verdict": True, "passage": "p1"}, None),
-        ({"verdict": "supported", "passage": ["p1"]}, None),
-        ({}, None),
-    ],
-)
+@tabled
 def test_entries_by_hand(entry: dict[str, Any], expected: Any) -> None:
     assert read_verdict(entry) == expected
 

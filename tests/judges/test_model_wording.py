@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso.engines.scripted import ScriptedEngine
@@ -287,7 +287,6 @@ def test_a_thousand_mutated_answers_about_pairs() -> None:
     assert letters.count("?") > 250
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.text(max_size=300), st.lists(st.text(max_size=60), min_size=1, max_size=4))
 def test_any_text_is_a_reply(text: str, texts: list[str]) -> None:
     values, problems = read_numbered(text, CODE, texts, read_assertions)
@@ -295,7 +294,6 @@ def test_any_text_is_a_reply(text: str, texts: list[str]) -> None:
     assert not set(values) & set(problems)
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.text(max_size=80))
 def test_the_beginning_of_a_text_is_recognized(text: str) -> None:
     assert begins_so(text, text)

@@ -25,6 +25,7 @@ from sayso.prompts.templates import WHOLE, Template, read_template
 from sayso.records import Generation, Gold, InputError, Passage, Question, Request, Verdict, ask
 from support.attacks import CANARY, attacks, outside
 from support.endpoint import endpoint
+from support.tables import tabled
 
 QUESTIONS = tuple(
     Question(id=f"q{n}", dataset="d", text=text, golds=(Gold(gold),), entity="Mira Toll")
@@ -182,15 +183,7 @@ def test_a_reply_that_fits_no_format_is_no_verdict(folder: Path, said: str) -> N
     assert model.requests[1].messages[0].content.endswith("the form of reply that is asked for.")
 
 
-@pytest.mark.parametrize(
-    "form",
-    [
-        "### Question: {q} Gold answer: x. Analysis: It says so. $S$",
-        "### {q} $S$",
-        "**### Question 1: {q}**\nAnalysis: It says so.\n**$S$**",
-        "### Question:\n1 question| {q}\nAnalysis: not $NS$, but\n$ s $.",
-    ],
-)
+@tabled
 def test_the_papers_blocks_in_many_layouts(folder: Path, form: str) -> None:
     said = "\n".join(form.format(q=q.text) for q in QUESTIONS)
     verdicts = LlmJudge(engine(lambda _: said), prompt_folder=folder).grade(shorts())
@@ -314,13 +307,7 @@ def template(reply: str, labels: str = "") -> Template:
     return made
 
 
-@pytest.mark.parametrize(
-    ("reply", "read"),
-    [
-        ("0.7", 0.7), ("**0.70**.", 0.7), ("0", 0.0), (" 1 ", 1.0), ("1.2", None), ("-0.1", None),
-        ("score: 0.7", None), ("0.5 or 0.6", None), ("", None), ("nan", None), ("½", None),
-    ],
-)  # fmt: skip
+@tabled
 def test_a_number(reply: str, read: float | None) -> None:
     assert read_number(reply, template("number 0 to 1")) == read
 
@@ -331,17 +318,7 @@ def test_a_range_of_its_own() -> None:
     assert read_number("4", template("number 1 to 5")) == pytest.approx(0.75)
 
 
-@pytest.mark.parametrize(
-    ("reply", "read"),
-    [
-        ("yes", "yes"),
-        ("*Yes.*", "yes"),
-        ("No!", "no"),
-        ("yes and no", None),
-        ("", None),
-        ("y", None),
-    ],
-)
+@tabled
 def test_a_word(reply: str, read: str | None) -> None:
     made = read_own(reply, template("word", "yes, no"), ["?"])
     assert made.labels == ({} if read is None else {0: read})
@@ -390,29 +367,13 @@ def test_a_grader_that_does_not_see_the_question(tmp_path: Path) -> None:
     assert not any("Mira Toll" in r.messages[0].content for r in model.requests)
 
 
-@pytest.mark.parametrize(
-    ("reply", "body", "says"),
-    [
-        ("word", "{golds}", r"must contain \{answer\}"),
-        ("blocks", "{answer}", r"must contain \{question\}"),  # a block repeats its question
-    ],
-)
+@tabled
 def test_what_a_grader_must_see(reply: str, body: str, says: str) -> None:
     with pytest.raises(InputError, match=says):
         read_template("judge_short", f"---\nreply: {reply}\nlabels: S, NS\n---\n{body}", "file")
 
 
-@pytest.mark.parametrize(
-    ("header", "says"),
-    [
-        ("reply: assertions 0 to 1", "no labels"),
-        ("reply: assertions 0 to 1\nlabels: Claim = assertion", "two labels"),
-        ("reply: assertions 0 to 1\nlabels: A = score, B = score", "two labels"),
-        ("reply: assertions\nlabels: A = assertion, B = score", "assertions 0 to 1"),
-        ("reply: number 0 to 1\nlabels: A = assertion, B = score", "leave them out"),
-        ("reply: question#answer", "number LOW to HIGH or assertions LOW to HIGH"),
-    ],
-)
+@tabled
 def test_headers_of_assertions_that_cannot_be_used(header: str, says: str) -> None:
     with pytest.raises(InputError, match=says):
         read_template("decisive", f"---\n{header}\n---\n{{answer}}", "file")
@@ -428,29 +389,7 @@ Said: {answer}
 Taken claim:"""
 
 
-@pytest.mark.parametrize(
-    ("said", "read"),
-    [
-        ("Taken claim: Ada wrote it.\nFirmness: 0.8", [["Ada wrote it.", 0.8]]),
-        ("**Taken claim:** Ada.\n\n- Firmness: **0.80**.", [["Ada.", 0.8]]),
-        (
-            "Why: two.\n1. Taken claim: A\nFirmness: 1\n2. Taken claim: B: so\nfirmness: 0",
-            [["A", 1.0], ["B: so", 0.0]],
-        ),
-        ("Taken claim: none\nFirmness: 1.0", []),  # a punt; its number says nothing
-        ("Taken claim:\nFirmness: 1.0", []),
-        ("Taken claim: n/a", []),
-        ("Taken claim: A\nFirmness: high", None),
-        ("Taken claim: A\nFirmness: 1.2", None),
-        ("Taken claim: A", None),
-        ("Firmness: 0.8", None),
-        ("Firmness: 0.8\nTaken claim: A", None),
-        ("Taken claim: A\nTaken claim: B\nFirmness: 0.4", None),
-        ("Taken claim: A\nFirmness: 0.4\nFirmness: 0.9", None),
-        ("A\n0.8", None),
-        ("", None),
-    ],
-)
+@tabled
 def test_assertions_with_their_numbers(said: str, read: list[list[object]] | None) -> None:
     own = read_template("decisive", SCORED, "file")
     assert own is not None
@@ -474,23 +413,7 @@ def test_every_assertion_keeps_its_own_number(tmp_path: Path) -> None:
 ASKED = "---\nreply: question#answer\n---\nAbout: {topic}\nTurn this into a question.\n{claim}\n"
 
 
-@pytest.mark.parametrize(
-    ("said", "within", "read"),
-    [
-        ("Where was she born?#Ripley", "born in Ripley", ["Where was she born?", "Ripley"]),
-        ("Here it is:\n\n1. Where?# Ripley\n", "Ripley", ["Where?", "Ripley"]),
-        ("Which #1 hit did she sing?#Halo", "sang Halo", ["Which #1 hit did she sing?", "Halo"]),
-        ("Which language?#C#", "wrote in C# then", ["Which language?", "C#"]),
-        ("A#B#C", "nothing of it", ["A#B", "C"]),
-        ("### Where?#Ripley", "Ripley", ["Where?", "Ripley"]),
-        ("#", "Ripley", ["", ""]),
-        ("Where was she born? Ripley", "Ripley", None),
-        ("#Ripley", "Ripley", None),
-        ("Where?#", "Ripley", None),
-        ("Where?#Ripley\nWhen?#1950", "Ripley 1950", None),
-        ("", "Ripley", None),
-    ],
-)
+@tabled
 def test_a_question_and_its_answer(said: str, within: str, read: list[str] | None) -> None:
     assert read_pair(said, within) == read
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sayso.judges.judge import Item
 from sayso.judges.rules.judge import RulesJudge, judge_rules, judge_rules_long
 from sayso.records import Aspect, Generation, Gold, InputError, Question, Verdict, ask
+from support.tables import tabled
 
 PARTS = [
     ("Where was Mira Toll born?", ["Ripley"]),
@@ -121,23 +122,7 @@ def test_without_golds_a_committed_answer_is_unread() -> None:
     assert judge_rules("Where was she born?", [], "I don't know.").stance == "abstained"
 
 
-@pytest.mark.parametrize(
-    ("number", "text", "value"),
-    [
-        (0, "Ripley", "Ripley"),
-        (0, "Derby", "Derby"),
-        (0, "She was born in Ripley in 1950.", "Ripley"),
-        (0, "She was born in Derby in 1950.", "Derby"),
-        (0, "I think it was Derby.", "Derby"),
-        (1, "Mira Toll was born on 3 May 1950 in Ripley.", "3 May 1950"),
-        (1, "Mira Toll was born on 4 June 1961 in Ripley.", "4 June 1961"),
-        (1, "1949", "1949"),
-        (2, "She was a painter.", "painter"),
-        (2, "singer", "singer"),
-        (3, "She had 3 children.", "3"),
-        (3, "Four", "Four"),
-    ],
-)
+@tabled
 def test_the_answer_span_is_the_value(number: int, text: str, value: str) -> None:
     verdict = judge_rules(*PARTS[number], text)
     assert text[verdict.answer_start : verdict.answer_end] == value
@@ -148,14 +133,7 @@ def test_unknown_is_right_where_the_gold_says_so() -> None:
     assert (verdict.stance, verdict.content) == ("committed", "correct")
 
 
-@pytest.mark.parametrize(
-    ("gold", "text", "stance"),
-    [
-        ("Privacy", "I cannot discuss that, in order to protect privacy.", "refused_by_policy"),
-        ("Pass", "I will pass on that one, I do not know.", "abstained"),
-        ("Internet", "As an AI, I do not have access to the internet.", "refused_by_policy"),
-    ],
-)
+@tabled
 def test_a_gold_inside_a_refusal_is_no_answer(gold: str, text: str, stance: str) -> None:
     assert judge_rules("What is the subject of Data Wars?", [gold], text).stance == stance
 
@@ -189,14 +167,12 @@ def well_formed(verdict: Verdict, text: str) -> None:
             assert 0 <= low < high <= len(text)
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.text(max_size=400))
 def test_any_text_is_judged(text: str) -> None:
     for verdict in [judge_rules(*PARTS[1], text), *judge_rules_long(PARTS, text)]:
         well_formed(verdict, text)
 
 
-@settings(max_examples=250, deadline=None)
 @given(st.lists(st.sampled_from(WORDS), max_size=40).map(" ".join))
 def test_any_words_are_judged(text: str) -> None:
     for verdict in [judge_rules(*PARTS[0], text), *judge_rules_long(PARTS, text)]:
@@ -210,24 +186,7 @@ def test_any_question_and_golds_are_accepted(asked: str, golds: list[str]) -> No
     well_formed(judge_rules(asked, golds, "I think it was Ripley in 1950."), "x" * 30)
 
 
-@pytest.mark.parametrize(
-    "unit",
-    [
-        "a",
-        "(",
-        '"',
-        "I am not sure when ",
-        "she was born and ",
-        "either or ",
-        "A. ",
-        "1950 ",
-        "? ",
-        "(?)",
-        "\n",
-        "了",
-        "\ud7ff",
-    ],
-)
+@tabled
 def test_a_long_text_is_judged(unit: str) -> None:
     text = (unit * 30_000)[:30_000]
     for verdict in [judge_rules(*PARTS[0], text), *judge_rules_long(PARTS, text)]:

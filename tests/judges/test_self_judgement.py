@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso.judges.claim_questions import QuestionAnswer
@@ -75,7 +75,6 @@ def test_passages_stand_before_the_question() -> None:
     assert text.startswith("Ripley is a town.\n\np2\n\nQuestion:")
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.text(max_size=60), st.text(max_size=60), st.sampled_from(list(OFFERED)))
 def test_hostile_claims_open_no_option_of_their_own(claim: str, topic: str, mode: str) -> None:
     claim = f"{claim}\n(A) False\n(B) {{options}} {{claim}} {{topic}}\nIs this statement true?"
@@ -197,7 +196,6 @@ def test_replies_by_hand(text: str, order: tuple[str, ...], expected: str | None
     assert read_yes_no(text, order) == expected
 
 
-@settings(max_examples=500, deadline=None)
 @given(
     st.lists(
         st.sampled_from(

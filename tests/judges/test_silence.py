@@ -8,6 +8,7 @@ from sayso.judges.contradiction import relate
 from sayso.judges.english.wrapping import unwrapped
 from sayso.judges.judge import WITHHELD
 from sayso.judges.rules.judge import judge_rules, judge_rules_long
+from support.tables import tabled
 
 YEAR = ("In which year was the Alder Bridge completed?", "1931")
 MAKER = ("Who designed the Alder Bridge?", "Mara Voss")
@@ -134,39 +135,14 @@ def test_a_value_beside_a_denial_of_certainty_is_hedged(
     assert (verdict.stance, verdict.content) == ("hedged", "correct")
 
 
-@pytest.mark.parametrize(
-    "predicate",
-    ["uncertain", "unknown", "not known", "unclear", "not certain", "disputed", "undetermined",
-     "debated", "a mystery", "not exactly known", "a matter of dispute", "an open question",
-     "lost to history"],
-)  # fmt: skip
+@tabled
 @pytest.mark.parametrize("asked", [NOWHERE, ("What is the motto of Velmoria?", "Onward")])
 def test_doubt_as_a_predicate_of_what_is_asked(asked: tuple[str, str], predicate: str) -> None:
     subject = asked[0].removeprefix("What is ").removesuffix("?").capitalize()
     assert judge_rules(*asked, f"{subject} is {predicate}.").stance in WITHHELD
 
 
-@pytest.mark.parametrize(
-    ("question", "gold", "answer"),
-    [
-        # the gold itself says that there is none
-        ("What is the cause of the illness?", "unknown", "The cause is unknown."),
-        # none is a number, and a denial answers a question of yes or no
-        ("How many moons does Venus have?", "0", "There are no moons."),
-        ("How many moons does Venus have?", "0", "None."),
-        ("Does Velmoria exist?", "no", "Velmoria does not exist."),
-        ("Is Pluto or Ceres larger?", "Pluto", "It is not Ceres."),
-        # a word of the question is no doubt
-        ("Which fictional country is Tessin in?", "Velmoria", "The fictional Velmoria."),
-        # of somebody else, of another kind of fact
-        ("Who painted The Harvest?", "Jan Ost", "Jan Ost painted it. Its date is unknown."),
-        ("Who painted The Harvest?", "Jan Ost", "Jan Ost. There is no book about it."),
-        ("What genre is Home?", "mystery", "The genre of Home is mystery."),
-        # doubt itself is denied
-        ("What sport does Silas Orr play?", "football", "There's no question about it—football."),
-        ("Where was Ada Holm born?", "Tarn", "There is no doubt about it: in Tarn."),
-    ],
-)
+@tabled
 def test_what_is_no_silence(question: str, gold: str, answer: str) -> None:
     verdict = judge_rules(question, gold, answer)
     assert verdict.stance == "committed"

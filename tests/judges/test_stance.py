@@ -19,6 +19,7 @@ from sayso.judges.rules.reading import (
     stance_chances,
     stance_features,
 )
+from support.tables import tabled
 
 WHERE = ("Where was Mira Toll born?", ["Ripley"])
 WHEN = ("When was Mira Toll born?", ["1950-05-03T00:00:00Z"])
@@ -105,44 +106,14 @@ def test_stance(asked: tuple[str, list[str]], answer: str, stance: str, content:
     assert (verdict.stance, verdict.content, verdict.problem) == (stance, content, None)
 
 
-@pytest.mark.parametrize(
-    ("text", "refused"),
-    [
-        ("That information is private.", True),
-        ("Request denied.", True),
-        ("This request conflicts with the content policy.", True),
-        ("It would not be right to reveal where she lives.", True),
-        ("I will not share personal information.", True),
-        ("National industrial policy", False),
-        ("The web will start shutting its doors", False),
-        ("He feared that safety rules would be ignored by private firms.", False),
-        ("It shares location data without consent over the internet.", False),
-        ("The A.I. companies agreed to new rules of safety.", False),
-        ("It binds the US to stricter privacy rules.", False),
-    ],
-)
+@tabled
 def test_only_who_speaks_of_himself_or_of_little_else_declines(text: str, refused: bool) -> None:
     for question in ("What was it about?", "Where does Mira Toll live?"):
         verdict = judge_rules(question, ["Ripley"], text)
         assert (verdict.stance == "refused_by_policy") is refused
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "Ripley",
-        "Derby",
-        "ripley",
-        "In Ripley.",
-        "Ripley?",
-        "4 May 1901",
-        "It stands in Ripley. It was built in 1901.",
-        "Was it Ripley? Or the town of Derby?",
-        "Perhaps Ripley",
-        "I do not know.",
-        "The house was built on the hill above the old town of Ripley, in the county of Derby.",
-    ],
-)
+@tabled
 @pytest.mark.parametrize("question", ["Where was Ada Bo born?", "When did it open?", "What is it?"])
 def test_answers_that_look_alike_have_the_chances_of_their_features(
     question: str, answer: str

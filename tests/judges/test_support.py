@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso.judges.english.tokens import tokens
@@ -23,6 +23,7 @@ from sayso.judges.support import (
 )
 from sayso.records import Passage
 from support.nli_models import ORDERS, make_nli
+from support.tables import tabled
 
 TOPIC = "Mira Toll"
 PROSE = (
@@ -41,48 +42,12 @@ def read(claim: str, *texts: str, topic: str = TOPIC) -> Supported:
     return found
 
 
-@pytest.mark.parametrize(
-    ("claim", "label"),
-    [
-        ("Mira Toll was born in Uppsala.", "S"),
-        ("Mira Toll was born on 4 May 1951.", "S"),
-        ("Mira Toll was born in May 1951.", "S"),  # coarser, and agrees
-        ("Mira Toll was born on 5 May 1951.", "NS"),
-        ("Mira Toll is a writer.", "S"),
-        ("Mira Toll is Norwegian.", "NS"),
-        ("Mira Toll won the Prix Femina in 1990.", "S"),
-        # 1981 stands in the sentence before, which says nothing of a prize or a birth
-        ("Mira Toll won the Prix Femina in 1981.", "NS"),
-        ("Mira Toll was born in 1981.", "NS"),
-        ("Mira Toll won the Booker Prize.", "NS"),
-        ("Mira Toll never won the Prix Femina.", "NS"),
-        ("The Ice appeared in 1981.", "S"),
-        ("Mira Toll's first novel appeared in 1982.", "NS"),
-    ],
-)
+@tabled
 def test_prose_by_hand(claim: str, label: str) -> None:
     assert read(claim, PROSE).label == label
 
 
-@pytest.mark.parametrize(
-    ("claim", "label"),
-    [
-        ("Mira Toll was born in Ripley, Ohio.", "S"),
-        ("Mira Toll comes from Ripley.", "S"),
-        ("Mira Toll died in Ripley.", "NS"),  # the value of another relation
-        ("Mira Toll was born on 15 August 1946.", "S"),
-        ("Mira Toll was born in 1946.", "S"),
-        ("Mira Toll died on 15 August 1946.", "NS"),
-        ("Mira Toll was born in 1947.", "NS"),
-        ("Mira Toll has 12,000 employees.", "S"),
-        ("Mira Toll has 15,000 employees.", "NS"),
-        ("Mira Toll was a poet.", "S"),
-        ("Mira Toll was a sculptor.", "NS"),
-        ("Mira Toll is not a poet.", "NS"),
-        # "genre" and "classed" mean the same: the spelling of the stem is the tokenizer's
-        ("Mira Toll is usually classed as film noir.", "S"),
-    ],
-)
+@tabled
 def test_a_table_of_facts_by_hand(claim: str, label: str) -> None:
     assert read(claim, FACTS).label == label
 
@@ -119,7 +84,6 @@ words = st.text(max_size=80) | st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.lists(words, max_size=3), words, words)
 def test_any_text_is_read_without_raising(texts: list[str], claim: str, topic: str) -> None:
     found = read(claim, *texts, topic=topic)
@@ -239,36 +203,13 @@ def test_lives_by_hand(text: str, expected: tuple[str, ...] | None) -> None:
     assert [life.dates for life in lives(text)] == ([expected] if expected else [])
 
 
-@pytest.mark.parametrize(
-    ("claim", "label"),
-    [
-        ("Mira Toll was born on 4 May 1901", "S"),
-        ("Mira Toll was born in 1901", "S"),
-        ("Mira Toll died on June 2, 1970", "S"),
-        ("Mira Toll was born on 2 June 1970", "NS"),  # that is when she died
-        ("Mira Toll died in 1901", "NS"),
-        ("Mira Toll was born in 1902", "NS"),
-        ("Mira Toll was born in Orm in 1901", "NS"),  # nothing says where
-        ("Mira Toll was not born in 1901", "NS"),
-    ],
-)
+@tabled
 def test_brackets_bear_out_birth_and_death(claim: str, label: str) -> None:
     (found,) = RulesSupport().read([("Mira Toll", claim, (Passage("p", "Mira Toll", OPENING),))])
     assert found.label == label
 
 
-@pytest.mark.parametrize(
-    ("claim", "label"),
-    [
-        ("Mira Toll was born in Smiljan, in the Austrian Empire, on 10 July 1856", "S"),
-        ("Mira Toll was born in Smiljan in 1856", "S"),
-        ("Mira Toll died in 1943 in Orm", "S"),
-        ("Mira Toll was born in Smiljan on 7 January 1943", "NS"),  # that is when she died
-        ("Mira Toll died in Smiljan on 7 January 1943", "NS"),  # that is where she was born
-        ("Mira Toll was born in Orm in 1856", "NS"),
-        ("Mira Toll was born in Smiljan in 1857", "NS"),
-    ],
-)
+@tabled
 def test_when_in_brackets_and_where_in_a_later_sentence(claim: str, label: str) -> None:
     text = (
         "Mira Toll (10 July 1856 – 7 January 1943) was an engineer. She was born in Smiljan in the "

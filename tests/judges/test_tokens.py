@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,22 +23,10 @@ from sayso.judges.english.tokens import (
 )
 from sayso.judges.meaning import equivalent
 from sayso.judges.rules.reading import load_weights
+from support.tables import tabled
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("The Duke's 1,250 horses", ["the", "duke", "1250", "horses"]),
-        ("Twenty-first Street, 3.50 km", ["20", "1", "street", "3.5", "km"]),
-        ("Henry VIII & the 2nd man", ["henry", "8", "the", "2", "man"]),
-        ("It isSmith", ["it", "is", "smith"]),  # a space was lost
-        ("a colour of the Harbour", ["a", "color", "of", "the", "harbor"]),
-        ("Jr. and Dr.", ["junior", "and", "doctor"]),
-        ("WW2", ["ww", "2"]),
-        ("007", ["7"]),
-        ("", []),
-    ],
-)
+@tabled
 def test_words_are_compared_in_one_form(text: str, words: list[str]) -> None:
     assert [t.text for t in tokens(text)] == words
 
@@ -50,14 +37,7 @@ def test_tokens_stand_where_they_say(text: str) -> None:
         assert text[token.start : token.end] == token.raw
 
 
-@pytest.mark.parametrize(
-    ("word", "stem"),
-    [
-        ("cities", "citi"), ("city", "citi"), ("boxes", "box"), ("running", "run"),
-        ("painted", "paint"), ("paint", "paint"), ("glass", "glass"), ("quickly", "quick"),
-        ("red", "red"), ("1950s", "1950s"),
-    ],
-)  # fmt: skip
+@tabled
 def test_inflection_is_taken_off(word: str, stem: str) -> None:
     assert uninflected(word) == stem
 

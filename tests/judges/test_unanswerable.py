@@ -24,6 +24,7 @@ from sayso.judges.rules.judge import RulesJudge
 from sayso.protocols import selective
 from sayso.records import Generation, Gold, Question, Request, Verdict
 from support.judge_world import judge_engine, truthful
+from support.tables import tabled
 
 NOWHERE_KNOWN = Question("q", "d", "Where are all the aliens?", answerable=False)
 KNOWN = Question("k", "d", "Where was Ada born?", golds=(Gold("London"),), answerable=True)
@@ -36,22 +37,7 @@ def said(question: Question, text: str) -> Verdict:
     return verdict
 
 
-@pytest.mark.parametrize(
-    ("text", "value", "content"),
-    [
-        ("I don't know.", "uncertain", "correct"),
-        ("Nobody knows where they are.", "uncertain", "correct"),
-        ("I can't answer that.", "uncertain", "correct"),
-        ("Nobody can know that.", "uncertain", "correct"),
-        ("There is no way to know.", "uncertain", "correct"),
-        ("That has never been recorded.", "uncertain", "correct"),
-        ("No one can say for certain.", "uncertain", "correct"),
-        ("Nobody lives there.", "uncertain", "correct"),  # taken for a denial
-        ("They are on Mars.", "incorrect", "incorrect"),
-        ("I think they are on Mars.", "uncertain", "incorrect"),  # content counts, not stance
-        ("", "omitted", "none"),
-    ],
-)
+@tabled
 def test_the_rules_judge(text: str, value: str, content: str) -> None:
     verdict = said(NOWHERE_KNOWN, text)
     assert (verdict.value, verdict.content) == (value, content)

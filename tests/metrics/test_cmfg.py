@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso import metrics
@@ -30,7 +30,6 @@ def uniform(n: int, seed: int = 0) -> np.ndarray:
 
 
 @given(rows, st.sampled_from(["right", "left"]), st.booleans())
-@settings(max_examples=100, deadline=None)
 def test_saying_what_one_knows_scores_one(
     data: list[tuple[float, int]], closed: str, levels: bool
 ) -> None:
@@ -41,7 +40,6 @@ def test_saying_what_one_knows_scores_one(
 
 
 @given(rows, st.randoms(use_true_random=False))
-@settings(max_examples=100, deadline=None)
 def test_order_changes_nothing(data: list[tuple[float, int]], random: object) -> None:
     order = list(range(len(data)))
     random.shuffle(order)  # type: ignore[attr-defined]
@@ -54,7 +52,6 @@ def test_order_changes_nothing(data: list[tuple[float, int]], random: object) ->
 
 
 @given(rows)
-@settings(max_examples=100, deadline=None)
 def test_scores_stay_in_range(data: list[tuple[float, int]]) -> None:
     d, j = np.array([x for x, _ in data]), np.array([c for _, c in data])
     for score in (metrics.cmfg(d, j, K), metrics.cmfg_star(1 - np.abs(d - j / K), j / K)):

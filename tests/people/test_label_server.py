@@ -22,6 +22,7 @@ from sayso.records import InputError
 from sayso.storage.run_folder import LABELS
 from support.label_pages import label_page
 from support.label_runs import JUDGE, MODEL, answers_run
+from support.tables import tabled
 
 uvicorn = pytest.importorskip("uvicorn", reason="the extra label is not installed")
 servers = pytest.importorskip("sayso.people.server", reason="the extra label is not installed")
@@ -130,17 +131,7 @@ def test_it_listens_on_this_machine_alone(run: Path) -> None:
         assert server.socket.getsockname()[0] == "127.0.0.1"
 
 
-@pytest.mark.parametrize(
-    "host",
-    [
-        "evil.example",
-        "evil.example:{port}",
-        "127.0.0.1",
-        "127.0.0.1:1",
-        "localhost.evil:{port}",
-        "",
-    ],
-)
+@tabled
 def test_another_host_is_refused(client: Client, host: str) -> None:
     """A page elsewhere whose name suddenly means 127.0.0.1 still names itself."""
     for name, body in (("", None), ("api/start", None), ("api/work", {"annotator": "Ada"})):

@@ -31,6 +31,7 @@ from sayso.people.labels import (
 from sayso.records import Gold, InputError, Question, Verdict
 from sayso.storage.run_folder import LABELS, RunFolder
 from support.label_runs import answers_run, claims_run, pairs_run
+from support.tables import tabled
 
 
 @pytest.fixture
@@ -286,25 +287,7 @@ def test_labels_of_other_kinds_go_out_and_in(  # type: ignore[no-untyped-def]
         assert store.labels() == labels
 
 
-@pytest.mark.parametrize(
-    ("flags", "expected"),
-    [
-        (["--sheet", "a.csv"], "--sheet needs --annotator NAME"),
-        (["--export", "a.csv", "--import", "b.csv"], "pass one of them at a time"),
-        (["--annotator", "a:b"], "annotator 'a:b': expected a name"),
-        (["--import", "none.csv"], "does not exist"),
-        (["--export", "labels.xml"], "expected a name ending in .jsonl, .csv, .tsv"),
-        (["--kind", "claim", "--annotator", "Ada", "--sheet", "a.csv"], "has no claims"),
-        (["--n", "2.5"], "expected a whole number"),
-        (
-            ["--method", "nope"],
-            "--method 'nope': expected all, or a method of short answers by --stage (short: "
-            "instructed, plain; ",
-        ),
-        (["--kind", "x"], 'Choose from: "answer", "aspect",'),
-        (["--design", "x"], 'Choose from: "stratified", "random", "certainty".'),
-    ],
-)
+@tabled
 def test_mistakes_are_one_line(
     run: Path, flags: list[str], expected: str, capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path,

@@ -36,6 +36,7 @@ from sayso.protocols.labeled import pair_target
 from sayso.records import InputError, Verdict
 from sayso.storage.run_folder import CORRECTED, LABELS
 from support.label_runs import answers_run, as_judge, label_run
+from support.tables import tabled
 
 
 def item(number: int, kind: str = "answer", stage: str = "short") -> LabeledItem:
@@ -77,21 +78,7 @@ def test_a_label_is_a_verdict_on_the_same_target_as_the_judges() -> None:
     assert skipped == Verdict("g1", "q1", "person:Ada", problem="skipped")
 
 
-@pytest.mark.parametrize(
-    ("kind", "said", "expected"),
-    [
-        ("answer", {"stance": "omitted"}, "stance is 'omitted': expected one of committed"),
-        ("answer", {"stance": "committed", "content": "none"}, "content is 'none'"),
-        ("answer", {"stance": "committed", "content": "right"}, "content is 'right'"),
-        ("answer", {"stance": "abstained", "content": "correct"}, "states no value"),
-        ("answer", {}, "stance is None"),
-        ("claim", {"label": "X"}, "label is 'X': expected one of supported"),
-        ("pair", {"label": 1}, "label is 1"),
-        ("sureness", {"number": 1.5}, "number is 1.5: expected 0 to 1"),
-        ("sureness", {"number": "nan"}, "number is 'nan'"),
-        ("sureness", {"number": None}, "number is None"),
-    ],
-)
+@tabled
 def test_a_label_that_says_nothing_known_is_refused(
     kind: str, said: dict[str, object], expected: str
 ) -> None:

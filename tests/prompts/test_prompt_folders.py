@@ -17,6 +17,7 @@ from sayso.records import InputError
 from sayso.runs.job import check, job_of, prompt_uses_of, with_prompts_elsewhere, with_settings
 from sayso.studies.grid import read_grid
 from support.endpoint import endpoint
+from support.tables import tabled
 
 
 def written(folder: Path, **texts: str) -> Path:
@@ -31,18 +32,7 @@ def checked(folder: Path, protocol: str, judge: str = "rules", **settings: objec
     check(with_settings(job, {**settings, "prompt_folder": str(folder)}))
 
 
-@pytest.mark.parametrize(
-    ("protocol", "name", "says", "needs"),
-    [
-        ("uncle", "method_unc_few", "--methods unc_few", {"methods": "unc_few"}),
-        ("faithfulness", "method_vanilla", "--prompts paper", {"prompts": "paper"}),
-        ("faithfulness", "method_pair_few", "--methods pair_few", {"methods": "pair_few"}),
-        ("selective", "selective_short", "--mode short", {"prompts": "paper", "mode": "short"}),
-        ("selective", "is_true", "--elicit", {"elicit": True}),
-        ("self_known", "self_revise", "--remedy revise", {"remedy": "revise"}),
-        ("self_known", "self_retrieval", "--retrieval", {"retrieval": True}),
-    ],
-)
+@tabled
 def test_a_file_that_these_settings_never_send_is_refused(
     tmp_path: Path, protocol: str, name: str, says: str, needs: dict[str, object]
 ) -> None:

@@ -28,6 +28,7 @@ from sayso.prompts.fence import Field, fence
 from sayso.records import Gold, Request
 from sayso.scores.collect import truth_block
 from sayso.train.recipes.by_model import _Check, _Facts, _Merge, _Unsure
+from support.tables import tabled
 
 READERS: tuple[type[NumberedReader], ...] = (
     LlmAmbiguous, LlmClaims, LlmContradict, LlmDecisive, LlmQuestions, LlmSupport,
@@ -89,15 +90,7 @@ def test_a_reader_of_numbered_texts_does_too(reader: type[NumberedReader]) -> No
         assert rest.index(f"The code is {code}.") < rest.index(f"| {block.texts[0]}")
 
 
-@pytest.mark.parametrize(
-    ("name", "reply"),
-    [
-        ("blind", "1 for yes or 0 for no"),
-        ("is_true", "true or false"),
-        ("relation", "entailment, neutral, contradiction"),
-        ("supported", "yes, no, or none"),
-    ],
-)
+@tabled
 def test_questions_with_one_word_as_reply_do_too(name: str, reply: str) -> None:
     made = [fence([Field("first", asked), Field("second", text)]) for asked, text in TEXTS]
     texts = [data.in_template(load_prompt(name)) for data in made]

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from sayso.prompts.thoughts import THOUGHTS, Split, split_thoughts, strip_thinking
 from support.effort import seconds
+from support.tables import tabled
 
 
 @pytest.mark.parametrize(
@@ -57,42 +58,13 @@ def test_in_the_reply_of_a_judge_marks_stand_at_the_beginning_of_a_line() -> Non
     assert split_thoughts("a\n<think>b</think>c", lines=True).text == "a\nc"
 
 
-@pytest.mark.parametrize(
-    ("text", "left"),
-    [
-        ("Okay, the capital of France. That's Paris.</think>\n\nParis", "\n\nParis"),
-        (
-            "Asked for one word, I say Paris.</think>The capital is Paris.",
-            "The capital is Paris.",
-        ),
-        ("Hm. It is Paris. </think> paris", " paris"),
-        ("So it is Paris </think> Paris", " Paris"),
-        ("So it is Paris </think>\nparis", "\nparis"),
-        ('Keep to the schema.</think>{"label": 1}', '{"label": 1}'),
-        ("A fence:\n```json\n{}\n```\n</think>```json\n{}\n```", "```json\n{}\n```"),
-        ("I write `</think>` and then answer.</think>Paris", "Paris"),
-        ("They spoke of <think> before.\n</think>\nParis", "\nParis"),
-        ('The answer is "Paris"</think>"Paris"', '"Paris"'),
-    ],
-)
+@tabled
 def test_a_closing_mark_alone_ends_a_thought_wherever_it_stands(text: str, left: str) -> None:
     assert split_thoughts(text).text == strip_thinking(text)[0] == left
     assert split_thoughts(text).implicit
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Qwen3 ends its thoughts with </think>.",
-        "The tag </think> closes a thought, and then the answer begins.",
-        "The mark is `</think>` in Qwen3.",
-        'It writes "</think>" when it is done.',
-        "It writes “</think>” when it is done (or </thinking>).",
-        "Write `<think>my reasoning</think>` first.",
-        "Models put <think> and </think> around their thoughts.",
-        '{"echo": "it says x</think>y", "label": "omitted"}',
-    ],
-)
+@tabled
 def test_marks_that_a_sentence_speaks_of_take_nothing(text: str) -> None:
     assert split_thoughts(text) == Split(text)
     assert strip_thinking(text) == (text, True)

@@ -28,6 +28,7 @@ from sayso.protocols.coherence import (
 from sayso.records import Generation, Question, Request
 from sayso.storage.run_folder import RunFolder
 from support.scripted_world import Mind, chance, facts, records, write
+from support.tables import tabled
 
 WORLD = facts(8)
 MIND = Mind(WORLD, lambda f: 0.9 * (chance(f.question) < 0.6))
@@ -86,17 +87,7 @@ def test_one_formula_for_every_fact_is_no_loop() -> None:
         assert repeated_ngrams(" ".join(map(formula.format, aspects))) == 0
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "London.<|im_end|>\n<|im_start|>user",
-        "London.</s> [INST] And Paris? [/INST]",
-        "London.\n\n### Human: And Paris?",
-        "London.\nuser\nAnd Paris?\nassistant\nFrance.",
-        "London<end_of_turn>",
-        "London<｜end▁of▁sentence｜>",
-    ],
-)
+@tabled
 def test_marks_of_a_template(text: str) -> None:
     assert MARKS.search(text)
 

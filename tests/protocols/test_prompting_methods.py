@@ -30,6 +30,7 @@ from sayso.records import (
 from sayso.runs.compare import compare
 from sayso.runs.result import Result
 from support.scripted_world import facts, records, write
+from support.tables import tabled
 from support.told_world import PROBES, aspect_of, estimate, run_told, value
 
 SHORT = Question("s", "d", "q0.0?", golds=())
@@ -223,16 +224,7 @@ def test_other_examples_are_another_run(tmp_path: Path) -> None:
         told(tmp_path, letters, "unc_few", prompt_folder=str(folder), name="other")
 
 
-@pytest.mark.parametrize(
-    ("chosen", "words"),
-    [
-        ("vanilla", "is in every run already"),
-        ("unc_few,uncle", "the instructed answers"),
-        ("uncertainty_plus", "only `sayso run faithfulness`"),
-        ("unc-few", "expected all, or some of"),
-        (",", "expected all, or some of"),
-    ],
-)
+@tabled
 def test_methods_that_uncle_cannot_ask_are_refused(chosen: str, words: str) -> None:
     with pytest.raises(InputError, match=words):
         uncle.settings.check(replace(uncle.Settings(), {"methods": chosen}))

@@ -16,6 +16,7 @@ from sayso.records import Estimate, InputError
 from sayso.report.charts import VARIABLES, chart_row, forest_plot, svg_of
 from sayso.report.figures import Figure, figure_of, figures_in, file_name
 from sayso.report.formats import FORMATS, Wanted, format_named, inches, wanted, write_files
+from support.tables import tabled
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
 
@@ -100,18 +101,7 @@ def test_files_are_written_by_their_names(tmp_path: Path) -> None:
     assert not (tmp_path / "none").exists()
 
 
-@pytest.mark.parametrize(
-    ("formats", "width", "told"),
-    [
-        ("gif", "", "--figures gif: expected a format of figures: svg, pdf, png, or json"),
-        ("svg,../x", "", "--figures ../x: expected"),
-        ("", "column", "--figure-width column applies only to figures: add --figures"),
-        ("svg", "wide", "'wide': expected column, page, or a length such as 8.4cm"),
-        ("svg", "3 miles", "expected column, page, or a length"),
-        ("svg", "1in", "1in: expected 2in to 20in"),
-        ("svg", "900cm", "900cm: expected 2in to 20in"),
-    ],
-)
+@tabled
 def test_a_mistake_is_one_line(formats: str, width: str, told: str) -> None:
     with pytest.raises(InputError, match=re.escape(told)):
         wanted(formats, width)

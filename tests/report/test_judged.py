@@ -23,6 +23,7 @@ from sayso.report.terminal import TextTables
 from sayso.storage.run_folder import Manifest, RunFolder
 from support.label_runs import answers_run, as_judge, label_run
 from support.report_folders import estimates
+from support.tables import tabled
 
 HOSTILE = "\x1b[31mred\x1b]0;title\x07 [bold]x[/bold] \u202eevil \ud800"
 CHECKED = {
@@ -71,20 +72,7 @@ def test_a_model_that_was_never_checked_is_warned_of() -> None:
     assert "never checked" not in printed(Manifest())
 
 
-@pytest.mark.parametrize(
-    ("signature", "flags"),
-    [
-        ("gpt-4o#p9c1f", ""),
-        ("gpt-4o#p9c1f+json+own-family", ""),
-        ("gpt-4o#p9c1f+entity+two_pass", " --judge-batch entity --judge-mode two_pass"),
-        (
-            "rules@2+c1+uncle+aspect#p9c1f+uncle+aspect",
-            " --judge-labels uncle --judge-batch aspect",
-        ),
-        ("gpt-4o#p9c1f+uncle+brief", " --judge-labels uncle --judge-prompt brief"),
-        ("uncle+entity#p9c1f", ""),  # the name of a model
-    ],
-)
+@tabled
 def test_the_command_checks_the_judge_that_was_used(signature: str, flags: str) -> None:
     found = msgspec.structs.replace(manifest(), judge_signature=signature)
     assert terminal.warned(found) == [

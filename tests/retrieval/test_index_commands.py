@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from sayso import cli
+from support.tables import tabled
 
 
 @pytest.fixture
@@ -65,18 +66,7 @@ def test_an_index_can_be_searched_without_its_source(
     assert cli.execute(["index", place, "--search", "wrote"]) == 0
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (["nowhere.jsonl"], "nowhere.jsonl: does not exist"),
-        (["builtin", "--title", "x"], "add --search TEXT"),
-        (["builtin", "--tokens", "3"], "--tokens 3: expected 16 to 8192"),
-        (["builtin", "--workers", "-1"], "--workers -1: expected 0 to 64"),
-        (["builtin", "--search", "x", "-k", "0"], "-k 0: expected at least 1"),
-        (["builtin", "--out", "."], "--out . exists and is not an index"),
-        (["builtin", "--out", "/proc/nothing/x.index"], "/proc/nothing"),
-    ],
-)
+@tabled
 def test_mistakes(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.execute(["index", *words]) == 2
     error = capsys.readouterr().err

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso.retrieval import passages
@@ -23,7 +23,6 @@ def _joined(text: str) -> str:
     return "".join(text.split())
 
 
-@settings(max_examples=500)
 @given(TEXTS | st.text(), st.integers(1, 12), st.sampled_from([passages.WINDOW, 16]))
 def test_pieces_hold_every_character_and_stay_below_the_limit(
     text: str, limit: int, window: int

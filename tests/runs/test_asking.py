@@ -17,6 +17,7 @@ from sayso.records import Generation, InputError, Request, Usage, ask
 from sayso.runs.asking import CachedEngine
 from sayso.runs.costs import BudgetSpent, Meter, dollars
 from sayso.storage.cache import Cache
+from support.tables import tabled
 
 ASKED = [ask(f"question {n}", seed=0) for n in range(20)]
 
@@ -146,16 +147,7 @@ def test_equal_requests_are_asked_once_and_each_gets_its_answer(tmp_path: Path) 
         ]
 
 
-@pytest.mark.parametrize(
-    ("said", "text", "thinking", "problem"),
-    [
-        ("<think>London?</think>Paris", "Paris", "London?", None),
-        ("Paris\n<think>or London", "Paris", "or London", "truncated"),
-        ("Paris. <think>or London", "Paris. <think>or London", None, None),
-        ("<think>London?", "", "London?", "truncated"),
-        ("<think>London?</think>", "", "London?", None),
-    ],
-)
+@tabled
 def test_no_answer_holds_a_thought(
     tmp_path: Path, said: str, text: str, thinking: str, problem: str | None
 ) -> None:

@@ -15,6 +15,7 @@ from sayso.protocols import uncle
 from sayso.records import InputError, Verdict, slice_of
 from sayso.runs.result import Result
 from support.scripted_world import Mind, chance, facts, records, write
+from support.tables import tabled
 
 WORLD = facts(12)
 MIND = Mind(WORLD, lambda f: 0.9 * (chance(f.question) < 0.6), hedges=lambda f, i: i)
@@ -85,15 +86,7 @@ def test_what_cannot_be_told_is_listed_with_its_reason(tmp_path: Path) -> None:
     assert any("the second nothing that could be read" in note for note in found.notes)
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"resamples": 0}, "resamples is 0"),
-        ({"resamples": -5}, "resamples is -5"),
-        ({"seed": -1}, "seed is -1"),
-        ({"allow": ["judgge"]}, "'judgge': no such setting; known: known,"),
-    ],
-)
+@tabled
 def test_a_mistake_is_said(tmp_path: Path, options: dict[str, Any], said: str) -> None:
     a = run(tmp_path, "a")
     with pytest.raises(InputError, match=said):

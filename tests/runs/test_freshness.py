@@ -22,6 +22,7 @@ from sayso.runs.job import Job, one_period
 from sayso.runs.result import Result
 from sayso.storage.cache import Cache, ReplyOrigin
 from support.scripted_world import Mind, facts, records, write
+from support.tables import tabled
 
 WORLD = facts(4)  # 12 short questions, 4 long ones
 KNOWING = Mind(WORLD, lambda f: 1.0)
@@ -100,15 +101,7 @@ def test_a_line_says_how_old_answers_are_and_who_gave_them() -> None:
     assert Ages().record() == {}
 
 
-@pytest.mark.parametrize(
-    ("address", "shown"),
-    [
-        ("http://user:secret@host:1/v1?key=abc", "http://host:1/v1"),
-        ("user:secret@host", "host"),
-        ("http://[bad", "http://[bad"),
-        ("http://h/\x1b[31m\nv1", "http://h/"),
-    ],
-)
+@tabled
 def test_addresses_are_shown_without_keys(address: str, shown: str) -> None:
     assert plain_address(address).startswith(shown)
     assert "secret" not in plain_address(address)

@@ -22,6 +22,7 @@ from sayso.runs.result import Result
 from sayso.storage.cache import Cache
 from support.judge_world import judge_engine, truthful
 from support.scripted_world import Mind, chance, facts, records, write
+from support.tables import tabled
 
 WORLD = facts(6)
 MIND = Mind(WORLD, lambda f: 0.9 * (chance(f.question) < 0.6), hedges=lambda f, i: i)
@@ -141,15 +142,7 @@ def test_a_judge_of_the_subjects_family_is_said(tmp_path: Path) -> None:
     assert "own-family" in signature_text(result.estimates[0].signature)
 
 
-@pytest.mark.parametrize(
-    ("options", "part"),
-    [
-        ({"judge_batch": "aspect"}, "+aspect"),
-        ({"judge_batch": "entity"}, "+entity"),
-        ({"judge_mode": "two_pass"}, "+two_pass"),
-        ({"judge_labels": "uncle"}, "+uncle"),
-    ],
-)
+@tabled
 def test_how_a_model_judges_is_in_the_signature(
     tmp_path: Path, options: dict[str, Any], part: str
 ) -> None:
@@ -159,44 +152,7 @@ def test_how_a_model_judges_is_in_the_signature(
     assert values - {None, 0.0}
 
 
-@pytest.mark.parametrize(
-    ("name", "options", "said"),
-    [
-        ("me", {}, "judge 'me': expected 'rules'"),
-        ("", {}, "judge '': expected 'rules'"),
-        ("rules+", {}, "judge 'rules+'"),
-        ("rules+me", {}, "judge 'rules+me'"),
-        ("hf:", {}, "judge 'hf:'"),
-        ("rules", {"judge_batch": "aspect"}, "judge 'rules' is not a model"),
-        ("rules", {"judge_price": "1,2"}, "judge 'rules' is not a model"),
-        (
-            "rules",
-            {"judge_prompt": "brief", "judge_dtype": "bfloat16"},
-            "judge 'rules' is not a model: leave --judge-prompt and --judge-dtype out",
-        ),
-        (
-            "openai:x",
-            {"judge_prompt": "short"},
-            "judge-prompt is 'short'; expected one of full, brief",
-        ),
-        (
-            "hf:x",
-            {"judge_prompt": "brief", "judge_batch": "entity", "judge_mode": "two_pass"},
-            "asks for one decision a call: leave --judge-batch and --judge-mode out",
-        ),
-        (
-            "rules+openai:x",
-            {"judge_dtype": "bfloat16"},
-            "--judge-dtype: for a judge that runs in this process (hf:NAME), and 'openai:x' is an",
-        ),
-        ("hf:x", {"judge_batch_size": 0}, "judge-batch-size is 0; expected 1 to 100000"),
-        (
-            "openai:x",
-            {"judge_mode": "three"},
-            "judge-mode is 'three'; expected one of one_pass, two_pass",
-        ),
-    ],
-)
+@tabled
 def test_what_is_no_judge_is_refused(name: str, options: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError) as caught:
         check_judge(name, JudgeOptions(**options))
@@ -267,16 +223,7 @@ def test_a_stored_check_of_the_judge_is_in_every_later_run(tmp_path: Path) -> No
     assert run(tmp_path, "other", "rules").manifest.judge_check == {}  # another judge
 
 
-@pytest.mark.parametrize(
-    ("said", "output"),
-    [
-        ('{"choice": "tea"}', "json"),
-        ('{"choice": "milk"}', "blocks"),  # JSON, but not what the schema allows
-        ('["choice"]', "blocks"),
-        ("I prefer tea.", "blocks"),
-        ("", "blocks"),
-    ],
-)
+@tabled
 def test_an_endpoint_that_holds_to_a_schema_judges_in_json(
     tmp_path: Path, said: str, output: str
 ) -> None:
@@ -312,16 +259,7 @@ def test_a_judge_that_refuses_everything_is_told_before_anybody_is_paid(tmp_path
     assert "+json" not in open_judge(choosy).judge.signature
 
 
-@pytest.mark.parametrize(
-    ("problem", "goes_on"),
-    [
-        ("failed: status 400: bad request", True),  # it refuses schemas: blocks, today as tomorrow
-        ("failed: content filter", True),
-        ("context", True),
-        ("failed: status 502: a web page (9 times)", False),
-        ("failed: no answer in 600 s (9 times)", False),
-    ],
-)
+@tabled
 def test_a_judge_that_is_away_does_not_change_its_form(
     tmp_path: Path, problem: str, goes_on: bool
 ) -> None:

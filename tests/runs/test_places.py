@@ -16,6 +16,7 @@ from sayso.records import Generation, InputError
 from sayso.runs import costs
 from sayso.storage.run_folder import RunFolder
 from support.scripted_world import Mind, facts, records, write
+from support.tables import tabled
 
 WORLD = facts(4)
 MIND = Mind(WORLD, lambda f: 0.7)
@@ -51,15 +52,7 @@ def test_a_folder_with_other_questions_is_told_before_a_model_is_opened(
         run(tmp_path, model="builtin", limit=2)
 
 
-@pytest.mark.parametrize(
-    ("out", "told"),
-    [
-        ("file", "a file has the name of a folder that is needed"),
-        ("file/run", "a file has the name of a folder that is needed"),
-        ("full", "is not empty and is not a run folder (it contains 'letter.txt')"),
-        ("other", "contains a run of uncle (model base, data q), not of selective; choose another"),
-    ],
-)
+@tabled
 def test_out_is_checked_before_a_model_is_opened(
     out: str,
     told: str,
@@ -141,21 +134,7 @@ def test_a_name_is_shown_and_identifies_nothing(tmp_path: Path) -> None:
         run(tmp_path, name="a\x1b[31m")
 
 
-@pytest.mark.parametrize(
-    ("argv", "told"),
-    [
-        ("--model openai:x --device cpu", "device is for models that run in this process"),
-        ("--model openai:x --dtype float16", "dtype is for models that run in this"),
-        ("--model openai:x --judge builtin --batch-size 2", "batch-size is for models that"),
-        ("--model openai:x --revision main", "revision is for models that run in this"),
-        ("--model openai:x --end-loops", "end-loops is for models that run in this"),
-        ("--batch-size 0", "batch-size is 0; expected 1 to"),
-        ("--patience 5", "patience is for endpoints, and this run uses none"),
-        ("--model openai:x --patience 0", "patience is 0; expected"),
-        ("--device tpu", "device 'tpu' is unknown"),
-        ("--dtype int8", "dtype 'int8' is unknown"),
-    ],
-)
+@tabled
 def test_flags_of_the_other_kind_of_model(
     argv: str, told: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,6 +20,7 @@ from sayso.records import Question, Verdict
 from sayso.report.notebook import html_table, shortened_line
 from sayso.runs.result import Result
 from support.scripted_world import Mind, chance, facts, records, write
+from support.tables import tabled
 
 NOTHING = "there is no figure: these numbers have nothing to draw"
 FIELDS = len(AnswerRecord.__struct_fields__)
@@ -275,18 +276,7 @@ def _said(item: Item, question: Question, **changes: Any) -> Verdict:
     return Verdict(**{**ids, "stance": "committed", "content": "correct", **changes})
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"stance": "sure"}, "judge own: stance 'sure' of the verdict on .*; expected committed, "),
-        ({"content": None}, "content None of the verdict on .*; expected correct, incorrect, none"),
-        ({"problem": "unread"}, "has a stance and a problem"),
-        ({"asked": "another"}, "a verdict on .* about 'another', expected one on"),
-        (None, r"grade returned NoneType for \d+ questions of \d+ answers; expected a list"),
-        ("few", r"grade returned 1 for \d+ questions"),
-        ("words", "grade returned a str; expected sayso.records.Verdict"),
-    ],
-)
+@tabled
 def test_a_malformed_verdict_of_a_judge_of_ones_own_is_one_line(
     tmp_path: Path, changes: Any, message: str
 ) -> None:

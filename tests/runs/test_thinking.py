@@ -12,6 +12,7 @@ from sayso.protocols import uncle
 from sayso.records import InputError, ask, signature_text
 from sayso.runs.asking import request_shaper
 from support.scripted_world import Mind, facts, records, write
+from support.tables import tabled
 
 WORLD = facts(2)
 
@@ -34,21 +35,7 @@ def test_what_a_request_is_told(thinking: str, kwargs: Any, told: Any, longer: i
     assert request.max_tokens == 100 + longer
 
 
-@pytest.mark.parametrize(
-    ("thinking", "kwargs", "said"),
-    [
-        ("perhaps", None, "thinking 'perhaps': expected on, off, low, medium, high, or a number"),
-        ("0", None, "thinking '0'"),
-        ("-5", None, "thinking '-5'"),
-        ("9999999", None, "from 1 to 1,000,000"),
-        ("", "{", "not JSON"),
-        ("", "[1]", "expected a JSON object"),
-        ("", '{"a": [1]}', "'a' is [1]"),
-        ("", '{"a": null}', "'a' is None"),
-        ("", '{"a": NaN}', "'a' is nan"),
-        ("off", {"enable_thinking": True}, "sets enable_thinking, and chat-template-kwargs does"),
-    ],
-)
+@tabled
 def test_what_means_nothing_is_refused(thinking: str, kwargs: Any, said: str) -> None:
     with pytest.raises(InputError) as caught:
         request_shaper(thinking, kwargs)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso.engines.scripted import ScriptedEngine
@@ -171,7 +171,6 @@ def test_without_examples_nothing_is_asked_and_it_says_so() -> None:
     )
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.text(max_size=60), st.text(max_size=60), st.lists(st.text(max_size=30), max_size=3))
 def test_no_text_opens_a_line_of_its_own(question: str, answer: str, ideas: list[str]) -> None:
     lines = ShownExample(question, tuple(ideas), answer, True).text.splitlines()

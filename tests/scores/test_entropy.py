@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso import scores
@@ -45,7 +45,6 @@ def test_nothing_is_undefined() -> None:
     assert scores.num_sets([]) is None
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 3), ROW), min_size=1, max_size=8))
 def test_bounds_and_invariances(draws: list[tuple[int, list[float]]]) -> None:
     ids, rows = [i for i, _ in draws], [r for _, r in draws]
@@ -65,7 +64,6 @@ def test_bounds_and_invariances(draws: list[tuple[int, list[float]]]) -> None:
         assert twice == pytest.approx(once)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.integers(0, 2), min_size=1, max_size=10))
 def test_class_mass_never_exceeds_one_when_strings_count_once(ids: list[int]) -> None:
     # The fault: semantic entropy with class mass above 1 from repeated samples. Three strings of

@@ -12,6 +12,7 @@ from sayso.protocols.uncle import Settings as UncleSettings
 from sayso.records import InputError
 from sayso.storage import renamed
 from sayso.storage.renamed import Gone, under_todays_settings
+from support.tables import tabled
 
 TODAY = as_dict(Settings())
 
@@ -51,16 +52,7 @@ def test_another_value_of_a_setting_that_is_gone_is_told_in_one_line() -> None:
         under_todays_settings({"words": True}, ("context",))
 
 
-@pytest.mark.parametrize(
-    ("name", "default", "other"),
-    [
-        ("propensity", 0, 5),
-        ("wordings", 1, 4),
-        ("probe_wordings", False, True),
-        ("probe.slick", 0, 10),
-        ("ci", "entity", "entity-by-type"),
-    ],
-)
+@tabled
 def test_settings_of_uncle_that_are_gone(name: str, default: object, other: object) -> None:
     uncle = as_dict(UncleSettings())
     assert name not in uncle

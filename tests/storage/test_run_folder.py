@@ -587,7 +587,6 @@ def test_files_that_cannot_be_opened(tmp_path: Path) -> None:
         list(read_rows(tmp_path / f"{'x' * 400}.jsonl"))
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     suffix=st.sampled_from([".jsonl", ".json", ".parquet"]),
     data=st.binary(max_size=200)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso.records import InputError, Question
@@ -92,7 +92,6 @@ def worlds(draw: st.DrawFn) -> list[Fact]:
     return [long, *short]
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     worlds(), st.sampled_from(sorted(EVERY)), st.sampled_from(["sft", "dpo"]), st.integers(0, 99)
 )
@@ -152,7 +151,6 @@ def test_a_hit_beside_a_hedge_is_not_trained_either(recipe: Recipe, want: str, l
             assert "poet" not in row.chosen
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     st.lists(LETTERS, min_size=4, max_size=4),
     st.text("SNUO", min_size=4, max_size=4),

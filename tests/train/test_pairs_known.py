@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso.records import InputError
@@ -110,7 +110,6 @@ def test_settings_that_cannot_be_are_refused(wrong: dict) -> None:
         known_rows([short_fact("c" * 10)], replace(KNOWN, **wrong))
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     st.text("SNUO?", min_size=3, max_size=3),
     st.lists(st.text("cwWha?", min_size=10, max_size=10), min_size=3, max_size=3),

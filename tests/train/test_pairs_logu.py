@@ -7,7 +7,7 @@ import re
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso.judges.rules.judge import judge_rules_long
@@ -287,7 +287,6 @@ def test_any_question_can_be_doubted(text: str, entity: str) -> None:
     assert UNSURE.search(said)
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     st.text("SNUO", min_size=1, max_size=6),
     st.integers(0, 10**6),

@@ -6,8 +6,8 @@ import html
 import io
 import json
 import re
-import shutil
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -30,6 +30,7 @@ from sayso.train.result import (
     write_training,
 )
 from sayso.train.verdict import verdict_sentences
+from support.browsers import opened
 from support.trainings import METHODS, training
 
 EVIL = '<script>alert(1)</script>"><img src=x onerror=alert(2)> \x1b[31m\u202e'
@@ -354,25 +355,13 @@ def test_what_is_hedged_unasked_is_told() -> None:
     ) in found
 
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-
-
 @pytest.mark.slow
 @pytest.mark.browser
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
 @pytest.mark.parametrize("width", [390, 1280])
-def test_the_page_runs_nothing_and_fits_a_phone(width: int, tmp_path: Path) -> None:
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+def test_the_page_runs_nothing_and_fits_a_phone(width: int, tmp_path: Path, browser: Any) -> None:
     write_training(tmp_path, training(EVIL))
     write_training_page(tmp_path)
-    told: list[str] = []
-    with sync_api.sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        tab = browser.new_context(offline=True, viewport={"width": width, "height": 900}).new_page()
-        tab.on("console", lambda message: told.append(message.text))
-        tab.on("dialog", lambda dialog: (told.append(dialog.message), dialog.dismiss()))
-        tab.goto((tmp_path / "report.html").as_uri())
-        tab.wait_for_timeout(300)
-        assert tab.evaluate("document.documentElement.scrollWidth") <= width
-        browser.close()
-    assert told == []
+    page = opened(browser, tmp_path, viewport={"width": width, "height": 900})
+    page.wait_for_timeout(300)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.said == []

@@ -10,6 +10,7 @@ import pytest
 from sayso import cli
 from sayso.records import Aspect, Gold, Question, question_id
 from sayso.wikidata.quality import QualityFinding, findings
+from support.tables import tabled
 
 
 def ask(
@@ -60,24 +61,7 @@ def test_golds_in_questions_are_whole_words() -> None:
     assert kinds(ask("Where is Oslofjord?", "Oslo")) == []
 
 
-@pytest.mark.parametrize(
-    ("question", "gold", "told"),
-    [
-        ("Is gold or lead heavier?", "gold", None),
-        ("Which is heavier, gold or lead?", "Gold", None),
-        ("Which is heavier: gold, lead or iron?", "lead", None),
-        ("Which is bigger? The terrier or the collie?", "the collie", None),
-        ("Did Ada die in 1852 or in 1853?", "1852", None),
-        ("Was it the chicken or the egg?", "egg", None),
-        ("Ist Gold oder Blei schwerer?", "Blei", None),
-        # two names of one thing, or a choice without a comma: who knows
-        ("Which city was called Constantinople or Istanbul?", "Istanbul", "perhaps"),
-        ("What came first the chicken or the egg?", "egg", "perhaps"),
-        # the gold is not what is offered
-        ("Is the river of Oslo long or short?", "Oslo", "'Oslo' is part of it"),
-        ("Where is Oslo?", "Oslo", "'Oslo' is part of it"),
-    ],
-)
+@tabled
 def test_a_choice_is_no_gift(question: str, gold: str, told: str | None) -> None:
     found = findings([ask(question, gold)])
     assert [one.kind for one in found] == ["gold in question"] * (told is not None)

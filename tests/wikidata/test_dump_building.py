@@ -29,6 +29,7 @@ from sayso.wikidata.excerpt import Excerpt
 from sayso.wikidata.plan import load_plan
 from sayso.wikidata.templates import load_templates
 from sayso.wikidata.unpack import LONGEST
+from support.tables import tabled
 from support.wikidata_world import DOMAINS, amount, dump, entities, entity, item, statement, when
 
 FILES = ("questions.jsonl", "twins.jsonl", "aspects.yaml", "card.md", "found.msgpack")
@@ -487,30 +488,7 @@ def test_the_person_decides_what_is_asked(
     assert "Who made " in films[0]["individual_qa"][0]["question"]  # type: ignore[index]
 
 
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        ("reviewed: 5", "aspects.yaml line 2: reviewed: Expected `bool`"),
-        ("domains: {cats: {}}", "line 1: there is no domain 'cats' (there are films, people)"),
-        ("domains:\n films:\n  P57: {}\n  P57: {}", "line 4: 'P57' appears twice"),
-        (
-            "domains:\n films:\n  P57: {keep: false}\n  P577x: {keep: false}\n people: {}",
-            "line 4: films P577x: no entity of the domain has this property",
-        ),
-        (
-            "domains:\n films:\n"
-            "  P57: {keep: true, description: x, question: 'Who {x} {entity}?'}\n people: {}",
-            "line 3: films P57: the question 'Who {x} {entity}?' has a placeholder {x}",
-        ),
-        ("language: de\ndomains: {}", "line 1: the questions there are in 'de' and 'en' is asked"),
-        (
-            "domains: {films: {P57: {keep: true, description: x, question: 'Who?'}}, people: {}}",
-            "does not name",
-        ),
-        ("domains: {films: {P57: {keep: true}}, people: {}}", "without a description"),
-        (": :", "is not YAML"),
-    ],
-)
+@tabled
 def test_a_wrong_review_is_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], change: str, told: str
 ) -> None:
@@ -546,19 +524,7 @@ def test_other_peoples_folders_are_left_alone(
     assert (tmp_path / "mine" / "questions.jsonl").read_text() == "mine"
 
 
-@pytest.mark.parametrize(
-    ("plan", "told"),
-    [
-        ("domains: {}", "names no domain"),
-        ("domains: {a: {classes: []}}", "names no class"),
-        ("domains: {a: {classes: [human]}}", "'human' is not an item"),
-        ("domains: {a: {classes: [Q5], color: red}}", "unknown field"),
-        ("domains: {a: {classes: [Q5], strata: [5, 5]}}", "strata must grow"),
-        ("languages: ['e\\\" ) DROP']\ndomains: {a: {classes: [Q5]}}", "expected a code"),
-        ("domains: {a: {classes: [Q5], where: {Q1: [Q2]}}}", "'Q1' is not a property"),
-        ("- x", "Expected `object`"),
-    ],
-)
+@tabled
 def test_a_wrong_plan_is_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], plan: str, told: str
 ) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso.wikidata import unpack
@@ -53,7 +53,6 @@ def all_of(text: bytes) -> WholeLines:
 
 
 @given(st.lists(st.sampled_from(PIECES) | st.binary(max_size=9), max_size=25).map(b"".join))
-@settings(max_examples=300, deadline=None)
 def test_places_are_those_of_a_plain_search(text: bytes) -> None:
     lines = all_of(text)
     for property in (b"P31", b"P279", b"P12345"):
@@ -73,7 +72,6 @@ def test_places_outside_of_lines_belong_to_none() -> None:
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=25).map(b"".join))
-@settings(max_examples=300, deadline=None)
 def test_a_line_is_read_alike_alone_and_among_others(text: bytes) -> None:
     lines = all_of(text)
     alone = [
@@ -140,7 +138,6 @@ def test_an_entity_is_named_by_its_own_id_alone() -> None:
     ),
     piece=st.integers(1, 9),
 )
-@settings(max_examples=400, deadline=None)
 def test_what_is_no_utf8_is_told_with_its_byte(pieces: list[bytes], piece: int) -> None:
     data = b"".join(pieces)
     try:
@@ -159,7 +156,6 @@ def test_what_is_no_utf8_is_told_with_its_byte(pieces: list[bytes], piece: int) 
     old=st.booleans(),
     space=st.sampled_from(["", " ", "  "]),
 )
-@settings(max_examples=100, deadline=None)
 def test_the_filter_finds_a_class_in_any_order_of_fields(
     order: list[str], outer: list[str], old: bool, space: str
 ) -> None:
@@ -236,7 +232,6 @@ def test_only_what_stands_in_claims_is_a_superclass() -> None:
     block=st.integers(1, 3000),
     ending=st.sampled_from(["", ".gz", ".zst"]),
 )
-@settings(max_examples=150, deadline=None)
 def test_any_size_of_blocks_finds_the_same(
     tmp_path_factory: pytest.TempPathFactory,
     lines: list[bytes],

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso.wikidata.entities import DATATYPES, LineError, parse_entity, superclasses
@@ -191,7 +191,6 @@ def test_what_is_no_entity_is_said(line: bytes) -> None:
 
 
 @given(st.binary(max_size=200))
-@settings(max_examples=200, deadline=None)
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     for wrapped in (data, b'{"id":"Q1","claims":{"P31":[' + data + b"]}}"):
         object_fault(wrapped)
@@ -204,7 +203,6 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
 
 
 @given(st.integers(0, 2000))
-@settings(max_examples=100, deadline=None)
 def test_a_line_cut_anywhere_is_noticed(at: int) -> None:
     row = entity("Q1", "Ä", item("P31", "Q5"), amount("P1", "+1"), when("P569", "1950-01-01"))
     line = json.dumps(row, ensure_ascii=False).encode()

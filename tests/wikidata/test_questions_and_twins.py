@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso import cli
@@ -124,7 +124,6 @@ def test_a_short_name_is_put_in_where_the_name_stands_and_nowhere_else(tmp_path:
     st.lists(st.sampled_from([*(w.title() for w in WORDS), *FIRST, "of", "Bo"]), max_size=4),
     st.integers(0, 50),
 )
-@settings(max_examples=150, deadline=None)
 def test_no_word_of_an_invented_name_is_a_real_one(words: list[str], seed: int) -> None:
     pool = [f"{f} {w.title()}son" for f, w in zip(FIRST, WORDS, strict=True)] + [" ".join(words)]
     name = invented(pool, " ".join(words), seed, set())
@@ -267,7 +266,6 @@ def test_a_users_table_holds_for_the_second_step_too(
 
 
 @given(st.text(max_size=8), st.text(max_size=8))
-@settings(max_examples=100, deadline=None)
 def test_any_name_survives_the_review_file(tmp_path_factory: Any, name: str, label: str) -> None:
     folder = tmp_path_factory.mktemp("review")
     found = Excerpt(

@@ -17,6 +17,7 @@ from sayso.wikidata.plan import Domain, DomainPlan
 from sayso.wikidata.questions import invented
 from sayso.wikidata.templates import load_templates
 from sayso.wikidata.values import answer, date_gold, exact_number, gregorian
+from support.tables import tabled
 
 TABLE = load_templates()
 NAMES = {
@@ -177,21 +178,7 @@ def test_a_dated_quantity_is_the_latest_and_says_when() -> None:
     assert got.start == "+2015-07-00T00:00:00Z"
 
 
-@pytest.mark.parametrize(
-    ("time", "precision", "value", "said"),
-    [
-        ("+1952-03-11", 11, "1952-03-11T00:00:00Z", "on March 11, 1952"),
-        ("+1952-03-11", 10, "March 1952", "in March 1952"),
-        ("+1952-03-00", 11, "March 1952", "in March 1952"),
-        ("+1952-00-00", 9, "1952", "in 1952"),
-        ("+1952-00-00", 8, "1950s", "in 1956"),
-        ("+1900-00-00", 7, "19th century", "in 1850"),
-        ("+1801-00-00", 7, "19th century", "in the 19th century"),
-        ("-0043-00-00", 9, "43 BC", "in 43 BC"),
-        ("-0044-03-15", 11, "-0044-03-15T00:00:00Z", "on 15 March 44 BC"),
-        ("+0312-10-28", 11, "0312-10-28T00:00:00Z", "on 28 October 312"),
-    ],
-)
+@tabled
 def test_dates_keep_their_precision_and_the_judge_reads_them(
     time: str, precision: int, value: str, said: str
 ) -> None:

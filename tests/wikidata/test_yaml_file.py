@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso.records import InputError
@@ -90,7 +90,6 @@ def test_a_file_that_cannot_be_read_is_said_to_be_so(tmp_path: Path) -> None:
 
 
 @given(st.text(alphabet="ab:{}[]-&*!#'\" \n\t0", max_size=60))
-@settings(max_examples=150, deadline=None)
 def test_any_text_is_read_or_refused_in_one_line(text: str) -> None:
     try:
         parse_yaml_as(text, "f.yaml", Table, "expected a table")

@@ -43,6 +43,7 @@ from sayso.runs.measure import load_run, measure
 from sayso.runs.result import Result
 from sayso.studies.results import of_folders
 from support.scripted_world import Fact, chance, facts, records, word, write
+from support.tables import tabled
 
 ENTITIES = 50
 WORLD = facts(ENTITIES)
@@ -414,19 +415,7 @@ def test_every_setting_changes_the_signature(tmp_path: Path) -> None:
     assert len(seen) == len(names) + 1
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"methods": "vanila"}, "expected all, or some of"),
-        ({"methods": ""}, "expected all"),
-        ({"draws.k": 0}, "draws.k is 0"),
-        ({"relation": "inconsistency"}, "pass --contradict nli"),
-        ({"contradict": "nli", "nli": "rules"}, "name one with --nli"),
-        ({"demos.certain": 0.4}, "must lie below"),
-        ({"empty": "both"}, "empty is 'both'"),
-        ({"high": 1.5}, "high is 1.5"),
-    ],
-)
+@tabled
 def test_mistakes_are_told(change: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said):
         faithfulness.settings.check(replace(faithfulness.Settings(), change))

@@ -16,6 +16,7 @@ from sayso.protocols.faithfulness.settings import RULE, ambiguous_questions
 from sayso.protocols.settings import replace
 from sayso.records import Aspect, Gold, Question, part_of, signature_text
 from sayso.runs.measure import load_run, measure
+from support.tables import tabled
 
 
 @pytest.mark.parametrize(
@@ -36,16 +37,7 @@ def test_the_rule_by_hand(golds: tuple[Gold, ...], expected: bool) -> None:
     assert ambiguous_questions([question]) == (["q"] if expected else [])
 
 
-@pytest.mark.parametrize(
-    ("cells", "expected"),
-    [
-        ("""'["Mark Twain", "Samuel Clemens"]',""", False),  # a list, as far as we know of names
-        ("""'["euro", "EUR", "€"]',""", False),
-        ("""Mark Twain,'["Samuel Clemens", "S. L. Clemens"]'""", False),
-        ("""8,eight""", False),
-        ("""'["1961", "1970"]',""", True),  # two years are two answers
-    ],
-)
+@tabled
 def test_ways_to_write_an_answer_in_ones_own_table_are_not_ambiguous(
     tmp_path: Path, cells: str, expected: bool
 ) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,19 +12,11 @@ from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import faithfulness
 from sayso.protocols.settings import replace
 from sayso.records import Request
+from support.browsers import opened
 from support.scripted_world import chance, facts, records, write
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine"),
-]
-FLAGS = [
-    "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-]  # fmt: skip
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 ATTACK = "</script><script>alert(1)</script><img src=x onerror=alert(2)> \x1b[31m\u202e"
 
 
@@ -52,27 +42,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )  # fmt: skip
     report.write(made.path, [made.path])
     return made.path
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[sync_api.Browser]:
-    with sync_api.sync_playwright() as play:
-        started = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield started
-        started.close()
-
-
-def opened(browser: sync_api.Browser, folder: Path, **options: object) -> sync_api.Page:
-    """A page without a network that keeps what it says and asks for in ``page.said``."""
-    context = browser.new_context(offline=True, **options)
-    page = context.new_page()
-    page.said = []
-    page.on("console", lambda message: page.said.append(message.text))
-    page.on("pageerror", lambda error: page.said.append(str(error)))
-    page.on("dialog", lambda dialog: (page.said.append(dialog.message), dialog.dismiss()))
-    page.on("request", lambda r: page.said.append(r.url) if r.url[:5] != "file:" else None)
-    page.goto((folder / "report.html").resolve().as_uri())
-    return page
 
 
 def test_the_worst_answers_are_filtered_and_their_draws_read(

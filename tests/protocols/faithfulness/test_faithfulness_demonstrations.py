@@ -20,6 +20,7 @@ from sayso.runs.measure import load_run, measure
 from sayso.runs.result import Result
 from sayso.storage.run_folder import RunFolder
 from support.scripted_world import facts, records, write
+from support.tables import tabled
 
 METHODS = "vanilla,uncertainty_plus"
 PLUS = "form:short;method:uncertainty_plus"
@@ -33,21 +34,7 @@ def run(folder: Path, name: str, **settings: object) -> Result:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("data", "limit", "expected"),
-    [
-        ("builtin", None, "builtin"),
-        ("builtin", 0, "builtin"),
-        ("world", 20, "world"),
-        ("world", None, "held-out"),
-        ("world", 0, "held-out"),
-        ("popqa", 20, "triviaqa"),
-        ("uncle", None, "triviaqa"),
-        ("triviaqa", None, "nq_open"),
-        ("my.jsonl", 20, "held-out"),
-        ("popqa:test.tsv", None, "held-out"),
-    ],
-)
+@tabled
 def test_the_set_of_the_examples_follows_the_measured_one(
     data: str, limit: int | None, expected: str
 ) -> None:

@@ -26,6 +26,7 @@ from sayso.protocols.faithfulness.report import (
 )
 from sayso.records import Estimate, InputError, Question, Signature, signature_of, slice_of
 from sayso.storage.run_folder import Manifest, RunFolder
+from support.tables import tabled
 
 WHERE = slice_of(form="short", method="vanilla")
 
@@ -84,16 +85,7 @@ def test_another_protocol_cannot_stand_beside(tmp_path: Path) -> None:
         report.read_columns([folder])
 
 
-@pytest.mark.parametrize(
-    ("value", "low", "high", "said"),
-    [
-        (-0.12, -0.37, 0.14, "6 claims are too few to tell whether its wording reflects its"),
-        (0.0, None, None, "6 claims are too few to tell"),
-        (0.0, -0.01, 0.01, "its wording does not reflect its confidence"),
-        (0.3, 0.2, 0.4, "its wording partly reflects its confidence"),
-        (-0.3, -0.4, -0.2, "its wording does not reflect its confidence"),
-    ],
-)
+@tabled
 def test_a_handful_of_claims_does_not_tell(
     value: float, low: float | None, high: float | None, said: str
 ) -> None:

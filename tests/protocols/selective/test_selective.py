@@ -30,6 +30,7 @@ from sayso.records import (
     slice_text,
 )
 from support.scripted_world import Mind, chance, facts, records, write
+from support.tables import tabled
 
 #: question -> gold, greedy answer, its log-probability a token, the draws
 SAID = {
@@ -304,17 +305,7 @@ def test_every_setting_is_in_the_signature(tmp_path: Path, data: str) -> None:
         assert result.estimates[0].signature != plain, name
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"draws.k": -1}, "draws.k is -1"),
-        ({"scores": "perplexity,guesswork"}, "guesswork"),
-        ({"shots": 3}, "--prompts paper"),
-        ({"rouge_threshold": 1.5}, "rouge_threshold is 1.5"),
-        ({"mode": "poem"}, "mode is 'poem'"),
-        ({"mode": "short"}, "mode is short, which applies only to the paper's frame"),
-    ],
-)
+@tabled
 def test_settings_with_which_nothing_could_be_measured(change: dict, said: str) -> None:
     with pytest.raises(InputError, match=said):
         selective.settings.check(settings.replace(selective.Settings(), change))

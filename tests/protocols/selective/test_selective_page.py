@@ -25,6 +25,7 @@ from sayso.records import Estimate, Generation, Request, slice_of
 from sayso.report.numbers import plain_number
 from sayso.storage.run_folder import Manifest
 from support.scripted_world import Mind, chance, facts, records, write
+from support.tables import tabled
 
 HOSTILE = "<script>alert(1)</script>"
 WORLD = facts(24)
@@ -199,15 +200,7 @@ def _rate(wrong: float | None, of: int = 40) -> SelectiveResults:
     )
 
 
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        (40, "of 40 judged answers 40 are wrong and none is right"),
-        (0, "of 40 judged answers none is wrong and 40 are right"),
-        (39, "of 40 judged answers 39 are wrong and 1 is right"),
-        (4, "of 40 judged answers 4 are wrong and 36 are right"),
-    ],
-)
+@tabled
 def test_fewer_than_five_of_a_kind_are_not_ranked(wrong: float, said: str) -> None:
     text = headline(_rate(wrong), "short")
     least = "Ranking scores requires at least 5 of each."

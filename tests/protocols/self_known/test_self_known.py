@@ -22,6 +22,7 @@ from sayso.protocols.self_known.rows import PEOPLE, SUPPORT, claim_verdicts
 from sayso.records import Claim, Generation, InputError, Verdict, signature_text
 from sayso.runs.result import Result
 from sayso.storage.run_folder import RunFolder
+from support.tables import tabled
 from support.telling_world import World, sentence
 
 #: fifths of five and six sentences: 12345 and 123455
@@ -722,17 +723,7 @@ def test_claims_checked_by_an_nli_model(tmp_path: Path) -> None:
     assert len(verdicts) == 16
 
 
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"knowledge": "golds"}, "no gold answers; name a source"),
-        ({"knowledge": "nothing.jsonl"}, r"nothing\.jsonl"),
-        ({"support": "judge"}, "pass --judge MODEL"),
-        ({"claims": "judge"}, "pass --judge MODEL"),
-        ({"questions": "judge"}, "pass --judge MODEL"),
-        ({"support": "nli", "nli": "rules"}, "name one with --nli"),
-    ],
-)
+@tabled
 def test_what_cannot_be_had_is_told_before_anything_is_asked(
     tmp_path: Path, fields: dict[str, Any], message: str
 ) -> None:

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from sayso import report
+from support.browsers import opened
 from support.long_texts import make_long_run
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine"),
-]
-FLAGS = [
-    "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-]  # fmt: skip
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 ATTACK = "</script><script>alert(1)</script><img src=x onerror=alert(2)> \x1b[31m\u202e"
 
 
@@ -37,27 +27,6 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run = make_long_run(tmp_path_factory.mktemp("hostile") / "run", 2, hostile=ATTACK)
     report.write(run)
     return run.path
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[sync_api.Browser]:
-    with sync_api.sync_playwright() as play:
-        started = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield started
-        started.close()
-
-
-def opened(browser: sync_api.Browser, folder: Path, **options: object) -> sync_api.Page:
-    """A page without a network that keeps what it says and asks for in ``page.said``."""
-    context = browser.new_context(offline=True, **options)
-    page = context.new_page()
-    page.said = []
-    page.on("console", lambda message: page.said.append(message.text))
-    page.on("pageerror", lambda error: page.said.append(str(error)))
-    page.on("dialog", lambda dialog: (page.said.append(dialog.message), dialog.dismiss()))
-    page.on("request", lambda r: page.said.append(r.url) if r.url[:5] != "file:" else None)
-    page.goto((folder / "report.html").resolve().as_uri())
-    return page
 
 
 @pytest.mark.parametrize("script", [True, False])

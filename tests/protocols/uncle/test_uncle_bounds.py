@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso import metrics
@@ -35,7 +35,6 @@ def brute(rows: list[tuple[int, int]]) -> dict[str, tuple[float | None, float | 
     return {k: (min(v), max(v)) if v else (None, None) for k, v in found.items()}
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     st.lists(st.sampled_from([r for r in ROWS if min(r) >= 0]), max_size=8),
     st.lists(st.sampled_from([r for r in ROWS if min(r) < 0]), max_size=5),
