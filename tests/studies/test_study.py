@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
 import json
 import re
+import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
 import sayso
 from sayso import cli, report
+from sayso.checks.judge import judge_check
 from sayso.engines.scripted import ScriptedEngine
+from sayso.judges.reliability import stored
 from sayso.metrics import auroc
 from sayso.protocols.selective.rows import load_rows
 from sayso.records import Estimate, Generation, InputError, Request
@@ -38,10 +41,12 @@ from sayso.studies.report import (
 )
 from sayso.studies.results import Study, of_folders, of_grid
 from sayso.studies.run import check_grid, price_grid, run_grid
+from support.frozen import copied
 from support.latex import PAGE, estimated_width, latex_rows, typeset
 from support.pages import blocks, commands, walk
 from support.papers import CONTENT, check_content
 from support.scripted_world import Mind, chance, facts, records, write
+from support.tables import tabled
 
 WORLD = facts(12)
 KNOWS = Mind(
@@ -398,33 +403,7 @@ def test_layouts_of_a_protocol_without_runs_say_what_they_need(found: Study) -> 
 # ---- mistakes
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"models": []}, "names no models"),
-        ({"models": [5]}, "an entry of model is 5"),
-        ({"models": ["builtin", "builtin"]}, "two entries of model are called 'builtin'"),
-        ({"models": [{"model": "builtin", "nmae": "x"}]}, "unknown 'nmae'; did you mean name"),
-        ({"model": "builtin"}, "unknown 'model'"),
-        ({"limt": 5}, "unknown 'limt'; did you mean limit"),
-        ({"protocols": ["unlce"]}, "uncle"),
-        ({"protocols": ["uncle", "uncle"]}, "protocol uncle is named twice"),
-        ({"protocols": [{"uncle": {"probe": {"kk": 3}}}]}, "setting 'probe.kk' is unknown"),
-        ({"protocols": [{"uncle": 5}]}, "settings of uncle are 5"),
-        (
-            {"models": [{"model": "builtin", "known_from": "x"}]},
-            "is not another model of this study",
-        ),
-        ({"limit": "many"}, "limit is 'many'"),
-        ({"models": [{"model": "builtin", "name": "a\nb"}]}, "expected one line"),
-        ({"prompt_folders": [5]}, "prompt_folders has 5"),
-        ({"prompt_folders": ["a/mine", "b/mine"]}, "are called 'one · mine'"),
-        ({"prompt_folders": ["wording-9"]}, "wording-9: no such folder of prompts"),
-        ({"sampling_seeds": [True]}, "sampling_seeds has True; expected whole numbers"),
-        ({"sampling_seeds": [1, 1]}, "are called 'one · seed 1'"),
-        ({"sampling_seed": 1}, "unknown 'sampling_seed'; known"),
-    ],
-)
+@tabled
 def test_a_mistake_is_one_line_before_anything_is_asked(
     tmp_path: Path, changes: dict[str, Any], message: str
 ) -> None:
@@ -504,17 +483,26 @@ def of_one_model(result: Any) -> None:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return where the study of docs/papers.md was made."""
+    """Return where the study of docs/papers.md would be: the stored one, with passages searched."""
     place = tmp_path_factory.mktemp("papers")
-    content, (checked, first, *_) = written("papers.md", 5)
-    content = re.sub(r"\n *- .*other entities.*", "", content)  # one data set: half the time
-    (place / "papers.yaml").write_text(content, encoding="utf-8")
-    with contextlib.chdir(place), pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SAYSO_CACHE", str(place / "cache"))
-        patch.setattr("sayso.studies.run.write_page", of_one_model)
-        assert cli.execute(checked[1:]) == 0
-        assert cli.execute(first[1:]) == 0
-    assert len(list((place / "study" / "builtin").rglob("report.html"))) == 4
+    (study,) = copied(place, "study")
+    shutil.rmtree(study / "guesser")
+    for part in study.glob("*/diseases"):
+        shutil.rmtree(part)
+    for model in ("builtin", "builtin-trained"):
+        texts = study / model / "people" / "self_known"
+        shutil.rmtree(texts)
+        sayso.run(
+            "self_known", model=model, limit=2, out=texts, cache=place / "cache", report=False,
+            settings={"retrieval": True, "resamples": 100},
+        )  # fmt: skip
+    judge_check("rules", cache=place / "cache")
+    for path in study.glob("*/*/uncle"):
+        run = RunFolder.open(path)
+        manifest = run.read_manifest()
+        checked = stored(manifest.judge_signature, str(place / "cache"))
+        assert checked is not None
+        run.write_manifest(msgspec.structs.replace(manifest, judge_check=checked))
     return place
 
 
@@ -522,9 +510,11 @@ def test_the_commands_of_the_papers_page_run(
     built: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(built)
-    _, (_, _, *rest) = written("papers.md")
+    content, (checked, study, *rest) = written("papers.md")
+    Path("papers.yaml").write_text(content, encoding="utf-8")
     assert len(rest) == 4
-    walk(rest, capsys)
+    few = ("--resamples", "100")
+    walk([checked, [*study, "--dry-run"], *([*words, *few] for words in rest)], capsys)
 
 
 def test_every_layout_stands_on_the_papers_page() -> None:
@@ -551,10 +541,9 @@ def test_every_layout_shows_numbers(built: Path, capsys: pytest.CaptureFixture[s
             check_content(name, tables)
         every = [e for t in tables for _, row in t.rows for e in row]
         assert any(getattr(e, "value", None) is not None or str(e).isdigit() for e in every), name
-    # no check is stored here, no question is without an answer, no BERTScore, nobody labeled claims
+    # no question is without an answer, no BERTScore, nobody labeled claims
     named = {text.split()[1] for text in empty}
-    elsewhere = {"board", "selective-abstention", "selective-figure5", "self-known-figure7"}
-    assert named - {"uncle-judge"} == elsewhere
+    assert named == {"board", "selective-abstention", "selective-figure5", "self-known-figure7"}
     assert cli.execute(["study", "--layouts"]) == 0
     assert "uncle-table3" in capsys.readouterr().out
 
@@ -591,16 +580,14 @@ def test_the_commands_of_the_studies_page_run(
     assert pages == {"uncle", "selective"}
 
 
-def test_flags_are_a_study_too(
-    built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_flags_are_a_study_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     argv = ["study", "--models", "builtin", "--protocols", "uncle", "--limit", "2", "--out",
-            str(built / "flags"), "--cache", str(tmp_path / "cache")]  # fmt: skip
+            str(tmp_path / "flags"), "--cache", str(tmp_path / "cache")]  # fmt: skip
     assert cli.execute([*argv, "--dry-run"]) == 0
     told = capsys.readouterr().out
     assert "requests still to ask" in told
     assert "total: 0 requests" not in told
-    assert not (built / "flags").exists()
+    assert not (tmp_path / "flags").exists()
     assert cli.execute(argv) == 0
     told = capsys.readouterr().out
     assert "Does the model admit what it does not know? (uncle)" in told
