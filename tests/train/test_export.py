@@ -57,9 +57,8 @@ def test_trl_itself_takes_them_for_conversational_preferences(tmp_path: Path) ->
         assert data_utils.is_conversational(json.loads(line))
 
 
-@pytest.mark.parametrize("style", ["llama-factory", "llama-factory-sharegpt"])
-def test_llama_factory_finds_each_column_that_its_index_names(tmp_path: Path, style: Any) -> None:
-    done = export([PAIR, SINGLE], tmp_path / "rows", style)
+def test_llama_factory_finds_each_column_that_its_index_names(tmp_path: Path) -> None:
+    done = export([PAIR, SINGLE], tmp_path / "rows", "llama-factory")
     assert [f.name for f in done.files] == ["sayso_sft.json", "sayso_dpo.json", INFO]
     info = json.loads((tmp_path / "rows" / INFO).read_text(encoding="utf-8"))
     assert info["sayso_dpo"]["ranking"] is True
@@ -68,22 +67,12 @@ def test_llama_factory_finds_each_column_that_its_index_names(tmp_path: Path, st
         (row,) = loaded(tmp_path / "rows" / about["file_name"], tmp_path / "cache")
         assert set(about["columns"].values()) == set(row)
     (pair,) = loaded(tmp_path / "rows" / "sayso_dpo.json", tmp_path / "cache")
-    if style == "llama-factory":
-        assert pair == {
-            "instruction": "Where was Ann born?",
-            "input": "",
-            "chosen": "I am not sure.",
-            "rejected": "Lyon",
-        }
-    else:
-        assert pair == {
-            "conversations": [{"from": "human", "value": "Where was Ann born?"}],
-            "chosen": {"from": "gpt", "value": "I am not sure."},
-            "rejected": {"from": "gpt", "value": "Lyon"},
-        }
-        # the sides of other trainers' templates: human turns stand at odd places
-        (single,) = loaded(tmp_path / "rows" / "sayso_sft.json", tmp_path / "cache")
-        assert [turn["from"] for turn in single["conversations"]] == ["human", "gpt"]
+    assert pair == {
+        "instruction": "Where was Ann born?",
+        "input": "",
+        "chosen": "I am not sure.",
+        "rejected": "Lyon",
+    }
 
 
 def test_an_earlier_export_leaves_no_rows_behind(tmp_path: Path) -> None:

@@ -181,17 +181,6 @@ def test_a_damaged_manifest_says_what_to_do_and_that_is_true(base: Base, tmp_pat
         rows(base, folder)
 
 
-def test_exports_of_two_formats_lie_beside_each_other(base: Base, tmp_path: Path) -> None:
-    folder = tmp_path / "out"
-    for style in ("llama-factory", "llama-factory-sharegpt"):
-        rows(base, folder, style=style)
-    names = [f"sayso_{stage}.{kind}" for stage in ("dpo", "sft") for kind in ("json", "yaml")]
-    for part in ("export", "export-sharegpt"):
-        assert sorted(p.name for p in (folder / part).iterdir()) == ["dataset_info.json", *names]
-    assert b"instruction" in (folder / "export" / "sayso_sft.json").read_bytes()
-    assert b"conversations" in (folder / "export-sharegpt" / "sayso_sft.json").read_bytes()
-
-
 @pytest.fixture(scope="module")
 def built_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of the built-in model."""

@@ -31,7 +31,7 @@ class TrainFlags:
 
     out: Annotated[Path | None, Parameter(help="output folder; default: next to the run")] = None
     export: Annotated[
-        Literal["trl", "llama-factory", "llama-factory-sharegpt"] | None,
+        Literal["trl", "llama-factory"] | None,
         Parameter(help="write training data for another trainer, without training"),
     ] = None
     sweep: Annotated[

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from pathlib import Path
@@ -45,8 +45,6 @@ class Figure:
     name: str
     label: str
     make: Maker = field(repr=False)
-    #: makes the drawing of a page smaller
-    pack: Callable[[Markup], Markup] = field(default=lambda drawing: drawing, repr=False)
 
     @cached_property
     def wide(self) -> Markup:
@@ -59,7 +57,7 @@ class Figure:
         return self._of_page(charts.NARROW, "narrow")
 
     def _of_page(self, width: int, view: str) -> Markup:
-        return self.pack(charts.svg_of(self._drawn(width), self.label, view))
+        return charts.svg_of(self._drawn(width), self.label, view)
 
     def _drawn(self, width: int) -> Drawing:
         chart = self.make(width)
@@ -126,17 +124,12 @@ def _titled(label: str) -> ET.Element:
     return title
 
 
-def figure_of(
-    name: str,
-    make: Maker,
-    label: str,
-    pack: Callable[[Markup], Markup] = lambda drawing: drawing,
-) -> Figure | None:
+def figure_of(name: str, make: Maker, label: str) -> Figure | None:
     """Return a chart, described by ``label``; ``None`` where nothing is drawn."""
     made = cache(partial(_unchecked, make))
     if made(charts.WIDE) is None or made(charts.NARROW) is None:
         return None
-    return Figure(file_name(name), label, made, pack)
+    return Figure(file_name(name), label, made)
 
 
 def _unchecked(make: Maker, width: int) -> Drawing | None:
@@ -163,7 +156,7 @@ def figures_in(context: object) -> list[Figure]:
             name = f"{figure.name}-{count}"
         names.add(name)
         if name != figure.name:
-            found[number] = Figure(name, figure.label, figure.make, figure.pack)
+            found[number] = Figure(name, figure.label, figure.make)
     return found
 
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import altair as alt
 import numpy as np
-from markupsafe import Markup
 from numpy.typing import ArrayLike
 
 from sayso.report.charts import (
@@ -104,14 +102,7 @@ def scatter_plot(
     return finish(alt.layer(*layers), width, 300 if width > NARROW else 260)
 
 
-# ---- as SVG: a path for each point takes 160 bytes, and one for all points of a kind 10 to 30
-
-_POINT = re.compile(
-    r'<path transform="translate\((-?[\d.]+),(-?[\d.]+)\)" d="([^"]+)" fill="([^"]+)" '
-    r'stroke-width="2" opacity="0\.6" />'
-)
 #: half of a diamond's height, and the width of a dot, in pixels
-HALF, DOT = 4, 6
 
 
 class Scattered(NamedTuple):
@@ -129,36 +120,4 @@ def figure(points: Cloud, names: Sequence[str], of: Scattered) -> Figure | None:
     def make(width: int) -> Drawing | None:
         return scatter_plot(points, names, width, of.titles, of.limit)
 
-    return figure_of(of.name, make, of.label, compact_drawing)
-
-
-def compact_drawing(markup: Markup) -> Markup:
-    """Return a drawing in which all points of a kind are one path: dots, or else diamonds."""
-    kinds: dict[str, list[tuple[str, str, bool]]] = {}
-    for x, y, outline, fill in _POINT.findall(markup):
-        kinds.setdefault(fill, []).append((_short(x), _short(y), "A" in outline))
-    paths = []
-    for fill, places in kinds.items():
-        if places[0][2]:  # a line without length and with round ends is a dot
-            d = "".join(f"M{x},{y}h0" for x, y, _ in places)
-            look = f'stroke="{fill}" stroke-width="{DOT}" stroke-linecap="round"'
-        else:
-            d = "".join(
-                f"M{x},{y}m-{HALF},0l{HALF},-{HALF} {HALF},{HALF}-{HALF},{HALF}z"
-                for x, y, _ in places
-            )
-            look = f'fill="{fill}"'
-        paths.append(f'<path d="{d}" {look} opacity="0.6" />')
-    first = True
-
-    def replaced(match: re.Match[str]) -> str:
-        nonlocal first
-        whole = "".join(paths) if first else ""
-        first = False
-        return whole
-
-    return Markup(_POINT.sub(replaced, markup))  # our own drawing: nothing else stands in it
-
-
-def _short(number: str) -> str:
-    return f"{float(number):.1f}".removesuffix(".0")
+    return figure_of(of.name, make, of.label)

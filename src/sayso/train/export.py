@@ -1,8 +1,8 @@
 """Training rows as files for other trainers: TRL (JSONL) and LLaMA-Factory (JSON).
 
 Nothing of theirs is imported. A folder gets one file per sort of row, ``sft`` and ``dpo``; for
-LLaMA-Factory also the ``dataset_info.json`` that describes them (its data/README, "Alpaca Format"
-and "Sharegpt Format"). Text is written as it is: what a model said stays data, never a template.
+LLaMA-Factory also the ``dataset_info.json`` that describes them (its data/README, "Alpaca Format").
+Text is written as it is: what a model said stays data, never a template.
 A configuration beside them trains what ``sayso train`` would, also on several GPUs.
 """
 
@@ -21,7 +21,7 @@ from sayso.storage.atomic import disk_errors, replacing
 from sayso.train.config import Preset, TrainingStage
 from sayso.train.rows import TrainingRow
 
-Format = Literal["trl", "llama-factory", "llama-factory-sharegpt"]
+Format = Literal["trl", "llama-factory"]
 #: one written row: strings, messages or lists of messages
 Record = Mapping[str, object]
 #: file that describes a folder's data sets to LLaMA-Factory
@@ -106,15 +106,6 @@ def _alpaca(row: TrainingRow) -> Record:
     return {**prompt, "chosen": row.chosen, "rejected": row.rejected}
 
 
-def _sharegpt(row: TrainingRow) -> Record:
-    turn = {"from": "human", "value": row.prompt}
-    answer = {"from": "gpt", "value": row.chosen}
-    if row.rejected is None:
-        return {"conversations": [turn, answer]}
-    other = {"from": "gpt", "value": row.rejected}
-    return {"conversations": [turn], "chosen": answer, "rejected": other}
-
-
 class Style(NamedTuple):
     """How a row is written, and what ``dataset_info.json`` says of each sort of row."""
 
@@ -132,17 +123,6 @@ STYLES: dict[str, Style] = {
         {
             "sft": {"columns": {**_ASKED, "response": "output"}},
             "dpo": {"ranking": True, "columns": {**_ASKED, **_SIDES}},
-        },
-    ),
-    "llama-factory-sharegpt": Style(
-        _sharegpt,
-        {
-            "sft": {"formatting": "sharegpt", "columns": {"messages": "conversations"}},
-            "dpo": {
-                "formatting": "sharegpt",
-                "ranking": True,
-                "columns": {"messages": "conversations", **_SIDES},
-            },
         },
     ),
 }

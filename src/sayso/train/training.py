@@ -75,7 +75,7 @@ SEEDS = ("seeds", "seed")
 #: what a training writes before anything is trained
 PREPARED = (FILE, "draws", "rows")
 #: everything that a training writes; other names are somebody else's
-OURS = (*PREPARED, "adapters", "runs", "forced", "export", "export-sharegpt", "report.html")
+OURS = (*PREPARED, "adapters", "runs", "forced", "export", "report.html")
 
 
 def begin_result(
@@ -597,9 +597,7 @@ def _wanted(plan: TrainingPlan) -> tuple[int, int]:
 
 def _exported(plan: TrainingPlan, begun: Training, rows: RowSet) -> Training:
     """Write the rows for another trainer and return the training with their counts."""
-    # files of the two formats of LLaMA-Factory have equal names
-    name = "export-sharegpt" if plan.export.endswith("sharegpt") else "export"
-    place, style = plan.folder / name, cast(Format, plan.export)
+    place, style = plan.folder / "export", cast(Format, plan.export)
     written = export([*rows.sft, *rows.dpo], place, style)
     local = begun.model in LOCAL_NAMES
     model = trainers.model_folder(begun.model) if local else begun.model
@@ -608,7 +606,7 @@ def _exported(plan: TrainingPlan, begun: Training, rows: RowSet) -> Training:
     )
     notes = (*begun.notes, *(f"{file}: {n} rows" for file, n in written.rows.items()))
     notes = (*notes, f"settings for the trainer: {', '.join(file.name for file in files)}")
-    return msgspec.structs.replace(begun, notes=notes, folders={"export": name})
+    return msgspec.structs.replace(begun, notes=notes, folders={"export": place.name})
 
 
 # ---- a sweep of xi, the share of long rows: each value is trained and measured (UNCLE, Figure 4)
