@@ -583,7 +583,7 @@ VERSION = 3  # 1: all replies as compressed JSON; 2: replies without an origin
 APPLICATION = 0x73617973  # "says"
 #: the files of a cache: the database, what SQLite keeps beside it, the lock, and what is salvaged
 OURS = ("", "-wal", "-shm", "-journal", ".lock", ".new")
-PAGE = 4096  # bytes; salvage reads pages by itself
+PAGE = 4096  # bytes
 SCHEMA = (
     "CREATE TABLE replies (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, "
     "crc INTEGER NOT NULL, reply BLOB NOT NULL)"
@@ -763,13 +763,11 @@ def set_journal(db: sqlite3.Connection, path: Path, wait: float) -> str | None:
 
 # ---- salvage: out of a damaged file into a new one, row by row
 #
-# First by row id, through SQLite; then from the pages themselves, since one damaged page at the
-# root of the tree hides every row below it. Each row carries a checksum over its key and reply, so
-# that nothing gets in that was not written. Pages are read as sections 1.6, 2.1 and 4.1 of
-# https://www.sqlite.org/fileformat2.html say.
+# By row id, as far as SQLite reaches. Each row carries a checksum over its key and reply, so that
+# nothing gets in that was not written. Where a page is damaged from which SQLite finds the others,
+# its own tool (sqlite3 FILE .recover) finds more.
 
 SMALLEST_ROW = 100  # bytes of a row and its index entry, to bound row ids when they are unreadable
-TABLE_LEAF = 13
 
 
 def salvage(path: Path) -> str:
@@ -785,10 +783,7 @@ def salvage(path: Path) -> str:
             new.isolation_level = None
             prepare(new, fresh)
             new.execute("BEGIN IMMEDIATE")
-            # The row-id pass goes first: a page may still hold an older version of a reply.
             for row in rows_by_id(path):
-                keep_later(new, row, or_equal=True)
-            for row in carved_rows(path):
                 keep_later(new, row)
             new.execute("COMMIT")
             count = new.execute("SELECT count(*) FROM replies").fetchone()[0]
@@ -815,8 +810,8 @@ def salvage(path: Path) -> str:
     )
 
 
-def keep_later(db: sqlite3.Connection, row: Row, *, or_equal: bool = False) -> None:
-    """Insert a row, or put it in the place of one of its key that was given earlier.
+def keep_later(db: sqlite3.Connection, row: Row) -> None:
+    """Insert a row, or put it in the place of one of its key that was not given later.
 
     A damaged index hides a row from the reply that is written in its place: there are two.
     """
@@ -825,7 +820,7 @@ def keep_later(db: sqlite3.Connection, row: Row, *, or_equal: bool = False) -> N
         return
     ((_, head),) = reply_heads(db, [key])
     given, before = (one.given if (one := reply_origin(data)) else 0.0 for data in (reply, head))
-    if given > before or (or_equal and given == before):
+    if given >= before:
         _put(db, [row])
 
 
@@ -848,7 +843,7 @@ def rows_by_id(path: Path) -> Iterator[Row]:
             old.execute("PRAGMA trusted_schema=OFF")
             last = min(last, old.execute("SELECT max(id) FROM replies").fetchone()[0] or last)
         except UNREADABLE:
-            return  # the pages say more, and faster
+            return
         query = "SELECT id, key, crc, reply FROM replies WHERE id BETWEEN ? AND ? ORDER BY id"
         start = 1
         while start <= last:
@@ -860,82 +855,11 @@ def rows_by_id(path: Path) -> Iterator[Row]:
             start += 1
 
 
-def carved_rows(path: Path) -> Iterator[Row]:
-    """Yield the sound rows on the leaf pages of a file and of its write-ahead log."""
-    logged = logged_pages(Path(f"{path}-wal"))
-    with path.open("rb") as file:
-
-        def page(number: int) -> bytes:
-            if number in logged:
-                return logged[number]
-            file.seek((number - 1) * PAGE)
-            return file.read(PAGE).ljust(PAGE, b"\0")
-
-        for number in {*range(2, path.stat().st_size // PAGE + 2), *logged}:
-            leaf = page(number)
-            if leaf[0] != TABLE_LEAF:
-                continue
-            for cell in range(min(int.from_bytes(leaf[3:5]), (PAGE - 8) // 2)):
-                with contextlib.suppress(IndexError):
-                    row = read_leaf_cell(
-                        leaf, int.from_bytes(leaf[8 + 2 * cell : 10 + 2 * cell]), page
-                    )
-                    if row is not None and sound(*row):
-                        yield row
 
 
-def logged_pages(log: Path) -> dict[int, bytes]:
-    """Return the last version of each page in a write-ahead log."""
-    pages = {}
-    with contextlib.suppress(FileNotFoundError), log.open("rb") as file:
-        file.seek(32)
-        while len(frame := file.read(24 + PAGE)) == 24 + PAGE:
-            pages[int.from_bytes(frame[:4])] = frame[24:]
-    return pages
 
 
-def read_leaf_cell(leaf: bytes, at: int, page: Callable[[int], bytes]) -> Row | None:
-    """Return key, checksum and reply of the cell at an offset of a leaf page, if it is a row."""
-    size, at = varint(leaf, at)
-    _, at = varint(leaf, at)
-    # What does not fit on the page goes to a chain of overflow pages.
-    least = (PAGE - 12) * 32 // 255 - 23
-    local = least + (size - least) % (PAGE - 4)
-    local = size if size <= PAGE - 35 else local if local <= PAGE - 35 else least
-    parts = [leaf[at : at + local]]
-    following, left = int.from_bytes(leaf[at + local : at + local + 4]), size - local
-    seen = {0}
-    while left > 0 and following not in seen:
-        seen.add(following)
-        data = page(following)
-        parts.append(data[4 : 4 + left])
-        following, left = int.from_bytes(data[:4]), left - (PAGE - 4)
-    record = b"".join(parts)
-    header, at = varint(record, 0)
-    types = []
-    while at < header:
-        kind, at = varint(record, at)
-        types.append(kind)
-    # id (null: it is the row id), key (blob of 32 bytes), checksum (integer), reply (blob)
-    if len(types) != 4 or types[0] or types[1] != 12 + 2 * 32 or types[2] not in INTEGERS:
-        return None
-    crc_at = header + 32
-    reply_at = crc_at + INTEGERS[types[2]]
-    crc = {8: 0, 9: 1}.get(types[2], int.from_bytes(record[crc_at:reply_at], signed=True))
-    return record[header:crc_at], crc, record[reply_at : reply_at + (types[3] - 12) // 2]
 
 
-INTEGERS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8, 8: 0, 9: 0}  # serial type: bytes
 
 
-def varint(data: bytes, at: int) -> tuple[int, int]:
-    """Return a variable-length integer and where it ends."""
-    value = 0
-    for count in range(9):
-        byte = data[at + count]
-        if count == 8:
-            return value << 8 | byte, at + 9
-        value = value << 7 | byte & 0x7F
-        if byte < 0x80:
-            return value, at + count + 1
-    raise IndexError(at)
