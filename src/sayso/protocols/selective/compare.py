@@ -37,7 +37,7 @@ from sayso.protocols.selective.measure import (
 )
 from sayso.protocols.selective.numbers import NUMBERS
 from sayso.protocols.selective.rows import OTHER_DATA, FormRows, load_rows, strata_of, types_of
-from sayso.records import Estimate, Signature, Slice, part_of, slice_of
+from sayso.records import Estimate, Signature, slice_of
 from sayso.scores.p_ik import P_IK, cross_fit_splits
 
 #: settings that may differ without ``allow``: what is compared
@@ -164,21 +164,16 @@ def _abstention(rows: FormRows, form: str, names: NDArray[np.str_]) -> Numbers:
                 metric,
                 tuple(column[held] for column in columns),
                 names[held].tolist(),
-                limits=NUMBERS[name].limits or _range(where),
+                limits=NUMBERS[name].limits,
                 higher=NUMBERS[name].higher,
             )
     index = dict(zip(rows.entity.tolist(), names.tolist(), strict=True))
-    for name, where, (abstained, changed, entity) in passage_gaps(rows):
+    place = slice_of(form=form, against=rows.judge)
+    for name, (abstained, changed, entity) in passage_gaps(rows):
         if len(entity):
-            place = slice_of(form=form, against=rows.judge) + where
             clusters = [index[number] for number in entity.tolist()]
             found[name, place] = Number(abstention_gap, (abstained, changed), clusters, (-1.0, 1.0))
     return found
-
-
-def _range(where: Slice) -> tuple[float, float]:
-    target = float(part_of(where, "target"))
-    return -target / (1 - target), 1.0
 
 
 def _aurocs(
