@@ -587,7 +587,7 @@ BUDGET = {
     "score_files": 3_353,
     "studies": 2_560,
     "scores": 2_960,
-    "storage": 2_458,
+    "storage": 2_470,
     "checks": 1_876,
     "retrieval": 1_580,
     "sayso": 1_787,
