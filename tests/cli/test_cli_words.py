@@ -145,8 +145,6 @@ def test_measure_names_only_what_it_can_change(
     run = sayso.run("uncle", limit=2, out=tmp_path / "run", cache=tmp_path / "cache")
     assert execute(["measure", str(run.path), "--bins", "3"]) == 2
     said = capsys.readouterr().err
-    assert (
-        "bins is not a setting of this run; measure can change probe.k, probe.unc, omit_long"
-        in said
-    )
+    assert "bins is not a setting of this run; measure can change probe.k, probe.unc" in said
+    assert "omit_long" in said
     assert "temperature" not in said
