@@ -17,6 +17,7 @@ from sayso import Guard, InputError
 from sayso.guard.guard import MOST_BYTES, guard_in, written_guard
 from sayso.scores import SCORES
 from support.guards import PROMISE, guard_file
+from support.tables import tabled
 
 RUNS = Path(__file__).parents[1] / "golden" / "runs"
 
@@ -160,15 +161,7 @@ def test_a_foreign_file_is_one_line(data: bytes, message: str, tmp_path: Path) -
     assert "\n" not in str(told.value)
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("limit", "NaN"), ("limit", "1e999"), ("limit", '"1"'), ("limit", "null"),
-        ("max_error", "0"), ("confidence", "1.5"), ("otherwise", '"answer"'), ("unit", '"all"'),
-        ("needs", '"logprobs"'), ("withdrawn", "true"), ("direction", '"at least"'),
-        ("ask_limit", "-1e999"), ("labels", "1.5"),
-    ],
-)  # fmt: skip
+@tabled
 def test_a_field_that_is_wrong_is_one_line(field: str, value: str, tmp_path: Path) -> None:
     place = saved(tmp_path)
     fields = json.loads(place.read_text())

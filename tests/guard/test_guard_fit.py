@@ -18,6 +18,7 @@ from sayso.guard.labeled import Selection
 from sayso.people.labels import LabeledItem, LabelStore, PersonLabel, verdict_of_person
 from support.guards import guard_file
 from support.label_runs import as_judge, label_run
+from support.tables import tabled
 
 
 @pytest.fixture(autouse=True)
@@ -232,21 +233,7 @@ def test_declined_answers_and_questions_without_an_answer(tmp_path: Path) -> Non
     assert result.labeled.labeled_by.startswith("rules@")
 
 
-@pytest.mark.parametrize(
-    ("flags", "message"),
-    [
-        (["--max-error", "5"], "--max-error 5: expected a share between 0 and 1"),
-        (["--confidence", ".2"], "--confidence 0.2: expected at least .5"),
-        (["--score", "perplexitty"], "no score is called"),
-        (["--score", "p_ik"], "is learned from these labels"),
-        (["--score", "semantic_entropy"], "no samples"),
-        (["--where", "model"], "--where 'model': expected NAME=VALUE"),
-        (["--form", "short"], "--form is for a run"),
-        (["--out", "."], "is a folder"),
-        (["--out", "a.jsonl"], "holds the labels"),
-        (["--out", "b.jsonl"], "was not written by sayso guard"),
-    ],
-)
+@tabled
 def test_mistakes_are_one_line(
     flags: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,

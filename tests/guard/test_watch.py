@@ -28,6 +28,7 @@ from sayso.judges.judge import NO_VALUE
 from sayso.judges.rules.judge import judge_rules
 from sayso.records import InputError
 from support.guards import guard_file
+from support.tables import tabled
 
 QUESTION = "When was Ada Lovelace born?"
 
@@ -376,20 +377,7 @@ def test_a_log_of_something_else_is_refused(
     assert cli.execute(["watch", str(few), "--against", str(earlier)]) == 2
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["none.jsonl"], "none.jsonl does not exist"),
-        (["log.jsonl", "--rates", "declines"], "expected one or more of declining"),
-        (["log.jsonl", "--rates", "error"], "has no labeled answers"),
-        (["log.jsonl", "--rates", "above_limit"], "pass --guard"),
-        (["log.jsonl", "--alpha", "0"], "expected a number between 0 and 1"),
-        (["log.jsonl", "--guard", "log.jsonl"], "log.jsonl"),
-        (["log.jsonl", "--state", "earlier.jsonl"], "was not written by sayso watch"),
-        (["log.jsonl", "--page", "earlier.jsonl"], "ending in .html"),
-        (["log.jsonl", "--columns", "reply=x"], "expected OURS=YOURS"),
-    ],
-)
+@tabled
 def test_mistakes_are_one_line(
     words: list[str],
     message: str,

@@ -28,6 +28,7 @@ from sayso.records import InputError
 from sayso.score_files.score import score, score_file
 from sayso.score_files.write import harmless
 from sayso.scores.evidence import Samples
+from support.tables import tabled
 
 
 @pytest.fixture(autouse=True)
@@ -449,18 +450,7 @@ def test_the_script_of_the_readme_without_torch(tmp_path: Path) -> None:
     assert done.stdout.startswith("1000 Where was person")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (["nowhere.jsonl"], "does not exist"),
-        (["a.jsonl", "--methods", "blue"], "no score is called 'blue'"),
-        (["a.jsonl", "--columns", "answer"], "expected OURS=YOURS"),
-        (["a.jsonl", "--nli", "llm:http://127.0.0.1:9/v1#m", "--max-cost", "1"], "price"),
-        (["a.jsonl", "--gold-metric", "llm:nothing"], "judge 'nothing'"),
-        (["a.jsonl", "--nli", "./nowhere"], "does not exist"),
-        (["a.jsonl", "--model", "nowhere"], "is not a name sayso can open"),
-    ],
-)
+@tabled
 def test_mistakes_on_the_command_line_are_one_line(
     tmp_path: Path, arguments: list[str], told: str, capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,

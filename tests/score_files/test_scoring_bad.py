@@ -11,6 +11,7 @@ import pytest
 
 from sayso import cli
 from sayso.score_files.score import score, score_file
+from support.tables import tabled
 
 
 @pytest.fixture(autouse=True)
@@ -48,23 +49,7 @@ def _run(
     return code, said.out, said.err
 
 
-@pytest.mark.parametrize(
-    ("row", "told"),
-    [
-        ('{"answer": "a b", "token_logprobs": [NaN, -1]}', "1 of 2 token_logprobs are missing or"),
-        ('{"answer": "a b", "token_logprobs": [-Infinity, -1]}', "missing or not finite"),
-        ('{"answer": "a b", "token_logprobs": [1e999, -1]}', "missing or not finite"),
-        ('{"answer": "a b", "token_logprobs": [null, -1]}', "missing or not finite"),
-        ('{"answer": "a b", "token_logprobs": [-9999.0, -1]}', "missing or not finite"),
-        # probabilities instead of their logarithms: a score would call them the most certain
-        ('{"answer": "a b", "token_logprobs": [0.9, 0.8]}', "2 of 2 token_logprobs are above 0"),
-        ('{"answer": "", "token_logprobs": []}', "the answer is empty"),
-        ('{"answer": "a", "samples": "b"}', "samples is a text, expected a list of texts"),
-        ('{"answer": "a", "samples": ["b"], "sample_token_logprobs": []}', "for 1 samples"),
-        ('{"answer": "a", "human": "perhaps"}', "human is 'perhaps', expected true or false"),
-        ('{"answer": "a", "gold": {"x": 1}}', "gold {'x': 1}: expected a text or a number"),
-    ],
-)
+@tabled
 def test_one_bad_row_is_named_by_its_line(
     row: str, told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

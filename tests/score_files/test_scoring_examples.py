@@ -17,6 +17,7 @@ from sayso.records import Generation, InputError, Request
 from sayso.score_files.score import score_file
 from sayso.score_files.write import PROBLEMS
 from sayso.scores.collect import ONE_OF_THEM
+from support.tables import tabled
 
 
 @pytest.fixture(autouse=True)
@@ -168,15 +169,7 @@ def test_the_leaderboard_from_python_is_that_of_the_file(tmp_path: Path) -> None
     assert mine.against == "exact_match"
 
 
-@pytest.mark.parametrize(
-    ("given", "methods", "told"),
-    [
-        ([{"answer": "x", "gold": "x"}], None, "no row has a score"),
-        ([{"answer": "x", "gold": "x"}], ["mine"], "no row has 'mine'"),
-        ([{"answer": "x", "perplexity": 1.0}], None, "no row could be judged"),
-        ([{"answer": "x", "gold": "x", "mine": "high"}], ["mine"], "expected a number"),
-    ],
-)
+@tabled
 def test_rows_that_have_no_leaderboard(
     given: list[dict[str, object]], methods: list[str] | None, told: str
 ) -> None:

@@ -20,6 +20,7 @@ from sayso.engines.scripted import ScriptedEngine
 from sayso.records import InputError
 from sayso.score_files.leaderboard import Board, render_board
 from sayso.score_files.score import score, score_file
+from support.tables import tabled
 
 
 @pytest.fixture(autouse=True)
@@ -82,16 +83,7 @@ def test_every_row_has_the_key_of_its_problems(tmp_path: Path) -> None:
 # ---- reasons
 
 
-@pytest.mark.parametrize(
-    ("method", "reason"),
-    [
-        ("perplexity", "needs token_logprobs"),
-        ("mean_token_entropy", "needs token_entropies"),
-        ("naive_entropy", "needs sample_token_logprobs, for every sample"),
-        ("mc_mean_token_entropy", "needs sample_token_entropies, for every sample"),
-        ("cocoa_entropy", "needs token_entropies"),
-    ],
-)
+@tabled
 def test_a_reason_names_the_column_that_is_missing(method: str, reason: str) -> None:
     row = {"answer": "a", "samples": ["a", "b"], "sample_token_logprobs": [[-1.0], None]}
     problems = score([row], method)[0]["score_problems"]

@@ -18,6 +18,7 @@ from sayso.train import training
 from sayso.train.base import halves, open_base_run
 from sayso.train.config import ROW_NAMES, ROWS, TrainConfig, check_exported, defaults
 from sayso.train.result import Training, write_training
+from support.tables import tabled
 
 
 @pytest.mark.parametrize(
@@ -47,29 +48,12 @@ def test_an_export_measures_nothing() -> None:
         check_exported(TrainConfig(methods="unc_few"))
 
 
-@pytest.mark.parametrize(
-    "config",
-    [
-        {"recipe": "mix", "xi": 0.9, "theta": 0.5, "against": 2.0},
-        {"recipe": "calibrated", "plain_from": 0.9, "paragraphs": 2},
-        {"recipe": "short", "paragraphs": 0, "xi": None},
-        {"recipe": "long", "style": "paper", "veracity": "consistency"},
-        {"recipe": "short"},
-    ],
-)
+@tabled
 def test_what_is_read_is_taken(config: dict[str, Any]) -> None:
     TrainConfig(preset="builtin", **config).resolved("builtin")
 
 
-@pytest.mark.parametrize(
-    ("settings", "told"),
-    [
-        ({"theta": 2.0}, "^theta is 2; expected 0 to 1$"),
-        ({"theta": 0.0}, "^theta is 0; expected more than 0"),
-        ({"low": -1.0}, "^low is -1"),
-        ({"theta": 0.3, "low": 0.5}, "^low is 0.5 and theta 0.3; expected low below theta"),
-    ],
-)
+@tabled
 def test_thresholds_are_called_by_their_names(settings: dict[str, float], told: str) -> None:
     with pytest.raises(InputError, match=told):
         TrainConfig(preset="builtin", **settings).resolved("builtin")  # type: ignore[arg-type]

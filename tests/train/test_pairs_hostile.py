@@ -28,6 +28,7 @@ from sayso.train.rows import (
     normal_name,
 )
 from support.pair_records import ASPECTS, SAID, answer, paragraph, question, short_fact, verdict
+from support.tables import tabled
 
 Recipe = Callable[..., list[TrainingRow]]
 
@@ -302,16 +303,7 @@ def row(entity: str, *questions: str) -> TrainingRow:
     return TrainingRow("p", "c", "r", "long", entity, questions, "k")
 
 
-@pytest.mark.parametrize(
-    ("trained", "evaluated"),
-    [
-        ("Kepler-22b", "Kepler 22 b"),
-        ("Søren Łuk", "SOREN LUK"),
-        ("The Orm Society", "Orm Society"),
-        ("Ann Bell (poet)", "Ann Bell"),
-        ("Æon Flux", "aeon flux"),
-    ],
-)
+@tabled
 def test_ways_of_writing_a_name_are_one_name(trained: str, evaluated: str) -> None:
     assert normal_name(trained) == normal_name(evaluated)
     with pytest.raises(InputError, match="evaluated"):

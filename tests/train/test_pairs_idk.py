@@ -13,6 +13,7 @@ from sayso.train.config import RowSettings
 from sayso.train.recipes.idk import idk, known_state
 from sayso.train.rows import REFUSALS, Fact
 from support.pair_records import short_fact
+from support.tables import tabled
 
 
 def test_theta_one_refuses_what_is_not_always_right() -> None:
@@ -25,22 +26,7 @@ def test_theta_one_refuses_what_is_not_always_right() -> None:
     assert row.questions == ("Ann Bell/place of birth",)
 
 
-@pytest.mark.parametrize(
-    ("letters", "theta", "low", "known"),
-    [
-        ("cccww", 0.6, None, True),  # 3/5 >= .6
-        ("ccwww", 0.6, None, False),
-        ("ccw?w", 0.6, None, None),  # 2/5 or 3/5: the missing verdict decides
-        ("cccw?", 0.6, None, True),  # at least 3/5 whatever it says
-        ("cwww?", 0.6, None, False),  # at most 2/5
-        ("wwwww", 0.3, 0.0, False),
-        ("cwwww", 0.3, 0.0, None),  # 1/5: the middle
-        ("ccwww", 0.3, 0.0, True),
-        ("wwww?", 0.3, 0.0, None),
-        ("?????", 1.0, None, None),
-        ("ahahh", 1.0, None, False),  # hedged or withheld is not correct
-    ],
-)
+@tabled
 def test_the_thresholds(letters: str, theta: float, low: float | None, known: bool | None) -> None:
     assert known_state(short_fact(letters).right, theta, low) is known
 
@@ -80,15 +66,7 @@ def test_refusals_vary_with_the_seed_and_can_be_given() -> None:
     assert {r.chosen for r in idk(facts, refusals=["Pass."])} == {"Pass."}
 
 
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
-        ({"theta": 0.0}, "theta is 0"),
-        ({"theta": 1.5}, "theta is 1.5; expected 0 to 1"),
-        ({"low": 0.5, "theta": 0.5}, "expected low below theta"),
-        ({"k": 11}, "fewer than 11 draws"),
-    ],
-)
+@tabled
 def test_what_cannot_be_is_refused(settings: dict, words: str) -> None:
     with pytest.raises(InputError, match=words):
         idk([short_fact("c" * 10)], RowSettings(**settings))

@@ -16,6 +16,7 @@ from sayso.train.config import RowSettings
 from sayso.train.recipes.logu import Cutoffs, logu, swapped_right, uncle_pairs, wrong_counts
 from sayso.train.rows import CheckedClaim, Fact, TrainingParagraph, clause_of, noun_of, unsure
 from support.pair_records import paragraph, question, short_fact
+from support.tables import tabled
 
 UNSURE = re.compile(r"not sure|not certain|do not know|cannot say|unsure|unclear|no reliable")
 
@@ -40,18 +41,7 @@ def test_cutoff_2(right: int, wrong: int, expected: tuple[int, int]) -> None:
     assert wrong_counts(right, wrong, "cutoff2") == expected
 
 
-@pytest.mark.parametrize(
-    ("right", "wrong", "expected"),
-    [
-        (10, 0, 0),
-        (9, 1, 1),  # 10 x .1
-        (8, 2, 2),  # 10 x .2
-        (4, 2, 1),  # round(6 x .2) = round(1.2)
-        (1, 9, 1),  # round(2.0), but only one is right
-        (0, 5, 0),
-        (7, 6, 3),  # round(13 x .2) = round(2.6)
-    ],
-)
+@tabled
 def test_an_amateur_swaps_so_many(right: int, wrong: int, expected: int) -> None:
     assert swapped_right(right, wrong) == expected
 
@@ -248,32 +238,12 @@ def test_luck_is_not_trained() -> None:
         assert bool([r for r in rows if r.chosen == made.text]) == kept
 
 
-@pytest.mark.parametrize(
-    ("aspect", "clause", "noun"),
-    [
-        ("place of birth", "where Ann Bell was born", "Ann Bell's place of birth"),
-        ("occupation", "what the occupation of Ann Bell is", "Ann Bell's occupation"),
-        ("spouse", "who the spouse of Ann Bell is", "Ann Bell's spouse"),
-        ("award", None, "Ann Bell's award"),
-    ],
-)
+@tabled
 def test_questions_become_indirect_ones(aspect: str, clause: str | None, noun: str) -> None:
     assert (clause_of(question(aspect)), noun_of(question(aspect))) == (clause, noun)
 
 
-@pytest.mark.parametrize(
-    ("text", "clause"),
-    [
-        ("What is the capital of Utah?", "what the capital of Utah is"),
-        ("Who founded the Orm Company?", "who founded the Orm Company"),
-        ("When was the internet introduced to the public?", None),  # where does the subject end?
-        ("Who was the film based on?", None),
-        ("Did she write it?", None),
-        ("What did the king of Orm receive?", None),
-        ("", None),
-        ("?", None),
-    ],
-)
+@tabled
 def test_without_an_entity_only_safe_questions_are_turned(text: str, clause: str | None) -> None:
     asked = Question("i", "d", text)
     assert clause_of(asked) == clause

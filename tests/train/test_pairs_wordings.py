@@ -6,6 +6,7 @@ import pytest
 
 from sayso.judges.rules.judge import judge_rules, judge_rules_long
 from sayso.train.rows import REFUSALS, WORDS
+from support.tables import tabled
 
 DOUBT = ("hedged", "abstained")
 #: question, gold, values told: right and wrong ones, dates, numbers, names with commas
@@ -57,29 +58,11 @@ def test_refusals(refusal: str) -> None:
         assert judge_rules(question, [gold], refusal).stance == "abstained"
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "About even odds that it is Lyon",
-        "Even odds: Lyon",
-        "It is even odds that it was Lyon.",
-        "Better than even odds that it is Lyon",
-        "One chance in three that it is Lyon",
-        "There is a one in four chance that it is Lyon.",
-    ],
-)
+@tabled
 def test_odds_are_doubt(said: str) -> None:
     assert judge_rules("Where was Ann Bell born?", ["Lyon"], said).stance == "hedged"
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "It affects one in four people in Lyon.",
-        "He won the Derby in Lyon at long odds of 33 to 1.",
-        "She was born in Lyon, even though her parents lived in Orm.",
-        "Little Rock House was founded in Lyon.",  # "founded" is not "found"
-    ],
-)
+@tabled
 def test_what_only_looks_like_odds_is_not(said: str) -> None:
     assert judge_rules("Where was Ann Bell born?", ["Lyon"], said).stance == "committed"

@@ -21,6 +21,7 @@ from sayso.train.draws import draw_facts, facts_in
 from sayso.train.recipes import RowSet, check_known_and_unknown, check_worded, make
 from sayso.train.rows import Fact as Known
 from support.scripted_world import Fact, Mind, chance, facts, records, write
+from support.tables import tabled
 
 QUICK = Settings(resamples=200)
 SAID = instructions(QUICK)
@@ -80,17 +81,7 @@ def test_the_order_of_facts_moves_no_row(recipe: str, style: str, drawn: list[Kn
         assert row.chosen != row.rejected
 
 
-@pytest.mark.parametrize(
-    ("recipe", "changed", "said"),
-    [
-        ("rl", {}, "recipe 'rl' no longer exists: use --recipe mix"),
-        ("mix", {"veracity": "evidence"}, "--style paper"),
-        ("short", {"style": "paper", "veracity": "consistency"}, "--recipe mix"),
-        ("calibrated", {"style": "paper", "veracity": "evidence"}, "--recipe mix"),
-        ("mix", {"style": "mine"}, "expected one of paper, known"),
-        ("best", {}, "expected one of short"),
-    ],
-)
+@tabled
 def test_settings_that_would_be_left_unread_are_refused(
     recipe: str, changed: dict, said: str, drawn: list[Known]
 ) -> None:

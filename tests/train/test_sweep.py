@@ -13,6 +13,7 @@ from sayso.records import InputError
 from sayso.train.config import TrainConfig
 from sayso.train.result import read_training
 from sayso.train.training import VALUES, smallest, stage_rows, sweep, sweep_values
+from support.tables import tabled
 
 
 @pytest.fixture(scope="module")
@@ -70,15 +71,7 @@ def test_every_xi_trains_on_as_many_rows_and_a_second_call_trains_nothing(
     assert before == {p: p.stat().st_mtime_ns for p in folder.rglob("adapter_model.safetensors")}
 
 
-@pytest.mark.parametrize(
-    ("values", "changed", "told"),
-    [
-        ([0.5], {}, "at least two"),
-        ([0.5, 1.5], {}, "within 0 and 1"),
-        ([], {"recipe": "calibrated"}, "--recipe mix"),
-        ([], {"xi": 0.3}, "--values instead"),
-    ],
-)
+@tabled
 def test_what_cannot_be_swept_is_refused(values, changed, told) -> None:
     assert sweep_values([], TrainConfig()) == list(VALUES)
     with pytest.raises(InputError, match=told):

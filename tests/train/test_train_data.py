@@ -20,6 +20,7 @@ from sayso.train.result import Training
 from sayso.train.training import fit
 from support.row_author import RowAuthor
 from support.scripted_world import Fact, Mind, chance, facts, records, word, write
+from support.tables import tabled
 
 PAPER: dict[str, Any] = {"preset": "paper", "resamples": 100}
 
@@ -242,20 +243,7 @@ def test_topics_are_held_against_further_paragraphs_and_a_stopped_model_goes_on(
     assert second.steps.total() == whole.steps.total() - 30
 
 
-@pytest.mark.parametrize(
-    ("given", "told"),
-    [
-        ({"rows_by": "gpt-4o", "recipe": "long"}, "expected a model, hf:…, gguf:…, ollama:…"),
-        ({"rows_by": "openai:x", "recipe": "short"}, "--rows-by openai:x would change nothing"),
-        ({"rows_by": "openai:x", "style": "known"}, "--rows-by openai:x would change nothing"),
-        ({"knowledge": "wiki.jsonl"}, "--knowledge wiki.jsonl would change nothing"),
-        ({"prompt_folder": "mine"}, "--prompt-folder mine would change nothing"),
-        (
-            {"rows_by": "openai:x", "recipe": "long", "veracity": "consistency"},
-            "set how many are drawn with --paragraphs",
-        ),
-    ],
-)
+@tabled
 def test_what_would_stay_unread_is_refused(given: dict[str, Any], told: str) -> None:
     config = TrainConfig(**PAPER | given)
     with pytest.raises(InputError, match=told):  # noqa: PT012 - whichever sees it

@@ -31,6 +31,7 @@ from sayso.train.result import (
 )
 from sayso.train.verdict import verdict_sentences
 from support.browsers import opened
+from support.tables import tabled
 from support.trainings import METHODS, training
 
 EVIL = '<script>alert(1)</script>"><img src=x onerror=alert(2)> \x1b[31m\u202e'
@@ -202,17 +203,7 @@ def test_hostile_texts_stay_texts(kind: str) -> None:
     assert html.escape("<img src=x onerror=alert(2)>") in inside
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "percent", "told"),
-    [
-        (-0.06, 0.97, False, "\N{MINUS SIGN}.06, .97"),
-        (9.5, 10.31, False, "9.50, 10.3"),  # odds ratios: as many signs as they are worth
-        (2.83, 223.98, False, "2.83, 224"),
-        (-0.004, 0.004, False, ".00, .00"),
-        (0.125, 0.875, True, "12, 88"),
-        (None, 0.5, True, ""),
-    ],
-)
+@tabled
 def test_intervals_are_short(low: float | None, high: float, percent: bool, told: str) -> None:
     assert reach(Estimate("x", value=0.5, low=low, high=high), percent) == told
 
