@@ -344,6 +344,32 @@ def test_a_damaged_index_is_told_in_one_line(name: str, tmp_path: Path) -> None:
         index.open_index(place)
 
 
+def test_an_index_with_other_bytes_inside_is_told_in_one_line(tmp_path: Path) -> None:
+    path, place = written(tmp_path, "a.jsonl"), tmp_path / "x.index"
+    retrieval.build_index(path, place)
+    for file in place.glob("*.store"):
+        data = file.read_bytes()
+        file.write_bytes(data[:20] + b"\x94" * 40 + data[60:])
+    with pytest.raises(InputError, match=r"damaged or not an index .*: delete it"):
+        index.open_index(place).search("about word")
+
+
+@pytest.mark.parametrize("inside", ["mine.txt", ""])
+def test_a_folder_of_somebody_else_is_not_taken_for_a_build_that_goes_on(
+    inside: str, tmp_path: Path
+) -> None:
+    path, place = written(tmp_path, "a.jsonl"), tmp_path / "x.index"
+    part = index.unfinished_path(place)
+    if inside:
+        part.mkdir()
+        (part / inside).write_text("x")
+    else:
+        part.write_text("x")
+    with pytest.raises(InputError, match=r"part exists and is not an index of sayso"):
+        retrieval.build_index(path, place)
+    assert not place.exists()
+
+
 def test_two_builders_do_not_fight(tmp_path: Path) -> None:
     path, place = written(tmp_path, "a.jsonl"), tmp_path / "x.index"
     with (tmp_path / "x.index.lock").open("w") as lock:

@@ -146,6 +146,13 @@ def test_an_empty_query_and_an_unknown_word_find_nothing(index: Index) -> None:
         index.search("x", 0)
 
 
+def test_more_passages_than_there_are_can_be_asked_for(index: Index) -> None:
+    for title in ("", "t7"):  # memory for 10 ** 10 of them ended the process
+        found = [index.search(WORDS[0], k, title) for k in (10**6, 10**10, 10**30)]
+        assert found[0]
+        assert found[0] == found[1] == found[2]
+
+
 def test_long_queries_are_bounded_to_their_rarest_words(index: Index) -> None:
     many = " ".join([f"unknown{n}" for n in range(500)] + WORDS)
     assert [p.id for p in index.search(many, 3)] == [p.id for p in index.search(" ".join(WORDS), 3)]

@@ -179,7 +179,8 @@ def index_errors(path: Path) -> Iterator[None]:
         raise InputError(f"cannot use the index {path}: {system_reason(error)}") from error
     except BaseException as error:
         panicked = type(error).__name__ == "PanicException"
-        if not panicked and (type(error) is not ValueError or error.__traceback__ is None):
+        garbled = isinstance(error, UnicodeDecodeError | msgspec.DecodeError)
+        if not panicked and not garbled and type(error) is not ValueError:
             raise
         why = " ".join(str(error).split())[:200]
         if "os error 28" in why or "No space left" in why:
@@ -217,9 +218,14 @@ def publish(built: Path, path: Path) -> None:
 
 
 def check_replaceable(path: Path) -> None:
-    """Refuse to build an index over something else."""
-    if path.exists() and not is_index(path):
-        raise InputError(f"--out {path} exists and is not an index of sayso: choose another name")
+    """Refuse to build an index over something else, or in a folder of somebody else."""
+    part = unfinished_path(path)
+    if is_index(path) or (not path.exists() and (is_index(part) or not part.exists())):
+        return
+    # all that a build leaves that was killed before its index was there begins with a point
+    if path.exists() or not part.is_dir() or any(part.glob("[!.]*")):
+        there = path if path.exists() else part
+        raise InputError(f"--out {there} exists and is not an index of sayso: choose another name")
 
 
 @contextlib.contextmanager
@@ -367,6 +373,7 @@ class Index:
         """Search for many (title, text), each distinct one once; a list for each, in order."""
         if k < 1:
             raise InputError(f"-k {k}: expected at least 1")
+        k = min(k, max(1, self.info.passages))
         hits: dict[tuple[str, str], list[Passage]] = {}
         with self._lock, index_errors(self.path):
             for query in sorted(set(queries)):  # the passages of a title are read once

@@ -42,7 +42,7 @@ def study(
     (a study's own folder if left out; nowhere for folders of runs). ``allow`` names settings that
     runs may differ in besides the model. Numbers that labels of people correct in all runs are
     compared as corrected, unless ``raw``. ``layout`` names tables of papers that stand on the page
-    too; "board" is a page of its own, ``out/board.html``. How each cell ended is in ``outcomes``.
+    too. How each cell ended is in ``outcomes``.
     Raises InputError.
     """
     allow = (allow,) if isinstance(allow, str) else tuple(allow)
