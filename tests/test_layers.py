@@ -618,7 +618,7 @@ FLAGS = {
     "compare": (10, 10),
     "assert": (7, 7),
     "score": (38, 38),
-    "watch": (11, 10),
+    "watch": (12, 11),
     "guard fit": (16, 16),
     "factuality": (0, 0),
     "check": (11, 11),
@@ -630,7 +630,7 @@ FLAGS = {
     "prompts new": (1, 1),
     "build": (17, 17),
     "index": (6, 6),
-    "train": (46, 45),
+    "train": (47, 46),
 }
 
 

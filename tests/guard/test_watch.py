@@ -597,6 +597,18 @@ def test_a_kill_loses_nothing(tmp_path: Path, earlier: Path) -> None:
     assert (more.returncode, summary["alarms"], summary["new_alarms"]) == (0, 1, 0), err
 
 
+def test_a_stream_without_end_is_left_at_an_alarm(tmp_path: Path, earlier: Path) -> None:
+    process = started("--against", str(earlier), "--stop-at-alarm", stdin=subprocess.PIPE)
+    put(process, rows(40, 1.0))  # and its standard input stays open
+    assert process.wait(timeout=120) == 1
+    assert process.stdout is not None
+    events = [json.loads(line)["event"] for line in process.stdout.read().splitlines()]
+    assert events == ["alarm", "summary"]
+    for stream in (process.stdin, process.stdout, process.stderr):
+        assert stream is not None
+        stream.close()
+
+
 def test_standard_input_ends_by_itself(tmp_path: Path, earlier: Path) -> None:
     log = write(tmp_path / "log.jsonl", rows(40, 1.0))
     with log.open(encoding="utf-8") as source:

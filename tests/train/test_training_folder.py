@@ -13,6 +13,7 @@ import msgspec
 import pytest
 
 import sayso
+from sayso import cli
 from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols.uncle.settings import Settings
 from sayso.records import Generation, InputError
@@ -190,6 +191,24 @@ def built_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
         options=Settings(resamples=100), report=False,
     )  # fmt: skip
     return place / "run"
+
+
+def test_a_dry_run_prices_the_samples_and_loads_no_weights(
+    built_in: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*given: object, **named: object) -> None:
+        raise AssertionError("weights are loaded")
+
+    monkeypatch.setattr("sayso.train.trainers.open_base_model", never)
+    monkeypatch.setattr("sayso.engines.hf.load.open_causal", never)
+    before = sorted(built_in.parent.iterdir())
+    argv = ["train", str(built_in), "--train-limit", "4", "--cache", str(built_in.parent / "cache")]
+    assert cli.execute([*argv, "--dry-run"]) == 0
+    # 4 entities of 6 questions: 10 probes and an answer of each; a paragraph, and 4 draws of it
+    assert "asking draws 284 0" in " ".join(capsys.readouterr().out.split())
+    assert sorted(built_in.parent.iterdir()) == before
+    assert cli.execute([*argv, "--sweep", "xi", "--dry-run"]) == 2
+    assert "--dry-run covers one training" in capsys.readouterr().err
 
 
 def test_what_somebody_else_s_run_names_gets_no_key_and_no_file(

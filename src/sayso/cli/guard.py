@@ -210,6 +210,9 @@ class WatchFlags:
     once: Annotated[
         bool, Parameter(help="what sayso watch does with a file", negative="", show=False)
     ] = False
+    stop_at_alarm: Annotated[
+        bool, Parameter(help="stop after a new alarm, also in a stream", negative="")
+    ] = False
     rates: Annotated[
         str,
         Parameter(
@@ -296,6 +299,7 @@ def watch(
         keep_guard=flags.keep_guard,
         columns=log_answers.log_columns(flags.columns),
         method=flags.method,
+        stop_at_alarm=flags.stop_at_alarm,
         every=flags.every,
         state=flags.state,
         page=flags.page,

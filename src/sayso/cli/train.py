@@ -18,10 +18,11 @@ from sayso.train.config import TrainConfig, check_exported
 if TYPE_CHECKING:
     from sayso.cli import printing, progress
     from sayso.report import numbers
+    from sayso.runs import dry_run
     from sayso.train import report, training
 else:  # loaded when something is trained
     printing, progress = Later("sayso.cli.printing"), Later("sayso.cli.progress")
-    numbers = Later("sayso.report.numbers")
+    numbers, dry_run = Later("sayso.report.numbers"), Later("sayso.runs.dry_run")
     report, training = Later("sayso.train.report"), Later("sayso.train.training")
 
 
@@ -52,6 +53,13 @@ class TrainFlags:
     cache: Annotated[
         Path | None, Parameter(help="folder of stored replies; default: the run's")
     ] = None
+    dry_run: Annotated[
+        bool,
+        Parameter(
+            help="print how many samples the rows need, and what they cost; send nothing",
+            negative="",
+        ),
+    ] = False
     json: Annotated[
         bool, Parameter(help="print all results as JSON instead of the table", negative="")
     ] = False
@@ -84,6 +92,10 @@ def train(
     if flags.sweep or flags.values:
         _sweep(run, config, flags)
         return
+    if flags.dry_run:
+        plan = training.estimate_training(run, config, export=flags.export or "", **flags.opened())
+        print(numbers.json_text(plan) if flags.json else dry_run.plan_text(plan))
+        return
     with progress.Bars(idle=False) as bars:
         folder, done = training.fit(
             run, flags.out, config, export=flags.export or "", progress=bars, say=_say,
@@ -106,6 +118,8 @@ def _sweep(run: Path, config: TrainConfig, flags: TrainFlags) -> None:
             "--export writes the rows of one training, not of a sweep: leave "
             "--export or --sweep out"
         )
+    if flags.dry_run:
+        raise InputError("--dry-run covers one training, not a sweep: leave --sweep out")
     try:
         grid = [float(value) for value in flags.values.split(",") if value.strip()]
     except ValueError:

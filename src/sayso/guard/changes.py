@@ -47,7 +47,7 @@ class WatchOptions:
     and holds wherever the name is found.
     ``method`` is the prompting method of a run that the baseline takes. A summary comes every
     ``every`` answers (0: only at the end). ``state`` keeps what the watch knows, ``page`` is a page
-    of it.
+    of it. ``stop_at_alarm`` ends the call after a new alarm.
     """
 
     rates: tuple[str, ...] = ()
@@ -59,6 +59,7 @@ class WatchOptions:
     every: int = EVERY_ANSWERS
     state: Path | None = None
     page: Path | None = None
+    stop_at_alarm: bool = False
 
 
 class WatchState(msgspec.Struct):

@@ -157,6 +157,8 @@ class _Loop:
         while not self.stop.asked and not self.source.ended:
             if lines := self._next():
                 self._take(lines)
+            if self.options.stop_at_alarm and self.watching.new_alarms:
+                break
         self._end()
 
     def _next(self) -> list[bytes | None]:

@@ -26,8 +26,10 @@ from sayso.protocols.self_known.collect import claim_source
 from sayso.protocols.self_known.rows import SUPPORT
 from sayso.protocols.self_known.settings import Settings
 from sayso.protocols.uncle.settings import ANSWER_SAMPLE, answer_limits
-from sayso.records import Claim, Generation, InputError, Question, Verdict, ask
+from sayso.records import Claim, Generation, InputError, Question, Verdict, ask, request_key
+from sayso.runs.dry_run import Planned, RunEstimate, judge_stages, plan_of, priced
 from sayso.runs.job import Job, discard, open_folder
+from sayso.runs.judge import OpenJudge
 from sayso.runs.run import OpenJob, manifest_of, open_job
 from sayso.runs.stages import FolderRun, now
 from sayso.runs.tools import KnowledgeSources, RunTools
@@ -86,6 +88,21 @@ def ask_draws(
         if evidence and not folder.has(f"verdicts/{SUPPORT}"):
             _check(opened_job, folder, evidence)
     return folder
+
+
+def price_draws(job: Job, data: Dataset, *, paragraphs: int = 0) -> RunEstimate:
+    """Return what :func:`ask_draws` would ask and cost. Loads no weights and asks nothing."""
+    with open_job(job, learn=False) as held:
+        opened = held._replace(data=data)
+        asks = _asks(opened, paragraphs)
+        keys = [request_key(one.request, opened.model.identity) for one in asks]
+        known = opened.cache.get_many(dict.fromkeys(keys))
+        graded = [one for one in asks if not is_topic(one.question)]
+        drawn = [Planned("draws", [one.request for one in asks])]
+        stages = list(priced("model", drawn, opened.model))
+        judged, notes = judge_stages(opened, graded, known)
+        judge = OpenJudge(opened.judge, opened.judge_engine)
+        return plan_of(opened.job, opened.model, judge, [*stages, *judged], notes)
 
 
 def _asks(opened: OpenJob, paragraphs: int) -> list[Ask]:

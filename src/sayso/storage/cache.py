@@ -853,13 +853,3 @@ def rows_by_id(path: Path) -> Iterator[Row]:
                         start = max(start, row_id)
                         yield key, crc, reply
             start += 1
-
-
-
-
-
-
-
-
-
-

@@ -28,7 +28,10 @@ class Gone(NamedTuple):
 
 
 #: what measures how much hangs on one prompt and one sample
-STUDY = "sayso study --prompt-folders wording-1 wording-2 --sampling-seeds 0 1"
+STUDY = (
+    "sayso study --prompt-folders wording-1 wording-2 --sampling-seeds 0 1 with the setting "
+    "answer.temperature above 0"
+)
 #: what a run costs that only counts otherwise
 CACHED = " (answers come from the cache)"
 #: settings of protocols that are gone, by dotted name; one that a protocol still has is kept

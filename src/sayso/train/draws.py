@@ -8,7 +8,8 @@ from pathlib import Path
 from sayso.datasets.dataset import Dataset
 from sayso.progress import Progress
 from sayso.records import InputError
-from sayso.runs.draws import ask_draws, read_draws
+from sayso.runs.draws import ask_draws, price_draws, read_draws
+from sayso.runs.dry_run import RunEstimate
 from sayso.runs.job import Job
 from sayso.storage.run_folder import RunFolder
 from sayso.train.base import Base
@@ -34,6 +35,11 @@ def draw_facts(
     facts = facts_in(folder)
     check_draws(facts, k)
     return facts
+
+
+def estimate_draws(base: Base, data: Dataset, *, k: int = 10, paragraphs: int = 0) -> RunEstimate:
+    """Return what :func:`draw_facts` would ask and cost. Loads no weights and asks nothing."""
+    return price_draws(_job(base, k), data, paragraphs=paragraphs)
 
 
 def _job(base: Base, k: int) -> Job:
