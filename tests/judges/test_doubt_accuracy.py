@@ -58,6 +58,7 @@ def test_the_counts_are_of_the_shipped_weights() -> None:
     assert {row.source for row in named} <= counts.sources.keys()
 
 
+@pytest.mark.slow  # 44 CPU seconds over all labelled texts
 def test_the_file_is_what_the_tool_writes(test_data: Path) -> None:
     done = subprocess.run(
         [sys.executable, str(ROOT / "tools" / "readers" / "accuracy.py"), "--check"],
