@@ -175,7 +175,7 @@ def _of_each_data_set(runs: Sequence[FinishedRun]) -> str:
         return told[0]
     parts = [f"{line(r.data, 60)}: {text}" for r, text in zip(runs, told, strict=True)]
     more = len(parts) - MOST_TOLD
-    return " ".join([*parts[:MOST_TOLD], *[f"{more:,} more data sets are below."] * (more > 0)])
+    return " ".join([*parts[:MOST_TOLD], *[f"{more:,} more below."] * (more > 0)])
 
 
 def examples(study: StudyNumbers, protocol: str, by: str = "") -> ChosenExamples:
