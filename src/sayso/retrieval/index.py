@@ -162,12 +162,8 @@ def is_index(path: Path) -> bool:
             head = file.read(1 << 20)
     except OSError:
         return False
-    return is_old(head) or re.search(rb'"name":\s*"%b"' % KEPT.encode(), head) is not None
-
-
-def is_old(head: bytes) -> bool:
-    """Tell whether a file that begins so is an index of version 0.2."""
-    return head.startswith(OLD[0]) and head[68:72] == OLD[1]
+    old = head.startswith(OLD[0]) and head[68:72] == OLD[1]
+    return old or re.search(rb'"name":\s*"%b"' % KEPT.encode(), head) is not None
 
 
 @contextlib.contextmanager
@@ -219,12 +215,10 @@ def publish(built: Path, path: Path) -> None:
 
 def check_replaceable(path: Path) -> None:
     """Refuse to build an index over something else, or in a folder of somebody else."""
-    part = unfinished_path(path)
-    if is_index(path) or (not path.exists() and (is_index(part) or not part.exists())):
-        return
+    there = path if path.exists() else unfinished_path(path)
     # all that a build leaves that was killed before its index was there begins with a point
-    if path.exists() or not part.is_dir() or any(part.glob("[!.]*")):
-        there = path if path.exists() else part
+    killed = there != path and there.is_dir() and not any(there.glob("[!.]*"))
+    if there.exists() and not killed and not is_index(there):
         raise InputError(f"--out {there} exists and is not an index of sayso: choose another name")
 
 

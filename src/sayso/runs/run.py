@@ -217,9 +217,9 @@ def check_finished(job: Job) -> None:
 def run(
     protocol: str = "uncle",
     *,
-    model: str | Sequence[str] | Engine = "builtin",
+    model: str | Engine = "builtin",
     data: str | PathLike[str] = "",
-    judge: str | Sequence[str] | Judge | Engine = "rules",
+    judge: str | Judge | Engine = "rules",
     out: str | PathLike[str] | None = None,
     options: Any = None,
     settings: Mapping[str, object] | None = None,

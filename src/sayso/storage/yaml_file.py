@@ -27,8 +27,6 @@ QUOTE = "put a text into quotes"
 _NULL, _BOOL, _INT, _FLOAT, _STR, _SEQ, _MAP = (
     f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float", "str", "seq", "map")
 )
-#: what is a truth value and what is none, in any case of letters
-_WORDS = {_BOOL: ("true", "false"), _NULL: ("", "~", "null")}
 #: numbers that YAML 1.1 and YAML 1.2 read alike, or that are a text in YAML 1.1
 _CLEAR_NUMBER = re.compile(
     r"[-+]?(0|[1-9][0-9]*)|0o[0-7]+|0x[0-9a-fA-F]+|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)"
@@ -115,7 +113,7 @@ class StrictLoader(yaml.SafeLoader):
         for first, rules in yaml.SafeLoader.yaml_implicit_resolvers.items()
     }
     yaml_constructors = {  # noqa: RUF012
-        tag: yaml.SafeLoader.yaml_constructors[tag] for tag in (_SEQ, _MAP, None)
+        tag: yaml.SafeLoader.yaml_constructors[tag] for tag in (_NULL, _BOOL, _SEQ, _MAP, None)
     }
 
     def __init__(self, text: str, place: str) -> None:
@@ -176,14 +174,6 @@ class StrictLoader(yaml.SafeLoader):
             )
         return yaml.SafeLoader.yaml_constructors[node.tag](self, node)
 
-    def word(self, node: Any) -> Any:
-        """Return a truth value or none; a tag makes neither of another word."""
-        text = str(self.construct_scalar(node))
-        if text.lower() not in _WORDS[node.tag]:
-            words = " or ".join(filter(None, _WORDS[node.tag]))
-            raise self.wrong(f"{_short(repr(text))} is not {words}", node)
-        return yaml.SafeLoader.yaml_constructors[node.tag](self, node)
-
     def text(self, node: Any) -> str:
         """Return a text that is no secret."""
         value = str(self.construct_scalar(node))
@@ -197,8 +187,6 @@ for _tag, _form, _first in (
     (_FLOAT, r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)[eE][-+]?[0-9]+|[-+]\.[0-9]+", "-+0123456789."),
 ):
     StrictLoader.add_implicit_resolver(_tag, re.compile(f"(?:{_form})$"), list(_first))
-StrictLoader.add_constructor(_BOOL, StrictLoader.word)
-StrictLoader.add_constructor(_NULL, StrictLoader.word)
 StrictLoader.add_constructor(_INT, StrictLoader.number)
 StrictLoader.add_constructor(_FLOAT, StrictLoader.number)
 StrictLoader.add_constructor(_STR, StrictLoader.text)

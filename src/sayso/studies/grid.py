@@ -212,7 +212,7 @@ def _variants(data: str, given: Mapping[str, Any], place: str) -> list[Variant]:
                 f"{place}: prompt_folders has {folder!r:.60}; expected names of folders"
             )
     for seed in seeds:
-        if type(seed) is not int or not 0 <= seed <= 2**63:
+        if type(seed) is not int or not 0 <= seed < 2**63:
             raise InputError(f"{place}: sampling_seeds has {seed!r:.60}; expected whole numbers")
     found = [
         Variant(data, os.fspath(folder), seed)
