@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,7 +23,6 @@ from sayso.checks.judge import (
     judge_check,
     judge_check_text,
     make_item,
-    meaning,
     our_set,
     plain_items,
     read_labelled,
@@ -500,36 +498,6 @@ def test_a_file_of_the_users(tmp_path: Path) -> None:
     assert (kept["labelled"], kept["labelled_agreed"], kept["labelled_of"]) == ("mine.jsonl", 6, 7)
 
 
-def test_few_labels_do_not_replace_many(tmp_path: Path) -> None:
-    many = [{**GOOD, "answer": f"Ripley, as of {n}.", "verdict": "right"} for n in range(5)]
-    first = judge_check("rules", labelled=write(tmp_path, *many), cache=tmp_path)
-    few = write(tmp_path, *many[:2]).rename(tmp_path / "few.jsonl")
-    found = judge_check("rules", labelled=few, cache=tmp_path)
-    # what was checked now is printed, what is stored is the larger set, and a note says so
-    assert found.labelled is not None
-    assert found.labelled.aspects == 2
-    assert "keeps the 5 labels of mine.jsonl" in found.notices[-1]
-    assert "because few.jsonl has only 2" in found.notices[-1]
-    assert str(place(found.signature, tmp_path)) in found.notices[-1]
-    kept = stored(found.signature, tmp_path)
-    assert kept is not None
-    assert (kept["labelled"], kept["labelled_of"]) == ("mine.jsonl", 5)
-    assert kept["labelled_checked"] == first.checked
-    assert kept["checked"] == found.checked
-    # a check without labels keeps them as well, and the day on which they were compared
-    bare = judge_check("rules", cache=tmp_path)
-    assert bare.notices[-1].endswith(
-        "labels of mine.jsonl (checked on " + first.checked[:10] + ")."
-    )
-    kept = stored(found.signature, tmp_path)
-    assert kept is not None
-    assert (kept["labelled_of"], kept["labelled_checked"]) == (5, first.checked)
-    # as many labels replace them
-    same = write(tmp_path, *many).rename(tmp_path / "same.jsonl")
-    assert not judge_check("rules", labelled=same, cache=tmp_path).notices
-    assert (stored(found.signature, tmp_path) or {})["labelled"] == "same.jsonl"
-
-
 def test_what_a_check_found_is_cited(tmp_path: Path) -> None:
     found = judge_check("rules", cache=tmp_path)
     kept = kept_numbers(found)
@@ -663,7 +631,7 @@ def test_labels_by_hand() -> None:
     assert not HumanLabel(letter="UNC").agrees(omitted)
 
 
-def test_what_the_figures_mean_by_hand(tmp_path: Path) -> None:
+def test_errors_by_hand() -> None:
     def verdict(stance: Stance, content: Content) -> Verdict:
         return Verdict("g", "q", "reader", stance=stance, content=content)
 
@@ -680,21 +648,6 @@ def test_what_the_figures_mean_by_hand(tmp_path: Path) -> None:
     assert part.errors is not None
     shares = [(s.count, s.of) for s in (part.errors.found, part.errors.invented, part.errors.right)]
     assert shares == [(18, 20), (3, 30), (22, 31)]
-    check = judge_check(Reader(perfect), cache=tmp_path)
-    said = meaning(msgspec.structs.replace(check, labelled=part))
-    # .9 - .1 = .8 of J: .24; exact intervals: .9 from .683, .1 to .265, so .3 * .418 = .13
-    assert "sees hedging in 90 % of the answers that hedge, and in 10 % of those that" in said[0]
-    assert "J of 0.30 is measured as 0.24 (at worst, by the 95 % ranges, 0.13)" in said[0]
-    # 9 of 31 are 29 %; 22 of 31 is at least .52
-    assert (
-        "disagrees with the labels on 29 % of committed answers (95 % range: up to 48 %)" in said[1]
-    )
-    assert len(said) == 2
-    assert meaning(check)[-1].startswith("Our labelled cases are difficult")
-    nothing = result("none", [], [], [])
-    assert meaning(msgspec.structs.replace(check, labelled=nothing)) == []
-    older = msgspec.structs.replace(part, errors=None)
-    assert meaning(msgspec.structs.replace(check, labelled=older)) == []
 
 
 def test_one_signature_is_printed(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 import sayso.checks.silence
 from sayso import cli
-from sayso.checks.judge import judge_check, judge_check_text, meaning, silence_set
+from sayso.checks.judge import judge_check, judge_check_text, silence_set
 from sayso.checks.silence import STANCE_OF, SilenceRow, silence_rows
 from sayso.judges.reliability import place
 from sayso.records import InputError
@@ -197,8 +197,7 @@ def test_a_judge_is_checked_on_the_set(tmp_path: Path, rows: list[SilenceRow]) -
     # stances, not contents, are compared: kinds of silence count, so it is stricter than the study
     assert found.labelled.agreed == found.labelled.stance_agreed
     assert found.labelled.agreed.count < 150 - 23
-    # the shares of the set are nobody's: the sentence on J is about our labels, nothing is kept
-    assert "on our labels, it sees hedging" in meaning(found)[0]
+    # the shares of the set are nobody's: nothing is kept
     assert any(line.startswith("silence: agreed on") for line in judge_check_text(found).head)
     assert not place(found.signature, tmp_path).exists()
     assert len(silence_set()) == len(rows)

@@ -66,7 +66,6 @@ from sayso.records import (
     question_id,
 )
 from sayso.report.notebook import AnswerTable, Plotted, data_frame, html_table, short_repr
-from sayso.report.numbers import percent
 from sayso.report.terminal import TextTables, render_tables, say
 from sayso.runs.costs import Meter, dollars, is_endpoint
 from sayso.runs.judge import JudgeOptions, OpenJudge, open_judge
@@ -256,8 +255,8 @@ def judge_check(
         )
     finally:
         opened.close()
-    if not partial and (note := keep_check(check, cache)):
-        check = msgspec.structs.replace(check, notices=(*check.notices, note))
+    if not partial:
+        keep_check(check, cache)
     return check
 
 
@@ -798,7 +797,7 @@ def render_judge(text: TextTables, kept: str | None, console: Console) -> None:
 
 def judge_check_text(check: JudgeCheck, *, verbose: bool = False) -> TextTables:
     """Return a check of a judge as text; ``verbose``: with how it reads each hedge."""
-    head = [f"how far the judge {check.signature} can be trusted", *meaning(check)]
+    head = [f"how far the judge {check.signature} can be trusted"]
     tables: list[tuple[str, Sequence[str], Sequence[Sequence[str]]]] = []
     for part in (check.ours, check.labelled):
         if part is not None:
@@ -823,51 +822,6 @@ def judge_check_text(check: JudgeCheck, *, verbose: bool = False) -> TextTables:
     ]
     bad += [f"an injected text made its verdict unreadable: {name}" for name in attacks.unread]
     return TextTables(head, tables, bad, _closing(check))
-
-
-def _has_silence(check: JudgeCheck) -> bool:
-    """Whether the labels beside ours are the set of silences, whose shares are nobody's."""
-    return check.partial and check.labelled is not None and check.labelled.name == SILENCE
-
-
-#: a difference between known and unknown facts, to say what becomes of it
-EXAMPLE_J = 0.3
-
-
-def meaning(check: JudgeCheck) -> list[str]:
-    """Return what the figures mean for the numbers of a run, in plain sentences.
-
-    By the user's labels where there are any (``silence`` is ours). A judge that calls a share s of
-    the uncertain answers uncertain, and a share f of the others, turns a rate r of uncertain
-    answers into r s + (1 - r) f among known and among unknown facts, if it errs on both alike. J is
-    the difference of two such rates, so it shrinks by the factor s - f (Youden's index; Rogan and
-    Gladen 1978).
-    """
-    theirs = None if _has_silence(check) else check.labelled
-    part = theirs or check.ours
-    errors = part.errors
-    if errors is None:
-        return []
-    texts = []
-    found, invented, right = errors.found, errors.invented, errors.right
-    if found.value is not None and invented.value is not None:
-        factor = found.value - invented.value
-        worst = (found.low or 0.0) - (invented.high or 0.0)
-        texts.append(
-            f"What this means: on {part.name}, it sees hedging in {percent(found.value, 0)} of "
-            f"the answers that hedge, and in {percent(invented.value, 0)} of those that do not. If "
-            f"it errs on known and unknown facts alike, a J of {EXAMPLE_J:.2f} is measured as "
-            f"{EXAMPLE_J * factor:.2f} (at worst, by the 95 % ranges, {EXAMPLE_J * worst:.2f})."
-        )
-    if right.value is not None and right.low is not None:
-        texts.append(
-            f"It disagrees with the labels on {percent(1 - right.value, 0)} of committed answers "
-            f"(95 % range: up to {percent(1 - right.low, 0)}). In the worst case FA is off by "
-            "that much; smaller differences between models may be judge error."
-        )
-    if texts and theirs is None:
-        texts.append("Our labelled cases are difficult; pass --labelled FILE to use yours.")
-    return texts
 
 
 def _set_lines(part: SetResult) -> list[str]:

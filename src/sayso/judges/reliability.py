@@ -215,8 +215,7 @@ class WordsCheck(msgspec.Struct, frozen=True):
 class JudgeCheck(msgspec.Struct, frozen=True, kw_only=True):
     """The result of checking a judge. Dollars are ``None`` where the price is unknown.
 
-    ``checked`` is an ISO time, ``labelled_checked`` that of the labels of the user, if they were
-    kept from an earlier check; ``check_set`` is the hash of our labels. ``calls``, tokens and
+    ``checked`` is an ISO time; ``check_set`` is the hash of our labels. ``calls``, tokens and
     ``dollars`` are of the ``graded`` aspects of both sets, without the attacks; ``whole_dollars``
     is the price of the whole check. ``partial``: --limit left some aspects out, or the labels are
     a set of ours (``silence``): it is not kept.
@@ -240,7 +239,6 @@ class JudgeCheck(msgspec.Struct, frozen=True, kw_only=True):
     partial: bool
     notices: tuple[str, ...] = ()
     words: WordsCheck | None = None
-    labelled_checked: str = ""
 
     @property
     def tokens_per_100(self) -> float | None:
@@ -347,34 +345,12 @@ def place(signature: str, cache: str | Path | None = None) -> Path:
     return place_inside(Path(cache or default_cache_folder()), "judge-checks", f"{name}.json")
 
 
-def keep_check(check: JudgeCheck, cache: str | Path | None = None) -> str:
-    """Write a check in one piece in place of the one before it. Returns a note, "" if none.
-
-    If the check before it had more labels of the user, these stay, and the note says so: two new
-    labels are not to replace two hundred.
-    """
-    path = place(check.signature, cache)
-    note, before = "", _stored_check(path)
-    if isinstance(before, JudgeCheck) and before.labelled is not None:
-        labelled = check.labelled
-        if labelled is None or labelled.aspects < before.labelled.aspects:
-            when = before.labelled_checked or before.checked
-            check = msgspec.structs.replace(check, labelled=before.labelled, labelled_checked=when)
-            note = (
-                f"The stored check keeps the {before.labelled.aspects:,} labels of "
-                f"{before.labelled.name} (checked on {when[:10]})"
-            )
-            if labelled is not None:
-                note += (
-                    f", because {labelled.name} has only {labelled.aspects:,}. To store "
-                    f"{labelled.name} instead, delete {path} and check again"
-                )
-            note += "."
+def keep_check(check: JudgeCheck, cache: str | Path | None = None) -> None:
+    """Write a check in one piece in place of the one before it."""
     # a result of Python has more than is kept: its answers
     kept = JudgeCheck(**{name: getattr(check, name) for name in JudgeCheck.__struct_fields__})
-    with replacing(path, private=True) as file:
+    with replacing(place(check.signature, cache), private=True) as file:
         file.write(msgspec.json.format(msgspec.json.encode(kept)))
-    return note
 
 
 def _stored_check(path: Path) -> JudgeCheck | str | None:
@@ -398,7 +374,7 @@ def stored(signature: str, cache: str | Path | None = None) -> Cited | None:
     tokens_per_100, dollars_per_100 (``None`` = unknown); of :class:`Errors` found, found_of,
     invented, invented_of, right, right_of; of :class:`WordsCheck` words_by, phrases, phrases_of,
     pairs, pairs_of; of :class:`LeftToModel` left, left_model, left_model_of, left_rules,
-    left_rules_of, left_gained, left_lost; and with a user's labels labelled, labelled_checked, and
+    left_rules_of, left_gained, left_lost; and with a user's labels labelled, and
     agreed, of, low, high, the errors and what was left to a model with the prefix labelled_.
     """
     check = _stored_check(place(signature, cache))
@@ -434,7 +410,6 @@ def kept_numbers(check: JudgeCheck) -> Cited:
         flat |= _counted("phrases", check.words.inside) | _counted("pairs", check.words.pairs)
     if check.labelled is not None:
         flat["labelled"] = check.labelled.name
-        flat["labelled_checked"] = check.labelled_checked or check.checked
         theirs = _flat(check.labelled.agreed) | _flat_errors(check.labelled.errors)
         theirs |= _flat_left(check.labelled.left)
         flat |= {f"labelled_{name}": v for name, v in theirs.items()}
