@@ -55,9 +55,9 @@ def test_a_training_is_read_as_it_was_written_and_has_a_page(tmp_path: Path) -> 
     text = made.read_text("utf-8")
     assert "default-src 'none'" in html.unescape(text)
     assert "SFT + DPO" in text
-    # two forests, alignment, loss and margin of two stages; a sweep: UUR against KCR, and FA, UA
+    # two forests, alignment, loss and margin of two stages; a sweep: FA, UA
     # and EA along it in each form: each wide and narrow
-    assert text.count("<svg") == 2 * (2 + 1 + 4 + 1 + 2)
+    assert text.count("<svg") == 2 * (2 + 1 + 4 + 2)
     for form in ("short answers", "paragraphs"):
         assert f"FA, UA and EA along xi, {form}" in text
     before = made.read_bytes()

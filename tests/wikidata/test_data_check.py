@@ -10,7 +10,6 @@ import pytest
 from sayso import cli
 from sayso.records import Aspect, Gold, Question, question_id
 from sayso.wikidata.quality import QualityFinding, findings
-from support.tables import tabled
 
 
 def ask(
@@ -59,19 +58,6 @@ def test_duplicates_and_near_duplicates() -> None:
 def test_golds_in_questions_are_whole_words() -> None:
     assert kinds(ask("Where is the river Oslo of Oslo?", "Oslo")) == ["gold in question"]
     assert kinds(ask("Where is Oslofjord?", "Oslo")) == []
-
-
-@tabled
-def test_a_choice_is_no_gift(question: str, gold: str, told: str | None) -> None:
-    found = findings([ask(question, gold)])
-    assert [one.kind for one in found] == ["gold in question"] * (told is not None)
-    assert all(told in one.why for one in found if told)
-    assert all(("perhaps" in one.why) == (told == "perhaps") for one in found)
-
-
-def test_one_gold_that_is_not_offered_is_told() -> None:
-    (found,) = findings([ask("Which is heavier in Oslo, gold or lead?", "lead", "Oslo")])
-    assert found.why == "'Oslo' is part of it"
 
 
 def test_ambiguous_entities() -> None:

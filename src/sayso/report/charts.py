@@ -293,30 +293,6 @@ def curve_chart(
     return finish(alt.layer(chart.encode(x=x, y=y, **look)), width, 240 if width > NARROW else 200)
 
 
-def path_chart(
-    paths: Mapping[str, Sequence[tuple[str, float, float]]], width: int, titles: tuple[str, str]
-) -> Drawing | None:
-    """Return points (label, x, y) joined in their order, a path for each name."""
-    if max(map(len, paths.values()), default=0) < 2:
-        return None
-    rows = [
-        {"series": name, "order": order, "label": label, "x": x, "y": y}
-        for name, points in paths.items()
-        for order, (label, x, y) in enumerate(points)
-    ]
-    names = [name for name, points in paths.items() if points]
-    color = styled(alt.Color, names, COLORS, legend_below())
-    base = alt.Chart(data_of(rows))
-    x = alt.X("x:Q", title=titles[0], scale=alt.Scale(zero=False, padding=16))
-    y = alt.Y("y:Q", title=titles[1], scale=alt.Scale(zero=False, padding=16))
-    layers = [
-        base.mark_line(strokeWidth=1.4).encode(x=x, y=y, color=color, order="order:Q"),
-        base.mark_point(size=60, filled=True, opacity=1).encode(x=x, y=y, color=color),
-        base.mark_text(dy=-11, fontSize=11, color=INK).encode(x=x, y=y, text="label:N"),
-    ]
-    return finish(alt.layer(*layers), width, 320 if width > NARROW else 280)
-
-
 def crossed_point(series: str, x: Estimate, y: Estimate) -> Row:
     """Return two estimates as a point of a series."""
     return {**point(series, 0.0, y), "x": x.value, "x_low": x.low, "x_high": x.high}

@@ -30,7 +30,7 @@ from sayso.later import Later
 from sayso.metrics.agreement import Pairing, against_others, agreement_matrix
 from sayso.metrics.compare_scores import ScoreDifference
 from sayso.metrics.intervals import GROUPS, MANY
-from sayso.metrics.length_audit import FalseNegatives, LengthAudit, SweepRow
+from sayso.metrics.length_audit import FalseNegatives, LengthAudit
 from sayso.metrics.ranking import EQUAL, FEW, FEWEST, too_few
 from sayso.records import Estimate, InputError
 from sayso.report.notebook import AnswerTable, Plotted, data_frame, html_table, short_repr
@@ -74,7 +74,7 @@ class LeaderboardEntry(msgspec.Struct, frozen=True):
     ``n`` rows with a score and a verdict, ``missing`` rows with a verdict and no score (they are
     in none of the numbers). ``length`` is the rank correlation of the score with the number of
     words, ``fixed`` the AUROC among answers of like length, ``versus_length`` the AUROC less that
-    of length on the same rows. ``utility`` by penalty is in hindsight.
+    of length on the same rows.
     """
 
     method: str
@@ -87,7 +87,6 @@ class LeaderboardEntry(msgspec.Struct, frozen=True):
     auprc: float | None
     length: float | None
     fixed: float | None
-    utility: dict[str, float | None]
     versus_length: ScoreDifference | None = None
     ece: float | None = None
     ece_debiased: float | None = None
@@ -130,7 +129,7 @@ class Board(Plotted, msgspec.Struct, frozen=True):
     ``left_out`` counts rows without a verdict, ``left_out_by`` by what they are; ``resamples``
     those of AUROC (the other intervals take at most 500): of ``questions`` where some have several
     answers, else (``None``) of answers.
-    ``audits`` by score and metric; ``sweeps`` by metric, where people gave verdicts. ``best`` is
+    ``audits`` by score and metric. ``best`` is
     the AUROC of the best score, chosen on other questions than it is measured on. ``problem`` says
     why scores are not ranked, ``raters`` how far people and metrics agree, ``unread`` what metrics
     could not read, ``no_text_only`` why there is no text-only baseline.
@@ -146,7 +145,6 @@ class Board(Plotted, msgspec.Struct, frozen=True):
     entries: tuple[LeaderboardEntry, ...]
     audits: dict[str, dict[str, LengthAudit]]
     judges: tuple[JudgeAudit, ...]
-    sweeps: dict[str, tuple[SweepRow, ...]]
     problem: str | None = None
     raters: Raters | None = None
     questions: int | None = None
@@ -432,7 +430,6 @@ def leaderboard_of(
         entries=tuple(entries),
         audits={} if problem else _audits(entries, data, graders, against, truth),
         judges=tuple(_judge(name, truth, data) for name in graders if name != truth),
-        sweeps=_sweeps(entries, columns, graders) if people and not problem else {},
         problem=problem,
         best=None if problem else _best(entries, data),
         raters=raters(columns, graders, unit, n, seed),
@@ -518,7 +515,6 @@ def _entry(name: str, score: Floats, data: _Data, chance: Floats | None = None) 
         auprc=_finite(metrics.auprc(ranked, outcome)),
         length=_finite(metrics.spearman(u, x)),
         fixed=_finite(metrics.strata_auroc(u, y, x)),
-        utility={f"{c:g}": _finite(v) for c, v in metrics.utilities(ranked, outcome).items()},
         ece=_finite(metrics.ece(1 - p, 1 - y)) if probable else None,
         ece_debiased=_finite(metrics.ece_debiased(1 - p, 1 - y)) if probable else None,
         brier=_finite(metrics.brier(1 - p, 1 - y)) if probable else None,
@@ -594,24 +590,6 @@ def _judge(name: str, truth: str, data: _Data) -> JudgeAudit:
         q=q,
         inflation=closed.get("auroc_rouge_of_length"),
     )
-
-
-def _sweeps(
-    entries: Sequence[LeaderboardEntry], columns: FloatColumns, graders: Sequence[str]
-) -> dict[str, tuple[SweepRow, ...]]:
-    """What each threshold of a continuous metric does, for the best score and for length."""
-    best = [e.method for e in entries if e.method not in REFERENCES][:1]
-    scores: Mapping[str, Floats] = {
-        **{name: columns.column(name) for name in best},
-        LENGTH: columns.column("words"),
-    }
-    sweeps = {}
-    for name in graders:
-        values = columns.column(f"value:{name}")
-        if (~np.isnan(values)).any() and len(np.unique(values[~np.isnan(values)])) > 2:
-            people = columns.column("correct:people")
-            sweeps[name] = tuple(metrics.threshold_sweep(values, people, scores))
-    return sweeps
 
 
 # ---- agreement of people and answer metrics
@@ -956,7 +934,6 @@ def _more_numbers(entry: LeaderboardEntry) -> dict[str, object]:
         "auprc": entry.auprc,
         **{f"{name}_low": e.low for name, e in estimates.items()},
         **{f"{name}_high": e.high for name, e in estimates.items()},
-        **{f"utility_{penalty}": value for penalty, value in entry.utility.items()},
         "versus_length": versus.difference.value if versus is not None else None,
         "versus_length_p": versus.p_holm if versus is not None else None,
         "ece": entry.ece,

@@ -23,7 +23,6 @@ from sayso.report.charts import (
     chart_row,
     curve_chart,
     forest_plot,
-    path_chart,
     point,
     series_chart,
 )
@@ -353,19 +352,6 @@ def alignment_figure(training: Training, width: int) -> Drawing | None:
         for method in training.methods
     }
     return alignment_bars(shares, width)
-
-
-def tradeoff(training: Training, width: int) -> Drawing | None:
-    """Draw UUR against KCR of each value of a sweep, joined in its order; ours."""
-    paths: dict[str, list[tuple[str, float, float]]] = {}
-    for one in sorted(training.sweep, key=lambda p: p.value):
-        for form, title in FORM_NAMES.items():
-            known, hedged = (one.numbers.get(f"{form} {name}") for name in ("KCR", "UUR"))
-            x, y = (None if number is None else number.value for number in (known, hedged))
-            if x is not None and y is not None:
-                paths.setdefault(title, []).append((f"{one.value:g}", x, y))
-    titles = "known facts stated right (KCR)", "unknown facts hedged (UUR)"
-    return path_chart(paths, width, titles)
 
 
 #: what UNCLE's Figure 4 shows over xi
@@ -730,12 +716,6 @@ def _of_curve(training: Training, stage: str, quantity: str) -> str:
 
 def _sweeps(training: Training) -> list[tuple[str, Figure, str]]:
     drawn = []
-    figure = figure_of(
-        "uur against kcr along xi", partial(tradeoff, training), "UUR against KCR along xi."
-    )
-    caption = "Each point is one setting, trained and measured; top right is best."
-    if figure is not None:
-        drawn.append(("UUR against KCR along xi", figure, caption))
     for form, words in FORM_NAMES.items():
         title = f"FA, UA and EA along xi, {words}"
         figure = figure_of(f"rates along xi {form}", partial(along, training, form), f"{title}.")
@@ -810,5 +790,5 @@ def render_sweep(training: Training, console: Console, place: Path | None = None
 
 
 def write_sweep_page(folder: str | Path, training: Training) -> Path:
-    """Write the page of a sweep, with UUR against KCR of each value; return its path."""
+    """Write the page of a sweep, with FA, UA and EA along its values; return its path."""
     return write_page(folder, training_page(training))

@@ -33,14 +33,6 @@ KINDS = {
 SAME_ENTITY, ANY_ENTITY = 0.6, 0.85
 #: questions that share a word and are compared in pairs at most
 BLOCK = 200
-_OR = r"(?:or|oder|ou|o)"
-#: questions that begin like this are answered by yes, by no, or by what they offer
-_CLOSED = re.compile(
-    r"\W*(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should|may|might|must"
-    r"|ist|sind|war|waren|hat|haben|hatte|kann|est|sont|es|son|era|fue)\b",
-    re.IGNORECASE,
-)
-_SURE = {False: 0, None: 1, True: 2}.__getitem__
 _NOTE = re.compile(r"\s+\(.*\)$")
 
 #: answers of one model: its base and (question id -> answer that was judged wrong)
@@ -72,36 +64,14 @@ def findings(
     every = [*_duplicates(shorts), *_near(shorts)]
     for one in shorts:
         given = [gold.value for gold in one.golds or () if stands_in(gold, one.text)]
-        offers = [offered(value, one.text) for value in given]
-        if given and not all(offers):
-            # a gold that is offered nowhere comes first
-            why = f"{given[offers.index(min(offers, key=_SURE))]!r} is part of it"
-            if None in offers and False not in offers:
-                why += ", perhaps as one of several to choose from"
+        if given:
+            why = f"{given[0]!r} is part of it"
             every.append(QualityFinding("gold in question", (one.text,), why))
     every += [*_ambiguous(shorts, kept), *_strata(kept, card), *_impossible(shorts, kept)]
     if agree is not None:
         every += _outvoted(shorts, answers, agree)
     order = list(KINDS)
     return sorted(every, key=lambda one: (order.index(one.kind), one.about))
-
-
-def offered(value: str, question: str) -> bool | None:
-    """Tell whether a question offers a value as one of several to choose from.
-
-    ``True``: "Is gold or lead heavier?", "Which is heavier, gold or lead?". ``None``: beside an
-    "or", but in a question that may only give two names of one thing ("the city called Byzantium or
-    Istanbul"). English, German, French and Spanish.
-    """
-    words = r"\W+".join(map(re.escape, re.findall(r"\w+", value)))
-    article = r"(?:(?:an?|the|der|die|das|ein|eine|le|la|les|un|une|el|los|una)\s+)?"
-    choice = rf"(?:\b{words}\b\W+(?:[^?.;:]*,\s*)?{_OR}\b)|(?:\b{_OR}\s+{article}{words}\b)"
-    if re.search(choice, question, re.IGNORECASE) is None:
-        return False
-    behind = re.split(r"[,:;?—–]\s|\s[—–-]\s", question, maxsplit=1)[1:]
-    listed = bool(behind) and re.search(choice, behind[0], re.IGNORECASE) is not None
-    closed = _CLOSED.match(question) is not None
-    return True if closed or listed else None
 
 
 def _words(text: str) -> list[str]:
