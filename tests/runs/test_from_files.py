@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -228,7 +229,7 @@ def test_a_part_without_a_claim_is_not_quoted(tmp_path: Path) -> None:
     rows = [labeled(f"Person {n}", "SSNN" if n % 2 else "SNNN") for n in range(12)]
     result = run(tmp_path, write(tmp_path, "t.jsonl", rows))
     assert result.get("factuality", "method:plain;part:1/5").value is None
-    said = headline(SelfKnownResults(result.estimates), "t")
+    said = headline(SelfKnownResults(result.estimates), "plain")
     assert "100 % in part 2/5 (the first with a claim) to 0 % in the last part" in said
 
 
@@ -286,12 +287,13 @@ def test_an_index_that_was_cut_short_is_told_and_can_be_built_again(tmp_path: Pa
     wiki = write(tmp_path, "w.jsonl", [{"title": "X", "text": "X is a poet."}])
     texts = write(tmp_path, "t.jsonl", [{"topic": "X", "text": "X is a poet."}])
     run(tmp_path, texts, knowledge=str(wiki), name="first")
-    (index,) = (tmp_path / "cache" / "knowledge").glob("*.sqlite")
-    index.write_bytes(index.read_bytes()[:5000])
+    (index,) = (p for p in (tmp_path / "cache" / "knowledge").iterdir() if p.is_dir())
+    (file,) = index.glob("*.term")
+    file.write_bytes(file.read_bytes()[:20])
     with pytest.raises(InputError, match=r"damaged or not an index.*delete it"):
         run(tmp_path, texts, knowledge=str(wiki), name="second")
     assert not (tmp_path / "second").exists()
-    index.unlink()
+    shutil.rmtree(index)
     third = run(tmp_path, texts, knowledge=str(wiki), name="third")
     assert third.get("factuality_micro", "method:plain").value == 1.0
 
@@ -448,12 +450,13 @@ def test_empty_texts_are_told_apart_from_refusals(tmp_path: Path) -> None:
     rows += [{"topic": "Ada", "text": ""}]
     result = run(tmp_path, write(tmp_path, "a.jsonl", rows))
     assert [c for c in result.manifest.cautions if "answer" in c] == []
-    assert "a: 1 of 4 texts is empty and left out." in result.manifest.cautions
+    assert "plain: 1 of 4 texts is empty and left out." in result.manifest.cautions
     rows += [{"topic": "Orm", "text": "I apologize, I do not have information on Orm."}]
     both = run(tmp_path, write(tmp_path, "a.jsonl", rows), name="both").manifest.cautions
-    assert "a: 1 of 5 texts is empty and left out." in both
+    assert "plain: 1 of 5 texts is empty and left out." in both
     assert any(
-        c.startswith("a: 20 % of the texts do not answer, judged by refusal phrases") for c in both
+        c.startswith("plain: 20 % of the texts do not answer, judged by refusal phrases")
+        for c in both
     )
 
 
@@ -484,7 +487,9 @@ def test_texts_that_claim_nothing_are_counted_and_told(tmp_path: Path) -> None:
     result = run(tmp_path, write(tmp_path, "a.jsonl", rows))
     bare = result.get("answers_without_a_claim", "method:plain")
     assert (bare.numerator, bare.denominator) == (1.0, 2.0)  # the empty text does not answer
-    assert any(c.startswith("a: 50 % of the texts claim nothing") for c in result.manifest.cautions)
+    assert any(
+        c.startswith("plain: 50 % of the texts claim nothing") for c in result.manifest.cautions
+    )
     assert "claims:claims-rules@3|" in signature_text(bare.signature)
 
 
