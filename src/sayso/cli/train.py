@@ -18,11 +18,12 @@ from sayso.train.config import TrainConfig, check_exported
 if TYPE_CHECKING:
     from sayso.cli import printing, progress
     from sayso.report import numbers
-    from sayso.runs import dry_run
+    from sayso.runs import draws, dry_run
     from sayso.train import report, training
 else:  # loaded when something is trained
     printing, progress = Later("sayso.cli.printing"), Later("sayso.cli.progress")
-    numbers, dry_run = Later("sayso.report.numbers"), Later("sayso.runs.dry_run")
+    draws, dry_run = Later("sayso.runs.draws"), Later("sayso.runs.dry_run")
+    numbers = Later("sayso.report.numbers")
     report, training = Later("sayso.train.report"), Later("sayso.train.training")
 
 
@@ -93,7 +94,10 @@ def train(
         _sweep(run, config, flags)
         return
     if flags.dry_run:
-        plan = training.estimate_training(run, config, export=flags.export or "", **flags.opened())
+        job, data, paragraphs = training.planned_draws(
+            run, config, export=flags.export or "", **flags.opened()
+        )
+        plan = draws.price_draws(job, data, paragraphs=paragraphs)
         print(numbers.json_text(plan) if flags.json else dry_run.plan_text(plan))
         return
     with progress.Bars(idle=False) as bars:

@@ -8,8 +8,7 @@ from pathlib import Path
 from sayso.datasets.dataset import Dataset
 from sayso.progress import Progress
 from sayso.records import InputError
-from sayso.runs.draws import ask_draws, price_draws, read_draws
-from sayso.runs.dry_run import RunEstimate
+from sayso.runs.draws import ask_draws, read_draws
 from sayso.runs.job import Job
 from sayso.storage.run_folder import RunFolder
 from sayso.train.base import Base
@@ -30,19 +29,14 @@ def draw_facts(
 
     See :func:`sayso.runs.draws.ask_draws`. InputError for a model that answers fewer draws.
     """
-    job = _job(base, k)
+    job = job_of_draws(base, k)
     folder = ask_draws(job, data, out, paragraphs=paragraphs, evidence=evidence, progress=progress)
     facts = facts_in(folder)
     check_draws(facts, k)
     return facts
 
 
-def estimate_draws(base: Base, data: Dataset, *, k: int = 10, paragraphs: int = 0) -> RunEstimate:
-    """Return what :func:`draw_facts` would ask and cost. Loads no weights and asks nothing."""
-    return price_draws(_job(base, k), data, paragraphs=paragraphs)
-
-
-def _job(base: Base, k: int) -> Job:
+def job_of_draws(base: Base, k: int) -> Job:
     """Return a run that draws ``k`` times. Raises InputError."""
     if k < 2:
         raise InputError(f"k is {k}; expected at least 2 draws of each question")

@@ -24,7 +24,6 @@ from sayso.records import (
     Generation,
     InputError,
     Question,
-    Stance,
     Verdict,
     content_id,
 )
@@ -54,7 +53,7 @@ class Mention(msgspec.Struct, frozen=True):
     """
 
     question: Question
-    stance: Stance | None
+    stance: str | None
     right: bool | None
     start: int | None = None
     end: int | None = None
@@ -94,7 +93,7 @@ class Fact(msgspec.Struct, frozen=True):
     greedy_right: bool | None = None
     draws: tuple[str, ...] = ()
     right: tuple[bool | None, ...] = ()
-    stances: tuple[Stance | None, ...] = ()
+    stances: tuple[str | None, ...] = ()
     paragraphs: tuple[TrainingParagraph, ...] = ()
 
     @property

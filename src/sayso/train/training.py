@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, cast
 
 import msgspec
 
+from sayso.datasets.dataset import Dataset
 from sayso.engines.engine import Engine, check_engine
 from sayso.engines.named import LOCAL_NAMES
 from sayso.progress import Progress
@@ -31,7 +32,7 @@ from sayso.records import Estimate, Generation, InputError, Verdict, content_id,
 from sayso.runs.asking import CachedEngine
 from sayso.runs.costs import dollars, open_priced
 from sayso.runs.draws import knowledge_of
-from sayso.runs.dry_run import RunEstimate
+from sayso.runs.job import Job
 from sayso.runs.measure import entities_of
 from sayso.runs.stages import now, timed
 from sayso.runs.tools import KnowledgeSources
@@ -41,7 +42,7 @@ from sayso.storage.run_folder import RunFolder
 from sayso.train import trainers
 from sayso.train.base import Base, Halves, check_still, halves, open_base_run
 from sayso.train.config import GONE, Preset, RowSettings, TrainConfig, stages_of
-from sayso.train.draws import draw_facts, estimate_draws
+from sayso.train.draws import draw_facts, job_of_draws
 from sayso.train.export import STYLES, Format, export, write_configuration
 from sayso.train.proof import prove
 from sayso.train.recipes import RowSet, check_forms, keep_rows, row_counts
@@ -465,15 +466,15 @@ def fit(
     return folder, done
 
 
-def estimate_training(
+def planned_draws(
     run: str | Path,
     config: TrainConfig | None = None,
     *,
     export: str = "",
     command: str = "",
     **given: Any,
-) -> RunEstimate:
-    """Return what :func:`fit` would ask for its rows, and what that costs; it asks nobody.
+) -> tuple[Job, Dataset, int]:
+    """Return what :func:`fit` would draw for its rows: job, questions, draws of each paragraph.
 
     What another model asks that makes the rows (``rows_by``) is not in it; ``command`` changes
     nothing. ``given`` is what replaces the run's model, data, judge or cache. Raises InputError.
@@ -482,7 +483,7 @@ def estimate_training(
     config.check()
     base, parts, _, settings = _prepared(run, config, export, **given)
     check_still(base)
-    return estimate_draws(base, parts.trained, k=settings.k, paragraphs=settings.paragraphs)
+    return job_of_draws(base, settings.k), parts.trained, settings.paragraphs
 
 
 def _fit(plan: TrainingPlan, begun: Training, new: bool) -> Training:
