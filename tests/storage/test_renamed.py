@@ -11,7 +11,7 @@ from sayso.protocols.settings import as_dict, replace
 from sayso.protocols.uncle import Settings as UncleSettings
 from sayso.records import InputError
 from sayso.storage import renamed
-from sayso.storage.renamed import Gone, under_todays_settings
+from sayso.storage.renamed import GONE, Gone, gone_and_asked, under_todays_settings
 from support.tables import tabled
 
 TODAY = as_dict(Settings())
@@ -60,3 +60,11 @@ def test_settings_of_uncle_that_are_gone(name: str, default: object, other: obje
     flag = f"--{name.replace('_', '-')}"
     with pytest.raises(InputError, match=f"{name}={other}.*again without {flag}"):
         under_todays_settings({**uncle, name: other}, uncle)
+
+
+def test_what_a_run_asked_that_is_gone_is_part_of_what_it_asks() -> None:
+    """Else a new run would take over the folder of another one."""
+    defaults = {name: gone.default for name, gone in GONE.items()}
+    assert gone_and_asked(defaults) == {}
+    assert gone_and_asked({}) == {}
+    assert gone_and_asked({**defaults, "probe.slick": 4, "alpha": 0.2}) == {"probe.slick": 4}

@@ -55,6 +55,7 @@ from sayso.runs.stages import now, prompt_parts
 from sayso.runs.tools import chosen_nli
 from sayso.storage.atomic import check_outside_git, disk_errors, one_writer
 from sayso.storage.cache import default_cache_folder
+from sayso.storage.renamed import gone_and_asked
 from sayso.storage.run_folder import FORMAT, Manifest, RunFolder, versions
 from sayso.version import __version__
 
@@ -507,6 +508,7 @@ def what_is_asked(manifest: Manifest) -> dict[str, object]:
         },
         **{f"{name} in use": text for name, text in prompt_parts(manifest).items()},
         **{name: manifest.settings[name] for name in REQUEST_SETTINGS if name in manifest.settings},
+        **gone_and_asked(manifest.settings),
     }
 
 

@@ -25,6 +25,7 @@ class Gone(NamedTuple):
 
     default: object  # with this value it changed nothing, and is ignored
     instead: str  # what to do where a run has another value, as an imperative
+    asks: bool = False  # whether it changed what was asked
 
 
 #: what measures how much hangs on one prompt and one sample
@@ -38,12 +39,12 @@ CACHED = " (answers come from the cache)"
 GONE: Mapping[str, Gone] = MappingProxyType(
     {
         "probe.slick": Gone(
-            0, "run its command again without --probe.slick, and see probe.at_least"
+            0, "run its command again without --probe.slick, and see probe.at_least", True
         ),
-        "propensity": Gone(0, f"run its command again without --propensity, or {STUDY}"),
-        "wordings": Gone(1, f"run its command again without --wordings, or {STUDY}"),
+        "propensity": Gone(0, f"run its command again without --propensity, or {STUDY}", True),
+        "wordings": Gone(1, f"run its command again without --wordings, or {STUDY}", True),
         "probe_wordings": Gone(
-            False, f"run its command again without --probe-wordings, or {STUDY}"
+            False, f"run its command again without --probe-wordings, or {STUDY}", True
         ),
         "ci": Gone("entity", f"run its command again without --ci{CACHED}"),
         "alpha": Gone(0.1, f"run its command again without --alpha{CACHED}"),
@@ -78,3 +79,12 @@ def under_todays_settings(stored: Mapping[str, Any], known: Collection[str]) -> 
                 f"the run was made with {name}={value}, a setting that is gone: {instead}"
             )
     return found
+
+
+def gone_and_asked(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a run that are gone, changed what was asked, and have no default."""
+    return {
+        name: stored[name]
+        for name, gone in GONE.items()
+        if gone.asks and stored.get(name, gone.default) != gone.default
+    }
