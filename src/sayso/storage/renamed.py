@@ -73,10 +73,10 @@ def under_todays_settings(stored: Mapping[str, Any], known: Collection[str]) -> 
     if again is not None:
         found["context"] = "without" if again else "given"
     for name in GONE.keys() & found.keys() - set(known):
-        value, (default, instead) = found.pop(name), GONE[name]
-        if value != default:
+        value, gone = found.pop(name), GONE[name]
+        if value != gone.default:
             raise InputError(
-                f"the run was made with {name}={value}, a setting that is gone: {instead}"
+                f"the run was made with {name}={value}, a setting that is gone: {gone.instead}"
             )
     return found
 
