@@ -235,6 +235,21 @@ def test_domains_are_chosen_by_name(tmp_path: Path) -> None:
         datasets.load_dataset(path, domains=["books"])
 
 
+def test_a_record_of_listing_1_names_its_parts_by_label_or_not_at_all() -> None:
+    """The paper's Listing 1 has plain answers and no description."""
+
+    def row(**more: str) -> dict[str, Any]:
+        asks = {"question": "When was Ada born?", "answer": ["1931"], **more}
+        return {"entity": "Ada", "prompt": "In a paragraph, introduce Ada.", "individual_qa": [asks]}
+
+    named = uncle.from_records([(1, row(label="birth date"))], name="n", source="s")
+    bare = uncle.from_records([(1, row())], name="n", source="s")
+    assert [q.aspect and q.aspect.description for q in named.short] == ["birth date"]
+    assert [q.aspect and q.aspect.description for q in bare.short] == [""]
+    assert any("1 aspects are not named" in note for note in named.notes)
+    assert not any("not named" in note for note in bare.notes)
+
+
 def test_the_builtin_world_has_disjoint_splits() -> None:
     names = {
         split: {q.entity for q in datasets.load_dataset("builtin", split=split, limit=0).questions}

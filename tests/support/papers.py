@@ -16,7 +16,7 @@ class Content(NamedTuple):
     part: str = ""
 
 
-FIVE = ("FA", "UA", "KCR", "UUR", "EA")
+FIVE = ("FA", "UA", "UUR", "KCR", "EA")
 PAIRS = ("stated in both", "hedged in both", "hedged short, stated long", "stated short, hedged")
 ALONG = ("1/5", "2/5", "3/5", "4/5", "5/5")
 CONTENT = {

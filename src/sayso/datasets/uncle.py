@@ -7,7 +7,8 @@ on the hub names a license. Hub: rhyang2021/UNCLE, one file, ``uncle.json``. One
     {"entity": "…", "prompt": "…", "domain": "bios", "individual_qa": [
         {"question": "…", "answer": ["…"], "label": "…", "description": "…", "property_id": "P19"}]}
 
-A record may have a ``tier``, how widely known the entity is; ``sayso build`` writes a ``stratum``,
+The paper's Listing 1 has no ``description``: the ``label`` names such an aspect. A record may have
+a ``tier``, how widely known the entity is; ``sayso build`` writes a ``stratum``,
 which is read as one. ``answer`` lists *all true values*. An aspect is the pair (long prompt, part):
 a short question that several prompts of an entity share is one Question, asked once and counted
 once per pair.
@@ -36,9 +37,14 @@ PUBLISHED_ROWS = (1066, 3932)
 class _Part(msgspec.Struct):
     question: str
     answer: list[str | int | float | Gold | None]
-    description: str
+    description: str = ""
     label: str = ""
     property_id: str = ""
+
+    @property
+    def name(self) -> str:
+        """What a prompt calls the aspect; "" if the record does not say."""
+        return self.description or self.label
 
 
 class _Record(msgspec.Struct):
@@ -193,7 +199,7 @@ class _RecordReader:
         for number, part in enumerate(record.individual_qa, start=1):
             short = _short(record, part, self.name)
             if not short.golds:
-                aspect = f"aspect {number} ({part.description!r})"
+                aspect = f"aspect {number} ({part.name!r})"
                 advice = "give at least one true value, or remove the aspect"
                 self._refuse(line, "empty answer list", aspect, advice)
             elif self.shorts.get(short.id, short) != short:
@@ -208,7 +214,7 @@ class _RecordReader:
                 self._refuse(line, "question that is also a prompt", repr(short.text), advice)
             else:
                 self.shorts[short.id] = short
-                self.unnamed += part.description.lower() not in prompt.lower()
+                self.unnamed += part.name.lower() not in prompt.lower()
                 parts.append(short.id)
         long = Question(
             id=question_id(self.name, record.entity, prompt),
@@ -240,7 +246,7 @@ def _record(row: object, source: str, line: int) -> _Record:
     except msgspec.ValidationError as error:
         raise InputError(
             f"{source} line {line}: {error}; expected the fields entity, prompt, domain and "
-            "individual_qa with question, answer (a list), description (a table of questions and "
+            "individual_qa with question and answer (a list) (a table of questions and "
             "golds: --data file:FILE; a file of a published set: say which, --data nq_open:FILE)"
         ) from None
     empty = [f for f in ("entity", "prompt") if not getattr(record, f).strip()]
@@ -261,6 +267,6 @@ def _short(record: _Record, part: _Part, name: str) -> Question:
         golds=golds,
         entity=record.entity,
         domain=record.domain,
-        aspect=Aspect(part.description, part.label, part.property_id),
+        aspect=Aspect(part.name, part.label, part.property_id),
         tier=record.level,
     )

@@ -15,7 +15,7 @@ from sayso.storage.run_folder import Manifest, RunFolder
 
 PAPER = "UNCLE (arXiv 2505.16922)"
 #: the paper's columns stand in this order
-RATES = ("FA", "UA", "KCR", "UUR", "EA")
+RATES = ("FA", "UA", "UUR", "KCR", "EA")
 #: and these are its column groups
 LONG_FIRST = tuple(reversed(FORMS))
 PAIRS = charts.PAIR_NAMES
