@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from sayso import metrics
-from sayso.metrics import JudgedClasses, LabeledRows, ReadingErrors
+from sayso.metrics import JudgedClasses, LabeledRows, ReadingErrors, correction
 from sayso.metrics.intervals import student_interval
 from sayso.metrics.uncle_rates import SHARES
 from sayso.records import Estimate, InputError
@@ -139,6 +140,25 @@ def test_sums_by_brute_force() -> None:
         ends = student_interval(whole, math.sqrt(c.variance), c.freedom, limits)
         assert (c.corrected.low, c.corrected.high) == pytest.approx(ends)
         assert c.gain == pytest.approx(c.alone_variance / c.variance)
+
+
+def test_the_documented_formula_is_the_one_that_is_computed() -> None:
+    """T is of the combined sums: a combination of values of T would be another number."""
+    judge = np.array([[1.0, 1], [1, 1], [0, 1], [1, 1], [0, 0], [0, 0], [0, 1], [1, 1]])
+    people = np.array([[1.0, 1], [0, 1], [0, 1], [1, 1], [0, 1], [0, 0]])
+    at = np.arange(6)
+    c = metrics.corrected_sums(share, judge, people, LabeledRows(at))["share"]
+    assert c.power is not None
+    assert c.power > 0.05
+    labeled, every, read = people.mean(axis=0), judge.mean(axis=0), judge[at].mean(axis=0)
+    wrong, judged = labeled + c.power * (every - read)
+    assert c.corrected.value == pytest.approx(wrong / judged)
+    of_values = 2 / 5 + c.power * (4 / 6 - 3 / 4)
+    assert abs(of_values - wrong / judged) > 0.01
+    formula = "T(people on labeled + power * (judge on all - judge on labeled))"
+    assert formula in (correction.__doc__ or "")
+    page = Path(__file__).parents[2] / "docs" / "people.md"
+    assert f"`{formula}`" in page.read_text(encoding="utf-8")
 
 
 def test_a_perfect_judge_is_believed_but_not_blindly() -> None:

@@ -4,7 +4,7 @@ Notation: N rows, each with a judge's verdict f; n of them with a person's label
 lie in clusters (entities); row i was labeled with probability p(i). A number is a functional T of
 the weighted rows. Its estimate is T of the *signed* mixture of three samples,
 
-    corrected(power) = T( people on labeled + power (judge on all - judge on labeled) ),
+    corrected(power) = T(people on labeled + power * (judge on all - judge on labeled)),
 
 the plug-in form of prediction-powered inference (PPI++: Angelopoulos, Duchi and Zrnic 2023, arXiv
 2311.01453, Equation 2; any estimator: Zrnic 2024, arXiv 2405.18379). For a mean it is their
