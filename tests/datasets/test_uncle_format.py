@@ -240,7 +240,11 @@ def test_a_record_of_listing_1_names_its_parts_by_label_or_not_at_all() -> None:
 
     def row(**more: str) -> dict[str, Any]:
         asks = {"question": "When was Ada born?", "answer": ["1931"], **more}
-        return {"entity": "Ada", "prompt": "In a paragraph, introduce Ada.", "individual_qa": [asks]}
+        return {
+            "entity": "Ada",
+            "prompt": "In a paragraph, introduce Ada.",
+            "individual_qa": [asks],
+        }
 
     named = uncle.from_records([(1, row(label="birth date"))], name="n", source="s")
     bare = uncle.from_records([(1, row())], name="n", source="s")

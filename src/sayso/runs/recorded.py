@@ -8,6 +8,7 @@ mixed with another.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -248,7 +249,9 @@ def keep_beside(run: FolderRun, engine: RecordedEngine, judge: object) -> None:
         if run.has(f"scores/{form}"):
             _keep_stated(run, form, rows)
         people = [
-            Verdict(g.id, g.question, PEOPLE, label="S" if row.human else "NS")
+            Verdict(
+                g.id, g.question, PEOPLE, label="S" if row.human else "NS", raw=_cast(row.votes)
+            )
             for g, row in rows
             if row.human is not None
         ]
@@ -261,6 +264,11 @@ def keep_beside(run: FolderRun, engine: RecordedEngine, judge: object) -> None:
                         f"not used here; pass --judge {PEOPLE} to use them"
                     ]
                 )
+
+
+def _cast(votes: Sequence[float]) -> str | None:
+    """Return votes of several people, a sign each: 1 right, 0 wrong, ? none."""
+    return "".join("?" if math.isnan(vote) else f"{vote:.0f}" for vote in votes) or None
 
 
 def _keep_stated(run: FolderRun, form: str, rows: Sequence[tuple[Generation, AnswerRow]]) -> None:

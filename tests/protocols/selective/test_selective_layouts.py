@@ -9,6 +9,7 @@ import pytest
 
 from sayso import cli
 from sayso.records import Estimate
+from sayso.report.number_tables import NumberTable
 from sayso.studies.report import layout_tables
 from sayso.studies.results import Study, of_folders
 
@@ -60,8 +61,52 @@ def test_long_right_answers_are_rejected_by_words(judged: Study) -> None:
     *points, rejected = layout_tables(judged, "selective-figure3")
     assert len(points) == 2
     assert rejected.caption.startswith("(b)")
+    assert "One verdict stands for all people" in rejected.caption
     first, *_, last = (e for e in rejected.rows[0][1] if isinstance(e, Estimate))
     assert (first.value or 0) < (last.value or 0)  # ROUGE-L rejects long right answers
     drawing = rejected.chart and rejected.chart(640)
     assert drawing is not None
     assert "words of the answer" in json.dumps(drawing.to_dict())
+
+
+VOTED = (
+    # the answer, and what three people say of it; "-" gave no verdict
+    ("Turku", "111"), ("Vaasa", "111"), ("It is Oulu, as everybody knows.", "110"),
+    ("The town that you look for is called Kotka.", "111"), ("Lahti", "000"),
+    ("That would be Porvoo, I am told, by the river.", "11-"), ("Rauma", "101"), ("Pori", "11-"),
+)  # fmt: skip
+
+
+def voted(folder: Path, *, alone: bool = False) -> NumberTable:
+    """Return part (b) of Figure 3 of answers that people voted on; ``alone``: one by one person."""
+    votes = [[{"1": True, "0": False}.get(vote) for vote in said] for _, said in VOTED]
+    if alone:
+        votes[0] = [True]
+    towns = ("Turku", "Vaasa", "Oulu", "Kotka", "Tampere", "Porvoo", "Rauma", "Pori")
+    rows = [
+        {"question": f"Which town is number {n}?", "answer": answer, "gold": town, "human": said}
+        for n, ((answer, _), town, said) in enumerate(zip(VOTED, towns, votes, strict=True))
+    ]
+    file = folder / "voted.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    argv = ["run", "selective", "--answers", str(file), "--judge", "people", "--resamples", "100",
+            "--out", str(folder / "runs" / "voted"), "--cache", str(folder / "cache")]  # fmt: skip
+    assert cli.execute(argv) == 0
+    return layout_tables(of_folders([folder / "runs"], resamples=100), "selective-figure3")[-1]
+
+
+def test_right_is_what_all_people_call_right(tmp_path: Path) -> None:
+    """Seven answers are right to most people and five to all: ROUGE-L rejects two of these."""
+    table = voted(tmp_path)
+    assert "all people who judged it call right" in table.caption
+    shares = [e for e in table.rows[0][1] if isinstance(e, Estimate)]
+    assert sum(e.n or 0 for e in shares) == 5
+    assert sum(e.numerator or 0 for e in shares) == 2
+
+
+def test_one_verdict_stands_for_all_if_one_answer_has_a_single_one(tmp_path: Path) -> None:
+    table = voted(tmp_path, alone=True)
+    assert "One verdict stands for all people" in table.caption
+    shares = [e for e in table.rows[0][1] if isinstance(e, Estimate)]
+    assert sum(e.n or 0 for e in shares) == 7
+    assert sum(e.numerator or 0 for e in shares) == 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from sayso.metrics.joint import JointNumber
 from sayso.metrics.length_audit import length_bins
 from sayso.protocols.protocol import OURS, LayoutRuns, PaperLayout
 from sayso.protocols.selective.board import BoardSystem, board_chart
-from sayso.protocols.selective.measure import ABSTENTIONS, REFERENCES
+from sayso.protocols.selective.measure import ABSTENTIONS, REFERENCES, refusal_estimates
 from sayso.protocols.selective.report import (
     RIGHT_OR_WRONG,
     metric_label,
@@ -23,7 +24,7 @@ from sayso.protocols.selective.report import (
 )
 from sayso.protocols.selective.rows import OTHER_DATA, FormRows
 from sayso.protocols.selective.settings import BERT, Settings
-from sayso.records import Estimate, Question, part_of
+from sayso.records import Estimate, Question, Verdict, part_of
 from sayso.report import charts
 from sayso.report.number_tables import Entry, NumberTable, rank_text
 from sayso.report.numbers import capital
@@ -154,20 +155,25 @@ def _judge_note(judge: str) -> str:
 
 
 def _rejected(
-    shown: LayoutRuns, only: str, words: Mapping[tuple[str, ...], Sequence[float]]
+    shown: LayoutRuns, only: str, right: Mapping[tuple[str, ...], _RightAnswers]
 ) -> NumberTable:
     """Return the share of right answers that metrics called ``only…`` reject, by fifths of length.
 
-    ``words`` are the mean words of each fifth by labels of the run: the chart is drawn over them.
+    ``right`` are the right answers by labels of the run: the chart is drawn over their words.
     """
     name = "false_negatives_fifth"
     rows: list[Row] = []
     points: list[charts.Row] = []
-    there = {part_of(e.where, "fifth") for _, r, _ in shown.each() for e in r.each(name)}
+    found = {
+        labels: right[labels].rejected or list(results.each(name, form="short"))
+        for labels, results, _ in shown.each()
+        if labels in right
+    }
+    there = {part_of(e.where, "fifth") for own in found.values() for e in own}
     fifths = sorted(fifth for fifth in there if fifth)
-    for labels, results, _ in shown.each():
+    for labels, own in found.items():
         series: dict[str, dict[str, Estimate]] = {}
-        for e in results.each(name, form="short"):
+        for e in own:
             parts = dict(e.where)
             if "fifth" in parts and parts.get("against", "").startswith(only):
                 series.setdefault(parts["against"], {})[parts["fifth"]] = e
@@ -175,7 +181,7 @@ def _rejected(
             heads = *labels, metric_label(metric)
             rows.append((heads, tuple(by_fifth.get(n) for n in fifths)))
             points += [
-                charts.point(" · ".join(heads), words[labels][int(n) - 1], e)
+                charts.point(" · ".join(heads), right[labels].words[int(n) - 1], e)
                 for n, e in by_fifth.items()
             ]
 
@@ -189,17 +195,59 @@ def _rejected(
         notes.append(
             f"no answer in fifth {', '.join(empty)}: answers of equal length stay in one fifth"
         )
-    title = "(b) Right answers that the metric rejects, by fifths of their length."
+    title = "(b) Right answers that the metric rejects, by fifths of their length. " + " ".join(
+        dict.fromkeys(one.who for one in right.values())
+    )
     names = (*shown.heads, "series")
     return NumberTable("", title, names, columns, rows, tuple(notes), chart=drawn)
 
 
-def _answers(shown: LayoutRuns) -> Iterator[tuple[tuple[str, ...], FormRows, Settings]]:
-    """Yield labels, short answers and settings of every run."""
-    for labels, results, manifest, folder in shown.each_with_folder():
-        forms, chosen = rows_of_folder(RunFolder.open(folder), manifest, results.all)
+class _RightAnswers(NamedTuple):
+    """Who calls answers of a run right, and the mean words of these by fifths of their length.
+
+    ``rejected`` are the shares that metrics reject, where they are not those of the run.
+    """
+
+    who: str
+    words: list[float]
+    rejected: list[Estimate]
+
+
+BY_ALL = "Right is an answer that all people who judged it call right."
+BY_ONE = (
+    "One verdict stands for all people: right is what {} says. In the paper, all of several people "
+    "call the answer right."
+)
+
+
+def _right_answers(rows: FormRows, chosen: Settings, folder: RunFolder) -> _RightAnswers:
+    """Return those that all people call right, where several judged each answer, as in the paper.
+
+    Else those that the run's judge calls right.
+    """
+    if not rows.judge.startswith(BY_PEOPLE):
+        judge = f"the judge ({metric_label(rows.judge)})"
+        return _RightAnswers(BY_ONE.format(judge), _words_of_fifths(rows), [])
+    votes = {v.asked: v.raw or "" for v in folder.iter("verdicts/short-people", Verdict)}
+    cast = [votes.get(question, "").replace("?", "") for _, question in rows.facts]
+    wrong = rows.wrong[rows.judge].copy()
+    judged = np.flatnonzero(~np.isnan(wrong))
+    if not all(len(cast[at]) > 1 for at in judged):
+        who = BY_ONE.format("the person, or most people,")
+        return _RightAnswers(who, _words_of_fifths(rows), [])
+    wrong[judged] = ["0" in cast[at] for at in judged]
+    rows = rows._replace(wrong={**rows.wrong, rows.judge: wrong})
+    rejected = [e for e in refusal_estimates(rows, chosen) if e.name == "false_negatives_fifth"]
+    return _RightAnswers(BY_ALL, _words_of_fifths(rows), rejected)
+
+
+def _answers(shown: LayoutRuns) -> Iterator[tuple[tuple[str, ...], FormRows, Settings, RunFolder]]:
+    """Yield labels, short answers, settings and folder of every run."""
+    for labels, results, manifest, path in shown.each_with_folder():
+        folder = RunFolder.open(path)
+        forms, chosen = rows_of_folder(folder, manifest, results.all)
         if "short" in forms:
-            yield labels, forms["short"], chosen
+            yield labels, forms["short"], chosen, folder
 
 
 def _mean(name: str, values: Floats, use: NDArray[np.bool_]) -> Estimate:
@@ -248,7 +296,7 @@ def figure2(shown: LayoutRuns) -> list[NumberTable]:
     columns = "words of the reference, mean", "words of the answer, mean"
     return [
         _spread(labels, rows, rows.reference_words, rows.words, titles, columns)
-        for labels, rows, _ in _answers(shown)
+        for labels, rows, *_ in _answers(shown)
         if rows.reference_words is not None
     ]
 
@@ -256,13 +304,13 @@ def figure2(shown: LayoutRuns) -> list[NumberTable]:
 def rejected_by_length(metric: str, shown: LayoutRuns) -> list[NumberTable]:
     """Return (a) points: an answer metric against words, and (b) whom it rejects, by length.
 
-    ``metric`` is the beginning of its name. A false negative is an answer that the run's judge
-    calls right and the metric wrong.
+    ``metric`` is the beginning of its name. A false negative is an answer that all people, or the
+    run's judge, call right and the metric wrong.
     """
     tables = []
-    words: dict[tuple[str, ...], list[float]] = {}
-    for labels, rows, chosen in _answers(shown):
-        words[labels] = _words_of_fifths(rows)
+    right: dict[tuple[str, ...], _RightAnswers] = {}
+    for labels, rows, chosen, folder in _answers(shown):
+        right[labels] = _right_answers(rows, chosen, folder)
         for by, values in rows.values.items():
             if by.startswith(metric):
                 title = metric_label(by)
@@ -271,7 +319,7 @@ def rejected_by_length(metric: str, shown: LayoutRuns) -> list[NumberTable]:
                 limit = threshold_of(by, chosen)
                 table = _spread(labels, rows, rows.words, values, titles, columns, limit)
                 tables.append(table._replace(caption=f"(a) {table.caption}"))
-    tables.append(_rejected(shown, metric, words))
+    tables.append(_rejected(shown, metric, right))
     return [table for table in tables if table.rows]
 
 
