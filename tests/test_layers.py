@@ -577,7 +577,7 @@ BUDGET = {
     "engines": 11_986,
     "train": 7_191,
     "metrics": 9_332,
-    "runs": 6_463,
+    "runs": 6_475,
     "datasets": 5_600,
     "report": 4_489,
     "cli": 4_354,
