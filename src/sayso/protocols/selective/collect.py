@@ -31,7 +31,7 @@ from sayso.protocols.pool import (
     tokens_between,
 )
 from sayso.protocols.probes import BlindRules, draws_by_question
-from sayso.protocols.protocol import Ask, FollowUp, Run
+from sayso.protocols.protocol import Ask, FollowUp, Run, Unsuited
 from sayso.protocols.selective.passages import (
     AGAIN,
     OTHER_PASSAGE,
@@ -740,7 +740,10 @@ def example_pool(questions: Sequence[Question], settings: Settings) -> list[Ques
 
 
 def measured_questions(questions: Sequence[Question], settings: Settings) -> list[Question]:
-    """Return the questions that are measured: no examples, long ones in the shared pool only."""
+    """Return the questions that are measured: no examples, long ones in the shared pool only.
+
+    Raises Unsuited where the prompt shows them all.
+    """
     out = {q.id for q in prompt_examples(questions, settings)}
     shown = example_pool(questions, settings)
     clusters = clusters_of(questions)
@@ -748,11 +751,18 @@ def measured_questions(questions: Sequence[Question], settings: Settings) -> lis
     ids = {q.id for q in shown}
     out |= {q.id for q in questions if not ids.isdisjoint(q.parts)}
     paper = settings.prompts == "paper"
-    return [
+    measured = [
         q
         for q in questions
         if q.id not in out and clusters[q.id] not in apart and not (q.parts and paper)
     ]
+    if questions and not measured:
+        raise Unsuited(
+            f"selective with --prompts {settings.prompts} has no question left to measure: the "
+            f"data has {sum(not q.parts for q in questions):,} short ones, and --shots "
+            f"{shots(settings)} stand in the prompt as examples; lower --shots or raise --limit"
+        )
+    return measured
 
 
 def shown_of(

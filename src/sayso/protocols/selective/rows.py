@@ -26,6 +26,7 @@ from sayso.protocols.selective.settings import (
     BERT,
     UNKNOWN_TARGET,
     Settings,
+    asked_forms,
     further_metrics,
     wants_probe,
 )
@@ -135,9 +136,7 @@ def load_rows(run: Run, settings: Settings, judge: str) -> dict[str, FormRows]:
     by_id = {q.id: q for q in run.questions}
     state = _known(run, settings) if settings.known_k and settings.draws.k else {}
     forms: dict[str, FormRows] = {}
-    for form in ("short", "long"):
-        if not any(bool(q.parts) == (form == "long") for q in run.questions):
-            continue
+    for form in asked_forms(run.questions, settings):
         answers = [g for g in run.generations(form) if not g.instructed]
         if not answers:
             continue

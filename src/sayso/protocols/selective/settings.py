@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
@@ -21,7 +22,7 @@ from sayso.protocols.settings import (
     most_tokens,
     tokens_for,
 )
-from sayso.records import InputError
+from sayso.records import InputError, Question
 
 if TYPE_CHECKING:
     from sayso import scores
@@ -31,6 +32,7 @@ else:
 MOST_DRAWS = 1000
 #: the paper's examples in the prompt, by mode
 SHOTS = {"short": 5, "sentence": 0}
+FORMS = ("short", "long")
 #: steps 2 and 3 of the paper's pipeline
 PAPER_TEMPERATURE = 0.1
 PAPER_TOKENS = {"sentence": 100, "short": 50}
@@ -247,6 +249,12 @@ def decoding(settings: Settings, form: str) -> Decoding:
     if settings.prompts == "paper":
         return Decoding(PAPER_TEMPERATURE, PAPER_TOKENS[settings.mode], STOP)
     return Decoding(settings.answer.temperature, tokens_for(settings.answer, form))
+
+
+def asked_forms(questions: Sequence[Question], settings: Settings) -> list[str]:
+    """Return the forms whose answers are scored: with the paper's prompts only short ones."""
+    forms = {"long" if q.parts else "short" for q in questions}
+    return [f for f in FORMS if f in forms and (f == "short" or settings.prompts == "shared")]
 
 
 def shots(settings: Settings) -> int:
