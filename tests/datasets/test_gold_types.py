@@ -65,7 +65,7 @@ def test_what_is_missing_is_no_gold(value: object) -> None:
 
 @pytest.mark.parametrize("value", [b"\xff", 1 + 2j, {"a"}, Decimal("Infinity"), {"x": 1}])
 def test_what_is_no_gold_is_told(value: object) -> None:
-    with pytest.raises(InputError, match="expected a text or a number"):
+    with pytest.raises(InputError, match="expected a text, a number"):
         gold_in(value)
     (row,) = answer_rows([{"question": "When?", "answer": "x", "gold": value}])
     assert row.gold is None

@@ -405,7 +405,7 @@ def _gold(
     if len(texts) == len(values) and aliases is None and not any(map(is_timestamp, texts)):
         return tuple(text for text in texts if text.strip()) or None, None
     try:
-        golds = [_gold_of(one) for one in values if one is not None]
+        golds = [gold_in(one) for one in values if one is not None]
     except InputError as error:
         problems.append(str(error))
         return None, None
@@ -421,11 +421,6 @@ def _gold(
         golds = [msgspec.structs.replace(golds[0], aliases=tuple(names))]
     right = tuple(dict.fromkeys(name for gold in golds for name in gold.names))
     return right or None, tuple(golds) or None
-
-
-def _gold_of(value: object) -> Gold:
-    """Return a gold as tables of questions have it; a truth value is its text here."""
-    return Gold(str(value)) if isinstance(value, bool) else gold_in(value)
 
 
 def _votes(value: object) -> Floats:

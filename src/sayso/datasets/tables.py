@@ -515,27 +515,27 @@ def read_list_cell(cell: str, place: str) -> object:
 
 
 def gold_in(value: object, place: str = "") -> Gold:
-    """Return a gold: a text, a number, a day, or an object with value and aliases.
+    """Return a gold: a text, a number, a day, yes or no, or an object with value and aliases.
 
-    ``place`` begins the message. Raises InputError for anything else, a truth value too: "true"
-    alone answers nothing.
+    ``place`` begins the message. Raises InputError for anything else.
     """
     if isinstance(value, Gold):
         return value
+    if isinstance(value, bool):
+        return Gold("yes", aliases=("true",)) if value else Gold("no", aliases=("false",))
     if isinstance(value, datetime.datetime):
         return Gold(f"{value.date().isoformat()}T{value.time():%H:%M:%S}Z", kind="date")
     if isinstance(value, datetime.date):
         return Gold(f"{value.isoformat()}T00:00:00Z", kind="date")
-    text = None if isinstance(value, bool) else as_text(value)
+    text = as_text(value)
     if isinstance(text, str):
         return _gold_of(text)
     try:
         return msgspec.convert(value, Gold)
     except msgspec.ValidationError:
         raise InputError(
-            f"{place}{': ' * bool(place)}gold {value!r:.40}: expected a text or a number, a list "
-            "of them, or "
-            '{"value": "…", "aliases": ["…"]} (yes or no is a text)'
+            f"{place}{': ' * bool(place)}gold {value!r:.40}: expected a text, a number, true or "
+            'false, a list of them, or {"value": "…", "aliases": ["…"]}'
         ) from None
 
 

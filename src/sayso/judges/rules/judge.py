@@ -32,6 +32,7 @@ from sayso.judges.patterns import regex
 from sayso.judges.rules.alignment import AlignedParagraph, asserting_sentences
 from sayso.judges.rules.matching import Match, asserted, match
 from sayso.judges.rules.mentions import as_meant
+from sayso.judges.rules.polarity import gold_polarity, is_only_polarity
 from sayso.judges.rules.reading import (
     STANCES,
     AskedAspect,
@@ -310,7 +311,7 @@ def _short(aspect: AskedAspect, answer: str) -> Verdict:
     if not rows:
         return make_verdict("omitted")
     stance, certainty = _likeliest(chances)
-    if stance in WITHHELD and _is_gold(rows, aspect):
+    if stance in WITHHELD and (_is_gold(rows, aspect) or _is_yes_or_no(aspect, answer)):
         stance, certainty = "committed", _of_gold(chances)
     if stance in WITHHELD:
         return make_verdict(stance, "none", _withholding(rows), certainty=certainty)
@@ -366,6 +367,12 @@ def _is_gold(rows: Sequence[Sentence], aspect: AskedAspect) -> bool:
             if len({at for m in marks for at in range(m.start, m.end)}) == len(told) > 0:
                 return True
     return False
+
+
+def _is_yes_or_no(aspect: AskedAspect, answer: str) -> bool:
+    """Whether an answer says yes or no and nothing else, where one of them is true."""
+    known = gold_polarity(aspect.question, aspect.given) is not None
+    return known and is_only_polarity(aspect.question, answer)
 
 
 def _with_limits(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect) -> Floats:

@@ -45,6 +45,7 @@ from sayso.judges.english.tokens import (
 )
 from sayso.judges.patterns import regex
 from sayso.judges.rules.names import CLASSES, PARTICLES, compare_names, person_parts, stands_alone
+from sayso.judges.rules.polarity import gold_polarity, polarity
 from sayso.records import Content, Gold
 
 # ---- the ways to read one gold: whole, and without what its writer only added for clarity
@@ -1294,12 +1295,18 @@ def match(question: str, golds: Sequence[Gold], text: str) -> Match:
     Aliases of one gold are alternatives; of several golds (all true values) any suffices, as long
     as the list it stands in names nothing else. ``content`` is "none" for a text that asserts
     nothing: empty, or only the question's own words. The span indexes ``text``: the value that
-    agreed, or the wrong value where it can be told. Never raises, whatever the text.
+    agreed, or the wrong value where it can be told. Never raises, whatever the text. Of golds that
+    are yes or no the answer's ``polarity`` counts.
     """
     said = _bare(text)
     for name in (name for gold in golds for name in gold.names):
         if (literal := _literal(name, text, said)) is not None:
             return literal
+    if (wanted := gold_polarity(question, golds)) is not None:
+        told = polarity(question, text, concluded(text, False)) or polarity(question, text)
+        where = told.where if told else (None, None)
+        right = told is not None and told.yes == wanted
+        return Match("correct" if right else "incorrect", *where, "yes or no")
     case = MatchedCase(question, text)
     rejected: Match | None = None
     wrong: tuple[int, int] | None = None
@@ -1406,9 +1413,9 @@ def agreeing(question: str, golds: Sequence[Gold], texts: Sequence[MatchedText])
     For many texts about something else, of which next to none agrees.
     """
     traces = [_trace(question, gold, value) for gold in golds for value in gold.names]
-    asked = matched_question(question)
+    asked, polar = matched_question(question), gold_polarity(question, golds) is not None
     return [
-        any(_traced(trace, said, asked) for trace in traces)
+        (polar or any(_traced(trace, said, asked) for trace in traces))
         and match(question, golds, said.text).content == "correct"
         for said in texts
     ]
