@@ -87,3 +87,28 @@ def test_a_mark_that_a_sentence_speaks_of_takes_nothing() -> None:
     text = "Use the <think> tag to reason. Paris is the capital."
     assert split_thoughts(text) == Split(text)
     assert split_thoughts("Paris.\n<think>Or Lyon?").text == "Paris.\n"
+
+
+@tabled
+def test_programs_tell_thoughts_in_plain_words(text: str, left: str, thought: str) -> None:
+    split = split_thoughts(text)
+    assert (split.text.strip(), split.thoughts, split.closed) == (left, (thought,), True)
+    assert "".join(text[split.place(at)] for at in range(len(split.text))) == split.text
+
+
+@tabled
+def test_a_text_that_speaks_of_thinking_is_no_thought(text: str) -> None:
+    assert split_thoughts(text) == Split(text)
+
+
+def test_a_channel_without_marks_that_never_ends() -> None:
+    split = split_thoughts("analysisWe need the seat of the court. Perhaps")
+    assert (split.text, split.closed) == ("", False)
+
+
+@tabled
+def test_tokens_of_a_template_end_an_answer(text: str, left: str) -> None:
+    split = split_thoughts(text)
+    assert split.text.strip() == left
+    assert "".join(text[split.place(at)] for at in range(len(split.text))) == split.text
+    assert strip_thinking(text) == (text, True)

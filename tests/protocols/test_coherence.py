@@ -273,3 +273,12 @@ def test_questions_that_differ_in_the_prompt_trip_nothing(tmp_path: Path) -> Non
         return msgspec.structs.replace(MIND(request), rendered_hash=f"{hash(words):x}")
 
     assert not any(text.startswith(UNSEEN) for text in run(tmp_path, seen).manifest.cautions)
+
+
+def test_a_label_before_most_answers_is_told_once(tmp_path: Path) -> None:
+    def labeled(request: Request) -> Generation:
+        reply = MIND(request)
+        return msgspec.structs.replace(reply, text=f"**Reply:** {reply.text}")
+
+    (line,) = told(run(tmp_path, labeled))
+    assert "48 of 48 short answers begin with 'Reply'; 16 of 16 long" in line

@@ -96,32 +96,37 @@ EMPTY = "an empty text counts as a separate meaning"
 #: problems of a row in whose texts a model thought
 THOUGHT = "the {} contained reasoning, which is left out"
 UNENDED = "the {} was cut off during its reasoning: there is no complete one"
+STOPPED = "the {} contained tokens of a chat template, which are left out"
 TOKENS_TOO = "the values of its tokens are left out with it"
 
 
 def row_without_thoughts(row: AnswerRow) -> AnswerRow:
-    """Return a row without the thoughts in its texts; ``own`` keeps them.
+    """Return a row without thoughts and tokens of a template in its texts; ``own`` keeps them.
 
     An answer that is all thought is none, a sample of that kind is empty. What is known of the
     tokens belongs to the whole text, and goes with the thought.
     """
     texts = [row.answer or "", *row.samples]
     splits = [split_thoughts(text) for text in texts]
-    if not any(split.thoughts for split in splits):
+    changes = [split.text != text for split, text in zip(splits, texts, strict=True)]
+    if not any(changes):
         return row
     problems = []
-    for number, split in enumerate(splits):
+    for number, (split, other) in enumerate(zip(splits, changes, strict=True)):
+        what = "answer" if number == 0 else "sample"
         if split.thoughts:
-            what = "answer" if number == 0 else "sample"
             problems.append((THOUGHT if split.closed else UNENDED).format(what))
+        elif other:
+            problems.append(STOPPED.format(what))
     answer, *samples = [
-        (split.text.strip() if split.closed else "") if split.thoughts else text
-        for split, text in zip(splits, texts, strict=True)
+        (split.text.strip() if split.closed else "") if other else text
+        for split, text, other in zip(splits, texts, changes, strict=True)
     ]
     held = splits[0]
     changed: dict[str, Any] = {"samples": tuple(samples)}
-    if held.thoughts:
+    if changes[0]:
         changed |= {"answer": answer if answer or held.closed else None}
+    if held.thoughts:
         changed |= dict.fromkeys(("logprobs", "entropies", "tokens"))
         problems += [TOKENS_TOO] * (row.logprobs is not None or row.entropies is not None)
     for name in ("sample_logprobs", "sample_entropies"):

@@ -7,20 +7,78 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 #: names of the tags with which models mark a thought in their text
-TAGS = ("think", "thinking", "thought", "reasoning")
+TAGS = (
+    "think", "thinking", "thought", "thoughts", "reasoning", "scratchpad", "antthinking",
+    "internal_monologue", "longcat_think", "mm:think",
+)  # fmt: skip
 #: How models mark a thought: what opens it, what closes it.
 THOUGHTS = (
     *((f"<{tag}>", f"</{tag}>") for tag in TAGS),
     ("[THINK]", "[/THINK]"),
     ("<seed:think>", "</seed:think>"),
     ("<|channel|>analysis<|message|>", "<|channel|>final<|message|>"),
+    ("<|channel|>commentary<|message|>", "<|channel|>final<|message|>"),
+    ("<|channel>thought", "<channel|>"),
+    ("<|begin_of_thought|>", "<|end_of_thought|>"),
+    ("<|start_thinking|>", "<|end_thinking|>"),
+    ("<|inner_prefix|>", "<|inner_suffix|>"),
+    ("<|think|>", "<|/think|>"),
+    ("<unused94>thought", "<unused95>"),
+    ("◁think▷", "◁/think▷"),
 )
-#: An opening or a closing mark; a tag is closed by any tag, every other mark by its own.
-_MARK = re.compile(
-    rf"(?P<head>^[ \t]*+)?(?:<(?P<tag>/?)(?:{'|'.join(TAGS)})>|\[(?P<bracket>/?)(?-i:THINK)\]"
-    r"|<(?P<seed>/?)seed:think>|<\|channel\|>(?P<channel>analysis|final)<\|message\|>)",
-    re.I | re.M,
+
+
+def _pattern(mark: str) -> str:
+    """Return the pattern of a mark; a channel may name a tool or a format before its message."""
+    told = r"[^<\n]{0,80}(?:<\|constrain\|>[ \w]{0,20})?<\|message\|>"
+    pattern = re.escape(mark).replace(re.escape("<|message|>"), told)
+    return f"(?-i:{pattern})" if mark.startswith("[") else pattern
+
+
+def _marks() -> re.Pattern[str]:
+    """Return the pattern of all marks; group o3 opens what c3 closes, and a tag closes any tag."""
+    kinds: dict[str, list[tuple[str, str]]] = {}
+    for number, marks in enumerate(THOUGHTS):
+        kinds.setdefault("" if number < len(TAGS) else marks[1], []).append(marks)
+    groups = [
+        f"(?P<{name}{kind}>{'|'.join(dict.fromkeys(_pattern(own[side]) for own in pairs))})"
+        for kind, pairs in enumerate(kinds.values())
+        for side, name in enumerate("oc")
+    ]
+    return re.compile(rf"(?P<head>^[ \t]*+)?(?:{'|'.join(groups)})", re.I | re.M)
+
+
+_MARK = _marks()
+_LABEL = "thinking|thoughts?|thought process|chain of thought|reasoning|scratchpad"
+#: Thoughts that a program puts before the answer in plain words: how the text begins, what ends
+#: the thought. A text without that end is none.
+TOLD = (
+    (r"thinking(?:\.\.\.|…)[ \t]*\n", r"^[ \t]*(?:\.\.\.|…)[ \t]*done thinking\b\.?"),
+    (r"(?:assistant)?analysis", r"assistant\s*final(?=\W|(?-i:[A-Z]))|^final(?=$|(?-i:[A-Z]))"),
+    (r"here is my thought process:", r"^[ \t*#]*here is my (?:final )?(?:response|answer):"),
+    (rf"[*#_ \t]*(?:{_LABEL})[*_]*(?::[*_]*|[ \t]*\n)",
+     r"(?=^[ \t*#_]*(?:final )?(?:answer|response|output)[*_]*(?::|[ \t]*$))"),
+    (r"thinking:", r"^signature:.*$"),
+    (r"reasoning:[ \t]*\[\]", r"\n"),
+    (r"(?:thinking|reasoning):", r"\n[ \t]*\n(?=\s*\S)"),
+)  # fmt: skip
+_TOLD = [(re.compile(rf"\s*(?:{a})", re.I), re.compile(b, re.I | re.M)) for a, b in TOLD]
+#: a channel whose marks were taken out, which the text does not leave
+_UNENDED = re.compile(r"\s*(?:assistant)?analysis(?=[A-Z])")
+
+#: a token of a chat template, which ends an answer or stands before it
+_TOKEN = (
+    r"(?:<\|[^|<>\s]{1,40}\|>|<｜[^<>｜\s]{1,40}｜>|<(?:start|end)_of_turn>|<\|?turn\|?>"
+    r"|</s>|<s>(?![^\n]{0,999}</s>[ \t]*[^\s<\[])"
+    r"|<(?:bos|eos|pad|end_of_utterance|think/)>|\[/?INST\]|<</?SYS>>|\[e~\[|\]~b\])"
 )
+_STOP = re.compile(_TOKEN, re.I)
+#: tokens before an answer, with the name of who speaks
+_BEFORE = re.compile(
+    rf"(?:\s*+{_TOKEN}(?:(?:assistant|model)(?=\s*(?:{_TOKEN}|\n)))?+)++\s*+", re.I
+)
+#: tokens inside which an answer stands
+_AROUND = re.compile(r"<\|(?:(?:begin|end)_of_(?:box|solution)|(?:start|end)_response)\|>", re.I)
 
 
 class Split(NamedTuple):
@@ -42,17 +100,66 @@ class Split(NamedTuple):
             at -= end - start
         return at
 
+    def only(self, spans: Iterable[tuple[int, int]]) -> Split:
+        """Return what stands in some spans of the text."""
+        pieces, kept = list(spans), []
+        for low, high in pieces:
+            at = 0
+            for start, end in self.kept or ((0, len(self.text)),):
+                first, last = max(low, at), min(high, at + end - start)
+                if first < last:
+                    kept.append((start + first - at, start + last - at))
+                at += end - start
+        return self._replace(text=_joined(self.text, pieces), kept=tuple(kept))
+
 
 def split_thoughts(text: str, lines: bool = False) -> Split:
-    """Take the thoughts out of a text.
+    """Take the thoughts out of a text, and what a chat template puts around an answer.
 
     A thought lasts from its opening mark to the closing one, or, where the mark begins a line, to
     the end of the text. All before a closing mark alone is one too, wherever the mark stands:
     many templates put the opening one into the prompt. Marks that a sentence speaks of stay,
-    and with ``lines`` every pair whose opening mark stands inside a line. A text without thoughts
-    comes back as it is.
+    and with ``lines`` every pair whose opening mark stands inside a line, and stop tokens. A text
+    without any of it comes back as it is.
     """
-    if "<" not in text and "[" not in text:
+    split = _without_thoughts(text, lines)
+    return split if lines else _without_tokens(split)
+
+
+def _without_tokens(split: Split) -> Split:
+    """Return a text up to its first stop token, without the tokens before it."""
+    text = split.text
+    if "<" not in text and "[" not in text and "]" not in text:
+        return split
+    before = _BEFORE.match(text)
+    at = before.end() if before else 0
+    spans: list[tuple[int, int]] = []
+    end = len(text)
+    for token in _STOP.finditer(text, at):
+        struck = token.group().lower() == "</s>" and "<s>" in text[: token.start()].lower()
+        if is_spoken_of(text, token) or (struck and text[token.end() :].strip()):
+            continue
+        if not _AROUND.match(token.group()) and text[at : token.start()].strip():
+            end = token.start()
+            break
+        spans.append((at, token.start()))
+        at = token.end()
+    if not at and end == len(text):
+        return split
+    return split.only([*spans, (at, end)])
+
+
+def _without_thoughts(text: str, lines: bool) -> Split:
+    for opens, ends in _TOLD:
+        opened = opens.match(text)
+        ended = ends.search(text, opened.end()) if opened else None
+        if opened and ended:
+            thought = text[opened.end() : ended.start()].strip()
+            kept = ((ended.end(), len(text)),)
+            return Split(text[ended.end() :], (thought,), kept=kept)
+    if opened := _UNENDED.match(text):
+        return Split("", (text[opened.end() :].strip(),), closed=False)
+    if "<" not in text and "[" not in text and "◁" not in text:
         return Split(text)
     kept: list[tuple[int, int]] = []
     thoughts: list[str] = []
@@ -61,19 +168,18 @@ def split_thoughts(text: str, lines: bool = False) -> Split:
     doubted = False  # the sentence around the mark that is open may only speak of it
     for mark in _MARK.finditer(text):
         kind = mark.lastgroup or ""
-        closes = mark[kind] in ("/", "final")
-        if not closes:
+        if kind.startswith("o"):
             if opened is None or doubted:
-                spoken = _spoken_of(text, mark) or (lines and mark["head"] is None)
+                spoken = is_spoken_of(text, mark) or (lines and mark["head"] is None)
                 if opened is None or not spoken:
                     opened, doubted = mark, spoken
         elif opened is None or (doubted and mark["head"] is not None):
-            if opened is not None or not _spoken_of(text, mark):
+            if opened is not None or not is_spoken_of(text, mark):
                 implicit = implicit or not thoughts
                 thoughts.append(_joined(text, [*kept, (at, mark.start())]).strip())
                 kept, at, opened, doubted = [], mark.end(), None, False
-        elif kind == opened.lastgroup:
-            if not doubted or not (lines or _spoken_of(text, mark)):
+        elif kind[1:] == (opened.lastgroup or "")[1:]:
+            if not doubted or not (lines or is_spoken_of(text, mark)):
                 kept.append((at, opened.start()))
                 thoughts.append(text[opened.end() : mark.start()].strip())
                 at = mark.end()
@@ -102,7 +208,7 @@ _WORD_BEFORE = re.compile(r"[\w,:] $")
 _WORD_BEHIND = re.compile(r" [a-z]|[.,;:!?)]{1,3}(?:\s|$)")
 
 
-def _spoken_of(text: str, mark: re.Match[str]) -> bool:
+def is_spoken_of(text: str, mark: re.Match[str]) -> bool:
     """Whether a mark is a word of a sentence: in quotation marks or back-quotes, or between words.
 
     "Qwen3 ends it with </think>." speaks of a mark, "So it is Paris.</think>Paris" has one.

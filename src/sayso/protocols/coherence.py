@@ -9,7 +9,7 @@ gets numbers like any other. What real models reach of each limit: docs/reading.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from sayso.judges.contradiction import read_short_answer
@@ -44,6 +44,10 @@ MARKS = re.compile(
     r"<\|[^|<>\s]{1,40}\|>|<｜[^<>｜\s]{1,40}｜>|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>"
     r"|^[ \t#*]{0,8}(?:user|assistant|human|system)[ \t]*(?::|$)",
     re.IGNORECASE | re.MULTILINE,
+)
+#: a label before what a text says, and who speaks in a template whose marks were taken out
+PREFIX = re.compile(
+    r"[\s*#_>]*(?:(\w{2,20}(?: \w{2,20})?)[*_]*:|(assistant|model|final)(?=\s*\n|[A-Z]))"
 )
 #: how an engine says that it wrote a prompt without a template
 NO_TEMPLATE = "no chat template"
@@ -84,13 +88,13 @@ def unseen_cautions(run: Run) -> list[str]:
 
 
 def coherence_cautions(run: Run) -> list[str]:
-    """Return one line if many answers are cut off, loop, or do not answer; else none.
+    """Return a line if many answers are cut off, loop, or do not answer, and one on their label.
 
     From stored answers and verdicts alone.
     """
     # who knows that there is an answer and not which may not have the words of the question either
     questions = {q.id: q.text for q in run.questions if q.golds or q.answerable is None}
-    clauses, bare = [], False
+    clauses, bare, prefixed = [], False, []
     for stage, name in STAGES.items():
         if not run.has(f"generations/{stage}"):
             continue
@@ -105,14 +109,29 @@ def coherence_cautions(run: Run) -> list[str]:
         signs = list(_signs(answers, stated, questions))
         if signs:
             clauses.append(f"of {len(answers):,} {name}, {' and '.join(signs)}")
+        prefixed += _prefixed([g.text for g in answers], name)
         bare |= any(note.startswith(NO_TEMPLATE) for g in answers for note in g.overrides)
-    if not clauses:
-        return []
-    template = " The model has no chat template." if bare else ""
-    return [
-        f"{LEAD}{'; '.join(clauses)}. Such text is judged like any answer, mostly as committed and "
-        f"wrong.{template} Check the model, its chat template and the token limits."
-    ]
+    cautions = []
+    if clauses:
+        template = " The model has no chat template." if bare else ""
+        cautions.append(
+            f"{LEAD}{'; '.join(clauses)}. Such text is judged like any answer, mostly as committed "
+            f"and wrong.{template} Check the model, its chat template and the token limits."
+        )
+    if prefixed:
+        cautions.append(
+            f"{LEAD}{'; '.join(prefixed)}. If the model was not asked for that, it comes from the "
+            "chat template or the prompt. Lengths and metrics that compare words count it."
+        )
+    return cautions
+
+
+def _prefixed(texts: Sequence[str], name: str) -> Iterator[str]:
+    """Yield with which label most answers of a stage begin, if they do."""
+    labels = Counter(hit[1] or hit[2] for text in texts if (hit := PREFIX.match(text)))
+    label, count = labels.most_common(1)[0] if labels else ("", 0)
+    if count >= LEAST and 2 * count > len(texts) and label.lower() not in ("yes", "no"):
+        yield f"{count:,} of {len(texts):,} {name} begin with {label!r}"
 
 
 def _signs(

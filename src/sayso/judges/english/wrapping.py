@@ -10,10 +10,16 @@ from typing import Any
 
 from sayso.judges.english.lexicon import lexicon_rows
 from sayso.judges.patterns import regex
-from sayso.prompts.thoughts import Split, split_thoughts
+from sayso.prompts.thoughts import Split, is_spoken_of, split_thoughts
 
 #: longer texts are not read as JSON
 _LONGEST = 20_000
+#: tags around an answer, of which the last one counts; one that was cut off has no end
+_TAGGED = regex(
+    r"<(answer|final_answer|output|solution|response)>(?P<said>(?:(?!<\1>).)*?)</\1>"
+    r"|(?m:^)[ \t]*<answer>(?P<begun>[^<]*)\Z",
+    re.I | re.S,
+)
 _FENCE = regex(r"\s*(?:```\w*\s*(?=\{)|(?=\{))")
 #: what may follow the object
 _AFTER = regex(r"\s*+(?:```\s*+)?\Z")
@@ -26,17 +32,22 @@ _DECODER = json.JSONDecoder(strict=False)
 def unwrapped(text: str) -> Split:
     """Return what a text says to its reader; ``kept`` are the spans of the text it came from.
 
-    Thoughts are no answer, and one that never ends leaves none. Of a JSON object that is the whole
-    text, the value of "answer" (or of its only key) is the answer; an empty list has
-    none. A text that is not wrapped comes back as it is.
+    Thoughts are no answer, and one that never ends leaves none. What stands in tags such as
+    ``<answer>`` is one. Of a JSON object that is the whole text, the value of "answer" (or of its
+    only key) is the answer; an empty list has none. A text that is not wrapped comes back as it is.
     """
     split = split_thoughts(text)
+    tagged = list(_TAGGED.finditer(split.text)) if "<" in split.text else []
+    for tag in reversed(tagged):
+        name = "said" if tag["said"] is not None else "begun"
+        if tag[name].strip() and not is_spoken_of(split.text, tag):
+            split = split.only([tag.span(name)])
+            break
     value = _json_value(split.text)
     if value is None:
         return split
     said, kept = value
-    spans = tuple((split.place(start), split.place(end - 1) + 1) for start, end in kept)
-    return split._replace(text=said, kept=spans)
+    return split.only(kept)._replace(text=said)
 
 
 @lru_cache(maxsize=1024)
