@@ -53,18 +53,18 @@ _LABEL = "thinking|thoughts?|thought process|chain of thought|reasoning|scratchp
 #: Thoughts that a program puts before the answer in plain words: how the text begins, what ends
 #: the thought. A text without that end is none.
 TOLD = (
-    (r"thinking(?:\.\.\.|…)[ \t]*\n", r"^[ \t]*(?:\.\.\.|…)[ \t]*done thinking\b\.?"),
-    (r"(?:assistant)?analysis", r"assistant\s*final(?=\W|(?-i:[A-Z]))|^final(?=$|(?-i:[A-Z]))"),
-    (r"here is my thought process:", r"^[ \t*#]*here is my (?:final )?(?:response|answer):"),
-    (rf"[*#_ \t]*(?:{_LABEL})[*_]*(?::[*_]*|[ \t]*\n)",
-     r"(?=^[ \t*#_]*(?:final )?(?:answer|response|output)[*_]*(?::|[ \t]*$))"),
+    (r"thinking(?:\.\.\.|…)[ \t]{0,9}\n", r"^[ \t]{0,9}(?:\.\.\.|…)[ \t]?done thinking\b\.?"),
+    (r"(?:assistant)?analysis", r"assistant\s{0,3}final(?=\W|(?-i:[A-Z]))|^final(?=$|(?-i:[A-Z]))"),
+    (r"here is my thought process:", r"^[ \t*#]{0,9}here is my (?:final )?(?:response|answer):"),
+    (rf"[*#_ \t]{{0,9}}(?:{_LABEL})[*_]{{0,3}}(?::[*_]{{0,3}}|[ \t]{{0,9}}\n)",
+     r"(?=^[ \t*#_]{0,9}(?:final )?(?:answer|response|output)[*_]{0,3}(?::|[ \t]{0,9}$))"),
     (r"thinking:", r"^signature:.*$"),
-    (r"reasoning:[ \t]*\[\]", r"\n"),
-    (r"(?:thinking|reasoning):", r"\n[ \t]*\n(?=\s*\S)"),
+    (r"reasoning:[ \t]?\[\]", r"\n"),
+    (r"(?:thinking|reasoning):", r"\n[ \t]{0,9}\n\s{0,9}(?=\S)"),
 )  # fmt: skip
-_TOLD = [(re.compile(rf"\s*(?:{a})", re.I), re.compile(b, re.I | re.M)) for a, b in TOLD]
+_TOLD = [(re.compile(a, re.I), re.compile(b, re.I | re.M)) for a, b in TOLD]
 #: a channel whose marks were taken out, which the text does not leave
-_UNENDED = re.compile(r"\s*(?:assistant)?analysis(?=[A-Z])")
+_UNENDED = re.compile(r"(?:assistant)?analysis(?=[A-Z])")
 
 #: a token of a chat template, which ends an answer or stands before it
 _TOKEN = (
@@ -150,14 +150,15 @@ def _without_tokens(split: Split) -> Split:
 
 
 def _without_thoughts(text: str, lines: bool) -> Split:
+    begins = len(text) - len(text.lstrip())
     for opens, ends in _TOLD:
-        opened = opens.match(text)
+        opened = opens.match(text, begins)
         ended = ends.search(text, opened.end()) if opened else None
         if opened and ended:
             thought = text[opened.end() : ended.start()].strip()
             kept = ((ended.end(), len(text)),)
             return Split(text[ended.end() :], (thought,), kept=kept)
-    if opened := _UNENDED.match(text):
+    if opened := _UNENDED.match(text, begins):
         return Split("", (text[opened.end() :].strip(),), closed=False)
     if "<" not in text and "[" not in text and "◁" not in text:
         return Split(text)

@@ -47,7 +47,7 @@ MARKS = re.compile(
 )
 #: a label before what a text says, and who speaks in a template whose marks were taken out
 PREFIX = re.compile(
-    r"[\s*#_>]*(?:(\w{2,20}(?: \w{2,20})?)[*_]*:|(assistant|model|final)(?=\s*\n|[A-Z]))"
+    r"[\s*#_>]*+(?:(\w{2,20}(?: \w{2,20})?)[*_]{0,3}:|(assistant|model|final)(?=\s*\n|[A-Z]))"
 )
 #: how an engine says that it wrote a prompt without a template
 NO_TEMPLATE = "no chat template"
