@@ -28,7 +28,7 @@ JUDGES = Path(sayso.__file__).parent / "judges"
 TABLES = (
     "function words", "talk", "negations", "pronouns", "turns", "questions", "auxiliaries", "verbs",
     "places", "measures", "openers", "abbreviations", "nearly", "things", "people", "namesakes",
-    "endings", "headings",
+    "endings", "headings", "mentions", "knowledge",
 )  # fmt: skip
 #: columns whose names are put together where they are read
 COMPOSED = {

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from sayso.judges.english.lexicon import alternatives, lexicon_words
 from sayso.judges.english.numbers import MONTHS, NUMBER_WORDS, TENS, UNITS
+from sayso.judges.english.tokens import HYPHENATED
 from sayso.judges.patterns import regex
 
 _MONTH = "(?P<m>" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\b\.?"
@@ -147,7 +149,8 @@ def _century(m: re.Match[str]) -> Iterator[Date]:
 
 def _decade(m: re.Match[str]) -> Iterator[Date]:
     year = int(m["y"])
-    low, high = year, year + (99 if year % 100 == 0 else 9)
+    # "the 1900s" are a century, "the 2000s" a decade
+    low, high = year, year + (99 if year % 100 == 0 and year != 2000 else 9)
     if _signed(1, m["era"]) < 0:
         low, high = -high, -low
     yield Date(*_narrow(low, high, m["part"]), None, None, *m.span(), "period")
@@ -217,6 +220,43 @@ def find_dates(text: str) -> tuple[Date, ...]:
                 found.extend(dates)
                 taken[m.start() : m.end()] = b"\1" * (m.end() - m.start())
     return tuple(sorted(found, key=lambda d: (d.start, d.end)))
+
+
+_KNOWN = lexicon_words("knowledge", "dates.known")
+_CUTOFF = lexicon_words("knowledge", "dates.cutoff")
+_OWN = lexicon_words("knowledge", "dates.own")
+_BETWEEN = lexicon_words("knowledge", "dates.between")
+_STARTS = lexicon_words("knowledge", "dates.start")
+#: characters before a date in which what it dates is looked for, and where its clause begins
+_BACK = 120
+_CLAUSE = regex(r"[,;!?\n]|\.(?=\s)")
+
+
+def value_dates(text: str, question: str = "") -> tuple[Date, ...]:
+    """Return the dates in a text without those of what its writer knows: "as of my 2024 data"."""
+    return tuple(d for d in find_dates(text) if not _dates_knowledge(text, d, question))
+
+
+def _dates_knowledge(text: str, date: Date, question: str) -> bool:
+    """Tell whether a date says until when its writer knows, rather than when something happened.
+
+    What the question asks about is no such knowledge, and "as of" may give a start.
+    """
+    clause = _CLAUSE.split(text[max(0, date.start - _BACK) : date.start])[-1]
+    before = [word.casefold() for word in HYPHENATED.findall(clause)]
+    asked = {word.casefold() for word in HYPHENATED.findall(question)}
+    at = len(before)
+    while at and before[at - 1] in _BETWEEN | _KNOWN | _OWN:
+        at -= 1
+    seen = before[at:]
+    known = (_KNOWN - asked).intersection(seen)
+    if ("as", "of") in pairwise(seen):
+        start = not _STARTS.isdisjoint(asked | set(before[at - 1 : at]))
+        return bool(known) or not start
+    after = [word.casefold() for word in HYPHENATED.findall(text, date.end, date.end + _BACK)[:2]]
+    if after and after[0] in _KNOWN - asked:
+        return seen[-1:] in (["my"], ["our"]) or not _CUTOFF.isdisjoint(after)
+    return bool(known) and not (_CUTOFF | _OWN).isdisjoint(seen)
 
 
 @lru_cache(maxsize=4096)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import OSA
 
-from sayso.judges.english.dates import Date, agree, find_dates, gold_dates
+from sayso.judges.english.dates import Date, agree, find_dates, gold_dates, value_dates
 from sayso.judges.english.families import country_names, family_stem, keys
 from sayso.judges.english.lexicon import alternatives, lexicon_groups, lexicon_words
 from sayso.judges.english.numbers import MONTHS
@@ -46,6 +46,7 @@ from sayso.judges.english.tokens import (
 from sayso.judges.patterns import regex
 from sayso.judges.rules.names import CLASSES, PARTICLES, compare_names, person_parts, stands_alone
 from sayso.judges.rules.polarity import gold_polarity, polarity
+from sayso.judges.rules.slots import Place, only_mentioned
 from sayso.records import Content, Gold
 
 # ---- the ways to read one gold: whole, and without what its writer only added for clarity
@@ -441,7 +442,7 @@ def span_tokens(said: MatchedText, start: int, end: int) -> tuple[int, int]:
 
 
 def denied(said: MatchedText, start: int, end: int) -> bool:
-    """Tell whether a value is denied: "not X", "rather than X", "X is not"."""
+    """Tell whether a value is denied: "not X", "X is not"."""
     first, after = span_tokens(said, start, end)
     words = said.tokens
     for k in range(first - 1, max(-1, first - 6), -1):
@@ -451,10 +452,7 @@ def denied(said: MatchedText, start: int, end: int) -> bool:
         following = words[k + 1].text
         if word == "not" and following in ("only", "until", "just", "merely", "before", "later"):
             break
-        close = first - k <= 4
-        if close and (
-            word in _NEGATORS or (word, following) in (("rather", "than"), ("instead", "of"))
-        ):
+        if first - k <= 4 and word in _NEGATORS:
             return True
     behind = [t.text for t in words[after : after + 3]]
     if behind[1:2] != ["not"] or behind[0] not in _BE or behind[2:] in (["only"], ["just"]):
@@ -719,7 +717,7 @@ def date_spans(
     "14 May 2006" is wrong, although it says the year. Of a gold with several dates each must be
     said, or nothing agrees. A question for how long, or start and end, needs both ends of a span.
     """
-    said = _living(question, text, find_dates(text))
+    said = _living(question, text, value_dates(text, question))
     if len({d.start for d in want}) > 1:
         ends = [s for s in said if s.kind == "span"]
         said = [s for s in said if s.kind != "span"]
@@ -1002,7 +1000,8 @@ def _wanted(
 
 def _amounts(text: str, count: bool) -> list[WrittenQuantity]:
     """Return the amounts of a text: no part of a date, nor a rank when "how many" is asked."""
-    dates = [(d.start, d.end) for d in find_dates(text) if d.month]
+    values = value_dates(text)
+    dates = [(d.start, d.end) for d in find_dates(text) if d.month or d not in values]
     found = [q for q in find_quantities(text) if not (count and ordinal(text[q.start : q.end]))]
 
     def dated(q: WrittenQuantity) -> bool:
@@ -1015,7 +1014,7 @@ def _amounts(text: str, count: bool) -> list[WrittenQuantity]:
 def _compare(case: MatchedCase, gold: Gold, value: str, part: bool) -> GoldComparison:
     want, amount = _wanted(case.question, gold, value, part)
     if want:
-        dates = _living(case.question, case.text, find_dates(case.text))
+        dates = _living(case.question, case.text, value_dates(case.text, case.question))
         other = [(d.start, d.end) for d in dates]
         names = (gold_dates(name, gold.precision, gold.kind) for name in gold.names)
         spans = date_spans(case.question, case.text, want, names)
@@ -1121,7 +1120,16 @@ def _rejected(case: MatchedCase, one: Candidate, comparison: GoldComparison) -> 
         return "compared with"
     if other_event(case.said, case.asked, one.start, one.end):
         return "another event"
-    return None
+    return "only mentioned" if _mentioned(case, one, kind) else None
+
+
+def _mentioned(case: MatchedCase, one: Candidate, kind: str) -> bool:
+    """Tell whether a candidate stands where another value is the answer."""
+    said = case.said
+    first, after = span_tokens(said, one.start, one.end)
+    low = span_tokens(said, *sentence_span(said.text, one.start, one.end))[0]
+    asked = case.asked.places.keys()
+    return only_mentioned(Place(said.text, said.tokens, first, after, low, kind, asked))
 
 
 def _extra(case: MatchedCase, golds: Sequence[Gold], one: Candidate) -> tuple[int, int] | None:
