@@ -498,6 +498,7 @@ def test_functions_of_many_parameters_have_a_reason() -> None:
 #: names them once (a protocol's parts, scores, question sets, engines, formats of answers) are such
 #: by design
 ALONE = {
+    "sayso.judges.rules.slots": "which value of a text answers, apart from which agrees",
     "sayso.assertions.grammar": "how an assertion is written, apart from how it is decided",
     "sayso.assertions.needed": "how many entities would settle it, a subject of its own",
     "sayso.answers.bertscore": "an answer metric that needs a model",

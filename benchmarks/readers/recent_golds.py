@@ -54,7 +54,8 @@ def main() -> None:
     parser.add_argument("--show", action="store_true", help="print the errors of the open half")
     show = parser.parse_args().show
     path = Path(os.environ["SAYSO_TEST_DATA"]) / "real" / "assistants_2026.jsonl.gz"
-    rows = [json.loads(line) for line in gzip.open(path, "rt", encoding="utf-8")]
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
     for title, gold_of in (("date", date_gold), ("sentence", sentence_gold)):
         counts = Counter[tuple[str, ...]]()
         for row in rows:

@@ -22,6 +22,7 @@ from sayso.judges.english.lexicon import (
 )
 from sayso.judges.english.numbers import MONTH_NAMES, MONTHS, NUMBER_WORDS
 from sayso.judges.patterns import regex
+from sayso.judges.rules import slots
 
 JUDGES = Path(sayso.__file__).parent / "judges"
 #: sections whose rows begin with the readers that take their words
@@ -35,6 +36,7 @@ COMPOSED = {
     *(("questions", f"alignment.{kind}") for kind in ("date", "place", "person", "number", "any")),
     *(("talk", f"decisiveness.{use}") for use in ("glue", "talk", "personal")),
     *(("classes", f"decisiveness.{use}") for use in ("hedges", "modifiers")),
+    *(("mentions", f"slots.{name}") for name in slots.CLASSES),
     *(("pronouns", f"{reader}.contracted") for reader in ("stance", "decisiveness")),
 }
 

@@ -223,9 +223,9 @@ def find_dates(text: str) -> tuple[Date, ...]:
 
 
 _KNOWN = lexicon_words("knowledge", "dates.known")
-_CUTOFF = lexicon_words("knowledge", "dates.cutoff")
-_OWN = lexicon_words("knowledge", "dates.own")
-_BETWEEN = lexicon_words("knowledge", "dates.between")
+#: what makes a date one of knowledge: "cutoff" itself, or whose knowledge it is
+_LIMITS = lexicon_words("knowledge", "dates.limit")
+_BETWEEN = _KNOWN | _LIMITS | lexicon_words("knowledge", "dates.between")
 _STARTS = lexicon_words("knowledge", "dates.start")
 #: characters before a date in which what it dates is looked for, and where its clause begins
 _BACK = 120
@@ -233,30 +233,27 @@ _CLAUSE = regex(r"[,;!?\n]|\.(?=\s)")
 
 
 def value_dates(text: str, question: str = "") -> tuple[Date, ...]:
-    """Return the dates in a text without those of what its writer knows: "as of my 2024 data"."""
-    return tuple(d for d in find_dates(text) if not _dates_knowledge(text, d, question))
+    """Return the dates in a text without those that say until when its writer knows.
 
-
-def _dates_knowledge(text: str, date: Date, question: str) -> bool:
-    """Tell whether a date says until when its writer knows, rather than when something happened.
-
-    What the question asks about is no such knowledge, and "as of" may give a start.
+    "As of 2026", "my knowledge ends in 2025"; not where the question asks for an update or a start.
     """
+    dates = find_dates(text)
+    asked = frozenset(HYPHENATED.findall(question.casefold())) if dates else frozenset()
+    return tuple(d for d in dates if not _dates_knowledge(text, d, asked))
+
+
+def _dates_knowledge(text: str, date: Date, asked: frozenset[str]) -> bool:
     clause = _CLAUSE.split(text[max(0, date.start - _BACK) : date.start])[-1]
-    before = [word.casefold() for word in HYPHENATED.findall(clause)]
-    asked = {word.casefold() for word in HYPHENATED.findall(question)}
-    at = len(before)
-    while at and before[at - 1] in _BETWEEN | _KNOWN | _OWN:
-        at -= 1
+    before = HYPHENATED.findall(clause.casefold())
+    at = next((n for n in range(len(before), 0, -1) if before[n - 1] not in _BETWEEN), 0)
     seen = before[at:]
     known = (_KNOWN - asked).intersection(seen)
     if ("as", "of") in pairwise(seen):
-        start = not _STARTS.isdisjoint(asked | set(before[at - 1 : at]))
-        return bool(known) or not start
-    after = [word.casefold() for word in HYPHENATED.findall(text, date.end, date.end + _BACK)[:2]]
-    if after and after[0] in _KNOWN - asked:
-        return seen[-1:] in (["my"], ["our"]) or not _CUTOFF.isdisjoint(after)
-    return bool(known) and not (_CUTOFF | _OWN).isdisjoint(seen)
+        return bool(known) or _STARTS.isdisjoint(asked.union(before[at - 1 : at]))
+    after = HYPHENATED.findall(text[date.end : date.end + _BACK].casefold())[:2]
+    if not (_KNOWN - asked).isdisjoint(after[:1]):  # "my 2024 data", "a 2024 knowledge cutoff"
+        return not _LIMITS.isdisjoint((*seen[-1:], *after))
+    return bool(known) and not _LIMITS.isdisjoint(seen)
 
 
 @lru_cache(maxsize=4096)

@@ -61,6 +61,10 @@ LISTED = regex(r"\band\b|&|;|\bor\b", re.IGNORECASE)
 _LEADING = regex(r"^(?:to|of|by|in|on|at|from|as|with|for|about|over)\s+", re.IGNORECASE)
 # Kinds that a gold names for clarity: "drama film" is well named by "drama".
 _KINDS = lexicon_words("things", "matching.clear")
+# What a gold says of its value, which may name another: "A, who beat B".
+_SAID_OF = regex(
+    r"(?<=\w), (?:who|which|not|replacing|defeating|succeeding|beating)(?=.* [A-Z]|(?: \S+){4}).*"
+)
 # Not the comma inside "2,430".
 _COMMA = regex(r",(?!\d)")
 _ONES = regex(r"(?<=[a-z]\s)(?:l{1,3}|1{2,3})$")
@@ -115,7 +119,7 @@ def readings(value: str) -> tuple[GoldForm, ...]:
     Left out may be: parentheses, what follows a comma (unless the gold is a list), a year or place
     at the end, lower-case words before a name. "A or B" is both.
     """
-    value = " ".join(value.split())
+    value = _SAID_OF.sub("", " ".join(value.split()))
     if value.isalpha():
         return tuple(filter(None, [_form(value, True)]))
     bare = " ".join(_PARENTHESES.sub(" ", value).split()).strip(" ,") or value
@@ -978,6 +982,7 @@ class GoldComparison(NamedTuple):
     found: Iterator[Candidate]
     other: list[tuple[int, int]]
     kind: str
+    names: str = ""
 
 
 @lru_cache(maxsize=4096)
@@ -1033,7 +1038,7 @@ def _compare(case: MatchedCase, gold: Gold, value: str, part: bool) -> GoldCompa
         )
         other = [(q.start, q.end) for q in said]
         return GoldComparison(found, other, "quantity")
-    return GoldComparison(_words(case, value, part, _few(gold)), [], "words")
+    return GoldComparison(_words(case, value, part, _few(gold)), [], "words", " ".join(gold.names))
 
 
 _ANSWER = regex(
@@ -1115,21 +1120,18 @@ def _rejected(case: MatchedCase, one: Candidate, comparison: GoldComparison) -> 
         return "echo of the question"
     if kind == "words" and other_place(case.said, one.start, one.end):
         return "another place"
-    first, _ = span_tokens(case.said, one.start, one.end)
-    if case.choice and first and case.said.tokens[first - 1].text == "than":
-        return "compared with"
     if other_event(case.said, case.asked, one.start, one.end):
         return "another event"
-    return "only mentioned" if _mentioned(case, one, kind) else None
+    return "only mentioned" if one.why != "part" and _mentioned(case, one, comparison) else None
 
 
-def _mentioned(case: MatchedCase, one: Candidate, kind: str) -> bool:
+def _mentioned(case: MatchedCase, one: Candidate, comparison: GoldComparison) -> bool:
     """Tell whether a candidate stands where another value is the answer."""
     said = case.said
     first, after = span_tokens(said, one.start, one.end)
     low = span_tokens(said, *sentence_span(said.text, one.start, one.end))[0]
-    asked = case.asked.places.keys()
-    return only_mentioned(Place(said.text, said.tokens, first, after, low, kind, asked))
+    known = case.asked.places.keys() | matched_text(comparison.names).words
+    return only_mentioned(Place(said.text, said.tokens, first, after, low, comparison.kind, known))
 
 
 def _extra(case: MatchedCase, golds: Sequence[Gold], one: Candidate) -> tuple[int, int] | None:

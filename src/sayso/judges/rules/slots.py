@@ -16,24 +16,22 @@ from sayso.judges.english.tokens import STOP, Token
 from sayso.judges.patterns import regex
 from sayso.judges.rules.names import PARTICLES, TITLES
 
-#: classes of governing words, by the kinds of value that they keep from being the answer
+#: classes of words that govern a value, and the kinds of value that they keep from being the answer
 _GOVERNING = {
     "excluding": ("words", "date", "quantity"), "comparing": ("words",), "near": ("words",),
-    "earlier": ("words", "date"), "beaten": ("words",), "related": ("words",),
+    "earlier": ("words", "date"), "beaten": ("words",), "related": (),
 }  # fmt: skip
-_CLASSES = (
+CLASSES = (
     *_GOVERNING, "everybody", "nobody", "leaver", "follower", "kind", "report", "crowd", "turn",
-    "yield", "subject", "unsettled",
+    "truth", "yield", "subject", "unsettled", "unit", "person",
 )  # fmt: skip
-_WORDS = {name: lexicon_words("mentions", f"slots.{name}") for name in _CLASSES}
+_WORDS = {name: lexicon_words("mentions", f"slots.{name}") for name in CLASSES}
 _PHRASES = {tuple(w.split("-")): name for name in _GOVERNING for w in _WORDS[name]}
-#: with which a relative stands before the name
-_OF = frozenset({"of", "to", "with", "for"})
 _LINKS = lexicon_words("auxiliaries", "matching.copula")
+_KNOWN = STOP | _LINKS | _WORDS["subject"]
 _OF_NAMES = TITLES | PARTICLES | lexicon_words("people", "matching.role") | _WORDS["kind"]
 #: a sentence may open with them right before a name
 _OPENERS = _WORDS["yield"] | _WORDS["comparing"] | _WORDS["earlier"]
-_SAME = STOP | _LINKS | _WORDS["subject"]
 _STOPS = regex(r"[,;:!?()\n\u2013\u2014]|\.(?=\s|$)")
 _ENDS = regex(r"[.!?;\n](?=\s|$)")
 _OWNED = ("'s", "\u2019s")
@@ -44,7 +42,7 @@ _FAR = 25
 class Place(NamedTuple):
     """A value in a text: its first token and the one behind it, and its sentence's first token.
 
-    ``asked`` is what the question's words are looked up by.
+    ``asked`` is what the words of the question and of the gold are looked up by.
     """
 
     text: str
@@ -62,15 +60,16 @@ class Place(NamedTuple):
     def known(self, i: int) -> bool:
         """Tell whether a token gives nothing new: a small word, or the question's."""
         word = self.tokens[i]
-        return word.text in _SAME or word.text in self.asked or word.stem in self.asked
+        return word.text in _KNOWN or word.text in self.asked or word.stem in self.asked
 
     def is_new(self, i: int) -> bool:
-        """Tell whether a token may be another value: a name beside a name, a number beside one."""
-        one, own = self.tokens[i], self.tokens[self.first : self.after]
-        if self.known(i) or one.text in _WORDS["unsettled"] | _WORDS["turn"] | {t.text for t in own}:
+        """Tell whether a token may be another value: a name for a name, a number for a number."""
+        one = self.tokens[i]
+        if self.known(i) or one.text in _WORDS["unsettled"] | _WORDS["turn"]:
             return False
-        dated = one.number or one.text in MONTHS
-        return one.capital >= own[0].capital if self.kind == "words" else dated
+        if self.kind == "words":
+            return one.capital >= self.tokens[self.first].capital
+        return one.number or one.text in MONTHS
 
     def has(self, name: str, low: int, high: int) -> bool:
         """Tell whether a word of a class stands among some tokens."""
@@ -94,10 +93,9 @@ def _governed(place: Place) -> bool:
     """Tell whether the words before a value give it another role: "anyone but X", "beat X"."""
     tokens, at = place.tokens, place.first - 1
     while at >= 0 and not _STOPS.search(place.gap(at + 1)):
-        word, before = tokens[at], tokens[at - 1 : at]
-        named = word.capital and word.text not in STOP | _OPENERS
-        of = word.text == "of" and bool(before) and before[0].text in _WORDS["kind"]
-        if not (named or of or word.text in _OF_NAMES):
+        word = tokens[at]
+        named = word.text in _OF_NAMES or (word.capital and word.text not in STOP | _OPENERS)
+        if not named and (word.text != "of" or not place.has("kind", at - 1, at)):
             break
         at -= 1
     low = at
@@ -107,19 +105,22 @@ def _governed(place: Place) -> bool:
         return False
     if tokens[at].text == "but":
         return low < at and tokens[at - 1].text in _WORDS["everybody"]
-    if low < at and tokens[at].text in _OF and place.has("related", at - 1, at):
+    if tokens[at].text in ("of", "to", "with") and place.has("related", at - 1, at):
         return not place.asks("related") and not _is_relative(place, at - 1)
     for n in range(low, at + 1):
         name = _PHRASES.get(tuple(t.text for t in tokens[n : at + 1]), "related")
-        if place.kind not in _GOVERNING[name] or name == "related":
+        if place.kind not in _GOVERNING[name]:
             continue
         if name == "near" and place.text[: tokens[n].start].endswith(("the ", "The ")):
             return False  # "in the north of X"
         spared = name == "excluding" or tokens[n].text == "than"
-        if spared and place.has("nobody", max(place.low, n - 5), n):
+        if spared and (place.has("nobody", max(place.low, n - 5), n) or "not" in place.asked):
             return False  # "none other than X"
+        if name == "earlier" and place.kind == "date" and not place.has("unit", n - 1, n):
+            return False  # "after 1990", but "two years after 1990"
         opens = tokens[n].text != "like" or n == place.low or "," in place.gap(n)
-        lost = ("leaver", "follower") if name in ("earlier", "beaten") else ()
+        words = place.kind == "words" and name in ("earlier", "beaten")
+        lost = ("leaver", "follower") if words else ()
         return opens and not place.asks(name, *lost)
     return False
 
@@ -128,19 +129,19 @@ def _is_relative(place: Place, at: int) -> bool:
     """Tell whether it is the one asked about who is a relative of a value: "She is X's pupil"."""
     for k in range(at - 1, place.low - 1, -1):
         word = place.tokens[k]
-        if word.capital or word.text in ("he", "she", "they", "by", "from", "with", "it"):
-            return word.text in ("he", "she", "they") or (word.capital and place.known(k))
-    return False
+        if word.capital or word.text in _WORDS["person"] | {"by", "from", "it"}:
+            return word.text in _WORDS["person"] or (word.capital and place.known(k))
+    return place.has("person", place.after, place.after + _FAR)
 
 
 def _owns(place: Place) -> bool:
     """Tell whether a relative of a value is meant: "X's younger brother"."""
     last, end = place.tokens[place.after - 1], place.after
-    if not (last.raw.endswith(_OWNED) or place.text[last.end :][:1] in ("'", "\u2019")):
+    if not last.raw.endswith(_OWNED) and place.text[last.end :][:1] not in ("'", "\u2019"):
         return False
     while end < min(place.after + 3, len(place.tokens)) and not _STOPS.search(place.gap(end)):
         end += 1
-    asked = place.asks("related") or "whose" in place.asked
+    asked = place.asks("related") or "whose" in place.asked or "where" in place.asked
     return not asked and place.has("related", place.after, end)
 
 
@@ -156,11 +157,12 @@ def _takes_over(place: Place) -> bool:
 
 def _turned_from(place: Place) -> bool:
     """Tell whether another value follows a turn: "Many say X, but it was Y"."""
-    yields = place.has("yield", place.low, place.first)
+    yields = place.has("yield", place.low, min(place.low + 2, place.first))
     for k in range(place.after, min(place.after + _FAR, len(place.tokens))):
         word, gap = place.tokens[k].text, place.gap(k)
         ends = _ENDS.search(gap)
         turns = word in _WORDS["turn"] or (yields and "," in gap)
+        turns = turns or (word == "in" and place.has("truth", k + 1, k + 2))
         reported = yields or _reports(place, place.low, k)
         if (turns or ends) and _settles(place, k, turns, reported):
             return True
@@ -179,8 +181,8 @@ def _reports(place: Place, low: int, high: int) -> bool:
 def _settles(place: Place, k: int, turns: bool, reported: bool) -> bool:
     """Tell whether the words from a turn on give another value: "it was Y", "Y wrote it"."""
     tokens = place.tokens
-    while k < len(tokens) - 1 and tokens[k].text in _WORDS["turn"]:
-        k += 1
+    while k < len(tokens) - 1 and tokens[k].text in _WORDS["turn"] | _WORDS["truth"] | {"in"}:
+        k += 1  # "in fact"
     end = next((n for n in range(k + 1, len(tokens)) if _STOPS.search(place.gap(n))), len(tokens))
     at = next((n for n in range(k, end) if not place.known(n)), end)
     if at == end or not place.is_new(at) or place.has("unsettled", k, end):
@@ -192,7 +194,8 @@ def _settles(place: Place, k: int, turns: bool, reported: bool) -> bool:
         return False
     if turns and reported:
         return linked or rest == end or place.known(rest)
-    return alone and (reported or (turns and (linked or rest < end)))
+    named = place.kind != "words" or tokens[at].capital
+    return alone and (linked or rest < end) and (reported or (turns and named))
 
 
 def _conceded(place: Place) -> bool:
@@ -210,7 +213,7 @@ def _only_asked(place: Place) -> bool:
     """Tell whether a value stands in a question that is then answered: "Was it X? No, Y."."""
     after, tokens = place.after, place.tokens
     end = _ENDS.search(place.text, tokens[after - 1].end)
-    rest = [n for n in range(after, len(tokens)) if end and tokens[n].start > end.start()]
-    if end is None or end[0] != "?" or not rest or tokens[rest[0]].text == "yes":
+    rest = next((n for n in range(after, len(tokens)) if end and tokens[n].start > end.start()), 0)
+    if end is None or end[0] != "?" or not rest or not place.known(place.low):
         return False
-    return tokens[rest[0]].text == "no" or any(map(place.is_new, rest))
+    return tokens[rest].text == "no" or _settles(place, rest, turns=True, reported=True)
