@@ -1,11 +1,10 @@
-"""Values that are only mentioned, dates of what a writer knows, golds that say more: a row a case."""
+"""Values that are only mentioned, dates of what a writer knows, golds that say more."""
 
 from __future__ import annotations
 
-from support.tables import tabled
-
 from sayso.judges.rules.matching import match
 from sayso.records import Gold
+from support.tables import tabled
 
 
 def _is_right(question: str, gold: str, text: str) -> bool:

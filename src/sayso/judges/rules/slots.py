@@ -23,7 +23,7 @@ _GOVERNING = {
 }  # fmt: skip
 CLASSES = (
     *_GOVERNING, "everybody", "nobody", "leaver", "follower", "kind", "report", "crowd", "turn",
-    "truth", "yield", "subject", "unsettled", "unit", "person",
+    "truth", "yield", "subject", "unsettled", "unit", "person", "asking",
 )  # fmt: skip
 _WORDS = {name: lexicon_words("mentions", f"slots.{name}") for name in CLASSES}
 _PHRASES = {tuple(w.split("-")): name for name in _GOVERNING for w in _WORDS[name]}
@@ -192,9 +192,9 @@ def _settles(place: Place, k: int, turns: bool, reported: bool) -> bool:
     alone = all(map(place.known, range(rest, end)))
     if at > k and not linked:
         return False
-    if turns and reported:
-        return linked or rest == end or place.known(rest)
     named = place.kind != "words" or tokens[at].capital
+    if turns and reported:
+        return linked or (named and rest == end) or (rest < end and place.known(rest))
     return alone and (linked or rest < end) and (reported or (turns and named))
 
 
@@ -214,6 +214,7 @@ def _only_asked(place: Place) -> bool:
     after, tokens = place.after, place.tokens
     end = _ENDS.search(place.text, tokens[after - 1].end)
     rest = next((n for n in range(after, len(tokens)) if end and tokens[n].start > end.start()), 0)
-    if end is None or end[0] != "?" or not rest or not place.known(place.low):
+    asks = tokens[place.low].text in _LINKS | _WORDS["asking"]
+    if end is None or end[0] != "?" or not rest or not asks:
         return False
     return tokens[rest].text == "no" or _settles(place, rest, turns=True, reported=True)
