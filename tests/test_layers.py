@@ -631,7 +631,7 @@ FLAGS = {
     "prompts new": (1, 1),
     "build": (17, 17),
     "index": (6, 6),
-    "train": (47, 46),
+    "train": (48, 47),
 }
 
 

@@ -31,6 +31,7 @@ from support.tables import tabled
         ({"recipe": "calibrated", "theta": 0.5}, "--plain-from"),
         ({"recipe": "long", "style": "paper", "theta": 0.5}, "fact by fact"),
         ({"recipe": "short", "paragraphs": 2}, "need no paragraph"),
+        ({"recipe": "calibrated", "equal_rows": True}, "of recipes short, long and mix"),
         ({"recipe": "mix", "pairs": "logu"}, "--rows.pairs logu .*--style paper"),
         ({"style": "paper", "cut": "all"}, "--rows.cut all .*--rows.pairs logu makes more"),
         ({"style": "paper", "words": ("maybe",)}, "--rows.words maybe .*--style known"),

@@ -12,7 +12,7 @@ from sayso.protocols.uncle.settings import Settings
 from sayso.records import InputError
 from sayso.train.config import TrainConfig
 from sayso.train.result import read_training
-from sayso.train.training import VALUES, smallest, stage_rows, sweep, sweep_values
+from sayso.train.training import VALUES, sweep, sweep_values
 from support.tables import tabled
 
 
@@ -34,7 +34,9 @@ def test_every_xi_trains_on_as_many_rows_and_a_second_call_trains_nothing(
     folder, swept = sweep(base, values=[0.6, 0.2], config=few, cache=base.parent / "cache")
     assert [p.value for p in swept.sweep] == [0.2, 0.6]
     trainings = [read_training(folder / f"xi-{value}") for value in ("0.2", "0.6")]
-    sizes = [stage_rows(t.rows)["sft"] for t in trainings]
+    every = [sum(t.rows.values()) for t in trainings]
+    assert every[0] == every[1]
+    sizes = [sum(n for kind, n in t.rows.items() if "plain" not in kind) for t in trainings]
     assert sizes[0] == sizes[1] > 10
     shares = [
         sum(n for kind, n in t.rows.items() if kind.startswith("sft long known")) / size
@@ -78,9 +80,35 @@ def test_what_cannot_be_swept_is_refused(values, changed, told) -> None:
         sweep_values(values, TrainConfig(**changed))
 
 
-def test_sizes_are_the_smallest_of_each_stage() -> None:
-    sizes = [{"sft": 9, "dpo": 4}, {"sft": 7, "dpo": 5}]
-    assert smallest(sizes) == {"sft_rows": 7, "dpo_rows": 4}
+def test_short_long_and_mix_have_equally_many_rows_by_a_flag(
+    base: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = {}
+    for recipe in ("short", "long", "mix"):
+        with pytest.raises(SystemExit) as stopped:
+            main([
+                "train", str(base), "--recipe", recipe, "--equal-rows", "--train-limit", "14",
+                "--export", "trl", "--cache", str(base.parent / "cache"),
+                "--out", str(tmp_path / recipe),
+            ])  # fmt: skip
+        assert not stopped.value.code
+        assert "equal rows: " in " ".join(capsys.readouterr().out.split())
+        data = tmp_path / recipe / "export"
+        lines[recipe] = [
+            len((data / f"sayso_{stage}.jsonl").read_text().splitlines())
+            for stage in ("sft", "dpo")
+        ]
+    assert lines["short"] == lines["long"] == lines["mix"]
+    assert min(lines["mix"]) > 10
+    before = read_training(tmp_path / "mix")
+    assert before.settings["equal_rows"] is True
+    with pytest.raises(SystemExit) as stopped:  # other rows: another training
+        main([
+            "train", str(base), "--train-limit", "14", "--export", "trl",
+            "--cache", str(base.parent / "cache"), "--out", str(tmp_path / "mix"),
+        ])  # fmt: skip
+    assert stopped.value.code == 2
+    assert "contains a training with equal_rows True" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

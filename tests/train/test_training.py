@@ -230,6 +230,28 @@ def test_every_recipe_makes_rows_that_ask_as_the_evaluation_does(
     assert other.sft != rows.sft
 
 
+@pytest.mark.parametrize("style", ["paper", "known"])
+@pytest.mark.parametrize("shares", [(0.0, 0.4, 1.0), (0.1, 0.3, 0.5, 0.7, 0.9)])
+def test_recipes_and_shares_get_equally_many_rows_and_pairs(
+    shares: tuple[float, ...], style: str, made: list
+) -> None:
+    """Plain rows count too: without that, a training got more pairs the more of them were long."""
+    recipes = {0.0: "short", 1.0: "long"}
+    counts, forms = set(), []
+    for xi in shares:
+        settings = dataclasses.replace(BUILTIN, style=style, xi=xi)  # type: ignore[arg-type]
+        rows = make(
+            recipes.get(xi, "mix"), made, settings, INSTRUCTIONS, (900, 900), 0, equal=shares
+        )  # type: ignore[arg-type]
+        counts.add((len(rows.sft), len(rows.dpo)))
+        learned = [row for row in rows.dpo if row.kind != "plain"]
+        forms.append(sum(row.form == "long" for row in learned) / len(learned))
+        assert [note.startswith("SFT: equal rows") for note in rows.notes].count(True) == 1
+        assert any(row.kind == "plain" for row in rows.dpo)
+    assert len(counts) == 1
+    assert forms == pytest.approx(shares, abs=0.05)
+
+
 def test_the_shares_of_a_mix_are_those_asked_for(made: list) -> None:
     for xi in (0.25, 0.75):
         settings = dataclasses.replace(BUILTIN, xi=xi, plain=0.0, plain_pairs=0.0)

@@ -368,6 +368,14 @@ class TrainConfig:
         Parameter(help="bootstrap resamples of seeds and entities"),
     ] = 2000
 
+    equal_rows: Annotated[
+        bool,
+        Parameter(
+            group=_ROWS,
+            negative="",
+            help="in each stage, take as many rows as recipes short, long and mix can all have",
+        ),
+    ] = False
     theta: Annotated[
         float | None,
         _flag("theta", "share of right samples at or above which a fact is known"),
@@ -504,6 +512,18 @@ class TrainConfig:
     extra: Annotated[Mapping[str, Any], Parameter(parse=False)] = dataclasses.field(
         default_factory=dict
     )
+    #: values of xi in a sweep, all of which have as many rows
+    xis: Annotated[tuple[float, ...], Parameter(parse=False)] = ()
+
+    @property
+    def rows_of(self) -> str:
+        """The recipe whose rows are made: a mix where others must have as many."""
+        return "mix" if self.equal_rows else self.recipe
+
+    def shares(self, xi: float) -> tuple[float, ...]:
+        """Return the shares of long rows that must all have as many rows; of none: ()."""
+        ends = (0.0, xi, 1.0) if self.equal_rows else ()
+        return tuple(sorted({*ends, *self.xis}))
 
     def given(self) -> dict[str, Any]:
         """Return what was given of rows and training, by names such as "theta" and "sft.rows"."""
@@ -546,8 +566,8 @@ class TrainConfig:
         rows = dataclasses.replace(
             ROWS[preset.name], **{name: v for name, v in given.items() if name in ROW_NAMES}
         )
-        rows.check(self.recipe)
-        check_is_used(self.recipe, self.stages, rows, given)
+        rows.check(self.rows_of)
+        check_is_used(self.rows_of, self.stages, rows, given)
         self._check_sources(rows)
         for name, value in given.items():
             if name not in ROW_NAMES:
@@ -557,10 +577,12 @@ class TrainConfig:
 
     def _check_sources(self, rows: RowSettings) -> None:
         """Refuse what is said of rows that come from elsewhere and would stay unread."""
-        paragraphs = rows.style == "paper" and self.recipe not in ("short", "calibrated")
+        paragraphs = rows.style == "paper" and self.rows_of not in ("short", "calibrated")
         if self.rows_by and not paragraphs:
             why = "a model makes rows of paragraphs of style paper (--recipe mix or long)"
             raise _unread("rows_by", self.rows_by, why)
+        if self.equal_rows and self.recipe == "calibrated":
+            raise InputError("--equal-rows is of recipes short, long and mix: leave it out")
         if self.knowledge and rows.veracity != "evidence":
             raise _unread("knowledge", self.knowledge, "--veracity evidence reads it")
         if self.prompt_folder and not self.rows_by:
@@ -577,6 +599,7 @@ class TrainConfig:
         named: dict[str, object] = {
             "train_data": list(self.train_data), "rows_by": self.rows_by,
             "knowledge": self.knowledge, "prompt_folder": self.prompt_folder,
+            "equal_rows": self.equal_rows, "xis": list(self.xis),
         }  # fmt: skip
         return {name: value for name, value in named.items() if value}
 

@@ -15,7 +15,7 @@ FORMAT = 2
 FILE = "training.json"
 FORMS = ("short", "long")
 #: settings that say where rows come from: what was not given is not written down
-SOURCES = ("train_data", "rows_by", "knowledge", "prompt_folder")
+SOURCES = ("train_data", "rows_by", "knowledge", "prompt_folder", "equal_rows", "xis")
 
 
 class MeasuredMethod(msgspec.Struct, frozen=True):

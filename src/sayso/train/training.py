@@ -413,7 +413,7 @@ def _prepared(
     UNCLE.check(dataclasses.replace(base.settings, methods=config.methods or ""))
     preset, settings = config.resolved(base.model)
     parts = halves(base, config.limit, config.train_limit, config.train_data)
-    check_forms(config.recipe, parts.trained.questions, settings, by_model=bool(config.rows_by))
+    check_forms(config.rows_of, parts.trained.questions, settings, by_model=bool(config.rows_by))
     if not export:
         check_before_training(base, preset)
     if config.prompt_folder:
@@ -597,8 +597,9 @@ def _make_rows(
         with timed(plan.timings, "rows"), _author(plan) as (author, told):
             for seed in seeds:
                 rows[seed] = make_rows(
-                    plan.config.recipe, facts, plan.settings, wording, size, seed, author
-                )
+                    plan.config.recipe, facts, plan.settings, wording, size, seed, author,
+                    plan.config.shares(plan.settings.xi),
+                )  # fmt: skip
                 keep_rows(rows[seed], plan.folder / "rows", seed, plan.parts.measured.questions)
     except InputError:
         withdraw(plan.folder, drawn=True)
@@ -652,26 +653,18 @@ def sweep(
 ) -> tuple[Path, Training]:
     """Train once for each value of xi; return the folder and the last one with all points.
 
-    Every value is a training in a folder of its own and resumes by itself. Each is on as many rows:
-    the largest number that the smallest and the largest ``xi`` both allow. ``options`` is what
-    :func:`fit` takes besides. Raises InputError.
+    Every value is a training in a folder of its own and resumes by itself. In each stage, each is
+    on the largest number of rows that all values allow. ``options`` is what :func:`fit` takes
+    besides. Raises InputError.
     """
     config = config or TrainConfig()
     wanted = sweep_values(values, config)
     folder = Path(out) if out else Path(f"{Path(run)}-sweep-xi-{config.recipe}")
     say: Say = options.get("say", lambda text: None)
-    ends = [
-        fit(
-            run, folder / f"rows-{xi:g}", dataclasses.replace(config, xi=xi, seeds=1),
-            export="trl", **options,
-        )[1]
-        for xi in (wanted[0], wanted[-1])
-    ]  # fmt: skip
-    most: dict[str, Any] = smallest([stage_rows(training.rows) for training in ends])
     points: list[SweepPoint] = []
     for xi in wanted:
         say(f"xi {xi:g}")
-        own = dataclasses.replace(config, xi=xi, **most)
+        own = dataclasses.replace(config, xi=xi, xis=tuple(wanted))
         _, last = fit(run, folder / f"xi-{xi:g}", own, **options)
         points.append(SweepPoint("xi", xi, last_numbers(last)))
     swept = msgspec.structs.replace(last, sweep=tuple(points))
@@ -693,21 +686,6 @@ def sweep_values(values: Sequence[float], config: TrainConfig) -> list[float]:
             "and 1"
         )
     return wanted
-
-
-def stage_rows(counted: Mapping[str, int]) -> dict[str, int]:
-    """Return how many rows a stage has ("sft", "dpo"), without the plain ones added to them."""
-    sizes: dict[str, int] = {}
-    for kind, number in counted.items():
-        if not kind.endswith(" plain"):
-            stage = kind.partition(" ")[0]
-            sizes[stage] = sizes.get(stage, 0) + number
-    return sizes
-
-
-def smallest(sizes: Sequence[Mapping[str, int]]) -> dict[str, int]:
-    """Return how many rows every value can have, as settings of the stages."""
-    return {f"{stage}_rows": min(size[stage] for size in sizes) for stage in sizes[0]}
 
 
 def last_numbers(training: Training) -> dict[str, Estimate]:

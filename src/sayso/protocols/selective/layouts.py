@@ -161,27 +161,21 @@ def _rejected(
 
     ``right`` are the right answers by labels of the run: the chart is drawn over their words.
     """
-    name = "false_negatives_fifth"
     rows: list[Row] = []
     points: list[charts.Row] = []
-    found = {
-        labels: right[labels].rejected or list(results.each(name, form="short"))
-        for labels, results, _ in shown.each()
-        if labels in right
-    }
-    there = {part_of(e.where, "fifth") for own in found.values() for e in own}
+    there = {part_of(e.where, "fifth") for own in right.values() for e in own.rejected}
     fifths = sorted(fifth for fifth in there if fifth)
-    for labels, own in found.items():
+    for labels, own in right.items():
         series: dict[str, dict[str, Estimate]] = {}
-        for e in own:
+        for e in own.rejected:
             parts = dict(e.where)
-            if "fifth" in parts and parts.get("against", "").startswith(only):
+            if parts.get("against", "").startswith(only):
                 series.setdefault(parts["against"], {})[parts["fifth"]] = e
         for metric, by_fifth in series.items():
             heads = *labels, metric_label(metric)
             rows.append((heads, tuple(by_fifth.get(n) for n in fifths)))
             points += [
-                charts.point(" · ".join(heads), right[labels].words[int(n) - 1], e)
+                charts.point(" · ".join(heads), own.words[int(n) - 1], e)
                 for n, e in by_fifth.items()
             ]
 
@@ -203,10 +197,7 @@ def _rejected(
 
 
 class _RightAnswers(NamedTuple):
-    """Who calls answers of a run right, and the mean words of these by fifths of their length.
-
-    ``rejected`` are the shares that metrics reject, where they are not those of the run.
-    """
+    """Who calls answers right, their mean words and the shares rejected, by fifths of length."""
 
     who: str
     words: list[float]
@@ -221,24 +212,26 @@ BY_ONE = (
 
 
 def _right_answers(rows: FormRows, chosen: Settings, folder: RunFolder) -> _RightAnswers:
-    """Return those that all people call right, where several judged each answer, as in the paper.
+    """Return answers that all people call right, where several judged each, as in the paper.
 
     Else those that the run's judge calls right.
     """
-    if not rows.judge.startswith(BY_PEOPLE):
-        judge = f"the judge ({metric_label(rows.judge)})"
-        return _RightAnswers(BY_ONE.format(judge), _words_of_fifths(rows), [])
-    votes = {v.asked: v.raw or "" for v in folder.iter("verdicts/short-people", Verdict)}
-    cast = [votes.get(question, "").replace("?", "") for _, question in rows.facts]
-    wrong = rows.wrong[rows.judge].copy()
-    judged = np.flatnonzero(~np.isnan(wrong))
-    if not all(len(cast[at]) > 1 for at in judged):
+    who = BY_ONE.format(f"the judge ({metric_label(rows.judge)})")
+    if rows.judge.startswith(BY_PEOPLE):
         who = BY_ONE.format("the person, or most people,")
-        return _RightAnswers(who, _words_of_fifths(rows), [])
-    wrong[judged] = ["0" in cast[at] for at in judged]
-    rows = rows._replace(wrong={**rows.wrong, rows.judge: wrong})
+        votes = {v.asked: v.raw or "" for v in folder.iter("verdicts/short-people", Verdict)}
+        cast = [votes.get(question, "").replace("?", "") for _, question in rows.facts]
+        wrong = rows.wrong[rows.judge].copy()
+        judged = np.flatnonzero(~np.isnan(wrong))
+        if all(len(cast[at]) > 1 for at in judged):
+            who = BY_ALL
+            wrong[judged] = ["0" in cast[at] for at in judged]
+            rows = rows._replace(wrong={**rows.wrong, rows.judge: wrong})
     rejected = [e for e in refusal_estimates(rows, chosen) if e.name == "false_negatives_fifth"]
-    return _RightAnswers(BY_ALL, _words_of_fifths(rows), rejected)
+    held = rows.words[(rows.wrong[rows.judge] == 0) & ~np.isnan(rows.words)]
+    fifth = length_bins(held, 5)
+    words = [float(held[fifth == n].mean()) if n in fifth else float("nan") for n in range(5)]
+    return _RightAnswers(who, words, rejected)
 
 
 def _answers(shown: LayoutRuns) -> Iterator[tuple[tuple[str, ...], FormRows, Settings, RunFolder]]:
@@ -321,15 +314,6 @@ def rejected_by_length(metric: str, shown: LayoutRuns) -> list[NumberTable]:
                 tables.append(table._replace(caption=f"(a) {table.caption}"))
     tables.append(_rejected(shown, metric, right))
     return [table for table in tables if table.rows]
-
-
-def _words_of_fifths(rows: FormRows) -> list[float]:
-    """Return the mean words of the right answers in each fifth of their length."""
-    held = rows.words[(rows.wrong[rows.judge] == 0) & ~np.isnan(rows.words)]
-    fifth = length_bins(held, 5)
-    return [
-        float(held[fifth == n].mean()) if (fifth == n).any() else float("nan") for n in range(5)
-    ]
 
 
 #: where the numbers of declining come from

@@ -16,6 +16,7 @@ not train it to hedge always.
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -187,24 +188,31 @@ def make(
     size: tuple[int, int],
     seed: int,
     author: Author | None = None,
+    equal: Sequence[float] = (),
 ) -> RowSet:
     """Return the rows of a recipe, at most ``size`` for (SFT, DPO). Raises InputError.
 
-    An ``author`` makes the rows of paragraphs in the rules' place.
+    An ``author`` makes the rows of paragraphs in the rules' place. ``equal`` are shares of long
+    rows (short: 0, long: 1): each stage has as many rows as a mix of every one of them can have.
     """
+    if equal:
+        xi = {"short": 0.0, "long": 1.0}.get(recipe, settings.xi)
+        recipe, settings = "mix", dataclasses.replace(settings, xi=xi)
     settings.check(recipe)
     # by truth are labeled: paragraphs sentence by sentence, answers of recipe calibrated never
     if recipe != "calibrated" and (recipe != "long" or settings.style != "paper"):
         check_known_and_unknown(facts, settings)
     notes: list[str] = []
     sides: dict[Want, list[TrainingRow]] = {}
+    plain: dict[Want, int | None] = {}
     wants: tuple[Want, ...] = ("sft", "dpo")
     for want, most in zip(wants, size, strict=True):
         if not most:
             sides[want] = []
             continue
         remarks: list[str] = []
-        rows = _rows(facts, settings, _WantedRows(recipe, want, most, seed, remarks, author))
+        wanted = _WantedRows(recipe, want, most, seed, remarks, author, equal)
+        rows, plain[want] = _rows(facts, settings, wanted)
         if not rows:
             raise InputError(
                 f"recipe {recipe} makes no {want.upper()} row of {len(facts)} facts: "
@@ -215,8 +223,8 @@ def make(
         notes += [f"{want.upper()}: {note}" for note in dict.fromkeys(remarks)]
         sides[want] = instructed(rows, instructions, 1.0, seed)
     for want in wants:
-        plain = _plain(sides[want], facts, settings, want, seed)
-        sides[want] = in_order([*sides[want], *plain], seed)
+        kept = in_order(_plain(sides[want], facts, settings, want, seed), seed)[: plain.get(want)]
+        sides[want] = in_order([*sides[want], *kept], seed)
     return RowSet(sides["sft"], sides["dpo"], notes)
 
 
@@ -229,32 +237,41 @@ class _WantedRows(NamedTuple):
     seed: int
     notes: list[str]
     author: Author | None
+    equal: Sequence[float]
 
 
-def _rows(facts: Sequence[Fact], settings: RowSettings, wanted: _WantedRows) -> list[TrainingRow]:
-    """Return a recipe's rows of one sort, without the instruction."""
-    recipe, want, most, seed, notes, _ = wanted
+def _rows(
+    facts: Sequence[Fact], settings: RowSettings, wanted: _WantedRows
+) -> tuple[list[TrainingRow], int | None]:
+    """Return a recipe's rows of one sort, without the instruction, and the most plain ones."""
+    recipe, want, most, seed, notes, _, equal = wanted
     if recipe == "calibrated":
         rows = graded_rows(facts, settings, want=want, seed=seed, notes=notes)
-        return in_order(rows, seed)[:most]
+        return in_order(rows, seed)[:most], None
     short, long = _both(facts, settings, wanted)
     if recipe == "mix":
-        total = min(most, largest(len(set(short)), len(set(long)), [settings.xi]))
+        shares = equal or (settings.xi,)
+        total = min(most, largest(len(set(short)), len(set(long)), shares))
+        named = ", ".join(f"{xi:g}" for xi in shares)
         if not total:
             reasons = "; ".join(dict.fromkeys(notes))
             other = "" if long or not short else ", or --recipe short"
             raise InputError(
                 f"mix: {len(short)} short and {len(long)} long rows give no set with xi "
-                f"{settings.xi:g}{f' ({reasons})' if reasons else ''}: take more entities "
+                f"{named}{f' ({reasons})' if reasons else ''}: take more entities "
                 f"(--train-limit){other}"
             )
-        if total < most:
-            notes.append(_fewer("mix", total, most, f"all that xi {settings.xi:g} allows"))
-        return mix(short, long, settings.xi, total, seed)
+        sets = {xi: mix(short, long, xi, total, seed) for xi in shares}
+        plain = min(len(set(_plain(some, facts, settings, want, seed))) for some in sets.values())
+        if equal:
+            notes.append(f"equal rows: {total:,} and {plain:,} plain ones for each xi of {named}")
+        elif total < most:
+            notes.append(_fewer("mix", total, most, f"all that xi {named} allows"))
+        return sets[settings.xi], plain
     rows = in_order(short or long, seed)[:most]
     if len(rows) < most:
         notes.append(_fewer(recipe, len(rows), most, "all there are"))
-    return rows
+    return rows, None
 
 
 def _fewer(recipe: str, number: int, most: int, why: str) -> str:
@@ -263,8 +280,8 @@ def _fewer(recipe: str, number: int, most: int, why: str) -> str:
     UNCLE's Short, Long and Mix have the same number of rows.
     """
     return (
-        f"{recipe}: {number:,} of {most:,} rows, {why}: trainings by short, long and mix have "
-        "equal sizes only if each reaches the requested number (--sft-rows, --dpo-rows)"
+        f"{recipe}: {number:,} of {most:,} rows, {why}: for as many rows by short, long and mix, "
+        "train each with --equal-rows"
     )
 
 
@@ -272,7 +289,7 @@ def _both(
     facts: Sequence[Fact], settings: RowSettings, wanted: _WantedRows
 ) -> tuple[list[TrainingRow], list[TrainingRow]]:
     """Return short and long rows of a style; none of a form that the recipe does not take."""
-    recipe, want, _, seed, notes, author = wanted
+    recipe, want, _, seed, notes, author, _ = wanted
     if settings.style == "known":
         rows = known_rows(facts, settings, want=want, seed=seed, notes=notes)
         short, long = ([r for r in rows if r.form == form] for form in ("short", "long"))
