@@ -470,6 +470,7 @@ WIDE = {
     "score_files/score.py:score_file": "a public function: the flags of sayso score",
     "studies/__init__.py:study": "a public function: the flags of sayso study",
     "studies/joined.py:__init__": "how a study is computed, and what its file says, by keyword",
+    "train/recipes/__init__.py:make": "what rows are made of, by whom, and how many",
     "train/training.py:fit": "a public function: what is trained, where to, how it is judged",
 }
 
@@ -576,7 +577,7 @@ BUDGET = {
     "protocols": 23_600,
     "judges": 16_190,
     "engines": 11_986,
-    "train": 7_191,
+    "train": 7_215,
     "metrics": 9_332,
     "runs": 6_475,
     "datasets": 5_600,

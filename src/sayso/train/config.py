@@ -512,18 +512,11 @@ class TrainConfig:
     extra: Annotated[Mapping[str, Any], Parameter(parse=False)] = dataclasses.field(
         default_factory=dict
     )
-    #: values of xi in a sweep, all of which have as many rows
-    xis: Annotated[tuple[float, ...], Parameter(parse=False)] = ()
 
     @property
     def rows_of(self) -> str:
         """The recipe whose rows are made: a mix where others must have as many."""
         return "mix" if self.equal_rows else self.recipe
-
-    def shares(self, xi: float) -> tuple[float, ...]:
-        """Return the shares of long rows that must all have as many rows; of none: ()."""
-        ends = (0.0, xi, 1.0) if self.equal_rows else ()
-        return tuple(sorted({*ends, *self.xis}))
 
     def given(self) -> dict[str, Any]:
         """Return what was given of rows and training, by names such as "theta" and "sft.rows"."""
@@ -599,7 +592,7 @@ class TrainConfig:
         named: dict[str, object] = {
             "train_data": list(self.train_data), "rows_by": self.rows_by,
             "knowledge": self.knowledge, "prompt_folder": self.prompt_folder,
-            "equal_rows": self.equal_rows, "xis": list(self.xis),
+            "equal_rows": self.equal_rows,
         }  # fmt: skip
         return {name: value for name, value in named.items() if value}
 

@@ -81,7 +81,13 @@ OURS = (*PREPARED, "adapters", "runs", "forced", "export", "report.html")
 
 
 def begin_result(
-    base: Base, parts: Halves, config: TrainConfig, preset: Preset, rows: RowSettings, command: str
+    base: Base,
+    parts: Halves,
+    config: TrainConfig,
+    preset: Preset,
+    rows: RowSettings,
+    command: str,
+    xis: Sequence[float] = (),
 ) -> Training:
     """Return what a training is before it has begun; its settings decide whether it may go on."""
     settings: dict[str, object] = {
@@ -94,6 +100,7 @@ def begin_result(
         "trained": parts.trained.hash,
         "measured": parts.measured.hash,
         **config.sources,
+        **({"xis": list(xis)} if xis else {}),
         **_flat("rows", dataclasses.asdict(rows)),
         **_flat("training", dataclasses.asdict(preset)),
     }
@@ -317,6 +324,7 @@ class TrainingPlan(NamedTuple):
     progress: Progress | None
     say: Say
     rows_by: Engine | None = None
+    xis: Sequence[float] = ()
 
     @property
     def stages(self) -> tuple[str, ...]:
@@ -432,6 +440,7 @@ def fit(
     judge: Any = None,
     cache: str | Path | None = None,
     rows_by: Engine | None = None,
+    xis: Sequence[float] = (),
     progress: Progress | None = None,
     say: Say = lambda text: None,
     command: str = "",
@@ -440,7 +449,8 @@ def fit(
 
     ``export`` writes rows only, for another trainer ("trl", "llama-factory"). ``model``, ``data``,
     ``judge`` and ``cache`` replace what the run's manifest says; ``rows_by`` is an engine of your
-    own in the place of the configuration's. Raises InputError.
+    own in the place of the configuration's. ``xis`` are values of xi with all of which a mix must
+    have as many rows. Raises InputError.
     """
     config = config or TrainConfig()
     config.check()
@@ -451,14 +461,14 @@ def fit(
         run, config, export, model=model, data=data, judge=judge, cache=cache
     )
     check_still(base, progress)
-    begun = begin_result(base, parts, config, preset, settings, command)
+    begun = begin_result(base, parts, config, preset, settings, command, xis)
     folder = Path(out) if out else training_folder(base, begun)
     with one_writer(folder, command or "sayso train") as new:
         refuse_links(folder)
         begun = open_training(folder, begun, base, export=bool(export))
         plan = TrainingPlan(
             base, parts, config, preset, settings, folder, export, dict(begun.timings), progress,
-            say, rows_by,
+            say, rows_by, xis,
         )  # fmt: skip
         done = _fit(plan, begun, new)
         done = msgspec.structs.replace(done, finished=now(), timings=plan.timings)
@@ -592,14 +602,15 @@ def _make_rows(
     Returns them with what a model that made them has to say.
     """
     wording, size = _wording(plan), _wanted(plan)
+    ends = (0.0, plan.settings.xi, 1.0) if plan.config.equal_rows else ()
+    equal = sorted({*ends, *plan.xis})
     rows: dict[int, RowSet] = {}
     try:
         with timed(plan.timings, "rows"), _author(plan) as (author, told):
             for seed in seeds:
                 rows[seed] = make_rows(
-                    plan.config.recipe, facts, plan.settings, wording, size, seed, author,
-                    plan.config.shares(plan.settings.xi),
-                )  # fmt: skip
+                    plan.config.recipe, facts, plan.settings, wording, size, seed, author, equal
+                )
                 keep_rows(rows[seed], plan.folder / "rows", seed, plan.parts.measured.questions)
     except InputError:
         withdraw(plan.folder, drawn=True)
@@ -664,8 +675,8 @@ def sweep(
     points: list[SweepPoint] = []
     for xi in wanted:
         say(f"xi {xi:g}")
-        own = dataclasses.replace(config, xi=xi, xis=tuple(wanted))
-        _, last = fit(run, folder / f"xi-{xi:g}", own, **options)
+        own = dataclasses.replace(config, xi=xi)
+        _, last = fit(run, folder / f"xi-{xi:g}", own, xis=wanted, **options)
         points.append(SweepPoint("xi", xi, last_numbers(last)))
     swept = msgspec.structs.replace(last, sweep=tuple(points))
     with replacing(folder / "sweep.json") as file:
