@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from sayso.records import slice_of
+from sayso.protocols.self_known.report import SelfKnownResults, scores_table
+from sayso.records import Estimate, slice_of
+from sayso.report.numbers import DASH
+from sayso.runs.result import Result
 from support.scripted_world import chance, word
 from support.telling_world import World
 
@@ -109,3 +112,32 @@ def test_scores_of_a_judge_by_lot_find_nothing(tmp_path: Path) -> None:
     assert found.low <= 0.5 <= found.high
     knows = World(random_texts(7)).run(tmp_path / "knows", modes="direct")
     assert knows.get("auroc", "method:plain;score:p_true").value == 1.0
+
+
+def of_part(result: Result, part: str) -> Estimate:
+    return result.get("auroc", method="plain", score="p_true", part=part)
+
+
+def test_scores_have_an_auroc_in_each_part_of_the_text(tmp_path: Path) -> None:
+    texts = {name: text[:5].ljust(5, "t") for name, text in random_texts(8).items()}
+    world = World(texts)
+    result = world.run(tmp_path / "all", modes="direct")
+    parts = [of_part(result, f"{n}/5") for n in range(1, 6)]
+    assert [e.value for e in parts] == [1.0] * 5
+    assert sum(e.n or 0 for e in parts) == result.get("auroc", "method:plain;score:p_true").n
+    assert all(e.low is not None for e in parts)
+    # of one class in the first part
+    sided = {name: "t" + text[1:] for name, text in texts.items()}
+    result = World(sided).run(tmp_path / "sided", modes="direct")
+    first = of_part(result, "1/5")
+    assert first.value is None
+    assert first.problem
+    assert of_part(result, "2/5").value == 1.0
+    # too few topics for an interval by part
+    few = World(dict(list(texts.items())[:8])).run(tmp_path / "few", modes="direct")
+    one = of_part(few, "3/5")
+    assert (one.value, one.low, one.high) == (1.0, None, None)
+    table = scores_table(SelfKnownResults(result.estimates), "plain")
+    assert table.head[1:3] == ["AUROC", "part 1/5"]
+    row = next(cells for cells in table.rows if cells[0].text == "p_true")
+    assert [cell.text[:3] for cell in row[2:4]] == [DASH, "1.0"]

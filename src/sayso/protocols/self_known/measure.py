@@ -925,7 +925,7 @@ def _survives(texts: LongAnswers, kept: Mask, row: int, verdict: Verdict) -> boo
 
 
 def uncertainty(run: Run, texts: LongAnswers, settings: Settings) -> Iterator[Estimate]:
-    """Yield the AUROC of every score for unsupported claims."""
+    """Yield each score's AUROC for unsupported claims, of all and of each part of the text."""
     if not run.has("scores/claims"):
         return
     values: dict[str, dict[str, float]] = defaultdict(dict)
@@ -938,19 +938,30 @@ def uncertainty(run: Run, texts: LongAnswers, settings: Settings) -> Iterator[Es
             reasons[s.method][s.problem or "no value"] += 1
     for name in CLAIM_SCORES:
         every = np.array([values[name].get(c.id, np.nan) for c in texts.claims])
-        has = np.array([c.id in values[name] for c in texts.claims], dtype=bool)
-        use = texts.rated & has
-        u, wrong = every[use], texts.label[use] == UNSUPPORTED
-        lost = int((texts.rated & ~has).sum())
-        where = slice_of(score=name)
-        if not len(u):
-            why = reasons[name].most_common(1)[0][0] if reasons[name] else "no claim has a label"
-            yield Estimate("auroc", where, missing=lost, problem=why)
-            continue
-        clusters = texts.cluster[use]
-        truth = wrong.astype(np.float64)
-        area = bootstrap_auroc(u, truth, clusters=clusters, name="auroc", **_again(settings))
-        yield msgspec.structs.replace(area, where=where, missing=lost)
+        has = ~np.isnan(every)
+        for part, here in _whole_and_parts(texts, settings):
+            use = texts.rated & has & here
+            lost = int((texts.rated & ~has & here).sum())
+            where = slice_of(score=name) + part
+            if not use.any():
+                why = (
+                    reasons[name].most_common(1)[0][0] if reasons[name] else "no claim has a label"
+                )
+                if not part:
+                    yield Estimate("auroc", where, missing=lost, problem=why)
+                continue
+            wrong = (texts.label[use] == UNSUPPORTED).astype(np.float64)
+            clusters = texts.cluster[use]
+            area = bootstrap_auroc(every[use], wrong, clusters=clusters, **_again(settings))
+            yield msgspec.structs.replace(area, where=where, missing=lost)
+
+
+def _whole_and_parts(texts: LongAnswers, settings: Settings) -> Iterator[tuple[Slice, Mask]]:
+    """Yield which claims are in the whole text and in each part of it, by slice."""
+    yield (), np.ones(len(texts.claims), dtype=bool)
+    place = texts.claim_places(settings.bins, settings.closed)
+    for part in range(settings.bins):
+        yield part_slice(part, settings), place == part
 
 
 # ---- a checker of claims against people, where both labeled the same claims
@@ -1003,10 +1014,7 @@ def _verifier_slices(
     texts: LongAnswers, true: Floats, both: Mask, settings: Settings
 ) -> Iterator[tuple[Slice, Mask]]:
     """Yield all claims, each part of the text, thirds of claim count and of people's factuality."""
-    yield (), np.ones(len(true), dtype=bool)
-    place = texts.claim_places(settings.bins, settings.closed)
-    for part in range(settings.bins):
-        yield part_slice(part, settings), place == part
+    yield from _whole_and_parts(texts, settings)
     size = np.bincount(texts.text[both], minlength=len(texts.kept)).astype(np.float64)
     right = np.bincount(texts.text[both], weights=true[both], minlength=len(texts.kept))
     present = np.unique(texts.text[both])

@@ -378,7 +378,8 @@ NUMBERS = MetricTable(
     Metric(
         "auroc",
         "AUROC for an unsupported claim (.5 = chance)",
-        "Probability that a score ranks an unsupported claim as less certain than a supported one.",
+        "Probability that a score ranks an unsupported claim as less certain than a supported one, "
+        "of all claims or of those in one part of the texts.",
         notation="fraction",
         higher=True,
     ),

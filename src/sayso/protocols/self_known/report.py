@@ -1245,18 +1245,20 @@ def remedy(results: SelfKnownResults, method: str) -> Table:
 
 
 def scores_table(results: SelfKnownResults, method: str) -> Table:
-    """Return each score's AUROC for unsupported claims."""
+    """Return each score's AUROC for unsupported claims, of whole texts and of their parts."""
     rows = []
     for name, e in results.scores(method):
-        meaning = CLAIM_SCORES.get(name, "")
-        rows.append([TableCell(line(name, 40), meaning, head=True), number_cell(e, count=True)])
+        own = (results.get("auroc", method=method, score=name, part=p) for p in results.part_names)
+        cells = [number_cell(e, count=True), *map(number_cell, own)]
+        rows.append([TableCell(line(name, 40), CLAIM_SCORES.get(name, ""), head=True), *cells])
     missing = {
         line(score, 40): line(e.problem or "", 100)
         for score, e in results.by("score", "auroc", method=method)
         if e.value is None
     }
     notes = [f"No value: {name} ({why})." for name, why in missing.items()]
-    return filled_table(f"Claim scores: {labels(results.methods)[method]}", ["AUROC"], rows, notes)
+    columns = ["AUROC", *(f"part {line(part, 12)}" for part in results.part_names)]
+    return filled_table(f"Claim scores: {labels(results.methods)[method]}", columns, rows, notes)
 
 
 def checker_table(results: SelfKnownResults) -> list[Table]:
