@@ -11,12 +11,15 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
+from bisect import bisect_left
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from sayso.judges.english.lexicon import alternatives, lexicon_rows, lexicon_words
-from sayso.judges.english.numbers import NUMBER_WORDS
+from sayso.judges.english.numbers import NUMBER_WORDS, ORDINALS, PARTS
+from sayso.judges.english.numbers import UNITS as NUMERALS
 from sayso.judges.english.tokens import Token, fold, tokens, uninflected
 from sayso.judges.patterns import regex
 
@@ -101,8 +104,8 @@ _GAP = regex(r"[\s.\-\u00a0\u2010\u2011]{1,2}")
 @lru_cache(maxsize=1024)
 def unit(name: str) -> Unit:
     """Return a unit by its name, also of one "per" another. Raises KeyError for any other name."""
-    if name in UNITS:
-        return UNITS[name]
+    if (known := UNITS.get(name) or _NAMELESS.get(name)) is not None:
+        return known
     over, _, under = name.partition(" per ")
     one, two = UNITS[over], UNITS[under]
     return Unit(f"{one.dimension}/{two.dimension}", one.factor / two.factor)
@@ -210,6 +213,21 @@ _POWER = regex(
     r"\s?[x\u00d7*\u00b7]\s?10(?:\s?(?:\^|\*\*)\s?([-\u2212]?\d{1,3})"
     r"|([\u207b\u2070\u00b9\u00b2\u00b3\u2074-\u2079]{1,4}))|[eE]([+-]?\d{1,3})(?!\w)"
 )
+_TENS = regex(r"\s?(?:\^|\*\*)\s?-?\d{1,2}|[\u207b\u2070\u00b9\u00b2\u00b3\u2074-\u2079]{1,3}")
+#: numbers with the signs of other languages: decimal commas, points or spaces between thousands
+_NUMERAL = regex(
+    r"(?<![\d.,])(?:\d+,(?:\d{1,2}|\d{5,})|0,\d+|\d{1,3}(?:(?:\.\d{3}){2,}(?:,\d+)?|\.\d{3},\d+)"
+    r"|\d{1,3}(?:[ \u00a0\u2009\u202f]\d{3})+(?:[.,]\d+)?)(?!\d|[.,]\d)"
+)
+_SPACES = dict.fromkeys(map(ord, " \u00a0\u2009\u202f"), ",")
+
+
+def _plain_numeral(match: re.Match[str]) -> str:
+    """Return a number as English writes it, in as many characters: "4,5" as "4.5"."""
+    swapped = "," in match[0] or match[0].count(".") > 1
+    return match[0].translate(_SPACES | ({ord(","): ".", ord("."): ","} if swapped else {}))
+
+
 _ABOUT = regex(rf"\b(?:{alternatives(lexicon_words('nearly', 'quantities'))})\b", re.IGNORECASE)
 
 
@@ -244,6 +262,9 @@ def _in_digits(text: str, token: Token) -> tuple[float, float, int] | None:
         return None
     value = float(token.text)
     slack, end = _step(token.raw, value), token.end
+    if token.raw == "10" and (raised := _TENS.match(text, end)) is not None:
+        value = 10.0 ** int(raised[0].strip("^* ").translate(_SUPERSCRIPTS))
+        return value, 0.0, raised.end()
     power = _POWER.match(text, end)
     if power is not None:
         exponent = int((power[1] or power[2] or power[3]).translate(_SUPERSCRIPTS))
@@ -357,6 +378,7 @@ def find_quantities(text: str) -> tuple[WrittenQuantity, ...]:
 
     Sums ("3 hours 48 minutes") and ranges ("4.5 to 6 liters", with ``high``) are one quantity.
     """
+    text = _NUMERAL.sub(_plain_numeral, text)
     items = tokens(text)
     found: list[WrittenQuantity] = []
     i = 0
@@ -405,6 +427,106 @@ def find_quantities(text: str) -> tuple[WrittenQuantity, ...]:
     return tuple(q for q in found if math.isfinite(q.value))
 
 
+# ---- fractions and times of day, which are no numbers with a unit
+
+#: a part of a whole; minutes since midnight, also where morning or evening is left open
+_PART, _CLOCK, _FACE = "fraction", "clock", "face of a clock"
+_NAMELESS = {_PART: Unit("share", 100.0), _CLOCK: Unit("clock", 1.0), _FACE: Unit("clock", 1.0)}
+_COUNTED = rf"\d{{1,3}}|{alternatives(NUMBER_WORDS.keys() - set(ORDINALS))}|an?"
+_PARTS = {**PARTS, **{word: number for number, word in enumerate(ORDINALS) if number > 5}}
+_FRACTIONAL = regex(
+    r"(?<![\d/.,:$-])(?:(?P<whole>\d{1,4})(?: and |[ -]))?"
+    r"(?P<n>\d{1,4})[/\u2044](?P<d>[1-9]\d{0,3})(?![\d/]|[.,]\d)"
+    r"|(?:(?<![\d.,])(?P<before>\d{1,4})\s?)?(?P<sign>[\u00bc-\u00be\u2150-\u215e])"
+    r"|\b(?:an?|one)\s(?P<unit>[a-z]+)\sand\sa\s(?P<more>half|quarter)\b"
+    rf"|(?<![\w-])(?:(?P<a>[1-9]|an?|{alternatives(NUMERALS[1:10])})[\s-])?"
+    rf"(?P<part>half|(?<=[\s-])(?:{alternatives(_PARTS)}))s?"
+    r"(?=\s*(?:[.,;:!?)]|$)|\s(?:of|the|all|an?)\b)",
+    re.IGNORECASE,
+)
+_NO_PART = regex(r"\b(?:and|first|second|other|latter|next|last|this|that)[\s-]$", re.IGNORECASE)
+_UNIT_OF = regex(r"\s(?:of\s)?(?:an?\s)?([a-z]+)", re.IGNORECASE)
+_TIME = regex(
+    r"(?<![\d:.,/$-])(?:(?P<h>[01]?\d|2[0-4])(?P<sign>[:.h])(?P<m>[0-5]\d)(?![\d:]|\.\d)"
+    rf"|\b(?:(?P<minutes>half|quarter|{_COUNTED})\s(?:minutes\s)?(?P<to>past|(?<=minutes\s)to|"
+    rf"(?<=quarter\s)to))\s(?P<past>{_COUNTED})\b|\b(?P<hour>{_COUNTED}))"
+    r"(?:\s?(?P<mark>[ap]\.?\s?m\b\.?|uhr\b|h(?:ou)?rs?\b|h\b|o['\u2019]clock))?"
+    r"(?P<day>\s(?:in\sthe\s(?:morning|afternoon|evening)|at\snight))?"
+    r"|\b(?P<named>noon|midday|midnight)\b",
+    re.IGNORECASE,
+)
+
+
+def _number(word: str | None) -> int:
+    """Return the value of a number in digits or words; "a" is one, nothing is none."""
+    word = (word or "0").lower()
+    return int(word) if word.isdecimal() else NUMBER_WORDS.get(word, 1)
+
+
+def _fraction(m: re.Match[str], text: str) -> WrittenQuantity | None:
+    """Read "1 1/2", "\u2154", "half", "three quarters of a mile", "an hour and a half"."""
+    if m["unit"]:
+        name = unit_named(m["unit"])
+        value = 1 + 1 / PARTS[m["more"].lower()]
+        return WrittenQuantity(value, name, 0.0, *m.span()) if name else None
+    if m["n"]:
+        value = _number(m["whole"]) + int(m["n"]) / int(m["d"])
+    elif m["sign"]:
+        value = _number(m["before"]) + unicodedata.numeric(m["sign"])
+    elif _NO_PART.search(text, max(0, m.start() - 8), m.start()):
+        return None  # "the second half", "two and a half"
+    elif m["a"] or m["part"].lower() == "half":
+        value = _number(m["a"] or "a") / _PARTS[m["part"].lower()]
+    else:
+        return None  # "the third"
+    of = _UNIT_OF.match(text, m.end())
+    if of is not None and (name := unit_named(of[1])):
+        return WrittenQuantity(value, name, 0.0, m.start(), of.end())
+    return WrittenQuantity(value, _PART, 0.0, *m.span())
+
+
+def _time(m: re.Match[str], _: str) -> WrittenQuantity | None:
+    """Read "9:30 pm", "21:00", "nine o'clock", "quarter past nine", "noon"."""
+    if m["named"]:
+        return WrittenQuantity(720.0 * ("t" not in m["named"].lower()), _CLOCK, 0.0, *m.span())
+    mark = (m["mark"] or m["day"] or "").lower().replace(".", "").replace(" ", "")
+    if (m["hour"] and (not mark or mark[0] == "h")) or (m["sign"] == "." and not mark):
+        return None
+    hour, minute = _number(m["h"] or m["past"] or m["hour"]), _number(m["m"])
+    if m["minutes"]:
+        part = m["minutes"].lower()
+        minute = 60 // PARTS[part] if part in PARTS else _number(part)
+        minute *= 1 if m["to"].lower() == "past" else -1
+    late = mark[:1] == "p" or mark.endswith(("noon", "evening")) or (mark == "atnight" and hour > 5)
+    early = mark[:1] == "a" or mark.endswith("morning")
+    if late or early:
+        hour = hour % 12 + 12 * late
+    known = late or early or m["h"] or mark == "uhr"
+    value = (60.0 * hour + minute) % 1440
+    return WrittenQuantity(value, _CLOCK if known else _FACE, 0.0, *m.span())
+
+
+@lru_cache(maxsize=2048)
+def find_amounts(text: str) -> tuple[WrittenQuantity, ...]:
+    """Return the quantities of a text, its fractions and its times of day among them."""
+    found = find_quantities(text)
+    starts = [one.start for one in found]
+    taken = bytearray(len(text))
+    other: list[WrittenQuantity] = []
+    for pattern, read in ((_TIME, _time), (_FRACTIONAL, _fraction)):
+        for one in filter(None, (read(m, text) for m in pattern.finditer(text))):
+            last = found[max(0, bisect_left(starts, one.end) - 1)] if found else one
+            if last.end > one.end > last.start:
+                if last.start == one.start:
+                    continue  # "half a million"
+                one = one._replace(unit=last.unit, end=last.end)
+            if not (taken[one.start] or taken[one.end - 1]):
+                taken[one.start : one.end] = b"\1" * (one.end - one.start)
+                other.append(one)
+    other += [one for one in found if not (taken[one.start] or taken[one.end - 1])]
+    return tuple(sorted(other, key=lambda one: one.start))
+
+
 _RANK = regex(
     r"\d(?:st|nd|rd|th)$|(?:^|[\s-])(?:first|second|third|fifth|eighth|ninth|twelfth|\w+(?:ieth|[nrvx]th))$",
     re.IGNORECASE,
@@ -425,7 +547,7 @@ def gold_quantity(
     ``unit`` is the gold's own, where its source keeps it apart; one that is not known is ignored.
     """
     value = re.sub(r"(?<=\d)\s?(?:in\.?|\")$", " inches", value.strip())
-    found = find_quantities(value)
+    found = find_amounts(value)
     if len(found) != 1:
         return None
     one = found[0]
@@ -459,13 +581,32 @@ def same_amount(gold: WrittenQuantity, said: WrittenQuantity) -> bool:
     Units of two dimensions contradict. A range agrees with a gold at its ends, with a gold inside
     it when its ends differ by no more than half, and with an equal range.
     """
+    units = {gold.unit, said.unit}
+    if not units.isdisjoint((_CLOCK, _FACE)):
+        return _same_time(gold, said)
     if gold.high is not None or said.high is not None:
         return _same_range(gold, said)
+    plain = next((q for q in (gold, said) if not q.unit), None)
+    if "percent" in units and plain is not None and 0 < plain.value < 1:  # ".5" and "50 %"
+        parts = [q if q.unit else q._replace(unit=_PART) for q in (gold, said)]
+        if _converted(*parts):
+            return True
+    elif _PART in units and "percent" not in units:
+        gold, said = (q._replace(unit=q.unit.replace(_PART, "")) for q in (gold, said))
     differ = gold.unit and said.unit and gold.unit != said.unit
     if differ and _converted(gold, said):
         return True
     one = not differ or same_unit(gold.unit, said.unit)
     return one and _close(gold.value, said.value, max(gold.slack, said.slack))
+
+
+def _same_time(gold: WrittenQuantity, said: WrittenQuantity) -> bool:
+    """Tell whether two times of day agree; a bare number is an hour of the morning or evening."""
+    if "" in (gold.unit, said.unit):
+        plain, time = (gold, said) if not gold.unit else (said, gold)
+        return plain.value <= 24 and (60 * plain.value - time.value) % 720 == 0
+    hours = 720 if _FACE in (gold.unit, said.unit) else 1440
+    return unit(gold.unit) == unit(said.unit) and (gold.value - said.value) % hours == 0
 
 
 def _converted(gold: WrittenQuantity, said: WrittenQuantity) -> bool:

@@ -49,6 +49,8 @@ _TOKEN = regex(
 _PLAIN = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h"}
 )
+#: a raised digit is a power: "10²" is not "102"
+_RAISED = str.maketrans({c: f"^{unicodedata.digit(c)}" for c in "⁰¹²³⁴⁵⁶⁷⁸⁹"})
 _APOSTROPHES = regex("['\u2019\u02bc\u00b4]")
 #: Words as they are written: with hyphens and apostrophes inside, and letters and digits alone.
 HYPHENATED = regex(r"[^\W_]+(?:['\u2019-][^\W_]+)*+")
@@ -128,7 +130,7 @@ def fold(word: str) -> str:
     """Return a word in lower case without diacritics, apostrophes and a possessive ending."""
     word = word.casefold()
     if not word.isascii():
-        word = unaccented(word).translate(_PLAIN)
+        word = unaccented(word.translate(_RAISED)).translate(_PLAIN)
     if word.isalpha():
         return word
     parts = _APOSTROPHES.split(word)

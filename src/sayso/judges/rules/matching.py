@@ -25,7 +25,7 @@ from sayso.judges.english.lexicon import alternatives, lexicon_groups, lexicon_w
 from sayso.judges.english.numbers import MONTHS
 from sayso.judges.english.quantities import (
     WrittenQuantity,
-    find_quantities,
+    find_amounts,
     gold_quantity,
     ordinal,
     same_amount,
@@ -389,12 +389,22 @@ def spread_words(
 ) -> list[Hit]:
     """The gold's content words that the question did not say, close together, in any order."""
     different = tuple({t.stem: t for t in new}.values())
-    if len(form.content) == 1 or not different:
+    if len(form.content) == 1 or not different or _is_mixed(form, text):
         return []
     if len(different) == 1:
         return _rest(different[0], form, text, asked)
     hit = window(different, text, 6 + 3 * len(different), len(different))
     return [] if hit is None else [hit]
+
+
+def _is_mixed(form: GoldForm, text: MatchedText) -> bool:
+    """Whether a gold of several numbers is said in another order: "2-3" is not "3-2"."""
+    if len(form.content) == 1 or not all(t.number for t in form.content):
+        return False
+    at = -1
+    for word in form.content:
+        at = next((i for i in text.locate(word) if i > at), len(text.tokens))
+    return at == len(text.tokens)
 
 
 def _rest(word: Token, form: GoldForm, text: MatchedText, asked: MatchedText) -> list[Hit]:
@@ -626,6 +636,8 @@ def is_bare_gold(form: GoldForm, text: MatchedText) -> list[Hit]:
     """
     said = {i: t for i, t in enumerate(text.tokens) if t.text not in STOP}
     if not 1 <= len(said) <= 4 or len(text.tokens) > LONGEST_BARE or LISTED.search(form.value):
+        return []
+    if _is_mixed(form, text):
         return []
     kept: set[str] = set()
     covered: set[int] = set()
@@ -1007,7 +1019,7 @@ def _amounts(text: str, count: bool) -> list[WrittenQuantity]:
     """Return the amounts of a text: no part of a date, nor a rank when "how many" is asked."""
     values = value_dates(text)
     dates = [(d.start, d.end) for d in find_dates(text) if d.month or d not in values]
-    found = [q for q in find_quantities(text) if not (count and ordinal(text[q.start : q.end]))]
+    found = [q for q in find_amounts(text) if not (count and ordinal(text[q.start : q.end]))]
 
     def dated(q: WrittenQuantity) -> bool:
         near = bisect_left(dates, (q.end, 0))
@@ -1397,7 +1409,7 @@ def _traced(trace: _Trace, said: MatchedText, asked: MatchedText) -> bool:
     if trace.dates:
         return any(_overlap(gold, one) for one in find_dates(said.text) for gold in trace.dates)
     if trace.amount is not None:
-        return any(same_amount(trace.amount, one) for one in find_quantities(said.text))
+        return any(same_amount(trace.amount, one) for one in find_amounts(said.text))
     if not said.places.keys().isdisjoint(trace.words):
         return True
     for letters in trace.glued:

@@ -111,7 +111,7 @@ def _asked(question: str) -> _Asked | None:
         asking = " ".join(parts)
         words = tokens(asking)
     first = words[0].text.removesuffix("nt") if words else ""
-    if first not in _HELPERS and _ASKS.match(asking.rpartition(",")[2]):
+    if not words or (first not in _HELPERS and _ASKS.match(asking.rpartition(",")[2])):
         return None
     opens = 1 + (first in _HELPERS)
     apart = ("not", "no", "never", f"{first}nt")
