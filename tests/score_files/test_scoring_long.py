@@ -26,9 +26,8 @@ FILLING = "The town lies at a river, and people like to live there. "
 LONG = FILLING * 400 + "He was born in Arles."
 GERMAN = "Er wurde in einer kleinen Stadt im Süden des Landes geboren, und dort hat er gelebt."
 BUDGET = "budget: longer than the 20,000 characters that it reads"
-SENTENCE = (
-    f"rules has no verdict on 3 answers (2 {BUDGET}; 1 language: in a language other than English)"
-)
+LANGUAGE = "language: not in English; --gold-metric llm:MODEL reads other languages"
+SENTENCE = f"rules has no verdict on 3 answers (2 {BUDGET}; 1 {LANGUAGE})"
 
 
 def rows() -> list[dict[str, Any]]:

@@ -42,6 +42,7 @@ from sayso.judges.english.markup import (
     row_cells,
 )
 from sayso.judges.english.numbers import MONTH_NAMES
+from sayso.judges.english.other_languages import silent_elsewhere
 from sayso.judges.english.sentences import Span, plain_text
 from sayso.judges.english.tokens import ALPHANUMERIC, plain_marks
 from sayso.judges.model.numbered import JudgeTask, NumberedReader, TextBlock, TextOutcome
@@ -1326,9 +1327,11 @@ def unresponsive(text: str) -> str | None:
     Tu et al., arXiv 2411.15993, section 3.1, filter their generations by phrases such as these
     before counting claims: of a model that asks back or declines. Quotes and case
     are made equal, and a phrase counts anywhere.
-    English only: other languages pass, and are counted as answers.
+    Of other languages set phrases alone decline; all else passes, and is counted as an answer.
     """
     if is_blank(text):
         return "empty"
+    if not is_english(text) and silent_elsewhere(text):
+        return "a phrase of another language"
     plain = " ".join(text.translate(_QUOTES).lower().split())
     return next((phrase for phrase in PHRASES if phrase in plain), None)

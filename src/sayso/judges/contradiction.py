@@ -30,6 +30,7 @@ from sayso.judges.english.lexicon import (
     lexicon_words,
 )
 from sayso.judges.english.numbers import MONTH_NAMES, PARTS
+from sayso.judges.english.other_languages import silent_elsewhere
 from sayso.judges.english.quantities import WrittenQuantity, find_quantities, ordinal, same_amount
 from sayso.judges.english.questions import Expected, asks_for_a_name, expected
 from sayso.judges.english.sentences import split_sentences
@@ -69,12 +70,14 @@ def contradicts(question: str, a: str, b: str) -> bool | None:
 
 
 def answers(question: str, answer: str) -> bool:
-    """Return whether an answer gives a value that can be compared; another language cannot.
+    """Return whether an answer gives a value; in another language any text but a set phrase does.
 
     Its first 4,000 characters are read, without thoughts.
     """
     text = _said(answer)
-    return not is_english(text) or read_short_answer(question[:_LONGEST], text) is not None
+    if not is_english(text):
+        return not silent_elsewhere(text)
+    return read_short_answer(question[:_LONGEST], text) is not None
 
 
 def relate(question: str, a: str, b: str) -> Relation | None:

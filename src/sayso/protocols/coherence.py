@@ -30,6 +30,8 @@ STAGES = {
 }
 #: larger shares of the answers of a stage are told
 CUT, REPEATING, MARKED, BESIDE = 0.1, 0.05, 0.05, 0.2
+#: a larger share in other languages than English is told
+FOREIGN = 0.005
 #: fewer answers show nothing
 LEAST = 3
 #: so many are read for what they say; which ones, their ids draw, and those are hashes
@@ -88,7 +90,7 @@ def unseen_cautions(run: Run) -> list[str]:
 
 
 def coherence_cautions(run: Run) -> list[str]:
-    """Return a line if many answers are cut off, loop, or do not answer, and one on their label.
+    """Return a line if many answers are cut off, loop, or do not answer, and on label and language.
 
     From stored answers and verdicts alone.
     """
@@ -123,6 +125,11 @@ def coherence_cautions(run: Run) -> list[str]:
             f"{LEAD}{'; '.join(prefixed)}. If the model was not asked for that, it comes from the "
             "chat template or the prompt. Lengths and metrics that compare words count it."
         )
+    cautions += [
+        f"{LEAD}{counts} are not in English; the offline reader reads English and gives them no "
+        "verdict. To read them: --judge MODEL."
+        for counts in _not_english(run)
+    ]
     return cautions
 
 
@@ -132,6 +139,16 @@ def _prefixed(texts: Sequence[str], name: str) -> Iterator[str]:
     label, count = labels.most_common(1)[0] if labels else ("", 0)
     if count >= LEAST and 2 * count > len(texts) and label.lower() not in ("yes", "no"):
         yield f"{count:,} of {len(texts):,} {name} begin with {label!r}"
+
+
+def _not_english(run: Run) -> Iterator[str]:
+    """Yield how many answers or claims of a stage have no verdict for their language."""
+    for table, name in {**STAGES, "long-support": "claims"}.items():
+        verdicts = run.verdicts(table) if run.has(f"verdicts/{table}") else []
+        every = {v.target.partition("#")[0] for v in verdicts}
+        unread = {v.target for v in verdicts if v.problem == "language"}
+        if len(unread) > FOREIGN * len(every):
+            yield f"{len(unread):,} of {len(every):,} {name}"
 
 
 def _signs(

@@ -247,7 +247,7 @@ def why_unjudged(metric: str, problem: str) -> str:
     words = {
         **PROBLEMS,
         "budget": f"longer than the {longest:,} characters that it reads",
-        "language": "in a language other than English",
+        "language": "not in English; --gold-metric llm:MODEL reads other languages",
     }
     return f"{problem}: {words[problem]}" if problem in words else problem
 

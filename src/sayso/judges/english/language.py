@@ -1,17 +1,23 @@
-"""Whether a text is English, by its function words and scripts."""
+"""Whether a text is English, by its words and scripts."""
 
 from __future__ import annotations
 
+import unicodedata
+from collections.abc import Set
 from functools import lru_cache
 
+from sayso.judges.english.families import word_group
 from sayso.judges.english.lexicon import lexicon_rows, lexicon_words
+from sayso.judges.english.other_languages import MOST_WORDS, is_set_phrase
 from sayso.judges.patterns import regex
 
-# ---- whether a text is English: by function words and scripts. Only running text can be told
-# apart; names, dates, numbers and other short answers ("Ludwig van Beethoven", "1950") pass.
+# ---- whether a text is English: by its words and scripts. Names, dates, numbers and other short
+# answers ("Ludwig van Beethoven", "1950") have no language and pass.
 
 _WORD = regex(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _SAMPLE = 4000
+#: what is written for machines
+_CODE = regex(r"\S*[\\_={}<>@]\S*")
 
 #: Frequent words that hold a sentence together and are rare in names; shared forms are left out
 #: ("in", "was", "die", "a", "on", "or", "me", "as", "do", "no").
@@ -32,45 +38,91 @@ _SENTENCE = regex(
 )
 _BEYOND_LATIN = regex("[^\u0000-\u024f\u1e00-\u1eff]")
 _LATIN = regex("[A-Za-zªµºÀ-ÖØ-öø-\u024f\u1e00-\u1eff]")
-_GREEK = regex("[\u0370-\u03ff]")
+#: the letters of formulas
+_GREEK_SIGNS = regex("(?<![\u0370-\u03ff])[\u0370-\u03ff]{1,2}(?![\u0370-\u03ff])")
 _WIDE = regex("[\u3040-\u9fff\uac00-\ud7af]")
+#: scripts of which one text may use several
+_TOGETHER = {"HIRAGANA": "CJK", "KATAKANA": "CJK"}
 
 
-def _foreign_script(text: str) -> bool:
-    """Whether most letters are neither Latin nor the Greek of formulas."""
-    beyond = "".join(_BEYOND_LATIN.findall(text))
-    if not beyond or _SENTENCE.search(text):
-        return bool(beyond)
-    latin, greek = len(_LATIN.findall(text)), len(_GREEK.findall(beyond))
-    other = sum(c.isalpha() for c in _GREEK.sub("", beyond))
+def scripts_of(text: str) -> frozenset[str]:
+    """Return the scripts of a text other than Latin, by their names in Unicode."""
+    beyond = {c for c in _BEYOND_LATIN.findall(text) if c.isalpha()}
+    names = (unicodedata.name(c, "UNKNOWN").partition(" ")[0] for c in beyond)
+    return frozenset(_TOGETHER.get(name, name) for name in names)
+
+
+def _other_script(text: str) -> bool:
+    """Return whether most letters are neither Latin nor the Greek of formulas."""
+    other = sum(c.isalpha() for c in _BEYOND_LATIN.findall(_GREEK_SIGNS.sub("", text)))
+    return other > len(_LATIN.findall(text))
+
+
+def _may_be_a_name(text: str, scripts: Set[str] | None) -> bool:
+    """Return whether up to four words may be a name: capitalized, or of a script without capitals.
+
+    ``scripts`` are those that an answer can be expected in; ``None`` for any.
+    """
+    firsts = [next(filter(str.isalnum, word), "") for word in text.split()]
     # One ideograph says what a word says, so few of them already make a sentence.
-    enough = 8 if _WIDE.search(beyond) else 16
-    return (greek > 12 and greek > latin) or (other >= enough and other > latin)
+    longest = 7 if _WIDE.search(text) else 60
+    return (
+        (scripts is None or scripts_of(text) <= scripts)
+        and len(firsts) <= 4
+        and not any(first.islower() for first in firsts)
+        and sum(map(str.isalpha, text)) <= longest
+        and not _SENTENCE.search(text)
+    )
 
 
 @lru_cache(maxsize=4096)
-def is_english(text: str) -> bool:
+def is_english(text: str, scripts: frozenset[str] | None = None) -> bool:
     """Return whether ``text`` may be judged by rules written for English.
 
-    True for English, and for what has no language: the empty text, names, numbers, up to three
-    words. False for running text in another script, or where another language's function words
-    outnumber the English ones. Judged on the first 4,000 characters.
+    True for English, and for what has no language: the empty text, names and numbers of up to four
+    words (in other ``scripts`` than Latin only in these, where they are given). False for set
+    phrases of other languages, for other text in another script, where another language's function
+    words outnumber the English ones, and where most words in small letters are none of English.
+    Judged on the first 4,000 characters.
     """
     sample = text[:_SAMPLE]
-    if not sample.isascii() and _foreign_script(sample):
-        return False
     written = _WORD.findall(sample)
     words = " ".join(written).lower().replace("’", "'").split()
     english = sum(word in _ENGLISH or word.endswith(_CONTRACTED) for word in words)
-    if len(words) < 4 or english >= 0.25 * len(words):
+    other_script = not sample.isascii() and _other_script(sample)
+    mostly = not other_script and english >= 0.25 * len(words)
+    if (not mostly or len(words) <= MOST_WORDS) and is_set_phrase(sample):
+        return False
+    if mostly or (len(words) < 4 and not other_script):
         return True
-    if len(_ELSEWHERE.intersection(words)) < 2:
+    if other_script:
+        return _may_be_a_name(sample, scripts)
+    elsewhere = len(_ELSEWHERE.intersection(words))
+    capitals = sum(word[0].isupper() and word.lower() not in _ELSEWHERE for word in written)
+    # "judith cynthia keppel" is a name without its capitals
+    bare = len(words) <= MOST_WORDS and sample.islower()
+    if not bare and _mostly_unheard(sample, elsewhere):
+        return False
+    if elsewhere < 2:
         return True
     # One word alone may be English too: "A tadpole becomes a frog".
     several = [known for known in _OTHERS if len(known.intersection(words)) > 1]
     best = max((sum(map(known.__contains__, words)) for known in several), default=0)
     # Names carry a particle or two ("Leonardo di ser Piero da Vinci"), so among capitalized words
     # it takes more of them.
-    capitals = sum(word[0].isupper() for word in written)
-    least = 4 if 2 * capitals >= len(words) else 2
+    least = 4 if bare or (2 * capitals >= len(words) and not sample.isupper()) else 2
     return best < least or best <= english or best < 0.18 * len(words)
+
+
+def _mostly_unheard(text: str, elsewhere: int) -> bool:
+    """Return whether most words in small letters have no stem of the 14,000 frequent English words.
+
+    Fewer are enough where function words of another language stand among them (``elsewhere``).
+    """
+    written = _WORD.findall(_CODE.sub(" ", text))
+    small = [word.removesuffix("'s") for word in written if word[0].islower() and len(word) > 1]
+    unheard = sum(
+        word not in _ENGLISH and word_group(word.lower()) == word.lower() for word in small
+    )
+    least, share = (2, 0.5) if elsewhere else (3, 0.75)
+    return unheard >= least and unheard > share * len(small)

@@ -22,8 +22,9 @@ import msgspec
 import numpy as np
 
 from sayso.judges.decisiveness import voices_doubt
-from sayso.judges.english.language import is_english
+from sayso.judges.english.language import is_english, scripts_of
 from sayso.judges.english.lexicon import lexicon_words
+from sayso.judges.english.other_languages import is_set_phrase, plain, silent_elsewhere
 from sayso.judges.english.sentences import Span
 from sayso.judges.english.tokens import HYPHENATED
 from sayso.judges.english.wrapping import unwrapped
@@ -259,16 +260,26 @@ def _aspect(question: Question) -> AskedAspect:
     return aspect_of(question.text, golds_to_compare(question), hint.strip(), question.entity)
 
 
-def _foreign(text: str, aspects: Sequence[AskedAspect]) -> bool:
-    """Whether a text is in another language than English; words of the questions have none.
+def _foreign(text: str, aspects: Sequence[AskedAspect]) -> Verdict | None:
+    """Return the verdict on a text in another language; ``None`` for English and for a gold.
 
-    Nor is it asked what is true: a wrong title in another language is treated as the right one.
+    Words of the questions have no language. Names may be in a script of the golds, or of the
+    questions where no gold is known. Only silence is read in other languages, by set phrases.
     """
-    if is_english(text):
-        return False
-    neutral = {w.lower() for a in aspects for w in HYPHENATED.findall(a.question[:2000])}
-    kept = (w for w in text.split() if w.strip(".,;").lower() not in neutral)
-    return not is_english(" ".join(kept))
+    golds = [name for aspect in aspects for gold in aspect.given for name in gold.names]
+    questions = " ".join(aspect.question[:2000] for aspect in aspects)
+    scripts = scripts_of(" ".join(golds) if golds else questions)
+    if is_english(text, scripts) or plain(text).strip(" .") in map(plain, golds):
+        return None
+    neutral = {w.lower() for w in HYPHENATED.findall(questions)}
+    kept = [w for w in text.split() if w.strip(".,;").lower() not in neutral]
+    enough = len(kept) > 3 or not any(w[0].islower() for w in kept)
+    if enough and not is_set_phrase(text) and is_english(" ".join(kept), scripts):
+        return None
+    if not silent_elsewhere(text):
+        return missing("language")
+    start = len(text) - len(text.lstrip())
+    return make_verdict("abstained", where=Span(start, len(text.rstrip())))
 
 
 # ---- wrappings
@@ -305,8 +316,8 @@ def _short(aspect: AskedAspect, answer: str) -> Verdict:
         return make_verdict("omitted")
     if len(answer) > LONGEST:
         return missing("budget")
-    if _foreign(answer, [aspect]):
-        return missing("language")
+    if (foreign := _foreign(answer, [aspect])) is not None:
+        return foreign
     rows, chances = _voiced(aspect._replace(golds=(), given=()), answer)
     if not rows:
         return make_verdict("omitted")
@@ -439,8 +450,8 @@ def _long(aspects: list[AskedAspect], paragraph: str) -> list[Verdict]:
         return [make_verdict("omitted") for _ in aspects]
     if len(paragraph) > LONGEST:
         return [missing("budget") for _ in aspects]
-    if _foreign(paragraph, aspects):
-        return [missing("language") for _ in aspects]
+    if (foreign := _foreign(paragraph, aspects)) is not None:
+        return [foreign for _ in aspects]
     asked = tuple(aspect._replace(golds=(), given=()) for aspect in aspects)
     keep = len(paragraph) <= LONGEST_KEPT
     text, chances = (_read if keep else _read.__wrapped__)(paragraph, asked)

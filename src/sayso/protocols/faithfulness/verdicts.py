@@ -31,6 +31,7 @@ from sayso.judges.ambiguity import LlmAmbiguous
 from sayso.judges.contradiction import LlmContradict, answers, contradicts
 from sayso.judges.decisiveness import Asserted, LlmDecisive, decisiveness, subject_stems
 from sayso.judges.english.language import is_english
+from sayso.judges.english.other_languages import silent_elsewhere
 from sayso.judges.english.sentences import split_sentences
 from sayso.judges.judge import Item, engine_of
 from sayso.judges.meaning import Meaning
@@ -77,7 +78,7 @@ def _by_rules(text: str) -> Asserted:
     if is_blank(text):
         return Asserted(())
     if not is_english(text):
-        return Asserted((), "language")
+        return Asserted((), None if silent_elsewhere(text) else "language")
     score = decisiveness(text)
     return Asserted(() if score is None else ((text.strip(), score),))
 
