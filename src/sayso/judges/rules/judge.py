@@ -24,7 +24,7 @@ import numpy as np
 from sayso.judges.decisiveness import voices_doubt
 from sayso.judges.english.language import is_english, scripts_of
 from sayso.judges.english.lexicon import lexicon_words
-from sayso.judges.english.other_languages import is_set_phrase, plain, silent_elsewhere
+from sayso.judges.english.other_languages import MOST_WORDS, is_set_phrase, plain, silent_elsewhere
 from sayso.judges.english.sentences import Span
 from sayso.judges.english.tokens import HYPHENATED
 from sayso.judges.english.wrapping import unwrapped
@@ -260,16 +260,27 @@ def _aspect(question: Question) -> AskedAspect:
     return aspect_of(question.text, golds_to_compare(question), hint.strip(), question.entity)
 
 
+#: asks for words of a language: "How do you say … in Spanish?", "What is the French word for …?"
+_LANGUAGE = r"[A-Z][a-z]+(?:ish|ese|an|ic|ch|in|ek|di|ew|ai|ili)\b"
+_ASKS_FOR_WORDS = regex(
+    rf"\b(?:say|translate|word|phrase|term|express)\b.*\bin(?:to)? {_LANGUAGE}"
+    rf"|\b{_LANGUAGE} (?:word|phrase|term|expression|translation|for)\b"
+)
+
+
 def _foreign(text: str, aspects: Sequence[AskedAspect]) -> Verdict | None:
     """Return the verdict on a text in another language; ``None`` for English and for a gold.
 
-    Words of the questions have no language. Names may be in a script of the golds, or of the
-    questions where no gold is known. Only silence is read in other languages, by set phrases.
+    Words of the questions have no language, nor have words that they ask for. Names may be in a
+    script of the golds, or of the questions where no gold is known. Only silence is read in other
+    languages, by set phrases.
     """
     golds = [name for aspect in aspects for gold in aspect.given for name in gold.names]
     questions = " ".join(aspect.question[:2000] for aspect in aspects)
     scripts = scripts_of(" ".join(golds) if golds else questions)
     if is_english(text, scripts) or plain(text).strip(" .") in map(plain, golds):
+        return None
+    if len(text.split()) <= MOST_WORDS and _ASKS_FOR_WORDS.search(questions):
         return None
     neutral = {w.lower() for w in HYPHENATED.findall(questions)}
     kept = [w for w in text.split() if w.strip(".,;").lower() not in neutral]
