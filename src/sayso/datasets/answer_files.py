@@ -134,7 +134,7 @@ def _open(
         _only_rows("inspect", columns, requests)
         log = inspect.log_in(path, clean_row(document, str(path)))
         return OpenAnswers("inspect", inspect.read(log, notices), notices)
-    kind, source = _results(path, kind, document)
+    kind, source = _results(path, kind, document, notices)
     first = next(source)  # every reader refuses an empty file
     source = chain([first], source)
     kind = kind or _kind_of(first[1], suffix)
@@ -207,11 +207,16 @@ def laid_out(path: Path, source: Iterator[Row], *, long: bool = False) -> Iterat
 RESULTS = {"promptfoo": promptfoo_rows, "deepeval": deepeval_rows}
 
 
-def _results(path: Path, kind: str | None, document: object) -> tuple[str | None, Iterator[Row]]:
+def _results(
+    path: Path, kind: str | None, document: object, notices: list[str]
+) -> tuple[str | None, Iterator[Row]]:
     """Return kind and rows of another tool's results, which a document holds, or of a table."""
     if isinstance(document, dict):
         for name, read in RESULTS.items():
-            if kind in (name, None) and (rows := read(clean_row(document, str(path)))) is not None:
+            if kind not in (name, None):
+                continue
+            rows = read(clean_row(document, str(path)), notices)
+            if rows is not None:
                 if not rows:
                     raise InputError(f"{path} contains no results")
                 return name, iter(list(enumerate(rows, 1)))

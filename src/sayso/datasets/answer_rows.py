@@ -23,6 +23,8 @@ from sayso.datasets.tables import (
     is_timestamp,
     list_in,
     read_table,
+    solved,
+    truth_in,
 )
 from sayso.prompts.thoughts import split_thoughts
 from sayso.records import UNKNOWN_LOGPROB, Gold, InputError, is_blank
@@ -34,8 +36,6 @@ TEXTS = (
     "question", "answer", "context", "prompt", "id", "model", "entity", "domain", "tier", "pair",
     "aspect",
 )  # fmt: skip
-_YES = {"true", "yes", "correct", "right", "1", "1.0", "c"}
-_NO = {"false", "no", "incorrect", "wrong", "0", "0.0", "i"}
 Floats = tuple[float, ...]
 
 
@@ -46,7 +46,8 @@ class AnswerRow(msgspec.Struct, frozen=True):
     1 = correct, 0 = not; ``votes`` are those of several people, NaN for one without a vote.
     ``recorded`` holds verdicts of other graders that came with the file, ``problems`` what could
     not be used, ``own`` the row as it was read. ``gold`` are all texts that are right; ``golds``
-    are the true values where one has aliases or is no text.
+    are the true values where one has aliases or is no text. ``finish`` is how an answer ended that
+    may not be whole.
     """
 
     place: str
@@ -76,6 +77,7 @@ class AnswerRow(msgspec.Struct, frozen=True):
     pair: str | None = None
     aspect: str | None = None
     golds: tuple[Gold, ...] | None = None
+    finish: str | None = None
 
     @property
     def offsets(self) -> tuple[int, ...] | None:
@@ -406,7 +408,7 @@ def _gold(
     An empty list is no gold. ``aliases`` are other ways to write a single gold.
     """
     values = value if isinstance(value, list | tuple) else () if value is None else (value,)
-    texts = tuple(one for one in values if isinstance(one, str))
+    texts = tuple(solved(one) for one in values if isinstance(one, str))
     if len(texts) == len(values) and aliases is None and not any(map(is_timestamp, texts)):
         return tuple(text for text in texts if text.strip()) or None, None
     try:
@@ -451,12 +453,9 @@ def person_verdict(value: object, problems: list[str], name: object = "human") -
             problems.append(f"{name}: the votes are tied or unreadable")
             return None
         return float(share > 0.5)
-    if isinstance(value, bool | int | float | Decimal) and value in (0, 1):
-        return float(value)
-    if isinstance(value, str):
-        said = value.strip().casefold()
-        if said in _YES or said in _NO:
-            return float(said in _YES)
+    known = truth_in(value)
+    if known is not None:
+        return float(known)
     problems.append(f"{name} is {str(value)[:40]!r}, expected true or false")
     return None
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from sayso.datasets.tables import list_in
+from sayso.datasets.tables import list_in, truth_in
 from sayso.engines import check_proxies, quiet_hub
 from sayso.records import Gold, GoldKind, InputError, Question, content_id, question_id
 
@@ -210,9 +210,7 @@ def listed_texts(value: Any, source: str, line: int) -> list[str]:
 def truth_of(row: Mapping[str, Any], name: str, source: str, line: int) -> bool:
     """Return a truth value, also one that CSV has as text. Raises InputError with the place."""
     value = row.get(name)
-    plain = value.strip().lower() if isinstance(value, str) else value
-    if plain in ("true", "yes", "1", "1.0", 1):
-        return True
-    if plain in ("false", "no", "0", "0.0", 0):
-        return False
+    known = truth_in(value)
+    if known is not None:
+        return known
     raise InputError(f"{source} line {line}: {name} is {value!r:.40}; expected true or false")

@@ -254,7 +254,13 @@ def wide_encoding(data: bytes) -> str:
 def check_encoding(data: bytes, path: Path) -> None:
     """Refuse the beginning of a text in UTF-16 or UTF-32. Raises InputError."""
     if name := wide_encoding(data):
-        raise InputError(f"{path} line 1, byte 1: {name}, not UTF-8; save the file as UTF-8")
+        raise InputError(f"{path} line 1, byte 1: {name}, not UTF-8; {_save_as(path)}")
+
+
+def _save_as(path: Path) -> str:
+    """Return what to do about a file that is not UTF-8."""
+    excel = ' (in Excel: File, Save As, "CSV UTF-8")' if is_text_table(path) else ""
+    return f"save the file as UTF-8{excel}"
 
 
 def decode_text(data: bytes, path: Path, line: int, *, first: bool) -> str:
@@ -269,7 +275,7 @@ def decode_text(data: bytes, path: Path, line: int, *, first: bool) -> str:
         column = error.start - data.rfind(b"\n", 0, error.start)
         raise InputError(
             f"{path} line {line}, byte {column}: not UTF-8 (0x{data[error.start]:02x}); "
-            "save the file as UTF-8"
+            f"{_save_as(path)}"
         ) from None
 
 
@@ -477,8 +483,23 @@ _ITEM = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|None)"""
 _PYTHON = re.compile(rf"\[\s*(?:{_ITEM}\s*(?:,\s*{_ITEM}\s*)*,?\s*)?\]", re.DOTALL)
 #: Wikidata writes 1815-12-10T00:00:00Z, pandas 1815-12-10 00:00:00
 _TIMESTAMP = re.compile(r"([+-]?\d{4,}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.0+)?Z?")
+#: the end of a worked solution: "#### 36" in GSM8K, a box in MATH
+_SOLUTION = re.compile(
+    r".*(?:\s####[ \t]*(\S[^\n]*?)\s*|\\boxed\{((?:[^{}]|\{[^{}]*\})+)\}[^\n]*)", re.DOTALL
+)
 #: 0,5 is no number here, while 1,500 is
 DECIMAL_COMMA = re.compile(r"[-+]?\d+,(?:\d{1,2}|\d{4,})")
+#: truth values as people write them, and spreadsheets in other languages
+YES = {
+    "true", "yes", "correct", "right", "1", "1.0", "c", "wahr", "ja", "richtig", "vrai", "oui",
+    "verdadero", "sí", "si", "verdadeiro", "sim", "vero", "waar", "sant", "sand", "sann", "prawda",
+    "tak", "tosi", "kyllä", "pravda", "ano", "igaz", "igen", "doğru", "evet", "истина", "да",
+}  # fmt: skip
+NO = {
+    "false", "no", "incorrect", "wrong", "0", "0.0", "i", "falsch", "nein", "faux", "non", "falso",
+    "não", "nao", "onwaar", "nee", "falskt", "falsk", "usann", "nej", "nei", "fałsz", "nie", "ei",
+    "epätosi", "nepravda", "ne", "hamis", "nem", "yanlış", "yanliş", "hayır", "ложь", "нет",
+}  # fmt: skip
 #: how a missing value looks when it was written out as a text
 WRITTEN_OUT = frozenset(("nan", "none", "null", "n/a", "<na>"))
 
@@ -564,6 +585,21 @@ def as_text(value: object) -> object:
     return str(value) if finite else value
 
 
+def truth_in(value: object) -> bool | None:
+    """Return a truth value, also one that is written as a text; ``None`` for anything else."""
+    if isinstance(value, str):
+        word = value.strip().casefold()
+        return word in YES if word in YES or word in NO else None
+    number = isinstance(value, bool | int | float | Decimal) and value in (0, 1)
+    return bool(value) if number else None
+
+
+def solved(text: str) -> str:
+    """Return the value that a worked solution ends with; any other text as it is."""
+    found = _SOLUTION.fullmatch(text)
+    return found[1] or found[2] if found else text
+
+
 def is_timestamp(text: str) -> bool:
     """Tell whether a text is a day with a time as pandas and databases write it."""
     return " " in text.strip() and _TIMESTAMP.fullmatch(text.strip()) is not None
@@ -571,6 +607,6 @@ def is_timestamp(text: str) -> bool:
 
 def _gold_of(text: str) -> Gold:
     """Return a gold: a timestamp is a date, all else is text until a matcher reads it."""
-    text = text.strip()
+    text = solved(text).strip()
     timed = _TIMESTAMP.fullmatch(text)
     return Gold(f"{timed[1]}T{timed[2]}Z", kind="date") if timed else Gold(text)

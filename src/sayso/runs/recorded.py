@@ -103,7 +103,7 @@ def _generation(ask: Ask, row: AnswerRow) -> Generation:
     return Generation(
         ask.request,
         text=row.answer or "",
-        finish="stop",
+        finish=row.finish or "stop",
         offsets=row.offsets,
         logprobs=row.logprobs,
         entropies=row.entropies,

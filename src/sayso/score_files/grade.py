@@ -118,6 +118,9 @@ def check_recorded_verdict(chosen: str, rows: Sequence[AnswerRow]) -> None:
         for column in row.own
         if column not in COLUMNS and recorded(row, column) is not None
     )
+    if by_filter := [held for held in there if held.startswith(f"{name},")]:
+        choice = " or ".join(f"--gold-metric file:{held}" for held in by_filter)
+        raise InputError(f"--gold-metric {chosen}: the log has several filters; choose {choice}")
     raise InputError(
         f"--gold-metric {chosen}: the file contains no such verdict; "
         + (

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 from sayso.datasets.answer_rows import AnswerRow, finite_numbers
 from sayso.datasets.tables import read_rows
-from sayso.datasets.tools.values import object_in, objects_in, text_in, token_texts
+from sayso.datasets.tools.values import (
+    Reply,
+    last_turn,
+    object_in,
+    replies_in,
+    token_texts,
+)
 from sayso.records import InputError
 
 Row = tuple[int, dict[str, object]]
@@ -24,22 +28,17 @@ def read_batch(
     completion, a completion or a response) and ``error``. The questions stand only in the batch's
     input, ``requests``, under the same ``custom_id``.
     """
-    questions = _Requests(requests) if requests is not None else None
-    lost = 0
-    if questions is None:
+    questions = _questions(requests) if requests is not None else {}
+    if requests is None:
         notices.append(
             "a batch's output contains no questions: give its input with --requests FILE to use "
             "them"
         )
-    try:
-        for number, row in rows:
-            name = str(row.get("custom_id"))
-            question = questions.question(name) if questions is not None else None
-            lost += questions is not None and question is None
-            yield _batch_row(number, row, name, question)
-    finally:
-        if questions is not None:
-            questions.close()
+    lost = 0
+    for number, row in rows:
+        name = str(row.get("custom_id"))
+        lost += requests is not None and name not in questions
+        yield _batch_row(number, row, name, questions.get(name))
     if lost:
         notices.append(f"{lost} answers of {path} have no request with their custom_id")
 
@@ -48,49 +47,31 @@ def _batch_row(number: int, row: dict[str, object], name: str, question: str | N
     problems: list[str] = []
     response = object_in(row.get("response"))
     body, status = response.get("body"), response.get("status_code")
-    choices: list[tuple[str, object]] = []
+    replies: list[Reply] = []
     if isinstance(body, dict) and status in (200, None) and not row.get("error"):
-        choices = _choices(body)
-        if not choices:
-            problems.append("failed: the response contains no text")
+        given = replies_in(body)
+        replies = [reply for reply in given if reply.text is not None]
+        if not replies:
+            why = "; ".join(problem for reply in given for problem in reply.problems())
+            problems.append(f"failed: the response contains no text{f' ({why})' if why else ''}")
     else:
         problems.append(f"failed: {_batch_reason(row.get('error') or body, status)}")
-    logprobs = [finite_numbers("log-probabilities", tokens, problems) for _, tokens in choices]
+    for place, reply in enumerate(replies):
+        problems += reply.problems("sample" if place else "answer")
+    logprobs = [finite_numbers("log-probabilities", one.tokens, problems) for one in replies]
     return AnswerRow(
         place=f"line {number}",
         question=question or "",
-        answer=choices[0][0] if choices else None,
-        samples=tuple(text for text, _ in choices[1:]),
-        logprobs=logprobs[0] if choices else None,
-        tokens=token_texts(choices[0][1]) if choices else None,
+        answer=replies[0].text if replies else None,
+        samples=tuple(reply.text or "" for reply in replies[1:]),
+        logprobs=logprobs[0] if replies else None,
+        tokens=token_texts(replies[0].tokens) if replies else None,
         sample_logprobs=tuple(logprobs[1:]) if any(logprobs[1:]) else None,
         id=name,
-        problems=tuple(problems),
+        problems=tuple(dict.fromkeys(problems)),
         own=row,
+        finish=replies[0].finish if replies else None,
     )
-
-
-def _choices(body: dict[str, Any]) -> list[tuple[str, object]]:
-    """Return text and token log-probabilities of each choice that has a text, in any form."""
-    choices: list[tuple[str | None, object]] = []
-    for choice in objects_in(body.get("choices")):
-        logprobs, message = object_in(choice.get("logprobs")), choice.get("message")
-        if isinstance(message, dict):
-            choices.append((text_in(message.get("content")), logprobs.get("content")))
-        else:
-            choices.append((text_in(choice.get("text")), logprobs.get("token_logprobs")))
-    parts = [
-        part
-        for item in objects_in(body.get("output"))
-        if item.get("type") == "message"
-        for part in objects_in(item.get("content"))
-        if part.get("type") == "output_text"
-    ]
-    if parts:
-        text = "".join(str(part.get("text") or "") for part in parts)
-        tokens = [token for part in parts for token in objects_in(part.get("logprobs"))]
-        choices.append((text, tokens or None))
-    return [(text, tokens) for text, tokens in choices if text is not None]
 
 
 def _batch_reason(error: object, status: object) -> str:
@@ -100,43 +81,15 @@ def _batch_reason(error: object, status: object) -> str:
     return " ".join(f"status {status}: {message or 'no response'}".split())[:200]
 
 
-class _Requests:
-    """The questions of a batch by custom_id, of which only the place in the file is in memory."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._places: dict[str, int] = {}
-        for _ in read_rows(path):  # refuses what is no JSONL, with the line
-            pass
-        self._file = path.open("rb")
-        at = 0
-        for line in self._file:
-            row = json.loads(line) if line.strip() else None
-            if isinstance(row, dict) and "custom_id" in row:
-                self._places[str(row["custom_id"])] = at
-            at += len(line)
-        if not self._places:
-            self.close()
-            raise InputError(f"{path}: no line has a custom_id; expected the input of the batch")
-
-    def question(self, name: str) -> str | None:
-        """Return the user's last message in a request."""
-        if name not in self._places:
-            return None
-        self._file.seek(self._places[name])
-        body = object_in(json.loads(self._file.readline()).get("body"))
+def _questions(path: Path) -> dict[str, str]:
+    """Return the user's last message of each request in a batch's input. Raises InputError."""
+    questions = {}
+    for _, row in read_rows(path):
+        body = object_in(row.get("body"))
         given = body.get("messages", body.get("input", body.get("prompt")))
-        if isinstance(given, str):
-            return given
-        for message in reversed(objects_in(given)):
-            content = message.get("content")
-            if message.get("role") == "user" and isinstance(content, str):
-                return content
-            if message.get("role") == "user":
-                parts = objects_in(content)
-                return "".join(str(p.get("text") or "") for p in parts)
-        return None
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
+        question = given if isinstance(given, str) else last_turn(given)
+        if "custom_id" in row:
+            questions[str(row["custom_id"])] = question or ""
+    if not questions:
+        raise InputError(f"{path}: no line has a custom_id; expected the input of the batch")
+    return questions

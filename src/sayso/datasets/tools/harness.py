@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from sayso.datasets.answer_rows import AnswerRow
+from sayso.datasets.tables import read_rows, solved
 from sayso.datasets.tools.values import object_in, text_in
 from sayso.records import InputError
 
@@ -27,9 +29,11 @@ def read_harness(path: Path, rows: Iterable[Row], notices: list[str]) -> Iterato
     With ``--log_samples`` the harness writes ``samples_<task>_<date>.jsonl`` with ``doc``,
     ``target`` (written as text, a list too), ``arguments`` (``gen_args_0.arg_0`` is the prompt),
     ``resps`` (for each request the texts of its repeats), ``filtered_resps``, and ``filter`` when a
-    task has several, each of which writes all rows again: the first counts. Raises InputError for a
-    task without generated text.
+    task has several, each of which writes all rows again, with verdicts of its own. The answers are
+    those of the first; verdicts are named METRIC,FILTER then, as the harness calls them. Raises
+    InputError for a task without generated text.
     """
+    by_filter = _verdicts_by_filter(path)
     kept: object = None
     repeated = 0
     for number, row in rows:
@@ -38,9 +42,40 @@ def read_harness(path: Path, rows: Iterable[Row], notices: list[str]) -> Iterato
         if row.get("filter", "") != kept:
             repeated += 1
             continue
+        if verdicts := by_filter.get(str(row.get("doc_id"))):
+            row = {n: v for n, v in row.items() if n not in _verdicts(row)} | verdicts
         yield _harness_row(path, number, row)
     if repeated:
-        notices.append(f"{repeated} rows of filters other than {kept!r} repeat the same answers")
+        right = Counter(n for by in by_filter.values() for n, value in by.items() if value)
+        differ = ", ".join(f"{right[n]:,} by {n}" for n in next(iter(by_filter.values()), ()))
+        notices.append(
+            f"{repeated} rows of filters other than {kept!r} repeat the same answers"
+            + f"; of {len(by_filter):,} are right {differ} (--gold-metric file:NAME takes one)"
+            * bool(differ)
+        )
+
+
+def _verdicts_by_filter(path: Path) -> dict[str, dict[str, object]]:
+    """Return by document what each filter says of its answer; nothing where all say the same."""
+    found: dict[str, dict[str, object]] = {}
+    filters, said = set(), set()
+    for _, row in read_rows(path):
+        document, name = str(row.get("doc_id")), row.get("filter")
+        verdicts = _verdicts(row)
+        filters.add(name)
+        said.add((document, *verdicts.items()))
+        named = {f"{metric},{name}": value for metric, value in verdicts.items()}
+        found.setdefault(document, {}).update(named)
+    return found if len(filters) > 1 and len(said) > len(found) else {}
+
+
+def _verdicts(row: Mapping[str, object]) -> dict[str, float]:
+    """Return the metrics of a row that mean right or wrong."""
+    return {
+        str(name): float(value)
+        for name, value in row.items()
+        if name not in _FRAME and isinstance(value, bool | int | float) and value in (0, 1)
+    }
 
 
 def _harness_row(path: Path, number: int, row: dict[str, object]) -> AnswerRow:
@@ -66,11 +101,7 @@ def _harness_row(path: Path, number: int, row: dict[str, object]) -> AnswerRow:
         gold=_harness_target(row.get("target")),
         prompt=prompt,
         id=str(row.get("doc_id")),
-        recorded={
-            str(name): float(value)
-            for name, value in row.items()
-            if name not in _FRAME and isinstance(value, bool | int | float) and value in (0, 1)
-        },
+        recorded=_verdicts(row),
         problems=() if answers else ("no reply in resps",),
         own=row,
     )
@@ -94,4 +125,4 @@ def _harness_target(value: object) -> tuple[str, ...] | None:
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             return (str(value),)
     values = value if isinstance(value, list) else [value]
-    return tuple(str(v) for v in values if v is not None and str(v).strip()) or None
+    return tuple(solved(str(v)) for v in values if v is not None and str(v).strip()) or None

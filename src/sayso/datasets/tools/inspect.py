@@ -21,17 +21,24 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from string import ascii_uppercase
 from typing import IO, Any, NamedTuple
 
 import msgspec
 
 from sayso.datasets.answer_rows import AnswerRow, finite_numbers
 from sayso.datasets.tables import unreadable
-from sayso.datasets.tools.values import object_in, objects_in, token_texts
-from sayso.records import InputError, Question
+from sayso.datasets.tools.values import (
+    Reply,
+    last_turn,
+    object_in,
+    replies_in,
+    token_texts,
+)
+from sayso.records import Gold, InputError, Question
 
 #: Bytes that one member may unpack to, and how many times its compressed size.
 MOST, RATIO = 256 * 2**20, 1000
@@ -246,54 +253,94 @@ def read_eval(path: Path, notices: list[str]) -> Iterator[AnswerRow]:
 
 def _sample_row(name: str, samples: list[dict[str, Any]], local: bool) -> AnswerRow:
     problems: list[str] = []
-    texts: list[str] = []
-    logprobs: list[tuple[float, ...] | None] = []
-    tokens: tuple[str, ...] | None = None
+    replies: list[Reply] = []
     failed: list[str] = []
     first = answered = samples[0]
     for sample in samples:
         if sample.get("error"):
             failed.append(_reason(sample["error"]))
             continue
-        attachments = object_in(sample.get("attachments"))
-        for choice in objects_in(object_in(sample.get("output")).get("choices")):
-            text = _message_text(choice.get("message"), attachments)
-            if text is None:
+        for reply in replies_in(object_in(sample.get("output")), _whole(sample)):
+            problems += reply.problems("sample" if replies else "answer")
+            if reply.text is None:
                 continue
-            content = object_in(choice.get("logprobs")).get("content")
-            if not texts:
+            if not replies:
                 answered = sample
-                tokens = None if local else token_texts(content)
-            texts.append(text)
-            logprobs.append(
-                None if local else finite_numbers("log-probabilities", content, problems)
-            )
+            replies.append(reply)
+        if stopped := object_in(sample.get("limit")).get("type"):
+            problems.append(f"Inspect ended the sample at its limit ({stopped})")
     if failed:
         problems.append(f"{len(failed)} of {len(samples)} epochs failed: {failed[0]}")
-    if not texts and not failed:
+    if not replies and not failed:
         problems.append("no text in output.choices")
     epoch = answered.get("epoch", 1)
-    if texts and isinstance(epoch, int) and epoch > 1:
+    if replies and isinstance(epoch, int) and epoch > 1:
         problems.append(f"epoch 1 has no answer: the answer is that of epoch {epoch}")
+    texts = [reply.text or "" for reply in replies]
+    logprobs = [
+        None if local else finite_numbers("log-probabilities", reply.tokens, problems)
+        for reply in replies
+    ]
     row = AnswerRow(
         place=f"sample {name[:60]}",
-        question=_input_text(first.get("input"), object_in(first.get("attachments"))),
+        question=_input_text(first.get("input"), _whole(first)),
         answer=texts[0] if texts else None,
         samples=tuple(texts[1:]),
         logprobs=logprobs[0] if texts else None,
-        tokens=tokens,
+        tokens=token_texts(replies[0].tokens) if replies and not local else None,
         sample_logprobs=tuple(logprobs[1:]) if any(logprobs[1:]) else None,
         gold=_target(first.get("target")),
         id=str(first.get("id", name)),
         recorded=_scores(answered.get("scores")),
-        problems=tuple(problems),
+        problems=tuple(dict.fromkeys(problems)),
+        finish=replies[0].finish if replies else None,
     )
-    row = _with_question(row, object_in(first.get("metadata")))
+    row = _with_question(_with_choices(row, first), object_in(first.get("metadata")))
     own = {
-        "id": row.id, "question": row.question, "answer": row.answer,
-        "samples": list(row.samples), "gold": list(row.gold or ()),
+        "id": row.id, "question": row.question, "answer": texts[0] if texts else None,
+        "samples": texts[1:], "gold": list(row.gold or ()),
     }  # fmt: skip
     return msgspec.structs.replace(row, own=own)
+
+
+#: a letter that names an option: behind "answer", in a box, or alone on its line
+_LETTER = re.compile(
+    r"(?:\b(?i:answer|option|choice)(?i:\s+is)?\b[\s:*_]*\(?|\\boxed\{|^[\s*_]*\(?)"
+    r"(?P<letter>[A-Z])(?=[\s).:,;*_$}]*$|[.)*_}])",
+    re.MULTILINE,
+)
+
+
+def _with_choices(row: AnswerRow, sample: Mapping[str, Any]) -> AnswerRow:
+    """Return a multiple-choice row with its options: in the question, and behind their letters.
+
+    The target of such a sample is a letter, and so is most of what is answered.
+    """
+    given = sample.get("choices")
+    texts = [str(text).strip() for text in given] if isinstance(given, list) else []
+    options = dict(zip(ascii_uppercase, texts, strict=False))
+    if not row.gold or not options.keys() >= {*row.gold}:
+        return row
+
+    def named(text: str) -> str:
+        return _LETTER.sub(spelled_out, text)
+
+    def spelled_out(found: re.Match[str]) -> str:
+        option = options.get(found["letter"], "")
+        behind = found.string[found.end() :].lstrip(").:*_ ")
+        told = not option or behind.startswith(option)
+        return found[0] if told else f"{found[0]}) {option}"
+
+    several = f"{len(row.gold)} options are right: an answer with one of them counts as right"
+    return msgspec.structs.replace(
+        row,
+        question="\n".join([row.question, *(f"{a}) {text}" for a, text in options.items())]),
+        answer=None if row.answer is None else named(row.answer),
+        samples=tuple(map(named, row.samples)),
+        gold=tuple(name for letter in row.gold for name in (options[letter], letter)),
+        golds=tuple(Gold(options[letter], aliases=(letter,)) for letter in row.gold),
+        problems=(*row.problems, *[several] * (len(row.gold) > 1)),
+    )
 
 
 def _with_question(row: AnswerRow, metadata: dict[str, Any]) -> AnswerRow:
@@ -324,31 +371,23 @@ def _reason(error: object) -> str:
     return " ".join(str(message).split())[:120]
 
 
-def _message_text(message: object, attachments: dict[str, Any]) -> str | None:
-    """Return the text of a message, its reasoning and images left out."""
-    content = object_in(message).get("content")
-    if isinstance(content, str):
-        return _whole(content, attachments)
-    if not isinstance(content, list):
-        return None
-    parts = [part for part in objects_in(content) if part.get("type") == "text"]
-    return "".join(_whole(str(part.get("text") or ""), attachments) for part in parts)
+def _whole(sample: Mapping[str, Any]) -> Callable[[str], str]:
+    """Return what gives a sample's long texts, which stand in its attachments."""
+    attachments = object_in(sample.get("attachments"))
+
+    def whole(text: str) -> str:
+        if not text.startswith("attachment://"):
+            return text
+        return str(attachments.get(text.removeprefix("attachment://"), text))
+
+    return whole
 
 
-def _whole(text: str, attachments: dict[str, Any]) -> str:
-    if not text.startswith("attachment://"):
-        return text
-    return str(attachments.get(text.removeprefix("attachment://"), text))
-
-
-def _input_text(given: object, attachments: dict[str, Any]) -> str:
+def _input_text(given: object, whole: Callable[[str], str]) -> str:
     """Return the question: the input, or the user's last message in it."""
     if isinstance(given, str):
-        return _whole(given, attachments)
-    for message in reversed(objects_in(given)):
-        if message.get("role") == "user":
-            return _message_text(message, attachments) or ""
-    return ""
+        return whole(given)
+    return last_turn(given, whole=whole) or ""
 
 
 def _target(value: object) -> tuple[str, ...] | None:

@@ -2,66 +2,90 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from sayso.datasets.tools.values import object_in
+from sayso.datasets.tools.values import (
+    CALLED,
+    CALLS,
+    Reply,
+    last_turn,
+    object_in,
+    objects_in,
+)
+from sayso.harmless import line
+
+Row = dict[str, Any]
 
 
-def promptfoo_rows(document: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+def promptfoo_rows(document: Mapping[str, Any], notices: list[str]) -> list[Row] | None:
     """Return rows of promptfoo's results (``results.results``); ``None`` for another file.
 
     A result has ``provider``, ``vars``, ``prompt.raw``, ``response.output`` and the outcome of
     each assertion. An assertion ``equals`` holds the gold, one of type ``human`` a person's
-    verdict; what other assertions say stands under their type.
+    verdict; what other assertions say stands under their type. An output that is no text is read as
+    its JSON.
     """
-    summary = document.get("results")
-    results = summary.get("results") if isinstance(summary, Mapping) else None
+    results = object_in(document.get("results")).get("results")
     if not isinstance(results, list):
         return None
-    return [_promptfoo_row(one) for one in results if isinstance(one, Mapping)]
+    unread = Counter[str]()
+    rows = [_promptfoo_row(one, unread) for one in objects_in(results)]
+    told = ", ".join(f"{kind} ({count:,})" for kind, count in unread.items())
+    notices += [f"assertions that hold no gold that can be read: {told}"] * bool(told)
+    return rows
 
 
-def _promptfoo_row(one: Mapping[str, Any]) -> dict[str, Any]:
-    def part(value: Any, name: str) -> Any:
-        return value.get(name) if isinstance(value, Mapping) else None
-
-    provider = one.get("provider")
-    variables = one.get("vars")
-    asked = next(
-        (v for n in ("question", "query", "input") if isinstance(v := part(variables, n), str)),
-        None,
-    )
-    prompt = part(one.get("prompt"), "raw")
-    output = part(one.get("response"), "output")
-    row: dict[str, Any] = {
-        "model": provider if isinstance(provider, str) else part(provider, "label")
-        or part(provider, "id"),
-        "question": asked or prompt,
+def _promptfoo_row(one: Mapping[str, Any], unread: Counter[str]) -> Row:
+    provider, variables = one.get("provider"), object_in(one.get("vars"))
+    named = (variables.get(name) for name in ("question", "query", "input"))
+    asked = next((value for value in named if isinstance(value, str)), None)
+    prompt, response = object_in(one.get("prompt")).get("raw"), object_in(one.get("response"))
+    answer = _written(response.get("output"))
+    reply = Reply(answer, None, line(str(response.get("finishReason") or ""), 40))
+    failed = response.get("error") or one.get("error")
+    row: Row = {
+        "model": provider if isinstance(provider, str) else object_in(provider).get("label")
+        or object_in(provider).get("id"),
+        "question": asked or last_turn(prompt) or prompt,
         "prompt": prompt,
-        "answer": output if isinstance(output, str) else None,
+        "answer": answer,
+        "problems": [f"failed: {line(str(failed), 200)}"] if failed and answer is None
+        else [CALLED] if answer is None and response.get("output") else reply.problems(),
     }  # fmt: skip
-    verdicts = part(one.get("gradingResult"), "componentResults")
-    verdicts = verdicts if isinstance(verdicts, list) else []
+    verdicts = objects_in(object_in(one.get("gradingResult")).get("componentResults"))
     rendered = {
-        str(part(part(verdict, "assertion"), "value")): told
+        _written(object_in(verdict.get("assertion")).get("value")): told
         for verdict in verdicts
-        if isinstance(told := part(part(verdict, "metadata"), "renderedAssertionValue"), str)
+        if (told := object_in(verdict.get("metadata")).get("renderedAssertionValue"))
     }
-    asserted = part(one.get("testCase"), "assert")
-    golds = [
-        rendered.get(value) or _filled_in(value, variables)
-        for a in (asserted if isinstance(asserted, list) else ())
-        if part(a, "type") == "equals" and isinstance(value := a.get("value"), str)
-    ]
-    golds = [gold for gold in golds if gold is not None]
+    golds = []
+    for asserted in objects_in(object_in(one.get("testCase")).get("assert")):
+        value, kind = _written(asserted.get("value")), str(asserted.get("type"))
+        gold = _written(rendered.get(value)) or _filled_in(value or "", variables)
+        if kind == "equals" and gold:
+            golds.append(gold)
+        elif kind != "human":
+            unread[kind] += 1
     row |= {"gold": golds} if golds else {}
     for verdict in verdicts:
-        kind, passed = part(part(verdict, "assertion"), "type"), part(verdict, "pass")
+        kind, passed = object_in(verdict.get("assertion")).get("type"), verdict.get("pass")
         if isinstance(kind, str) and isinstance(passed, bool):
             row["human" if kind == "human" else f"assert {kind}"] = passed
     return row
+
+
+def _written(value: object) -> str | None:
+    """Return a value as a text, an object as its JSON; ``None`` for nothing and a tool's call."""
+    if value is None or isinstance(value, str):
+        return value
+    called = any(part.get("type") in CALLS for part in objects_in(value))
+    return (
+        None if called else last_turn(value, "assistant") or json.dumps(value, ensure_ascii=False)
+    )
 
 
 #: a variable in a template of promptfoo
@@ -82,7 +106,7 @@ def _filled_in(value: str, variables: object) -> str | None:
     return None if "{{" in left or "{%" in left or value.startswith("file://") else text
 
 
-def deepeval_rows(document: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+def deepeval_rows(document: Mapping[str, Any], notices: list[str]) -> list[Row] | None:
     """Return rows of a test run of DeepEval (``testCases``); ``None`` for another file.
 
     Its ``.latest_test_run.json`` holds the run under ``testRunData``.
@@ -95,16 +119,19 @@ def deepeval_rows(document: Mapping[str, Any]) -> list[dict[str, Any]] | None:
         return None
     settings = document.get("hyperparameters")
     model = settings.get("model") if isinstance(settings, Mapping) else None
-    return [_deepeval_row(one, model) for one in cases if isinstance(one, Mapping)]
+    talks = document.get("conversationalTestCases")
+    if isinstance(talks, list) and talks:
+        notices.append(f"conversational test cases that are not read: {len(talks):,}")
+    return [_deepeval_row(one, model) for one in objects_in(cases)]
 
 
-def _deepeval_row(one: Mapping[str, Any], model: object) -> dict[str, Any]:
-    context = one.get("context")
-    row: dict[str, Any] = {
+def _deepeval_row(one: Mapping[str, Any], model: object) -> Row:
+    context = one.get("context") or one.get("retrievalContext")
+    row: Row = {
         "model": model if isinstance(model, str) else None,
         "question": one.get("input"),
-        "answer": one.get("actualOutput"),
-        "gold": one.get("expectedOutput"),
+        "answer": _written(one.get("actualOutput")),
+        "gold": _written(one.get("expectedOutput")),
         "context": "\n\n".join(map(str, context)) if isinstance(context, list) else None,
     }
     metrics = one.get("metricsData")

@@ -1,8 +1,14 @@
-"""Values of unknown type in the JSON of other tools."""
+"""Values of unknown type in the JSON of other tools, and the replies of models in it."""
 
 from __future__ import annotations
 
-from typing import Any
+import contextlib
+import json
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from sayso.harmless import line
+from sayso.records import FINISHES, OTHER_END
 
 
 def object_in(value: object) -> dict[str, Any]:
@@ -24,3 +30,88 @@ def token_texts(value: object) -> tuple[str, ...] | None:
     """Return the texts of tokens with log-probabilities; ``None`` if one lacks its text."""
     tokens = [item.get("token") for item in objects_in(value)]
     return tuple(map(str, tokens)) if tokens and None not in tokens else None
+
+
+# ---- what a model said, as the APIs write it
+
+#: fields that say why an answer ended
+REASONS = ("finish_reason", "finishReason", "stop_reason")
+#: parts of a message that call a tool, and the reasons that say so
+CALLS = ("function", "function_call", "tool_call", "tool_calls", "tool_use")
+CALLED = "the model called a tool instead of answering"
+#: what is told of an answer by how it ended
+ENDED = {
+    "length": "the {} was cut off at the token limit ({})",
+    "filter": "a content filter ended the {} ({})",
+}
+ENDED_ODDLY = "the {} ended with {}: it may not be whole"
+
+
+class Reply(NamedTuple):
+    """One reply: its text, ``None`` where there is none; its tokens with log-probabilities, unread;
+    and the server's word for why it ended."""
+
+    text: str | None
+    tokens: object
+    reason: str
+
+    @property
+    def finish(self) -> str | None:
+        """How it ended, as in a Generation; ``None`` for a whole one."""
+        kind = FINISHES.get(self.reason.lower(), self.reason)
+        if kind in ("", "stop", "unknown") or (kind in CALLS and self.text):
+            return None
+        return kind if kind == "length" else f"{OTHER_END}{self.reason}"
+
+    def problems(self, what: str = "answer") -> list[str]:
+        """Return what is to be told of how it ended."""
+        told = ENDED.get(FINISHES.get(self.reason.lower(), ""), ENDED_ODDLY)
+        return [told.format(what, self.reason)] if self.finish else []
+
+
+def replies_in(body: dict[str, Any], whole: Callable[[str], str] = str) -> list[Reply]:
+    """Return the replies in an API's JSON, those without a text too.
+
+    Read are the choices of a chat or completion, a response, one message, Anthropic's message and
+    Gemini's candidates. ``whole`` returns a text that stands elsewhere.
+    """
+    several = objects_in(body.get("choices")) or objects_in(body.get("candidates"))
+    return [_reply(one, whole) for one in several or [body]]
+
+
+def _reply(one: dict[str, Any], whole: Callable[[str], str]) -> Reply:
+    message = object_in(one.get("message") or one.get("content")) or one
+    output = [item for item in objects_in(one.get("output")) if item.get("type") == "message"]
+    parts = [part for item in output for part in objects_in(item.get("content"))]
+    content = parts or message.get("content", message.get("parts", message.get("text")))
+    text = content_text(content, whole)
+    if not text and isinstance(refusal := message.get("refusal"), str):
+        text = refusal
+    logprobs = object_in(one.get("logprobs"))
+    tokens = [token for part in parts for token in objects_in(part.get("logprobs"))]
+    tokens = tokens or logprobs.get("content", logprobs.get("token_logprobs"))
+    details = object_in(one.get("incomplete_details"))
+    reason = details.get("reason") or next((one[name] for name in REASONS if one.get(name)), "")
+    return Reply(text, tokens, line(str(reason), 40))
+
+
+def content_text(content: object, whole: Callable[[str], str] = str) -> str | None:
+    """Return the text of a message's content, without thoughts and images.
+
+    It is empty where a message has nothing else; ``None`` is what is no content.
+    """
+    if isinstance(content, str):
+        return whole(content)
+    parts = objects_in(content)
+    told = (p.get("text", p.get("refusal")) for p in parts if not p.get("thought"))
+    return "".join(whole(text) for text in told if isinstance(text, str)) if parts else None
+
+
+def last_turn(chat: object, role: str = "user", whole: Callable[[str], str] = str) -> str | None:
+    """Return the last text of one side of a chat, which may be written as JSON."""
+    if isinstance(chat, str) and chat.lstrip()[:1] in ("[", "{"):
+        with contextlib.suppress(ValueError, RecursionError):
+            chat = json.loads(chat)
+    messages = objects_in(object_in(chat).get("messages", chat))
+    said = [one.get("content") for one in messages if one.get("role") == role]
+    return content_text(said[-1], whole) if said else None

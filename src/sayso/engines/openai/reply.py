@@ -23,7 +23,15 @@ from sayso.engines.openai.request import keeps_schema
 from sayso.engines.prices import Price
 from sayso.harmless import printable
 from sayso.prompts.thoughts import split_thoughts
-from sayso.records import EMPTY_TEXT, OTHER_END, UNKNOWN_LOGPROB, Generation, Request, Usage
+from sayso.records import (
+    EMPTY_TEXT,
+    FINISHES,
+    OTHER_END,
+    UNKNOWN_LOGPROB,
+    Generation,
+    Request,
+    Usage,
+)
 
 # ---- bytes, as many as anyone should take
 
@@ -349,14 +357,6 @@ def stated_context(text: str) -> int | None:
 
 # ---- reading a reply
 
-#: what servers call the end of an answer, in small letters
-FINISHES = {
-    "stop": "stop", "eos": "stop", "eos_token": "stop", "end_turn": "stop", "stop_sequence": "stop",
-    "complete": "stop", "length": "length", "max_tokens": "length", "model_length": "length",
-    "max_output_tokens": "length", "content_filter": "filter", "safety": "filter",
-    "recitation": "filter", "blocklist": "filter", "prohibited_content": "filter", "spii": "filter",
-    "error": "error",
-}  # fmt: skip
 #: what is said of an answer that ended for another reason
 ODD_END = "finish_reason {}: sayso does not know whether the answer is whole"
 
