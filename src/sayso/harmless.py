@@ -63,3 +63,12 @@ def printable(text: object, limit: int | None = None) -> str:
     """Return a text on one line with nothing that cannot be seen, cut to ``limit`` characters."""
     plain = "".join(c for c in " ".join(str(text).split()) if c.isprintable())
     return plain if limit is None else plain[:limit]
+
+
+def json_kind(value: object) -> str:
+    """Return what kind of JSON a value is; of any other, the name of its type."""
+    kinds = {
+        dict: "an object", list: "a list", str: "a text", bool: "true or false", int: "a number",
+        float: "a number", type(None): "null",
+    }  # fmt: skip
+    return kinds.get(type(value), type(value).__name__)

@@ -229,14 +229,6 @@ class Alternative(msgspec.Struct, frozen=True, gc=False):  # there are millions 
 EMPTY_TEXT = "the reply's text is empty, and kept as an answer"
 #: how ``finish`` begins where a server ended an answer for a reason of its own, which follows
 OTHER_END = "other: "
-#: what servers call the end of an answer, in small letters
-FINISHES = {
-    "stop": "stop", "eos": "stop", "eos_token": "stop", "end_turn": "stop", "stop_sequence": "stop",
-    "complete": "stop", "length": "length", "max_tokens": "length", "model_length": "length",
-    "max_output_tokens": "length", "content_filter": "filter", "safety": "filter",
-    "recitation": "filter", "blocklist": "filter", "prohibited_content": "filter", "spii": "filter",
-    "error": "error",
-}  # fmt: skip
 #: a log-probability from here on is no value: servers write -9999 for one that they do not know
 UNKNOWN_LOGPROB = -1000.0
 

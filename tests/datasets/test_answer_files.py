@@ -102,7 +102,7 @@ def test_columns_of_other_names(tmp_path: Path) -> None:
         ({"answer": "a", "tokens": ["a"], "token_logprobs": [-1, -2]}, "1 tokens for 2"),
         ({"answer": "a", "human": "maybe"}, "human is 'maybe'"),
         ({"answer": "a", "human": [1, 0]}, "tied"),
-        ({"answer": "a", "gold": {"x": 1}}, "gold {'x': 1}: expected a text or"),
+        ({"answer": "a", "gold": {"x": 1}}, "gold {'x': 1}: expected a text"),
     ],
 )
 def test_what_cannot_be_used_is_kept_and_told(

@@ -113,7 +113,8 @@ def test_one_file_is_read_alike_by_all_four(
         assert [q.tier for q in questions] == ["1", "2", "4"]
         assert questions[0].context == "A novel of 1815."
     (model,) = recorded.models
-    assert (model.name, model.draws, model.judged_by_people) == ("small", 2, 3)
+    assert (model.name, model.draws) == ("small", 2)
+    assert sum(row.human is not None for row in model.rows.values()) == 3
     said = list(model.rows.values())
     assert [row.answer for row in said] == ["Austen", "Oscar Wilde", "I don't know."]
     assert said[0].logprobs == (-0.5, -1.5)

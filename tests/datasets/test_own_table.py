@@ -221,7 +221,10 @@ def test_a_table_as_a_spreadsheet_saves_it(tmp_path: Path) -> None:
     [
         (EXCEL.encode("latin-1"), r"line 2, byte 11: not UTF-8 \(0xc9\); save"),
         (EXCEL.encode("utf-16"), "line 1, byte 1: UTF-16, not UTF-8.*save the file as UTF-8"),
-        (EXCEL.encode(), "line 2: answerable is 'WAHR'; expected true or false"),
+        (
+            EXCEL.replace("WAHR", "vielleicht").encode(),
+            "line 2: answerable is 'vielleicht'; expected true or false",
+        ),
     ],
 )
 def test_other_encodings_are_told_with_their_line(

@@ -28,6 +28,11 @@ def lines(path: Path, rows: list[dict[str, Any]]) -> Path:
     return path
 
 
+def judged(model: RecordedModel) -> int:
+    """Return how many answers carry a person's verdict."""
+    return sum(row.human is not None for row in model.rows.values())
+
+
 def by_name(read: RecordedAnswers) -> dict[str, RecordedModel]:
     return {model.name: model for model in read.models}
 
@@ -57,7 +62,7 @@ def test_a_model_for_each_name_and_one_set_of_questions(tmp_path: Path, ending: 
     assert models["a"].rows[emma.id].answer == "Austen"  # the first counts
     assert models["b"].rows[emma.id].samples == ("Austen", "Brontë")
     assert (models["a"].draws, models["b"].draws) == (0, 2)
-    assert (models["a"].judged_by_people, models["b"].judged_by_people) == (1, 0)
+    assert (judged(models["a"]), judged(models["b"])) == (1, 0)
     told = models["a"].notices[0]
     assert told == (
         f"answers of a: 2 of 4 rows are used, from mine.{ending}; 1 left out: the question "
@@ -129,7 +134,7 @@ def test_columns_of_other_names(tmp_path: Path) -> None:
     path = lines(tmp_path / "a.jsonl", rows)
     columns = {"model": "who", "question": "q", "answer": "reply", "human": "ok"}
     (model,) = read_recorded([path], columns).models
-    assert (model.name, model.judged_by_people) == ("a", 1)
+    assert (model.name, judged(model)) == ("a", 1)
     with pytest.raises(InputError, match="expected a column 'answer'"):
         read_recorded([path])
 
@@ -202,7 +207,7 @@ def test_a_file_of_ones_own_with_golds_is_not_taken_for_a_published_one(tmp_path
     own = {**row, "entity": "Emma", "samples": ["Austen"], "human": 1, "stated_confidence": 0.9}
     assert layout_of(own) is None
     (model,) = read_recorded([lines(tmp_path / "a.jsonl", [own])]).models
-    assert model.judged_by_people == 1
+    assert judged(model) == 1
     (read,) = open_answer_file(
         lines(tmp_path / "b.jsonl", [{**row, "stated_confidence": 0.9}])
     ).rows

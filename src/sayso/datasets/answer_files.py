@@ -211,14 +211,12 @@ def _results(
     path: Path, kind: str | None, document: object, notices: list[str]
 ) -> tuple[str | None, Iterator[Row]]:
     """Return kind and rows of another tool's results, which a document holds, or of a table."""
-    if isinstance(document, dict):
-        for name, read in RESULTS.items():
-            if kind not in (name, None):
-                continue
+    for name, read in RESULTS.items():
+        if isinstance(document, dict) and kind in (name, None):
             rows = read(clean_row(document, str(path)), notices)
-            if rows is not None:
-                if not rows:
-                    raise InputError(f"{path} contains no results")
+            if rows is not None and not rows:
+                raise InputError(f"{path} contains no results")
+            if rows:
                 return name, iter(list(enumerate(rows, 1)))
     if kind in RESULTS or kind == "inspect":
         raise InputError(f"{path}: --format {kind}, but it contains none of its results")
@@ -243,7 +241,7 @@ def _only_rows(kind: str, columns: Mapping[str, str], requests: object) -> None:
 def _check_first(path: Path, row: Mapping[str, object], columns: Mapping[str, str]) -> list[str]:
     """Refuse a file whose first row has no answers, or lacks a column that was named.
 
-    Returns a notice where it has samples only.
+    Returns notices where it has samples only, and decimal commas.
     """
     check_named_columns(row, columns, path)
     free = {"answer", "samples"} & places_of(row, columns).keys()
@@ -256,4 +254,5 @@ def _check_first(path: Path, row: Mapping[str, object], columns: Mapping[str, st
             f"{path}: expected a column 'answer' (or 'samples'), got {column_list(row)}; "
             f"{'did you mean' if likely else 'name it with'} {naming}"
         )
-    return [] if has_answers(row, columns) else [only_samples(likely, naming)]
+    samples = [] if has_answers(row, columns) else [only_samples(likely, naming)]
+    return [*samples, *tables.decimal_comma_notes(path)]

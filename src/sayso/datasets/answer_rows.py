@@ -24,8 +24,10 @@ from sayso.datasets.tables import (
     list_in,
     read_table,
     solved,
-    truth_in,
+    truth_value,
 )
+from sayso.datasets.tools.values import CALLED, spoken_text
+from sayso.harmless import json_kind
 from sayso.prompts.thoughts import split_thoughts
 from sayso.records import UNKNOWN_LOGPROB, Gold, InputError, is_blank
 
@@ -36,6 +38,8 @@ TEXTS = (
     "question", "answer", "context", "prompt", "id", "model", "entity", "domain", "tier", "pair",
     "aspect",
 )  # fmt: skip
+#: columns that may hold a message or a whole chat, and whose last turn is read
+SPOKEN = {"question": "user", "answer": "assistant"}
 Floats = tuple[float, ...]
 
 
@@ -230,9 +234,9 @@ def answer_row(
     """Return what a row says. ``loose``: lists may be written as JSON text (CSV has no lists).
 
     ``others`` are columns that something else reads. Nothing in a row raises: what cannot be read
-    stands in ``problems``.
+    stands in ``problems``, behind those that the row of a tool has already (``told``).
     """
-    problems: list[str] = []
+    problems: list[str] = [*getattr(row, "told", ())]
     places = places_of(row, columns or {}, others)
     given = dict.fromkeys(COLUMNS) | {ours: row.get(theirs) for ours, theirs in places.items()}
     if loose:
@@ -293,7 +297,8 @@ def _of_the_same_tokens(answer: AnswerRow, problems: list[str]) -> AnswerRow:
 
 def _about_texts(problem: str) -> bool:
     """Whether a problem is about the answer or the samples already."""
-    return problem.startswith(("answer", "samples")) or problem.endswith("samples are not texts")
+    about = ("answer", "samples", "failed", CALLED)
+    return problem.startswith(about) or problem.endswith("samples are not texts")
 
 
 def _cell(name: str, value: object) -> object:
@@ -309,6 +314,10 @@ def _cell(name: str, value: object) -> object:
 
 
 def _text(name: str, value: object, problems: list[str]) -> str | None:
+    spoken = not isinstance(value, str) or '"role"' in value
+    if name in SPOKEN and spoken and (said := spoken_text(value, SPOKEN[name])) is not None:
+        problems.append(f"the {name} is a message or a chat: its last text is read")
+        return said
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, bool | int | float):
@@ -316,7 +325,7 @@ def _text(name: str, value: object, problems: list[str]) -> str | None:
     text = as_text(value)
     if isinstance(text, str):
         return text
-    problems.append(f"{name} is {_kind(value)}, expected text")
+    problems.append(f"{name} is {json_kind(value)}, expected text")
     return None
 
 
@@ -324,7 +333,7 @@ def _texts(name: str, value: object, problems: list[str]) -> tuple[str, ...] | N
     if value is None:
         return None
     if not isinstance(value, list | tuple):
-        problems.append(f"{name} is {_kind(value)}, expected a list of texts")
+        problems.append(f"{name} is {json_kind(value)}, expected a list of texts")
         return None
     texts = [_text(name, item, []) for item in value]
     missing = sum(item is None for item in texts)
@@ -339,7 +348,7 @@ def finite_numbers(name: str, value: object, problems: list[str]) -> Floats | No
     if value is None:
         return None
     if not isinstance(value, list | tuple):
-        problems.append(f"{name} is {_kind(value)}, expected a list of numbers")
+        problems.append(f"{name} is {json_kind(value)}, expected a list of numbers")
         return None
     if (
         set(map(type, value)) == {float}
@@ -376,7 +385,7 @@ def _share(name: str, value: object, problems: list[str]) -> float | None:
     number = math.nan
     if isinstance(value, str):
         with contextlib.suppress(ValueError):
-            number = float(value)
+            number = float(value.replace(",", "."))
     else:
         number = _number(value)
     if 0 <= number <= 1:
@@ -392,7 +401,7 @@ def _nested(
     if value is None:
         return None
     if not isinstance(value, list | tuple):
-        problems.append(f"{name} is {_kind(value)}, expected a list of lists")
+        problems.append(f"{name} is {json_kind(value)}, expected a list of lists")
         return None
     if len(value) != len(samples or ()):
         problems.append(f"{len(value)} lists in {name} for {len(samples or ())} samples")
@@ -453,7 +462,7 @@ def person_verdict(value: object, problems: list[str], name: object = "human") -
             problems.append(f"{name}: the votes are tied or unreadable")
             return None
         return float(share > 0.5)
-    known = truth_in(value)
+    known = truth_value(value)
     if known is not None:
         return float(known)
     problems.append(f"{name} is {str(value)[:40]!r}, expected true or false")
@@ -469,11 +478,6 @@ def _truth(name: str, value: object, problems: list[str]) -> bool | None:
         problems.append(f"{name} is {str(value)[:40]!r}, expected true or false")
         return None
     return bool(read)
-
-
-def _kind(value: object) -> str:
-    names = {str: "a text", bool: "a boolean", int: "a number", float: "a number", list: "a list"}
-    return names.get(type(value), "an object" if isinstance(value, dict) else type(value).__name__)
 
 
 # ---- golds in a file of their own, joined by id, as the output of a batch needs it

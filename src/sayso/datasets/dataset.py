@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from sayso.datasets.tables import list_in, truth_in
+from sayso.datasets.tables import list_in, truth_value
 from sayso.engines import check_proxies, quiet_hub
 from sayso.records import Gold, GoldKind, InputError, Question, content_id, question_id
 
@@ -210,7 +210,7 @@ def listed_texts(value: Any, source: str, line: int) -> list[str]:
 def truth_of(row: Mapping[str, Any], name: str, source: str, line: int) -> bool:
     """Return a truth value, also one that CSV has as text. Raises InputError with the place."""
     value = row.get(name)
-    known = truth_in(value)
+    known = truth_value(value)
     if known is not None:
         return known
     raise InputError(f"{source} line {line}: {name} is {value!r:.40}; expected true or false")

@@ -33,6 +33,7 @@ from sayso.datasets.tables import (
     DECIMAL_COMMA,
     SUFFIXES,
     WRITTEN_OUT,
+    decimal_comma_notes,
     gold_in,
     is_text_table,
     read_list_cell,
@@ -73,7 +74,8 @@ def load_own_table(path: Path) -> Dataset:
             "one of these formats"
         )
     name = stem_of(file).encode("utf-8", "replace").decode()
-    return from_rows(read_table(file), named, name, place, loose=is_text_table(file))
+    data = from_rows(read_table(file), named, name, place, loose=is_text_table(file))
+    return msgspec.structs.replace(data, notes=(*data.notes, *decimal_comma_notes(file)))
 
 
 def from_rows(

@@ -19,6 +19,7 @@ from sayso.datasets.answer_files import OpenAnswers, open_answer_file
 from sayso.datasets.answer_rows import ABOVE_ZERO, AnswerRow
 from sayso.datasets.dataset import Dataset, questions_hash
 from sayso.datasets.tables import gold_in, read_table, stem_of
+from sayso.datasets.tools.batch import NO_QUESTIONS
 from sayso.options import LogprobKind
 from sayso.records import (
     Aspect,
@@ -64,11 +65,6 @@ class RecordedModel(NamedTuple):
         """The most samples that a question has."""
         return max((len(row.samples) for row in self.rows.values()), default=0)
 
-    @property
-    def judged_by_people(self) -> int:
-        """How many answers carry a person's verdict."""
-        return sum(row.human is not None for row in self.rows.values())
-
 
 class RecordedAnswers(NamedTuple):
     """The questions of some files, and the models that answered them."""
@@ -107,8 +103,8 @@ class _Model:
         return RecordedModel(name, self.rows, tuple(notes))
 
 
-#: problems of rows that are told
-MOST = 5
+#: kinds of problems of rows that are told
+MOST = 20
 
 
 def read_recorded(
@@ -145,6 +141,8 @@ def read_recorded(
                 model.take(question, msgspec.structs.replace(row, own={}))
         if not any(model.rows for model in of_file.values()):
             left = sum((model.left_out for model in of_file.values()), Counter[str]())
+            if answers.kind == "batch":
+                raise InputError(f"{file}: {NO_QUESTIONS}: sayso score {file} --requests INPUT")
             raise InputError(
                 f"{file}: no row has a question and an answer "
                 f"({'; '.join(f'{n:,} rows: {why}' for why, n in left.items())}): "

@@ -7,7 +7,6 @@ shows the rows that are read.
 from __future__ import annotations
 
 import ast
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -27,7 +26,7 @@ from sayso.datasets.dataset import (
     short_dataset,
     truth_of,
 )
-from sayso.datasets.tables import read_document, read_rows_under, read_table
+from sayso.datasets.tables import list_in, read_document, read_rows_under, read_table
 from sayso.records import Aspect, Gold, InputError, Question, content_id
 
 Rows = Iterable[tuple[int, Any]]
@@ -545,13 +544,7 @@ def _popqa_answers(row: Mapping[str, Any], source: str, line: int) -> list[str]:
 
 def _listed(value: Any, field: str, source: str, line: int) -> list[str]:
     """Return texts given as a list, or as one in JSON, as the hub keeps them."""
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            raise InputError(
-                f"{source} line {line}: {field} is not a JSON list: {value[:60]!r}"
-            ) from None
+    value = list_in(value) if isinstance(value, str) else value
     if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
         raise InputError(f"{source} line {line}: {field}: expected a list of texts")
     return value

@@ -17,17 +17,20 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
+from importlib.resources import files
 from itertools import count, islice
 from pathlib import Path
 from typing import IO, Any
 
 import msgspec
 
+from sayso.harmless import json_kind
 from sayso.records import Gold, InputError
 from sayso.storage.outputs import any_length, without_quote
 from sayso.storage.tables import check_unpacked
 
 Row = tuple[int, dict[str, object]]
+SAVE_AS = 'save the file as UTF-8 (Excel: Save As, "CSV UTF-8")'
 BOM = b"\xef\xbb\xbf"
 #: wrong lines that an error names beside the first, and lines in which they are looked for
 MOST_WRONG, LOOKED_AT = 19, 100_000
@@ -254,13 +257,7 @@ def wide_encoding(data: bytes) -> str:
 def check_encoding(data: bytes, path: Path) -> None:
     """Refuse the beginning of a text in UTF-16 or UTF-32. Raises InputError."""
     if name := wide_encoding(data):
-        raise InputError(f"{path} line 1, byte 1: {name}, not UTF-8; {_save_as(path)}")
-
-
-def _save_as(path: Path) -> str:
-    """Return what to do about a file that is not UTF-8."""
-    excel = ' (in Excel: File, Save As, "CSV UTF-8")' if is_text_table(path) else ""
-    return f"save the file as UTF-8{excel}"
+        raise InputError(f"{path} line 1, byte 1: {name}, not UTF-8; {SAVE_AS}")
 
 
 def decode_text(data: bytes, path: Path, line: int, *, first: bool) -> str:
@@ -274,8 +271,7 @@ def decode_text(data: bytes, path: Path, line: int, *, first: bool) -> str:
         line += data.count(b"\n", 0, error.start)
         column = error.start - data.rfind(b"\n", 0, error.start)
         raise InputError(
-            f"{path} line {line}, byte {column}: not UTF-8 (0x{data[error.start]:02x}); "
-            f"{_save_as(path)}"
+            f"{path} line {line}, byte {column}: not UTF-8 (0x{data[error.start]:02x}); {SAVE_AS}"
         ) from None
 
 
@@ -335,15 +331,36 @@ def clean_value(value: object) -> object:
     return value
 
 
-def json_kind(value: object) -> str:
-    """Return what JSON calls a value."""
-    if value is None:
-        return "null"
-    names = {bool: "a boolean", int: "a number", float: "a number", str: "a string"}
-    return names.get(type(value), "an object" if isinstance(value, dict) else "a list")
-
-
 def read_csv(path: Path) -> Iterator[tuple[int, dict[str, object]]]:
+    """Yield (line, row) of a CSV or TSV file, as :func:`_cells` does, decimal commas as points."""
+    names = decimal_comma_columns(path)
+    for line, row in _cells(path):
+        yield line, {**row, **{name: row[name].replace(",", ".") for name in names}}
+
+
+def decimal_comma_columns(path: Path) -> list[str]:
+    """Return the columns of a CSV or TSV file in which all cells are numbers, some with a comma.
+
+    A file whose cells are separated by commas has none.
+    """
+    numbers: dict[str, None] = {}
+    others = set()
+    for _, row in _cells(path) if is_text_table(path) and _separator(path) != "," else ():
+        for name, cell in row.items():
+            if re.fullmatch(r"\s*[-+]?\d+,\d+\s*", cell):
+                numbers[name] = None
+            elif not re.fullmatch(r"\s*(?:[-+]?\d+\s*)?", cell):
+                others.add(name)
+    return [name for name in numbers if name not in others]
+
+
+def decimal_comma_notes(path: Path) -> list[str]:
+    """Return a note on the decimal commas of a CSV or TSV file, if it has some."""
+    names = ", ".join(decimal_comma_columns(path))
+    return [f"decimal commas are read as points in: {names}"] * bool(names)
+
+
+def _cells(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield (line, row) of a CSV or TSV file with a header, strictly; cells are texts.
 
     A .csv whose header has no comma may separate by semicolons or tabs, as spreadsheets do where
@@ -356,9 +373,7 @@ def read_csv(path: Path) -> Iterator[tuple[int, dict[str, object]]]:
         with path.open("rb") as raw:
             check_encoding(raw.read(4), path)
         with any_length(), path.open(encoding="utf-8-sig", newline="") as file:
-            separator = "\t" if path.suffix.lower() == ".tsv" else _separator(file.readline())
-            file.seek(0)
-            reader = csv.reader(file, delimiter=separator, strict=True)
+            reader = csv.reader(file, delimiter=_separator(path), strict=True)
             header = [name.strip() for name in next(reader, [])]
             _check_header(path, header)
             empty = True
@@ -386,9 +401,15 @@ def read_csv(path: Path) -> Iterator[tuple[int, dict[str, object]]]:
         raise unreadable(path, error) from error
 
 
-def _separator(header: str) -> str:
-    """Return what separates the cells of a header: a comma, unless it has none."""
-    bare = re.sub(r'"[^"]*"', "", header)
+def _separator(path: Path) -> str:
+    """Return what separates the cells of a file: a comma, unless its header has none."""
+    if path.suffix.lower() == ".tsv":
+        return "\t"
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            bare = re.sub(r'"[^"]*"', "", file.readline())
+    except OSError as error:
+        raise unreadable(path, error) from error
     return next((sign for sign in ",;\t" if sign in bare), ",")
 
 
@@ -458,11 +479,9 @@ def read_document(path: Path) -> Any:
     """Return what a JSON file holds. Raises InputError for one that cannot be read."""
     try:
         text = decode_text(path.read_bytes(), path, 1, first=True)
-        return json.loads(text, object_pairs_hook=object_once)
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} is not JSON ({' '.join(str(error).split())[:120]})") from None
+        raise unreadable(path, error) from None
+    return parse_json(text, path, 1, "")
 
 
 def read_rows_under(path: Path, key: str) -> Iterator[tuple[int, Any]]:
@@ -490,16 +509,10 @@ _SOLUTION = re.compile(
 #: 0,5 is no number here, while 1,500 is
 DECIMAL_COMMA = re.compile(r"[-+]?\d+,(?:\d{1,2}|\d{4,})")
 #: truth values as people write them, and spreadsheets in other languages
-YES = {
-    "true", "yes", "correct", "right", "1", "1.0", "c", "wahr", "ja", "richtig", "vrai", "oui",
-    "verdadero", "sí", "si", "verdadeiro", "sim", "vero", "waar", "sant", "sand", "sann", "prawda",
-    "tak", "tosi", "kyllä", "pravda", "ano", "igaz", "igen", "doğru", "evet", "истина", "да",
-}  # fmt: skip
-NO = {
-    "false", "no", "incorrect", "wrong", "0", "0.0", "i", "falsch", "nein", "faux", "non", "falso",
-    "não", "nao", "onwaar", "nee", "falskt", "falsk", "usann", "nej", "nei", "fałsz", "nie", "ei",
-    "epätosi", "nepravda", "ne", "hamis", "nem", "yanlış", "yanliş", "hayır", "ложь", "нет",
-}  # fmt: skip
+YES, NO = (
+    frozenset(words.casefold().split())
+    for words in files(__package__).joinpath("data/truth.txt").read_text("utf-8").splitlines()
+)
 #: how a missing value looks when it was written out as a text
 WRITTEN_OUT = frozenset(("nan", "none", "null", "n/a", "<na>"))
 
@@ -585,7 +598,7 @@ def as_text(value: object) -> object:
     return str(value) if finite else value
 
 
-def truth_in(value: object) -> bool | None:
+def truth_value(value: object) -> bool | None:
     """Return a truth value, also one that is written as a text; ``None`` for anything else."""
     if isinstance(value, str):
         word = value.strip().casefold()

@@ -15,6 +15,15 @@ from numpy.typing import NDArray
 
 from sayso.records import Generation, InputError, Request
 
+#: what servers call the end of an answer, in small letters
+FINISHES = {
+    "stop": "stop", "eos": "stop", "eos_token": "stop", "end_turn": "stop", "stop_sequence": "stop",
+    "complete": "stop", "length": "length", "max_tokens": "length", "model_length": "length",
+    "max_output_tokens": "length", "content_filter": "filter", "safety": "filter",
+    "recitation": "filter", "blocklist": "filter", "prohibited_content": "filter", "spii": "filter",
+    "error": "error",
+}  # fmt: skip
+
 
 class Capabilities(msgspec.Struct, frozen=True):
     """What an engine can give. ``None`` means unknown.

@@ -7,15 +7,11 @@ from pathlib import Path
 
 from sayso.datasets.answer_rows import AnswerRow, finite_numbers
 from sayso.datasets.tables import read_rows
-from sayso.datasets.tools.values import (
-    Reply,
-    last_turn,
-    object_in,
-    replies_in,
-    token_texts,
-)
+from sayso.datasets.tools.values import ReplyText, object_in, reply_texts, spoken_text, token_texts
 from sayso.records import InputError
 
+#: why only ``sayso score`` reads such a file
+NO_QUESTIONS = "a batch's output contains no questions"
 Row = tuple[int, dict[str, object]]
 
 
@@ -30,10 +26,7 @@ def read_batch(
     """
     questions = _questions(requests) if requests is not None else {}
     if requests is None:
-        notices.append(
-            "a batch's output contains no questions: give its input with --requests FILE to use "
-            "them"
-        )
+        notices.append(f"{NO_QUESTIONS}: give its input with --requests FILE to use them")
     lost = 0
     for number, row in rows:
         name = str(row.get("custom_id"))
@@ -47,9 +40,9 @@ def _batch_row(number: int, row: dict[str, object], name: str, question: str | N
     problems: list[str] = []
     response = object_in(row.get("response"))
     body, status = response.get("body"), response.get("status_code")
-    replies: list[Reply] = []
+    replies: list[ReplyText] = []
     if isinstance(body, dict) and status in (200, None) and not row.get("error"):
-        given = replies_in(body)
+        given = reply_texts(body)
         replies = [reply for reply in given if reply.text is not None]
         if not replies:
             why = "; ".join(problem for reply in given for problem in reply.problems())
@@ -87,7 +80,7 @@ def _questions(path: Path) -> dict[str, str]:
     for _, row in read_rows(path):
         body = object_in(row.get("body"))
         given = body.get("messages", body.get("input", body.get("prompt")))
-        question = given if isinstance(given, str) else last_turn(given)
+        question = spoken_text(given)
         if "custom_id" in row:
             questions[str(row["custom_id"])] = question or ""
     if not questions:

@@ -46,12 +46,13 @@ def read_harness(path: Path, rows: Iterable[Row], notices: list[str]) -> Iterato
             row = {n: v for n, v in row.items() if n not in _verdicts(row)} | verdicts
         yield _harness_row(path, number, row)
     if repeated:
+        notices.append(f"{repeated} rows of filters other than {kept!r} repeat the same answers")
+    if by_filter:
         right = Counter(n for by in by_filter.values() for n, value in by.items() if value)
-        differ = ", ".join(f"{right[n]:,} by {n}" for n in next(iter(by_filter.values()), ()))
+        told = ", ".join(f"{right[n]:,} by {n}" for n in next(iter(by_filter.values())))
         notices.append(
-            f"{repeated} rows of filters other than {kept!r} repeat the same answers"
-            + f"; of {len(by_filter):,} are right {differ} (--gold-metric file:NAME takes one)"
-            * bool(differ)
+            f"the filters differ: of {len(by_filter):,} answers are right {told}; choose one with "
+            "--gold-metric file:NAME"
         )
 
 

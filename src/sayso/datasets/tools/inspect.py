@@ -21,8 +21,9 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from string import ascii_uppercase
 from typing import IO, Any, NamedTuple
@@ -32,10 +33,10 @@ import msgspec
 from sayso.datasets.answer_rows import AnswerRow, finite_numbers
 from sayso.datasets.tables import unreadable
 from sayso.datasets.tools.values import (
-    Reply,
-    last_turn,
+    ReplyText,
     object_in,
-    replies_in,
+    reply_texts,
+    spoken_text,
     token_texts,
 )
 from sayso.records import Gold, InputError, Question
@@ -253,22 +254,22 @@ def read_eval(path: Path, notices: list[str]) -> Iterator[AnswerRow]:
 
 def _sample_row(name: str, samples: list[dict[str, Any]], local: bool) -> AnswerRow:
     problems: list[str] = []
-    replies: list[Reply] = []
+    replies: list[ReplyText] = []
     failed: list[str] = []
     first = answered = samples[0]
+    attached = object_in(first.get("attachments"))
     for sample in samples:
         if sample.get("error"):
             failed.append(_reason(sample["error"]))
             continue
-        for reply in replies_in(object_in(sample.get("output")), _whole(sample)):
+        whole = partial(_whole, object_in(sample.get("attachments")))
+        for reply in reply_texts(object_in(sample.get("output")), whole):
             problems += reply.problems("sample" if replies else "answer")
             if reply.text is None:
                 continue
             if not replies:
                 answered = sample
             replies.append(reply)
-        if stopped := object_in(sample.get("limit")).get("type"):
-            problems.append(f"Inspect ended the sample at its limit ({stopped})")
     if failed:
         problems.append(f"{len(failed)} of {len(samples)} epochs failed: {failed[0]}")
     if not replies and not failed:
@@ -283,7 +284,7 @@ def _sample_row(name: str, samples: list[dict[str, Any]], local: bool) -> Answer
     ]
     row = AnswerRow(
         place=f"sample {name[:60]}",
-        question=_input_text(first.get("input"), _whole(first)),
+        question=spoken_text(first.get("input"), whole=partial(_whole, attached)) or "",
         answer=texts[0] if texts else None,
         samples=tuple(texts[1:]),
         logprobs=logprobs[0] if texts else None,
@@ -305,8 +306,8 @@ def _sample_row(name: str, samples: list[dict[str, Any]], local: bool) -> Answer
 
 #: a letter that names an option: behind "answer", in a box, or alone on its line
 _LETTER = re.compile(
-    r"(?:\b(?i:answer|option|choice)(?i:\s+is)?\b[\s:*_]*\(?|\\boxed\{|^[\s*_]*\(?)"
-    r"(?P<letter>[A-Z])(?=[\s).:,;*_$}]*$|[.)*_}])",
+    r"(\b(?i:answer|option|choice)(?i:\s+is)?\b[\s:*_]*\(?|\\boxed\{|^[\s*_(]*)"
+    r"([A-Z])(?=[\s).:,;*_$}]*$)",
     re.MULTILINE,
 )
 
@@ -316,25 +317,18 @@ def _with_choices(row: AnswerRow, sample: Mapping[str, Any]) -> AnswerRow:
 
     The target of such a sample is a letter, and so is most of what is answered.
     """
-    given = sample.get("choices")
-    texts = [str(text).strip() for text in given] if isinstance(given, list) else []
-    options = dict(zip(ascii_uppercase, texts, strict=False))
+    options = dict(zip(ascii_uppercase, map(str, sample.get("choices") or ()), strict=False))
     if not row.gold or not options.keys() >= {*row.gold}:
         return row
+    lines = {letter: f"{letter}) {text.strip()}" for letter, text in options.items()}
 
     def named(text: str) -> str:
-        return _LETTER.sub(spelled_out, text)
-
-    def spelled_out(found: re.Match[str]) -> str:
-        option = options.get(found["letter"], "")
-        behind = found.string[found.end() :].lstrip(").:*_ ")
-        told = not option or behind.startswith(option)
-        return found[0] if told else f"{found[0]}) {option}"
+        return _LETTER.sub(lambda found: found[1] + lines.get(found[2], found[2]), text)
 
     several = f"{len(row.gold)} options are right: an answer with one of them counts as right"
     return msgspec.structs.replace(
         row,
-        question="\n".join([row.question, *(f"{a}) {text}" for a, text in options.items())]),
+        question="\n".join([row.question, *lines.values()]),
         answer=None if row.answer is None else named(row.answer),
         samples=tuple(map(named, row.samples)),
         gold=tuple(name for letter in row.gold for name in (options[letter], letter)),
@@ -371,23 +365,10 @@ def _reason(error: object) -> str:
     return " ".join(str(message).split())[:120]
 
 
-def _whole(sample: Mapping[str, Any]) -> Callable[[str], str]:
-    """Return what gives a sample's long texts, which stand in its attachments."""
-    attachments = object_in(sample.get("attachments"))
-
-    def whole(text: str) -> str:
-        if not text.startswith("attachment://"):
-            return text
-        return str(attachments.get(text.removeprefix("attachment://"), text))
-
-    return whole
-
-
-def _input_text(given: object, whole: Callable[[str], str]) -> str:
-    """Return the question: the input, or the user's last message in it."""
-    if isinstance(given, str):
-        return whole(given)
-    return last_turn(given, whole=whole) or ""
+def _whole(attachments: Mapping[str, Any], text: str) -> str:
+    """Return a text, which may stand in the attachments of its sample."""
+    name = text.removeprefix("attachment://")
+    return text if name == text else str(attachments.get(name, text))
 
 
 def _target(value: object) -> tuple[str, ...] | None:

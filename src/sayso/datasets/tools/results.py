@@ -8,17 +8,14 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from sayso.datasets.tools.values import (
-    CALLED,
-    CALLS,
-    Reply,
-    last_turn,
-    object_in,
-    objects_in,
-)
+from sayso.datasets.tools.values import CALLED, CALLS, ReplyText, object_in, objects_in, spoken_text
 from sayso.harmless import line
 
-Row = dict[str, Any]
+
+class Row(dict[str, Any]):
+    """A row of another tool, and what is to be told of it."""
+
+    told: list[str]
 
 
 def promptfoo_rows(document: Mapping[str, Any], notices: list[str]) -> list[Row] | None:
@@ -45,17 +42,18 @@ def _promptfoo_row(one: Mapping[str, Any], unread: Counter[str]) -> Row:
     asked = next((value for value in named if isinstance(value, str)), None)
     prompt, response = object_in(one.get("prompt")).get("raw"), object_in(one.get("response"))
     answer = _written(response.get("output"))
-    reply = Reply(answer, None, line(str(response.get("finishReason") or ""), 40))
+    reply = ReplyText(answer, None, line(str(response.get("finishReason") or ""), 40))
     failed = response.get("error") or one.get("error")
-    row: Row = {
+    row = Row({
         "model": provider if isinstance(provider, str) else object_in(provider).get("label")
         or object_in(provider).get("id"),
-        "question": asked or last_turn(prompt) or prompt,
+        "question": asked or spoken_text(prompt) or prompt,
         "prompt": prompt,
         "answer": answer,
-        "problems": [f"failed: {line(str(failed), 200)}"] if failed and answer is None
-        else [CALLED] if answer is None and response.get("output") else reply.problems(),
-    }  # fmt: skip
+    })  # fmt: skip
+    row.told = reply.problems()
+    if answer is None and (failed or response.get("output")):
+        row.told = [f"failed: {line(str(failed), 200)}" if failed else CALLED]
     verdicts = objects_in(object_in(one.get("gradingResult")).get("componentResults"))
     rendered = {
         _written(object_in(verdict.get("assertion")).get("value")): told
@@ -64,12 +62,12 @@ def _promptfoo_row(one: Mapping[str, Any], unread: Counter[str]) -> Row:
     }
     golds = []
     for asserted in objects_in(object_in(one.get("testCase")).get("assert")):
-        value, kind = _written(asserted.get("value")), str(asserted.get("type"))
+        value, asserts = _written(asserted.get("value")), str(asserted.get("type"))
         gold = _written(rendered.get(value)) or _filled_in(value or "", variables)
-        if kind == "equals" and gold:
+        if asserts == "equals" and gold:
             golds.append(gold)
-        elif kind != "human":
-            unread[kind] += 1
+        elif asserts != "human":
+            unread[asserts] += 1
     row |= {"gold": golds} if golds else {}
     for verdict in verdicts:
         kind, passed = object_in(verdict.get("assertion")).get("type"), verdict.get("pass")
@@ -83,9 +81,7 @@ def _written(value: object) -> str | None:
     if value is None or isinstance(value, str):
         return value
     called = any(part.get("type") in CALLS for part in objects_in(value))
-    return (
-        None if called else last_turn(value, "assistant") or json.dumps(value, ensure_ascii=False)
-    )
+    return None if called else spoken_text(value, "assistant") or json.dumps(value, ensure_ascii=False)
 
 
 #: a variable in a template of promptfoo
@@ -127,13 +123,13 @@ def deepeval_rows(document: Mapping[str, Any], notices: list[str]) -> list[Row] 
 
 def _deepeval_row(one: Mapping[str, Any], model: object) -> Row:
     context = one.get("context") or one.get("retrievalContext")
-    row: Row = {
+    row = Row({
         "model": model if isinstance(model, str) else None,
         "question": one.get("input"),
         "answer": _written(one.get("actualOutput")),
         "gold": _written(one.get("expectedOutput")),
         "context": "\n\n".join(map(str, context)) if isinstance(context, list) else None,
-    }
+    })  # fmt: skip
     metrics = one.get("metricsData")
     for metric in metrics if isinstance(metrics, list) else ():
         if isinstance(metric, Mapping) and isinstance(metric.get("success"), bool):

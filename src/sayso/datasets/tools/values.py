@@ -7,8 +7,9 @@ import json
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from sayso.engines.engine import FINISHES
 from sayso.harmless import line
-from sayso.records import FINISHES, OTHER_END
+from sayso.records import OTHER_END
 
 
 def object_in(value: object) -> dict[str, Any]:
@@ -43,11 +44,12 @@ CALLED = "the model called a tool instead of answering"
 ENDED = {
     "length": "the {} was cut off at the token limit ({})",
     "filter": "a content filter ended the {} ({})",
+    "": "the {} ended with {}: it may not be whole",
+    **dict.fromkeys(CALLS, CALLED),
 }
-ENDED_ODDLY = "the {} ended with {}: it may not be whole"
 
 
-class Reply(NamedTuple):
+class ReplyText(NamedTuple):
     """One reply: its text, ``None`` where there is none; its tokens with log-probabilities, unread;
     and the server's word for why it ended."""
 
@@ -65,11 +67,11 @@ class Reply(NamedTuple):
 
     def problems(self, what: str = "answer") -> list[str]:
         """Return what is to be told of how it ended."""
-        told = ENDED.get(FINISHES.get(self.reason.lower(), ""), ENDED_ODDLY)
+        told = ENDED.get(FINISHES.get(self.reason.lower(), self.reason), ENDED[""])
         return [told.format(what, self.reason)] if self.finish else []
 
 
-def replies_in(body: dict[str, Any], whole: Callable[[str], str] = str) -> list[Reply]:
+def reply_texts(body: dict[str, Any], whole: Callable[[str], str] = str) -> list[ReplyText]:
     """Return the replies in an API's JSON, those without a text too.
 
     Read are the choices of a chat or completion, a response, one message, Anthropic's message and
@@ -79,7 +81,7 @@ def replies_in(body: dict[str, Any], whole: Callable[[str], str] = str) -> list[
     return [_reply(one, whole) for one in several or [body]]
 
 
-def _reply(one: dict[str, Any], whole: Callable[[str], str]) -> Reply:
+def _reply(one: dict[str, Any], whole: Callable[[str], str]) -> ReplyText:
     message = object_in(one.get("message") or one.get("content")) or one
     output = [item for item in objects_in(one.get("output")) if item.get("type") == "message"]
     parts = [part for item in output for part in objects_in(item.get("content"))]
@@ -89,10 +91,10 @@ def _reply(one: dict[str, Any], whole: Callable[[str], str]) -> Reply:
         text = refusal
     logprobs = object_in(one.get("logprobs"))
     tokens = [token for part in parts for token in objects_in(part.get("logprobs"))]
-    tokens = tokens or logprobs.get("content", logprobs.get("token_logprobs"))
+    listed = logprobs.get("content", logprobs.get("token_logprobs"))
     details = object_in(one.get("incomplete_details"))
     reason = details.get("reason") or next((one[name] for name in REASONS if one.get(name)), "")
-    return Reply(text, tokens, line(str(reason), 40))
+    return ReplyText(text, tokens or listed, line(str(reason), 40))
 
 
 def content_text(content: object, whole: Callable[[str], str] = str) -> str | None:
@@ -107,11 +109,16 @@ def content_text(content: object, whole: Callable[[str], str] = str) -> str | No
     return "".join(whole(text) for text in told if isinstance(text, str)) if parts else None
 
 
-def last_turn(chat: object, role: str = "user", whole: Callable[[str], str] = str) -> str | None:
-    """Return the last text of one side of a chat, which may be written as JSON."""
-    if isinstance(chat, str) and chat.lstrip()[:1] in ("[", "{"):
+def spoken_text(value: object, role: str = "user", whole: Callable[[str], str] = str) -> str | None:
+    """Return a text, or that of a chat, a message or its parts, or a reply; also written as JSON.
+
+    Of a chat that is the last turn of ``role``. ``None`` for anything else.
+    """
+    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
         with contextlib.suppress(ValueError, RecursionError):
-            chat = json.loads(chat)
-    messages = objects_in(object_in(chat).get("messages", chat))
-    said = [one.get("content") for one in messages if one.get("role") == role]
-    return content_text(said[-1], whole) if said else None
+            value = json.loads(value)
+    chat = objects_in(object_in(value).get("messages", value))
+    turns = [one.get("content") for one in chat if one.get("role") == role]
+    if isinstance(value, dict) and not turns:
+        return reply_texts(value, whole)[0].text
+    return content_text(turns[-1] if turns else value, whole)

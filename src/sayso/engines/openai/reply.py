@@ -18,20 +18,12 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from sayso.engines.engine import cut_at_stop
+from sayso.engines.engine import FINISHES, cut_at_stop
 from sayso.engines.openai.request import keeps_schema
 from sayso.engines.prices import Price
-from sayso.harmless import printable
+from sayso.harmless import json_kind, printable
 from sayso.prompts.thoughts import split_thoughts
-from sayso.records import (
-    EMPTY_TEXT,
-    FINISHES,
-    OTHER_END,
-    UNKNOWN_LOGPROB,
-    Generation,
-    Request,
-    Usage,
-)
+from sayso.records import EMPTY_TEXT, OTHER_END, UNKNOWN_LOGPROB, Generation, Request, Usage
 
 # ---- bytes, as many as anyone should take
 
@@ -479,16 +471,9 @@ def _finish(reason: object) -> str | None:
     if reason is None or reason == "":
         return None
     if not isinstance(reason, str):
-        return f"{OTHER_END}{KINDS[type(reason)]}"
+        return f"{OTHER_END}{json_kind(reason)}"
     name = printable(reason, 40)
     return FINISHES.get(reason.lower()) or f"{OTHER_END}{name}"
-
-
-#: JSON values that are no text
-KINDS = {
-    dict: "an object", list: "a list", bool: "true or false", int: "a number", float: "a number",
-    str: "a string",
-}  # fmt: skip
 
 
 def _lacking(choice: Mapping[str, Any]) -> str:
@@ -502,7 +487,7 @@ def _lacking(choice: Mapping[str, Any]) -> str:
     value = holder[name]
     if name == "content" and isinstance(value, list):
         return "the message's content is a list without text"
-    kind = KINDS.get(type(value), "null")
+    kind = json_kind(value)
     if name == "message":
         return f"the message is {kind}, no object"
     return f"the message's content is {kind}, no text"

@@ -1,0 +1,384 @@
+"""Nothing that another tool or a spreadsheet wrote is dropped without a word."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from sayso import cli, datasets
+from sayso.datasets.answer_files import OpenAnswers, open_answer_file
+from sayso.datasets.answer_rows import AnswerRow, answer_row
+from sayso.datasets.recorded import read_recorded
+from sayso.datasets.tables import solved, truth_value
+from sayso.judges.rules.judge import judge_rules
+from sayso.records import Gold, InputError
+from sayso.runs.recorded import open_answers
+from support.tables import tabled
+
+
+def lines(path: Path, rows: Sequence[Any]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def document(path: Path, value: Any) -> Path:
+    path.write_text(json.dumps(value), encoding="utf-8")
+    return path
+
+
+def read(path: Path, **options: Any) -> tuple[list[AnswerRow], list[str]]:
+    opened: OpenAnswers = open_answer_file(path, **options)
+    return list(opened.rows), opened.notices
+
+
+# ---- batch output
+
+
+def sent(name: str, body: dict[str, Any]) -> dict[str, Any]:
+    return {"custom_id": name, "response": {"status_code": 200, "body": body}, "error": None}
+
+
+def chat(content: str | None, reason: str = "stop", **message: Any) -> dict[str, Any]:
+    given = {"role": "assistant", "content": content, **message}
+    return {"choices": [{"index": 0, "message": given, "finish_reason": reason}]}
+
+
+@tabled
+def test_a_reply_of_a_batch(
+    body: dict[str, Any], answer: str | None, finish: str | None, told: str, tmp_path: Path
+) -> None:
+    ((row,), _) = read(lines(tmp_path / "out.jsonl", [sent("a", body)]))
+    assert (row.answer, row.finish) == (answer, finish)
+    assert told in "; ".join(row.problems)
+    assert bool(row.problems) is bool(told)
+
+
+def test_refusals_of_a_batch_decline_and_cut_answers_are_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [
+        sent("a", chat("Tallinn")),
+        sent("b", chat(None, refusal="I'm sorry, but I can't help you with this.")),
+        sent("c", chat("Ljub", "length")),
+        sent("d", chat("Sara", "length")),
+    ]
+    golds = [{"custom_id": n, "gold": g} for n, g in zip("abcd", ("Tallinn", "Rome", "Ljubljana",
+             "Sarajevo"), strict=True)]  # fmt: skip
+    out = lines(tmp_path / "out.jsonl", rows)
+    given = ["--golds", str(lines(tmp_path / "golds.jsonl", golds)), "--nli", "rules"]
+    assert cli.execute(["score", str(out), *given, "--out", str(tmp_path / "o.jsonl")]) == 0
+    printed = capsys.readouterr()
+    assert "2 rows, such as line 3: the answer was cut off at the token limit (length)" in (
+        printed.out + printed.err
+    )
+    scored = [json.loads(line) for line in (tmp_path / "o.jsonl").read_text().splitlines()]
+    assert [row["correct_rules"] for row in scored] == [1.0, None, 0.0, 0.0]
+
+
+def test_a_run_of_batch_output_says_how_to_read_it(tmp_path: Path) -> None:
+    out = lines(tmp_path / "out.jsonl", [sent("a", chat("Tallinn"))])
+    with pytest.raises(InputError, match=r"contains no questions: sayso score .*--requests INPUT"):
+        read_recorded([out])
+
+
+# ---- Inspect
+
+OPTIONS = ["Lisbon", "Warsaw", "the Danube", "Lake Ohrid"]
+
+
+def sample(number: int, text: Any, target: Any, reason: str = "stop", **more: Any) -> Any:
+    choice = {"message": {"role": "assistant", "content": text}, "stop_reason": reason}
+    return {
+        "id": number, "epoch": 1, "input": f"Which one is it, number {number}?", "target": target,
+        "output": {"choices": [choice]}, "scores": {}, **more,
+    }  # fmt: skip
+
+
+def logged(path: Path, *samples: Any) -> Path:
+    return document(path, {"plan": {}, "eval": {"model": "m"}, "samples": list(samples)})
+
+
+@tabled
+def test_options_stand_behind_their_letters(text: str, read_as: str, tmp_path: Path) -> None:
+    ((row,), _) = read(logged(tmp_path / "log.json", sample(1, text, "A", choices=OPTIONS)))
+    assert row.answer == read_as
+    assert row.own["answer"] == text
+    assert row.question.splitlines()[1:] == [
+        "A) Lisbon", "B) Warsaw", "C) the Danube", "D) Lake Ohrid",
+    ]  # fmt: skip
+    assert row.golds == (Gold("Lisbon", aliases=("A",)),)
+
+
+@pytest.mark.parametrize("target", ["A", "B", "C", "D"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "{}", "ANSWER: {}", "Answer: {}", "({})", "{}.", "The answer is {}.", "**Answer: {}**",
+        "It took me a while, but I would say:\n\nANSWER: {}",
+    ],
+)  # fmt: skip
+def test_a_letter_is_right_or_wrong_as_its_option_is(
+    said: str, target: str, tmp_path: Path
+) -> None:
+    for letter in "ABCD":
+        one = sample(1, said.format(letter), target, choices=OPTIONS)
+        ((row,), _) = read(logged(tmp_path / "log.json", one))
+        content = judge_rules(row.question, row.gold or (), row.answer or "").content
+        assert content == ("correct" if letter == target else "incorrect"), (letter, row.answer)
+
+
+def test_several_right_options_are_told(tmp_path: Path) -> None:
+    one = sample(1, "ANSWER: C", ["A", "C"], choices=OPTIONS)
+    ((row,), _) = read(logged(tmp_path / "log.json", one))
+    assert row.golds == (Gold("Lisbon", aliases=("A",)), Gold("the Danube", aliases=("C",)))
+    assert "2 options are right" in row.problems[0]
+
+
+def test_what_ended_an_answer_of_inspect_is_told_and_kept(tmp_path: Path) -> None:
+    thought = [{"type": "reasoning", "reasoning": "Is it 1861? Is it 1861?"}]
+    path = logged(
+        tmp_path / "log.json",
+        sample(1, "1861", "1861"),
+        sample(2, thought, "1862", "max_tokens"),
+        sample(3, "18", "1863", "max_tokens"),
+        sample(4, "", "1864", "content_filter"),
+        sample(5, "1865", "1865", "model_length"),
+    )
+    rows, _ = read(path)
+    assert [row.answer for row in rows] == ["1861", "", "18", "", "1865"]
+    assert [row.finish for row in rows] == [
+        None, "length", "length", "other: content_filter", "length",
+    ]  # fmt: skip
+    (model,) = open_answers(path)
+    notices = "\n".join(model.notices)
+    assert "2 rows: the answer was cut off at the token limit (max_tokens)" in notices
+    assert "1 rows: a content filter ended the answer (content_filter)" in notices
+
+
+# ---- lm-evaluation-harness
+
+
+def harness(number: int, name: str, verdict: float, **more: Any) -> dict[str, Any]:
+    solution = f"Each has {number} legs.\nAll have {number}*4 legs.\n#### {number * 4}"
+    return {
+        "doc_id": number, "doc": {"question": f"How many legs have {number} cows?"},
+        "target": solution, "arguments": {}, "resps": [[f"They have {number * 4} legs."]],
+        "filtered_resps": ["[invalid]"], "filter": name, "exact_match": verdict, **more,
+    }  # fmt: skip
+
+
+def test_filters_that_differ_are_told_and_can_be_chosen(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = [harness(n, "strict", 0.0) for n in (1, 2)] + [
+        harness(n, "loose", float(n == 2)) for n in (1, 2)
+    ]
+    path = lines(tmp_path / "samples_cows.jsonl", log)
+    rows, notices = read(path)
+    assert [row.recorded for row in rows] == [
+        {"exact_match,strict": 0.0, "exact_match,loose": value} for value in (0.0, 1.0)
+    ]
+    assert "of 2 answers are right 0 by exact_match,strict, 1 by exact_match,loose" in notices[1]
+    out = ["--out", str(tmp_path / "o.jsonl"), "--nli", "rules"]
+    assert cli.execute(["score", str(path), "--gold-metric", "file:exact_match", *out]) == 2
+    error = capsys.readouterr().err
+    assert "choose --gold-metric file:exact_match,strict or" in error
+    assert error.count("\n") == 1
+    chosen = ["score", str(path), "--gold-metric", "file:exact_match,loose", *out]
+    assert cli.execute(chosen) == 0
+    assert "1 wrong" in capsys.readouterr().out
+
+
+def test_filters_that_agree_are_one(tmp_path: Path) -> None:
+    log = [harness(n, name, 1.0) for name in ("strict", "loose") for n in (1, 2)]
+    rows, notices = read(lines(tmp_path / "samples_cows.jsonl", log))
+    assert [row.recorded for row in rows] == [{"exact_match": 1.0}] * 2
+    assert notices == ["2 rows of filters other than 'strict' repeat the same answers"]
+
+
+@tabled
+def test_a_worked_solution_ends_with_its_value(text: str, value: str) -> None:
+    assert solved(text) == value
+
+
+def test_golds_that_are_worked_solutions(tmp_path: Path) -> None:
+    solution = "Two and two make four.\n#### 4"
+    ((row,), _) = read(lines(tmp_path / "samples_cows.jsonl", [harness(3, "none", 1.0)]))
+    assert row.gold == ("12",)
+    assert answer_row({"answer": "4", "gold": solution}).gold == ("4",)
+    table = lines(tmp_path / "sums.jsonl", [{"question": "How much?", "gold": solution}])
+    assert datasets.load_dataset(f"file:{table}").questions[0].golds == (Gold("4"),)
+
+
+# ---- promptfoo and DeepEval
+
+
+def result(output: Any, gold: Any = None, kind: str = "equals", **more: Any) -> dict[str, Any]:
+    asserted = [{"type": kind, "value": gold}] if gold is not None else []
+    response = more.pop("response", {"output": output})
+    return {
+        "provider": {"id": "p"}, "vars": {"question": "Which?"}, "prompt": {"raw": "Which?"},
+        "response": response, "testCase": {"assert": asserted}, **more,
+    }  # fmt: skip
+
+
+def promptfoo(path: Path, *results: Any) -> Path:
+    return document(path, {"results": {"results": list(results)}})
+
+
+@tabled
+def test_an_output_of_promptfoo(
+    response: dict[str, Any], answer: str | None, told: str, tmp_path: Path
+) -> None:
+    path = promptfoo(tmp_path / "r.json", result(None, "x", response=response))
+    ((row,), _) = read(path)
+    assert row.answer == answer
+    assert told in "; ".join(row.problems)
+    assert bool(row.problems) is bool(told)
+    assert "problems" not in row.own
+
+
+def test_golds_of_promptfoo_that_are_no_texts_and_asserts_that_are_no_golds(
+    tmp_path: Path,
+) -> None:
+    path = promptfoo(
+        tmp_path / "r.json",
+        result(7, 7), result("true", True), result("b", "b", "icontains"),
+        result("c", "{{ unknown }}"), result("d", "The answer is d.", "llm-rubric"),
+        result("e", error="Expected output \"f\" to equal \"e\""),
+    )  # fmt: skip
+    rows, notices = read(path)
+    assert [row.gold for row in rows] == [("7",), ("true",), None, None, None, None]
+    assert [row.problems for row in rows] == [()] * 6
+    assert notices == [
+        "assertions that hold no gold that can be read: icontains (1), equals (1), llm-rubric (1)"
+    ]
+
+
+def test_a_chat_prompt_of_promptfoo_is_the_users_turn(tmp_path: Path) -> None:
+    turns = [
+        {"role": "system", "content": "Be short."},
+        {"role": "user", "content": [{"type": "text", "text": "Where is Uppsala?"}]},
+    ]
+    raw = json.dumps(turns)
+    path = promptfoo(tmp_path / "r.json", result("In Sweden", vars={}, prompt={"raw": raw}))
+    ((row,), _) = read(path)
+    assert (row.question, row.prompt) == ("Where is Uppsala?", raw)
+
+
+def test_what_of_deepeval_is_not_read_is_counted(tmp_path: Path) -> None:
+    case = {"input": "How many?", "actualOutput": 3, "expectedOutput": 3, "metricsData": []}
+    run = {"testCases": [case], "conversationalTestCases": [{"turns": []}, {"turns": []}]}
+    ((row,), notices) = read(document(tmp_path / "d.json", run))
+    assert (row.answer, row.gold) == ("3", ("3",))
+    assert notices == ["conversational test cases that are not read: 2"]
+
+
+# ---- cells that are messages
+
+ASKED = [
+    {"role": "user", "content": "Who painted it?"},
+    {"role": "assistant", "content": "Vermeer"},
+    {"role": "user", "content": "When did he die?"},
+]
+SAID = {"role": "assistant", "content": "In 1675."}
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "tsv", "parquet"])
+def test_cells_that_are_messages(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / f"t.{kind}"
+    row = {"question": ASKED, "answer": SAID, "gold": "1675"}
+    if kind == "jsonl":
+        lines(path, [row])
+    elif kind == "parquet":
+        pq.write_table(pa.Table.from_pylist([row]), path)
+    else:
+        sign = "," if kind == "csv" else "\t"
+        quoted = ('"{}"'.format(json.dumps(v).replace('"', '""')) for v in (ASKED, SAID))
+        path.write_text(sign.join(row) + "\n" + sign.join([*quoted, "1675"]) + "\n")
+    ((found,), _) = read(path)
+    assert (found.question, found.answer) == ("When did he die?", "In 1675.")
+    assert found.problems == (
+        "the question is a message or a chat: its last text is read",
+        "the answer is a message or a chat: its last text is read",
+    )
+
+
+@tabled
+def test_what_an_answers_cell_says(
+    value: Any, answer: str | None, told: str, tmp_path: Path
+) -> None:
+    ((row,), _) = read(lines(tmp_path / "a.jsonl", [{"question": "Q?", "answer": value}]))
+    assert row.answer == answer
+    assert told in "; ".join(row.problems)
+
+
+# ---- spreadsheets
+
+
+@tabled
+def test_truth_in_other_languages(true: str, false: str) -> None:
+    for word, value in ((true, True), (false, False)):
+        for written in (word, word.upper(), f" {word.capitalize()} "):
+            assert truth_value(written) is value
+            row = answer_row({"answer": "a", "human": written, "answerable": written})
+            assert (row.human, row.answerable, row.problems) == (float(value), value, ())
+
+
+@pytest.mark.parametrize("word", ["", "vielleicht", "N", "P", "nan", "2", "0.7"])
+def test_other_words_are_no_truth(word: str) -> None:
+    assert truth_value(word) is None
+
+
+def test_a_file_in_windows_1252_is_one_line_with_a_way_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes("question;answer;gold\nWer?;Fräulein Ünal – „nein“;Ünal\n".encode("cp1252"))
+    for words in (["score", str(path)], ["data", "check", f"file:{path}"]):
+        assert cli.execute(words) == 2
+        error = capsys.readouterr().err
+        assert 'line 2, byte 8: not UTF-8 (0xe4); save the file as UTF-8 (Excel: Save As, "CSV' in (
+            error
+        )
+        assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(("name", "sign"), [("t.csv", ";"), ("t.tsv", "\t"), ("u.csv", "\t")])
+def test_decimal_commas_of_a_whole_column(name: str, sign: str, tmp_path: Path) -> None:
+    table = [
+        ("question", "answer", "gold", "stated_confidence"),
+        ("How tall?", "1,80 m", "1,8", "0,75"),
+        ("How deep?", "It is 2.5 m.", "2,5", "0,5"),
+        ("How many?", "3", "3", "1"),
+    ]
+    path = tmp_path / name
+    path.write_text("\n".join(map(sign.join, table)) + "\n", encoding="utf-8")
+    rows, notices = read(path)
+    assert [row.gold for row in rows] == [("1.8",), ("2.5",), ("3",)]
+    assert [row.stated for row in rows] == [0.75, 0.5, 1.0]
+    assert rows[0].answer == "1,80 m"
+    told = "decimal commas are read as points in: gold, stated_confidence"
+    assert told in notices
+    data = datasets.load_dataset(f"file:{path}")
+    assert [q.golds for q in data.questions] == [(Gold("1.8"),), (Gold("2.5"),), (Gold("3"),)]
+    assert told in data.notes
+
+
+def test_commas_stay_in_other_columns_and_files(tmp_path: Path) -> None:
+    mixed = tmp_path / "t.csv"
+    mixed.write_text('question;answer;gold\nA?;x;1,5\nB?;x;"Bonn, 1999"\nC?;x;2.5\n')
+    rows, notices = read(mixed)
+    assert [row.gold for row in rows] == [("1,5",), ("Bonn, 1999",), ("2.5",)]
+    assert notices == []
+    plain = tmp_path / "u.csv"
+    plain.write_text('question,answer,gold\nA?,x,"1,500"\n')
+    rows, notices = read(plain)
+    assert rows[0].gold == ("1,500",)
+    assert notices == []
