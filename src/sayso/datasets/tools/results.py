@@ -81,7 +81,9 @@ def _written(value: object) -> str | None:
     if value is None or isinstance(value, str):
         return value
     called = any(part.get("type") in CALLS for part in objects_in(value))
-    return None if called else spoken_text(value, "assistant") or json.dumps(value, ensure_ascii=False)
+    return (
+        None if called else spoken_text(value, "assistant") or json.dumps(value, ensure_ascii=False)
+    )
 
 
 #: a variable in a template of promptfoo
