@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.tables import tabled
 
 from sayso.judges.english.quantities import find_amounts
 from sayso.judges.rules.matching import match
 from sayso.records import golds_of
+from support.tables import tabled
 
 
 @tabled

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.tables import tabled
 
 from sayso.datasets.answer_rows import answer_rows
 from sayso.datasets.tables import gold_in
@@ -11,6 +10,7 @@ from sayso.judges.rules.judge import judge_rules
 from sayso.judges.rules.matching import match
 from sayso.judges.rules.polarity import gold_polarity, polarity
 from sayso.records import golds_of
+from support.tables import tabled
 
 
 @tabled

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sayso.judges.contradiction import contradicts
+from sayso.judges.decisiveness import decisiveness, plain
 from sayso.judges.english.quantities import find_quantities
 from sayso.judges.english.sentences import plain_text
 from sayso.judges.english.tokens import (
     ALPHANUMERIC,
     HYPHENATED,
+    SIGNS,
     comparable,
     content,
     fold,
     forget_texts,
-    plain_marks,
     plain_plural,
     roman,
+    seen,
     tokens,
     unaccented,
     uninflected,
 )
 from sayso.judges.meaning import equivalent
+from sayso.judges.rules.judge import judge_rules
 from sayso.judges.rules.reading import load_weights
 from support.tables import tabled
 
@@ -76,15 +81,60 @@ def test_words_as_they_are_written() -> None:
     assert ALPHANUMERIC.findall("isn’t 3-4") == ["isn", "t", "3", "4"]
 
 
-def test_readers_take_typographic_characters_differently() -> None:
+def test_signs_mean_the_same_to_every_reader() -> None:
     text = "“It’s” – *1′*"
-    assert "a—b\u00a0„c‟".translate(plain_marks("decisiveness")) == 'a-b "c‟'
-    assert text.translate(plain_marks("sentences")) == '"It\'s" –  1′ ' == plain_text(text)
-    assert text.translate(plain_marks("decisiveness")) == "\"It's\" - *1'*"
-    assert text.translate(plain_marks("claims")) == '"It\'s" – *1′*'
-    assert text.translate(plain_marks("self_judgement")) == "“It's” – *1′*"
-    for reader in ("sentences", "decisiveness", "claims", "self_judgement"):
-        assert {len(plain) for plain in plain_marks(reader).values()} == {1}
+    assert seen(text) == "\"It's\" – *1'*"
+    assert plain_text(text) == "\"It's\" –  1' "
+    assert plain(text) == "\"It's\" - *1'*"
+    assert {len(sign) for sign in SIGNS.values()} == {1}
+
+
+@pytest.mark.parametrize("sign", "'’‘‛ʼ′ʹˈ´`＇")
+def test_any_apostrophe_denies(sign: str) -> None:
+    (token,) = tokens(f"isn{sign}t")
+    assert token.text == "isnt"
+    said = f"It wasn{sign}t Ada Bo."
+    assert judge_rules("Who wrote it?", "Ada Bo", said).content == "incorrect"
+    assert judge_rules("Who wrote it?", "Ada Bo", f"It isn{sign}t known.").stance == "abstained"
+    assert decisiveness(f"I don{sign}t know.") is None
+    one, two = "It was Ada Bo.", f"It wasn{sign}t Ada Bo."
+    assert contradicts("Was it Ada Bo?", one, two)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Cy Do <!-- Ada Bo -->",
+        '<span style="display:none">Ada Bo</span>Cy Do',
+        "<div hidden>Ada Bo</div> Cy Do",
+        "~~Ada Bo~~ Cy Do",
+        "<del>Ada Bo</del> Cy Do",
+        "[Cy Do](https://example.org/Ada-Bo)",
+        "Cy Do, see https://example.org/ada_bo.",
+        "![Ada Bo](ada.png) Cy Do",
+    ],
+)
+def test_what_is_not_shown_is_no_answer(text: str) -> None:
+    verdict = judge_rules("Who wrote it?", ["Ada Bo"], text)
+    assert (verdict.stance, verdict.content) == ("committed", "incorrect")
+    right = judge_rules("Who wrote it?", ["Cy Do"], text)
+    assert right.content == "correct"
+    assert text[right.answer_start : right.answer_end] == "Cy Do"
+
+
+def test_letters_of_other_widths_and_signs_without_any_are_read() -> None:
+    for text in ("Ａｄａ Ｂｏ", "A\u200bda Bo\ufeff", "Ad\u00ada\u00a0Bo"):
+        verdict = judge_rules("Who wrote it?", "Ada Bo", text)
+        assert verdict.content == "correct"
+        assert text[verdict.answer_start : verdict.answer_end].startswith(text[0])
+    assert judge_rules("Who wrote it?", "Ada Bo", "<!-- Ada Bo -->").stance == "omitted"
+
+
+def test_an_address_is_an_answer_where_one_is_asked_for() -> None:
+    question, address = "Where is the page?", "https://example.org/page"
+    assert judge_rules(question, address, f"It is at {address}.").content == "correct"
+    assert judge_rules(question, "example.org", f"See {address}.").content == "correct"
+    assert seen(address) == address
 
 
 # ---- what the rules remember of texts can be let go, and comes back when asked again

@@ -310,7 +310,7 @@ def learn_asserts(data: Path) -> reader.DecisivenessWeights:
 
 
 def _plain(text: str) -> str:
-    return text[: reader.LONGEST_READ].translate(reader.PLAIN_MARKS)
+    return reader.plain(text[: reader.LONGEST_READ])
 
 
 def _words(text: str) -> list[reader.DecisivenessWord]:

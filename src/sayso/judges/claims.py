@@ -44,7 +44,7 @@ from sayso.judges.english.markup import (
 from sayso.judges.english.numbers import MONTH_NAMES
 from sayso.judges.english.other_languages import silent_elsewhere
 from sayso.judges.english.sentences import Span, plain_text
-from sayso.judges.english.tokens import ALPHANUMERIC, plain_marks
+from sayso.judges.english.tokens import ALPHANUMERIC, seen
 from sayso.judges.model.numbered import JudgeTask, NumberedReader, TextBlock, TextOutcome
 from sayso.judges.patterns import regex
 from sayso.prompts.fence import Field
@@ -1318,7 +1318,6 @@ def locate(quote: str, text: str, sentence: Span) -> Span | None:
 # ---- does a long answer answer at all?
 
 PHRASES = tuple(lexicon_rows("declining"))
-_QUOTES = plain_marks("claims")
 
 
 def unresponsive(text: str) -> str | None:
@@ -1333,5 +1332,5 @@ def unresponsive(text: str) -> str | None:
         return "empty"
     if not is_english(text) and silent_elsewhere(text):
         return "a phrase of another language"
-    plain = " ".join(text.translate(_QUOTES).lower().split())
+    plain = " ".join(seen(text).lower().split())
     return next((phrase for phrase in PHRASES if phrase in plain), None)

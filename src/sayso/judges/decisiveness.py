@@ -37,14 +37,14 @@ from sayso.judges.english.lexicon import (
     written_out,
 )
 from sayso.judges.english.numbers import PARTS, TENS, UNITS
-from sayso.judges.english.tokens import plain_marks, uninflected
+from sayso.judges.english.tokens import seen, uninflected
 from sayso.judges.model.numbered import JudgeTask, NumberedReader, numbered_blocks
 from sayso.judges.patterns import regex
 from sayso.prompts.thoughts import split_thoughts
 
 #: A longer answer, in characters, is not read at all: its beginning is not the whole.
 LONGEST_READ = 20_000
-PLAIN_MARKS = plain_marks("decisiveness")
+_DASHES = str.maketrans("–—", "--")
 
 # ---- the lexicon and the learned weights, kept as data
 
@@ -134,6 +134,11 @@ _TOKEN = regex(r"[^\W_]++(?:['.,/-](?=[^\W_])[^\W_]++)*+|[,;:.?!()%\n]")
 #: cue words that are also names or months: no cue with a capital, wherever they stand
 _NAMED = frozenset({"may", "will"})
 _ABBREVIATED = lexicon_words("abbreviations", "decisiveness")
+
+
+def plain(text: str) -> str:
+    """Return a text as it is ``seen``, with plain dashes."""
+    return seen(text).translate(_DASHES)
 
 
 def decisiveness_words(text: str) -> list[DecisivenessWord]:
@@ -254,7 +259,7 @@ def hedge_words(text: str) -> tuple[str, ...] | None:
     if len(text) > LONGEST_READ or not is_english(text):
         return None
     listed = lexicon()
-    items = decisiveness_words(text.translate(PLAIN_MARKS))
+    items = decisiveness_words(plain(text))
     found: list[tuple[int, int]] = []
     for place, kind, run in sorted(cues_of(items), key=lambda cue: (cue[0], -len(cue[2]))):
         first, last = place, place + max(0, len(run.split()) - 1)
@@ -536,7 +541,7 @@ def _remarks(clause: Sequence[DecisivenessWord]) -> bool:
 @lru_cache(maxsize=512)
 def analyze(text: str) -> tuple[AssertedClause, ...]:
     """Return what a text asserts, in order."""
-    text = text.translate(PLAIN_MARKS)
+    text = plain(text)
     parts = clauses(text, decisiveness_words(text))
     ends = [c.words[-1].end for c in parts]
     shares = [
@@ -659,7 +664,7 @@ def voices_doubt(statement: str) -> bool:
 
 def subject_stems(assertion: str) -> tuple[frozenset[str], bool]:
     """Return the stems that an assertion is about, and whether it denies."""
-    items = decisiveness_words(assertion.translate(PLAIN_MARKS))
+    items = decisiveness_words(plain(assertion))
     stems = _stems(items) or frozenset(uninflected(w.text) for w in items if w.text[0].isalnum())
     return stems, _denies(items)
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from sayso.judges.claim_questions import QuestionAnswer
 from sayso.judges.english.lexicon import alternatives, lexicon_words
-from sayso.judges.english.tokens import plain_marks
+from sayso.judges.english.tokens import seen
 from sayso.judges.patterns import regex
 from sayso.prompts import load_prompt
 from sayso.prompts.fence import visible_text
@@ -56,7 +56,6 @@ _UNSURE = regex(
     r"|could|would|should|partly|partially|half|impossible|hard|difficult|cannot)\b",
     re.I,
 )
-_QUOTES = plain_marks("self_judgement")
 
 
 def orders(mode: str, how: str = "all") -> tuple[tuple[str, ...], ...]:
@@ -176,7 +175,7 @@ def read_yes_no(text: str, order: Sequence[str]) -> str | None:
     A letter of an option counts, or its words; where letter and words differ, neither does.
     """
     by_letter = dict(zip(LETTERS, order, strict=False))
-    shown = text.strip().translate(_QUOTES)
+    shown = seen(text.strip())
     letters = set()
     for hit in _LETTER.finditer(shown):
         if _NOT_BEFORE.search(shown, max(0, hit.start() - _BEFORE), hit.start()):

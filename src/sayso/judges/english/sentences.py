@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from sayso.judges.english.lexicon import alternatives, lexicon_words
-from sayso.judges.english.tokens import plain_marks
+from sayso.judges.english.tokens import seen
 from sayso.judges.patterns import regex
 
 
@@ -22,7 +22,7 @@ class Span(NamedTuple):
     end: int
 
 
-_PLAIN = plain_marks("sentences")
+_EMPHASIS = str.maketrans("\t*`", "   ")  # no part of a sentence
 _MORE_THAN_ONE = regex(r"[.!?…][\"')\]*_]*\s+\S")
 _LIST_ITEM = regex(r"\s*(?:[-*•–]\s|#+\s|\(?\d{1,2}[.)]\s|\**[^\W\d_][\w '-]{0,40}\**:)")
 _LINE = regex(r"[^\n\r]+")
@@ -49,8 +49,8 @@ _LOWER_STOP = regex(r"(?<=[a-z0-9)][a-z0-9)])[.!?]+\s+")
 
 
 def plain_text(text: str) -> str:
-    """Return ``text`` with typographic quotes and spaces made plain; every offset stays valid."""
-    return text.translate(_PLAIN)
+    """Return ``text`` as it is ``seen``, without emphasis; every offset stays valid."""
+    return seen(text).translate(_EMPHASIS)
 
 
 def _paragraphs(text: str) -> list[Span]:

@@ -14,7 +14,7 @@ import re
 import sys
 import unicodedata
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 
 import msgspec
 
@@ -41,8 +41,9 @@ def forget_texts() -> None:
 _MARKS = "\u0300-\u036f\u1ab0-\u1aff\u20d0-\u20ff\ufe20-\ufe2f"
 # Letters, with their combining marks; raised digits are footnote marks and powers, not letters.
 _LETTERS = rf"(?:[^\W\d_\u00b2\u00b3\u00b9\u2070-\u2079]++[{_MARKS}]*+)++"
+_APOSTROPHE = "['\u2019\u2018\u201b\u02bc\u2032\u02b9\u02c8\uff07\u00b4`]"
 _TOKEN = regex(
-    rf"{_LETTERS}(?:['\u2019\u02bc\u00b4]{_LETTERS})*+"
+    rf"{_LETTERS}(?:{_APOSTROPHE}{_LETTERS})*+"
     r"|\d{1,3}(?:,\d{3})++(?:\.\d++)?(?!\d)|\d++(?:(?i:st|nd|rd|th)(?![^\W\d_])|\.\d++)?"
 )
 # Letters that NFKD does not take apart.
@@ -51,39 +52,51 @@ _PLAIN = str.maketrans(
 )
 #: a raised digit is a power: "10²" is not "102"
 _RAISED = str.maketrans({c: f"^{unicodedata.digit(c)}" for c in "⁰¹²³⁴⁵⁶⁷⁸⁹"})
-_APOSTROPHES = regex("['\u2019\u02bc\u00b4]")
+_APOSTROPHES = regex(_APOSTROPHE)
 #: Words as they are written: with hyphens and apostrophes inside, and letters and digits alone.
 HYPHENATED = regex(r"[^\W_]+(?:['\u2019-][^\W_]+)*+")
 ALPHANUMERIC = regex(r"[^\W_]++")
-#: Typographic characters, what they mean, and the readers that take them so.
-_TYPOGRAPHY = (
-    ("’‘", "'", "sentences decisiveness claims self_judgement"),
-    ("‛", "'", "sentences decisiveness"),
-    ("ʼ", "'", "sentences claims"),
-    ("′", "'", "decisiveness"),
-    ("`", "'", "claims"),
-    ("“”", '"', "sentences decisiveness claims"),
-    ("„", '"', "sentences decisiveness"),
-    ("«»", '"', "sentences"),
-    ("\u00a0\u202f", " ", "sentences decisiveness"),
-    ("\u2009\t*`", " ", "sentences"),  # emphasis is no part of a sentence
-    ("‑", "-", "sentences"),
-    ("–—", "-", "decisiveness"),
+#: what signs mean to every reader, each in one character, so that offsets stay valid
+SIGNS = {
+    **dict.fromkeys(map(ord, "’‘‛ʼ′ʹˈ"), "'"),
+    **dict.fromkeys(map(ord, "“”„‟«»"), '"'),
+    **dict.fromkeys(map(ord, "\u00a0\u2007\u2008\u2009\u200a\u202f\u205f\u3000"), " "),
+    **dict.fromkeys(map(ord, "‐‑"), "-"),
+    **{sign: chr(sign - 0xFEE0) for sign in range(0xFF01, 0xFF5F)},  # of full width
+}
+#: keys that people take for an apostrophe
+_TYPED = regex(r"(?<=[^\W\d_])[`´](?=[^\W\d_])")
+#: what is not shown to who reads a text, and addresses, which say nothing
+_HIDDEN = regex(
+    r"<!--.{0,1000}?-->|~~(?=\S)[^~\n]{1,400}~~|<(?P<struck>del|s|strike)>.{0,1000}?</(?P=struck)>|<(?P<tag>\w{1,12})"
+    r"\s[^<>]{0,200}?(?:\bhidden\b|display\s?:\s?none|visibility\s?:\s?hidden)[^<>]{0,200}>.{0,1000}?</(?P=tag)>",
+    re.I | re.S,
+)
+_ADDRESS = regex(
+    r"!\[[^\]\n]{0,200}\]\([^()\n]{0,400}\)|(?<=\])\((?=[^()\s]{0,400}[/.#])[^()\n]{1,400}\)"
+    r"|\b(?:https?://|www\.)[^\s<>\"'()\[\]{}|]{1,400}(?<![.,;:!?*_~`])"
 )
 
 
-@cache
-def plain_marks(reader: str) -> dict[int, str]:
-    """Return the table (``str.translate``) by which a reader makes typographic characters plain.
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match[0])
 
-    Each is replaced by one character, so that offsets stay valid.
+
+@lru_cache(maxsize=512)
+def seen(text: str, addresses: bool = False) -> str:
+    """Return a text as who reads it sees it: signs made plain, and blanks for what is not shown.
+
+    That is comments and hidden elements, struck words, and ``addresses`` unless they are wanted or
+    all that there is. No offset changes.
     """
-    return {
-        ord(mark): plain
-        for marks, plain, readers in _TYPOGRAPHY
-        if reader in readers.split()
-        for mark in marks
-    }
+    if not text.isascii() or "`" in text:
+        text = _TYPED.sub("'", text.translate(SIGNS))
+    if "<" in text or "~~" in text:
+        text = _HIDDEN.sub(_blank, text)
+    if not addresses and ("://" in text or "www." in text or "](" in text):
+        shown = _ADDRESS.sub(_blank, text)
+        return shown if shown.strip() else text
+    return text
 
 
 #: Longer "words" are no words: they are compared as they are.
@@ -130,7 +143,8 @@ def fold(word: str) -> str:
     """Return a word in lower case without diacritics, apostrophes and a possessive ending."""
     word = word.casefold()
     if not word.isascii():
-        word = unaccented(word.translate(_RAISED)).translate(_PLAIN)
+        word = _APOSTROPHES.sub("'", word.translate(_RAISED))
+        word = unaccented(word).translate(_PLAIN)
     if word.isalpha():
         return word
     parts = _APOSTROPHES.split(word)

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from sayso.judges.english.lexicon import lexicon_rows
+from sayso.judges.english.tokens import seen
 from sayso.judges.patterns import regex
 from sayso.prompts.thoughts import Split, is_spoken_of, split_thoughts
 
@@ -27,14 +28,15 @@ _AFTER = regex(r"\s*+(?:```\s*+)?\Z")
 _ESCAPED = regex(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.", re.S)
 _KEY = regex(r"\s*+,?\s*+(?P<key>\"(?:[^\"\\]|\\.)*+\")\s*+:\s*+", re.S)
 _DECODER = json.JSONDecoder(strict=False)
+_INVISIBLE = regex("[\u200b-\u200d\u2060\ufeff\u00ad]+")
 
 
-def unwrapped(text: str) -> Split:
+def unwrapped(text: str, addresses: bool = False) -> Split:
     """Return what a text says to its reader; ``kept`` are the spans of the text it came from.
 
     Thoughts are no answer, and one that never ends leaves none. What stands in tags such as
     ``<answer>`` is one. Of a JSON object that is the whole text, the value of "answer" (or of its
-    only key) is the answer; an empty list has none. A text that is not wrapped comes back as it is.
+    only key) is the answer; an empty list has none. The text is as it is ``seen``.
     """
     split = split_thoughts(text)
     tagged = list(_TAGGED.finditer(split.text)) if "<" in split.text else []
@@ -44,10 +46,12 @@ def unwrapped(text: str) -> Split:
             split = split.only([tag.span(name)])
             break
     value = _json_value(split.text)
-    if value is None:
-        return split
-    said, kept = value
-    return split.only(kept)._replace(text=said)
+    if value is not None:
+        split = split.only(value[1])._replace(text=value[0])
+    ends = [at for m in _INVISIBLE.finditer(split.text) for at in m.span()]
+    if ends and not split.text.isspace():
+        split = split.only(zip([0, *ends[1::2]], [*ends[::2], len(split.text)], strict=True))
+    return split._replace(text=seen(split.text, addresses))
 
 
 @lru_cache(maxsize=1024)

@@ -297,13 +297,19 @@ def _foreign(text: str, aspects: Sequence[AskedAspect]) -> Verdict | None:
 
 
 def _unwrapped_short(aspect: AskedAspect, answer: str) -> Verdict:
-    split = unwrapped(answer)
+    split = unwrapped(answer, _is_address(aspect))
     return _placed(_short(aspect, split.text), split)
 
 
 def _unwrapped_long(aspects: list[AskedAspect], paragraph: str) -> list[Verdict]:
-    split = unwrapped(paragraph)
+    split = unwrapped(paragraph, any(map(_is_address, aspects)))
     return [_placed(verdict, split) for verdict in _long(aspects, split.text)]
+
+
+def _is_address(aspect: AskedAspect) -> bool:
+    """Whether what is asked for may be an address: "example.org"."""
+    names = (name.strip(" .") for gold in aspect.given for name in gold.names)
+    return any("." in name and " " not in name for name in names)
 
 
 def _placed(verdict: Verdict, split: Split) -> Verdict:
