@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso.judges.contradiction import contradicts
-from sayso.judges.decisiveness import decisiveness, plain
+from sayso.judges.decisiveness import decisiveness, seen_plainly
 from sayso.judges.english.quantities import find_quantities
 from sayso.judges.english.sentences import plain_text
 from sayso.judges.english.tokens import (
@@ -85,7 +85,7 @@ def test_signs_mean_the_same_to_every_reader() -> None:
     text = "“It’s” – *1′*"
     assert seen(text) == "\"It's\" – *1'*"
     assert plain_text(text) == "\"It's\" –  1' "
-    assert plain(text) == "\"It's\" - *1'*"
+    assert seen_plainly(text) == "\"It's\" - *1'*"
     assert {len(sign) for sign in SIGNS.values()} == {1}
 
 

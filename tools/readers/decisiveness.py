@@ -310,7 +310,7 @@ def learn_asserts(data: Path) -> reader.DecisivenessWeights:
 
 
 def _plain(text: str) -> str:
-    return reader.plain(text[: reader.LONGEST_READ])
+    return reader.seen_plainly(text[: reader.LONGEST_READ])
 
 
 def _words(text: str) -> list[reader.DecisivenessWord]:

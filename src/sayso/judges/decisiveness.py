@@ -136,7 +136,7 @@ _NAMED = frozenset({"may", "will"})
 _ABBREVIATED = lexicon_words("abbreviations", "decisiveness")
 
 
-def plain(text: str) -> str:
+def seen_plainly(text: str) -> str:
     """Return a text as it is ``seen``, with plain dashes."""
     return seen(text).translate(_DASHES)
 
@@ -259,7 +259,7 @@ def hedge_words(text: str) -> tuple[str, ...] | None:
     if len(text) > LONGEST_READ or not is_english(text):
         return None
     listed = lexicon()
-    items = decisiveness_words(plain(text))
+    items = decisiveness_words(seen_plainly(text))
     found: list[tuple[int, int]] = []
     for place, kind, run in sorted(cues_of(items), key=lambda cue: (cue[0], -len(cue[2]))):
         first, last = place, place + max(0, len(run.split()) - 1)
@@ -541,7 +541,7 @@ def _remarks(clause: Sequence[DecisivenessWord]) -> bool:
 @lru_cache(maxsize=512)
 def analyze(text: str) -> tuple[AssertedClause, ...]:
     """Return what a text asserts, in order."""
-    text = plain(text)
+    text = seen_plainly(text)
     parts = clauses(text, decisiveness_words(text))
     ends = [c.words[-1].end for c in parts]
     shares = [
@@ -664,7 +664,7 @@ def voices_doubt(statement: str) -> bool:
 
 def subject_stems(assertion: str) -> tuple[frozenset[str], bool]:
     """Return the stems that an assertion is about, and whether it denies."""
-    items = decisiveness_words(plain(assertion))
+    items = decisiveness_words(seen_plainly(assertion))
     stems = _stems(items) or frozenset(uninflected(w.text) for w in items if w.text[0].isalnum())
     return stems, _denies(items)
 
