@@ -580,7 +580,7 @@ BUDGET = {
     "train": 7_215,
     "metrics": 9_332,
     "runs": 6_475,
-    "datasets": 5_640,
+    "datasets": 5_660,
     "report": 4_489,
     "cli": 4_354,
     "wikidata": 4_489,

@@ -161,6 +161,21 @@ def test_what_ended_an_answer_of_inspect_is_told_and_kept(tmp_path: Path) -> Non
     assert "1 rows: a content filter ended the answer (content_filter)" in notices
 
 
+def test_turns_and_images_beside_a_question_are_told(tmp_path: Path) -> None:
+    turns = [{"role": "system", "content": "Be short."}, {"role": "user", "content": "Who?"}]
+    picture = [{"type": "text", "text": "Who is it?"}, {"type": "image", "image": "data:,"}]
+    more = [*turns, {"role": "assistant", "content": "Ann"}, {"role": "user", "content": "When?"}]
+    told = "the question is the user's last text: what stands beside it is not read"
+    for given, asked, problems in (
+        (turns, "Who?", ()),
+        (more, "When?", (told,)),
+        ([{"role": "user", "content": picture}], "Who is it?", (told,)),
+    ):
+        one = {**sample(1, "1861", "1861"), "input": given}
+        ((row,), _) = read(logged(tmp_path / "log.json", one))
+        assert (row.question, row.problems) == (asked, problems)
+
+
 # ---- lm-evaluation-harness
 
 
@@ -200,6 +215,16 @@ def test_filters_that_agree_are_one(tmp_path: Path) -> None:
     rows, notices = read(lines(tmp_path / "samples_cows.jsonl", log))
     assert [row.recorded for row in rows] == [{"exact_match": 1.0}] * 2
     assert notices == ["2 rows of filters other than 'strict' repeat the same answers"]
+
+
+@pytest.mark.parametrize("choices", [OPTIONS, {"text": OPTIONS, "label": list("ABCD")}])
+def test_options_of_the_harness(choices: Any, tmp_path: Path) -> None:
+    one = harness(1, "none", 1.0, target="(B)", resps=[["The answer is (B)."]])
+    one["doc"]["choices"] = choices
+    ((row,), _) = read(lines(tmp_path / "samples_cities.jsonl", [one]))
+    assert row.golds == (Gold("Warsaw", aliases=("B",)),)
+    assert row.answer == "The answer is (B) Warsaw)."
+    assert judge_rules(row.question, row.gold or (), row.answer).content == "correct"
 
 
 @tabled
@@ -319,6 +344,25 @@ def test_what_an_answers_cell_says(
     assert told in "; ".join(row.problems)
 
 
+def test_words_about_messages_are_no_messages() -> None:
+    asked = 'What does {"role": "user", "content": "hi"} do?'
+    row = answer_row({"question": asked, "answer": '[{"role": "king"}]'})
+    assert (row.question, row.answer, row.problems) == (asked, '[{"role": "king"}]', ())
+
+
+@pytest.mark.parametrize("name", ["finish_reason", "finishReason", "stop_reason", "done_reason"])
+def test_how_answers_of_ones_own_ended(name: str, tmp_path: Path) -> None:
+    given = [{"question": "Q?", "answer": "a", name: end} for end in ("length", "SAFETY", "stop")]
+    rows, notices = read(lines(tmp_path / "a.jsonl", given))
+    assert [row.finish for row in rows] == ["length", "other: SAFETY", None]
+    assert [row.problems for row in rows] == [
+        ("the answer was cut off at the token limit (length)",),
+        ("a content filter ended the answer (SAFETY)",),
+        (),
+    ]
+    assert notices == []
+
+
 # ---- spreadsheets
 
 
@@ -356,18 +400,20 @@ def test_decimal_commas_of_a_whole_column(name: str, sign: str, tmp_path: Path) 
         ("question", "answer", "gold", "stated_confidence"),
         ("How tall?", "1,80 m", "1,8", "0,75"),
         ("How deep?", "It is 2.5 m.", "2,5", "0,5"),
-        ("How many?", "3", "3", "1"),
+        ("How many?", "3", "3.000,25", "1"),
     ]
     path = tmp_path / name
     path.write_text("\n".join(map(sign.join, table)) + "\n", encoding="utf-8")
     rows, notices = read(path)
-    assert [row.gold for row in rows] == [("1.8",), ("2.5",), ("3",)]
+    assert [row.gold for row in rows] == [("1.8",), ("2.5",), ("3000.25",)]
     assert [row.stated for row in rows] == [0.75, 0.5, 1.0]
     assert rows[0].answer == "1,80 m"
     told = "decimal commas are read as points in: gold, stated_confidence"
     assert told in notices
     data = datasets.load_dataset(f"file:{path}")
-    assert [q.golds for q in data.questions] == [(Gold("1.8"),), (Gold("2.5"),), (Gold("3"),)]
+    assert [q.golds for q in data.questions] == [
+        (Gold("1.8"),), (Gold("2.5"),), (Gold("3000.25"),),
+    ]  # fmt: skip
     assert told in data.notes
 
 
@@ -376,7 +422,7 @@ def test_commas_stay_in_other_columns_and_files(tmp_path: Path) -> None:
     mixed.write_text('question;answer;gold\nA?;x;1,5\nB?;x;"Bonn, 1999"\nC?;x;2.5\n')
     rows, notices = read(mixed)
     assert [row.gold for row in rows] == [("1,5",), ("Bonn, 1999",), ("2.5",)]
-    assert notices == []
+    assert notices == ["commas in numbers stay in: gold"]
     plain = tmp_path / "u.csv"
     plain.write_text('question,answer,gold\nA?,x,"1,500"\n')
     rows, notices = read(plain)

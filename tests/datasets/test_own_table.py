@@ -248,8 +248,7 @@ def test_a_missing_value_that_was_written_out_is_told(tmp_path: Path) -> None:
 def test_decimal_commas_are_told(tmp_path: Path) -> None:
     text = "question;gold\nA?;0,5\nB?;1,500\nC?;3,14159\nD?;one, two\n"
     data = datasets.load_dataset(f"file:{write(tmp_path, 't.csv', text)}")
-    told = "2 golds look like numbers with a decimal comma and are read as texts: use a point"
-    assert told in data.notes
+    assert "commas in numbers stay in: gold" in data.notes
 
 
 @pytest.mark.parametrize("yes", ["yes", "TRUE", "1", "1.0", 1.0, True])

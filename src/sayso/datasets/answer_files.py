@@ -254,5 +254,5 @@ def _check_first(path: Path, row: Mapping[str, object], columns: Mapping[str, st
             f"{path}: expected a column 'answer' (or 'samples'), got {column_list(row)}; "
             f"{'did you mean' if likely else 'name it with'} {naming}"
         )
-    samples = [] if has_answers(row, columns) else [only_samples(likely, naming)]
-    return [*samples, *tables.decimal_comma_notes(path)]
+    notices = [] if has_answers(row, columns) else [only_samples(likely, naming)]
+    return [*notices, *tables.decimal_comma_notes(path)]

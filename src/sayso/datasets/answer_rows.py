@@ -26,7 +26,7 @@ from sayso.datasets.tables import (
     solved,
     truth_value,
 )
-from sayso.datasets.tools.values import CALLED, spoken_text
+from sayso.datasets.tools.values import CALLED, ending_in, spoken_text
 from sayso.harmless import json_kind
 from sayso.prompts.thoughts import split_thoughts
 from sayso.records import UNKNOWN_LOGPROB, Gold, InputError, is_blank
@@ -145,11 +145,18 @@ def row_without_thoughts(row: AnswerRow) -> AnswerRow:
 
 
 def with_checked_texts(row: AnswerRow) -> AnswerRow:
-    """Return a row without the thoughts in its texts; empty samples are a problem, and stay."""
+    """Return a row without the thoughts in its texts.
+
+    Empty samples are a problem, and stay; so is an answer that its row says was cut off.
+    """
+    ended = ending_in(row.own)
+    if ended.finish is not None:
+        told = tuple(ended.problems())
+        row = msgspec.structs.replace(row, finish=ended.finish, problems=(*row.problems, *told))
     empty = sum(map(is_blank, row.samples))
     if empty:
-        told = f"empty samples: {empty} of {len(row.samples)} ({EMPTY})"
-        row = msgspec.structs.replace(row, problems=(*row.problems, told))
+        why = f"empty samples: {empty} of {len(row.samples)} ({EMPTY})"
+        row = msgspec.structs.replace(row, problems=(*row.problems, why))
     return row_without_thoughts(row)
 
 
@@ -314,8 +321,10 @@ def _cell(name: str, value: object) -> object:
 
 
 def _text(name: str, value: object, problems: list[str]) -> str | None:
-    spoken = not isinstance(value, str) or '"role"' in value
-    if name in SPOKEN and spoken and (said := spoken_text(value, SPOKEN[name])) is not None:
+    said = None
+    if name in SPOKEN and (not isinstance(value, str) or '"role"' in value):
+        said = spoken_text(value, SPOKEN[name])
+    if said and said != value:
         problems.append(f"the {name} is a message or a chat: its last text is read")
         return said
     if value is None or isinstance(value, str):

@@ -18,6 +18,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
+from sayso.datasets.tools.values import REASONS
 from sayso.harmless import printable
 from sayso.records import InputError
 
@@ -252,7 +253,7 @@ def notices_on(
     used = {*places.values(), *known}
     every = {name for ours, column in COLUMNS.items() for name in (ours, *column.also)}
     every |= {*ANSWERS_AS_GOLD, *map(folded, known)}
-    unread = [name for name in names if name not in used and folded(name) not in every]
+    unread = [name for name in names if name not in (*used, *REASONS) and folded(name) not in every]
     lacking = {ours for ours, c in COLUMNS.items() if reader in c.readers and ours not in places}
     notices, others = [], []
     verdict = places.get("human")

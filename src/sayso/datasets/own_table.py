@@ -30,7 +30,6 @@ from sayso.datasets.columns import (
 )
 from sayso.datasets.dataset import Dataset, questions_hash, truth_of
 from sayso.datasets.tables import (
-    DECIMAL_COMMA,
     SUFFIXES,
     WRITTEN_OUT,
     decimal_comma_notes,
@@ -119,10 +118,6 @@ def from_rows(
         (
             "golds are NaN, None, null or N/A: leave the cell empty if there is no gold",
             sum(value.casefold() in WRITTEN_OUT for value in values),
-        ),
-        (
-            "golds look like numbers with a decimal comma and are read as texts: use a point",
-            sum(DECIMAL_COMMA.fullmatch(value) is not None for value in values),
         ),
     ):
         notes += [f"{number:,} {what}"] if number else []

@@ -333,31 +333,37 @@ def clean_value(value: object) -> object:
 
 def read_csv(path: Path) -> Iterator[tuple[int, dict[str, object]]]:
     """Yield (line, row) of a CSV or TSV file, as :func:`_cells` does, decimal commas as points."""
-    names = decimal_comma_columns(path)
+    names = [name for name, numbers in _decimal_commas(path).items() if numbers]
     for line, row in _cells(path):
-        yield line, {**row, **{name: row[name].replace(",", ".") for name in names}}
+        plain = {name: row[name].replace(".", "").replace(",", ".") for name in names}
+        yield line, {**row, **plain}
 
 
-def decimal_comma_columns(path: Path) -> list[str]:
-    """Return the columns of a CSV or TSV file in which all cells are numbers, some with a comma.
+def _decimal_commas(path: Path) -> dict[str, bool]:
+    """Return the columns of a CSV or TSV file with a decimal comma, and whether all is numbers.
 
     A file whose cells are separated by commas has none.
     """
-    numbers: dict[str, None] = {}
-    others = set()
+    found, others = dict[str, bool](), set[str]()
     for _, row in _cells(path) if is_text_table(path) and _separator(path) != "," else ():
         for name, cell in row.items():
-            if re.fullmatch(r"\s*[-+]?\d+,\d+\s*", cell):
-                numbers[name] = None
-            elif not re.fullmatch(r"\s*(?:[-+]?\d+\s*)?", cell):
+            whole, comma, part = cell.strip().lstrip("+-").partition(",")
+            if not re.fullmatch(r"\d*|\d{1,3}(?:\.\d{3})+", whole) or not (part or "0").isdigit():
                 others.add(name)
-    return [name for name in numbers if name not in others]
+            elif comma:
+                found[name] = True
+    return {name: name not in others for name in found}
 
 
 def decimal_comma_notes(path: Path) -> list[str]:
-    """Return a note on the decimal commas of a CSV or TSV file, if it has some."""
-    names = ", ".join(decimal_comma_columns(path))
-    return [f"decimal commas are read as points in: {names}"] * bool(names)
+    """Return notes on the decimal commas of a CSV or TSV file, if it has some."""
+    found = _decimal_commas(path)
+    told = {True: "decimal commas are read as points in", False: "commas in numbers stay in"}
+    return [
+        f"{words}: {', '.join(name for name, numbers in found.items() if numbers is read)}"
+        for read, words in told.items()
+        if read in found.values()
+    ]
 
 
 def _cells(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
@@ -506,8 +512,6 @@ _TIMESTAMP = re.compile(r"([+-]?\d{4,}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.0+)?Z?
 _SOLUTION = re.compile(
     r".*(?:\s####[ \t]*(\S[^\n]*?)\s*|\\boxed\{((?:[^{}]|\{[^{}]*\})+)\}[^\n]*)", re.DOTALL
 )
-#: 0,5 is no number here, while 1,500 is
-DECIMAL_COMMA = re.compile(r"[-+]?\d+,(?:\d{1,2}|\d{4,})")
 #: truth values as people write them, and spreadsheets in other languages
 YES, NO = (
     frozenset(words.casefold().split())

@@ -10,6 +10,7 @@ from typing import Any
 
 from sayso.datasets.answer_rows import AnswerRow
 from sayso.datasets.tables import read_rows, solved
+from sayso.datasets.tools.inspect import with_choices
 from sayso.datasets.tools.values import object_in, text_in
 from sayso.records import InputError
 
@@ -94,7 +95,7 @@ def _harness_row(path: Path, number: int, row: dict[str, object]) -> AnswerRow:
     doc = object_in(row.get("doc"))
     prompt = _prompt(row.get("arguments"))
     question = next((doc[n] for n in QUESTIONS if isinstance(doc.get(n), str)), None)
-    return AnswerRow(
+    read = AnswerRow(
         place=place,
         question=str(question) if question is not None else prompt or "",
         answer=answers[0] if answers else None,
@@ -106,6 +107,7 @@ def _harness_row(path: Path, number: int, row: dict[str, object]) -> AnswerRow:
         problems=() if answers else ("no reply in resps",),
         own=row,
     )
+    return with_choices(read, doc.get("choices"))
 
 
 def _prompt(arguments: object) -> str | None:

@@ -35,6 +35,7 @@ from sayso.datasets.tables import unreadable
 from sayso.datasets.tools.values import (
     ReplyText,
     object_in,
+    objects_in,
     reply_texts,
     spoken_text,
     token_texts,
@@ -277,6 +278,10 @@ def _sample_row(name: str, samples: list[dict[str, Any]], local: bool) -> Answer
     epoch = answered.get("epoch", 1)
     if replies and isinstance(epoch, int) and epoch > 1:
         problems.append(f"epoch 1 has no answer: the answer is that of epoch {epoch}")
+    turns = [one for one in objects_in(first.get("input")) if one.get("role") != "system"]
+    parts = [part for turn in turns for part in objects_in(turn.get("content"))]
+    if len(turns) > 1 or any("text" not in part for part in parts):
+        problems.append("the question is the user's last text: what stands beside it is not read")
     texts = [reply.text or "" for reply in replies]
     logprobs = [
         None if local else finite_numbers("log-probabilities", reply.tokens, problems)
@@ -296,7 +301,8 @@ def _sample_row(name: str, samples: list[dict[str, Any]], local: bool) -> Answer
         problems=tuple(dict.fromkeys(problems)),
         finish=replies[0].finish if replies else None,
     )
-    row = _with_question(_with_choices(row, first), object_in(first.get("metadata")))
+    row = with_choices(row, first.get("choices"))
+    row = _with_question(row, object_in(first.get("metadata")))
     own = {
         "id": row.id, "question": row.question, "answer": texts[0] if texts else None,
         "samples": texts[1:], "gold": list(row.gold or ()),
@@ -312,28 +318,30 @@ _LETTER = re.compile(
 )
 
 
-def _with_choices(row: AnswerRow, sample: Mapping[str, Any]) -> AnswerRow:
+def with_choices(row: AnswerRow, choices: object) -> AnswerRow:
     """Return a multiple-choice row with its options: in the question, and behind their letters.
 
     The target of such a sample is a letter, and so is most of what is answered.
     """
-    options = dict(zip(ascii_uppercase, map(str, sample.get("choices") or ()), strict=False))
-    if not row.gold or not options.keys() >= {*row.gold}:
+    texts = choices if isinstance(choices, list) else object_in(choices).get("text") or ()
+    options = dict(zip(ascii_uppercase, map(str, texts), strict=False))
+    right = [gold.strip("().") for gold in row.gold or ()]
+    if not right or not options.keys() >= {*right}:
         return row
     lines = {letter: f"{letter}) {text.strip()}" for letter, text in options.items()}
 
     def named(text: str) -> str:
         return _LETTER.sub(lambda found: found[1] + lines.get(found[2], found[2]), text)
 
-    several = f"{len(row.gold)} options are right: an answer with one of them counts as right"
+    several = f"{len(right)} options are right: an answer with one of them counts as right"
     return msgspec.structs.replace(
         row,
         question="\n".join([row.question, *lines.values()]),
         answer=None if row.answer is None else named(row.answer),
         samples=tuple(map(named, row.samples)),
-        gold=tuple(name for letter in row.gold for name in (options[letter], letter)),
-        golds=tuple(Gold(options[letter], aliases=(letter,)) for letter in row.gold),
-        problems=(*row.problems, *[several] * (len(row.gold) > 1)),
+        gold=tuple(name for letter in right for name in (options[letter], letter)),
+        golds=tuple(Gold(options[letter], aliases=(letter,)) for letter in right),
+        problems=(*row.problems, *[several] * (len(right) > 1)),
     )
 
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from sayso.datasets.tools.values import CALLED, CALLS, ReplyText, object_in, objects_in, spoken_text
+from sayso.datasets.tools.values import CALLED, CALLS, ending_in, object_in, objects_in, spoken_text
 from sayso.harmless import line
 
 
@@ -42,7 +42,6 @@ def _promptfoo_row(one: Mapping[str, Any], unread: Counter[str]) -> Row:
     asked = next((value for value in named if isinstance(value, str)), None)
     prompt, response = object_in(one.get("prompt")).get("raw"), object_in(one.get("response"))
     answer = _written(response.get("output"))
-    reply = ReplyText(answer, None, line(str(response.get("finishReason") or ""), 40))
     failed = response.get("error") or one.get("error")
     row = Row({
         "model": provider if isinstance(provider, str) else object_in(provider).get("label")
@@ -51,7 +50,7 @@ def _promptfoo_row(one: Mapping[str, Any], unread: Counter[str]) -> Row:
         "prompt": prompt,
         "answer": answer,
     })  # fmt: skip
-    row.told = reply.problems()
+    row.told = ending_in(response).problems()
     if answer is None and (failed or response.get("output")):
         row.told = [f"failed: {line(str(failed), 200)}" if failed else CALLED]
     verdicts = objects_in(object_in(one.get("gradingResult")).get("componentResults"))

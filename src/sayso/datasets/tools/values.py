@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from sayso.engines.engine import FINISHES
@@ -36,7 +36,7 @@ def token_texts(value: object) -> tuple[str, ...] | None:
 # ---- what a model said, as the APIs write it
 
 #: fields that say why an answer ended
-REASONS = ("finish_reason", "finishReason", "stop_reason")
+REASONS = ("finish_reason", "finishReason", "stop_reason", "done_reason")
 #: parts of a message that call a tool, and the reasons that say so
 CALLS = ("function", "function_call", "tool_call", "tool_calls", "tool_use")
 CALLED = "the model called a tool instead of answering"
@@ -95,6 +95,12 @@ def _reply(one: dict[str, Any], whole: Callable[[str], str]) -> ReplyText:
     details = object_in(one.get("incomplete_details"))
     reason = details.get("reason") or next((one[name] for name in REASONS if one.get(name)), "")
     return ReplyText(text, tokens or listed, line(str(reason), 40))
+
+
+def ending_in(row: Mapping[str, object]) -> ReplyText:
+    """Return what a row of one's own says of how its answer ended, where that cut it off."""
+    reason = next((line(str(row[name]), 40) for name in REASONS if row.get(name)), "")
+    return ReplyText("", None, reason if FINISHES.get(reason.lower()) in ENDED else "")
 
 
 def content_text(content: object, whole: Callable[[str], str] = str) -> str | None:
