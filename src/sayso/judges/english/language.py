@@ -55,7 +55,7 @@ def scripts_of(text: str) -> frozenset[str]:
 def _other_script(text: str) -> bool:
     """Return whether most letters are neither Latin nor the Greek of formulas."""
     other = sum(c.isalpha() for c in _BEYOND_LATIN.findall(_GREEK_SIGNS.sub("", text)))
-    return other > len(_LATIN.findall(text))
+    return bool(other > len(_LATIN.findall(text)))
 
 
 def _may_be_a_name(text: str, scripts: Set[str] | None) -> bool:
@@ -111,7 +111,7 @@ def is_english(text: str, scripts: frozenset[str] | None = None) -> bool:
     # Names carry a particle or two ("Leonardo di ser Piero da Vinci"), so among capitalized words
     # it takes more of them.
     least = 4 if bare or (2 * capitals >= len(words) and not sample.isupper()) else 2
-    return best < least or best <= english or best < 0.18 * len(words)
+    return bool(best < least or best <= english or best < 0.18 * len(words))
 
 
 def _mostly_unheard(text: str, elsewhere: int) -> bool:
@@ -125,4 +125,4 @@ def _mostly_unheard(text: str, elsewhere: int) -> bool:
         word not in _ENGLISH and word_group(word.lower()) == word.lower() for word in small
     )
     least, share = (2, 0.5) if elsewhere else (3, 0.75)
-    return unheard >= least and unheard > share * len(small)
+    return bool(least <= unheard > share * len(small))

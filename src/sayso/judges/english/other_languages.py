@@ -1,7 +1,7 @@
 """Set phrases of other languages: that no answer is known, and what names do not hold.
 
-The table is ``judges/data/other_languages.tsv``: language, kind, what the phrases were checked
-against, phrases. Kinds:
+The table is ``judges/data/other_languages.tsv``: language, kind, where the phrases were found (a
+dictionary, translations, public repositories; else they are of our own knowledge), phrases. Kinds:
 
 * ``silence``: "I don't know", "no information"; ``neutral``: words that name no value ("sorry",
   "the answer"). Case, accents and punctuation do not count. See :func:`silent_elsewhere`.
