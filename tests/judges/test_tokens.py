@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sayso.answers.lexical import _remembered_references, squad_f1
 from sayso.judges.contradiction import contradicts
 from sayso.judges.decisiveness import decisiveness, seen_plainly
 from sayso.judges.english.quantities import find_quantities
@@ -145,7 +146,10 @@ def test_every_memory_is_emptied_and_nothing_changes() -> None:
     assert equivalent.cache_info().currsize
     assert find_quantities.cache_info().currsize
     weights = load_weights("stance")
+    squad_f1(["12 May 1985", "May 12"], "in 1985")
+    assert _remembered_references.cache_info().currsize
     forget_texts()
+    assert _remembered_references.cache_info().currsize == 0
     assert load_weights("stance") is weights  # is no text
     assert equivalent.cache_info().currsize == 0
     assert find_quantities.cache_info().currsize == 0

@@ -555,3 +555,23 @@ def test_a_column_of_golds_of_the_users_own_stays(tmp_path: Path) -> None:
     assert row["correct_answer"] == "Paris"
     assert row["correct_rules"] == 0.0
     assert "perplexity" not in row
+
+
+@pytest.mark.parametrize(("golds", "times"), [(1, 0), (40, 1)])
+def test_what_is_remembered_of_golds_is_let_go_too(
+    golds: int, times: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Many aliases are most of the text of a file, and of what readers remember of it."""
+    forgotten: list[int] = []
+    monkeypatch.setattr("sayso.score_files.score.FORGET", 5000)
+    monkeypatch.setattr("sayso.score_files.score.forget_texts", lambda: forgotten.append(1))
+    rows = [
+        {
+            "question": f"Who is number {n}?",
+            "answer": "Ada",
+            "gold": [f"Bo {a}" for a in range(golds)],
+        }
+        for n in range(50)
+    ]
+    score_file(_lines(tmp_path / "in.jsonl", rows), tmp_path / "out.jsonl", "length_words", jobs=1)
+    assert len(forgotten) == times

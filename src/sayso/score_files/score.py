@@ -941,7 +941,8 @@ class RowScorer:
     def _forget(self, rows: Sequence[AnswerRow]) -> None:
         """Have the rules forget their texts from time to time: rows of a file rarely repeat."""
         self._characters += sum(
-            len(row.question) + len(row.answer or "") + sum(map(len, row.samples)) for row in rows
+            sum(map(len, (row.question, row.answer or "", *row.samples, *(row.gold or ()))))
+            for row in rows
         )
         if self._characters > FORGET:
             forget_texts()

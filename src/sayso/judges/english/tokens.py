@@ -22,16 +22,16 @@ from sayso.judges.english.lexicon import lexicon_groups, lexicon_words
 from sayso.judges.english.numbers import NUMBER_WORDS
 from sayso.judges.patterns import regex
 
-PACKAGE = "sayso.judges."
+READERS = "sayso.judges.", "sayso.answers.lexical"
 
 
 def forget_texts() -> None:
-    """Empty every bounded memory (``functools.lru_cache``) of this package's modules.
+    """Empty every bounded memory (``functools.lru_cache``) of judges and answer metrics.
 
-    What has no bound holds words and weights of the package, not texts.
+    What has no bound holds words and weights of ours, not texts.
     """
     for name, module in list(sys.modules.items()):
-        if name.startswith(PACKAGE):
+        if name.startswith(READERS):
             for value in list(vars(module).values()):
                 memory = getattr(value, "cache_info", None)
                 if callable(memory) and memory().maxsize:

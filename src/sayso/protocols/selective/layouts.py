@@ -205,17 +205,11 @@ class _RightAnswers(NamedTuple):
 
 
 BY_ALL = "Right is an answer that all people who judged it call right."
-BY_ONE = (
-    "One verdict stands for all people: right is what {} says. In the paper, all of several people "
-    "call the answer right."
-)
+BY_ONE = "One verdict stands for all people (in the paper, several): right is what {} says."
 
 
 def _right_answers(rows: FormRows, chosen: Settings, folder: RunFolder) -> _RightAnswers:
-    """Return answers that all people call right, where several judged each, as in the paper.
-
-    Else those that the run's judge calls right.
-    """
+    """Return what all people call right, or where not several judged each, what the judge does."""
     who = BY_ONE.format(f"the judge ({metric_label(rows.judge)})")
     if rows.judge.startswith(BY_PEOPLE):
         who = BY_ONE.format("the person, or most people,")
