@@ -315,7 +315,7 @@ _AFTER = {("hour", "m"): "minute", ("foot", "in"): "inch", ("foot", ""): "inch"}
 
 
 _FRACTIONS = {"\u00bc": 0.25, "\u00bd": 0.5, "\u00be": 0.75}
-_FRACTION = regex(r"\s?([\u00bc-\u00be])|\s+and\s+a\s+half\b", re.IGNORECASE)
+_FRACTION = regex(r"\s?([\u00bc-\u00be])|\s+and\s+(?:a|one)[\s-]half\b", re.IGNORECASE)
 
 
 def _join(text: str, a: WrittenQuantity, b: WrittenQuantity) -> WrittenQuantity | None:
@@ -439,6 +439,7 @@ _FRACTIONAL = regex(
     r"(?P<n>\d{1,4})[/\u2044](?P<d>[1-9]\d{0,3})(?![\d/]|[.,]\d)"
     r"|(?:(?<![\d.,])(?P<before>\d{1,4})\s?)?(?P<sign>[\u00bc-\u00be\u2150-\u215e])"
     r"|\b(?:an?|one)\s(?P<unit>[a-z]+)\sand\sa\s(?P<more>half|quarter)\b"
+    rf"|\b(?P<out>{_COUNTED})\s(?:out\sof|(?<=\bone\s)in|(?<=\b1\s)in)\s(?:every\s)?(?P<of>{_COUNTED})\b"
     rf"|(?<![\w-])(?:(?P<a>[1-9]|an?|{alternatives(NUMERALS[1:10])})[\s-])?"
     rf"(?P<part>half|(?<=[\s-])(?:{alternatives(_PARTS)}))s?"
     r"(?=\s*(?:[.,;:!?)]|$)|\s(?:of|the|all|an?)\b)",
@@ -449,7 +450,7 @@ _UNIT_OF = regex(r"\s(?:of\s)?(?:an?\s)?([a-z]+)", re.IGNORECASE)
 _TIME = regex(
     r"(?<![\d:.,/$-])(?:(?P<h>[01]?\d|2[0-4])(?P<sign>[:.h])(?P<m>[0-5]\d)(?![\d:]|\.\d)"
     rf"|\b(?:(?P<minutes>half|quarter|{_COUNTED})\s(?:minutes\s)?(?P<to>past|(?<=minutes\s)to|"
-    rf"(?<=quarter\s)to))\s(?P<past>{_COUNTED})\b|\b(?P<hour>{_COUNTED}))"
+    rf"(?<=quarter\s)to))\s(?P<past>{_COUNTED})\b|\b(?P<hour>{_COUNTED})(?:\s(?P<half>thirty))?\b)"
     r"(?:\s?(?P<mark>[ap]\.?\s?m\b\.?|uhr\b|h(?:ou)?rs?\b|h\b|o['\u2019]clock))?"
     r"(?P<day>\s(?:in\sthe\s(?:morning|afternoon|evening)|at\snight))?"
     r"|\b(?P<named>noon|midday|midnight)\b",
@@ -471,6 +472,8 @@ def _fraction(m: re.Match[str], text: str) -> WrittenQuantity | None:
         return WrittenQuantity(value, name, 0.0, *m.span()) if name else None
     if m["n"]:
         value = _number(m["whole"]) + int(m["n"]) / int(m["d"])
+    elif m["out"]:
+        value = _number(m["out"]) / (_number(m["of"]) or 1)
     elif m["sign"]:
         value = _number(m["before"]) + unicodedata.numeric(m["sign"])
     elif _NO_PART.search(text, max(0, m.start() - 8), m.start()):
@@ -490,9 +493,11 @@ def _time(m: re.Match[str], _: str) -> WrittenQuantity | None:
     if m["named"]:
         return WrittenQuantity(720.0 * ("t" not in m["named"].lower()), _CLOCK, 0.0, *m.span())
     mark = (m["mark"] or m["day"] or "").lower().replace(".", "").replace(" ", "")
-    if (m["hour"] and (not mark or mark[0] == "h")) or (m["sign"] == "." and not mark):
+    if (m["hour"] and not m["half"] and (not mark or mark[0] == "h")) or (
+        m["sign"] == "." and not mark
+    ):
         return None
-    hour, minute = _number(m["h"] or m["past"] or m["hour"]), _number(m["m"])
+    hour, minute = _number(m["h"] or m["past"] or m["hour"]), _number(m["m"] or m["half"])
     if m["minutes"]:
         part = m["minutes"].lower()
         minute = 60 // PARTS[part] if part in PARTS else _number(part)

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from sayso.judges.english.families import keys
 from sayso.judges.english.lexicon import first_of_group, lexicon_rows, lexicon_words
+from sayso.judges.english.numbers import MONTHS
 from sayso.judges.english.sentences import Span
 from sayso.judges.english.tokens import STOP, Token, tokens
 from sayso.judges.patterns import regex
@@ -87,12 +88,23 @@ def _opposites() -> dict[str, list[str]]:
 
 def _keys(*words: Token) -> frozenset[str]:
     """Return what words are looked up by."""
-    bases = (_BASES.get(word.text, word.text) for word in words)
-    return frozenset((*bases, *(key for word in words for key in keys(word.text, word.stem))))
+    known = {key for word in words for key in keys(word.text, word.stem)}
+    known.update(_BASES.get(word.text, word.text) for word in words)
+    for word in words:
+        known.update(
+            word.text.removesuffix(end) for end in ("er", "est") if word.text.endswith(end)
+        )
+    return frozenset(known)
 
 
 def _named(word: Token) -> bool:
     return word.capital or word.number
+
+
+def _place(words: list[Token], word: Token) -> tuple[str, str]:
+    """Return what may stand in the place of a word: its role, and what kind of name it is."""
+    kind = "number" if word.number else "month" if word.text in MONTHS else "name"
+    return _role(words, word), kind
 
 
 def _role(words: list[Token], word: Token) -> str:
@@ -115,7 +127,9 @@ def _asked(question: str) -> _Asked | None:
         return None
     opens = 1 + (first in _HELPERS)
     apart = ("not", "no", "never", f"{first}nt")
-    told = [w for w in words if not (_is_plain(w.text) or w.text in apart) or w.text == "both"]
+    told = [
+        w for w in words if not (_is_plain(w.text) or w.text in apart) or w.text in _opposites()
+    ]
     denied = any(w.text in ("not", "never", "no") for w in words[opens:])
     isnt = any(w.text.endswith("nt") or w.text == "not" for w in words[:2])
     return _Asked(words, told, _keys(*told), denied, isnt)
@@ -225,7 +239,8 @@ def _read(words: list[Token], asked: _Asked, fresh: bool = True) -> Polarity | N
         acts = acts or asked.every[0].text not in _BE
         verb = acts and len(told) + points > 1 and not all(map(_named, told))
         brief = (points or told) and not _HELPERS.isdisjoint(texts[-3:])
-        partly = "both" in asked.keys and not points and not flips and not stated
+        partly = any(w.text == "both" for w in asked.every) and "both" not in texts
+        partly = partly and not (points or flips or stated)
         if partly and any(w.capital and kinds.found.isdisjoint(_keys(w)) for w in asked.words):
             return None  # "Ann is." to "Are both Ann and Bo here?"
         if stated or flips or brief or (told and helped) or verb:
@@ -238,11 +253,13 @@ def _read(words: list[Token], asked: _Asked, fresh: bool = True) -> Polarity | N
     if texts[0] == "not" and fresh:  # "Not without a licence."
         return Polarity(False, where, True)
     missing = [word for word in asked.words if kinds.found.isdisjoint(_keys(word))]
-    named = {_role(words, word) for word in new if _named(word)}
-    instead = [w for w in missing if _named(w) and _role(asked.every, w) in named]
+    named = {_place(words, word) for word in new if _named(word)}
+    instead = [w for w in missing if _named(w) and _place(asked.every, w) in named]
     if helped and not flips and instead and all(map(_named, new)):
         return Polarity(False, where)  # "It was Helsinki."
-    if helped and not flips and missing == asked.every[-1:] and new[-1] == words[-1]:
+    last_one = missing == asked.every[-1:] and new[-1] == words[-1]
+    one_for_one = len(missing) == len(new) == 1 and not (_named(missing[0]) or _named(new[0]))
+    if helped and not flips and (last_one or (one_for_one and asked.every[0].text in _BE)):
         return Polarity(False, where)  # "Bats are mammals." to "Are bats birds?"
     others = [word for word in missing if word not in instead]
     replaced = others == asked.words[: len(others)] or all(map(_named, others))
