@@ -29,9 +29,16 @@ from sayso.judges.english.lexicon import (
     lexicon_rows,
     lexicon_words,
 )
-from sayso.judges.english.numbers import MONTH_NAMES, PARTS
+from sayso.judges.english.numbers import MONTH_NAMES
 from sayso.judges.english.other_languages import silent_elsewhere
-from sayso.judges.english.quantities import WrittenQuantity, find_quantities, ordinal, same_amount
+from sayso.judges.english.quantities import (
+    FRACTION,
+    WrittenQuantity,
+    find_amounts,
+    find_quantities,
+    ordinal,
+    same_amount,
+)
 from sayso.judges.english.questions import Expected, asks_for_a_name, expected
 from sayso.judges.english.sentences import split_sentences
 from sayso.judges.english.tokens import STOP, Token, fold, tokens
@@ -41,6 +48,7 @@ from sayso.judges.model.numbered import JudgeTask, NumberedReader, numbered_bloc
 from sayso.judges.patterns import regex
 from sayso.judges.rules.judge import judge_rules
 from sayso.judges.rules.names import GENERATIONS, PARTICLES, compare_names
+from sayso.judges.rules.polarity import polarity
 from sayso.judges.rules.reading import marks_of, may_hold_cue, sentences_of
 from sayso.prompts.fence import Field
 
@@ -101,7 +109,7 @@ def _relate(question: str, a: str, b: str) -> Relation | None:
         return "same"
     kind = question_kind(question)
     if kind == "yes_no":
-        return "same" if _affirms(one) == _affirms(two) else "apart"
+        return "same" if _affirms(question, one) == _affirms(question, two) else "apart"
     return _by_denial(one, two, _by_value(question, kind, one, two))
 
 
@@ -945,13 +953,6 @@ def _compatible(text: str, x: WrittenQuantity, other: str, y: WrittenQuantity) -
 
 # ---- values as people write them: "half" for 50 %, "100 C", "about 1961", "born 1815, died 1852"
 
-#: a fraction that stands for a share: of something, or alone
-_FRACTION = regex(
-    r"(?<![\w-])(?:(?P<half>(?:(?:a|one)[\s-])?half)|(?P<n>a|one|two|three|four)[\s-]"
-    r"(?P<part>third|quarter|fourth|fifth|tenth)s?)(?=\s*(?:[.,;:!?)]|$)|\s+(?:of|the|all)\b)",
-    re.I,
-)
-_TIMES = {"a": 1, "one": 1, "two": 2, "three": 3, "four": 4}
 _WARMTH = regex(
     r"\b(?:temperatures?|degrees?|boil\w*|melt\w*|freez\w*|hot|cold|warm|celsius|fahrenheit|kelvin)"
     r"\b",
@@ -965,15 +966,17 @@ _EVENT = regex(rf"(?P<birth>{_BIRTH.pattern})|(?P<death>{_DEATH.pattern})", re.I
 
 
 def shares_of(text: str) -> list[WrittenQuantity]:
-    """Return the fractions in words that are shares, in percent: "two thirds of the vote"."""
-    shares = []
-    for hit in _FRACTION.finditer(text):
-        share = 0.5 if hit["half"] else _TIMES[hit["n"].lower()] / PARTS[hit["part"].lower()]
-        # "a third" is 33 % and 33.3 %; half and a quarter are what they are
-        slack = 0.0 if abs(100 * share - round(100 * share)) < 1e-9 else 0.5
-        if share <= 1:
-            shares.append(WrittenQuantity(100 * share, "percent", slack, *hit.span()))
-    return shares
+    """Return the fractions that are shares, in percent: "two thirds of the vote"."""
+    parts = (q for q in find_amounts(text) if q.unit == FRACTION and 0 < q.value <= 1)
+    # "a third" is 33 % and 33.3 %; half and a quarter are what they are
+    return [
+        q._replace(
+            value=100 * q.value,
+            unit="percent",
+            slack=0.0 if abs(100 * q.value - round(100 * q.value)) < 1e-9 else 0.5,
+        )
+        for q in parts
+    ]
 
 
 def in_degrees(question: str, text: str, number: WrittenQuantity) -> WrittenQuantity:
@@ -1022,11 +1025,6 @@ def of_the_event(question: str, text: str, dates: Sequence[Date]) -> tuple[Date,
 
 # ---- options, yes and no
 
-_YES = regex(
-    r"^\W*(?:yes|yeah|yep|correct|true|(?:indeed|absolutely|certainly|of course)(?!\s+not\b))\b",
-    re.I,
-)
-_NO = regex(r"^\W*(?:no|nope|incorrect|false|not)\b", re.I)
 _DENIED = regex(
     rf"\b(?:{alternatives(lexicon_words('negations', 'contradiction'))}|no(?!\.?\s?\d))\b|n['’]t\b",
     re.I,
@@ -1042,11 +1040,10 @@ _STILL = regex(
 _FLAT_NO = regex(r"^\W{0,8}(?:no|nope)\b[,.!\s]{1,8}(?=\S{1,60}\s\S{1,60}\s\S)", re.I)
 
 
-def _affirms(answer: AnsweringSentence) -> bool:
+def _affirms(question: str, answer: AnsweringSentence) -> bool:
     """Whether an answer to a yes-or-no question affirms."""
-    if _YES.match(answer.whole):
-        return True
-    return not (_NO.match(answer.whole) or _DENIED.search(answer.text))
+    told = polarity(question, answer.whole)
+    return not _DENIED.search(answer.text) if told is None else told.yes is not False
 
 
 def _by_denial(one: AnsweringSentence, two: AnsweringSentence, relation: Relation) -> Relation:

@@ -315,7 +315,10 @@ _AFTER = {("hour", "m"): "minute", ("foot", "in"): "inch", ("foot", ""): "inch"}
 
 
 _FRACTIONS = {"\u00bc": 0.25, "\u00bd": 0.5, "\u00be": 0.75}
-_FRACTION = regex(r"\s?([\u00bc-\u00be])|\s+and\s+(?:a|one)[\s-]half\b", re.IGNORECASE)
+_FRACTION = regex(
+    r"\s?([\u00bc-\u00be])|\s+and\s+(?:an?|one|(?P<three>three))[\s-](?P<part>half|quarter)s?\b",
+    re.IGNORECASE,
+)
 
 
 def _join(text: str, a: WrittenQuantity, b: WrittenQuantity) -> WrittenQuantity | None:
@@ -400,7 +403,10 @@ def find_quantities(text: str) -> tuple[WrittenQuantity, ...]:
             (value, k), slack = words, 0.0
             end = items[k - 1].end
         if (half := _FRACTION.match(text, end)) is not None:
-            value, slack, end = value + _FRACTIONS.get(half[1], 0.5), 0.25, half.end()
+            part = (
+                _FRACTIONS.get(half[1]) or (3 if half["three"] else 1) / PARTS[half["part"].lower()]
+            )
+            value, slack, end = value + part, 0.25, half.end()
             while k < len(items) and items[k].start < end:
                 k += 1
         start = items[i].start
@@ -430,8 +436,8 @@ def find_quantities(text: str) -> tuple[WrittenQuantity, ...]:
 # ---- fractions and times of day, which are no numbers with a unit
 
 #: a part of a whole; minutes since midnight, also where morning or evening is left open
-_PART, _CLOCK, _FACE = "fraction", "clock", "face of a clock"
-_NAMELESS = {_PART: Unit("share", 100.0), _CLOCK: Unit("clock", 1.0), _FACE: Unit("clock", 1.0)}
+FRACTION, _CLOCK, _FACE = "fraction", "clock", "face of a clock"
+_NAMELESS = {FRACTION: Unit("share", 100.0), _CLOCK: Unit("clock", 1.0), _FACE: Unit("clock", 1.0)}
 _COUNTED = rf"\d{{1,3}}|{alternatives(NUMBER_WORDS.keys() - set(ORDINALS))}|an?"
 _PARTS = {**PARTS, **{word: number for number, word in enumerate(ORDINALS) if number > 5}}
 _FRACTIONAL = regex(
@@ -442,15 +448,16 @@ _FRACTIONAL = regex(
     rf"|\b(?P<out>{_COUNTED})\s(?:out\sof|(?<=\bone\s)in|(?<=\b1\s)in)\s(?:every\s)?(?P<of>{_COUNTED})\b"
     rf"|(?<![\w-])(?:(?P<a>[1-9]|an?|{alternatives(NUMERALS[1:10])})[\s-])?"
     rf"(?P<part>half|(?<=[\s-])(?:{alternatives(_PARTS)}))s?"
-    r"(?=\s*(?:[.,;:!?)]|$)|\s(?:of|the|all|an?)\b)",
+    r"(?![\w-])",
     re.IGNORECASE,
 )
 _NO_PART = regex(r"\b(?:and|first|second|other|latter|next|last|this|that)[\s-]$", re.IGNORECASE)
+_PART_ENDS = regex(r"\s*(?:[.,;:!?)]|$)|\s(?:of|the|all|an?)\b", re.IGNORECASE)
 _UNIT_OF = regex(r"\s(?:of\s)?(?:an?\s)?([a-z]+)", re.IGNORECASE)
 _TIME = regex(
     r"(?<![\d:.,/$-])(?:(?P<h>[01]?\d|2[0-4])(?P<sign>[:.h])(?P<m>[0-5]\d)(?![\d:]|\.\d)"
     rf"|\b(?:(?P<minutes>half|quarter|{_COUNTED})\s(?:minutes\s)?(?P<to>past|(?<=minutes\s)to|"
-    rf"(?<=quarter\s)to))\s(?P<past>{_COUNTED})\b|\b(?P<hour>{_COUNTED})(?:\s(?P<half>thirty))?\b)"
+    rf"(?<=quarter\s)to|(?<=\bten\s)to|(?<=twenty\s)to))\s(?P<past>{_COUNTED})\b|\b(?P<hour>{_COUNTED})(?:\s(?P<half>thirty))?\b)"
     r"(?:\s?(?P<mark>[ap]\.?\s?m\b\.?|uhr\b|h(?:ou)?rs?\b|h\b|o['\u2019]clock))?"
     r"(?P<day>\s(?:in\sthe\s(?:morning|afternoon|evening)|at\snight))?"
     r"|\b(?P<named>noon|midday|midnight)\b",
@@ -485,7 +492,9 @@ def _fraction(m: re.Match[str], text: str) -> WrittenQuantity | None:
     of = _UNIT_OF.match(text, m.end())
     if of is not None and (name := unit_named(of[1])):
         return WrittenQuantity(value, name, 0.0, m.start(), of.end())
-    return WrittenQuantity(value, _PART, 0.0, *m.span())
+    if m["part"] and not _PART_ENDS.match(text, m.end()):
+        return None  # "half asleep"
+    return WrittenQuantity(value, FRACTION, 0.0, *m.span())
 
 
 def _time(m: re.Match[str], _: str) -> WrittenQuantity | None:
@@ -501,6 +510,8 @@ def _time(m: re.Match[str], _: str) -> WrittenQuantity | None:
     if m["minutes"]:
         part = m["minutes"].lower()
         minute = 60 // PARTS[part] if part in PARTS else _number(part)
+        if part in ("ten", "twenty") and m["to"].lower() == "to" and minute <= hour:
+            return None  # "ten to twelve" of them
         minute *= 1 if m["to"].lower() == "past" else -1
     late = mark[:1] == "p" or mark.endswith(("noon", "evening")) or (mark == "atnight" and hour > 5)
     early = mark[:1] == "a" or mark.endswith("morning")
@@ -593,11 +604,11 @@ def same_amount(gold: WrittenQuantity, said: WrittenQuantity) -> bool:
         return _same_range(gold, said)
     plain = next((q for q in (gold, said) if not q.unit), None)
     if "percent" in units and plain is not None and 0 < plain.value < 1:  # ".5" and "50 %"
-        parts = [q if q.unit else q._replace(unit=_PART) for q in (gold, said)]
+        parts = [q if q.unit else q._replace(unit=FRACTION) for q in (gold, said)]
         if _converted(*parts):
             return True
-    elif _PART in units and "percent" not in units:
-        gold, said = (q._replace(unit=q.unit.replace(_PART, "")) for q in (gold, said))
+    elif FRACTION in units and "percent" not in units:
+        gold, said = (q._replace(unit=q.unit.replace(FRACTION, "")) for q in (gold, said))
     differ = gold.unit and said.unit and gold.unit != said.unit
     if differ and _converted(gold, said):
         return True

@@ -10,7 +10,7 @@ those of ``judges/data/lexicon.txt`` ([polarity], [opposites]).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import islice
 from typing import NamedTuple
@@ -221,6 +221,14 @@ def _is_swapped(words: list[Token], told: Sequence[Token], asked: _Asked) -> boo
     return not said.isdisjoint(behind) and said.isdisjoint(_keys(*front))
 
 
+def _is_said(word: Token, found: Collection[str], every: list[Token]) -> bool:
+    """Whether a word of the question is said, or another one of the name that it is a part of."""
+    at = every.index(word)
+    beside = [w for w in every[max(0, at - 1) : at + 2] if w.capital and word.capital]
+    beside = [w for w in beside if len(w.raw) == len(w.text)]  # not "Norway's"
+    return any(not _keys(one).isdisjoint(found) for one in (word, *beside))
+
+
 def _read(words: list[Token], asked: _Asked, fresh: bool = True) -> Polarity | None:
     """Read a stretch; ``None`` where it says neither yes nor no."""
     kinds = _Sorted(words, asked)
@@ -231,7 +239,8 @@ def _read(words: list[Token], asked: _Asked, fresh: bool = True) -> Polarity | N
     flips = kinds.flips + _is_swapped(words, told, asked)
     stated = not effects.isdisjoint(("yes", "no"))
     texts = [word.text for word in words]
-    points = not _POINTING.isdisjoint(texts)
+    answers_you = texts[0] in ("i", "we", "you") and (texts[-1] in _HELPERS or texts[-1] == "not")
+    points = answers_you or not _POINTING.isdisjoint(texts)
     short = any(w.text in _POINTING and len(w.raw) > len(w.text) for w in words)  # "it's"
     helped = short or any(t in _HELPERS or t.endswith("nt") for t in texts)
     if not new:
@@ -252,10 +261,11 @@ def _read(words: list[Token], asked: _Asked, fresh: bool = True) -> Polarity | N
         return Polarity((last == "yes") != (texts[-2] == "not"), where, True)
     if texts[0] == "not" and fresh:  # "Not without a licence."
         return Polarity(False, where, True)
-    missing = [word for word in asked.words if kinds.found.isdisjoint(_keys(word))]
+    missing = [word for word in asked.words if not _is_said(word, kinds.found, asked.every)]
     named = {_place(words, word) for word in new if _named(word)}
     instead = [w for w in missing if _named(w) and _place(asked.every, w) in named]
-    if helped and not flips and instead and all(map(_named, new)):
+    stands = told or texts[-1] in _HELPERS or (points and "they" not in texts)
+    if helped and not flips and stands and instead and all(map(_named, new)):
         return Polarity(False, where)  # "It was Helsinki."
     last_one = missing == asked.every[-1:] and new[-1] == words[-1]
     one_for_one = len(missing) == len(new) == 1 and not (_named(missing[0]) or _named(new[0]))
