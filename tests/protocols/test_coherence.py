@@ -282,3 +282,26 @@ def test_a_label_before_most_answers_is_told_once(tmp_path: Path) -> None:
 
     (line,) = told(run(tmp_path, labeled))
     assert "48 of 48 short answers begin with 'Reply'; 16 of 16 long" in line
+
+
+def in_german(request: Request) -> Generation:
+    """Answer a third of the prompts in German, with values and without."""
+    asked = request.messages[-1].content
+    drawn = chance(asked, request.sample)
+    text = "Es war wohl Tolmark, das 1902 gegründet wurde." if drawn < 0.2 else "Keine Ahnung."
+    return Generation(request, text=text) if drawn < 0.35 else MIND(request)
+
+
+@pytest.mark.parametrize("protocol", ["uncle", "faithfulness", "selective", "self_known"])
+def test_every_protocol_tells_what_is_not_in_english(tmp_path: Path, protocol: str) -> None:
+    (line,) = [text for text in told(run(tmp_path, in_german, protocol)) if "English" in text]
+    assert "are not in English; the offline reader reads English" in line
+    assert "--judge MODEL" in line
+
+
+def test_a_run_of_which_nothing_is_in_english_says_so(tmp_path: Path) -> None:
+    def german(request: Request) -> Generation:
+        return Generation(request, text="Es war wohl Tolmark, das 1902 gegründet wurde.")
+
+    with pytest.raises(sayso.InputError, match=r"none of them readable \(\d+: not in English\)"):
+        run(tmp_path, german, "selective")

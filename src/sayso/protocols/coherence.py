@@ -125,11 +125,11 @@ def coherence_cautions(run: Run) -> list[str]:
             f"{LEAD}{'; '.join(prefixed)}. If the model was not asked for that, it comes from the "
             "chat template or the prompt. Lengths and metrics that compare words count it."
         )
-    cautions += [
-        f"{LEAD}{counts} are not in English; the offline reader reads English and gives them no "
-        "verdict. To read them: --judge MODEL."
-        for counts in _not_english(run)
-    ]
+    if foreign := list(_not_english(run)):
+        cautions.append(
+            f"{LEAD}{' and '.join(foreign)} are not in English; the offline reader reads English "
+            "and gives them no verdict. To read them: --judge MODEL."
+        )
     return cautions
 
 

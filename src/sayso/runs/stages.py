@@ -355,13 +355,14 @@ TOO_SLOW = re.compile(
 class VerdictCounts:
     """How many ``verdicts`` one judge owes on the answers that came, and how many are missing.
 
-    ``unread`` of them could not be read; ``unanswered`` are those on requests without an answer,
-    which are not among ``verdicts``.
+    ``unread`` of them could not be read, ``foreign`` of these for their language; ``unanswered``
+    are those on requests without an answer, which are not among ``verdicts``.
     """
 
     verdicts: int = 0
     unread: int = 0
     unanswered: int = 0
+    foreign: int = 0
 
     def add(self, items: Sequence[Item], verdicts: Sequence[Verdict]) -> None:
         """Count the verdicts on some answers."""
@@ -372,6 +373,7 @@ class VerdictCounts:
             else:
                 self.verdicts += 1
                 self.unread += verdict.problem is not None
+                self.foreign += verdict.problem == "language"
 
 
 def mixed_sampling(rows: Sequence[Generation]) -> list[str]:
@@ -448,6 +450,7 @@ def check_any_read(judge: Judge, counts: VerdictCounts, command: str) -> None:
         what = f"gave no readable verdict in {requested:,} requests ({problems})"
     elif counts.verdicts and counts.unread == counts.verdicts:
         what = f"gave {counts.verdicts:,} verdicts, none of them readable"
+        what += f" ({counts.foreign:,}: not in English)" if counts.foreign else ""
     else:
         return
     again = "run the same command to resume; " if requested else ""
