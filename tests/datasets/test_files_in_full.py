@@ -344,6 +344,18 @@ def test_what_an_answers_cell_says(
     assert told in "; ".join(row.problems)
 
 
+def test_golds_with_aliases_in_a_cell(tmp_path: Path) -> None:
+    path = tmp_path / "t.tsv"
+    written = '{""value"": ""Oslo"", ""aliases"": [""Christiania""]}'
+    path.write_text(f'question\tanswer\tgold\nWhere?\tOslo\t"{written}"\n', encoding="utf-8")
+    ((row,), _) = read(path)
+    gold = Gold("Oslo", aliases=("Christiania",))
+    assert (row.gold, row.golds) == (("Oslo", "Christiania"), (gold,))
+    assert datasets.load_dataset(f"file:{path}").questions[0].golds == (gold,)
+    text = answer_row({"answer": "a", "gold": '{"answer": 4}'}, loose=True)
+    assert text.gold == ('{"answer": 4}',)
+
+
 def test_words_about_messages_are_no_messages() -> None:
     asked = 'What does {"role": "user", "content": "hi"} do?'
     row = answer_row({"question": asked, "answer": '[{"role": "king"}]'})

@@ -314,7 +314,7 @@ def _cell(name: str, value: object) -> object:
         return value
     if not value.strip():
         return value if name == "answer" else None
-    if name in TEXTS or value.lstrip()[:1] != "[":
+    if name in TEXTS or value.lstrip()[:1] not in ("[", "{"):
         return value
     values = list_in(value)
     return value if values is None else values  # a text where a list belongs becomes a problem

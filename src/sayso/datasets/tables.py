@@ -522,8 +522,13 @@ WRITTEN_OUT = frozenset(("nan", "none", "null", "n/a", "<na>"))
 
 
 def list_in(cell: str) -> list[Any] | None:
-    """Return the list that a cell holds, in JSON or as Python writes it; ``None`` for no list."""
+    """Return the list that a cell holds, in JSON or as Python writes it; ``None`` for no list.
+
+    An object of JSON with a ``value``, which is a gold, is a list of one.
+    """
     text = cell.strip()
+    if text[:1] == "{" and '"value"' in text:
+        text = f"[{text}]"
     if text[:1] != "[":
         return None
     try:

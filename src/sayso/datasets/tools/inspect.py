@@ -310,10 +310,11 @@ def _sample_row(name: str, samples: list[dict[str, Any]], local: bool) -> Answer
     return msgspec.structs.replace(row, own=own)
 
 
-#: a letter that names an option: behind "answer", in a box, or alone on its line
+#: a letter that names an option: behind "the answer is"; alone or in a box at the end of a line
 _LETTER = re.compile(
-    r"(\b(?i:answer|option|choice)(?i:\s+is)?\b[\s:*_]*\(?|\\boxed\{|^[\s*_(]*)"
-    r"([A-Z])(?=[\s).:,;*_$}]*$)",
+    r"(\b(?i:answer is|option|choice|choose|pick|select)\s+[*_(\[]*"
+    r"|(?:\b(?i:answer)[\s:*_]+|\\boxed\{(?:\\text\{)?|<answer>|^[\s*_]*)[(\[]?"
+    r"(?=[A-Z][\s)\].:,;*_$}]*(?:$|</)))([A-Z])(?![\w'’])",
     re.MULTILINE,
 )
 
