@@ -356,14 +356,9 @@ def _decimal_commas(path: Path) -> dict[str, bool]:
 
 
 def decimal_comma_notes(path: Path) -> list[str]:
-    """Return notes on the decimal commas of a CSV or TSV file, if it has some."""
-    found = _decimal_commas(path)
-    told = {True: "decimal commas are read as points in", False: "commas in numbers stay in"}
-    return [
-        f"{words}: {', '.join(name for name, numbers in found.items() if numbers is read)}"
-        for read, words in told.items()
-        if read in found.values()
-    ]
+    """Return a note on each column of a CSV or TSV file that has decimal commas."""
+    told = {True: "decimal commas are read as points", False: "commas in numbers stay"}
+    return [f"{told[read]} in: {name}" for name, read in _decimal_commas(path).items()]
 
 
 def _cells(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
