@@ -338,3 +338,11 @@ def test_wide_encodings_are_named_with_and_without_a_mark(
         datasets.load_dataset(name)
     file.write_bytes(text.encode("utf-8-sig"))
     assert datasets.load_dataset(name).questions
+
+
+def test_golds_that_are_sentences_are_noted(tmp_path: Path) -> None:
+    golds = ("She died on 3 May 2024.", "the mill was sold in May", "Ann Lee", "To Be or Not to Be")
+    text = "".join(row(question=f"What of {n}?", gold=gold) for n, gold in enumerate(golds))
+    place = write(tmp_path, "t.jsonl", text)
+    (told,) = [n for n in datasets.load_dataset(f"file:{place}").notices if "are sentences" in n]
+    assert told.startswith("2 gold answers are sentences ('She died on 3 May 2024.')")

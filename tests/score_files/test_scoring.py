@@ -575,3 +575,16 @@ def test_what_is_remembered_of_golds_is_let_go_too(
     ]
     score_file(_lines(tmp_path / "in.jsonl", rows), tmp_path / "out.jsonl", "length_words", jobs=1)
     assert len(forgotten) == times
+
+
+def test_golds_that_are_sentences_are_noted(tmp_path: Path) -> None:
+    place = tmp_path / "answers.jsonl"
+    rows = [
+        {"question": "Where is Ada?", "answer": "away", "gold": "She was seen in Marl."},
+        {"question": "Who is it?", "answer": "Ada", "gold": "The Man Who Would Be King"},
+    ]
+    place.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    found = score_file(place, tmp_path / "out.jsonl", nli="rules")
+    assert [n[:36] for n in found.notices if "sentences" in n] == [
+        "1 gold answers are sentences ('She w"
+    ]

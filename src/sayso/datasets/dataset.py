@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -11,7 +12,26 @@ import msgspec
 
 from sayso.datasets.tables import list_in, truth_value
 from sayso.engines import check_proxies, quiet_hub
+from sayso.harmless import printable
 from sayso.records import Gold, GoldKind, InputError, Question, content_id, question_id
+
+#: what names no value but tells something: "He announced it", "the bridge was closed in May"
+_SENTENCE = re.compile(
+    r"(?:He|She|It|They|There) [a-z]|.*\s(?:is|are|was|were|has|had|have|will|became|did)\s"
+)
+
+
+def is_sentence(gold: str) -> bool:
+    """Tell whether a gold of five words or more is a sentence with a verb, not a value."""
+    return _SENTENCE.match(gold) is not None and len(gold.split()) > 4
+
+
+def sentence_golds(number: int, example: str) -> str:
+    """Return the notice on golds that are sentences."""
+    return (
+        f"{number:,} gold answers are sentences ('{printable(example, 60)}'), of which the offline "
+        "judge may accept a part; give the value alone"
+    )
 
 
 class Dataset(msgspec.Struct, frozen=True):
@@ -34,10 +54,14 @@ class Dataset(msgspec.Struct, frozen=True):
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """The notes, and how many of the questions nobody can answer."""
+        """The notes, how many of the questions nobody can answer, and golds that are sentences."""
         number = sum(q.answerable is False for q in self.questions)
         told = f"{number:,} cannot be answered: abstaining is right"
-        return (*self.notes, told) if number else self.notes
+        golds = [
+            gold.value for q in self.short for gold in q.golds or () if is_sentence(gold.value)
+        ]
+        more = [sentence_golds(len(golds), golds[0])] if golds else []
+        return (*self.notes, *[told] * bool(number), *more)
 
     @property
     def short(self) -> tuple[Question, ...]:

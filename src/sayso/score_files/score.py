@@ -36,6 +36,7 @@ from sayso.datasets.answer_rows import (
     only_samples,
 )
 from sayso.datasets.columns import notices_on, slips
+from sayso.datasets.dataset import is_sentence, sentence_golds
 from sayso.datasets.tables import as_frame
 from sayso.engines.engine import Classifier, Engine, StateWatcher, reader_of
 from sayso.harmless import line
@@ -567,6 +568,8 @@ class MethodSummary(msgspec.Struct):
     worded: dict[str, str] = {}
     problems: dict[str, int] = {}
     examples: dict[str, str] = {}
+    sentences: int = 0
+    sentence: str = ""
     asked_true: dict[str, int] = {}
     not_understood: dict[str, int] = {}
 
@@ -574,6 +577,9 @@ class MethodSummary(msgspec.Struct):
         """Count one row."""
         self.rows += 1
         self.draws += bool(scored.case.draws)
+        for gold in filter(is_sentence, scored.row.gold or ()):
+            self.sentences += 1
+            self.sentence = self.sentence or gold
         for name in scored.values:
             self.values[name] = self.values.get(name, 0) + 1
         for name in _ASKED_TRUE:
@@ -591,6 +597,8 @@ class MethodSummary(msgspec.Struct):
         """Count the rows behind those that were counted here."""
         self.rows += other.rows
         self.draws += other.draws
+        self.sentences += other.sentences
+        self.sentence = self.sentence or other.sentence
         for ours, theirs in (
             (self.values, other.values),
             (self.asked_true, other.asked_true),
@@ -621,7 +629,8 @@ class MethodSummary(msgspec.Struct):
     @property
     def notices(self) -> list[str]:
         """Notices on all rows together."""
-        return [
+        told = [sentence_golds(self.sentences, self.sentence)] if self.sentences else []
+        return told + [
             f"on {self.not_understood[name]:,} of {asked:,} rows the model put less than half of "
             f"its probability on 'true' or 'false' when asked{how}: P(True) means little on these "
             "rows"
