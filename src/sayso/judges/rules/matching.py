@@ -788,12 +788,19 @@ class Candidate(NamedTuple):
 class MatchedCase:
     """One question and answer, taken apart once for all golds."""
 
-    def __init__(self, question: str, text: str) -> None:
-        self.question, self.text = question, text
+    def __init__(self, question: str, text: str, golds: Sequence[Gold] = ()) -> None:
+        self.question, self.text, self.golds = question, text, golds
         self.asked, self.said = matched_question(question), matched_text(text)
         self.choice = "or" in self.asked.places  # the question itself offers the answers
 
         self._regions: dict[str, tuple[int, int]] = {}
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """What the words of the question and of the golds are looked up by, and their families."""
+        golds = (matched_text(name) for gold in self.golds for name in gold.names)
+        families = (family_stem(t.text) for t in self.asked.tokens if t.text not in STOP)
+        return frozenset(self.asked.places).union(families, *(gold.words for gold in golds))
 
     @cached_property
     def told(self) -> list[Token]:
@@ -994,7 +1001,6 @@ class GoldComparison(NamedTuple):
     found: Iterator[Candidate]
     other: list[tuple[int, int]]
     kind: str
-    names: str = ""
 
 
 @lru_cache(maxsize=4096)
@@ -1050,7 +1056,7 @@ def _compare(case: MatchedCase, gold: Gold, value: str, part: bool) -> GoldCompa
         )
         other = [(q.start, q.end) for q in said]
         return GoldComparison(found, other, "quantity")
-    return GoldComparison(_words(case, value, part, _few(gold)), [], "words", " ".join(gold.names))
+    return GoldComparison(_words(case, value, part, _few(gold)), [], "words")
 
 
 _ANSWER = regex(
@@ -1134,16 +1140,15 @@ def _rejected(case: MatchedCase, one: Candidate, comparison: GoldComparison) -> 
         return "another place"
     if other_event(case.said, case.asked, one.start, one.end):
         return "another event"
-    return "only mentioned" if one.why != "part" and _mentioned(case, one, comparison) else None
+    return "only mentioned" if one.why != "part" and _mentioned(case, one, kind) else None
 
 
-def _mentioned(case: MatchedCase, one: Candidate, comparison: GoldComparison) -> bool:
+def _mentioned(case: MatchedCase, one: Candidate, kind: str) -> bool:
     """Tell whether a candidate stands where another value is the answer."""
     said = case.said
     first, after = span_tokens(said, one.start, one.end)
     low = span_tokens(said, *sentence_span(said.text, one.start, one.end))[0]
-    known = case.asked.places.keys() | matched_text(comparison.names).words
-    return only_mentioned(Place(said.text, said.tokens, first, after, low, comparison.kind, known))
+    return only_mentioned(Place(said.text, said.tokens, first, after, low, kind, case.known))
 
 
 def _extra(case: MatchedCase, golds: Sequence[Gold], one: Candidate) -> tuple[int, int] | None:
@@ -1329,7 +1334,7 @@ def match(question: str, golds: Sequence[Gold], text: str) -> Match:
         where = told.where if told else (None, None)
         right = told is not None and told.yes == wanted
         return Match("correct" if right else "incorrect", *where, "yes or no")
-    case = MatchedCase(question, text)
+    case = MatchedCase(question, text, golds)
     rejected: Match | None = None
     wrong: tuple[int, int] | None = None
     kind = "words"

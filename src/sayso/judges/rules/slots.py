@@ -7,9 +7,10 @@ classes are rows of ``judges/data/lexicon.txt`` ([mentions]).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence, Set
 from typing import NamedTuple
 
+from sayso.judges.english.families import family_stem, keys
 from sayso.judges.english.lexicon import lexicon_words
 from sayso.judges.english.numbers import MONTHS
 from sayso.judges.english.tokens import STOP, Token
@@ -23,7 +24,7 @@ _GOVERNING = {
 }  # fmt: skip
 CLASSES = (
     *_GOVERNING, "everybody", "nobody", "leaver", "follower", "kind", "report", "crowd", "turn",
-    "truth", "yield", "subject", "unsettled", "unit", "person", "asking",
+    "truth", "yield", "subject", "unsettled", "unit", "person", "wrong", "back",
 )  # fmt: skip
 _WORDS = {name: lexicon_words("mentions", f"slots.{name}") for name in CLASSES}
 _PHRASES = {tuple(w.split("-")): name for name in _GOVERNING for w in _WORDS[name]}
@@ -34,6 +35,8 @@ _OF_NAMES = TITLES | PARTICLES | lexicon_words("people", "matching.role") | _WOR
 _OPENERS = _WORDS["yield"] | _WORDS["comparing"] | _WORDS["earlier"]
 _STOPS = regex(r"[,;:!?()\n\u2013\u2014]|\.(?=\s|$)")
 _ENDS = regex(r"[.!?;\n](?=\s|$)")
+#: questions that ask for something beside who it was
+_ASKING = frozenset({"what", "when", "where", "which", "how", "why"})
 _OWNED = ("'s", "\u2019s")
 #: words to either side within which a value's clause is read
 _FAR = 25
@@ -51,7 +54,7 @@ class Place(NamedTuple):
     after: int
     low: int
     kind: str
-    asked: Collection[str]
+    asked: Set[str]
 
     def gap(self, i: int) -> str:
         """Return what stands between a token and the one before it."""
@@ -60,7 +63,8 @@ class Place(NamedTuple):
     def known(self, i: int) -> bool:
         """Tell whether a token gives nothing new: a small word, or the question's."""
         word = self.tokens[i]
-        return word.text in _KNOWN or word.text in self.asked or word.stem in self.asked
+        forms = (*keys(word.text, word.stem), family_stem(word.text))
+        return word.text in _KNOWN or not self.asked.isdisjoint(forms)
 
     def is_new(self, i: int) -> bool:
         """Tell whether a token may be another value: a name for a name, a number for a number."""
@@ -69,7 +73,7 @@ class Place(NamedTuple):
             return False
         if self.kind == "words":
             return one.capital >= self.tokens[self.first].capital
-        return one.number or one.text in MONTHS
+        return (one.number and one.text != "1") or one.text in MONTHS
 
     def has(self, name: str, low: int, high: int) -> bool:
         """Tell whether a word of a class stands among some tokens."""
@@ -77,16 +81,21 @@ class Place(NamedTuple):
 
     def asks(self, *names: str) -> bool:
         """Tell whether the question says a word of a class."""
-        return any(w.partition("-")[0] in self.asked for name in names for w in _WORDS[name])
+        words = (w.partition("-")[0] for name in names for w in _WORDS[name])
+        return any(w in self.asked or family_stem(w) in self.asked for w in words)
 
 
 def only_mentioned(place: Place) -> bool:
     """Tell whether a value is only mentioned where it stands."""
     while place.first < place.after - 1 and place.tokens[place.first].text in _OPENERS:
         place = place._replace(first=place.first + 1)  # "Unlike X" is written like a name
-    if _governed(place) or _turned_from(place) or _conceded(place) or _only_asked(place):
+    after = range(place.after, len(place.tokens))[:2]
+    denied = len(after) > 1 and place.has("nobody", after[0], after[1])
+    if denied and place.known(after[1]) and not any(_STOPS.search(place.gap(n)) for n in after):
+        return True  # "X never wrote it"
+    if _governed(place) or _turned_from(place):
         return True
-    return place.kind == "words" and (_owns(place) or _takes_over(place))
+    return place.kind == "words" and (_owns(place) or _takes_over(place) or _answered(place))
 
 
 def _governed(place: Place) -> bool:
@@ -104,7 +113,7 @@ def _governed(place: Place) -> bool:
     if at < 0 or _STOPS.search(place.gap(at + 1)):
         return False
     if tokens[at].text == "but":
-        return low < at and tokens[at - 1].text in _WORDS["everybody"]
+        return place.has("everybody", low, at)
     if tokens[at].text in ("of", "to", "with") and place.has("related", at - 1, at):
         return not place.asks("related") and not _is_relative(place, at - 1)
     for n in range(low, at + 1):
@@ -160,15 +169,30 @@ def _turned_from(place: Place) -> bool:
     yields = place.has("yield", place.low, min(place.low + 2, place.first))
     for k in range(place.after, min(place.after + _FAR, len(place.tokens))):
         word, gap = place.tokens[k].text, place.gap(k)
+        turns = _turns(place, k) or (yields and "," in gap)
         ends = _ENDS.search(gap)
-        turns = word in _WORDS["turn"] or (yields and "," in gap)
-        turns = turns or (word == "in" and place.has("truth", k + 1, k + 2))
-        reported = yields or _reports(place, place.low, k)
-        if (turns or ends) and _settles(place, k, turns, reported):
-            return True
+        if (turns or ends) and (yields or _takes_back(place, k) or _reports(place, place.low, k)):
+            clause = _clause(place, k)
+            if turns and clause.refutes:
+                return True
+            new = clause.end > clause.at != place.first
+            if new and (turns or (clause.alone and not clause.bare)):
+                return True
         if ends or word in _WORDS["yield"]:
             return False
     return False
+
+
+def _turns(place: Place, k: int) -> bool:
+    word = place.tokens[k].text
+    turns = word in _WORDS["turn"] or (word == "in" and place.has("truth", k + 1, k + 2))
+    return turns or _takes_back(place, k)
+
+
+def _takes_back(place: Place, k: int) -> bool:
+    """Tell whether a word takes back what stands before it: "X, no, wait: Y"."""
+    alone = k + 1 < len(place.tokens) and _STOPS.search(place.gap(k + 1)) is not None
+    return alone and place.tokens[k].text in _WORDS["back"]
 
 
 def _reports(place: Place, low: int, high: int) -> bool:
@@ -178,43 +202,75 @@ def _reports(place: Place, low: int, high: int) -> bool:
     return any(words[n - 1] not in ("i", "we", "would") for n in told)
 
 
-def _settles(place: Place, k: int, turns: bool, reported: bool) -> bool:
-    """Tell whether the words from a turn on give another value: "it was Y", "Y wrote it"."""
+class _Clause(NamedTuple):
+    """The value that a clause gives: its first token and the one behind it; the same for none.
+
+    ``alone``: nothing else is said; ``sure``: alone, or with what is asked ("Y painted it for Bo");
+    ``bare``: the value is all of it; ``refutes``: it calls wrong what stands before it.
+    """
+
+    at: int
+    end: int
+    alone: bool = False
+    sure: bool = False
+    bare: bool = False
+    refutes: bool = False
+
+
+def _clause(place: Place, k: int) -> _Clause:
+    """Read the clause that begins with a token: "it was Y", "Y wrote it", "Y"."""
     tokens = place.tokens
-    while k < len(tokens) - 1 and tokens[k].text in _WORDS["turn"] | _WORDS["truth"] | {"in"}:
-        k += 1  # "in fact"
+    while k < len(tokens) - 1 and (_turns(place, k) or place.has("truth", k, k + 1)):
+        k += 1  # "but in fact"
     end = next((n for n in range(k + 1, len(tokens)) if _STOPS.search(place.gap(n))), len(tokens))
-    at = next((n for n in range(k, end) if not place.known(n)), end)
-    if at == end or not place.is_new(at) or place.has("unsettled", k, end):
-        return False
-    linked = any(t.text in _LINKS or t.raw.endswith(_OWNED) for t in tokens[k:at])  # "it's Y"
-    rest = next((n for n in range(at, end) if not place.is_new(n)), end)
+    at = next((n for n in range(k, end) if n == place.first or not place.known(n)), end)
+    nothing = _Clause(at, at, refutes=place.has("wrong", k, end))
+    rest = place.after
+    if at != place.first:
+        rest = next((n for n in range(at, end) if not place.is_new(n)), end)
+        rest = max(rest, place.after) if at < place.first <= rest else rest  # "Ada [Quill]"
+    if not at < rest <= end or tokens[rest - 1].raw.endswith(_OWNED) or _unsure(place, k, end):
+        return nothing
+    links = (t.text in _LINKS or (t.text in STOP and "'" in t.raw) for t in tokens[k:at])
+    linked = any(links)  # "it is Y", "it's Y"
+    if at != place.first and k <= place.first < end:
+        return nothing
+    if (at > k and not linked) or (rest < end and not place.known(rest)):
+        return nothing
+    if rest < end and tokens[rest].text in ("and", "or"):
+        return nothing  # "Y and X wrote it"
     alone = all(map(place.known, range(rest, end)))
-    if at > k and not linked:
+    acts = rest < end and tokens[rest].text not in _KNOWN
+    return _Clause(at, rest, alone, alone or acts or linked, bare=at == k and rest == end)
+
+
+def _unsure(place: Place, low: int, high: int) -> bool:
+    return place.has("unsettled", low, high) or _reports(place, low, high)
+
+
+def _answered(place: Place) -> bool:
+    """Tell whether another clause gives another name, and the value's own clause none.
+
+    What begins the answer to "who" counts by itself ("Y, who taught X"), lists and other names of
+    the same apart.
+    """
+    tokens, first, others = place.tokens, place.first, False
+    who = "who" in place.asked and _ASKING.isdisjoint(place.asked)
+    if "by" in [t.text for t in tokens[max(0, first - 3) : first]] or not tokens[first].capital:
         return False
-    named = place.kind != "words" or tokens[at].capital
-    if turns and reported:
-        return linked or (named and rest == end) or (rest < end and place.known(rest))
-    return alone and (linked or rest < end) and (reported or (turns and named))
-
-
-def _conceded(place: Place) -> bool:
-    """Tell whether a value is what others say beside the answer: "Y, though many say X"."""
-    tokens, at = place.tokens, place.first
-    while at > 0 and tokens[at].text not in _WORDS["yield"] and not _STOPS.search(place.gap(at)):
-        at -= 1
-    opens = at > 0 and tokens[at].text in _WORDS["yield"] | _WORDS["crowd"]
-    if not opens or "." in place.gap(at) or not _reports(place, at, place.after + 3):
+    if "also" in [t.text for t in tokens[place.after : place.after + 4]]:
         return False
-    return any(map(place.is_new, range(max(0, at - _FAR), at)))
-
-
-def _only_asked(place: Place) -> bool:
-    """Tell whether a value stands in a question that is then answered: "Was it X? No, Y."."""
-    after, tokens = place.after, place.tokens
-    end = _ENDS.search(place.text, tokens[after - 1].end)
-    rest = next((n for n in range(after, len(tokens)) if end and tokens[n].start > end.start()), 0)
-    asks = tokens[place.low].text in _LINKS | _WORDS["asking"]
-    if end is None or end[0] != "?" or not rest or not asks:
-        return False
-    return tokens[rest].text == "no" or _settles(place, rest, turns=True, reported=True)
+    for k in range(len(tokens)):
+        turns = first < k < place.after + _FAR and _turns(place, k)
+        if not (k == 0 or turns or _ENDS.search(place.gap(k))):
+            continue
+        clause = _clause(place, k)
+        if clause.sure and clause.at <= first < clause.end:
+            return False
+        between = tokens[clause.end : first]
+        listed = k < first and all(t.capital or t.text in ("and", "or") for t in between)
+        if clause.sure and not listed and (turns or (who and clause.end - clause.at > 1)):
+            begins = k == 0 and "(" not in place.gap(first)
+            begins = begins and not (clause.bare and len(tokens) > _FAR)
+            others |= begins or (clause.alone and not clause.bare)
+    return others
