@@ -466,12 +466,14 @@ def denied(said: MatchedText, start: int, end: int) -> bool:
         following = words[k + 1].text
         if word == "not" and following in ("only", "until", "just", "merely", "before", "later"):
             break
+        if word == "not" and k and words[k - 1].text == "if":
+            break  # "who if not X"
         if first - k <= 4 and word in _NEGATORS:
             return True
     behind = [t.text for t in words[after : after + 3]]
     if behind[1:2] != ["not"] or behind[0] not in _BE or behind[2:] in (["only"], ["just"]):
         return False
-    return not _BREAK.search(said.text, end, words[after].start)
+    return not _BREAK.search(said.text, end, words[after + 1].start)
 
 
 def denies(tokens: Iterable[Token]) -> bool:

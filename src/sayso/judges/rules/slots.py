@@ -23,23 +23,25 @@ _GOVERNING = {
     "earlier": ("words", "date"), "beaten": ("words",), "related": (),
 }  # fmt: skip
 CLASSES = (
-    *_GOVERNING, "everybody", "nobody", "leaver", "follower", "kind", "report", "crowd", "turn",
-    "truth", "yield", "subject", "unsettled", "unit", "person", "wrong", "back",
+    *_GOVERNING, "everybody", "nobody", "leaver", "follower", "kind", "report", "turn",
+    "truth", "yield", "subject", "unsettled", "unit", "person", "wrong", "back", "confusing", "showing",
 )  # fmt: skip
 _WORDS = {name: lexicon_words("mentions", f"slots.{name}") for name in CLASSES}
 _PHRASES = {tuple(w.split("-")): name for name in _GOVERNING for w in _WORDS[name]}
 _LINKS = lexicon_words("auxiliaries", "matching.copula")
-_KNOWN = STOP | _LINKS | _WORDS["subject"]
+_KNOWN = STOP | _LINKS | _WORDS["subject"] | _WORDS["showing"]
 _OF_NAMES = TITLES | PARTICLES | lexicon_words("people", "matching.role") | _WORDS["kind"]
 #: a sentence may open with them right before a name
 _OPENERS = _WORDS["yield"] | _WORDS["comparing"] | _WORDS["earlier"]
-_STOPS = regex(r"[,;:!?()\n\u2013\u2014]|\.(?=\s|$)")
+_STOPS = regex(r"[,;:!?()\n\u2013\u2014]|\.(?=\s|$)|\s-\s")
 _ENDS = regex(r"[.!?;\n](?=\s|$)")
 #: questions that ask for something beside who it was
-_ASKING = frozenset({"what", "when", "where", "which", "how", "why"})
+_ASKING = frozenset({"what", "when", "where", "which", "how", "why", "did", "does", "do", "whom"})
 _OWNED = ("'s", "\u2019s")
 #: words to either side within which a value's clause is read
 _FAR = 25
+#: words of an answer that its first word or name may be all of: "Y; X is further north"
+_SHORT = 12
 
 
 class Place(NamedTuple):
@@ -57,8 +59,9 @@ class Place(NamedTuple):
     asked: Set[str]
 
     def gap(self, i: int) -> str:
-        """Return what stands between a token and the one before it."""
-        return self.text[self.tokens[i - 1].end if i else 0 : self.tokens[i].start]
+        """Return what stands between a token, or the end, and the token before it."""
+        end = self.tokens[i].start if i < len(self.tokens) else None
+        return self.text[self.tokens[i - 1].end if i else 0 : end]
 
     def known(self, i: int) -> bool:
         """Tell whether a token gives nothing new: a small word, or the question's."""
@@ -114,6 +117,8 @@ def _governed(place: Place) -> bool:
         return False
     if tokens[at].text == "but":
         return place.has("everybody", low, at)
+    if tokens[at].text in ("with", "for") and place.has("confusing", max(low - 2, 0), at):
+        return not place.asks("confusing")
     if tokens[at].text in ("of", "to", "with") and place.has("related", at - 1, at):
         return not place.asks("related") and not _is_relative(place, at - 1)
     for n in range(low, at + 1):
@@ -138,8 +143,10 @@ def _is_relative(place: Place, at: int) -> bool:
     """Tell whether it is the one asked about who is a relative of a value: "She is X's pupil"."""
     for k in range(at - 1, place.low - 1, -1):
         word = place.tokens[k]
-        if word.capital or word.text in _WORDS["person"] | {"by", "from", "it"}:
-            return word.text in _WORDS["person"] or (word.capital and place.known(k))
+        if word.text in _WORDS["person"]:
+            return True
+        if word.capital or word.text in ("by", "from", "it"):
+            return word.text != "it" and word.capital and place.known(k)
     return place.has("person", place.after, place.after + _FAR)
 
 
@@ -176,6 +183,8 @@ def _turned_from(place: Place) -> bool:
             if turns and clause.refutes:
                 return True
             new = clause.end > clause.at != place.first
+            if turns and place.kind != "words":
+                new = new or any(map(place.is_new, range(k, min(k + 6, len(place.tokens)))))
             if new and (turns or (clause.alone and not clause.bare)):
                 return True
         if ends or word in _WORDS["yield"]:
@@ -224,23 +233,33 @@ def _clause(place: Place, k: int) -> _Clause:
         k += 1  # "but in fact"
     end = next((n for n in range(k + 1, len(tokens)) if _STOPS.search(place.gap(n))), len(tokens))
     at = next((n for n in range(k, end) if n == place.first or not place.known(n)), end)
+    while k < at < end and at != place.first and tokens[at].capital:
+        if not tokens[at - 1].capital or tokens[at - 1].text in STOP:
+            break
+        at -= 1  # "Brother Piers", beside "Brother Aldo"
     nothing = _Clause(at, at, refutes=place.has("wrong", k, end))
     rest = place.after
     if at != place.first:
-        rest = next((n for n in range(at, end) if not place.is_new(n)), end)
-        rest = max(rest, place.after) if at < place.first <= rest else rest  # "Ada [Quill]"
+        new = next((n for n in range(at, end) if not place.known(n)), end)
+        rest = next((n for n in range(new, end) if not place.is_new(n)), end)
+        if at < place.first <= rest and place.first < end:
+            rest = max(rest, place.after)  # "Ada [Quill]"
     if not at < rest <= end or tokens[rest - 1].raw.endswith(_OWNED) or _unsure(place, k, end):
         return nothing
-    links = (t.text in _LINKS or (t.text in STOP and "'" in t.raw) for t in tokens[k:at])
+    links = (
+        t.text in _LINKS | _WORDS["showing"] or (t.text in STOP and "'" in t.raw)
+        for t in tokens[k:at]
+    )
     linked = any(links)  # "it is Y", "it's Y"
-    if at != place.first and k <= place.first < end:
-        return nothing
+    acts = rest < end and tokens[rest].text not in _KNOWN and place.known(rest)
+    acts = acts and not tokens[rest].capital
+    if at != place.first and k <= place.first < end and not (acts and at == k):
+        return nothing  # "the mayor of Marl is X"
     if (at > k and not linked) or (rest < end and not place.known(rest)):
         return nothing
     if rest < end and tokens[rest].text in ("and", "or"):
         return nothing  # "Y and X wrote it"
     alone = all(map(place.known, range(rest, end)))
-    acts = rest < end and tokens[rest].text not in _KNOWN
     return _Clause(at, rest, alone, alone or acts or linked, bare=at == k and rest == end)
 
 
@@ -261,16 +280,23 @@ def _answered(place: Place) -> bool:
     if "also" in [t.text for t in tokens[place.after : place.after + 4]]:
         return False
     for k in range(len(tokens)):
-        turns = first < k < place.after + _FAR and _turns(place, k)
+        turns = _turns(place, k)
         if not (k == 0 or turns or _ENDS.search(place.gap(k))):
             continue
         clause = _clause(place, k)
         if clause.sure and clause.at <= first < clause.end:
             return False
         between = tokens[clause.end : first]
-        listed = k < first and all(t.capital or t.text in ("and", "or") for t in between)
-        if clause.sure and not listed and (turns or (who and clause.end - clause.at > 1)):
-            begins = k == 0 and "(" not in place.gap(first)
-            begins = begins and not (clause.bare and len(tokens) > _FAR)
-            others |= begins or (clause.alone and not clause.bare)
+        listed = all(t.capital or t.text in ("and", "or") for t in between)
+        listed &= k < first and place.gap(clause.end).strip() in ("", ",")
+        if clause.sure and not listed:
+            named = who and clause.end - clause.at > 1
+            whole = clause.bare and len(tokens[clause.end - 1].text) > 1  # not "J. Bo"
+            closed = len(tokens) <= _SHORT and whole and _ENDS.search(place.gap(clause.end))
+            begins = (named and "(" not in place.gap(first)) or (
+                closed and "where" not in place.asked
+            )
+            begins = begins and k == 0 and not (clause.bare and len(tokens) > _FAR)
+            turned = first < k < place.after + _FAR and (turns or k < clause.at)
+            others |= begins or ((turned or named) and clause.alone and not clause.bare)
     return others
