@@ -923,6 +923,10 @@ def _candidate(case: MatchedCase, form: GoldForm, hit: Hit, why: str) -> Candida
     return Candidate(first.start, last.end, OTHER_NAME)
 
 
+#: two things are asked, of which what stands before a gold's comma is one
+_TWO = regex(r",? and (?:who|whom|what|which|when|where|how) ", re.IGNORECASE)
+
+
 class AskedForm(NamedTuple):
     """A reading of a gold and a question: the words that the question does not say.
 
@@ -962,6 +966,9 @@ def _words(case: MatchedCase, value: str, part: bool, few: bool) -> Iterator[Can
             if part or len(new) > 1:
                 hits = [*hits, *spread_words(form, new, said, case.asked)]
         placed = bool(hits) and value.startswith(form.value + ",")
+        if placed and _TWO.search(case.question):
+            rest = tokens(value[len(form.value) :])
+            hits = hits if all(said.locate(t) for t in rest if t.capital) else []
         for hit in hits:
             if placed and continued(said, hit, forms[0].form):
                 continue
