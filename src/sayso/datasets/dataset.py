@@ -21,7 +21,7 @@ _SENTENCE = re.compile(
 )
 
 
-def is_sentence(gold: str) -> bool:
+def is_sentence_gold(gold: str) -> bool:
     """Tell whether a gold of five words or more is a sentence with a verb, not a value."""
     return _SENTENCE.match(gold) is not None and len(gold.split()) > 4
 
@@ -58,7 +58,7 @@ class Dataset(msgspec.Struct, frozen=True):
         number = sum(q.answerable is False for q in self.questions)
         told = f"{number:,} cannot be answered: abstaining is right"
         golds = [
-            gold.value for q in self.short for gold in q.golds or () if is_sentence(gold.value)
+            gold.value for q in self.short for gold in q.golds or () if is_sentence_gold(gold.value)
         ]
         more = [sentence_golds(len(golds), golds[0])] if golds else []
         return (*self.notes, *[told] * bool(number), *more)

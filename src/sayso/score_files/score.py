@@ -36,7 +36,7 @@ from sayso.datasets.answer_rows import (
     only_samples,
 )
 from sayso.datasets.columns import notices_on, slips
-from sayso.datasets.dataset import is_sentence, sentence_golds
+from sayso.datasets.dataset import is_sentence_gold, sentence_golds
 from sayso.datasets.tables import as_frame
 from sayso.engines.engine import Classifier, Engine, StateWatcher, reader_of
 from sayso.harmless import line
@@ -577,7 +577,7 @@ class MethodSummary(msgspec.Struct):
         """Count one row."""
         self.rows += 1
         self.draws += bool(scored.case.draws)
-        for gold in filter(is_sentence, scored.row.gold or ()):
+        for gold in filter(is_sentence_gold, scored.row.gold or ()):
             self.sentences += 1
             self.sentence = self.sentence or gold
         for name in scored.values:

@@ -23,8 +23,8 @@ _GOVERNING = {
     "earlier": ("words", "date"), "beaten": ("words",), "related": (),
 }  # fmt: skip
 CLASSES = (
-    *_GOVERNING, "everybody", "nobody", "leaver", "follower", "kind", "report", "turn",
-    "truth", "yield", "subject", "unsettled", "unit", "person", "wrong", "back", "confusing", "showing",
+    *_GOVERNING, "everybody", "nobody", "leaver", "follower", "kind", "report", "turn", "truth",
+    "yield", "subject", "unsettled", "unit", "person", "wrong", "back", "confusing", "showing",
 )  # fmt: skip
 _WORDS = {name: lexicon_words("mentions", f"slots.{name}") for name in CLASSES}
 _PHRASES = {tuple(w.split("-")): name for name in _GOVERNING for w in _WORDS[name]}
@@ -179,7 +179,7 @@ def _turned_from(place: Place) -> bool:
         turns = _turns(place, k) or (yields and "," in gap)
         ends = _ENDS.search(gap)
         if (turns or ends) and (yields or _takes_back(place, k) or _reports(place, place.low, k)):
-            clause = _clause(place, k)
+            clause = _given(place, k)
             if turns and clause.refutes:
                 return True
             new = clause.end > clause.at != place.first
@@ -211,7 +211,7 @@ def _reports(place: Place, low: int, high: int) -> bool:
     return any(words[n - 1] not in ("i", "we", "would") for n in told)
 
 
-class _Clause(NamedTuple):
+class GivenValue(NamedTuple):
     """The value that a clause gives: its first token and the one behind it; the same for none.
 
     ``alone``: nothing else is said; ``sure``: alone, or with what is asked ("Y painted it for Bo");
@@ -226,7 +226,7 @@ class _Clause(NamedTuple):
     refutes: bool = False
 
 
-def _clause(place: Place, k: int) -> _Clause:
+def _given(place: Place, k: int) -> GivenValue:
     """Read the clause that begins with a token: "it was Y", "Y wrote it", "Y"."""
     tokens = place.tokens
     while k < len(tokens) - 1 and (_turns(place, k) or place.has("truth", k, k + 1)):
@@ -237,14 +237,15 @@ def _clause(place: Place, k: int) -> _Clause:
         if not tokens[at - 1].capital or tokens[at - 1].text in STOP:
             break
         at -= 1  # "Brother Piers", beside "Brother Aldo"
-    nothing = _Clause(at, at, refutes=place.has("wrong", k, end))
+    nothing = GivenValue(at, at, refutes=place.has("wrong", k, end))
     rest = place.after
     if at != place.first:
         new = next((n for n in range(at, end) if not place.known(n)), end)
         rest = next((n for n in range(new, end) if not place.is_new(n)), end)
         if at < place.first <= rest and place.first < end:
             rest = max(rest, place.after)  # "Ada [Quill]"
-    if not at < rest <= end or tokens[rest - 1].raw.endswith(_OWNED) or _unsure(place, k, end):
+    unsure = place.has("unsettled", k, end) or _reports(place, k, end)
+    if unsure or not at < rest <= end or tokens[rest - 1].raw.endswith(_OWNED):
         return nothing
     links = (
         t.text in _LINKS | _WORDS["showing"] or (t.text in STOP and "'" in t.raw)
@@ -260,11 +261,7 @@ def _clause(place: Place, k: int) -> _Clause:
     if rest < end and tokens[rest].text in ("and", "or"):
         return nothing  # "Y and X wrote it"
     alone = all(map(place.known, range(rest, end)))
-    return _Clause(at, rest, alone, alone or acts or linked, bare=at == k and rest == end)
-
-
-def _unsure(place: Place, low: int, high: int) -> bool:
-    return place.has("unsettled", low, high) or _reports(place, low, high)
+    return GivenValue(at, rest, alone, alone or acts or linked, bare=at == k and rest == end)
 
 
 def _answered(place: Place) -> bool:
@@ -283,7 +280,7 @@ def _answered(place: Place) -> bool:
         turns = _turns(place, k)
         if not (k == 0 or turns or _ENDS.search(place.gap(k))):
             continue
-        clause = _clause(place, k)
+        clause = _given(place, k)
         if clause.sure and clause.at <= first < clause.end:
             return False
         between = tokens[clause.end : first]
