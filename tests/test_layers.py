@@ -580,7 +580,7 @@ BUDGET = {
     "train": 7_215,
     "metrics": 9_332,
     "runs": 6_475,
-    "datasets": 5_681,
+    "datasets": 5_682,
     "report": 4_489,
     "cli": 4_354,
     "wikidata": 4_489,
