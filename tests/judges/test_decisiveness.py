@@ -22,10 +22,16 @@ from sayso.judges.decisiveness import (
     decisiveness_words,
     hedge_words,
     lexicon,
-    stated_probabilities,
     voices_doubt,
 )
 from sayso.judges.english.lexicon import hedge_phrases
+from sayso.judges.english.stated import (
+    confidence_labels,
+    spoken_of,
+    stated_confidence,
+    stated_probabilities,
+    without_labels,
+)
 from support.effort import check_growth, seconds
 from support.tables import tabled
 
@@ -126,6 +132,36 @@ def test_stated_numbers(text: str, shares: list[float]) -> None:
 
 
 @tabled
+def test_labels_of_confidence(text: str, shares: list[float], said: str) -> None:
+    labels = confidence_labels(text)
+    assert [one.share for one in labels] == pytest.approx(shares)
+    assert " ".join(without_labels(text, labels).split()) == said
+    if shares:
+        assert stated_confidence(text) == pytest.approx(mean(shares))
+        assert decisiveness(text) == pytest.approx(mean(shares), abs=0.01)
+
+
+@tabled
+def test_percentages_of_the_subject_are_no_confidence(text: str) -> None:
+    assert stated_confidence(text) is None
+
+
+def test_a_label_speaks_of_what_stands_beside_it() -> None:
+    text = "It opened in 1931 [90%]. It closed in 1952 [40%]."
+    labels = confidence_labels(text)
+    said = without_labels(text, labels)
+    told = [(one.share, said[one.start : one.end].strip(" .")) for one in spoken_of(text, labels)]
+    assert told == [(0.9, "It opened in 1931"), (0.4, "It closed in 1952")]
+    assert confidence_labels("Confidence: 30%") == []
+    assert confidence_labels("Probability: 0.2", "What is the probability of rain?") == []
+
+
+@tabled
+def test_whoever_withholds_is_not_decisive(text: str) -> None:
+    assert decisiveness(text) is None
+
+
+@tabled
 def test_alternatives(text: str, count: int) -> None:
     assert count_alternatives(decisiveness_words(text))[0] == count
 
@@ -220,7 +256,8 @@ def test_a_plain_statement_is_not_read_to_know_that_it_voices_no_doubt() -> None
         words = set(re.findall(r"[a-z]+", text.lower()))
         cued = bool(words & listed.classes.keys() or words & listed.runs.keys())
         said = sayso.decisiveness(text) if cued else None
-        assert voices_doubt(text) == (said is not None and said < DOUBTED), text
+        if said is not None or not cued:  # what withholds is worded all the same
+            assert voices_doubt(text) == (said is not None and said < DOUBTED), text
         doubted += voices_doubt(text)
     assert 100 < doubted < len(texts) - 100
 

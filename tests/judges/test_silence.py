@@ -189,7 +189,7 @@ def test_places_are_those_of_the_text_as_written() -> None:
     ],
 )
 def test_the_answer_in_json(text: str, said: str | None) -> None:
-    assert unwrapped(text).text == (text if said is None else said)
+    assert unwrapped(text).split.text == (text if said is None else said)
 
 
 def test_draws_in_json_are_compared_by_their_values() -> None:

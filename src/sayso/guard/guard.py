@@ -22,12 +22,14 @@ from sayso.version import __version__
 if TYPE_CHECKING:
     from sayso import scores
     from sayso.judges import meaning as meanings
+    from sayso.judges.english import stated as confidence
     from sayso.runs import tools
     from sayso.scores import collect, evidence
     from sayso.storage import atomic
 else:
     scores = Later("sayso.scores")
     meanings, tools = Later("sayso.judges.meaning"), Later("sayso.runs.tools")
+    confidence = Later("sayso.judges.english.stated")
     collect, evidence = Later("sayso.scores.collect"), Later("sayso.scores.evidence")
     atomic = Later("sayso.storage.atomic")
 
@@ -228,9 +230,10 @@ class Guard:
         """Return what to do with an answer.
 
         ``logprobs`` and ``entropies`` are of the answer's tokens (natural logarithms), ``samples``
-        further answers at T=1, ``stated`` the confidence that the model stated, 0 to 1. ``score``
-        is the score itself, where you compute it. Evidence that is missing or cannot be read gives
-        no answer, and ``why`` says so; nothing is raised.
+        further answers at T=1, ``stated`` the confidence that the model stated, 0 to 1, by default
+        what the answer says ("Confidence: 80%"). ``score`` is the score itself, where you compute
+        it. Evidence that is missing or cannot be read gives no answer, and ``why`` says so; nothing
+        is raised.
         """
         self._look()
         file = self.file
@@ -348,8 +351,11 @@ class Guard:
         case.arrays.update(_there(own))
         for kept, *values in zip(case.draw_arrays, *each, strict=True):
             kept.update(_there(values))
-        if given.stated is not None:
-            case.evidence["stated"] = {"one_step": _share(given.stated)}
+        stated = given.stated
+        if stated is None and answer is not None:
+            stated = confidence.stated_confidence(answer, question)
+        if stated is not None:
+            case.evidence["stated"] = {"one_step": _share(stated)}
         if set(needs) & set(COMPARED):
             collect.collect_evidence([case], needs, self._opened())
         return evidence.samples_of("guard", case, answer)

@@ -97,7 +97,7 @@ def relate(question: str, a: str, b: str) -> Relation | None:
 
 @lru_cache(maxsize=1024)
 def _said(answer: str) -> str:
-    return unwrapped(answer).text.strip()[:_LONGEST]
+    return unwrapped(answer).split.text.strip()[:_LONGEST]
 
 
 @lru_cache(maxsize=16384)

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
@@ -36,11 +37,12 @@ from sayso.judges.english.lexicon import (
     lexicon_words,
     written_out,
 )
-from sayso.judges.english.numbers import PARTS, TENS, UNITS
+from sayso.judges.english.stated import StatedConfidence, stated_probabilities
 from sayso.judges.english.tokens import seen, uninflected
+from sayso.judges.english.wrapping import unwrapped
 from sayso.judges.model.numbered import JudgeTask, NumberedReader, numbered_blocks
 from sayso.judges.patterns import regex
-from sayso.prompts.thoughts import split_thoughts
+from sayso.judges.rules.voiced import gives_nothing
 
 #: A longer answer, in characters, is not read at all: its beginning is not the whole.
 LONGEST_READ = 20_000
@@ -352,111 +354,7 @@ def assert_features(items: Sequence[DecisivenessWord], vocabulary: frozenset[str
     return features
 
 
-# ---- probabilities in numbers, and alternatives
-
-_UNITS, _TENS = UNITS[:11], (*TENS, "hundred")
-_NUMBERS = {w: float(i) for i, w in enumerate(_UNITS)}
-_NUMBERS |= {w: 10.0 * i for i, w in enumerate(_TENS, 2)}
-_N = rf"(?:\d{{1,3}}+(?:\.\d{{1,4}}+)?+|{'|'.join([*_UNITS, *_TENS])})(?:-(?:{'|'.join(_UNITS)}))?"
-_SURE = (
-    r"(?:sure|certain|certainty|confident|confidence|chance|likely|probability|possibility|"
-    r"likelihood|positive|odds)\b"
-)
-_PERCENT = regex(
-    rf"(?<![\w.-])(?P<low>{_N})(?:\s?%)?(?:\s?(?:-|to|or)\s?(?P<high>{_N}))?\s?"
-    r"(?:%|percent\b|per cent\b)"
-)
-_OUT_OF = regex(
-    rf"(?<![\w./])(?P<part>{_N})(?:/|\s(?:times\s|chances?\s)?(?:out\sof|in)\s)(?P<whole>{_N})\b(?![\w/]|\.\d)"
-)
-_TO = regex(rf"\b(?P<part>{_N})(?:\sto\s|:)(?P<whole>{_N})\b(?P<against>\s(?:odds\s)?against)?")
-_EVEN = regex(
-    r"\b(?:fifty[-\s]fifty|50[-/]50|(?:(?P<better>better\sthan)|about|roughly|nearly|exactly)\seven)\b"
-)
-_ODDS = regex(r"\b(?:chances?|odds|likelihood|probability|whether)\b|\b50|fifty")
-_THIRDS = regex(
-    r"\b(?P<part>one|a|two|three)[-\s](?P<whole>half|thirds?|quarters?|fifths?)\s(?:chance|prob)"
-)
-_DECIMAL = regex(
-    r"\b(?:confidence|probability|certainty)\b[^\w\n]{0,3}(?:(?:of|is|level|score)[^\w\n]{1,3}){0,3}"
-    r"(?P<part>[01]?\.\d{1,3}+)(?![\d%])"
-)
-_SURE_AFTER = regex(rf"\s{{0,2}}(?:(?!more\b|less\b)\w{{1,12}}+\s){{0,2}}{_SURE}(?!\sinterval)")
-_SURE_BEFORE = regex(rf"{_SURE}[^\w.\n]{{0,3}}(?:\w{{1,10}}+[^\w.\n]{{1,3}}){{0,4}}$")
-_GIVEN = regex(r"\b(?:(?:give|put|rate|call)\s(?:it|this|that)|times|chances?|odds)\b")
-_DENIED = regex(r"\b(?:not|n't|never|less\sthan)\s(?:\w{1,12}+\s){0,2}$")
-_TURNED = regex(
-    r"\s?(?:that\s)?(?:i'm|i\sam|this\sis|it's|it\sis)\s(?:wrong|mistaken|not|incorrect)"
-)
-_WINDOW = 48
-#: what every text that gives a probability holds
-_LIKELIHOOD = regex(
-    r"sure|certain|confiden|chance|likel|prob|possib|positiv|odds|times|fift|50|whether|"
-    r"(?:give|put|rate|call)\s(?:it|this|that)"
-)
-
-
-class StatedProbability(NamedTuple):
-    """A probability said as a number, 0..1, and its place."""
-
-    share: float
-    start: int
-    end: int
-
-
-def _number(text: str) -> float:
-    tens, _, unit = text.partition("-")
-    return sum(_NUMBERS[x] if x in _NUMBERS else float(x) for x in (tens, unit) if x)
-
-
-def stated_probabilities(text: str) -> list[StatedProbability]:
-    """Return the probabilities that a text gives in numbers: "about 60-70 % sure", "one in three".
-
-    "51 % of the population" and "a 95 % confidence interval" are none, and neither is a denied one.
-    """
-    low = text.lower()
-    shares: list[StatedProbability] = []  # by place, none over another
-    if not _LIKELIHOOD.search(low):
-        return shares
-
-    def add(share: float, start: int, end: int) -> None:
-        denied = _DENIED.search(low[max(0, start - _WINDOW) : start])
-        place = bisect_left(shares, start, key=lambda s: s.start)
-        beside = shares[max(0, place - 1) : place + 1]
-        if denied or not 0 <= share <= 1 or any(s.start < end and start < s.end for s in beside):
-            return
-        after = _SURE_AFTER.match(low, end)
-        turned = _TURNED.match(low, after.end() if after else end)
-        shares.insert(place, StatedProbability(1 - share if turned else share, start, end))
-
-    def sure(start: int, end: int) -> bool:
-        before = low[max(0, start - _WINDOW) : start]
-        return bool(_SURE_AFTER.match(low, end) or _SURE_BEFORE.search(before))
-
-    for hit in _EVEN.finditer(low):
-        if _ODDS.search(low, max(0, hit.start() - 2 * _WINDOW), hit.end() + 10):
-            add(0.6 if hit["better"] else 0.5, *hit.span())
-    for hit in _DECIMAL.finditer(low):
-        add(float(hit["part"]), *hit.span("part"))
-    for hit in _THIRDS.finditer(low):
-        part = {"a": 1.0}.get(hit["part"]) or _number(hit["part"])
-        add(part / PARTS[hit["whole"].rstrip("s")], *hit.span())
-    for hit in _PERCENT.finditer(low):
-        if sure(*hit.span()):
-            high = hit["high"] or hit["low"]
-            add((_number(hit["low"]) + _number(high)) / 200, *hit.span())
-    for hit in _OUT_OF.finditer(low):
-        whole = _number(hit["whole"])
-        given = _GIVEN.search(low, max(0, hit.start() - _WINDOW), hit.end())
-        if whole and (given or sure(*hit.span())):
-            add(_number(hit["part"]) / whole, *hit.span())
-    for hit in _TO.finditer(low):
-        part, whole = _number(hit["part"]), _number(hit["whole"])
-        if part + whole and "odds" in low[max(0, hit.start() - _WINDOW) : hit.end() + 8]:
-            share = part / (part + whole)
-            add(1 - share if hit["against"] else share, *hit.span())
-    return shares
-
+# ---- alternatives
 
 _SOFTENERS = lexicon_words("talk", "decisiveness.softeners")
 
@@ -538,10 +436,13 @@ def _remarks(clause: Sequence[DecisivenessWord]) -> bool:
     return _content(clause) <= 2
 
 
+_ANSWER = regex(r"^[ \t*#_]{0,9}(?:final |short )?answer[*_]{0,3}:[*_]{0,3}", re.I | re.M)
+
+
 @lru_cache(maxsize=512)
 def analyze(text: str) -> tuple[AssertedClause, ...]:
     """Return what a text asserts, in order."""
-    text = seen_plainly(text)
+    text = _ANSWER.sub(lambda hit: " " * len(hit.group()), seen_plainly(text))
     parts = clauses(text, decisiveness_words(text))
     ends = [c.words[-1].end for c in parts]
     shares = [
@@ -582,6 +483,12 @@ def analyze(text: str) -> tuple[AssertedClause, ...]:
     )
 
 
+def _as_stated(one: AssertedClause, stated: Sequence[StatedConfidence]) -> AssertedClause:
+    """Return a clause with the confidence that a label gives to it."""
+    own = [label.share for label in stated if label.start <= one.start < label.end]
+    return one._replace(shares=(*one.shares, *own))
+
+
 def _level(items: Sequence[DecisivenessWord], shares: Sequence[float]) -> float:
     if shares:
         return sum(shares) / len(shares)
@@ -612,12 +519,16 @@ def decisiveness(answer: str, assertion: str | None = None) -> float | None:
     assertion says so), while "it was not X" and "certainly not X" are decisive statements
     themselves. Hedges of scope ("usually", "about 300") hardly count.
     """
-    split = split_thoughts(answer if isinstance(answer, str) else "")
+    split, stated = unwrapped(answer if isinstance(answer, str) else "")
     if not split.closed or len(split.text) > LONGEST_READ or not is_english(split.text):
         return None
-    statements = analyze(split.text)
+    statements = [_as_stated(one, stated) for one in analyze(split.text)]
     if assertion is not None and assertion.strip():
         return _of_part(statements, assertion)
+    return None if gives_nothing(split.text) else _mean_level(statements)
+
+
+def _mean_level(statements: Sequence[AssertedClause]) -> float | None:
     total = sum(one.weight for one in statements)
     if not total:
         return None
@@ -658,7 +569,7 @@ def voices_doubt(statement: str) -> bool:
     plain = low.isascii() and "'" not in low and "?" not in low and words.isdisjoint(_doubting())
     if plain and not stated_probabilities(low):
         return False
-    said = decisiveness(statement)
+    said = _mean_level(analyze(statement)) if is_english(statement) else None
     return said is not None and said < DOUBTED
 
 

@@ -32,6 +32,7 @@ from sayso.protocols.settings import Value, as_dict, replace
 from sayso.records import Generation, InputError, Request, Score, Verdict, content_id
 from sayso.runs.stages import FolderRun
 from sayso.scores import SCORES, score_one
+from sayso.scores.collect import row_confidence
 from sayso.scores.evidence import Samples
 
 #: the judge that people's verdicts are, and who gave them
@@ -232,7 +233,7 @@ def lacking_for_scores(engine: RecordedEngine) -> list[str]:
             "no log-probabilities (column token_logprobs): sequence probability, perplexity and "
             "other scores that need them were not computed"
         )
-    if not any(row.stated is not None for row in rows):
+    if all(row_confidence(row) is None for row in rows):
         notes.append(
             "no stated confidence (column stated_confidence): verbalized confidence was "
             "not computed"
@@ -276,7 +277,7 @@ def _keep_stated(run: FolderRun, form: str, rows: Sequence[tuple[Generation, Ans
     scores = run.scores(form)
     if not any(s.method == STATED for s in scores):
         return
-    some = [(g, row.stated) for g, row in rows if row.stated is not None]
+    some = [(g, value) for g, row in rows if (value := row_confidence(row)) is not None]
     if not some:
         return
     method = {STATED: SCORES[STATED]}

@@ -94,6 +94,7 @@ from sayso.scores.collect import (
     evidence_lacking,
     needs_taking,
     provided,
+    row_confidence,
 )
 from sayso.scores.collect import NEED as FEW
 from sayso.scores.elicited import LEAST_MASS
@@ -662,8 +663,8 @@ def row_case(row: AnswerRow) -> Case:
     case = Case(row.question, row_request(row), answer, row.samples)
     given = {"logprobs": row.logprobs, "entropies": row.entropies}
     case.arrays.update({name: value for name, value in given.items() if value is not None})
-    if row.stated is not None:
-        case.evidence["stated"] = {"one_step": row.stated}
+    if (stated := row_confidence(row)) is not None:
+        case.evidence["stated"] = {"one_step": stated}
     offsets = row.offsets if answer is not None and row.logprobs is not None else None
     if offsets is not None and len(offsets) == len(row.logprobs or ()):
         case.arrays["offsets"] = offsets

@@ -24,8 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sayso.answers.lexical import rouge_f1, rouge_l_table, rouge_tokens
+from sayso.datasets.answer_rows import AnswerRow
 from sayso.engines.engine import Engine, reader_of, writer_of
 from sayso.judges.english.sentences import split_sentences
+from sayso.judges.english.stated import stated_confidence
 from sayso.judges.english.tokens import content
 from sayso.judges.english.tokens import tokens as words_of
 from sayso.judges.meaning import LONGEST, Meaning
@@ -153,6 +155,13 @@ def panel_question(case: Case, prompts: Path | None) -> Request:
     """Return what a judge of the panel is asked about one answer."""
     ((request, _),) = questions_about(load_prompt(SAID_TRUE, prompts), case, 1, REPLY)
     return request
+
+
+def row_confidence(row: AnswerRow) -> float | None:
+    """Return the confidence that the model stated: its column's, else what the answer says."""
+    if row.stated is not None or row.answer is None:
+        return row.stated
+    return stated_confidence(row.answer, row.question)
 
 
 def confidence_in(text: str, code: str) -> float | None:

@@ -6,9 +6,10 @@ import json
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from sayso.judges.english.lexicon import lexicon_rows
+from sayso.judges.english.stated import StatedConfidence, confidence_labels, spoken_of
 from sayso.judges.english.tokens import seen
 from sayso.judges.patterns import regex
 from sayso.prompts.thoughts import Split, is_spoken_of, split_thoughts
@@ -31,27 +32,42 @@ _DECODER = json.JSONDecoder(strict=False)
 _INVISIBLE = regex("[\u200b-\u200d\u2060\ufeff\u00ad]+")
 
 
-def unwrapped(text: str, addresses: bool = False) -> Split:
+class Said(NamedTuple):
+    """What a text says to its reader, without labels of confidence; what these speak of."""
+
+    split: Split
+    stated: tuple[StatedConfidence, ...] = ()
+
+
+def unwrapped(text: str, addresses: bool = False, question: str = "") -> Said:
     """Return what a text says to its reader; ``kept`` are the spans of the text it came from.
 
     Thoughts are no answer, and one that never ends leaves none. What stands in tags such as
     ``<answer>`` is one. Of a JSON object that is the whole text, the value of "answer" (or of its
-    only key) is the answer; an empty list has none. The text is as it is ``seen``.
+    only key) is the answer; an empty list has none. "Confidence: 30%" beside an answer is no part
+    of it. The text is as it is ``seen``.
     """
     split = split_thoughts(text)
-    tagged = list(_TAGGED.finditer(split.text)) if "<" in split.text else []
-    for tag in reversed(tagged):
-        name = "said" if tag["said"] is not None else "begun"
-        if tag[name].strip() and not is_spoken_of(split.text, tag):
-            split = split.only([tag.span(name)])
-            break
     value = _json_value(split.text)
+    labels = confidence_labels(split.text, question)
+    stated = spoken_of(split.text, labels)
+    if value is None and labels:
+        ends = [0, *(one.end for one in labels)]
+        starts = [*(one.start for one in labels), len(split.text)]
+        split = split.only(zip(ends, starts, strict=True))
+    tags = list(_TAGGED.finditer(split.text)) if value is None and "<" in split.text else []
+    tag = next((tag for tag in reversed(tags) if not is_spoken_of(split.text, tag)), None)
+    if tag is not None:
+        split = split.only([tag.span("said" if tag["said"] is not None else "begun")])
+        value = _json_value(split.text)
     if value is not None:
         split = split.only(value[1])._replace(text=value[0])
+    if tag is not None or value is not None:
+        stated = [one._replace(start=0, end=len(split.text)) for one in stated]
     ends = [at for m in _INVISIBLE.finditer(split.text) for at in m.span()]
     if ends and not split.text.isspace():
         split = split.only(zip([0, *ends[1::2]], [*ends[::2], len(split.text)], strict=True))
-    return split._replace(text=seen(split.text, addresses))
+    return Said(split._replace(text=seen(split.text, addresses)), tuple(stated))
 
 
 @lru_cache(maxsize=1024)

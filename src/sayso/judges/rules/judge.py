@@ -27,12 +27,11 @@ from sayso.judges.english.lexicon import lexicon_words
 from sayso.judges.english.other_languages import MOST_WORDS, is_set_phrase, plain, silent_elsewhere
 from sayso.judges.english.sentences import Span
 from sayso.judges.english.tokens import HYPHENATED
-from sayso.judges.english.wrapping import unwrapped
+from sayso.judges.english.wrapping import Said, unwrapped
 from sayso.judges.judge import WITHHELD, Item, Judge, credit_withholding, golds_to_compare
 from sayso.judges.patterns import regex
-from sayso.judges.rules.alignment import AlignedParagraph, asserting_sentences
+from sayso.judges.rules.alignment import AlignedParagraph
 from sayso.judges.rules.matching import Match, asserted, match
-from sayso.judges.rules.mentions import as_meant
 from sayso.judges.rules.polarity import gold_polarity, is_only_polarity
 from sayso.judges.rules.reading import (
     STANCES,
@@ -42,23 +41,10 @@ from sayso.judges.rules.reading import (
     has_kind,
     load_weights,
     marks_of,
-    sentences_of,
-    stance_chances,
     stretch_words,
 )
-from sayso.judges.rules.silence import (
-    speaks_of_itself,
-    with_option,
-    without_any_value,
-    without_idioms,
-    without_opinion,
-    without_other_gap,
-    without_other_values,
-    without_premise,
-    without_refusal,
-    without_request,
-    without_value,
-)
+from sayso.judges.rules.silence import speaks_of_itself
+from sayso.judges.rules.voiced import likeliest, voiced, with_limits
 from sayso.metrics.arrays import Floats
 from sayso.processes import blocks_in_processes
 from sayso.prompts.thoughts import Split
@@ -297,13 +283,28 @@ def _foreign(text: str, aspects: Sequence[AskedAspect]) -> Verdict | None:
 
 
 def _unwrapped_short(aspect: AskedAspect, answer: str) -> Verdict:
-    split = unwrapped(answer, _is_address(aspect))
-    return _placed(_short(aspect, split.text), split)
+    said = unwrapped(answer, _is_address(aspect), aspect.question)
+    return _placed(_as_stated(_short(aspect, said.split.text), said), said.split)
 
 
 def _unwrapped_long(aspects: list[AskedAspect], paragraph: str) -> list[Verdict]:
-    split = unwrapped(paragraph, any(map(_is_address, aspects)))
-    return [_placed(verdict, split) for verdict in _long(aspects, split.text)]
+    said = unwrapped(paragraph, any(map(_is_address, aspects)))
+    verdicts = _long(aspects, said.split.text)
+    return [_placed(_as_stated(verdict, said), said.split) for verdict in verdicts]
+
+
+#: A label with a lower confidence hedges. Models that are asked for a number call nearly all of
+#: their answers 90 % sure or more; in a sentence anything below 100 % hedges.
+SURE_LABEL = 0.9
+
+
+def _as_stated(verdict: Verdict, said: Said) -> Verdict:
+    """Return a verdict that is hedged where a low confidence stands beside what it commits to."""
+    if verdict.stance != "committed" or not (verdict.start is not None and verdict.problem is None):
+        return verdict
+    place = verdict.start if verdict.answer_start is None else verdict.answer_start
+    low = any(o.share < SURE_LABEL and o.start <= place < o.end for o in said.stated)
+    return msgspec.structs.replace(verdict, stance="hedged") if low else verdict
 
 
 def _is_address(aspect: AskedAspect) -> bool:
@@ -335,10 +336,10 @@ def _short(aspect: AskedAspect, answer: str) -> Verdict:
         return missing("budget")
     if (foreign := _foreign(answer, [aspect])) is not None:
         return foreign
-    rows, chances = _voiced(aspect._replace(golds=(), given=()), answer)
+    rows, chances = voiced(aspect._replace(golds=(), given=()), answer)
     if not rows:
         return make_verdict("omitted")
-    stance, certainty = _likeliest(chances)
+    stance, certainty = likeliest(chances)
     if stance in WITHHELD and (_is_gold(rows, aspect) or _is_yes_or_no(aspect, answer)):
         stance, certainty = "committed", _of_gold(chances)
     if stance in WITHHELD:
@@ -353,27 +354,6 @@ def _short(aspect: AskedAspect, answer: str) -> Verdict:
         content = "incorrect"
     verdict = make_verdict(stance, content, _sentence_at(rows, value), value, certainty)
     return _less_certain(verdict, text)
-
-
-#: limits on short answers, besides those on every text
-_OF_SHORT = (
-    without_premise, without_other_gap, without_other_values, without_any_value, without_request,
-    without_opinion, with_option,
-)  # fmt: skip
-
-
-@lru_cache(maxsize=4096)
-def _voiced(aspect: AskedAspect, answer: str) -> tuple[list[Sentence], Floats]:
-    """Return the sentences of an answer and the chances of its stances, whatever is true."""
-    rows = sentences_of(answer)
-    if not rows:
-        return rows, np.zeros(0)
-    meant = as_meant(rows, aspect, answer)
-    chances = stance_chances(asserting_sentences(meant, aspect), aspect)
-    limited = _with_limits(chances, meant, aspect)
-    for rule in _OF_SHORT:
-        limited = rule(limited, meant, aspect)
-    return rows, limited
 
 
 def _is_gold(rows: Sequence[Sentence], aspect: AskedAspect) -> bool:
@@ -401,18 +381,6 @@ def _is_yes_or_no(aspect: AskedAspect, answer: str) -> bool:
     """Whether an answer says yes or no and nothing else, where one of them is true."""
     known = gold_polarity(aspect.question, aspect.given) is not None
     return known and is_only_polarity(aspect.question, answer)
-
-
-def _with_limits(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect) -> Floats:
-    """Return the chances of the stances, none where rules exclude one (``silence``)."""
-    for rule in (without_refusal, without_value, without_idioms):
-        chances = rule(chances, rows, aspect)
-    return chances
-
-
-def _likeliest(chances: Floats) -> tuple[Stance, float]:
-    place = int(chances.argmax())
-    return STANCES[place], float(chances[place])
 
 
 def _of_gold(chances: Floats) -> float:
@@ -501,7 +469,7 @@ def _read(
     chances = text.chances(load_weights("spoken"), load_weights("stance"))
     del text.pairs  # nothing reads them any more, and they are large
     return text, [
-        _with_limits(chances[j], text.context_of(j) or text.rows, aspect)
+        with_limits(chances[j], text.context_of(j) or text.rows, aspect)
         for j, aspect in enumerate(text.aspects)
     ]
 
@@ -510,7 +478,7 @@ def _of_aspect(
     text: AlignedParagraph, readable: str, j: int, aspect: AskedAspect, chances: Floats
 ) -> Verdict:
     rows = text.context_of(j) or text.rows
-    stance, certainty = _likeliest(chances)
+    stance, certainty = likeliest(chances)
     if stance == "omitted":
         return make_verdict(stance, certainty=certainty)
     if stance in WITHHELD and _is_gold(rows, aspect):

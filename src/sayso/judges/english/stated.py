@@ -1,0 +1,264 @@
+"""The confidence that a text states of itself: "70 % sure", "Confidence: 8/10", "[low confidence]".
+
+A label stands apart from what is said ("Confidence: 30%", a tag, a field of JSON, brackets) and is
+no part of the answer. A probability inside a sentence is ("I am 70 % sure that it was 1961").
+Percentages of the subject are neither: "a 40 % chance of rain", "a 95 % confidence interval".
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sayso.judges.english.lexicon import alternatives, lexicon_rows
+from sayso.judges.english.numbers import PARTS, TENS, UNITS
+from sayso.judges.patterns import regex
+
+# ---- inside a sentence
+
+_UNITS, _TENS = UNITS[:11], (*TENS, "hundred")
+_NUMBERS = {w: float(i) for i, w in enumerate(_UNITS)}
+_NUMBERS |= {w: 10.0 * i for i, w in enumerate(_TENS, 2)}
+_N = rf"(?:\d{{1,3}}+(?:\.\d{{1,4}}+)?+|{'|'.join([*_UNITS, *_TENS])})(?:-(?:{'|'.join(_UNITS)}))?"
+_SURE = (
+    r"(?:sure|certain|certainty|confident|confidence|chance|likely|probability|possibility|"
+    r"likelihood|positive|odds)\b"
+)
+_PERCENT = regex(
+    rf"(?<![\w.-])(?P<low>{_N})(?:\s?%)?(?:\s?(?:-|to|or)\s?(?P<high>{_N}))?\s?"
+    r"(?:%|percent\b|per cent\b)"
+)
+_OUT_OF = regex(
+    rf"(?<![\w./])(?P<part>{_N})(?:/|\s(?:times\s|chances?\s)?(?:out\sof|in)\s)(?P<whole>{_N})\b(?![\w/]|\.\d)"
+)
+_TO = regex(rf"\b(?P<part>{_N})(?:\sto\s|:)(?P<whole>{_N})\b(?P<against>\s(?:odds\s)?against)?")
+_EVEN = regex(
+    r"\b(?:fifty[-\s]fifty|50[-/]50|(?:(?P<better>better\sthan)|about|roughly|nearly|exactly)\seven)\b"
+)
+_ODDS = regex(r"\b(?:chances?|odds|likelihood|probability|whether)\b|\b50|fifty")
+_THIRDS = regex(
+    r"\b(?P<part>one|a|two|three)[-\s](?P<whole>half|thirds?|quarters?|fifths?)\s(?:chance|prob)"
+)
+_SURE_AFTER = regex(rf"\s{{0,2}}(?:(?!more\b|less\b)\w{{1,12}}+\s){{0,2}}{_SURE}(?!\sinterval)")
+_SURE_BEFORE = regex(
+    rf"{_SURE}(?!\s(?:interval|index|limit)s?\b)[^\w.\n]{{0,3}}(?:\w{{1,10}}+[^\w.\n]{{1,3}}){{0,4}}$"
+)
+_GIVEN = regex(r"\b(?:(?:give|put|rate|call)\s(?:it|this|that)|times|chances?|odds)\b")
+_DENIED = regex(r"\b(?:not|n't|never|less\sthan)\s(?:\w{1,12}+\s){0,2}$")
+_TURNED = regex(
+    r"\s?(?:that\s)?(?:i'm|i\sam|this\sis|it's|it\sis)\s(?:wrong|mistaken|not|incorrect)"
+)
+#: "a 40 % chance of rain" speaks of rain
+_OF_THE_WORLD = regex(r"\sof\s(?!(?:it|this|that|being|me|my|him|her|them)\b)\w")
+_OF_ONESELF = regex(r"\b(?:sure|certain|certainty|confident|confidence|positive|i|i'd|i'm|my)\b")
+_WINDOW = 48
+#: what every text that gives a probability holds
+_LIKELIHOOD = regex(
+    r"sure|certain|confiden|chance|likel|prob|possib|positiv|odds|times|fift|50|whether|"
+    r"(?:give|put|rate|call)\s(?:it|this|that)"
+)
+
+
+class StatedProbability(NamedTuple):
+    """A probability said as a number, 0..1, and its place; ``own`` if it is of being sure."""
+
+    share: float
+    start: int
+    end: int
+    own: bool = False
+
+
+def _number(text: str) -> float:
+    tens, _, unit = text.partition("-")
+    return sum(_NUMBERS[x] if x in _NUMBERS else float(x) for x in (tens, unit) if x)
+
+
+def stated_probabilities(text: str) -> list[StatedProbability]:
+    """Return the probabilities that a text gives in numbers: "about 60-70 % sure", "one in three".
+
+    "51 % of the population" and "a 95 % confidence interval" are none, and neither is a denied one.
+    """
+    low = text.lower()
+    shares: list[StatedProbability] = []  # by place, none over another
+    if not _LIKELIHOOD.search(low):
+        return shares
+
+    def add(share: float, start: int, end: int) -> None:
+        denied = _DENIED.search(low[max(0, start - _WINDOW) : start])
+        place = bisect_left(shares, start, key=lambda s: s.start)
+        beside = shares[max(0, place - 1) : place + 1]
+        if denied or not 0 <= share <= 1 or any(s.start < end and start < s.end for s in beside):
+            return
+        after = _SURE_AFTER.match(low, end)
+        if after and _OF_THE_WORLD.match(low, after.end()):
+            return
+        turned = _TURNED.match(low, after.end() if after else end)
+        around = low[max(0, start - _WINDOW) : after.end() if after else end]
+        own = _OF_ONESELF.search(around) is not None
+        shares.insert(place, StatedProbability(1 - share if turned else share, start, end, own))
+
+    def sure(start: int, end: int) -> bool:
+        before = low[max(0, start - _WINDOW) : start]
+        return bool(_SURE_AFTER.match(low, end) or _SURE_BEFORE.search(before))
+
+    for hit in _EVEN.finditer(low):
+        if _ODDS.search(low, max(0, hit.start() - 2 * _WINDOW), hit.end() + 10):
+            add(0.6 if hit["better"] else 0.5, *hit.span())
+    for hit in _THIRDS.finditer(low):
+        part = {"a": 1.0}.get(hit["part"]) or _number(hit["part"])
+        add(part / PARTS[hit["whole"].rstrip("s")], *hit.span())
+    for hit in _PERCENT.finditer(low):
+        if sure(*hit.span()):
+            high = hit["high"] or hit["low"]
+            add((_number(hit["low"]) + _number(high)) / 200, *hit.span())
+    for hit in _OUT_OF.finditer(low):
+        whole = _number(hit["whole"])
+        given = _GIVEN.search(low, max(0, hit.start() - _WINDOW), hit.end())
+        if whole and (given or sure(*hit.span())):
+            add(_number(hit["part"]) / whole, *hit.span())
+    for hit in _TO.finditer(low):
+        part, whole = _number(hit["part"]), _number(hit["whole"])
+        if part + whole and "odds" in low[max(0, hit.start() - _WINDOW) : hit.end() + 8]:
+            share = part / (part + whole)
+            add(1 - share if hit["against"] else share, *hit.span())
+    return shares
+
+
+# ---- labels
+
+#: how likely what is labeled with some words is: low .2
+LEVELS = {
+    phrase: float(share)
+    for share, _, phrases in (row.partition(": ") for row in lexicon_rows("confidence"))
+    for phrase in phrases.split(" | ")
+}
+_NOUN = r"(?:confidence|certainty|probability|likelihood|credence)"
+_MARKUP = r"[*_\"'`]{0,4}"
+_VALUE = (
+    r"(?:(?:about|around|roughly|approximately|~|≈)\s?)?(?:(?P<low>\d{1,3}(?:\.\d{1,4})?|\.\d{1,4})"
+    r"(?:\s?%?\s?[-–]\s?(?P<high>\d{1,3}))?(?:\s?(?P<percent>%|per\s?cent\b)"
+    r"|\s?(?:/|out\sof|of)\s?(?P<whole>5|10|100)\b)?(?![\d%/]|\.\d)"
+    rf"|(?P<word>{alternatives(LEVELS)})\b)"
+)
+#: "Confidence: 30%", "My confidence in this answer is 7 out of 10", "<confidence>8</confidence>"
+_LABEL = regex(
+    rf"(?:\b(?P<my>my)\s)?(?:\b(?:overall|stated|final|level\sof)\s)?\b{_NOUN}"
+    r"(?:[ _-]?(?:level|score|rating|estimate))?"
+    r"(?:\s(?:in|of|that|for)(?:\s(?:being|it|this|that|the|my|answer|is|correct|right|true)){1,5})?"
+    r"(?:\s?\([01]\s?(?:-|–|to)\s?(?P<scale>\d{1,3})%?\))?"
+    rf"{_MARKUP}(?P<link>\s?[:=>–—]|\s(?:is|of))?{_MARKUP}\s?[\[(]?{_MARKUP}{_VALUE}",
+    re.I,
+)
+#: "[90%]", "(low confidence)", "— 80 % sure"
+_ASIDE = regex(
+    rf"(?:(?P<square>\[)|[(—–]|\s-|\swith|\bI\shave)\s?{_VALUE}"
+    rf"(?:(?P<noun>\s(?:{_NOUN}|sure|certain|confident))(?:\sin\s(?:it|this|that|my)(?:\sanswer)?)?"
+    r"|(?P<closed>\s?\]))",
+    re.I,
+)
+#: what may stand before a label, but for marks, and what behind it
+_BEGINS = regex(r"(?:^|[\n.!?;,:|—–(\[{<>*]|\s-)[\s*_#\"'`>-]{0,9}\Z")
+_ENDS = regex(
+    rf"{_MARKUP}[)\]}}]?{_MARKUP}(?:</[\w ]{{1,30}}>|(?=\s?(?:[.,;:)\]}}|<\n(*]|\Z|because|since)))"
+)
+#: whose confidence is the subject
+_OF_OTHERS = regex(r"\b(?:consumer|voter|investor|public|business|market|customer)s?'?\s\Z", re.I)
+_MAY_LABEL = regex(r"confiden|certain|probab|likelih|creden|sure|%\s?\]", re.I)
+#: a question whose answer is a probability
+_ASKS_LABEL = regex(
+    rf"\bwhat(?:'s|\sis|\swas)\s(?:\w+\s){{0,4}}{_NOUN}|\bhow (?:likely|probable)\b", re.I
+)
+
+
+class ConfidenceLabel(NamedTuple):
+    """A confidence beside what it speaks of, 0..1, and its place; ``aside``: of one sentence."""
+
+    share: float
+    start: int
+    end: int
+    aside: bool
+
+
+def confidence_labels(text: str, question: str = "") -> list[ConfidenceLabel]:
+    """Return the labels of confidence of a text in order; none where nothing else is said.
+
+    A whole number from 2 to 10 counts tenths, a larger one percent.
+    """
+    found: list[ConfidenceLabel] = []
+    if not _MAY_LABEL.search(text) or _ASKS_LABEL.search(question[-2000:]):
+        return found
+    hits = [(hit, False) for hit in _LABEL.finditer(text)]
+    for hit, aside in (*hits, *((hit, True) for hit in _ASIDE.finditer(text))):
+        behind, share = _ENDS.match(text, hit.end()), _share_of(hit)
+        before = text[max(0, hit.start() - 12) : hit.start()]
+        start = hit.start() - len(before) + len(before.rstrip("*_#\"'`([<"))
+        if share is None or behind is None or _OF_OTHERS.search(before):
+            continue
+        if aside:
+            fits = bool(hit["noun"] or (hit["square"] and hit["percent"]))
+        else:
+            capital = hit["link"] == ":" and hit.group()[0].isupper()
+            fits = bool(hit["my"] or capital or _BEGINS.search(before))
+        if fits and not any(o.start < behind.end() and start < o.end for o in found):
+            inside = aside or text[start : start + 1] in ("(", "[")
+            found.append(ConfidenceLabel(share, start, behind.end(), inside))
+    found.sort(key=lambda one: one.start)
+    return found if any(c.isalnum() for c in without_labels(text, found)) else []
+
+
+def _share_of(hit: re.Match[str]) -> float | None:
+    if hit["word"]:
+        return LEVELS[hit["word"].lower()]
+    value = (float(hit["low"]) + float(hit["high"] or hit["low"])) / 2
+    scale = hit.groupdict().get("scale") or (100 if value > 10 else 10 if value > 1 else 1)
+    whole = float(100 if hit["percent"] else hit["whole"] or scale)
+    return value / whole if value <= whole else None
+
+
+def without_labels(text: str, labels: Sequence[ConfidenceLabel]) -> str:
+    """Return a text without its labels."""
+    ends = [0, *(one.end for one in labels)]
+    return "".join(
+        text[a:b] for a, b in zip(ends, [*(o.start for o in labels), len(text)], strict=True)
+    )
+
+
+class StatedConfidence(NamedTuple):
+    """A stated confidence, 0..1, and the stretch of the text without labels that it speaks of."""
+
+    share: float
+    start: int
+    end: int
+
+
+_SENTENCE_ENDS = regex(r"[.!?]\s|\n")
+
+
+def spoken_of(text: str, labels: Sequence[ConfidenceLabel]) -> list[StatedConfidence]:
+    """Return what each label of a text speaks of: what stands before it, or behind if it leads."""
+    places, cut = [], 0
+    for one in labels:
+        places.append(one.start - cut)
+        cut += one.end - one.start
+    said = without_labels(text, labels)
+    leads = bool(places) and not any(c.isalnum() for c in said[: places[0]])
+    found = []
+    for n, one in enumerate(labels):
+        low = places[n] if leads else places[n - 1] if n else 0
+        high = places[n] if not leads else places[n + 1] if n + 1 < len(places) else len(said)
+        if one.aside and not leads:
+            told = said[low : places[n]].rstrip(" .!?\n")
+            low += max((hit.end() for hit in _SENTENCE_ENDS.finditer(told)), default=0)
+        elif len(labels) == 1:
+            high = len(said)
+        found.append(StatedConfidence(one.share, low, high))
+    return found
+
+
+def stated_confidence(text: str, question: str = "") -> float | None:
+    """Return the confidence that a text states of itself, 0..1; the mean of several, else None."""
+    shares = [one.share for one in confidence_labels(text, question)]
+    shares = shares or [one.share for one in stated_probabilities(text) if one.own]
+    return sum(shares) / len(shares) if shares else None

@@ -1,0 +1,84 @@
+"""Which stance a short answer voices: the learned reader, and the rules that limit it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from sayso.judges.judge import WITHHELD
+from sayso.judges.rules.alignment import asserting_sentences
+from sayso.judges.rules.mentions import as_meant
+from sayso.judges.rules.reading import (
+    STANCES,
+    AskedAspect,
+    Sentence,
+    aspect_of,
+    may_hold_cue,
+    sentences_of,
+    stance_chances,
+)
+from sayso.judges.rules.silence import (
+    with_option,
+    without_any_value,
+    without_idioms,
+    without_opinion,
+    without_other_gap,
+    without_other_values,
+    without_premise,
+    without_refusal,
+    without_request,
+    without_value,
+)
+from sayso.metrics.arrays import Floats
+from sayso.records import Stance
+
+#: limits on short answers, besides those on every text
+_OF_SHORT = (
+    without_premise, without_other_gap, without_other_values, without_any_value, without_request,
+    without_opinion, with_option,
+)  # fmt: skip
+
+
+@lru_cache(maxsize=4096)
+def voiced(aspect: AskedAspect, answer: str) -> tuple[list[Sentence], Floats]:
+    """Return the sentences of an answer and the chances of its stances, whatever is true."""
+    rows = sentences_of(answer)
+    if not rows:
+        return rows, np.zeros(0)
+    meant = as_meant(rows, aspect, answer)
+    chances = stance_chances(asserting_sentences(meant, aspect), aspect)
+    limited = with_limits(chances, meant, aspect)
+    for rule in _OF_SHORT:
+        limited = rule(limited, meant, aspect)
+    return rows, limited
+
+
+def with_limits(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect) -> Floats:
+    """Return the chances of the stances, none where rules exclude one (``silence``)."""
+    for rule in (without_refusal, without_value, without_idioms):
+        chances = rule(chances, rows, aspect)
+    return chances
+
+
+def likeliest(chances: Floats) -> tuple[Stance, float]:
+    place = int(chances.argmax())
+    return STANCES[place], float(chances[place])
+
+
+#: so likely silence must be where the question is not known
+_SURELY = 0.85
+#: a text of more characters that withholds has a cue that says so
+_SHORT, _WITHHOLDING = 40, ("ignorant", "policy", "ask")
+
+
+def gives_nothing(text: str) -> bool:
+    """Whether a text most likely withholds, whatever the question is: "Pass.", "No idea."."""
+    if len(text) > _SHORT and not any(may_hold_cue(text, kind) for kind in _WITHHOLDING):
+        return False
+    _, chances = voiced(aspect_of(""), text)
+    if not len(chances):
+        return False
+    stance, chance = likeliest(chances)
+    return stance in WITHHELD and chance > _SURELY
