@@ -135,6 +135,16 @@ def test_a_value_beside_a_denial_of_certainty_is_hedged(
     assert (verdict.stance, verdict.content) == ("hedged", "correct")
 
 
+#: questions of each kind, with a gold
+ASKED = (
+    ("Who runs the ferry?", "Ada Bo"),
+    ("Where does the ferry start?", "Vaasa"),
+    ("When was the ferry built?", "1998"),
+    ("How long is the ferry?", "60 m"),
+    ("Does the ferry run on Sundays?", "yes"),
+)
+
+
 @tabled
 @pytest.mark.parametrize("asked", [NOWHERE, ("What is the motto of Velmoria?", "Onward")])
 def test_doubt_as_a_predicate_of_what_is_asked(asked: tuple[str, str], predicate: str) -> None:
@@ -197,3 +207,32 @@ def test_draws_in_json_are_compared_by_their_values() -> None:
     assert relate(question, '{"answer": "Mara Voss"}', "Mara Voss designed the bridge.") == "same"
     assert relate(question, '{"answer": "Ada Bo"}', "Mara Voss designed the bridge.") == "apart"
     assert relate(question, '{"answer": null}', "Mara Voss designed the bridge.") is None
+
+
+@tabled
+def test_what_prompts_ask_for_instead_of_an_answer(text: str) -> None:
+    for question, gold in ASKED:
+        assert judge_rules(question, gold, text).stance in WITHHELD, question
+
+
+@tabled
+def test_searches_and_sources_that_give_nothing(text: str) -> None:
+    for question, gold in ASKED[:3]:
+        assert judge_rules(question, gold, text).stance in WITHHELD, question
+
+
+@tabled
+def test_an_answer_beside_what_a_source_leaves_out(question: str, gold: str, text: str) -> None:
+    assert judge_rules(question, gold, text).stance == "committed"
+
+
+@tabled
+def test_a_stated_confidence_decides_the_stance(text: str, stance: str) -> None:
+    verdict = judge_rules("Where does the ferry start?", "Vaasa", text)
+    assert (verdict.stance, verdict.content) == (stance, "correct")
+
+
+def test_the_confidence_of_another_sentence_says_nothing_of_this_one() -> None:
+    text = "The ferry starts in Vaasa [95%]. It was built in 1998 [40%]."
+    parts = [("Where does the ferry start?", "Vaasa"), ("When was the ferry built?", "1998")]
+    assert [v.stance for v in judge_rules_long(parts, text)] == ["committed", "hedged"]

@@ -43,7 +43,7 @@ from sayso.judges.rules.reading import (
     marks_of,
     stretch_words,
 )
-from sayso.judges.rules.silence import speaks_of_itself
+from sayso.judges.rules.silence import is_token, speaks_of_itself
 from sayso.judges.rules.voiced import likeliest, voiced, with_limits
 from sayso.metrics.arrays import Floats
 from sayso.processes import blocks_in_processes
@@ -340,7 +340,7 @@ def _short(aspect: AskedAspect, answer: str) -> Verdict:
     if not rows:
         return make_verdict("omitted")
     stance, certainty = likeliest(chances)
-    if stance in WITHHELD and (_is_gold(rows, aspect) or _is_yes_or_no(aspect, answer)):
+    if stance in WITHHELD and (_is_gold(rows, aspect) or _is_yes_or_no(aspect, answer, rows)):
         stance, certainty = "committed", _of_gold(chances)
     if stance in WITHHELD:
         return make_verdict(stance, "none", _withholding(rows), certainty=certainty)
@@ -377,10 +377,10 @@ def _is_gold(rows: Sequence[Sentence], aspect: AskedAspect) -> bool:
     return False
 
 
-def _is_yes_or_no(aspect: AskedAspect, answer: str) -> bool:
+def _is_yes_or_no(aspect: AskedAspect, answer: str, rows: Sequence[Sentence]) -> bool:
     """Whether an answer says yes or no and nothing else, where one of them is true."""
     known = gold_polarity(aspect.question, aspect.given) is not None
-    return known and is_only_polarity(aspect.question, answer)
+    return known and not is_token(rows, aspect) and is_only_polarity(aspect.question, answer)
 
 
 def _of_gold(chances: Floats) -> float:

@@ -288,9 +288,17 @@ def _is_null(row: Sentence, aspect: AskedAspect) -> bool:
 def _tells(row: Sentence, aspect: AskedAspect) -> bool:
     """Whether words may hold a value of the kind asked for."""
     if aspect.kind != "any":
-        return has_kind(row, aspect)
+        return has_kind(row, aspect) or (aspect.kind == "date" and _tells_time(row))
     marks = marks_of(row)
     return bool(_rest(row, marks, aspect, "absent"))
+
+
+def _tells_time(row: Sentence) -> bool:
+    """Whether words hold a time of day: "9 am", "09:00"."""
+    return any(
+        word.text[0].isdigit() and (after.text in ("am", "pm", "o'clock", ":"))
+        for word, after in pairwise(row)
+    )
 
 
 # ---- what is said of a source
@@ -330,6 +338,67 @@ def _source_is_silent(row: Sentence, aspect: AskedAspect) -> bool:
     ]
     names = any(w.name and family_stem(w.text) not in aspect.asked for w in row)
     return not names and not any(w.text[0].isdigit() for w in row) and len(rest) <= _FAR
+
+
+def without_find(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect) -> Floats:
+    """Return the chances of the stances; none of stating where a search or a source gives nothing.
+
+    "I searched, but the results were inconclusive." Nothing else may be said.
+    """
+    if STANCES[int(chances.argmax())] not in ("committed", "hedged") or len(rows) > _FEW:
+        return chances
+    seeks = any(word.text in silence_words("seeking") for row in rows for word in row)
+    found_nothing = False
+    for clause in (clause for row in rows for clause in clauses_of_silence(row)):
+        if _source_is_silent(clause, aspect) or (seeks and _is_empty(clause, aspect)):
+            found_nothing = True
+        elif not any(m.kind in _WITHHOLDING for m in marks_of(clause)) and (
+            _rest_of_search(clause, aspect) or not speaks_of_itself(clause)
+        ):
+            return chances
+    return _only(chances, _withheld(rows)) if found_nothing else chances
+
+
+def _is_empty(clause: Sentence, aspect: AskedAspect) -> bool:
+    """Whether a clause says that what was found is nothing, and says little else."""
+    texts = {word.text for word in clause}
+    empty = texts & (silence_words("empty") | NEGATIONS)
+    place = texts & (silence_words("sources") | silence_words("seeking") | silence_words("holding"))
+    return bool(empty and place) and not _rest_of_search(clause, aspect)
+
+
+def _rest_of_search(clause: Sentence, aspect: AskedAspect) -> bool:
+    """Whether a clause holds what could be a value, beside the words of a search."""
+    if aspect.kind != "any":
+        return has_kind(clause, aspect)
+    words = silence_words("seeking") | silence_words("sources") | silence_words("empty")
+    rest = set(_rest(clause, marks_of(clause), aspect, "absent")) - words - silence_words("holding")
+    named = any(word.name or word.text[0].isdigit() for word in clause)
+    return named or len(rest) > _OWN[0]
+
+
+def without_token(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect) -> Floats:
+    """Return the chances of the stances; none of stating where a token stands for no answer."""
+    return _only(chances, _withheld(rows)) if is_token(rows, aspect) else chances
+
+
+def is_token(rows: Sequence[Sentence], aspect: AskedAspect) -> bool:
+    """Whether a text is what prompts ask for instead of an answer: "NOT_FOUND", "Answer: [N/A]".
+
+    "Not available" is an answer where it is asked whether something is.
+    """
+    row = rows[0]
+    if len(rows) > 1 or len(row) > 2 * _FAR:
+        return False
+    begins = 2 if row[0].text == "answer" and len(row) > 2 and row[1].text == ":" else 0
+    words = [w for word in row[begins:] if word.raw[0].isalnum() for w in word.text.split("-")]
+    said = set(" ".join(words).replace("n a", "n/a").split())
+    tokens, missing = silence_words("tokens"), NEGATIONS | silence_words("missing")
+    if not said or not said <= tokens | silence_words("token parts"):
+        return False
+    if any(family_stem(word) in aspect.asked for word in said - FUNCTION):
+        return False
+    return bool(said & tokens or (said & missing and said - missing - silence_words("small")))
 
 
 #: how many words may stand between "not" and its verb; between "none" and the source
@@ -632,10 +701,12 @@ def without_other_gap(chances: Floats, rows: Sequence[Sentence], aspect: AskedAs
     if STANCES[int(chances.argmax())] != "abstained":
         return chances
     parts = [clause for row in rows for clause in _parts(row)]
-    missing = [bool(_missing(clause)) for clause in parts]
+    missing = [bool(_missing(c)) or _denies_more(c) or _says_not(c) for c in parts]
     if not any(missing) or missing[0] or _is_closed(aspect.question):
         return chances
     for clause, gap in zip(parts, missing, strict=True):
+        if _denies_more(clause):
+            continue
         marks = marks_of(clause)
         if any(m.kind in ("policy", "ask") for m in marks):
             return chances
@@ -656,13 +727,31 @@ def _missing(clause: Sentence) -> list[CueMark]:
     return [m for m in marks_of(clause) if m.kind == "ignorant"] + list(said_in(clause, "doubted"))
 
 
+def _denies_more(clause: Sentence) -> bool:
+    """Whether a clause says that a source says no more: "the policy gives no further details"."""
+    texts = {word.text for word in clause}
+    told = silence_words("sources") | silence_words("holding")
+    denied = texts & (NEGATIONS | silence_words("nil"))
+    return bool(denied and texts & silence_words("more") and texts & told)
+
+
+def _says_not(clause: Sentence) -> bool:
+    """Whether a clause denies that a source says something."""
+    texts = [word.text for word in clause]
+    verbs = [at for at, text in enumerate(texts) if text in silence_words("holding")]
+    denials = [at for at, text in enumerate(texts) if text in NEGATIONS]
+    near = any(0 < verb - denial <= _NEAR for denial in denials for verb in verbs)
+    return near and not silence_words("sources").isdisjoint(texts)
+
+
 def _of_another(clause: Sentence, aspect: AskedAspect) -> bool:
     """Whether a clause that admits a gap names what is missing, and that is not what is asked."""
     if _contrasted(clause, aspect.question):
         return True
     if aspect.kind == "any" or _cued(clause, aspect) or has_kind(clause, aspect):
         return False
-    rest = _rest(clause, _missing(clause), aspect, "doubted")
+    told = silence_words("sources") | silence_words("holding")
+    rest = set(_rest(clause, _missing(clause), aspect, "doubted")) - told
     kind = silence_words(aspect.kind) - _ASKING  # "who built it" is not who lent it
     return bool(rest) and kind.isdisjoint(word.text for word in clause)
 
@@ -774,6 +863,47 @@ def _contrast_of(clause: Sentence, question: str) -> bool:
     texts = {word.text for word in clause}
     return any(not texts.isdisjoint(group | {"other"}) for mine, group in _told_apart(question))
 
+
+# ---- no word of doubt
+
+#: a statement of more words may voice doubt in words that no list has
+_BARE = 8
+
+
+def without_doubt(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect) -> Floats:
+    """Return the chances of the stances; none of hedging where no word could voice doubt.
+
+    "It is 110 km.": a few small words and a value. "Yes, that is possible" grants what is asked,
+    and "Up to one day before" is an amount that nothing takes back.
+    """
+    stance = STANCES[int(chances.argmax())]
+    if stance == "committed" or len(rows) > 1 or len(rows[0]) > _BARE + 2:
+        return chances
+    row, texts = rows[0], [word.text for word in rows[0]]
+    granted = _YES_OR_NO.search(aspect.question) and next(said_in(row, "granted"), None)
+    marks = [m for m in marks_of(row) if not (granted and granted.start <= m.start < granted.end)]
+    if marks or speaks_of_itself(row) or not _WEIGHING.isdisjoint(texts):
+        return chances
+    if stance != "hedged":
+        counted = {*texts} & ({*NUMBER_WORDS} - silence_words("empty")) and aspect.kind in (
+            "date",
+            "number",
+        )
+        taken_back = _denies(row) or next(said_in(row, "faded"), None) is not None
+        return _only(chances, ("committed",)) if counted and not taken_back else chances
+    new = [
+        word.text
+        for last, word in zip(("", *texts), row, strict=False)
+        if word.raw[0].isalpha() and word.text not in FUNCTION and not word.name
+        and family_stem(word.text) not in aspect.asked and not last[-1:].isdigit()
+    ]  # fmt: skip
+    value = any(word.name or word.text[0].isdigit() for word in row)
+    kept = [stance for stance in STANCES if stance != "hedged"]
+    return _only(chances, kept) if len(new) <= (not value) or granted else chances
+
+
+#: words between values, or that ask
+_WEIGHING = frozenset({"or", "either", "between", "if", "?"})
 
 # ---- nothing that could be a value
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from sayso.judges.judge import WITHHELD
+from sayso.judges.patterns import regex
 from sayso.judges.rules.alignment import asserting_sentences
 from sayso.judges.rules.mentions import as_meant
 from sayso.judges.rules.reading import (
@@ -22,6 +23,8 @@ from sayso.judges.rules.reading import (
 from sayso.judges.rules.silence import (
     with_option,
     without_any_value,
+    without_doubt,
+    without_find,
     without_idioms,
     without_opinion,
     without_other_gap,
@@ -29,22 +32,25 @@ from sayso.judges.rules.silence import (
     without_premise,
     without_refusal,
     without_request,
+    without_token,
     without_value,
 )
 from sayso.metrics.arrays import Floats
 from sayso.records import Stance
 
+#: "[1]", "[2, 3]": which source says it
+_CITED = regex(r"(?<=\S)\s?\[\d{1,3}(?:\s?[,;–-]\s?\d{1,3}){0,9}\]")
 #: limits on short answers, besides those on every text
 _OF_SHORT = (
     without_premise, without_other_gap, without_other_values, without_any_value, without_request,
-    without_opinion, with_option,
+    without_opinion, with_option, without_find, without_token, without_doubt,
 )  # fmt: skip
 
 
 @lru_cache(maxsize=4096)
 def voiced(aspect: AskedAspect, answer: str) -> tuple[list[Sentence], Floats]:
     """Return the sentences of an answer and the chances of its stances, whatever is true."""
-    rows = sentences_of(answer)
+    rows = sentences_of(_CITED.sub(lambda hit: " " * len(hit.group()), answer))
     if not rows:
         return rows, np.zeros(0)
     meant = as_meant(rows, aspect, answer)
