@@ -44,7 +44,7 @@ from sayso.judges.rules.reading import (
     stretch_words,
 )
 from sayso.judges.rules.silence import is_token, speaks_of_itself
-from sayso.judges.rules.voiced import likeliest, voiced, with_limits
+from sayso.judges.rules.voiced import likeliest, limited_chances, voiced
 from sayso.metrics.arrays import Floats
 from sayso.processes import blocks_in_processes
 from sayso.prompts.thoughts import Split
@@ -469,7 +469,7 @@ def _read(
     chances = text.chances(load_weights("spoken"), load_weights("stance"))
     del text.pairs  # nothing reads them any more, and they are large
     return text, [
-        with_limits(chances[j], text.context_of(j) or text.rows, aspect)
+        limited_chances(chances[j], text.context_of(j) or text.rows, aspect)
         for j, aspect in enumerate(text.aspects)
     ]
 

@@ -55,13 +55,13 @@ def voiced(aspect: AskedAspect, answer: str) -> tuple[list[Sentence], Floats]:
         return rows, np.zeros(0)
     meant = as_meant(rows, aspect, answer)
     chances = stance_chances(asserting_sentences(meant, aspect), aspect)
-    limited = with_limits(chances, meant, aspect)
+    limited = limited_chances(chances, meant, aspect)
     for rule in _OF_SHORT:
         limited = rule(limited, meant, aspect)
     return rows, limited
 
 
-def with_limits(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect) -> Floats:
+def limited_chances(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect) -> Floats:
     """Return the chances of the stances, none where rules exclude one (``silence``)."""
     for rule in (without_refusal, without_value, without_idioms):
         chances = rule(chances, rows, aspect)
