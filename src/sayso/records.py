@@ -279,7 +279,8 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
     aligned sentence in the judged text, ``answer_start:answer_end`` the value inside it.
     ``certainty`` is the judge's probability of the stance, where it has one.
     ``stance``, ``content`` and ``label`` are all ``None`` exactly when ``problem`` says why:
-    unread, refused (by the judge), mismatch, truncated, language, budget (too long), failed.
+    unread, refused (by the judge), mismatch, truncated, language, budget (too long), empty,
+    failed.
     A stance alone, without content, is what can be read where no gold says what is right.
     """
 

@@ -139,6 +139,16 @@ def test_labeled_and_bare_texts_in_one_file(tmp_path: Path) -> None:
     )
 
 
+def test_an_empty_text_without_claims_does_not_answer(tmp_path: Path) -> None:
+    rows = [labeled("Mira", "SSN"), labeled("Orm", "S"), labeled("Tove", "")]
+    result = run(tmp_path, write(tmp_path, "some.jsonl", rows))
+    rate = result.get("response_rate", "method:plain")
+    assert (rate.numerator, rate.denominator) == (2.0, 3.0)
+    assert result.get("claims_per_answer", "method:plain").value == 2.0
+    assert result.get("empty_texts", "method:plain").numerator == 1.0
+    assert result.get("answers_without_a_claim", "method:plain").numerator == 0.0
+
+
 def test_claims_that_are_not_in_the_text(tmp_path: Path) -> None:
     row = {
         "topic": "Mira",

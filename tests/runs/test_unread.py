@@ -96,7 +96,7 @@ def test_the_cascade_tells_what_was_asked_and_what_was_read() -> None:
 
 def test_many_missing_verdicts_are_told_before_any_number(tmp_path: Path) -> None:
     def half(seen: Shown, number: int) -> str:
-        return "hm" if chance(seen.text(number)) < 0.4 else truthful(seen, number)
+        return "hm" if chance(seen.text(number)) < 0.2 else truthful(seen, number)
 
     result = run(tmp_path, judge_engine(half))
     (first,) = (c for c in result.manifest.cautions if "of the judge's " in c)
@@ -105,10 +105,9 @@ def test_many_missing_verdicts_are_told_before_any_number(tmp_path: Path) -> Non
     assert text.index(first) < text.index("The model knew")
     known = result.get("p_known", "form:short")
     assert known.missing
-    assert (
-        f" {known.missing} of {known.missing + known.n} facts have none; whatever their verdicts"
-    ) in text
-    assert "so J could be anywhere in [" in text
+    bounds = " facts have no verdict; whatever it would be, it hedged "
+    assert text.index(bounds) < text.index("that have verdicts")
+    assert "Bounds over all possible verdicts: FA [" in text
     page = html.unescape(report.write(result.path).read_text())
     assert first in page
     assert page.index(first) < page.index("The model knew", page.index("<main>"))
@@ -120,7 +119,7 @@ def test_a_few_missing_verdicts_are_not_told_first() -> None:
     (said,) = unread_run_cautions(VerdictCounts(100, 4, 0))
     assert said.startswith("4 of the judge's 100 verdicts could not be read")
     (said,) = unread_run_cautions(VerdictCounts(96, 0, 4))
-    assert said.startswith("4 of 100 verdicts are missing because the requests for these")
+    assert said.startswith("4 of 100 verdicts are missing because these answers are empty, or")
     assert unread_run_cautions(VerdictCounts(0, 0, 0)) == []
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
+from rich.console import Console
 
 import sayso
 from sayso import cli, report
@@ -35,6 +36,8 @@ from sayso.studies.report import (
     every_table,
     layout_tables,
     layouts,
+    render_study,
+    rules_alone,
     study_sections,
     write_study,
     write_tables,
@@ -371,6 +374,26 @@ def test_the_page_holds_everything_and_nothing_hostile(found: Study, folder: Pat
     assert r"\<script\>" in (folder / "study/tables/uncle/short.md").read_text()
     data = json.loads((folder / "study/tables/uncle/numbers.json").read_text())
     assert {row["model"] for row in data["rows"]} == {"=knows", HOSTILE}
+
+
+def test_models_that_rules_alone_compare_are_compared_with_a_warning(
+    found: Study, folder: Path
+) -> None:
+    warning = "errs more with some models than with others, which can change ranks"
+    page = (folder / "study" / "index.html").read_text(encoding="utf-8")
+    assert page.count(warning) == 1
+    assert "sayso label RUN" in page
+    assert "--judge rules+MODEL" in page
+    out = io.StringIO()
+    render_study(found, Console(file=out, width=10_000))
+    assert out.getvalue().count(warning) == 1
+    (table,) = layout_tables(found, "uncle-table3")
+    assert any(warning in note for note in table.notes)
+    alone = found.runs[:1]
+    assert rules_alone(alone) == ()
+    by_model = [run._replace(manifest=msgspec.structs.replace(run.manifest, judge="rules+m"))
+                for run in found.runs]  # fmt: skip
+    assert rules_alone(by_model) == ()
 
 
 def test_somebody_elses_tables_stay(found: Study, tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from sayso.datasets.tables import read_rows
 from sayso.datasets.uncle import published_records
 from sayso.harmless import line
 from sayso.judges.contradiction import contradicts
+from sayso.judges.rules.judge import declines
 from sayso.later import Later
 from sayso.protocols import protocol_named
 from sayso.protocols.prompt_folder import README, write_prompt_folder
@@ -101,6 +102,7 @@ def check(
         card_near(path) if rows else None,
         [_wrong(run) for run in runs or ()],
         (lambda question, a, b: contradicts(question, a, b) is False) if runs else None,
+        declines,
     )
     if json:
         print_json(problems)

@@ -73,13 +73,13 @@ def run_one(common: RunFlags, plan: Protocol, options: Any) -> int:
 
 def _exit_code(done: Sequence[Result]) -> int:
     """Return the exit code of finished runs: 1, with a line, where most answers of one are lost."""
-    lost = [few for result in done if (few := lost_answers(result.manifest))]
+    again = (
+        ": the numbers cover only the answers that came; run the same command to ask for the rest"
+    )
+    lost = [few for r in done if (few := lost_answers(r.manifest, r.estimates, again))]
     if lost:
         of = f" (likewise in {len(lost):,} of {len(done):,} runs)" if len(done) > 1 else ""
-        tell(
-            f"{lost[0]}{of}: the numbers cover only the answers that came; run the same command "
-            "to ask for the rest"
-        )
+        tell(f"{lost[0]}{of}")
     return 1 if lost else 0
 
 

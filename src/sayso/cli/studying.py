@@ -85,15 +85,16 @@ def study(sources: Sequence[Path], flags: StudyFlags) -> int:
 
 def _exit_code(found: Study) -> int:
     """Return 1, with a line, where most answers of a cell are lost."""
-    lost = [(run, few) for run in found.runs if (few := lost_answers(run.manifest))]
+    lost = []
+    for run in found.runs:
+        again = f"; to ask for the rest, remove {run.path} and run the same command"
+        if few := lost_answers(run.manifest, run.results.all, again):
+            lost.append((run, few))
     if not lost:
         return 0
     run, few = lost[0]
     more = f" (likewise in {len(lost) - 1:,} more)" if len(lost) > 1 else ""
-    tell(
-        f"{run.protocol} · {run.model} · {run.data}: {few}{more}; to ask for the rest, remove "
-        f"{run.path} and run the same command"
-    )
+    tell(f"{run.protocol} · {run.model} · {run.data}: {few}{more}")
     return 1
 
 

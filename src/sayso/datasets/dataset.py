@@ -34,6 +34,18 @@ def sentence_golds(number: int, example: str) -> str:
     )
 
 
+#: what a gold holds that may say that there is no answer: "Not found in the context."
+DENIES = re.compile(
+    r"\b(?:no|not|cannot|nothing|insufficient)\b|n['’]t\b|\bun(?:known|answerable)\W*$", re.I
+)
+
+
+def declining_golds(number: int) -> list[str]:
+    """Return the notice on questions whose golds say that there is no answer."""
+    told = "whose gold itself declines to answer: if nobody can, write false in a column answerable"
+    return [f"{number:,} questions {told}"] * (number > 0)
+
+
 class Dataset(msgspec.Struct, frozen=True):
     """Questions with where they come from.
 

@@ -28,7 +28,7 @@ from sayso.datasets.columns import (
     places_of,
     safe_name,
 )
-from sayso.datasets.dataset import Dataset, questions_hash, truth_of
+from sayso.datasets.dataset import DENIES, Dataset, questions_hash, truth_of
 from sayso.datasets.tables import (
     SUFFIXES,
     WRITTEN_OUT,
@@ -169,6 +169,8 @@ def _question(cells: Mapping[str, Any], name: str, source: str, line: int) -> Qu
     answerable: bool | None = True if golds else None
     if cells["answerable"] is not None:
         answerable = truth_of(cells, "answerable", source, line)
+    if answerable is False and all(DENIES.search(gold.value) for gold in golds):
+        golds = ()  # the gold says so too
     if answerable is False and golds:
         raise InputError(f"{place}: it has a gold, and answerable is false; remove one of them")
     entity = text("entity") or f"question {content_id(wording)[:8]}"

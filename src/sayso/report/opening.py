@@ -107,6 +107,39 @@ class PageOpening(NamedTuple):
     first: Sequence[str] = ()
     later: Sequence[str] = ()
     examples: ChosenExamples = NO_EXAMPLES
+    void: bool = False
+
+
+#: a share that the sentence of an opening rests on, after words that its range completes at "{}"
+#: and the name of what lacks a verdict
+HeadlineShare = tuple[str, str, Estimate]
+#: of larger shares of answers without a verdict, the bounds stand before the sentence, or nothing
+#: is said of the model
+SOME, MOST = 0.1, 0.5
+
+
+def unread_share(counted: Sequence[HeadlineShare]) -> float:
+    """Return which part of the answers behind a sentence has no verdict, of its worst share."""
+    return max((e.missing / max(e.missing + e.n, 1) for *_, e in counted), default=0.0)
+
+
+def _with_bounds(sentence: str, counted: Sequence[HeadlineShare]) -> str:
+    """Return the sentence that opens a page, as far as there are verdicts for it."""
+    if unread_share(counted) <= SOME:
+        return sentence
+    lacks = dict.fromkeys(f"{e.missing:,} of {e.missing + e.n:,} {of}" for _, of, e in counted)
+    lack = f"{' and '.join(lacks)} have no verdict"
+    if unread_share(counted) > MOST:
+        return (
+            f"{lack}, because the answers are empty, failed, or could not be read: this run says "
+            "nothing about the model."
+        )
+    ranges = []
+    for words, _, e in counted:
+        low = e.bound_low if e.bound_low is not None else (e.value or 0.0) * e.n / (e.n + e.missing)
+        high = e.bound_high if e.bound_high is not None else low + e.missing / (e.n + e.missing)
+        ranges.append(words.format(f"{percent(low, 0)} to {percent(high, 0)}"))
+    return f"{lack}; whatever it would be, {' and '.join(ranges)}. {sentence}"
 
 
 #: what no number of the built-in model shows
@@ -117,21 +150,28 @@ INVENTED = (
 
 
 def open_page(
-    manifest: Manifest | None, sentence: str, not_shown: str, *, later: Sequence[str] = ()
+    manifest: Manifest | None,
+    sentence: str,
+    not_shown: str,
+    *,
+    later: Sequence[str] = (),
+    counted: Sequence[HeadlineShare] = (),
 ) -> PageOpening:
     """Return the opening of a run, without examples.
 
     ``not_shown`` is the end of a sentence. Cautions of the run that are among ``later`` stand below
-    the sentence: they qualify numbers, and do not make the sentence doubtful.
+    the sentence: they qualify numbers, and do not make the sentence doubtful. The sentence rests on
+    the shares ``counted``.
     """
     cautions = [line(text, 1_000) for text in manifest.cautions] if manifest is not None else []
     below = {line(text, 1_000) for text in later}
     invented = manifest is not None and manifest.model.startswith("builtin")
     return PageOpening(
-        sentence,
+        _with_bounds(sentence, counted),
         f"{INVENTED if invented else not_shown}.",
         [text for text in cautions if text not in below],
         [text for text in cautions if text in below],
+        void=unread_share(counted) > MOST,
     )
 
 

@@ -81,6 +81,7 @@ from sayso.records import (
     Sentence,
     Verdict,
     content_id,
+    is_blank,
     question_id,
 )
 from sayso.report import write as write_page
@@ -694,7 +695,8 @@ def people_labels(system: SystemTexts) -> HumanLabels:
         if text.claims is None:
             continue
         question = answer.question
-        label = "unresponsive" if text.abstained else RESPONSIVE
+        silent = text.abstained or (is_blank(text.text) and not text.claims)
+        label = "unresponsive" if silent else RESPONSIVE
         labels.answered.append(Verdict(answer.id, question, BY_PEOPLE, label=label))
         sentences: Sequence[GivenSentence] = text.sentences or ()
         if text.sentences is None:

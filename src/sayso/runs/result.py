@@ -165,9 +165,11 @@ def few_answers(requests: int, failed: int) -> str:
     return f"only {requests - failed:,} of {requests:,} requests were answered, fewer than half"
 
 
-def lost_answers(manifest: Manifest) -> str:
-    """Return :func:`few_answers` of a run."""
-    return few_answers(*(manifest.tokens.get(name, 0) for name in ("requests", "failed")))
+def lost_answers(manifest: Manifest, estimates: Sequence[Estimate], again: str) -> str:
+    """Return :func:`few_answers` of a run and how to ask ``again``, or that few have a verdict."""
+    few = few_answers(*(manifest.tokens.get(name, 0) for name in ("requests", "failed")))
+    opened = protocol_of(manifest).report.opening(estimates, manifest)
+    return f"{few}{again}" if few else opened.sentence * opened.void
 
 
 def summary_of(result: Result) -> RunSummary:

@@ -7,6 +7,7 @@ import dataclasses
 import datetime
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import starmap
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
@@ -15,13 +16,14 @@ from typing import Any, NamedTuple, Unpack
 import msgspec
 
 from sayso import datasets
-from sayso.datasets.dataset import Dataset
+from sayso.datasets.dataset import Dataset, declining_golds
 from sayso.engines.engine import Engine
 from sayso.engines.named import PACKAGED
 from sayso.engines.prices import Price, price_of
 from sayso.harmless import line
 from sayso.judges.judge import Judge
 from sayso.judges.reliability import stored
+from sayso.judges.rules.judge import declines
 from sayso.options import ModelOptions, RunKeywords, check_keywords, part, with_keywords
 from sayso.processes import seldom_collected
 from sayso.progress import Progress
@@ -455,7 +457,9 @@ def _bookkeeping(opened: OpenJob) -> dict[str, Any]:
 
 def data_notices(data: Dataset) -> list[str]:
     """Return the notes of a data set, and how much of it is asked."""
-    return [*data.notices, size_of(data)]
+    open_golds = ((q.text, [g.value for g in q.golds or ()]) for q in data.short if q.answerable)
+    silent = declining_golds(sum(starmap(declines, open_golds)))
+    return [*data.notices, *silent, size_of(data)]
 
 
 def size_of(data: Dataset) -> str:

@@ -38,6 +38,7 @@ from sayso.records import (
     Signature,
     Verdict,
     content_id,
+    is_blank,
 )
 from sayso.runs.asking import CachedEngine, Shape, ShapedEngine, thinking_signature
 from sayso.scores.collect import Tools
@@ -289,7 +290,8 @@ def timed(timings: dict[str, float], what: str) -> Iterator[None]:
 
 
 def bind(ask: Ask, reply: Generation, identity: str) -> Generation:
-    """Give a reply its place in the run."""
+    """Give a reply its place in the run; an empty one has a problem, as it says nothing."""
+    blank = reply.problem is None and is_blank(reply.text)
     return msgspec.structs.replace(
         reply,
         id=content_id([ask.question.id, ask.stage, ask.method, ask.request, identity]),
@@ -299,6 +301,7 @@ def bind(ask: Ask, reply: Generation, identity: str) -> Generation:
         form=ask.form,
         method=ask.method,
         instructed=ask.instructed,
+        problem="empty" if blank else reply.problem,
     )
 
 
@@ -342,6 +345,7 @@ PROBLEMS = ("unread", "mismatch", "refused", "truncated", "failed")
 ADVICE = {
     "context": "could not be asked: prompt and longest answer exceed the model's context; "
     "shorten them (--answer.short-tokens, --answer.long-tokens)",
+    "empty": "came back empty and have no verdict",
     "truncated": "reached the token limit while still thinking and have no verdict; allow more "
     "(--thinking with a number of tokens) or none (--thinking off)",
 }
@@ -417,8 +421,11 @@ def why_missing(rows: Sequence[Generation], problem: str) -> str:
 
 
 def check_answered(name: str, rows: Sequence[Generation]) -> None:
-    """Raise InputError if none of the requests was answered: there is nothing to judge."""
-    if not rows or any(r.problem is None for r in rows):
+    """Raise InputError if none of the requests was answered: there is nothing to judge.
+
+    An empty answer is an answer: the page says that it says nothing.
+    """
+    if not rows or any(r.problem in (None, "empty") for r in rows):
         return
     heads = Counter((r.problem or "").partition(":")[0] for r in rows)
     problems = "; ".join(f"{n:,} {why_missing(rows, head)}" for head, n in heads.most_common())
@@ -472,7 +479,8 @@ def unread_run_cautions(counts: VerdictCounts) -> list[str]:
     total = counts.verdicts + counts.unanswered
     if counts.unanswered > MANY * total:
         cautions.append(
-            f"{counts.unanswered:,} of {total:,} verdicts are missing because the requests for "
-            "these answers failed. The rest is not a random sample: read the bounds."
+            f"{counts.unanswered:,} of {total:,} verdicts are missing because these answers are "
+            "empty, or the requests for them failed. The rest is not a random sample: read the "
+            "bounds."
         )
     return cautions

@@ -36,13 +36,13 @@ from sayso.datasets.answer_rows import (
     only_samples,
 )
 from sayso.datasets.columns import notices_on, slips
-from sayso.datasets.dataset import is_sentence_gold, sentence_golds
+from sayso.datasets.dataset import declining_golds, is_sentence_gold, sentence_golds
 from sayso.datasets.tables import as_frame
 from sayso.engines.engine import Classifier, Engine, StateWatcher, reader_of
 from sayso.harmless import line
 from sayso.judges.english.tokens import forget_texts
 from sayso.judges.meaning import RulesMeaning
-from sayso.judges.rules.judge import SIGNATURE
+from sayso.judges.rules.judge import SIGNATURE, declines
 from sayso.metrics.ranking import EQUAL
 from sayso.options import ModelOptions
 from sayso.processes import FEW as FEW_BLOCKS
@@ -573,6 +573,7 @@ class MethodSummary(msgspec.Struct):
     sentence: str = ""
     asked_true: dict[str, int] = {}
     not_understood: dict[str, int] = {}
+    declining: int = 0
 
     def add(self, scored: Scored) -> None:
         """Count one row."""
@@ -581,6 +582,8 @@ class MethodSummary(msgspec.Struct):
         for gold in filter(is_sentence_gold, scored.row.gold or ()):
             self.sentences += 1
             self.sentence = self.sentence or gold
+        row = scored.row
+        self.declining += row.answerable is not False and declines(row.question, row.gold or ())
         for name in scored.values:
             self.values[name] = self.values.get(name, 0) + 1
         for name in _ASKED_TRUE:
@@ -600,6 +603,7 @@ class MethodSummary(msgspec.Struct):
         self.draws += other.draws
         self.sentences += other.sentences
         self.sentence = self.sentence or other.sentence
+        self.declining += other.declining
         for ours, theirs in (
             (self.values, other.values),
             (self.asked_true, other.asked_true),
@@ -631,7 +635,7 @@ class MethodSummary(msgspec.Struct):
     def notices(self) -> list[str]:
         """Notices on all rows together."""
         told = [sentence_golds(self.sentences, self.sentence)] if self.sentences else []
-        return told + [
+        return [*told, *declining_golds(self.declining)] + [
             f"on {self.not_understood[name]:,} of {asked:,} rows the model put less than half of "
             f"its probability on 'true' or 'false' when asked{how}: P(True) means little on these "
             "rows"

@@ -160,7 +160,7 @@ def the_draws(samples: Samples, least: int = 1) -> tuple[Answer, ...]:
     if len(samples.draws) < least:
         raise NoEvidence(f"needs at least {least} draws, got {len(samples.draws)}")
     for i, draw in enumerate(samples.draws):
-        if draw.problem is not None:
+        if draw.problem not in (None, "empty"):  # an empty draw is one way to answer
             raise NoEvidence(f"draw {i} has problem {draw.problem!r}")
     return samples.draws
 

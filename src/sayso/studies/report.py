@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -157,8 +157,22 @@ def _opening(
     by_people = [_symbol(plan, own[0].name) for _, own in ranked if own[0].corrected]
     if by_people:
         sentence += f" Labels of people correct {' and '.join(by_people)} for the judge's errors."
+    sentence = " ".join([sentence, *([] if by_people else rules_alone(runs))])
     invented = all(run.manifest.model.startswith("builtin") for run in runs)
     return PageOpening(sentence, own.not_shown if invented else f"{NOT_SHOWN}.")
+
+
+#: what is said of models that rules alone compare
+BENT = (
+    "The offline judge errs more with some models than with others, which can change ranks: label "
+    "answers of each model (sayso label RUN), or use --judge rules+MODEL."
+)
+
+
+def rules_alone(runs: Iterable[FinishedRun]) -> tuple[str, ...]:
+    """Return :data:`BENT` for runs of several models, of which rules alone judge some."""
+    judged = {run.model: run.manifest.judge for run in runs}
+    return (BENT,) if len(judged) > 1 and "rules" in judged.values() else ()
 
 
 #: data sets that a first sentence tells of
@@ -731,7 +745,8 @@ def layout_tables(study: StudyNumbers, name: str) -> list[NumberTable]:
     tables = layout.make(shown)
     if not any(table.rows for table in tables):
         raise InputError(f"layout {name} needs {layout.needs}, which these runs do not have")
-    notes = (OF_THE_JUDGE,) if any(n.corrected for n in study.numbers(protocol)) else ()
+    corrected = any(n.corrected for n in study.numbers(protocol))
+    notes = (OF_THE_JUDGE,) if corrected else rules_alone(runs.values())
     return [
         table._replace(
             name=name if len(tables) == 1 else f"{name}-{number}",

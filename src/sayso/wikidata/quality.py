@@ -25,6 +25,7 @@ KINDS = {
     "duplicate": "questions that are asked twice in the same words, with other golds or entities",
     "near-duplicate": "questions of nearly the same words about one fact, with the same golds",
     "gold in question": "questions that contain their own answer",
+    "declining gold": "golds that say that there is no answer",
     "ambiguous entity": "entities with one name",
     "empty stratum": "strata without an entity",
     "disputed gold": "golds that cannot all be true, or that several models agree against",
@@ -53,11 +54,13 @@ def findings(
     card: Mapping[str, object] | None = None,
     answers: Sequence[Wrong] = (),
     agree: Callable[[str, str, str], bool] | None = None,
+    declines: Callable[[str, Sequence[str]], bool] | None = None,
 ) -> list[QualityFinding]:
     """Return everything that is wrong with a set.
 
     ``rows`` are its records as they stand in the file, ``card`` what a build wrote beside it.
     ``answers`` are wrong answers by model; ``agree(question, a, b)`` compares two of them.
+    ``declines(question, golds)`` tells whether golds say that there is no answer.
     """
     shorts = [q for q in questions if not q.parts]
     kept = list(rows)
@@ -67,6 +70,10 @@ def findings(
         if given:
             why = f"{given[0]!r} is part of it"
             every.append(QualityFinding("gold in question", (one.text,), why))
+        golds = [gold.value for gold in one.golds or ()]
+        if declines is not None and declines(one.text, golds):
+            why = f"{golds[0]!r}: if nobody can answer, write false in a column answerable"
+            every.append(QualityFinding("declining gold", (one.text,), why))
     every += [*_ambiguous(shorts, kept), *_strata(kept, card), *_impossible(shorts, kept)]
     if agree is not None:
         every += _outvoted(shorts, answers, agree)

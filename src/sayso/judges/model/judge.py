@@ -333,7 +333,8 @@ def _without_asking(item: Item) -> PartJudgement | None:
     """The verdict on a generation that failed or an empty answer; ``None`` for all others."""
     problem = item.generation.problem
     if problem is not None:
-        return PartJudgement(None, None, "truncated" if problem == "truncated" else "failed", None)
+        kind = problem if problem in ("truncated", "empty") else "failed"
+        return PartJudgement(None, None, kind, None)
     return PartJudgement("omitted", "none", None, None) if is_blank(item.generation.text) else None
 
 

@@ -21,6 +21,7 @@ from functools import lru_cache, partial
 import msgspec
 import numpy as np
 
+from sayso.datasets.dataset import DENIES
 from sayso.judges.decisiveness import voices_doubt
 from sayso.judges.english.language import is_english, scripts_of
 from sayso.judges.english.lexicon import lexicon_words
@@ -228,7 +229,7 @@ def _grade(item: Item) -> list[Verdict]:
     generation = item.generation
     problem = generation.problem
     if problem is not None:
-        problem = "truncated" if problem == "truncated" else "failed"
+        problem = problem if problem in ("truncated", "empty") else "failed"
         verdicts = [missing(problem) for _ in item.questions]
     elif _is_short(item):
         verdicts = [_unwrapped_short(_aspect(item.questions[0]), generation.text)]
@@ -343,17 +344,26 @@ def _short(aspect: AskedAspect, answer: str) -> Verdict:
     if stance in WITHHELD and (_is_gold(rows, aspect) or _is_yes_or_no(aspect, answer, rows)):
         stance, certainty = "committed", _of_gold(chances)
     if stance in WITHHELD:
-        return make_verdict(stance, "none", _withholding(rows), certainty=certainty)
+        same = declines(aspect.question, [gold.value for gold in aspect.given])
+        content: Content = "correct" if same else "none"
+        return make_verdict(stance, content, _withholding(rows), certainty=certainty)
     if not aspect.given:
         return missing("unread")
     text = _readable(answer)
     found = match(aspect.question, aspect.given, text)
     value = _value(aspect, found, text, Span(0, len(text)))
-    content: Content = found.content
+    content = found.content
     if content == "none" and stance == "committed":
         content = "incorrect"
     verdict = make_verdict(stance, content, _sentence_at(rows, value), value, certainty)
     return _less_certain(verdict, text)
+
+
+def declines(question: str, golds: Sequence[str]) -> bool:
+    """Tell whether all golds of a question say that there is no answer: "Not in the context."."""
+    return bool(golds) and all(
+        DENIES.search(gold) and judge_rules(question, (), gold).stance in WITHHELD for gold in golds
+    )
 
 
 def _is_gold(rows: Sequence[Sentence], aspect: AskedAspect) -> bool:

@@ -446,7 +446,7 @@ def share_estimates(rows: MethodRows, settings: Settings) -> Iterator[Estimate]:
     for name, values in (("accuracy", one.right), ("punting", punted)):
         read = ~np.isnan(values)
         if not read.any():
-            yield Estimate(name, problem="no answer has a verdict")
+            yield Estimate(name, missing=len(read), problem="no answer has a verdict")
             continue
         yield msgspec.structs.replace(
             _interval(name, mfg, one.take(read), values[read], settings=settings),

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import altair as alt
+import msgspec
 from rich.console import Console
 from rich.table import Table as TerminalTable
 
@@ -83,7 +84,16 @@ from sayso.report.numbers import (
     range_of,
     with_interval,
 )
-from sayso.report.opening import NO_EXAMPLES, ChosenExamples, PageOpening, example, open_page
+from sayso.report.opening import (
+    MOST,
+    NO_EXAMPLES,
+    ChosenExamples,
+    HeadlineShare,
+    PageOpening,
+    example,
+    open_page,
+    unread_share,
+)
 from sayso.report.page import stored_answers, title, with_answers
 from sayso.report.tables import Table, TableCell, signatures, tight
 from sayso.storage.run_folder import Manifest, RunFolder
@@ -130,7 +140,23 @@ def heading(estimates: Sequence[Estimate]) -> str:
 def opening(estimates: Sequence[Estimate], manifest: Manifest | None) -> PageOpening:
     """Return how page and terminal begin; see :class:`sayso.protocols.protocol.Report`."""
     results = FaithfulnessResults(estimates)
-    return open_page(manifest, plain_sentence(results), NOT_SHOWN, later=unread_methods(estimates))
+    counted = _counted(results, _plain_form(results)) if results.forms else []
+    later = unread_methods(estimates)
+    return open_page(manifest, plain_sentence(results), NOT_SHOWN, later=later, counted=counted)
+
+
+def _counted(results: FaithfulnessResults, form: str) -> list[HeadlineShare]:
+    """Return the share that the plain sentence rests on; claims with too few draws were read."""
+    words, read = (_of_first(results, name, form) for name in ("mean_decisiveness", "punting"))
+    share = msgspec.structs.replace(words, n=read.n, missing=read.missing)
+    return [("its words sound {} sure", "claims", share)]
+
+
+def _plain_form(results: FaithfulnessResults) -> str:
+    """Return the form of the plain sentence: the first whose words could be read."""
+    every = ((form, _counted(results, form)) for form in results.forms)
+    held = (f for f, own in every if own[0][2].value is not None and unread_share(own) <= MOST)
+    return next(held, results.forms[0])
 
 
 def plain_sentence(results: FaithfulnessResults) -> str:
@@ -141,12 +167,7 @@ def plain_sentence(results: FaithfulnessResults) -> str:
     """
     if not results.forms:
         return "This run has no numbers yet."
-    held = (
-        form
-        for form in results.forms
-        if _of_first(results, "mean_decisiveness", form).value is not None
-    )
-    form = next(held, results.forms[0])
+    form = _plain_form(results)
     words, agreed, skill = (
         _of_first(results, name, form) for name in ("mean_decisiveness", "mean_confidence", "skill")
     )
@@ -335,7 +356,7 @@ def render(
     results = FaithfulnessResults(estimates)
     first = opening(estimates, manifest)
     terminal.print_beginning(console, manifest, first)
-    for form in results.forms:
+    for form in results.forms if not first.void else ():
         terminal.say(console, headline(results, form), "")
     for text in set_apart_sentences(results):
         terminal.say(console, text, "")

@@ -88,6 +88,7 @@ from sayso.report.opening import (
     NO_EXAMPLES,
     ChosenExamples,
     Example,
+    HeadlineShare,
     PageOpening,
     errors_sentence,
     example,
@@ -290,7 +291,28 @@ def opening(estimates: Sequence[Estimate], manifest: Manifest | None) -> PageOpe
     """Return how page and terminal begin; see :class:`sayso.protocols.protocol.Report`."""
     results = SelectiveResults(estimates)
     limit = DECLINING_NOT_SHOWN if declining_form(results) else NOT_SHOWN
-    return open_page(manifest, plain_sentence(results), limit)
+    counted = _counted(results, declining_form(results) or _judged_form(results))
+    return open_page(manifest, plain_sentence(results), limit, counted=counted)
+
+
+def _counted(results: SelectiveResults, form: str) -> list[HeadlineShare]:
+    """Return the shares that the plain sentence rests on."""
+    if form and form == declining_form(results):
+        none, some = (results.get(name, **_of_judge(results, form)) for name in ABSTENTIONS)
+        cannot = "questions that cannot be answered"
+        return [
+            (f"it declined {{}} of the {cannot}", cannot, none),
+            ("{} of those that can", "questions that can", some),
+        ]
+    facts, rate = results.get("facts", form=form), _errors(results, form)
+    rate = msgspec.structs.replace(rate, n=facts.n - facts.missing, missing=facts.missing)
+    return [("{} of all answers are wrong", "answers", rate)]
+
+
+def _judged_form(results: SelectiveResults) -> str:
+    """Return the first form with right and wrong answers, else the first; "" if there is none."""
+    forms = [form for form in results.forms if results.judge(form)]
+    return next((f for f in forms if _errors(results, f).value is not None), "".join(forms[:1]))
 
 
 def plain_sentence(results: SelectiveResults) -> str:
@@ -301,11 +323,8 @@ def plain_sentence(results: SelectiveResults) -> str:
     """
     if form := declining_form(results):
         return _declines(results, form)
-    forms = [form for form in results.forms if results.judge(form)]
-    if not forms:
-        return "This run has no numbers yet."
-    judged = [form for form in forms if _errors(results, form).value is not None]
-    return _finds(results, (judged or forms)[0])
+    form = _judged_form(results)
+    return _finds(results, form) if form else "This run has no numbers yet."
 
 
 def _errors(results: SelectiveResults, form: str) -> Estimate:
@@ -826,7 +845,7 @@ def render(
     results = SelectiveResults(estimates)
     first = opening(estimates, manifest)
     print_beginning(console, manifest, first)
-    for form in results.forms:
+    for form in results.forms if not first.void else ():
         say(console, headline(results, form), "")
     for form in results.forms:
         console.print()
@@ -837,7 +856,7 @@ def render(
             say(console, FORMS[form].capitalize(), "bold")
         for table in terminal_tiers(results, form, console):
             console.print(table)
-        for text in _below(results, form):
+        for text in _below(results, form) if not first.void else ():
             say(console, text, "")
     for text in not_computed(results) if verbose else in_one_line(results):
         say(console, text, "dim")

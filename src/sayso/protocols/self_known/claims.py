@@ -158,7 +158,7 @@ def keep_responsive(
     """Store which answers answer, and return those that do: of the questions ``drawn``, if any."""
     verdicts, kept = [], []
     for g in generations:
-        if g.problem is not None:
+        if g.problem not in (None, "empty"):
             verdict = Verdict(g.id, g.question, FILTER, problem="failed")
         else:
             phrase = unresponsive(g.text)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import altair as alt
+import msgspec
 from markupsafe import Markup
 from rich.console import Console
 from rich.table import Table as TerminalTable
@@ -68,6 +69,7 @@ from sayso.report.opening import (
     NO_EXAMPLES,
     ChosenExamples,
     Example,
+    HeadlineShare,
     PageOpening,
     example,
     open_page,
@@ -192,8 +194,20 @@ def heading(estimates: Sequence[Estimate]) -> str:
 
 def opening(estimates: Sequence[Estimate], manifest: Manifest | None) -> PageOpening:
     """Return how page and terminal begin; see :class:`sayso.protocols.protocol.Report`."""
-    sentence = plain_sentence(SelfKnownResults(estimates))
-    return open_page(manifest, sentence, NOT_SHOWN, later=cautions(estimates))
+    results = SelfKnownResults(estimates)
+    sentence, later = plain_sentence(results), cautions(estimates)
+    return open_page(manifest, sentence, NOT_SHOWN, later=later, counted=_counted(results))
+
+
+def _counted(results: SelfKnownResults) -> list[HeadlineShare]:
+    """Return the share that the plain sentence rests on; an empty text has no verdict."""
+    method = "".join(results.methods[:1])
+    rate, empty, score = (
+        results.get(name, method=method) for name in ("response_rate", "empty_texts", "factscore")
+    )
+    lost = int(empty.numerator or 0)
+    score = msgspec.structs.replace(score, n=rate.n - lost, missing=rate.missing + lost)
+    return [("{} of the claims are supported", "texts", score)]
 
 
 def plain_sentence(results: SelfKnownResults) -> str:
@@ -368,7 +382,7 @@ def render(
     terminal.print_beginning(console, manifest, first)
     if manifest is not None and (name := questioned_model(manifest)):
         terminal.say(console, f"The model asked about the claims: {name}.", "")
-    for method in results.methods:
+    for method in results.methods if not first.void else ():
         terminal.say(console, headline(results, method), "")
     for method in results.methods:
         console.print()

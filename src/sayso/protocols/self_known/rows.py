@@ -138,8 +138,8 @@ def load_long_answers(run: Run) -> list[LongAnswers]:
         aside = sum(label.get(g.id) == SET_ASIDE for g in answers)
         questions = [by_id[g.question] for g in kept]
         names = [cluster_name(clusters[q.id]) for q in questions]
-        failed = sum(g.problem is not None for g in answers)
-        empty = sum(g.problem is None and is_blank(g.text) for g in answers)
+        empty = sum(g.problem in (None, "empty") and is_blank(g.text) for g in answers)
+        failed = sum(g.problem not in (None, "empty") for g in answers)
         texts.append(
             LongAnswers(
                 method=method,

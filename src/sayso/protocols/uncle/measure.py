@@ -181,7 +181,7 @@ def misfit(estimates: Iterable[Estimate]) -> list[str]:
         known = results.get("p_known", form=form)
         if known.value is None or KNOWS_NOTHING <= known.value <= KNOWS_ALL:
             continue
-        if known.n < FEWEST_FACTS or known.missing > known.n:
+        if known.n < FEWEST_FACTS or known.missing > 0.1 * (known.n + known.missing):
             continue
         hard = known.value < KNOWS_NOTHING
         level, few, sets = ("hard", "known", EASIER) if hard else ("easy", "unknown", HARDER)

@@ -70,11 +70,14 @@ from sayso.report.numbers import (
     with_interval,
 )
 from sayso.report.opening import (
+    MOST,
     ChosenExamples,
+    HeadlineShare,
     PageOpening,
     fact_examples,
     how_often,
     open_page,
+    unread_share,
 )
 from sayso.report.page import facts, stored_answers, with_answers
 from sayso.report.tables import (
@@ -130,7 +133,23 @@ def opening(estimates: Sequence[Estimate], manifest: Manifest | None) -> PageOpe
     numbers = Results(estimates)
     fewest = right_draws(numbers)
     draws = f"{fewest} of several draws were" if fewest > 1 else "one of several draws was"
-    return open_page(manifest, plain_sentence(numbers), NOT_SHOWN.format(draws=draws))
+    sentence, limit = plain_sentence(numbers), NOT_SHOWN.format(draws=draws)
+    return open_page(manifest, sentence, limit, counted=_counted(numbers, _plain_form(numbers)))
+
+
+def _counted(numbers: Results, form: str) -> list[HeadlineShare]:
+    """Return the shares that the plain sentence rests on."""
+    unknown, known = (numbers.get(name, form=form) for name in ("UUR", "over_hedge"))
+    return [
+        ("it hedged {} of the facts that it did not know", "facts", unknown),
+        ("{} of those that it knew", "facts", known),
+    ]
+
+
+def _plain_form(numbers: Results) -> str:
+    """Return the form of the plain sentence: the first that can be counted; "" if there is none."""
+    held = (f for f in numbers.forms if not _empty(numbers, f))
+    return next(held, next(iter(numbers.forms), ""))
 
 
 def right_draws(numbers: Results) -> int:
@@ -147,17 +166,18 @@ def plain_sentence(numbers: Results) -> str:
     the hedged share of unknown facts allows it, a link between doubt and knowledge where the
     interval of J is clear of 0. Holds for a run without any known or unknown fact.
     """
-    forms = [f for f in numbers.forms if not _empty(numbers, f)] or numbers.forms
-    if not forms:
+    form = _plain_form(numbers)
+    if not form:
         return "This run has no numbers yet."
-    text = _admits(numbers, forms[0])
+    text = _admits(numbers, form)
     if len(numbers.forms) == 1:
         return text
-    return f"In {FORMS[forms[0]]}, {text[0].lower()}{text[1:]}"
+    return f"In {FORMS[form]}, {text[0].lower()}{text[1:]}"
 
 
 def _empty(numbers: Results, form: str) -> bool:
-    return all(numbers.get(name, form=form).value is None for name in ("UUR", "over_hedge"))
+    counted = _counted(numbers, form)
+    return unread_share(counted) > MOST or all(e.value is None for *_, e in counted)
 
 
 def _admits(numbers: Results, form: str) -> str:
@@ -272,8 +292,6 @@ def _is(fact: ShownFact, known: str, verdict: str) -> bool:
 
 # ---- sentences
 
-#: a headline whose facts lack more than this share of the verdicts says what they could change
-MANY = 0.03
 #: below so many hedges nothing is said of where they fall, unless the interval of J is clear of 0
 FEW_HEDGES = 5
 
@@ -290,7 +308,7 @@ def headline(numbers: Results, entities: int | None = None) -> list[str]:
     hedged = [clause for form in forms if (clause := _hedged(numbers, form, form == forms[0]))]
     if hedged:
         sentences.append(f"Told to express uncertainty, it hedged {', and '.join(hedged)}.")
-    sentences += [*_verdicts(numbers, forms), *_lost(numbers, forms)]
+    sentences += _verdicts(numbers, forms)
     unspoken = _unspoken(numbers, forms)
     return [*sentences, unspoken] if unspoken else sentences
 
@@ -304,22 +322,9 @@ def _knew(numbers: Results, form: str, entities: int | None) -> str:
         facts = f" of the facts{about}" if about else ""
         return f"What the model knows{facts} could not be determined: {why_undefined(known)}."
     facts = "fact" if known.denominator == 1 else "facts"
-    share = f"The model knew {percent(known.value, 0)} of {known.denominator:,.0f} {facts}{about}"
-    total = known.denominator + known.missing
-    if known.missing <= MANY * total:
-        return f"{share}."
-    return (
-        f"{share} that have verdicts. {known.missing:,.0f} of {total:,.0f} facts have none; "
-        f"whatever their verdicts, it knew {_between(known)}."
-    )
-
-
-def _between(estimate: Estimate) -> str:
-    """Return the range over all readings of the missing verdicts, as the end of a sentence."""
-    low, high = estimate.bound_low, estimate.bound_high
-    if low is None or high is None:
-        return "an unknown share"
-    return f"{percent(low, 0)} to {percent(high, 0)} of all facts"
+    have = " that have verdicts" if known.missing else ""
+    share = percent(known.value, 0)
+    return f"The model knew {share} of {known.denominator:,.0f} {facts}{about}{have}."
 
 
 def _hedged(numbers: Results, form: str, first: bool) -> str:
@@ -399,19 +404,6 @@ RARE = 0.1
 
 def _rare(rate: Estimate) -> bool:
     return rate.value is not None and rate.high is not None and rate.high < RARE
-
-
-def _lost(numbers: Results, forms: list[str]) -> list[str]:
-    """Say how little is known of J where more than a few verdicts are missing."""
-    parts = []
-    for form in forms:
-        j = numbers.get("J", form=form)
-        if not j.missing or j.missing <= MANY * (j.missing + j.n):
-            continue
-        facts = f"{j.missing:,} of {j.missing + j.n:,} facts have no verdict in {FORMS[form]}"
-        within = bounds(j, 0)
-        parts.append(f"{facts}, so J could be anywhere in {within}" if within else facts)
-    return [f"{'; '.join(parts)}."] if parts else []
 
 
 def _unspoken(numbers: Results, forms: list[str]) -> str:
@@ -1053,7 +1045,8 @@ def render(
     numbers = Results(estimates)
     first = opening(estimates, manifest)
     print_beginning(console, manifest, first)
-    say(console, " ".join(headline(numbers, entities)), "")
+    if not first.void:
+        say(console, " ".join(headline(numbers, entities)), "")
     if numbers.forms:
         console.print()
         console.print(_metrics(numbers, console))
