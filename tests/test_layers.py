@@ -578,7 +578,7 @@ BUDGET = {
     "engines": 11_986,
     "train": 7_215,
     "metrics": 9_332,
-    "runs": 6_490,
+    "runs": 6_491,
     "datasets": 5_696,
     "report": 4_529,
     "cli": 4_357,
