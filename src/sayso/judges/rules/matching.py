@@ -63,7 +63,8 @@ _LEADING = regex(r"^(?:to|of|by|in|on|at|from|as|with|for|about|over)\s+", re.IG
 _KINDS = lexicon_words("things", "matching.clear")
 # What a gold says of its value, which may name another: "A, who beat B".
 _SAID_OF = regex(
-    r"(?<=\w), (?:who|which|not|replacing|defeating|succeeding|beating)(?=.* [A-Z]|(?: \S+){4}).*"
+    r"(?<=\w), (?:who|which|not|replacing|defeating|succeeding|beating)"
+    r"(?=.{0,80} [A-Z]|(?: \S{1,40}){4}).*"
 )
 # Not the comma inside "2,430".
 _COMMA = regex(r",(?!\d)")

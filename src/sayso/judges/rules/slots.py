@@ -125,7 +125,7 @@ def _governed(place: Place) -> bool:
         name = _PHRASES.get(tuple(t.text for t in tokens[n : at + 1]), "related")
         if place.kind not in _GOVERNING[name]:
             continue
-        if name == "near" and place.text[: tokens[n].start].endswith(("the ", "The ")):
+        if name == "near" and place.text.endswith(("the ", "The "), 0, tokens[n].start):
             return False  # "in the north of X"
         spared = name == "excluding" or tokens[n].text == "than"
         if spared and (place.has("nobody", max(place.low, n - 5), n) or "not" in place.asked):
@@ -231,7 +231,8 @@ def _given(place: Place, k: int) -> GivenValue:
     tokens = place.tokens
     while k < len(tokens) - 1 and (_turns(place, k) or place.has("truth", k, k + 1)):
         k += 1  # "but in fact"
-    end = next((n for n in range(k + 1, len(tokens)) if _STOPS.search(place.gap(n))), len(tokens))
+    last = min(k + 2 * _FAR, len(tokens))
+    end = next((n for n in range(k + 1, last) if _STOPS.search(place.gap(n))), last)
     at = next((n for n in range(k, end) if n == place.first or not place.known(n)), end)
     while k < at < end and at != place.first and tokens[at].capital:
         if not tokens[at - 1].capital or tokens[at - 1].text in STOP:
@@ -276,7 +277,8 @@ def _answered(place: Place) -> bool:
         return False
     if "also" in [t.text for t in tokens[place.after : place.after + 4]]:
         return False
-    for k in range(len(tokens)):
+    near = range(max(1, first - 2 * _FAR), min(len(tokens), first + 2 * _FAR))
+    for k in (0, *near):
         turns = _turns(place, k)
         if not (k == 0 or turns or _ENDS.search(place.gap(k))):
             continue
