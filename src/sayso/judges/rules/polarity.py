@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 from itertools import islice
 from typing import NamedTuple
 
-from sayso.judges.english.families import keys
+from sayso.judges.english.families import PLACE, keys
 from sayso.judges.english.lexicon import first_of_group, lexicon_rows, lexicon_words
 from sayso.judges.english.numbers import MONTHS
 from sayso.judges.english.sentences import Span
@@ -218,15 +218,16 @@ def _is_swapped(words: list[Token], told: Sequence[Token], asked: _Asked) -> boo
     front = front[-1:] if front and _role(asked.every, front[-1]) else front[:-1]
     behind = _keys(*(w for w in asked.words if w.start > than))
     said = _keys(*(w for w in told if w.start < ends))
-    return not said.isdisjoint(behind) and said.isdisjoint(_keys(*front))
+    return not said.isdisjoint(behind) and any(said.isdisjoint(_keys(w)) for w in front)
 
 
 def _is_said(word: Token, found: Collection[str], every: list[Token]) -> bool:
     """Whether a word of the question is said, or another one of the name that it is a part of."""
     at = every.index(word)
-    beside = [w for w in every[max(0, at - 1) : at + 2] if w.capital and word.capital]
-    beside = [w for w in beside if len(w.raw) == len(w.text)]  # not "Norway's"
-    return any(not _keys(one).isdisjoint(found) for one in (word, *beside))
+    named = [word, *every[max(0, at - 1) : at + 2]]
+    apart = any(w.text in PLACE for w in named) or not word.capital  # "Was Picasso French?"
+    parts = named[:1] if apart else [w for w in named if w.capital and len(w.raw) == len(w.text)]
+    return any(not _keys(one).isdisjoint(found) for one in (word, *parts))
 
 
 def _read(words: list[Token], asked: _Asked, fresh: bool = True) -> Polarity | None:
@@ -269,6 +270,8 @@ def _read(words: list[Token], asked: _Asked, fresh: bool = True) -> Polarity | N
         return Polarity(False, where)  # "It was Helsinki."
     last_one = missing == asked.every[-1:] and new[-1] == words[-1]
     one_for_one = len(missing) == len(new) == 1 and not (_named(missing[0]) or _named(new[0]))
+    if points and missing == asked.words and new == words[-1:]:  # "It's a seed."
+        one_for_one = all(run[-2:][0].text in ("a", "an") for run in (words, asked.every))
     if helped and not flips and (last_one or (one_for_one and asked.every[0].text in _BE)):
         return Polarity(False, where)  # "Bats are mammals." to "Are bats birds?"
     others = [word for word in missing if word not in instead]
