@@ -465,14 +465,6 @@ _TIME = regex(
 )
 
 
-#: what a text with a fraction or a time of day holds
-_HINT = regex(
-    r"\d[/\u2044:.h]\d|[\u00bc-\u00be\u2150-\u215e]|hal[fv]|third|thirty|quarter|fourth|\wth\b|\wths\b|out of"
-    r"|\b(?:one|1) in |\d ?[ap]\.? ?m|\w [ap]\.? ?m\b|uhr|clock|past|noon|midday|night|morning|evening",
-    re.IGNORECASE,
-)
-
-
 def _number(word: str | None) -> int:
     """Return the value of a number in digits or words; "a" is one, nothing is none."""
     word = (word or "0").lower()
@@ -534,8 +526,6 @@ def _time(m: re.Match[str], _: str) -> WrittenQuantity | None:
 def find_amounts(text: str) -> tuple[WrittenQuantity, ...]:
     """Return the quantities of a text, its fractions and its times of day among them."""
     found = find_quantities(text)
-    if _HINT.search(text) is None:
-        return found
     starts = [one.start for one in found]
     taken = bytearray(len(text))
     other: list[WrittenQuantity] = []
