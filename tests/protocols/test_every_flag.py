@@ -17,7 +17,7 @@ TABLE = Path(__file__).parent / "tables" / "every_flag.jsonl"
 #: a prompt of the user's own, by protocol
 OWN_PROMPTS = {
     "self_known": ("self_open", "{topic}, please."),
-    "faithfulness": ("method_vanilla", "Answer in one sentence."),
+    "faithfulness": ("method_granularity", "Be only as exact as you are sure."),
     "": ("plain_question", "Say: {question}"),
 }
 
