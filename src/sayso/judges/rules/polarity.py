@@ -289,9 +289,11 @@ def polarity(question: str, text: str, low: int = 0) -> Polarity | None:
     count for more than a statement. "Yes" and "no" in one sentence are neither.
     """
     asked = _asked(question)
+    if asked is None:
+        return None
     found: Polarity | None = None
     turned = False
-    for words, fresh in islice(_stretches(text, low), _MOST) if asked else ():
+    for words, fresh in islice(_stretches(text, low), _MOST):
         turned = (turned and not fresh) or any(
             _effects().get((w.text,)) == "turn" for w in words[:3]
         )
@@ -311,10 +313,13 @@ def polarity(question: str, text: str, low: int = 0) -> Polarity | None:
 def gold_polarity(question: str, golds: Sequence[Gold]) -> bool | None:
     """Return whether yes or no is true, by golds that say nothing else; ``None`` for others."""
     asked = _asked(question)
-    says: set[bool | None] = set() if asked else {None}
-    for name in (name for gold in golds for name in gold.names if asked):
+    if asked is None:
+        return None
+    bare = asked._replace(keys=frozenset())
+    says: set[bool | None] = set()
+    for name in (name for gold in golds for name in gold.names):
         runs = [words for words, _ in _stretches(name)]
-        said = _read(runs[0], asked._replace(keys=frozenset())) if len(runs) == 1 else None
+        said = _read(runs[0], bare) if len(runs) == 1 else None
         says.add(said.yes if said and said.bare and said.pure else None)
     return says.pop() if len(says) == 1 else None
 
