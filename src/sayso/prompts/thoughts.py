@@ -9,7 +9,7 @@ from typing import NamedTuple
 #: names of the tags with which models mark a thought in their text
 TAGS = (
     "think", "thinking", "thought", "thoughts", "reasoning", "scratchpad", "antthinking",
-    "internal_monologue", "longcat_think", "mm:think",
+    "internal_monologue", "reflection", "cot", "longcat_think", "mm:think",
 )  # fmt: skip
 #: How models mark a thought: what opens it, what closes it.
 THOUGHTS = (
@@ -23,6 +23,7 @@ THOUGHTS = (
     ("<|start_thinking|>", "<|end_thinking|>"),
     ("<|inner_prefix|>", "<|inner_suffix|>"),
     ("<|think|>", "<|/think|>"),
+    ("<|thinking|>", "<|/thinking|>"),
     ("<unused94>thought", "<unused95>"),
     ("◁think▷", "◁/think▷"),
 )
@@ -75,7 +76,9 @@ _TOKEN = (
 _STOP = re.compile(_TOKEN, re.I)
 #: tokens before an answer, with the name of who speaks
 _BEFORE = re.compile(
-    rf"(?:\s*+{_TOKEN}(?:(?:assistant|model)(?=\s*(?:{_TOKEN}|\n)))?+)++\s*+", re.I
+    r"(?:\s*+(?:<s>)?\s*+\[INST\][^\[]*+(?=\[/INST\]))?+"
+    rf"(?:\s*+{_TOKEN}(?:(?:assistant|model)(?=\s*(?:{_TOKEN}|\n)))?+)++\s*+",
+    re.I,
 )
 #: tokens inside which an answer stands
 _AROUND = re.compile(r"<\|(?:(?:begin|end)_of_(?:box|solution)|(?:start|end)_response)\|>", re.I)

@@ -52,7 +52,9 @@ _TURNED = regex(
 )
 #: "a 40 % chance of rain" speaks of rain
 _OF_THE_WORLD = regex(r"\sof\s(?!(?:it|this|that|being|me|my|him|her|them)\b)\w")
-_OF_ONESELF = regex(r"\b(?:sure|certain|certainty|confident|confidence|positive|i|i'd|i'm|my)\b")
+_OF_ONESELF = regex(
+    r"\b(?:sure|certain|confident|positive|i|i'd|i'm|my)\b|\s(?:it|this)(?:'s|\sis|\swas)\b"
+)
 _WINDOW = 48
 #: what every text that gives a probability holds
 _LIKELIHOOD = regex(
@@ -95,7 +97,7 @@ def stated_probabilities(text: str) -> list[StatedProbability]:
         if after and _OF_THE_WORLD.match(low, after.end()):
             return
         turned = _TURNED.match(low, after.end() if after else end)
-        around = low[max(0, start - _WINDOW) : after.end() if after else end]
+        around = low[max(0, start - _WINDOW) : after.end() + 16 if after else end]
         own = _OF_ONESELF.search(around) is not None
         shares.insert(place, StatedProbability(1 - share if turned else share, start, end, own))
 
@@ -139,13 +141,13 @@ _MARKUP = r"[*_\"'`]{0,4}"
 _VALUE = (
     r"(?:(?:about|around|roughly|approximately|~|≈)\s?)?(?:(?P<low>\d{1,3}(?:\.\d{1,4})?|\.\d{1,4})"
     r"(?:\s?%?\s?[-–]\s?(?P<high>\d{1,3}))?(?:\s?(?P<percent>%|per\s?cent\b)"
-    r"|\s?(?:/|out\sof|of)\s?(?P<whole>5|10|100)\b)?(?![\d%/]|\.\d)"
+    r"|\s?(?:/|out\sof|of)\s?(?P<whole>100|10|5|1(?:\.0)?)\b)?(?![\d%/]|\.\d)"
     rf"|(?P<word>{alternatives(LEVELS)})\b)"
 )
 #: "Confidence: 30%", "My confidence in this answer is 7 out of 10", "<confidence>8</confidence>"
 _LABEL = regex(
     rf"(?:\b(?P<my>my)\s)?(?:\b(?:overall|stated|final|level\sof)\s)?\b{_NOUN}"
-    r"(?:[ _-]?(?:level|score|rating|estimate))?"
+    r"(?:[ _-]?(?:level|score|rating|estimate|percent(?:age)?))?"
     r"(?:\s(?:in|of|that|for)(?:\s(?:being|it|this|that|the|my|answer|is|correct|right|true)){1,5})?"
     r"(?:\s?\([01]\s?(?:-|–|to)\s?(?P<scale>\d{1,3})%?\))?"
     rf"{_MARKUP}(?P<link>\s?[:=>–—]|\s(?:is|of))?{_MARKUP}\s?[\[(]?{_MARKUP}{_VALUE}",
@@ -153,7 +155,7 @@ _LABEL = regex(
 )
 #: "[90%]", "(low confidence)", "— 80 % sure"
 _ASIDE = regex(
-    rf"(?:(?P<square>\[)|[(—–]|\s-|\swith|\bI\shave)\s?{_VALUE}"
+    rf"(?:(?P<square>\[)|[(—–]|\s-|\swith|\bI\shave|(?m:^))\s?{_VALUE}"
     rf"(?:(?P<noun>\s(?:{_NOUN}|sure|certain|confident))(?:\sin\s(?:it|this|that|my)(?:\sanswer)?)?"
     r"|(?P<closed>\s?\]))",
     re.I,

@@ -27,6 +27,7 @@ from sayso.judges.english.language import is_english, scripts_of
 from sayso.judges.english.lexicon import lexicon_words
 from sayso.judges.english.other_languages import MOST_WORDS, is_set_phrase, plain, silent_elsewhere
 from sayso.judges.english.sentences import Span
+from sayso.judges.english.stated import stated_probabilities
 from sayso.judges.english.tokens import HYPHENATED
 from sayso.judges.english.wrapping import Said, unwrapped
 from sayso.judges.judge import WITHHELD, Item, Judge, credit_withholding, golds_to_compare
@@ -305,6 +306,8 @@ def _as_stated(verdict: Verdict, said: Said) -> Verdict:
         return verdict
     place = verdict.start if verdict.answer_start is None else verdict.answer_start
     low = any(o.share < SURE_LABEL and o.start <= place < o.end for o in said.stated)
+    for one in stated_probabilities(said.split.text[verdict.start : verdict.end]):
+        low = low or (one.own and one.share < 1)
     return msgspec.structs.replace(verdict, stance="hedged") if low else verdict
 
 

@@ -882,6 +882,8 @@ def without_doubt(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect
     row, texts = rows[0], [word.text for word in rows[0]]
     granted = _YES_OR_NO.search(aspect.question) and next(said_in(row, "granted"), None)
     marks = [m for m in marks_of(row) if not (granted and granted.start <= m.start < granted.end)]
+    if any(family_stem(word) in aspect.asked for word in silence_words("odds")):
+        marks = [m for m in marks if row[m.start].text not in silence_words("odds")]
     if marks or speaks_of_itself(row) or not _WEIGHING.isdisjoint(texts):
         return chances
     if stance != "hedged":
@@ -896,6 +898,7 @@ def without_doubt(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect
         for last, word in zip(("", *texts), row, strict=False)
         if word.raw[0].isalpha() and word.text not in FUNCTION and not word.name
         and family_stem(word.text) not in aspect.asked and not last[-1:].isdigit()
+        and word.text not in silence_words("odds")
     ]  # fmt: skip
     value = any(word.name or word.text[0].isdigit() for word in row)
     kept = [stance for stance in STANCES if stance != "hedged"]

@@ -21,6 +21,7 @@ from sayso.judges.rules.reading import (
     stance_chances,
 )
 from sayso.judges.rules.silence import (
+    silence_words,
     with_option,
     without_any_value,
     without_doubt,
@@ -81,7 +82,9 @@ _SHORT, _WITHHOLDING = 40, ("ignorant", "policy", "ask")
 
 def gives_nothing(text: str) -> bool:
     """Whether a text most likely withholds, whatever the question is: "Pass.", "No idea."."""
-    if len(text) > _SHORT and not any(may_hold_cue(text, kind) for kind in _WITHHOLDING):
+    cued = any(may_hold_cue(text, kind) for kind in _WITHHOLDING)
+    sources = silence_words("sources").intersection(text.lower().split())
+    if len(text) > _SHORT and not cued and not sources:
         return False
     _, chances = voiced(aspect_of(""), text)
     if not len(chances):
