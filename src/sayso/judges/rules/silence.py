@@ -882,7 +882,7 @@ def without_doubt(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect
     row, texts = rows[0], [word.text for word in rows[0]]
     granted = _YES_OR_NO.search(aspect.question) and next(said_in(row, "granted"), None)
     marks = [m for m in marks_of(row) if not (granted and granted.start <= m.start < granted.end)]
-    if any(family_stem(word) in aspect.asked for word in silence_words("odds")):
+    if not silence_words("odds").isdisjoint(aspect.question.lower().split()):
         marks = [m for m in marks if row[m.start].text not in silence_words("odds")]
     if marks or speaks_of_itself(row) or not _WEIGHING.isdisjoint(texts):
         return chances
