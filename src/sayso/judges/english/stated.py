@@ -43,7 +43,7 @@ _THIRDS = regex(
 )
 _SURE_AFTER = regex(rf"\s{{0,2}}(?:(?!more\b|less\b)\w{{1,12}}+\s){{0,2}}{_SURE}(?!\sinterval)")
 _SURE_BEFORE = regex(
-    rf"{_SURE}(?!\s(?:interval|index|limit)s?\b)[^\w.\n]{{0,3}}(?:\w{{1,10}}+[^\w.\n]{{1,3}}){{0,4}}$"
+    rf"{_SURE}(?!(?:(?<=sure)|(?<=certain)|(?<=confident))\sthat\b|\s(?:interval|index|limit)s?\b)[^\w.\n]{{0,3}}(?:\w{{1,10}}+[^\w.\n]{{1,3}}){{0,4}}$"
 )
 _GIVEN = regex(r"\b(?:(?:give|put|rate|call)\s(?:it|this|that)|times|chances?|odds)\b")
 _DENIED = regex(r"\b(?:not|n't|never|less\sthan)\s(?:\w{1,12}+\s){0,2}$")
