@@ -11,7 +11,7 @@ from sayso import judge_rules, judge_rules_long
 from sayso.judges.claims import unresponsive
 from sayso.judges.contradiction import answers
 from sayso.judges.english.lexicon import judge_data
-from sayso.judges.english.other_languages import plain, silent_elsewhere
+from sayso.judges.english.other_languages import frequent_words, plain, silent_elsewhere
 from sayso.protocols.faithfulness.verdicts import RulesWording
 from support.tables import tabled
 
@@ -44,6 +44,12 @@ def test_an_answer_that_is_a_gold_is_read(gold: str, text: str) -> None:
     assert (verdict.stance, verdict.content) == ("committed", "correct")
 
 
+@tabled
+def test_another_title_in_another_language_is_wrong(gold: str, text: str) -> None:
+    verdict = judge_rules("What is it called?", gold, text)
+    assert (verdict.stance, verdict.content) == ("committed", "incorrect")
+
+
 @pytest.mark.parametrize(
     ("gold", "problem"), [("Moscow", "language"), ("\u0420\u0438\u0433\u0430", None)]
 )
@@ -64,11 +70,16 @@ def test_each_phrase_of_the_table_is_silence_and_has_a_source() -> None:
     assert head == "language\tkind\tchecked against\tphrases"
     for row in rows:
         language, kind, source, phrases = row.split("\t")
-        assert kind in ("silence", "neutral", "first", "inside"), row
+        assert kind in ("silence", "neutral", "first", "inside", "words", "particles"), row
         assert source, row
         assert phrases, row
         for phrase in phrases.split(" | ") if kind == "silence" else ():
             assert silent_elsewhere(phrase), (language, phrase)
+
+
+def test_frequent_words_are_none_of_english() -> None:
+    for words in frequent_words():
+        assert not words & {"van", "a", "an", "the", "is", "not", "million"}
 
 
 def test_accents_vowel_signs_and_invisible_characters_do_not_count() -> None:

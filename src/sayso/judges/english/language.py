@@ -7,8 +7,8 @@ from collections.abc import Set
 from functools import lru_cache
 
 from sayso.judges.english.families import word_group
-from sayso.judges.english.lexicon import lexicon_rows, lexicon_words
-from sayso.judges.english.other_languages import MOST_WORDS, is_set_phrase
+from sayso.judges.english.lexicon import lexicon_words
+from sayso.judges.english.other_languages import MOST_WORDS, frequent_words, is_set_phrase
 from sayso.judges.patterns import regex
 
 # ---- whether a text is English: by its words and scripts. Names, dates, numbers and other short
@@ -22,9 +22,7 @@ _CODE = regex(r"\S*[\\_={}<>@]\S*")
 #: Frequent words that hold a sentence together and are rare in names; shared forms are left out
 #: ("in", "was", "die", "a", "on", "or", "me", "as", "do", "no").
 _ENGLISH = lexicon_words("function words", "language")
-_OTHERS = tuple(
-    frozenset(row.partition(": ")[2].split()) - _ENGLISH for row in lexicon_rows("languages")
-)
+_OTHERS = frequent_words()
 _ELSEWHERE = frozenset().union(*_OTHERS)
 
 #: how contractions end in English and rarely elsewhere: "that's", "don't", "they're"
@@ -36,6 +34,8 @@ _SENTENCE = regex(
     "可能|也许|也許|大概|应该是|應該是|不确定|不確定|不知道|我认为|我認為|我想|"
     "아마|입니다|습니다|인 것|모르"
 )
+#: "Manam yachanichu.": two or three words, only the first with a capital, and a full stop
+_SENTENCE_OF_FEW = regex(r"\s*(?![a-z])[^\W\d_]+(?: (?![A-Z\d])[^\W\d_]+){1,2}[.!]\s*")
 _BEYOND_LATIN = regex("[^\u0000-\u024f\u1e00-\u1eff]")
 _LATIN = regex("[A-Za-zªµºÀ-ÖØ-öø-\u024f\u1e00-\u1eff]")
 #: the letters of formulas
@@ -82,47 +82,43 @@ def is_english(text: str, scripts: frozenset[str] | None = None) -> bool:
     True for English, and for what has no language: the empty text, names and numbers of up to four
     words (in other ``scripts`` than Latin only in these, where they are given). False for set
     phrases of other languages, for other text in another script, where another language's function
-    words outnumber the English ones, and where most words in small letters are none of English.
+    words outnumber the English ones, and where most words in small letters have no stem of the
+    14,000 frequent English words.
     Judged on the first 4,000 characters.
     """
     sample = text[:_SAMPLE]
-    written = _WORD.findall(sample)
+    written = _WORD.findall(_CODE.sub(" ", sample))
     words = " ".join(written).lower().replace("’", "'").split()
     english = sum(word in _ENGLISH or word.endswith(_CONTRACTED) for word in words)
     other_script = not sample.isascii() and _other_script(sample)
     mostly = not other_script and english >= 0.25 * len(words)
     if (not mostly or len(words) <= MOST_WORDS) and is_set_phrase(sample):
         return False
-    if mostly or (len(words) < 4 and not other_script):
+    if mostly:
         return True
     if other_script:
         return _may_be_a_name(sample, scripts)
-    elsewhere = len(_ELSEWHERE.intersection(words))
-    capitals = sum(word[0].isupper() and word.lower() not in _ELSEWHERE for word in written)
+    small = [word.lower() for word in written if word[0].islower() or sample.isupper()]
+    longer = [word.removesuffix("'s") for word in small if len(word) > 1]
+    unheard = [word for word in longer if word not in _ENGLISH and word_group(word) == word]
+    marked = sum(not word.isascii() for word in unheard)
+    if len(words) < 4:
+        few = bool(_SENTENCE_OF_FEW.fullmatch(sample)) and len(unheard) == len(words) - 1
+        return not few or (len(unheard) < 2 and not marked)
     # "judith cynthia keppel" is a name without its capitals
     bare = len(words) <= MOST_WORDS and sample.islower()
-    if not bare and _mostly_unheard(sample, elsewhere):
+    elsewhere = len(_ELSEWHERE.intersection(small))
+    # Fewer words are enough with letters or function words of other languages.
+    least, share = (2, 0.5) if elsewhere or marked else (3, 0.75)
+    if not bare and least <= len(unheard) > share * len(longer):
         return False
-    if elsewhere < 2:
-        return True
-    # One word alone may be English too: "A tadpole becomes a frog".
-    several = [known for known in _OTHERS if len(known.intersection(words)) > 1]
-    best = max((sum(map(known.__contains__, words)) for known in several), default=0)
-    # Names carry a particle or two ("Leonardo di ser Piero da Vinci"), so among capitalized words
-    # it takes more of them.
-    least = 4 if bare or (2 * capitals >= len(words) and not sample.isupper()) else 2
-    return bool(best < least or best <= english or best < 0.18 * len(words))
+    best = max(sum(map(known.__contains__, small)) for known in _OTHERS)
+    # Names carry a particle or two: "Leonardo di ser Piero da Vinci"
+    particles = 2 if bare or 2 * len(small) <= len(words) else 0
+    foreign = max(best - particles, elsewhere + marked if elsewhere and marked and not bare else 0)
+    return foreign < 2 or foreign <= english or foreign < 0.18 * len(words)
 
 
-def _mostly_unheard(text: str, elsewhere: int) -> bool:
-    """Return whether most words in small letters have no stem of the 14,000 frequent English words.
-
-    Fewer are enough where function words of another language stand among them (``elsewhere``).
-    """
-    written = _WORD.findall(_CODE.sub(" ", text))
-    small = [word.removesuffix("'s") for word in written if word[0].islower() and len(word) > 1]
-    unheard = sum(
-        word not in _ENGLISH and word_group(word.lower()) == word.lower() for word in small
-    )
-    least, share = (2, 0.5) if elsewhere else (3, 0.75)
-    return bool(least <= unheard > share * len(small))
+def has_foreign_words(text: str) -> bool:
+    """Return whether a name has words or letters of another language: "La dolce vita"."""
+    return not (text.isascii() and _ELSEWHERE.isdisjoint(text.lower().split()))

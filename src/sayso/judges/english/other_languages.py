@@ -5,8 +5,10 @@ dictionary, translations, public repositories; else they are of our own knowledg
 
 * ``silence``: "I don't know", "no information"; ``neutral``: words that name no value ("sorry",
   "the answer"). Case, accents and punctuation do not count. See :func:`silent_elsewhere`.
-* ``first``: how an answer begins that is no name ("perhaps"), or with a dot all that it says
-  ("yes."); ``inside``: small words behind the first ("is"). See :func:`is_set_phrase`.
+* ``first``: how an answer begins that is no name ("perhaps", "before 0" for any number), or with a
+  dot all that it says ("yes."); ``inside``: small words behind the first ("is"); ``words``: both,
+  of frequent words without those of English and of names. See :func:`is_set_phrase`.
+* ``particles``: frequent words that stand in names too ("del").
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ _UNSPACED = ("zh", "ja", "ko", "th", "my", "km")
 _PLAIN = str.maketrans("ıøłđħ", "ioldh")
 _CLAUSE_ENDS = regex(r"[^\w\s'’`´‘ʼ-]+")
 _NO_LETTERS = regex(r"[\W_ʼ]+")
+_NUMBER = regex(r"\d[\d.,]*")
 #: names have at most so many words
 MOST_WORDS = 6
 
@@ -73,12 +76,25 @@ def _silences() -> list[tuple[list[list[str]], frozenset[str], re.Pattern[str] |
     return made
 
 
-def is_set_phrase(text: str) -> bool:
-    """Return whether a text is no English and no name: "Nein.", "Vielleicht Oslo."."""
-    words = _words(text.casefold())
-    if len(words) <= MOST_WORDS:
-        begins = {words[0], " ".join(words[:2]), " ".join(words) + "."} if words else set()
-        if begins & _phrases("first") or not _phrases("inside").isdisjoint(_words(text)[1:]):
+def frequent_words() -> list[frozenset[str]]:
+    """Return of each language its frequent words that English does not use."""
+    listed: dict[str, set[str]] = defaultdict(set)
+    for language, words in (*_rows("words"), *_rows("inside"), *_rows("particles")):
+        listed[language].update(words)
+    return [frozenset(words) for words in listed.values()]
+
+
+def is_set_phrase(text: str, *, title: bool = False) -> bool:
+    """Return whether a text is no English and no name: "Nein.", "Vielleicht Oslo.".
+
+    In a ``title`` any words may stand behind the first: "Ne me quitte pas".
+    """
+    words = _words(_NUMBER.sub("0", text.casefold()))
+    if 0 < len(words) <= MOST_WORDS:
+        begins = {words[0], " ".join(words[:2]), " ".join(words) + "."}
+        small = {*_words(text.replace("-", ""))[1:]}
+        held = (begins | small) & _phrases("words") or small & _phrases("inside")
+        if begins & _phrases("first") or (held and not title):
             return True
     return True in _readings(text)
 
@@ -97,8 +113,7 @@ def silent_elsewhere(text: str) -> bool:
 def _readings(text: str) -> frozenset[bool | None]:
     """Return whether clauses of a text are silent; ``None`` is for one with words not known."""
     found: set[bool | None] = set()
-    for part in _CLAUSE_ENDS.split(plain(text)):
-        words = _words(part)
+    for words in filter(None, map(_words, _CLAUSE_ENDS.split(plain(text)))):
         ways = {_holds_phrase(words, *silence) for silence in _silences()}
         found.add(True if True in ways else False if False in ways else None)
     return frozenset(found)

@@ -23,7 +23,7 @@ import numpy as np
 
 from sayso.datasets.dataset import DENIES
 from sayso.judges.decisiveness import voices_doubt
-from sayso.judges.english.language import is_english, scripts_of
+from sayso.judges.english.language import has_foreign_words, is_english, scripts_of
 from sayso.judges.english.lexicon import lexicon_words
 from sayso.judges.english.other_languages import MOST_WORDS, is_set_phrase, plain, silent_elsewhere
 from sayso.judges.english.sentences import Span
@@ -255,6 +255,9 @@ _ASKS_FOR_WORDS = regex(
     rf"|\b{_LANGUAGE} (?:word|phrase|term|expression|translation|for)\b"
 )
 
+#: begins with a capital, and has neither numbers nor ends of clauses and sentences
+_TITLE = regex(r"\s*(?=[^\W\d_])(?![a-z])[^\d.,;:!?]+")
+
 
 def _foreign(text: str, aspects: Sequence[AskedAspect]) -> Verdict | None:
     """Return the verdict on a text in another language; ``None`` for English and for a gold.
@@ -268,7 +271,9 @@ def _foreign(text: str, aspects: Sequence[AskedAspect]) -> Verdict | None:
     scripts = scripts_of(" ".join(golds) if golds else questions)
     if is_english(text, scripts) or plain(text).strip(" .") in map(plain, golds):
         return None
-    if len(text.split()) <= MOST_WORDS and _ASKS_FOR_WORDS.search(questions):
+    if len(text.split()) <= MOST_WORDS and (
+        _ASKS_FOR_WORDS.search(questions) or _may_be_another_title(text, golds)
+    ):
         return None
     neutral = {w.lower() for w in HYPHENATED.findall(questions)}
     kept = [w for w in text.split() if w.strip(".,;").lower() not in neutral]
@@ -279,6 +284,14 @@ def _foreign(text: str, aspects: Sequence[AskedAspect]) -> Verdict | None:
         return missing("language")
     start = len(text) - len(text.lstrip())
     return make_verdict("abstained", where=Span(start, len(text.rstrip())))
+
+
+def _may_be_another_title(text: str, golds: Sequence[str]) -> bool:
+    """Return whether a gold is a title that is no English, and a text may be another one."""
+    if not _TITLE.fullmatch(text) or is_set_phrase(text, title=True):
+        return False
+    told = plain(text)
+    return any(map(has_foreign_words, golds)) and not any(plain(gold) in told for gold in golds)
 
 
 # ---- wrappings
