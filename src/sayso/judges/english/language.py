@@ -35,7 +35,7 @@ _SENTENCE = regex(
     "아마|입니다|습니다|인 것|모르"
 )
 #: "Manam yachanichu.": two or three words, only the first with a capital, and a full stop
-_SENTENCE_OF_FEW = regex(r"\s*(?![a-z])[^\W\d_]+(?: (?![A-Z\d])[^\W\d_]+){1,2}[.!]\s*")
+_SENTENCE_OF_FEW = regex(r"\s*(?![a-z\d])[\w'’-]+(?: (?![A-Z])[\w'’-]+){1,3}[.!]\s*")
 _BEYOND_LATIN = regex("[^\u0000-\u024f\u1e00-\u1eff]")
 _LATIN = regex("[A-Za-zªµºÀ-ÖØ-öø-\u024f\u1e00-\u1eff]")
 #: the letters of formulas
@@ -103,8 +103,8 @@ def is_english(text: str, scripts: frozenset[str] | None = None) -> bool:
     unheard = [word for word in longer if word not in _ENGLISH and word_group(word) == word]
     marked = sum(not word.isascii() for word in unheard)
     if len(words) < 4:
-        few = bool(_SENTENCE_OF_FEW.fullmatch(sample)) and len(unheard) == len(words) - 1
-        return not few or (len(unheard) < 2 and not marked)
+        few = _SENTENCE_OF_FEW.fullmatch(sample) and len(unheard) == len(words) - 1
+        return not (few and (len(unheard) > 1 or marked))
     # "judith cynthia keppel" is a name without its capitals
     bare = len(words) <= MOST_WORDS and sample.islower()
     elsewhere = len(_ELSEWHERE.intersection(small))
