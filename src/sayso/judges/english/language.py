@@ -34,8 +34,8 @@ _SENTENCE = regex(
     "可能|也许|也許|大概|应该是|應該是|不确定|不確定|不知道|我认为|我認為|我想|"
     "아마|입니다|습니다|인 것|모르"
 )
-#: "Manam yachanichu.": two or three words, only the first with a capital, and a full stop
-_SENTENCE_OF_FEW = regex(r"\s*(?![a-z\d])[\w'’-]+(?: (?![A-Z])[\w'’-]+){1,3}[.!]\s*")
+#: "Mana yachanichu.": up to five words, only the first with a capital, and a full stop
+_SENTENCE_OF_FEW = regex(r"\s*(?![a-z\d])[\w'’-]+(?: (?![A-Z])[\w'’-]+){1,4}[.!]\s*")
 _BEYOND_LATIN = regex("[^\u0000-\u024f\u1e00-\u1eff]")
 _LATIN = regex("[A-Za-zªµºÀ-ÖØ-öø-\u024f\u1e00-\u1eff]")
 #: the letters of formulas
@@ -102,9 +102,12 @@ def is_english(text: str, scripts: frozenset[str] | None = None) -> bool:
     longer = [word.removesuffix("'s") for word in small if len(word) > 1]
     unheard = [word for word in longer if word not in _ENGLISH and word_group(word) == word]
     marked = sum(not word.isascii() for word in unheard)
+    if _SENTENCE_OF_FEW.fullmatch(sample):
+        brief = [word for word in words if len(word) in (2, 3) and word not in _ENGLISH]
+        if unheard and len({*unheard, *brief, *words[:1]}) == len(set(words)):
+            return not (marked or brief or len(unheard) > 1)
     if len(words) < 4:
-        few = _SENTENCE_OF_FEW.fullmatch(sample) and len(unheard) == len(words) - 1
-        return not (few and (len(unheard) > 1 or marked))
+        return True
     # "judith cynthia keppel" is a name without its capitals
     bare = len(words) <= MOST_WORDS and sample.islower()
     elsewhere = len(_ELSEWHERE.intersection(small))
