@@ -10,7 +10,7 @@ those of ``judges/data/lexicon.txt`` ([polarity], [opposites]).
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import islice
 from typing import NamedTuple
@@ -25,11 +25,11 @@ from sayso.records import Gold
 
 #: what a question says of its own answer
 _TRUE_OR_FALSE = regex(
-    r"\b(?:true|yes|right|correct)(?:\s+or\s+|\s?/\s?)(?:false|no|wrong|not|incorrect)\b", re.I
+    r"\b(?:true|yes|right|correct)(?:\s+or\s+|\s?/\s?)(?:false|no|wrong|not|incorrect)\b|\b(?:or|if)\s+not\b",
+    re.I,
 )
 _ASKS = regex(r"\W*(?:\w+\s+)?(?:who|whom|whose|what|which|when|where|why|how)\b", re.I)
 _SENTENCE = regex(r"(?<=[.!?])\s+|\n")
-_STOP = regex(r"[.!?](?=\W|$)|\n")
 _PAUSE = regex(r"[,;:()\"*\u2014\u2013\u2026]|\s-\s|[.!?](?=\s)|\n")
 _HELPERS = lexicon_words("auxiliaries", "contradiction") | lexicon_words("auxiliaries", "claims")
 _BE = lexicon_words("auxiliaries", "matching.copula")
@@ -46,7 +46,7 @@ _MOST, _LONGEST = 400, 5
 class Polarity(NamedTuple):
     """What a text says and where; ``yes`` is ``None`` for "yes and no".
 
-    ``bare``: in words of yes and no alone; ``pure``: it adds nothing to them and to the question.
+    ``bare``: in no word of the question; ``pure``: it adds nothing to the question.
     """
 
     yes: bool | None
@@ -58,14 +58,15 @@ class Polarity(NamedTuple):
 class _Asked(NamedTuple):
     """A question of yes or no: all its words, those that tell something, their ``keys``.
 
-    ``denied``: it asks of a denial ("Did he never ..."), ``isnt``: only in form ("Isn't it ...").
+    ``names`` of several words, or in capitals, by their initials; ``denied``: it asks of a denial
+    ("Did he never ...").
     """
 
     every: list[Token]
     words: list[Token]
     keys: frozenset[str]
+    names: dict[str, list[Token]]
     denied: bool
-    isnt: bool
 
 
 @cache
@@ -89,11 +90,8 @@ def _opposites() -> dict[str, list[str]]:
 def _keys(*words: Token) -> frozenset[str]:
     """Return what words are looked up by."""
     known = {key for word in words for key in keys(word.text, word.stem)}
-    known.update(_BASES.get(word.text, word.text) for word in words)
-    for word in words:
-        known.update(
-            word.text.removesuffix(end) for end in ("er", "est") if word.text.endswith(end)
-        )
+    for text in [word.text for word in words]:
+        known |= {_BASES.get(text, text), text.removesuffix("er"), text.removesuffix("est")}
     return frozenset(known)
 
 
@@ -101,16 +99,28 @@ def _named(word: Token) -> bool:
     return word.capital or word.number
 
 
-def _place(words: list[Token], word: Token) -> tuple[str, str]:
-    """Return what may stand in the place of a word: its role, and what kind of name it is."""
-    kind = "number" if word.number else "month" if word.text in MONTHS else "name"
-    return _role(words, word), kind
+def _place(words: list[Token], word: Token) -> tuple[str, bool]:
+    """Return what may stand in the place of a word: its preposition, and whether it counts.
 
-
-def _role(words: list[Token], word: Token) -> str:
-    """Return the preposition before a word; "" for none and for "by", behind which one acts."""
+    No preposition and "by", behind which one acts, are the same.
+    """
     before = [w.text for w in words[: words.index(word)] if w.text not in ("the", "a", "an")]
-    return before[-1] if before and before[-1] in _ROLES else ""
+    return before[-1] if before and before[-1] in _ROLES else "", word.number or word.text in MONTHS
+
+
+def _names(words: list[Token]) -> dict[str, list[Token]]:
+    """Return the names of several words ("European Union") and in capitals, by their initials."""
+    runs: list[list[Token]] = []
+    for word in words:
+        if word.capital and runs and word.start - runs[-1][-1].end == 1:
+            runs[-1].append(word)
+        elif word.capital:
+            runs.append([word])
+    return {
+        run[0].text if len(run) == 1 else "".join(word.text[0] for word in run): run
+        for run in runs
+        if len(run) > 1 or run[0].raw.isupper()
+    }
 
 
 @lru_cache(maxsize=1024)
@@ -125,58 +135,68 @@ def _asked(question: str) -> _Asked | None:
     first = words[0].text.removesuffix("nt") if words else ""
     if not words or (first not in _HELPERS and _ASKS.match(asking.rpartition(",")[2])):
         return None
-    opens = 1 + (first in _HELPERS)
     apart = ("not", "no", "never", f"{first}nt")
     told = [
         w for w in words if not (_is_plain(w.text) or w.text in apart) or w.text in _opposites()
     ]
-    denied = any(w.text in ("not", "never", "no") for w in words[opens:])
-    isnt = any(w.text.endswith("nt") or w.text == "not" for w in words[:2])
-    return _Asked(words, told, _keys(*told), denied, isnt)
+    denied = any(w.text in ("not", "never", "no") for w in words[1 + (first in _HELPERS) :])
+    return _Asked(words, told, _keys(*told), _names(told), denied)
 
 
-def _stretches(text: str, low: int = 0) -> Iterator[tuple[list[Token], bool]]:
-    """Yield the words between pauses from ``low`` on, and whether they begin a sentence.
-
-    "Yes" and "no" before a clause are stretches of their own.
-    """
+def _stretches(text: str, low: int = 0) -> Iterator[list[Token]]:
+    """Yield the words between pauses from ``low`` on; "yes" and "no" before a clause are apart."""
     run: list[Token] = []
-    fresh, last = True, low
     for word in (word for word in tokens(text) if word.start >= low):
-        gap = text[last : word.start]
+        gap = text[run[-1].end : word.start] if run else ""
         clause = word.capital or word.text in _HELPERS | _POINTING | {"not", "never", "the", "i"}
-        before = run[-1].text if run else ""
         led = len(run) == 1 and (
-            (before in ("no", "nope") and clause)
-            or (before in ("yes", "yeah") and word.text not in ("and", "or", "no"))
+            (run[0].text in ("no", "nope") and clause)
+            or (run[0].text in ("yes", "yeah") and word.text not in ("and", "or", "no"))
         )
-        joined = before in ("and", "so") and (clause or word.text == "no") and not word.capital
         listed = gap == ", " and word.capital and len(run) > 1 and run[-1].capital  # "Ulm, Germany"
-        if run and (word.text in _CUTS or joined or led or (_PAUSE.search(gap) and not listed)):
-            yield run, fresh
-            run, fresh = [], _STOP.search(gap) is not None
+        if run and (word.text in _CUTS or led or (_PAUSE.search(gap) and not listed)):
+            yield run
+            run = []
         run.append(word)
-        last = word.end
     if run:
-        yield run, fresh
+        yield run
 
 
 class _Sorted:
-    """The words of a stretch: the question's, new ones, and how often they turn what is said."""
+    """The words of a stretch: the question's, new ones, and how often they turn what is said.
+
+    ``points``: a pronoun stands for words of the question; ``helped``: it has an auxiliary.
+    """
 
     def __init__(self, words: list[Token], asked: _Asked) -> None:
         self.told: list[Token] = []
         self.new: list[Token] = []
         self.found: set[str] = set()
         self.effects: dict[int, str] = {}
+        self.points = any(word.text in _POINTING for word in words)
+        self.helped = any(
+            word.text in _HELPERS
+            or word.text.endswith("nt")
+            or (word.text in _POINTING and len(word.raw) > len(word.text))  # "it's"
+            for word in words
+        )
+        short = _names(words)
+        same = {w: asked.names[n] for n in short.keys() & asked.names.keys() for w in short[n]}
+        counted = any(word.number for word in asked.every)
         self.flips = at = 0
         while at < len(words):
+            word = words[at]
             size, effect = _effect_at(words, at, asked)
-            if effect:
+            if word in same:
+                self.told.append(word)
+                self.found |= _keys(*same[word])
+            elif effect:
                 self.effects[at] = effect
                 self.flips += effect in ("no", "not")
+            elif word.raw.lower() == "one" and not counted:
+                self.points = True  # "You need one."
             else:
-                self._sort(words[at], asked)
+                self._sort(word, asked)
             at += size
 
     def _sort(self, word: Token, asked: _Asked) -> None:
@@ -190,22 +210,28 @@ class _Sorted:
         elif word.text not in _SMALL:
             self.new.append(word)
 
+    def missing(self, asked: _Asked) -> list[Token]:
+        """Return the question's words that are not said, nor another one of their name."""
+        for name in asked.names.values():
+            known = _keys(*name)
+            if not self.found.isdisjoint(known) and all(w.text not in PLACE for w in name):
+                self.found |= known
+        return [word for word in asked.words if self.found.isdisjoint(_keys(word))]
+
 
 def _effect_at(words: list[Token], at: int, asked: _Asked) -> tuple[int, str]:
     """Return how many words what stands at a place has, and what it does; "" for a plain word."""
-    size, effect = 1, ""
-    for n in range(_LONGEST, 0, -1):
-        phrase = tuple(word.text for word in words[at : at + n])
-        if phrase in _effects() and asked.keys.isdisjoint(phrase):
-            size, effect = n, _effects()[phrase]
-            break
-    apart = at > 0 and words[at].text == "not" and words[at - 1].text not in _HELPERS | _POINTING
-    if effect == "than" or (effect == "not" and apart):
-        rest = next((w for w in words[at + size :] if not _is_plain(w.text)), None)
-        if rest is not None and asked.keys.isdisjoint(_keys(rest)):
-            return words.index(rest) + 1 - at, "plain"  # "Helsinki, not Oslo"
-        effect = "not"
-    return size, effect
+    for size in range(_LONGEST, 0, -1):
+        phrase = tuple(word.text for word in words[at : at + size])
+        effect = _effects().get(phrase, "") if asked.keys.isdisjoint(phrase) else ""
+        if effect == "than":
+            rest = next((w for w in words[at + size :] if not _is_plain(w.text)), None)
+            if rest is not None and asked.keys.isdisjoint(_keys(rest)):
+                return words.index(rest) + 1 - at, "plain"  # "Helsinki rather than Oslo"
+            return size, "not"
+        if effect:
+            return len(phrase), effect
+    return 1, ""
 
 
 def _is_swapped(words: list[Token], told: Sequence[Token], asked: _Asked) -> bool:
@@ -215,70 +241,59 @@ def _is_swapped(words: list[Token], told: Sequence[Token], asked: _Asked) -> boo
         return False
     ends = next((w.start for w in words if w.text == "than"), words[-1].end)
     front = [w for w in asked.words if w.start < than]
-    front = front[-1:] if front and _role(asked.every, front[-1]) else front[:-1]
+    front = front[-1:] if front and _place(asked.every, front[-1])[0] else front[:-1]
     behind = _keys(*(w for w in asked.words if w.start > than))
     said = _keys(*(w for w in told if w.start < ends))
     return not said.isdisjoint(behind) and any(said.isdisjoint(_keys(w)) for w in front)
 
 
-def _is_said(word: Token, found: Collection[str], every: list[Token]) -> bool:
-    """Whether a word of the question is said, or another one of the name that it is a part of."""
-    at = every.index(word)
-    named = [word, *every[max(0, at - 1) : at + 2]]
-    apart = any(w.text in PLACE for w in named) or not word.capital  # "Was Picasso French?"
-    parts = named[:1] if apart else [w for w in named if w.capital and len(w.raw) == len(w.text)]
-    return any(not _keys(one).isdisjoint(found) for one in (word, *parts))
-
-
-def _read(words: list[Token], asked: _Asked, fresh: bool = True) -> Polarity | None:
-    """Read a stretch; ``None`` where it says neither yes nor no."""
+def _read(words: list[Token], asked: _Asked, first: bool = False) -> Polarity | None:
+    """Read a stretch, the first of its text or another; ``None``: it says neither yes nor no."""
     kinds = _Sorted(words, asked)
-    told, new, effects = kinds.told, kinds.new, set(kinds.effects.values())
-    where = Span(words[0].start, words[-1].end)
-    if not effects.isdisjoint(("out", "both")):
+    told, new, points, missing = kinds.told, kinds.new, kinds.points, kinds.missing(asked)
+    where, texts = Span(words[0].start, words[-1].end), [word.text for word in words]
+    effects = kinds.effects.values()
+    if "out" in effects or "both" in effects:
         return None if "out" in effects else Polarity(None, where)
     flips = kinds.flips + _is_swapped(words, told, asked)
-    stated = not effects.isdisjoint(("yes", "no"))
-    texts = [word.text for word in words]
-    answers_you = texts[0] in ("i", "we", "you") and (texts[-1] in _HELPERS or texts[-1] == "not")
-    points = answers_you or not _POINTING.isdisjoint(texts)
-    short = any(w.text in _POINTING and len(w.raw) > len(w.text) for w in words)  # "it's"
-    helped = short or any(t in _HELPERS or t.endswith("nt") for t in texts)
+    stated = "yes" in effects or "no" in effects
     if not new:
-        acts = any(t in _BASES or t.endswith("ed") for t in texts)
-        acts = acts or asked.every[0].text not in _BE
-        verb = acts and len(told) + points > 1 and not all(map(_named, told))
-        brief = (points or told) and not _HELPERS.isdisjoint(texts[-3:])
-        partly = any(w.text == "both" for w in asked.every) and "both" not in texts
-        partly = partly and not (points or flips or stated)
-        if partly and any(w.capital and kinds.found.isdisjoint(_keys(w)) for w in asked.words):
-            return None  # "Ann is." to "Are both Ann and Bo here?"
-        if stated or flips or brief or (told and helped) or verb:
-            own = bool(told) and not stated and asked.denied
-            return Polarity((flips % 2 == 0) != own, where, stated and not told, True)
-        return None
-    last = kinds.effects.get(len(words) - 1)
-    if last in ("yes", "no") and (_is_plain(texts[-2]) or texts[-2] == "not"):
-        return Polarity((last == "yes") != (texts[-2] == "not"), where, True)
-    if texts[0] == "not" and fresh:  # "Not without a licence."
-        return Polarity(False, where, True)
-    missing = [word for word in asked.words if not _is_said(word, kinds.found, asked.every)]
-    named = {_place(words, word) for word in new if _named(word)}
-    instead = [w for w in missing if _named(w) and _place(asked.every, w) in named]
-    stands = told or texts[-1] in _HELPERS or (points and "they" not in texts)
-    if helped and not flips and stands and instead and all(map(_named, new)):
-        return Polarity(False, where)  # "It was Helsinki."
-    last_one = missing == asked.every[-1:] and new[-1] == words[-1]
-    one_for_one = len(missing) == len(new) == 1 and not (_named(missing[0]) or _named(new[0]))
-    if points and missing == asked.words and new == words[-1:]:  # "It's a seed."
-        one_for_one = all(run[-2:][0].text in ("a", "an") for run in (words, asked.every))
-    if helped and not flips and (last_one or (one_for_one and asked.every[0].text in _BE)):
-        return Polarity(False, where)  # "Bats are mammals." to "Are bats birds?"
-    others = [word for word in missing if word not in instead]
-    replaced = others == asked.words[: len(others)] or all(map(_named, others))
-    if not told or (others and not (points and replaced)) or (instead and flips):
+        if not (stated or flips or _is_statement(words, kinds, asked, missing)):
+            return None
+        own = bool(told) and not stated and asked.denied
+        return Polarity((flips % 2 == 0) != own, where, not told, True)
+    if kinds.effects.get(len(words) - 1) in ("yes", "no") and _is_plain(texts[-2]):
+        return Polarity(flips % 2 == 0, where, True)  # "My verdict on this matter is no."
+    if first and texts[0] == "not":
+        return Polarity(False, where, True)  # "Not without a licence."
+    places = {_place(words, word) for word in new if _named(word)}
+    instead = [w for w in missing if _named(w) and _place(asked.every, w) in places]
+    other_name = instead and all(map(_named, new))  # "It was Helsinki."
+    kinds_named = points and all(run[-2:][0].text in ("a", "an") for run in (words, asked.every))
+    other_kind = missing in (asked.words[:1], asked.every[-1:])  # "Bats are mammals."
+    other_kind |= kinds_named and missing == asked.words  # "It's a seed."
+    if kinds.helped and not flips and (other_name or (other_kind and new[-1] == words[-1])):
+        return Polarity(False, where)
+    left = [word for word in missing if word not in instead]
+    subject = left == asked.words[: len(left)] and asked.every[1].text not in _POINTING
+    understood = points and (subject or all(map(_named, left)))
+    denied = flips and len(new) == 1 and not any(map(_named, left))  # "It is no EU country."
+    if not told or (left and not (understood or denied)) or (instead and flips):
         return None
     return Polarity(not instead and (flips % 2 == 0) != asked.denied, where)
+
+
+def _is_statement(words: list[Token], kinds: _Sorted, asked: _Asked, missing: list[Token]) -> bool:
+    """Tell whether words that add nothing to the question's say it or stand for it: "He has."."""
+    texts, told = [word.text for word in words], kinds.told
+    partly = any(word.text == "both" for word in asked.every) and "both" not in texts
+    if partly and not kinds.points and any(map(_named, missing)):
+        return False  # "Ann is." to "Are both Ann and Bo here?"
+    if texts[-1] in _HELPERS or (told and kinds.helped):
+        return True
+    acts = asked.every[0].text not in _BE or any(t in _BASES or t.endswith("ed") for t in texts)
+    verb = acts and len(told) + kinds.points > 1 and not all(map(_named, told))
+    return verb or (kinds.points and not _HELPERS.isdisjoint(texts[-3:]))
 
 
 @lru_cache(maxsize=4096)
@@ -286,27 +301,20 @@ def polarity(question: str, text: str, low: int = 0) -> Polarity | None:
     """Return whether a text says yes or no to a question from ``low`` on; ``None``: neither.
 
     What is said first counts, unless the text turns or concludes ("So, no."); words of yes and no
-    count for more than a statement. "Yes" and "no" in one sentence are neither.
+    count for more than a statement, and of two of them the longer: "No, it is.".
     """
     asked = _asked(question)
-    if asked is None:
-        return None
     found: Polarity | None = None
-    turned = False
-    for words, fresh in islice(_stretches(text, low), _MOST):
-        turned = (turned and not fresh) or any(
-            _effects().get((w.text,)) == "turn" for w in words[:3]
-        )
-        said = _read(words, asked, fresh)
+    stretches = islice(_stretches(text, low), _MOST) if asked else ()
+    for number, words in enumerate(stretches):
+        said = _read(words, asked, number == 0)
         if said is None or (found and found.yes == said.yes and found.bare >= said.bare):
             continue
         if said.yes is None:
             return said
-        again = asked.isnt or (said.bare and len(words) > 1)  # "No, that is correct."
-        if found is None or turned or again or said.bare > found.bare:
+        turned = any(_effects().get((word.text,)) == "turn" for word in words[:3])
+        if found is None or turned or said.bare > found.bare or (said.bare and len(words) > 1):
             found = said
-        elif not fresh and said.pure:
-            return said._replace(yes=None)
     return found
 
 
@@ -315,10 +323,10 @@ def gold_polarity(question: str, golds: Sequence[Gold]) -> bool | None:
     asked = _asked(question)
     if asked is None:
         return None
-    bare = asked._replace(keys=frozenset())
+    bare = asked._replace(keys=frozenset(), names={})
     says: set[bool | None] = set()
     for name in (name for gold in golds for name in gold.names):
-        runs = [words for words, _ in _stretches(name)]
+        runs = list(_stretches(name))
         said = _read(runs[0], bare) if len(runs) == 1 else None
         says.add(said.yes if said and said.bare and said.pure else None)
     return says.pop() if len(says) == 1 else None
@@ -327,5 +335,5 @@ def gold_polarity(question: str, golds: Sequence[Gold]) -> bool | None:
 def is_only_polarity(question: str, text: str) -> bool:
     """Tell whether a text says yes or no and nothing besides: "No, it isn't."."""
     asked = _asked(question)
-    said = [_read(words, asked, new) for words, new in _stretches(text)] if asked else []
+    said = [_read(words, asked) for words in _stretches(text)] if asked else []
     return bool(said) and all(one is not None and one.pure for one in said)
