@@ -191,8 +191,10 @@ class _Sorted:
                 self.told.append(word)
                 self.found |= _keys(*same[word])
             elif effect:
+                self.flips += effect == "not" or (
+                    effect == "no" and "no" not in self.effects.values()
+                )
                 self.effects[at] = effect
-                self.flips += effect in ("no", "not")
             elif word.raw.lower() == "one" and not counted:
                 self.points = True  # "You need one."
             else:
@@ -275,7 +277,9 @@ def _read(words: list[Token], asked: _Asked, first: bool = False) -> Polarity | 
     if kinds.helped and not flips and (other_name or (other_kind and new[-1] == words[-1])):
         return Polarity(False, where)
     left = [word for word in missing if word not in instead]
-    subject = left == asked.words[: len(left)] and asked.every[1].text not in _POINTING
+    subject = left == asked.words[: len(left)] and _POINTING.isdisjoint(
+        w.text for w in asked.every[1:2]
+    )
     understood = points and (subject or all(map(_named, left)))
     denied = flips and len(new) == 1 and not any(map(_named, left))  # "It is no EU country."
     if not told or (left and not (understood or denied)) or (instead and flips):
