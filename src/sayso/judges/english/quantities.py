@@ -314,13 +314,6 @@ _BETWEEN = regex(r"\bbetween\s+$", re.IGNORECASE)
 _AFTER = {("hour", "m"): "minute", ("foot", "in"): "inch", ("foot", ""): "inch"}
 
 
-_FRACTIONS = {"\u00bc": 0.25, "\u00bd": 0.5, "\u00be": 0.75}
-_FRACTION = regex(
-    r"\s?([\u00bc-\u00be])|\s+and\s+(?:an?|one|(?P<three>three))[\s-](?P<part>half|quarter)s?\b",
-    re.IGNORECASE,
-)
-
-
 def _join(text: str, a: WrittenQuantity, b: WrittenQuantity) -> WrittenQuantity | None:
     """Read two neighbors as one: "3 hours 48 minutes" is a sum, "4.5 to 6 liters" a range."""
     between = text[a.end : b.start]
@@ -402,11 +395,8 @@ def find_quantities(text: str) -> tuple[WrittenQuantity, ...]:
                 continue
             (value, k), slack = words, 0.0
             end = items[k - 1].end
-        if (half := _FRACTION.match(text, end)) is not None:
-            part = (
-                _FRACTIONS.get(half[1]) or (3 if half["three"] else 1) / PARTS[half["part"].lower()]
-            )
-            value, slack, end = value + part, 0.25, half.end()
+        if (more := _AND_PART.match(text, end)) is not None:
+            value, slack, end = value + _share(more), 0.25, more.end()
             while k < len(items) and items[k].start < end:
                 k += 1
         start = items[i].start
@@ -440,15 +430,17 @@ FRACTION, _CLOCK, _FACE = "fraction", "clock", "face of a clock"
 _NAMELESS = {FRACTION: Unit("share", 100.0), _CLOCK: Unit("clock", 1.0), _FACE: Unit("clock", 1.0)}
 _COUNTED = rf"\d{{1,3}}|{alternatives(NUMBER_WORDS.keys() - set(ORDINALS))}|an?"
 _PARTS = {**PARTS, **{word: number for number, word in enumerate(ORDINALS) if number > 5}}
+_SHARE = (
+    r"(?P<n>\d{1,4})[/\u2044](?P<d>[1-9]\d{0,3})(?![\d/]|[.,]\d)|(?P<sign>[\u00bc-\u00be\u2150-\u215e])"
+    rf"|(?:(?P<a>[1-9]|an?|{alternatives(NUMERALS[1:10])})[\s-](?P<part>{alternatives(_PARTS)})"
+    r"|(?P<half>half))s?(?![\w-])"
+)
+#: what is added to the number before it: "two and a half", "1 1/2", "2\u00bd"
+_AND_PART = regex(rf"(?:\s?(?=[\u00bc-\u215e])|[ -](?=\d+/)|\s+and\s+)(?:{_SHARE})", re.IGNORECASE)
 _FRACTIONAL = regex(
-    r"(?<![\d/.,:$-])(?:(?P<whole>\d{1,4})(?: and |[ -]))?"
-    r"(?P<n>\d{1,4})[/\u2044](?P<d>[1-9]\d{0,3})(?![\d/]|[.,]\d)"
-    r"|(?:(?<![\d.,])(?P<before>\d{1,4})\s?)?(?P<sign>[\u00bc-\u00be\u2150-\u215e])"
-    r"|\b(?:an?|one)\s(?P<unit>[a-z]+)\sand\sa\s(?P<more>half|quarter)\b"
-    rf"|\b(?P<out>{_COUNTED})\s(?:out\sof|(?<=\bone\s)in|(?<=\b1\s)in)\s(?:every\s)?(?P<of>{_COUNTED})\b"
-    rf"|(?<![\w-])(?:(?P<a>[1-9]|an?|{alternatives(NUMERALS[1:10])})[\s-])?"
-    rf"(?P<part>half|(?<=[\s-])(?:{alternatives(_PARTS)}))s?"
-    r"(?![\w-])",
+    rf"(?<![\w/.,:$-])(?:{_SHARE})"
+    rf"|\b(?P<out>{_COUNTED})\s(?:out\sof|of\sthe|(?<=\bone\s)in|(?<=\b1\s)in)\s(?:every\s)?"
+    rf"(?P<of>{_COUNTED})\b|\b(?:an?|one)\s(?P<unit>[a-z]+)\sand\sa\s(?P<more>half|quarter)\b",
     re.IGNORECASE,
 )
 _NO_PART = regex(r"\b(?:and|first|second|other|latter|next|last|this|that)[\s-]$", re.IGNORECASE)
@@ -456,13 +448,31 @@ _PART_ENDS = regex(r"\s*(?:[.,;:!?)]|$)|\s(?:of|the|all|an?)\b", re.IGNORECASE)
 _UNIT_OF = regex(r"\s(?:of\s)?(?:an?\s)?([a-z]+)", re.IGNORECASE)
 _TIME = regex(
     r"(?<![\d:.,/$-])(?:(?P<h>[01]?\d|2[0-4])(?P<sign>[:.h])(?P<m>[0-5]\d)(?![\d:]|\.\d)"
-    rf"|\b(?:(?P<minutes>half|quarter|{_COUNTED})\s(?:minutes\s)?(?P<to>past|(?<=minutes\s)to|"
-    rf"(?<=quarter\s)to|(?<=\bten\s)to|(?<=twenty\s)to))\s(?P<past>{_COUNTED})\b|\b(?P<hour>{_COUNTED})(?:\s(?P<half>thirty))?\b)"
-    r"(?:\s?(?P<mark>[ap]\.?\s?m\b\.?|uhr\b|h(?:ou)?rs?\b|h\b|o['\u2019]clock))?"
+    rf"|\b(?P<minutes>half|quarter|{_COUNTED})\s(?:minutes\s)?(?P<to>past|to)\s(?P<past>{_COUNTED})\b"
+    rf"|\b(?P<hour>{_COUNTED})(?:\s(?P<half>thirty))?\b)"
+    r"(?:\s?(?P<mark>[ap]\.?\s?m\b\.?|uhr\b|h(?:ou)?rs?\b|h\b|o['\u2019]clock|noon\b|midnight\b))?"
     r"(?P<day>\s(?:in\sthe\s(?:morning|afternoon|evening)|at\snight))?"
     r"|\b(?P<named>noon|midday|midnight)\b",
     re.IGNORECASE,
 )
+#: what every text with a fraction or a time holds: one of these words, or a sign beside a digit
+_HINTS = (
+    *_PARTS, "halves", "1 in ", "one in ", "out of", "past ", "five to ", "ten to ", "twenty to ",
+    "minutes to ", "clock", "uhr", "noon", "midday", "midnight", "thirty", "morning", "evening",
+    "night",
+)  # fmt: skip
+_HINT = regex(
+    r"\d(?:[/:.h\u2044]\d|\s?[ap]\.?\s?m\b)|[\u00bc-\u00be\u2150-\u215e]|\\[dt]?frac"
+    rf"|\s[ap]\.?\s?m\b|\bof\sthe\s(?:{_COUNTED})\b"
+)
+#: fractions and formulas as LaTeX writes them: "\\frac{1}{2}", "$1/2$"
+_FRAC = regex(r"\\[dt]?frac\s?(?:\{(\d{1,4})\}|(\d))\s?(?:\{(\d{1,4})\}|(\d))")
+_DOLLARS = regex(r"\$(?=\s?\d{1,4}/\d{1,4}\s?\$)")
+
+
+def _plain_fraction(match: re.Match[str]) -> str:
+    """Return a fraction of LaTeX as it is typed, in as many characters."""
+    return f" {match[1] or match[2]}/{match[3] or match[4]}".ljust(len(match[0]))
 
 
 def _number(word: str | None) -> int:
@@ -471,30 +481,33 @@ def _number(word: str | None) -> int:
     return int(word) if word.isdecimal() else NUMBER_WORDS.get(word, 1)
 
 
+def _share(m: re.Match[str]) -> float:
+    """Return the value of "1/2", "\u2154", "half", "three quarters"."""
+    if m["n"]:
+        return int(m["n"]) / int(m["d"])
+    if m["sign"]:
+        return unicodedata.numeric(m["sign"])
+    return 0.5 if m["half"] else _number(m["a"]) / _PARTS[m["part"].lower()]
+
+
 def _fraction(m: re.Match[str], text: str) -> WrittenQuantity | None:
-    """Read "1 1/2", "\u2154", "half", "three quarters of a mile", "an hour and a half"."""
+    """Read a share, "three quarters of a mile", "three out of four", "an hour and a half"."""
     if m["unit"]:
         name = unit_named(m["unit"])
         value = 1 + 1 / PARTS[m["more"].lower()]
         return WrittenQuantity(value, name, 0.0, *m.span()) if name else None
-    if m["n"]:
-        value = _number(m["whole"]) + int(m["n"]) / int(m["d"])
-    elif m["out"]:
+    if m["out"]:
         value = _number(m["out"]) / (_number(m["of"]) or 1)
-    elif m["sign"]:
-        value = _number(m["before"]) + unicodedata.numeric(m["sign"])
-    elif _NO_PART.search(text, max(0, m.start() - 8), m.start()):
+        return WrittenQuantity(value, FRACTION, 0.0, *m.span())
+    in_words = m["part"] or m["half"]
+    if in_words and _NO_PART.search(text, max(0, m.start() - 8), m.start()):
         return None  # "the second half", "two and a half"
-    elif m["a"] or m["part"].lower() == "half":
-        value = _number(m["a"] or "a") / _PARTS[m["part"].lower()]
-    else:
-        return None  # "the third"
     of = _UNIT_OF.match(text, m.end())
     if of is not None and (name := unit_named(of[1])):
-        return WrittenQuantity(value, name, 0.0, m.start(), of.end())
-    if m["part"] and not _PART_ENDS.match(text, m.end()):
+        return WrittenQuantity(_share(m), name, 0.0, m.start(), of.end())
+    if in_words and not _PART_ENDS.match(text, m.end()):
         return None  # "half asleep"
-    return WrittenQuantity(value, FRACTION, 0.0, *m.span())
+    return WrittenQuantity(_share(m), FRACTION, 0.0, *m.span())
 
 
 def _time(m: re.Match[str], _: str) -> WrittenQuantity | None:
@@ -508,13 +521,13 @@ def _time(m: re.Match[str], _: str) -> WrittenQuantity | None:
         return None
     hour, minute = _number(m["h"] or m["past"] or m["hour"]), _number(m["m"] or m["half"])
     if m["minutes"]:
-        part = m["minutes"].lower()
+        part, to = m["minutes"].lower(), m["to"].lower() == "to"
         minute = 60 // PARTS[part] if part in PARTS else _number(part)
-        if part in ("ten", "twenty") and m["to"].lower() == "to" and minute <= hour:
+        if to and part not in PARTS and "minutes" not in m[0] and (minute % 5 or minute <= hour):
             return None  # "ten to twelve" of them
-        minute *= 1 if m["to"].lower() == "past" else -1
+        minute *= -1 if to else 1
     late = mark[:1] == "p" or mark.endswith(("noon", "evening")) or (mark == "atnight" and hour > 5)
-    early = mark[:1] == "a" or mark.endswith("morning")
+    early = mark[:1] == "a" or mark.endswith(("morning", "midnight"))
     if late or early:
         hour = hour % 12 + 12 * late
     known = late or early or m["h"] or mark == "uhr"
@@ -525,16 +538,21 @@ def _time(m: re.Match[str], _: str) -> WrittenQuantity | None:
 @lru_cache(maxsize=2048)
 def find_amounts(text: str) -> tuple[WrittenQuantity, ...]:
     """Return the quantities of a text, its fractions and its times of day among them."""
+    low = text.lower()
+    if not (any(hint in low for hint in _HINTS) or _HINT.search(low)):
+        return find_quantities(text)
+    text = _DOLLARS.sub(" ", _FRAC.sub(_plain_fraction, text))
     found = find_quantities(text)
     starts = [one.start for one in found]
     taken = bytearray(len(text))
     other: list[WrittenQuantity] = []
     for pattern, read in ((_TIME, _time), (_FRACTIONAL, _fraction)):
         for one in filter(None, (read(m, text) for m in pattern.finditer(text))):
-            last = found[max(0, bisect_left(starts, one.end) - 1)] if found else one
+            near = bisect_left(starts, one.end)
+            last = found[near - 1] if near else one._replace(end=0)
+            if last.start <= one.start and one.end <= last.end:
+                continue  # "half a million", "two and a half"
             if last.end > one.end > last.start:
-                if last.start == one.start:
-                    continue  # "half a million"
                 one = one._replace(unit=last.unit, end=last.end)
             if not (taken[one.start] or taken[one.end - 1]):
                 taken[one.start : one.end] = b"\1" * (one.end - one.start)
@@ -612,15 +630,21 @@ def same_amount(gold: WrittenQuantity, said: WrittenQuantity) -> bool:
     differ = gold.unit and said.unit and gold.unit != said.unit
     if differ and _converted(gold, said):
         return True
-    one = not differ or same_unit(gold.unit, said.unit)
-    return one and _close(gold.value, said.value, max(gold.slack, said.slack))
+    if differ and not same_unit(gold.unit, said.unit):
+        return False
+    grouped = said.slack == 0.0005 and said.value >= 1  # "302.749" for 302749
+    room = max(gold.slack, said.slack)
+    return _close(gold.value, said.value, room) or (grouped and gold.value / 1000 == said.value)
 
 
 def _same_time(gold: WrittenQuantity, said: WrittenQuantity) -> bool:
-    """Tell whether two times of day agree; a bare number is an hour of the morning or evening."""
+    """Tell whether two times of day agree; a bare number is one of the morning or evening."""
     if "" in (gold.unit, said.unit):
         plain, time = (gold, said) if not gold.unit else (said, gold)
-        return plain.value <= 24 and (60 * plain.value - time.value) % 720 == 0
+        hour, minute = divmod(round(100 * plain.value), 100)  # "8.45", "8"
+        hours = 720 if hour <= 12 else 1440
+        minutes = minute == 0 or (plain is said and minute < 60)
+        return hour <= 24 and minutes and (60 * hour + minute - time.value) % hours == 0
     hours = 720 if _FACE in (gold.unit, said.unit) else 1440
     return unit(gold.unit) == unit(said.unit) and (gold.value - said.value) % hours == 0
 

@@ -24,8 +24,10 @@ from sayso.judges.english.families import country_names, family_stem, keys
 from sayso.judges.english.lexicon import alternatives, lexicon_groups, lexicon_words
 from sayso.judges.english.numbers import MONTHS
 from sayso.judges.english.quantities import (
+    FRACTION,
     WrittenQuantity,
     find_amounts,
+    find_quantities,
     gold_quantity,
     ordinal,
     same_amount,
@@ -1035,13 +1037,26 @@ def _amounts(text: str, count: bool) -> list[WrittenQuantity]:
     """Return the amounts of a text: no part of a date, nor a rank when "how many" is asked."""
     values = value_dates(text)
     dates = [(d.start, d.end) for d in find_dates(text) if d.month or d not in values]
-    found = [q for q in find_amounts(text) if not (count and ordinal(text[q.start : q.end]))]
+    found = list(find_amounts(text))
+    shares = {q.start for q in found if " of " in text[q.start : q.end]}
+    if shares:  # "ten of the thirty" is a third, and ten
+        found += [q for q in find_quantities(text) if q.start in shares]
+    if count:
+        found = [q for q in found if q.unit == FRACTION or not ordinal(text[q.start : q.end])]
 
     def dated(q: WrittenQuantity) -> bool:
         near = bisect_left(dates, (q.end, 0))
         return any(q.start < end for _, end in dates[max(0, near - 2) : near])
 
     return [q for q in found if not dated(q)] if dates else found
+
+
+def _repeats(case: MatchedCase, said: WrittenQuantity, gold: WrittenQuantity, value: str) -> bool:
+    """Tell whether an amount is the question's, of which the answer is another form: "1/4"."""
+    written = case.text[said.start : said.end]
+    other = said.unit != gold.unit or ("/" in written and written != value)
+    asked = find_amounts(case.question) if other else ()
+    return any((q.value, q.unit) == (said.value, said.unit) for q in asked)
 
 
 def _compare(case: MatchedCase, gold: Gold, value: str, part: bool) -> GoldComparison:
@@ -1062,7 +1077,9 @@ def _compare(case: MatchedCase, gold: Gold, value: str, part: bool) -> GoldCompa
         found = (
             Candidate(q.start, q.end, "quantity")
             for q in said
-            if same_amount(amount, q) and (not exact or q.unit or q.value == amount.value)
+            if same_amount(amount, q)
+            and (not exact or q.unit or q.value == amount.value)
+            and not _repeats(case, q, amount, value)
         )
         other = [(q.start, q.end) for q in said]
         return GoldComparison(found, other, "quantity")

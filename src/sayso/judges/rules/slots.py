@@ -25,6 +25,7 @@ _GOVERNING = {
 CLASSES = (
     *_GOVERNING, "everybody", "nobody", "leaver", "follower", "kind", "report", "turn", "truth",
     "yield", "subject", "unsettled", "unit", "person", "wrong", "back", "confusing", "showing",
+    "rest",
 )  # fmt: skip
 _WORDS = {name: lexicon_words("mentions", f"slots.{name}") for name in CLASSES}
 _PHRASES = {tuple(w.split("-")): name for name in _GOVERNING for w in _WORDS[name]}
@@ -96,7 +97,7 @@ def only_mentioned(place: Place) -> bool:
     denied = len(after) > 1 and place.has("nobody", after[0], after[1])
     if denied and place.known(after[1]) and not any(_STOPS.search(place.gap(n)) for n in after):
         return True  # "X never wrote it"
-    if _governed(place) or _turned_from(place):
+    if _governed(place) or _turned_from(place) or _is_rest(place):
         return True
     return place.kind == "words" and (_owns(place) or _takes_over(place) or _answered(place))
 
@@ -148,6 +149,21 @@ def _is_relative(place: Place, at: int) -> bool:
         if word.capital or word.text in ("by", "from", "it"):
             return word.text != "it" and word.capital and place.known(k)
     return place.has("person", place.after, place.after + _FAR)
+
+
+def _is_rest(place: Place) -> bool:
+    """Tell whether a value is what is left beside the one asked for: "the other 59 % do not"."""
+    first, after, size = place.first, place.after, len(place.tokens)
+    if place.kind != "quantity" or not place.has("rest", max(0, first - 2), first):
+        return False
+    end = next((n for n in range(after, size) if _ENDS.search(place.gap(n))), size)
+
+    def repeats(low: int, high: int) -> int:
+        words = ((n, place.tokens[n]) for n in range(low, high))
+        said = {t.stem for n, t in words if not (t.number or t.text in _KNOWN) and place.known(n)}
+        return len(said)
+
+    return repeats(max(0, first - _FAR), first) > repeats(after, end)
 
 
 def _owns(place: Place) -> bool:
