@@ -32,6 +32,8 @@ def test_what_only_says_yes_or_no_is_an_answer(
         ("Is Riga in Latvia?", ["yes", "True", "Correct."], True),
         ("Riga is in Peru. True or false?", ["false"], False),
         ("Is Riga in Latvia?", ["yes", "no"], None),
+        ("", ["yes"], None),
+        ("?", ["no"], None),
         ("Is Riga in Latvia?", ["maybe"], None),
         ("Is Riga in Latvia?", ["Yes, by the sea"], None),
         ("Is Riga or Tartu larger?", ["Riga"], None),
@@ -50,7 +52,11 @@ def test_the_place_of_yes_or_no_is_told() -> None:
     found = match("Is Riga in Peru?", golds_of("no"), text)
     assert text[found.start : found.end] == "no"
     assert polarity("Is Riga in Peru?", "It lies on the Baltic Sea.") is None
-    assert polarity("Is Riga in Peru?", "Yes and no.").yes is None  # type: ignore[union-attr]
+    both = polarity("Is Riga in Peru?", "Yes and no.")
+    assert both is not None
+    assert both.yes is None
+    assert polarity("", "Yes.") is None
+    assert polarity("Is?", "It is.") is not None
 
 
 @pytest.mark.parametrize(("value", "names"), [(True, ("yes", "true")), (False, ("no", "false"))])

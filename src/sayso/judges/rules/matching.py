@@ -1358,9 +1358,9 @@ def match(question: str, golds: Sequence[Gold], text: str) -> Match:
             return literal
     if (wanted := gold_polarity(question, golds)) is not None:
         told = polarity(question, text, concluded(text, False)) or polarity(question, text)
-        where = told.where if told else (None, None)
+        start, end = told.where if told else (None, None)
         right = told is not None and told.yes == wanted
-        return Match("correct" if right else "incorrect", *where, "yes or no")
+        return Match("correct" if right else "incorrect", start, end, "yes or no")
     case = MatchedCase(question, text, golds)
     rejected: Match | None = None
     wrong: tuple[int, int] | None = None

@@ -276,10 +276,9 @@ def _read(words: list[Token], asked: _Asked, first: bool = False) -> Polarity | 
     other_kind |= kinds_named and missing == asked.words  # "It's a seed."
     if kinds.helped and not flips and (other_name or (other_kind and new[-1] == words[-1])):
         return Polarity(False, where)
-    left = [word for word in missing if word not in instead]
-    subject = left == asked.words[: len(left)] and _POINTING.isdisjoint(
-        w.text for w in asked.every[1:2]
-    )
+    counted = [asked.every.index(word) + 1 for word in instead if word.number]  # "She won one."
+    left = [w for w in missing if w not in instead and asked.every.index(w) not in counted]
+    subject = left == asked.words[:1] and _POINTING.isdisjoint(w.text for w in asked.every[1:2])
     understood = points and (subject or all(map(_named, left)))
     denied = flips and len(new) == 1 and not any(map(_named, left))  # "It is no EU country."
     if not told or (left and not (understood or denied)) or (instead and flips):
@@ -308,9 +307,10 @@ def polarity(question: str, text: str, low: int = 0) -> Polarity | None:
     count for more than a statement, and of two of them the longer: "No, it is.".
     """
     asked = _asked(question)
+    if asked is None:
+        return None
     found: Polarity | None = None
-    stretches = islice(_stretches(text, low), _MOST) if asked else ()
-    for number, words in enumerate(stretches):
+    for number, words in enumerate(islice(_stretches(text, low), _MOST)):
         said = _read(words, asked, number == 0)
         if said is None or (found and found.yes == said.yes and found.bare >= said.bare):
             continue
@@ -324,16 +324,11 @@ def polarity(question: str, text: str, low: int = 0) -> Polarity | None:
 
 def gold_polarity(question: str, golds: Sequence[Gold]) -> bool | None:
     """Return whether yes or no is true, by golds that say nothing else; ``None`` for others."""
-    asked = _asked(question)
-    if asked is None:
+    names = (name for gold in golds for name in gold.names)
+    says = {_effects().get(tuple(word.text for word in tokens(name))) for name in names}
+    if says not in ({"yes"}, {"no"}) or _asked(question) is None:
         return None
-    bare = asked._replace(keys=frozenset(), names={})
-    says: set[bool | None] = set()
-    for name in (name for gold in golds for name in gold.names):
-        runs = list(_stretches(name))
-        said = _read(runs[0], bare) if len(runs) == 1 else None
-        says.add(said.yes if said and said.bare and said.pure else None)
-    return says.pop() if len(says) == 1 else None
+    return says == {"yes"}
 
 
 def is_only_polarity(question: str, text: str) -> bool:
