@@ -525,7 +525,9 @@ def decisiveness(answer: str, assertion: str | None = None) -> float | None:
     statements = [_as_stated(one, stated) for one in analyze(split.text)]
     if assertion is not None and assertion.strip():
         return _of_part(statements, assertion)
-    return None if gives_nothing(split.text) else _mean_level(statements)
+    has_value = any(w.value for one in statements if not one.denied for w in one.clause)
+    withholds = statements and gives_nothing(split.text, has_value)
+    return None if withholds else _mean_level(statements)
 
 
 def _mean_level(statements: Sequence[AssertedClause]) -> float | None:

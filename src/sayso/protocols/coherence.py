@@ -96,7 +96,9 @@ def coherence_cautions(run: Run) -> list[str]:
     """
     # who knows that there is an answer and not which may not have the words of the question either
     questions = {q.id: q.text for q in run.questions if q.golds or q.answerable is None}
-    clauses, bare, prefixed = [], False, []
+    clauses: list[str] = []
+    prefixed: list[str] = []
+    bare = False
     for stage, name in STAGES.items():
         if not run.has(f"generations/{stage}"):
             continue

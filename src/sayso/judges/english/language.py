@@ -17,7 +17,7 @@ from sayso.judges.patterns import regex
 _WORD = regex(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _SAMPLE = 4000
 #: what is written for machines
-_CODE = regex(r"\S*[\\_={}<>@]\S*")
+_CODE = regex(r"(?<!\S)[^\s\\_={}<>@]*+[\\_={}<>@]\S*")
 
 #: Frequent words that hold a sentence together and are rare in names; shared forms are left out
 #: ("in", "was", "die", "a", "on", "or", "me", "as", "do", "no").

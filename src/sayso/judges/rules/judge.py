@@ -251,7 +251,7 @@ def _aspect(question: Question) -> AskedAspect:
 #: asks for words of a language: "How do you say … in Spanish?", "What is the French word for …?"
 _LANGUAGE = r"[A-Z][a-z]+(?:ish|ese|an|ic|ch|in|ek|di|ew|ai|ili)\b"
 _ASKS_FOR_WORDS = regex(
-    rf"\b(?:say|translate|word|phrase|term|express)\b.*\bin(?:to)? {_LANGUAGE}"
+    rf"\b(?:say|translate|word|phrase|term|express)\b.{{0,200}}\bin(?:to)? {_LANGUAGE}"
     rf"|\b{_LANGUAGE} (?:word|phrase|term|expression|translation|for)\b"
 )
 

@@ -37,7 +37,8 @@ from sayso.records import Stance
 _SPEAKER = lexicon_words("pronouns", "judge")
 #: words that a refusal points with, at what it was asked for or at what it will not do
 _POINTING = lexicon_words("talk", "judge.pointing")
-_WITHHOLDING = ("ignorant", "policy", "ask")
+#: classes of phrases that withhold
+WITHHOLDING = ("ignorant", "policy", "ask")
 NEGATIONS = lexicon_words("negations", "silence")
 #: words between two clauses, of which one may say what the other leaves open
 TURNS = frozenset({",", ";", ":", "(", ")", "—", "–", ".", "!", "?"}).union(
@@ -352,7 +353,7 @@ def without_find(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect)
     for clause in (clause for row in rows for clause in clauses_of_silence(row)):
         if _source_is_silent(clause, aspect) or (seeks and _is_empty(clause, aspect)):
             found_nothing = True
-        elif not any(m.kind in _WITHHOLDING for m in marks_of(clause)) and (
+        elif not any(m.kind in WITHHOLDING for m in marks_of(clause)) and (
             _rest_of_search(clause, aspect) or not speaks_of_itself(clause)
         ):
             return chances
@@ -420,7 +421,7 @@ def without_idioms(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspec
         spans = [mark for own, mark in found if own is row]
         for cue in marks_of(row):
             inside = any(m.start <= cue.start < m.end for m in spans)
-            if cue.kind in _WITHHOLDING and not inside:
+            if cue.kind in WITHHOLDING and not inside:
                 return chances
     return _only(chances, ("committed", "hedged"))
 
@@ -548,7 +549,7 @@ def without_opinion(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspe
             if _left_to_opinion(clause):
                 left = True
                 continue
-            if any(mark.kind in _WITHHOLDING for mark in marks_of(clause)):
+            if any(mark.kind in WITHHOLDING for mark in marks_of(clause)):
                 continue
             goes_on = at or clause[0].text in silence_words("general")
             if not (left and goes_on) or (turn.isalpha() and not _leads_on(clause)):
@@ -982,7 +983,7 @@ def without_request(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspe
                 row[-1].text == "?"
                 or _denies(clause)
                 or speaks_of_itself(clause)
-                or any(mark.kind in _WITHHOLDING for mark in marks_of(clause))
+                or any(mark.kind in WITHHOLDING for mark in marks_of(clause))
                 or not _rest(clause, [], aspect, "absent")
             ):
                 return chances

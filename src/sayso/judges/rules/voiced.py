@@ -16,12 +16,13 @@ from sayso.judges.rules.reading import (
     AskedAspect,
     Sentence,
     aspect_of,
+    marks_of,
     may_hold_cue,
     sentences_of,
     stance_chances,
 )
 from sayso.judges.rules.silence import (
-    silence_words,
+    WITHHOLDING,
     with_option,
     without_any_value,
     without_doubt,
@@ -76,18 +77,24 @@ def likeliest(chances: Floats) -> tuple[Stance, float]:
 
 #: so likely silence must be where the question is not known
 _SURELY = 0.85
-#: a text of more characters that withholds has a cue that says so
-_SHORT, _WITHHOLDING = 40, ("ignorant", "policy", "ask")
 
 
-def gives_nothing(text: str) -> bool:
-    """Whether a text most likely withholds, whatever the question is: "Pass.", "No idea."."""
-    cued = any(may_hold_cue(text, kind) for kind in _WITHHOLDING)
-    sources = silence_words("sources").intersection(text.lower().split())
-    if len(text) > _SHORT and not cued and not sources:
+def gives_nothing(text: str, has_value: bool = False) -> bool:
+    """Whether a text most likely withholds, whatever the question is: "Pass.", "No idea.".
+
+    One that asserts a value does so by a phrase alone, and most texts have none.
+    """
+    if has_value and not withholds_in(text):
         return False
     _, chances = voiced(aspect_of(""), text)
     if not len(chances):
         return False
     stance, chance = likeliest(chances)
     return stance in WITHHELD and chance > _SURELY
+
+
+def withholds_in(text: str) -> bool:
+    """Whether a sentence of a text has a phrase of withholding."""
+    return any(may_hold_cue(text, kind) for kind in WITHHOLDING) and any(
+        mark.kind in WITHHOLDING for row in sentences_of(text) for mark in marks_of(row)
+    )
