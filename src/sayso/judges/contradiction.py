@@ -49,7 +49,7 @@ from sayso.judges.patterns import regex
 from sayso.judges.rules.judge import judge_rules
 from sayso.judges.rules.names import GENERATIONS, PARTICLES, compare_names
 from sayso.judges.rules.polarity import polarity
-from sayso.judges.rules.reading import marks_of, may_hold_cue, sentences_of
+from sayso.judges.rules.reading import holds_cue
 from sayso.prompts.fence import Field
 
 #: Characters of one text that are read.
@@ -397,10 +397,7 @@ def read_statements(
 
 def _ignorant(text: str) -> bool:
     """Whether a text says that something is not known."""
-    text = text[:400]
-    return may_hold_cue(text, "ignorant") and any(
-        mark.kind == "ignorant" for row in sentences_of(text) for mark in marks_of(row)
-    )
+    return holds_cue(text[:400], "ignorant")
 
 
 def _statements(question: str, answer: str) -> Iterator[tuple[str, bool]]:

@@ -16,8 +16,7 @@ from sayso.judges.rules.reading import (
     AskedAspect,
     Sentence,
     aspect_of,
-    marks_of,
-    may_hold_cue,
+    holds_cue,
     sentences_of,
     stance_chances,
 )
@@ -84,17 +83,10 @@ def gives_nothing(text: str, has_value: bool = False) -> bool:
 
     One that asserts a value does so by a phrase alone, and most texts have none.
     """
-    if has_value and not withholds_in(text):
+    if has_value and not holds_cue(text, *WITHHOLDING):
         return False
     _, chances = voiced(aspect_of(""), text)
     if not len(chances):
         return False
     stance, chance = likeliest(chances)
     return stance in WITHHELD and chance > _SURELY
-
-
-def withholds_in(text: str) -> bool:
-    """Whether a sentence of a text has a phrase of withholding."""
-    return any(may_hold_cue(text, kind) for kind in WITHHOLDING) and any(
-        mark.kind in WITHHOLDING for row in sentences_of(text) for mark in marks_of(row)
-    )
