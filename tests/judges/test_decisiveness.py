@@ -26,12 +26,11 @@ from sayso.judges.decisiveness import (
 )
 from sayso.judges.english.lexicon import hedge_phrases
 from sayso.judges.english.stated import (
-    confidence_labels,
-    spoken_of,
+    confidences,
     stated_confidence,
     stated_probabilities,
-    without_labels,
 )
+from sayso.judges.english.wrapping import unwrapped
 from support.effort import check_growth, seconds
 from support.tables import tabled
 
@@ -133,9 +132,9 @@ def test_stated_numbers(text: str, shares: list[float]) -> None:
 
 @tabled
 def test_labels_of_confidence(text: str, shares: list[float], said: str) -> None:
-    labels = confidence_labels(text)
+    labels = [one for one in confidences(text) if one.kind == "label"]
     assert [one.share for one in labels] == pytest.approx(shares)
-    assert " ".join(without_labels(text, labels).split()) == said
+    assert unwrapped(text).split.text.split() == said.split()
     if shares:
         assert stated_confidence(text) == pytest.approx(mean(shares))
         assert decisiveness(text) == pytest.approx(mean(shares), abs=0.01)
@@ -148,12 +147,10 @@ def test_percentages_of_the_subject_are_no_confidence(text: str) -> None:
 
 def test_a_label_speaks_of_what_stands_beside_it() -> None:
     text = "It opened in 1931 [90%]. It closed in 1952 [40%]."
-    labels = confidence_labels(text)
-    said = without_labels(text, labels)
-    told = [(one.share, said[one.start : one.end].strip(" .")) for one in spoken_of(text, labels)]
+    told = [(one.share, text[one.low : one.high].strip(" .")) for one in confidences(text)]
     assert told == [(0.9, "It opened in 1931"), (0.4, "It closed in 1952")]
-    assert confidence_labels("Confidence: 30%") == []
-    assert confidence_labels("Probability: 0.2", "What is the probability of rain?") == []
+    assert confidences("Confidence: 30%") == []
+    assert confidences("Probability: 0.2", "What is the probability of rain?") == []
 
 
 @tabled

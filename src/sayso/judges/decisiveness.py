@@ -37,7 +37,7 @@ from sayso.judges.english.lexicon import (
     lexicon_words,
     written_out,
 )
-from sayso.judges.english.stated import StatedConfidence, stated_probabilities
+from sayso.judges.english.stated import stated_probabilities
 from sayso.judges.english.tokens import seen, uninflected
 from sayso.judges.english.wrapping import unwrapped
 from sayso.judges.model.numbered import JudgeTask, NumberedReader, numbered_blocks
@@ -483,12 +483,6 @@ def analyze(text: str) -> tuple[AssertedClause, ...]:
     )
 
 
-def _as_stated(one: AssertedClause, stated: Sequence[StatedConfidence]) -> AssertedClause:
-    """Return a clause with the confidence that a label gives to it."""
-    own = [label.share for label in stated if label.start <= one.start < label.end]
-    return one._replace(shares=(*one.shares, *own))
-
-
 def _level(items: Sequence[DecisivenessWord], shares: Sequence[float]) -> float:
     if shares:
         return sum(shares) / len(shares)
@@ -522,7 +516,13 @@ def decisiveness(answer: str, assertion: str | None = None) -> float | None:
     split, stated = unwrapped(answer if isinstance(answer, str) else "")
     if not split.closed or len(split.text) > LONGEST_READ or not is_english(split.text):
         return None
-    statements = [_as_stated(one, stated) for one in analyze(split.text)]
+    statements = []
+    for one in analyze(split.text):
+        place = split.place(one.start)
+        labels = (
+            label.share for label in stated if label.kind == "label" and label.speaks_of(place)
+        )
+        statements.append(one._replace(shares=(*one.shares, *labels)))
     if assertion is not None and assertion.strip():
         return _of_part(statements, assertion)
     has_value = any(w.value for one in statements if not one.denied for w in one.clause)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from sayso.judges.english.lexicon import alternatives, lexicon_rows
 from sayso.judges.english.numbers import PARTS, TENS, UNITS
@@ -20,7 +20,7 @@ from sayso.judges.patterns import regex
 
 _UNITS, _TENS = UNITS[:11], (*TENS, "hundred")
 _NUMBERS = {w: float(i) for i, w in enumerate(_UNITS)}
-_NUMBERS |= {w: 10.0 * i for i, w in enumerate(_TENS, 2)}
+_NUMBERS |= {w: 10.0 * i for i, w in enumerate(_TENS, 2)} | {"a": 1.0, **PARTS}
 _N = rf"(?:\d{{1,3}}+(?:\.\d{{1,4}}+)?+|{'|'.join([*_UNITS, *_TENS])})(?:-(?:{'|'.join(_UNITS)}))?"
 _SURE = (
     r"(?:sure|certain|certainty|confident|confidence|chance|likely|probability|possibility|"
@@ -30,17 +30,16 @@ _PERCENT = regex(
     rf"(?<![\w.-])(?P<low>{_N})(?:\s?%)?(?:\s?(?:-|to|or)\s?(?P<high>{_N}))?\s?"
     r"(?:%|percent\b|per cent\b)"
 )
-_OUT_OF = regex(
-    rf"(?<![\w./])(?P<part>{_N})(?:/|\s(?:times\s|chances?\s)?(?:out\sof|in)\s)(?P<whole>{_N})\b(?![\w/]|\.\d)"
+_PARTS = "half|thirds?|quarters?|fifths?"
+_RATIO = regex(
+    rf"(?<![\w./])(?P<part>{_N}|a)"
+    rf"(?:(?P<odds>\sto\s|:)|/|\s(?:times\s|chances?\s)?(?:out\sof|in)\s|[-\s](?={_PARTS}))"
+    rf"(?P<whole>{_N}|{_PARTS})\b(?P<against>\s(?:odds\s)?against)?(?![\w/]|\.\d)"
 )
-_TO = regex(rf"\b(?P<part>{_N})(?:\sto\s|:)(?P<whole>{_N})\b(?P<against>\s(?:odds\s)?against)?")
 _EVEN = regex(
     r"\b(?:fifty[-\s]fifty|50[-/]50|(?:(?P<better>better\sthan)|about|roughly|nearly|exactly)\seven)\b"
 )
 _ODDS = regex(r"\b(?:chances?|odds|likelihood|probability|whether)\b|\b50|fifty")
-_THIRDS = regex(
-    r"\b(?P<part>one|a|two|three)[-\s](?P<whole>half|thirds?|quarters?|fifths?)\s(?:chance|prob)"
-)
 _SURE_AFTER = regex(rf"\s{{0,2}}(?:(?!more\b|less\b)\w{{1,12}}+\s){{0,2}}{_SURE}(?!\sinterval)")
 _SURE_BEFORE = regex(
     rf"{_SURE}(?!(?:(?<=sure)|(?<=certain)|(?<=confident))\sthat\b|\s(?:interval|index|limit)s?\b)[^\w.\n]{{0,3}}(?:\w{{1,10}}+[^\w.\n]{{1,3}}){{0,4}}$"
@@ -58,18 +57,41 @@ _OF_ONESELF = regex(
 _WINDOW = 48
 #: what every text that gives a probability holds
 _LIKELIHOOD = regex(
-    r"sure|certain|confiden|chance|likel|prob|possib|positiv|odds|times|fift|50|whether|"
-    r"(?:give|put|rate|call)\s(?:it|this|that)"
+    r"sure|certain|confiden|chance|likel|prob|possib|positiv|odds|times|fift|50|whether|creden|"
+    r"%\s?\]|(?:give|put|rate|call)\s(?:it|this|that)",
+    re.I,
 )
 
 
-class StatedProbability(NamedTuple):
-    """A probability said as a number, 0..1, and its place; ``own`` if it is of being sure."""
+class Confidence(NamedTuple):
+    """How likely a text calls something, 0..1: its place, and from where to where it speaks.
+
+    A "label" stands beside what it speaks of; in a sentence it is the writer's "own" or a "chance".
+    """
 
     share: float
     start: int
     end: int
-    own: bool = False
+    low: int
+    high: int
+    kind: Literal["label", "own", "chance"] = "label"
+
+    def speaks_of(self, place: int) -> bool:
+        return self.low <= place < self.high
+
+
+_SENTENCE_ENDS = regex(r"[.!?]\s|\n")
+#: how far a sentence reaches at most
+_FAR = 500
+
+
+def _sentence_of(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the sentence that a place stands in, or that it follows."""
+    begins = max(0, start - _FAR)
+    told = text[begins:start].rstrip(" .!?\n")
+    before = max((hit.end() for hit in _SENTENCE_ENDS.finditer(told)), default=0)
+    behind = _SENTENCE_ENDS.search(text, end, end + _FAR)
+    return begins + before, behind.end() if behind else min(len(text), end + _FAR)
 
 
 def _number(text: str) -> float:
@@ -77,13 +99,13 @@ def _number(text: str) -> float:
     return sum(_NUMBERS[x] if x in _NUMBERS else float(x) for x in (tens, unit) if x)
 
 
-def stated_probabilities(text: str) -> list[StatedProbability]:
+def stated_probabilities(text: str) -> list[Confidence]:
     """Return the probabilities that a text gives in numbers: "about 60-70 % sure", "one in three".
 
     "51 % of the population" and "a 95 % confidence interval" are none, and neither is a denied one.
     """
     low = text.lower()
-    shares: list[StatedProbability] = []  # by place, none over another
+    shares: list[Confidence] = []  # by place, none over another
     if not _LIKELIHOOD.search(low):
         return shares
 
@@ -98,8 +120,9 @@ def stated_probabilities(text: str) -> list[StatedProbability]:
             return
         turned = _TURNED.match(low, after.end() if after else end)
         around = low[max(0, start - _WINDOW) : after.end() + 16 if after else end]
-        own = _OF_ONESELF.search(around) is not None
-        shares.insert(place, StatedProbability(1 - share if turned else share, start, end, own))
+        kind = "own" if _OF_ONESELF.search(around) else "chance"
+        share = 1 - share if turned else share
+        shares.insert(place, Confidence(share, start, end, start, end, kind))
 
     def sure(start: int, end: int) -> bool:
         before = low[max(0, start - _WINDOW) : start]
@@ -108,23 +131,19 @@ def stated_probabilities(text: str) -> list[StatedProbability]:
     for hit in _EVEN.finditer(low):
         if _ODDS.search(low, max(0, hit.start() - 2 * _WINDOW), hit.end() + 10):
             add(0.6 if hit["better"] else 0.5, *hit.span())
-    for hit in _THIRDS.finditer(low):
-        part = {"a": 1.0}.get(hit["part"]) or _number(hit["part"])
-        add(part / PARTS[hit["whole"].rstrip("s")], *hit.span())
     for hit in _PERCENT.finditer(low):
         if sure(*hit.span()):
             high = hit["high"] or hit["low"]
             add((_number(hit["low"]) + _number(high)) / 200, *hit.span())
-    for hit in _OUT_OF.finditer(low):
-        whole = _number(hit["whole"])
-        given = _GIVEN.search(low, max(0, hit.start() - _WINDOW), hit.end())
-        if whole and (given or sure(*hit.span())):
-            add(_number(hit["part"]) / whole, *hit.span())
-    for hit in _TO.finditer(low):
-        part, whole = _number(hit["part"]), _number(hit["whole"])
-        if part + whole and "odds" in low[max(0, hit.start() - _WINDOW) : hit.end() + 8]:
-            share = part / (part + whole)
-            add(1 - share if hit["against"] else share, *hit.span())
+    for hit in _RATIO.finditer(low):
+        part, whole = _number(hit["part"]), _number(hit["whole"].rstrip("s"))
+        before = max(0, hit.start() - _WINDOW)
+        if hit["odds"]:
+            fits, whole = "odds" in low[before : hit.end() + 8], part + whole
+        else:
+            fits = bool(_GIVEN.search(low, before, hit.end()) or sure(*hit.span()))
+        if fits and whole:
+            add(1 - part / whole if hit["against"] else part / whole, *hit.span())
     return shares
 
 
@@ -165,49 +184,54 @@ _BEGINS = regex(r"(?:^|[\n.!?;,:|—–(\[{<>*]|\s-)[\s*_#\"'`>-]{0,9}\Z")
 _ENDS = regex(
     rf"{_MARKUP}[)\]}}]?{_MARKUP}(?:</[\w ]{{1,30}}>|(?=\s?(?:[.,;:)\]}}|<\n(*]|\Z|because|since)))"
 )
-#: whose confidence is the subject
-_OF_OTHERS = regex(r"\b(?:consumer|voter|investor|public|business|market|customer)s?'?\s\Z", re.I)
-_MAY_LABEL = regex(r"confiden|certain|probab|likelih|creden|sure|%\s?\]", re.I)
 #: a question whose answer is a probability
 _ASKS_LABEL = regex(
     rf"\bwhat(?:'s|\sis|\swas)\s(?:\w+\s){{0,4}}{_NOUN}|\bhow (?:likely|probable)\b", re.I
 )
 
 
-class ConfidenceLabel(NamedTuple):
-    """A confidence beside what it speaks of, 0..1, and its place; ``aside``: of one sentence."""
+def confidences(text: str, question: str = "") -> list[Confidence]:
+    """Return the labels of confidence of a text in order, and then what its sentences state.
 
-    share: float
-    start: int
-    end: int
-    aside: bool
-
-
-def confidence_labels(text: str, question: str = "") -> list[ConfidenceLabel]:
-    """Return the labels of confidence of a text in order; none where nothing else is said.
-
-    A whole number from 2 to 10 counts tenths, a larger one percent.
+    A label speaks of what stands before it, or behind it if the text begins with one; a lone one of
+    all, and one in brackets of its sentence. None is a label where nothing else is said. A whole
+    number from 2 to 10 counts tenths, a larger one percent.
     """
-    found: list[ConfidenceLabel] = []
-    if not _MAY_LABEL.search(text) or _ASKS_LABEL.search(question[-2000:]):
-        return found
+    if not _LIKELIHOOD.search(text) or _ASKS_LABEL.search(question[-2000:]):
+        return []
+    found: list[tuple[float, int, int, bool]] = []
     hits = [(hit, False) for hit in _LABEL.finditer(text)]
     for hit, aside in (*hits, *((hit, True) for hit in _ASIDE.finditer(text))):
         behind, share = _ENDS.match(text, hit.end()), _share_of(hit)
         before = text[max(0, hit.start() - 12) : hit.start()]
         start = hit.start() - len(before) + len(before.rstrip("*_#\"'`([<"))
-        if share is None or behind is None or _OF_OTHERS.search(before):
-            continue
         if aside:
             fits = bool(hit["noun"] or (hit["square"] and hit["percent"]))
         else:
             capital = hit["link"] == ":" and hit.group()[0].isupper()
             fits = bool(hit["my"] or capital or _BEGINS.search(before))
-        if fits and not any(o.start < behind.end() and start < o.end for o in found):
+        apart = behind and not any(a < behind.end() and start < b for _, a, b, _ in found)
+        if behind and share is not None and fits and apart:
             inside = aside or text[start : start + 1] in ("(", "[")
-            found.append(ConfidenceLabel(share, start, behind.end(), inside))
-    found.sort(key=lambda one: one.start)
-    return found if any(c.isalnum() for c in without_labels(text, found)) else []
+            found.append((share, start, behind.end(), inside))
+    found.sort(key=lambda one: one[1])
+    kept = outside(text, [(start, end) for _, start, end, _ in found])
+    if not any(c.isalnum() for low, high in kept for c in text[low:high]):
+        found = []
+    leads = bool(found) and not any(c.isalnum() for c in text[: found[0][1]])
+    labels = []
+    for (share, start, end, inside), before, behind in zip(found, kept, kept[1:], strict=False):
+        low, high = behind if leads else before
+        if inside and not leads:
+            low = max(low, _sentence_of(text, start, end)[0])
+        elif len(found) == 1:
+            low, high = 0, len(text)
+        labels.append(Confidence(share, start, end, low, high))
+    own = [one for one in stated_probabilities(text) if one.kind == "own"]
+    sentences = (_sentence_of(text, one.start, one.end) for one in own)
+    return labels + [
+        one._replace(low=low, high=high) for one, (low, high) in zip(own, sentences, strict=True)
+    ]
 
 
 def _share_of(hit: re.Match[str]) -> float | None:
@@ -219,48 +243,17 @@ def _share_of(hit: re.Match[str]) -> float | None:
     return value / whole if value <= whole else None
 
 
-def without_labels(text: str, labels: Sequence[ConfidenceLabel]) -> str:
-    """Return a text without its labels."""
-    ends = [0, *(one.end for one in labels)]
-    return "".join(
-        text[a:b] for a, b in zip(ends, [*(o.start for o in labels), len(text)], strict=True)
-    )
+def outside(text: str, places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the stretches of a text between some places in order."""
+    ends, starts = [0, *(end for _, end in places)], [*(start for start, _ in places), len(text)]
+    return list(zip(ends, starts, strict=True))
 
 
-class StatedConfidence(NamedTuple):
-    """A stated confidence, 0..1, and the stretch of the text without labels that it speaks of."""
+def stated_confidence(text: str, question: str = "", place: int | None = None) -> float | None:
+    """Return the confidence that a text states of itself, or of a place in it, 0..1.
 
-    share: float
-    start: int
-    end: int
-
-
-_SENTENCE_ENDS = regex(r"[.!?]\s|\n")
-
-
-def spoken_of(text: str, labels: Sequence[ConfidenceLabel]) -> list[StatedConfidence]:
-    """Return what each label of a text speaks of: what stands before it, or behind if it leads."""
-    places, cut = [], 0
-    for one in labels:
-        places.append(one.start - cut)
-        cut += one.end - one.start
-    said = without_labels(text, labels)
-    leads = bool(places) and not any(c.isalnum() for c in said[: places[0]])
-    found = []
-    for n, one in enumerate(labels):
-        low = places[n] if leads else places[n - 1] if n else 0
-        high = places[n] if not leads else places[n + 1] if n + 1 < len(places) else len(said)
-        if one.aside and not leads:
-            told = said[low : places[n]].rstrip(" .!?\n")
-            low += max((hit.end() for hit in _SENTENCE_ENDS.finditer(told)), default=0)
-        elif len(labels) == 1:
-            high = len(said)
-        found.append(StatedConfidence(one.share, low, high))
-    return found
-
-
-def stated_confidence(text: str, question: str = "") -> float | None:
-    """Return the confidence that a text states of itself, 0..1; the mean of several, else None."""
-    shares = [one.share for one in confidence_labels(text, question)]
-    shares = shares or [one.share for one in stated_probabilities(text) if one.own]
+    The mean of several, of labels where there are some; ``None`` for none.
+    """
+    every = [one for one in confidences(text, question) if place is None or one.speaks_of(place)]
+    shares = [one.share for one in every if one.kind == "label"] or [one.share for one in every]
     return sum(shares) / len(shares) if shares else None

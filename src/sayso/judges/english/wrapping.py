@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from sayso.judges.english.lexicon import lexicon_rows
-from sayso.judges.english.stated import StatedConfidence, confidence_labels, spoken_of
+from sayso.judges.english.stated import Confidence, confidences, outside
 from sayso.judges.english.tokens import seen
 from sayso.judges.patterns import regex
 from sayso.prompts.thoughts import Split, is_spoken_of, split_thoughts
@@ -33,10 +33,10 @@ _INVISIBLE = regex("[\u200b-\u200d\u2060\ufeff\u00ad]+")
 
 
 class Said(NamedTuple):
-    """What a text says to its reader, without labels of confidence; what these speak of."""
+    """What a text says to its reader, without labels of confidence; these speak of places in it."""
 
     split: Split
-    stated: tuple[StatedConfidence, ...] = ()
+    stated: tuple[Confidence, ...] = ()
 
 
 def unwrapped(text: str, addresses: bool = False, question: str = "") -> Said:
@@ -49,12 +49,13 @@ def unwrapped(text: str, addresses: bool = False, question: str = "") -> Said:
     """
     split = split_thoughts(text)
     value = _json_value(split.text)
-    labels = confidence_labels(split.text, question)
-    stated = spoken_of(split.text, labels)
-    if value is None and labels:
-        ends = [0, *(one.end for one in labels)]
-        starts = [*(one.start for one in labels), len(split.text)]
-        split = split.only(zip(ends, starts, strict=True))
+    stated = confidences(split.text, question)
+    places = [(one.start, one.end) for one in stated if one.kind == "label"]
+    stated = [
+        one._replace(low=split.place(one.low), high=split.place(one.high - 1) + 1) for one in stated
+    ]
+    if value is None and places:
+        split = split.only(outside(split.text, places))
     tags = list(_TAGGED.finditer(split.text)) if value is None and "<" in split.text else []
     tag = next((tag for tag in reversed(tags) if not is_spoken_of(split.text, tag)), None)
     if tag is not None:
@@ -63,10 +64,10 @@ def unwrapped(text: str, addresses: bool = False, question: str = "") -> Said:
     if value is not None:
         split = split.only(value[1])._replace(text=value[0])
     if tag is not None or value is not None:
-        stated = [one._replace(start=0, end=len(split.text)) for one in stated]
-    ends = [at for m in _INVISIBLE.finditer(split.text) for at in m.span()]
-    if ends and not split.text.isspace():
-        split = split.only(zip([0, *ends[1::2]], [*ends[::2], len(split.text)], strict=True))
+        stated = [one._replace(low=0, high=len(text)) for one in stated]
+    shown = [hit.span() for hit in _INVISIBLE.finditer(split.text)]
+    if shown and not split.text.isspace():
+        split = split.only(outside(split.text, shown))
     return Said(split._replace(text=seen(split.text, addresses)), tuple(stated))
 
 

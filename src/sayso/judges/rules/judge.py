@@ -27,7 +27,6 @@ from sayso.judges.english.language import has_foreign_words, is_english, scripts
 from sayso.judges.english.lexicon import lexicon_words
 from sayso.judges.english.other_languages import MOST_WORDS, is_set_phrase, plain, silent_elsewhere
 from sayso.judges.english.sentences import Span
-from sayso.judges.english.stated import stated_probabilities
 from sayso.judges.english.tokens import HYPHENATED
 from sayso.judges.english.wrapping import Said, unwrapped
 from sayso.judges.judge import WITHHELD, Item, Judge, credit_withholding, golds_to_compare
@@ -299,13 +298,13 @@ def _may_be_another_title(text: str, golds: Sequence[str]) -> bool:
 
 def _unwrapped_short(aspect: AskedAspect, answer: str) -> Verdict:
     said = unwrapped(answer, _is_address(aspect), aspect.question)
-    return _placed(_as_stated(_short(aspect, said.split.text), said), said.split)
+    return _as_stated(_placed(_short(aspect, said.split.text), said.split), said)
 
 
 def _unwrapped_long(aspects: list[AskedAspect], paragraph: str) -> list[Verdict]:
     said = unwrapped(paragraph, any(map(_is_address, aspects)))
     verdicts = _long(aspects, said.split.text)
-    return [_placed(_as_stated(verdict, said), said.split) for verdict in verdicts]
+    return [_as_stated(_placed(verdict, said.split), said) for verdict in verdicts]
 
 
 #: A label with a lower confidence hedges. Models that are asked for a number call nearly all of
@@ -315,12 +314,11 @@ SURE_LABEL = 0.9
 
 def _as_stated(verdict: Verdict, said: Said) -> Verdict:
     """Return a verdict that is hedged where a low confidence stands beside what it commits to."""
-    if verdict.stance != "committed" or not (verdict.start is not None and verdict.problem is None):
-        return verdict
     place = verdict.start if verdict.answer_start is None else verdict.answer_start
-    low = any(o.share < SURE_LABEL and o.start <= place < o.end for o in said.stated)
-    for one in stated_probabilities(said.split.text[verdict.start : verdict.end]):
-        low = low or (one.own and one.share < 1)
+    if verdict.stance != "committed" or verdict.problem is not None or place is None:
+        return verdict
+    speaking = (one for one in said.stated if one.speaks_of(place))
+    low = any(one.share < (SURE_LABEL if one.kind == "label" else 1) for one in speaking)
     return msgspec.structs.replace(verdict, stance="hedged") if low else verdict
 
 
