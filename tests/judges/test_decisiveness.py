@@ -149,6 +149,9 @@ def test_a_label_speaks_of_what_stands_beside_it() -> None:
     text = "It opened in 1931 [90%]. It closed in 1952 [40%]."
     told = [(one.share, text[one.low : one.high].strip(" .")) for one in confidences(text)]
     assert told == [(0.9, "It opened in 1931"), (0.4, "It closed in 1952")]
+    assert [stated_confidence(text, place=at) for at in (13, text.index("1952"))] == [0.9, 0.4]
+    own = "It opened in 1931. I'm 60% sure that it closed in 1952."
+    assert [stated_confidence(own, place=at) for at in (13, own.index("1952"))] == [None, 0.6]
     assert confidences("Confidence: 30%") == []
     assert confidences("Probability: 0.2", "What is the probability of rain?") == []
 

@@ -277,7 +277,7 @@ def _keep_stated(run: FolderRun, form: str, rows: Sequence[tuple[Generation, Ans
     scores = run.scores(form)
     if not any(s.method == STATED for s in scores):
         return
-    some = [(g, value) for g, row in rows if (value := row_confidence(row)) is not None]
+    some = [(g, row.stated) for g, row in rows if row.stated is not None]
     if not some:
         return
     method = {STATED: SCORES[STATED]}
@@ -285,7 +285,8 @@ def _keep_stated(run: FolderRun, form: str, rows: Sequence[tuple[Generation, Ans
     for g, value in some:
         samples = Samples(target=g.id, answer=None, stated={ONE_STEP: value})
         stated += score_one(samples, method).values()
-    run.keep(form, [*(s for s in scores if s.method != STATED), *stated])
+    known = {"", *(score.target for score in stated)}
+    run.keep(form, [*(s for s in scores if s.method != STATED or s.target not in known), *stated])
 
 
 class PeopleJudge:

@@ -24,11 +24,13 @@ from sayso.records import (
     InputError,
     Question,
     Request,
+    Score,
     Signature,
     Verdict,
     request_key,
     slice_text,
 )
+from sayso.storage.run_folder import RunFolder
 from support.scripted_world import Mind, chance, facts, records, write
 from support.tables import tabled
 
@@ -156,6 +158,33 @@ def test_scores_that_cannot_be_computed_say_why(tmp_path: Path, data: str) -> No
     asked = one(result.estimates, "auroc", f"{where}verbalized").problem
     assert asked is not None
     assert "needs further questions to the model" in asked
+
+
+def test_the_confidence_that_an_answer_states_is_its_verbalized_confidence(
+    tmp_path: Path, data: str
+) -> None:
+    told = {
+        "France": "Paris\nConfidence: 95%",
+        "Italy": "I'm 30% sure that it is Milan.",
+        "Norway": "Oslo (confidence 8/10)",
+        "Peru": "Lima",
+    }
+
+    def stating(request: Request) -> str:
+        text = request.messages[-1].content
+        return next(answer for name, answer in told.items() if name in text)
+
+    model = ScriptedEngine(stating, name="text")
+    result = sayso.run(
+        "selective", model=model, data=data, out=tmp_path / "r", options=TWO, report=False
+    )
+    folder = RunFolder.open(result.path)
+    scores = {s.target: s for s in folder.read("scores/short", Score) if s.method == "verbalized"}
+    answers = folder.read("generations/short", Generation)
+    values = [scores[g.id].value for g in answers if not g.instructed]
+    assert values[:3] == pytest.approx([0.05, 0.7, 0.2])
+    assert values[3] is None
+    assert value(result.estimates, "auroc", "form:short;against:rules;score:verbalized") == 1.0
 
 
 def test_without_log_probs_the_others_remain(tmp_path: Path, data: str) -> None:
@@ -356,9 +385,6 @@ def test_semantic_entropy_of_the_run_is_that_of_its_draws(tmp_path: Path, data: 
     result = sayso.run(
         "selective", model=engine(), data=data, out=tmp_path / "r", options=TWO, report=False
     )
-    from sayso.records import Score
-    from sayso.storage.run_folder import RunFolder
-
     scores = [
         s
         for s in RunFolder.open(result.path).read("scores/short", Score)

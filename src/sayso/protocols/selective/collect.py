@@ -18,6 +18,7 @@ from sayso.answers import BertGrader
 from sayso.answers.blind import BlindGrade, BlindGrader, blind_request
 from sayso.answers.lexical import reference_texts
 from sayso.engines.engine import Engine, reader_of
+from sayso.judges.english.stated import stated_confidence
 from sayso.judges.judge import WITHHELD, Item, Judge
 from sayso.judges.model.replies import PROBLEMS
 from sayso.judges.rules.judge import RulesJudge
@@ -543,6 +544,13 @@ def fact_case(fact: ScoredFact, draws: Sequence[Generation]) -> Case:
     return case
 
 
+def stated_in(fact: ScoredFact) -> float | None:
+    """Return the confidence that an answer states, in a paragraph of the fact's value."""
+    answer = fact.generation
+    place = None if answer.form == "short" else fact.span[0]
+    return stated_confidence(answer.text, fact.question.text, place)
+
+
 def tokens_of_span(generation: Generation, span: Span) -> list[int]:
     """Return the positions of the tokens of a span; all of them if they cannot be placed."""
     if generation.offsets is None or span == (0, len(generation.text)):
@@ -559,7 +567,7 @@ OF_ANSWERS = (*FORCED, "unconditional", ALTERNATIVES)
 NOT_IN_PARAGRAPHS = (
     "computed for short answers only, because paragraphs would have to be read again"
 )
-#: evidence that only another question to the model gives, and that no setting asks for
+#: evidence that an answer states, or that only another question gives, which no setting asks
 STATED = ("stated:one_step", "stated:top_k")
 ASKED_THEN = "needs further questions to the model, which this run does not ask"
 #: evidence that is asked for about short answers
@@ -585,7 +593,8 @@ def scores_of(
     """
     plain = [g for g in generations if not g.instructed]
     methods = {name: SCORES[name] for name in chosen_methods(settings)}
-    at_hand = evidence_at_hand(stage, plain, draws, tools)
+    stated = {fact.target: value for fact in facts if (value := stated_in(fact)) is not None}
+    at_hand = evidence_at_hand(stage, plain, draws, tools).union(STATED[:1] if stated else ())
     reasons = {name: why_not(stage, method, at_hand, tools) for name, method in methods.items()}
     scores = [Score("", name, None, reason) for name, reason in reasons.items() if reason]
     usable = {name: m for name, m in methods.items() if at_hand.issuperset(m.needs)}
@@ -597,6 +606,7 @@ def scores_of(
         cases = [fact_case(fact, draws.get(fact.question.id, [])) for fact in block]
         collect_evidence(cases, needs, tools)
         for fact, case in zip(block, cases, strict=True):
+            case.evidence.setdefault("stated", {})["one_step"] = stated.get(fact.target)
             for name, score in score_one(
                 samples_of(fact.target, case, case.answer or ""), usable
             ).items():
