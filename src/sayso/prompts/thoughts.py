@@ -59,29 +59,22 @@ TOLD = (
     (r"here is my thought process:", r"^[ \t*#]{0,9}here is my (?:final )?(?:response|answer):"),
     (rf"[*#_ \t]{{0,9}}(?:{_LABEL})[*_]{{0,3}}(?::[*_]{{0,3}}|[ \t]{{0,9}}\n)",
      r"(?=^[ \t*#_]{0,9}(?:final )?(?:answer|response|output)[*_]{0,3}(?::|[ \t]{0,9}$))"),
+    (r"(?:assistant)?(?-i:analysis(?=[A-Z]))", r"\Z"),
     (r"thinking:", r"^signature:.*$"),
     (r"reasoning:[ \t]?\[\]", r"\n"),
     (r"(?:thinking|reasoning):", r"\n[ \t]{0,9}\n\s{0,9}(?=\S)"),
 )  # fmt: skip
 _TOLD = [(re.compile(a, re.I), re.compile(b, re.I | re.M)) for a, b in TOLD]
-#: a channel whose marks were taken out, which the text does not leave
-_UNENDED = re.compile(r"(?:assistant)?analysis(?=[A-Z])")
-
-#: a token of a chat template, which ends an answer or stands before it
-_TOKEN = (
-    r"(?:<\|[^|<>\s]{1,40}\|>|<｜[^<>｜\s]{1,40}｜>|<(?:start|end)_of_turn>|<\|?turn\|?>"
-    r"|</s>|<s>(?![^\n]{0,999}</s>[ \t]*[^\s<\[])"
-    r"|<(?:bos|eos|pad|end_of_utterance|think/)>|\[/?INST\]|<</?SYS>>|\[e~\[|\]~b\])"
-)
-_STOP = re.compile(_TOKEN, re.I)
-#: tokens before an answer, with the name of who speaks
-_BEFORE = re.compile(
-    r"(?:\s*+(?:<s>)?\s*+\[INST\][^\[]*+(?=\[/INST\]))?+"
-    rf"(?:\s*+{_TOKEN}(?:(?:assistant|model)(?=\s*(?:{_TOKEN}|\n)))?+)++\s*+",
+#: A token of a chat template, which ends an answer or stands before it with the name of who
+#: speaks, and one inside which an answer stands. Struck words are none.
+_TOKEN = re.compile(
+    r"(?P<struck><s>[^<\n]{0,999}</s>(?=[ \t]*[^\s<\[]))"
+    r"|(?:(?P<around><\|(?:(?:begin|end)_of_(?:box|solution)|(?:start|end)_response)\|>)"
+    r"|(?P<asked>\[INST\]|<<SYS>>)|<</SYS>>|<\|[^|<>\s]{1,40}\|>|<｜[^<>｜\s]{1,40}｜>|\[/INST\]"
+    r"|<(?:start|end)_of_turn>|<\|?turn\|?>|</?s>|<(?:bos|eos|pad|end_of_utterance|think/)>"
+    r"|\[e~\[|\]~b\])(?:(?:assistant|model)(?=\s*(?:\n|<|\Z)))?",
     re.I,
 )
-#: tokens inside which an answer stands
-_AROUND = re.compile(r"<\|(?:(?:begin|end)_of_(?:box|solution)|(?:start|end)_response)\|>", re.I)
 
 
 class Split(NamedTuple):
@@ -134,22 +127,17 @@ def _without_tokens(split: Split) -> Split:
     text = split.text
     if "<" not in text and "[" not in text and "]" not in text:
         return split
-    before = _BEFORE.match(text)
-    at = before.end() if before else 0
     spans: list[tuple[int, int]] = []
-    end = len(text)
-    for token in _STOP.finditer(text, at):
-        struck = token.group().lower() == "</s>" and "<s>" in text[: token.start()].lower()
-        if is_spoken_of(text, token) or (struck and text[token.end() :].strip()):
+    at, asked = 0, False
+    for token in _TOKEN.finditer(text):
+        if token["struck"] or is_spoken_of(text, token):
             continue
-        if not _AROUND.match(token.group()) and text[at : token.start()].strip():
-            end = token.start()
-            break
-        spans.append((at, token.start()))
-        at = token.end()
-    if not at and end == len(text):
-        return split
-    return split.only([*spans, (at, end)])
+        if text[at : token.start()].strip() and not asked:
+            spans.append((at, token.start()))
+            if not token["around"]:
+                return split.only(spans)
+        at, asked = token.end(), bool(token["asked"] or (asked and "SYS" in token.group()))
+    return split.only([*spans, (at, len(text))]) if at else split
 
 
 def _without_thoughts(text: str, lines: bool) -> Split:
@@ -160,9 +148,7 @@ def _without_thoughts(text: str, lines: bool) -> Split:
         if opened and ended:
             thought = text[opened.end() : ended.start()].strip()
             kept = ((ended.end(), len(text)),)
-            return Split(text[ended.end() :], (thought,), kept=kept)
-    if opened := _UNENDED.match(text, begins):
-        return Split("", (text[opened.end() :].strip(),), closed=False)
+            return Split(text[ended.end() :], (thought,), ended.start() < len(text), kept=kept)
     if "<" not in text and "[" not in text and "◁" not in text:
         return Split(text)
     kept: list[tuple[int, int]] = []

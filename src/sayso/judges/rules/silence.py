@@ -316,29 +316,41 @@ def _source_is_silent(row: Sentence, aspect: AskedAspect) -> bool:
         for at, text in enumerate(texts)
         if text in silence_words("sources") and family_stem(text) not in aspect.asked
     ]
-    denials = [
-        at for at, text in enumerate(texts) if text in NEGATIONS or text in silence_words("nil")
-    ]
-    if not sources or not denials:
-        return False
-    verbs = [at for at, text in enumerate(texts) if text in silence_words("holding")]
-    near = any(0 < verb - denial <= _NEAR for denial in denials for verb in verbs)
-    nil = any(
-        texts[d] in silence_words("nil") and any(0 < s - d <= _FAR for s in sources)
-        for d in denials
-    )
-    if not (near or (nil and verbs)):
+    nil = [at for at, text in enumerate(texts) if text in silence_words("nil")]
+    near = any(0 < source - at <= _FAR for source in sources for at in nil)
+    held = not silence_words("holding").isdisjoint(texts)
+    if not sources or not (_says_not(row) or (near and held)):
         return False
     if any(word.text in TURNS and word.text.isalpha() for word in row):
         return False  # "..., but it was written by Ada Bo" is a value
+    return not _tells_beside(row, aspect, _FAR)
+
+
+def _says_not(clause: Sentence) -> bool:
+    """Whether a clause denies that a source holds or says something."""
+    texts = [word.text for word in clause]
+    verbs = [at for at, text in enumerate(texts) if text in silence_words("holding")]
+    denials = [at for at, text in enumerate(texts) if text in NEGATIONS | silence_words("nil")]
+    near = any(0 < verb - denial <= _NEAR for denial in denials for verb in verbs)
+    return near and not silence_words("sources").isdisjoint(texts)
+
+
+def _tells_beside(clause: Sentence, aspect: AskedAspect, most: int) -> bool:
+    """Whether words may hold a value, beside at most some of a source and a search."""
     if aspect.kind != "any":
-        return not has_kind(row, aspect)
-    rest = _rest(row, [], aspect, "absent")
-    rest = [
-        text for text in rest if text not in silence_words("sources") | silence_words("holding")
-    ]
-    names = any(w.name and family_stem(w.text) not in aspect.asked for w in row)
-    return not names and not any(w.text[0].isdigit() for w in row) and len(rest) <= _FAR
+        return has_kind(clause, aspect)
+    if any(
+        w.text[0].isdigit() or (w.name and family_stem(w.text) not in aspect.asked) for w in clause
+    ):
+        return True
+    rest = _rest(clause, marks_of(clause), aspect, "absent")
+    return sum(text not in _of_sources() for text in rest) > most
+
+
+@cache
+def _of_sources() -> frozenset[str]:
+    rows = ("sources", "holding", "seeking", "empty")
+    return frozenset[str]().union(*map(silence_words, rows))
 
 
 def without_find(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect) -> Floats:
@@ -354,7 +366,7 @@ def without_find(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect)
         if _source_is_silent(clause, aspect) or (seeks and _is_empty(clause, aspect)):
             found_nothing = True
         elif not any(m.kind in WITHHOLDING for m in marks_of(clause)) and (
-            _rest_of_search(clause, aspect) or not speaks_of_itself(clause)
+            _tells_beside(clause, aspect, _OWN[0]) or not speaks_of_itself(clause)
         ):
             return chances
     return _only(chances, _withheld(rows)) if found_nothing else chances
@@ -364,18 +376,8 @@ def _is_empty(clause: Sentence, aspect: AskedAspect) -> bool:
     """Whether a clause says that what was found is nothing, and says little else."""
     texts = {word.text for word in clause}
     empty = texts & (silence_words("empty") | NEGATIONS)
-    place = texts & (silence_words("sources") | silence_words("seeking") | silence_words("holding"))
-    return bool(empty and place) and not _rest_of_search(clause, aspect)
-
-
-def _rest_of_search(clause: Sentence, aspect: AskedAspect) -> bool:
-    """Whether a clause holds what could be a value, beside the words of a search."""
-    if aspect.kind != "any":
-        return has_kind(clause, aspect)
-    words = silence_words("seeking") | silence_words("sources") | silence_words("empty")
-    rest = set(_rest(clause, marks_of(clause), aspect, "absent")) - words - silence_words("holding")
-    named = any(word.name or word.text[0].isdigit() for word in clause)
-    return named or len(rest) > _OWN[0]
+    place = texts & (_of_sources() - silence_words("empty"))
+    return bool(empty and place) and not _tells_beside(clause, aspect, _OWN[0])
 
 
 def without_token(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect) -> Floats:
@@ -734,15 +736,6 @@ def _denies_more(clause: Sentence) -> bool:
     told = silence_words("sources") | silence_words("holding")
     denied = texts & (NEGATIONS | silence_words("nil"))
     return bool(denied and texts & silence_words("more") and texts & told)
-
-
-def _says_not(clause: Sentence) -> bool:
-    """Whether a clause denies that a source says something."""
-    texts = [word.text for word in clause]
-    verbs = [at for at, text in enumerate(texts) if text in silence_words("holding")]
-    denials = [at for at, text in enumerate(texts) if text in NEGATIONS]
-    near = any(0 < verb - denial <= _NEAR for denial in denials for verb in verbs)
-    return near and not silence_words("sources").isdisjoint(texts)
 
 
 def _of_another(clause: Sentence, aspect: AskedAspect) -> bool:
