@@ -223,7 +223,8 @@ def _silent(clause: Sentence, row: Sentence, aspect: AskedAspect) -> str:
             aspect.kind != "person" or clause[0].text in _SPEAKER
         ):
             continue  # "He is unknown" says nothing of a date
-        if marks and not _rest(clause, marks, aspect, kind):
+        rest = _rest(clause, marks, aspect, kind) if marks else []
+        if marks and (not rest or (kind == "doubted" and _of_sources().issuperset(rest))):
             return kind
     return ""
 
@@ -290,8 +291,7 @@ def _tells(row: Sentence, aspect: AskedAspect) -> bool:
     """Whether words may hold a value of the kind asked for."""
     if aspect.kind != "any":
         return has_kind(row, aspect) or (aspect.kind == "date" and _tells_time(row))
-    marks = marks_of(row)
-    return bool(_rest(row, marks, aspect, "absent"))
+    return not _of_sources().issuperset(_rest(row, marks_of(row), aspect, "absent"))
 
 
 def _tells_time(row: Sentence) -> bool:
@@ -323,7 +323,14 @@ def _source_is_silent(row: Sentence, aspect: AskedAspect) -> bool:
         return False
     if any(word.text in TURNS and word.text.isalpha() for word in row):
         return False  # "..., but it was written by Ada Bo" is a value
-    return not _tells_beside(row, aspect, _FAR)
+    if aspect.kind != "any":
+        return not has_kind(row, aspect)
+    if any(
+        w.text[0].isdigit() or (w.name and family_stem(w.text) not in aspect.asked) for w in row
+    ):
+        return False
+    rest = _rest(row, [], aspect, "absent")
+    return sum(text not in _of_sources() for text in rest) <= _FAR
 
 
 def _says_not(clause: Sentence) -> bool:
@@ -335,49 +342,11 @@ def _says_not(clause: Sentence) -> bool:
     return near and not silence_words("sources").isdisjoint(texts)
 
 
-def _tells_beside(clause: Sentence, aspect: AskedAspect, most: int) -> bool:
-    """Whether words may hold a value, beside at most some of a source and a search."""
-    if aspect.kind != "any":
-        return has_kind(clause, aspect)
-    if any(
-        w.text[0].isdigit() or (w.name and family_stem(w.text) not in aspect.asked) for w in clause
-    ):
-        return True
-    rest = _rest(clause, marks_of(clause), aspect, "absent")
-    return sum(text not in _of_sources() for text in rest) > most
-
-
 @cache
 def _of_sources() -> frozenset[str]:
-    rows = ("sources", "holding", "seeking", "empty")
+    """Return words for sources, and for what one does with them."""
+    rows = ("sources", "holding", "seeking", "nil")
     return frozenset[str]().union(*map(silence_words, rows))
-
-
-def without_find(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect) -> Floats:
-    """Return the chances of the stances; none of stating where a search or a source gives nothing.
-
-    "I searched, but the results were inconclusive." Nothing else may be said.
-    """
-    if STANCES[int(chances.argmax())] not in ("committed", "hedged") or len(rows) > _FEW:
-        return chances
-    seeks = any(word.text in silence_words("seeking") for row in rows for word in row)
-    found_nothing = False
-    for clause in (clause for row in rows for clause in clauses_of_silence(row)):
-        if _source_is_silent(clause, aspect) or (seeks and _is_empty(clause, aspect)):
-            found_nothing = True
-        elif not any(m.kind in WITHHOLDING for m in marks_of(clause)) and (
-            _tells_beside(clause, aspect, _OWN[0]) or not speaks_of_itself(clause)
-        ):
-            return chances
-    return _only(chances, _withheld(rows)) if found_nothing else chances
-
-
-def _is_empty(clause: Sentence, aspect: AskedAspect) -> bool:
-    """Whether a clause says that what was found is nothing, and says little else."""
-    texts = {word.text for word in clause}
-    empty = texts & (silence_words("empty") | NEGATIONS)
-    place = texts & (_of_sources() - silence_words("empty"))
-    return bool(empty and place) and not _tells_beside(clause, aspect, _OWN[0])
 
 
 def without_token(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect) -> Floats:
@@ -881,7 +850,7 @@ def without_doubt(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect
     if marks or speaks_of_itself(row) or not _WEIGHING.isdisjoint(texts):
         return chances
     if stance != "hedged":
-        counted = {*texts} & ({*NUMBER_WORDS} - silence_words("empty")) and aspect.kind in (
+        counted = {*texts} & ({*NUMBER_WORDS} - _NONE) and aspect.kind in (
             "date",
             "number",
         )

@@ -25,7 +25,6 @@ from sayso.judges.rules.silence import (
     with_option,
     without_any_value,
     without_doubt,
-    without_find,
     without_idioms,
     without_opinion,
     without_other_gap,
@@ -44,7 +43,7 @@ _CITED = regex(r"(?<=\S)\s?\[\d{1,3}(?:\s?[,;–-]\s?\d{1,3}){0,9}\]")
 #: limits on short answers, besides those on every text
 _OF_SHORT = (
     without_premise, without_other_gap, without_other_values, without_any_value, without_request,
-    without_opinion, with_option, without_find, without_token, without_doubt,
+    without_opinion, with_option, without_token, without_doubt,
 )  # fmt: skip
 
 
