@@ -275,10 +275,8 @@ def _cast(votes: Sequence[float]) -> str | None:
 def _keep_stated(run: FolderRun, form: str, rows: Sequence[tuple[Generation, AnswerRow]]) -> None:
     """Store the score that stated confidences are, where the run computes it."""
     scores = run.scores(form)
-    if not any(s.method == STATED for s in scores):
-        return
     some = [(g, row.stated) for g, row in rows if row.stated is not None]
-    if not some:
+    if not some or all(s.method != STATED for s in scores):
         return
     method = {STATED: SCORES[STATED]}
     stated: list[Score] = []

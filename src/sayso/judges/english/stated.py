@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from sayso.judges.english.lexicon import alternatives, lexicon_rows
@@ -99,7 +100,8 @@ def _number(text: str) -> float:
     return sum(_NUMBERS[x] if x in _NUMBERS else float(x) for x in (tens, unit) if x)
 
 
-def stated_probabilities(text: str) -> list[Confidence]:
+@lru_cache(maxsize=512)
+def stated_probabilities(text: str) -> tuple[Confidence, ...]:
     """Return the probabilities that a text gives in numbers: "about 60-70 % sure", "one in three".
 
     "51 % of the population" and "a 95 % confidence interval" are none, and neither is a denied one.
@@ -107,7 +109,7 @@ def stated_probabilities(text: str) -> list[Confidence]:
     low = text.lower()
     shares: list[Confidence] = []  # by place, none over another
     if not _LIKELIHOOD.search(low):
-        return shares
+        return ()
 
     def add(share: float, start: int, end: int) -> None:
         denied = _DENIED.search(low[max(0, start - _WINDOW) : start])
@@ -120,7 +122,7 @@ def stated_probabilities(text: str) -> list[Confidence]:
             return
         turned = _TURNED.match(low, after.end() if after else end)
         around = low[max(0, start - _WINDOW) : after.end() + 16 if after else end]
-        kind = "own" if _OF_ONESELF.search(around) else "chance"
+        kind: Literal["own", "chance"] = "own" if _OF_ONESELF.search(around) else "chance"
         share = 1 - share if turned else share
         shares.insert(place, Confidence(share, start, end, start, end, kind))
 
@@ -144,7 +146,7 @@ def stated_probabilities(text: str) -> list[Confidence]:
             fits = bool(_GIVEN.search(low, before, hit.end()) or sure(*hit.span()))
         if fits and whole:
             add(1 - part / whole if hit["against"] else part / whole, *hit.span())
-    return shares
+    return tuple(shares)
 
 
 # ---- labels
